@@ -1,0 +1,104 @@
+"""Bit layouts shared by the golden model, the RTL and the testbench.
+
+A layout is an ordered list of named fields, least significant field first.  It is plain
+data: the golden model packs and unpacks integers with it, ``racetrap.rtl.common.layout``
+turns the same object into an Amaranth ``StructLayout``, and the generator writes its
+offsets into the side-car JSON.  So no field position is ever written down twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+__all__ = ["Layout"]
+
+
+class Layout:
+    """Ordered bit fields of a packed word, least significant first.
+
+    Parameters
+    ----------
+    fields : mapping of str to int or Layout
+        Width in bits of each field, or the layout of a nested structure.  Zero-width fields
+        are allowed: they hold the value 0 and take no bits.
+
+    Raises
+    ------
+    ValueError
+        If a width is negative.
+    """
+
+    def __init__(self, fields: Mapping[str, int | Layout]):
+        self._fields = dict(fields)
+        self._offsets: dict[str, int] = {}
+        offset = 0
+        for name, shape in self._fields.items():
+            self._offsets[name] = offset
+            offset += self._width_of(name, shape)
+        self._width = offset
+
+    @staticmethod
+    def _width_of(name: str, shape: int | Layout) -> int:
+        if isinstance(shape, Layout):
+            return shape.width
+        if shape < 0:
+            raise ValueError(f"Width of field {name!r} must be a non-negative integer, not {shape}")
+        return shape
+
+    @property
+    def width(self) -> int:
+        """Total width in bits."""
+        return self._width
+
+    @property
+    def fields(self) -> Mapping[str, int | Layout]:
+        """Field names with their width or nested layout, least significant first."""
+        return self._fields
+
+    def offset(self, name: str) -> int:
+        """Position of the least significant bit of field ``name``."""
+        return self._offsets[name]
+
+    def flat(self, prefix: str = "") -> Iterator[tuple[str, int, int]]:
+        """Every leaf field as (dotted name, offset, width)."""
+        for name, shape in self._fields.items():
+            if isinstance(shape, Layout):
+                for leaf, offset, width in shape.flat(f"{prefix}{name}."):
+                    yield leaf, self._offsets[name] + offset, width
+            else:
+                yield prefix + name, self._offsets[name], shape
+
+    def pack(self, values: Mapping[str, Any]) -> int:
+        """Pack field values into one integer; every field must be given.
+
+        Raises
+        ------
+        KeyError
+            If a field is missing or unknown.
+        ValueError
+            If a value does not fit its field.
+        """
+        unknown = values.keys() - self._fields.keys()
+        if unknown:
+            raise KeyError(f"Field {min(unknown)!r} must be one of {list(self._fields)}")
+        word = 0
+        for name, shape in self._fields.items():
+            value = values[name]
+            if isinstance(shape, Layout):
+                value = shape.pack(value)
+            elif not 0 <= value < 1 << shape:
+                raise ValueError(f"Field {name!r} must fit in {shape} bits, not {value}")
+            word |= int(value) << self._offsets[name]
+        return word
+
+    def unpack(self, word: int) -> dict[str, Any]:
+        """Split an integer into its field values (nested layouts become nested dicts)."""
+        values: dict[str, Any] = {}
+        for name, shape in self._fields.items():
+            field = word >> self._offsets[name]
+            if isinstance(shape, Layout):
+                values[name] = shape.unpack(field)
+            else:
+                values[name] = field & ((1 << shape) - 1)
+        return values

@@ -1,0 +1,176 @@
+"""Vocabulary of ScoRD's streams: transactions, packets, steps and race kinds.
+
+These enumerations are the encodings on the wires; the RTL imports them.
+
+Ref: ScoRD (ISCA'20) Sections IV and IV-A, Tables III and IV.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+__all__ = [
+    "AtomicOp",
+    "LockState",
+    "Packet",
+    "PacketKind",
+    "Preliminary",
+    "RaceKind",
+    "Row",
+    "Scope",
+    "Step",
+    "Transaction",
+    "TransactionKind",
+]
+
+
+class Scope(IntEnum):
+    """Scope of an atomic or a fence, and of a race."""
+
+    BLOCK = 0
+    DEVICE = 1
+
+
+class AtomicOp(IntEnum):
+    """What an atomic does, as far as lock inference cares."""
+
+    CAS = 0
+    EXCH = 1
+    OTHER = 2
+
+
+class TransactionKind(IntEnum):
+    """What an SM tells its tracker."""
+
+    LOAD = 0
+    STORE = 1
+    ATOMIC = 2
+    FENCE = 3
+    BARRIER = 4
+    BLOCK_START = 5
+
+
+class PacketKind(IntEnum):
+    """What a tracker tells the detector banks (same codes as the transactions')."""
+
+    LOAD = 0
+    STORE = 1
+    ATOMIC = 2
+    FENCE = 3
+
+
+class LockState(IntEnum):
+    """State of a lock-table entry; the code is the three state bits."""
+
+    INVALID = 0
+    PENDING_BLOCK = 1
+    PENDING_DEVICE = 2
+    HELD_BLOCK = 3
+    HELD_BLOCK_BY_DEVICE = 4
+    HELD_DEVICE = 5
+
+
+class Preliminary(IntEnum):
+    """Which preliminary check (Table III) found the access trivially race-free."""
+
+    NONE = 0
+    INITIALIZATION = 1
+    PROGRAM_ORDER = 2
+    BARRIER = 3
+
+
+class RaceKind(IntEnum):
+    """Kind of race (Table IV; (e) and (f) differ by the access kind of the report)."""
+
+    NONE = 0
+    MISSING_BLOCK_FENCE = 1
+    MISSING_DEVICE_FENCE = 2
+    NOT_STRONG = 3
+    SCOPED_ATOMIC = 4
+    MISSING_LOCK = 5
+
+
+class Row(IntEnum):
+    """Row of the decision tables that an access took."""
+
+    NONE = 0
+    R1 = 1
+    R2 = 2
+    R3 = 3
+    R4 = 4
+    R5 = 5
+    R6 = 6
+    R7 = 7
+    R8 = 8
+    W1 = 9
+    W2 = 10
+    W3 = 11
+    W4 = 12
+    W5 = 13
+    W6 = 14
+    W7 = 15
+    W8 = 16
+    W9 = 17
+    FENCE = 18
+    UNMONITORED = 19
+
+
+class Transaction(NamedTuple):
+    """One coalesced request of one warp to one 128-byte line, or one fence, barrier or start.
+
+    ``mask`` has a bit for each word of the line that the instruction touches; for
+    ``BLOCK_START`` it has a bit for each warp slot of the SM that the block takes.
+    ``lock_mask`` marks, for an atomic, the words in which a CAS changed 0 to 1 or an EXCH
+    stored 0.  Fields that a kind does not use are 0.  The SM is known by the port.
+    """
+
+    kind: int
+    scope: int = 0
+    strong: int = 0
+    op: int = 0
+    slot: int = 0
+    warp: int = 0
+    pc: int = 0
+    line: int = 0
+    mask: int = 0
+    lock_mask: int = 0
+
+
+class Packet(NamedTuple):
+    """One access of one warp to one word, or one fence."""
+
+    kind: int
+    scope: int
+    strong: int
+    block: int
+    warp: int
+    barrier_id: int
+    filter: int
+    pc: int
+    word: int
+
+
+class Step(NamedTuple):
+    """What a bank did with one packet: the payload of its trace port.
+
+    ``before`` is the entry as read from memory or forwarded (not yet replaced by a fresh one
+    on a tag conflict); ``after`` is the entry left behind.  Both are 0 for fences and for
+    accesses outside the monitored region.  ``owner_*`` are the fence counters now of the warp
+    that owns the entry used, ``own_*`` those of the accessing warp (after the increment, for
+    a fence; the scope that is not incremented is given too).  For fences and unmonitored
+    accesses the ``owner_*`` fields are 0, and for unmonitored accesses ``own_*`` as well.
+    """
+
+    packet: Packet
+    row: int
+    preliminary: int
+    race: int
+    tag_conflict: int
+    read_error: int
+    owner_blk_fence_id: int
+    owner_dev_fence_id: int
+    own_blk_fence_id: int
+    own_dev_fence_id: int
+    before: int
+    after: int

@@ -1,0 +1,379 @@
+"""Parameters of a ScoRD instance; every width of model and hardware is derived here, once.
+
+Ref: ScoRD (ISCA'20) Section IV, Fig. 6-7, Table V, Section IV-C.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from racetrap.golden_model.layout import Layout
+
+__all__ = ["LINE_BYTES", "WORD_BYTES", "WORDS_PER_LINE", "Region", "ScordParams"]
+
+#: Bytes of a word: the unit in which locks are named and lines are masked.
+WORD_BYTES = 4
+#: Bytes of the line that the SM's coalescer works on (Table V: 128-byte blocks).
+LINE_BYTES = 128
+#: Words of a line, and so the width of a transaction's masks.
+WORDS_PER_LINE = LINE_BYTES // WORD_BYTES
+#: Bits of one metadata entry and bytes it takes in memory (Fig. 7).
+ENTRY_BITS = 64
+ENTRY_BYTES = ENTRY_BITS // 8
+#: Bits of the lock address hash, which is also the key of the Bloom filter, and filter bins.
+LOCK_HASH_BITS = 6
+FILTER_BIN_BITS = 8
+FILTER_BITS = 2 * FILTER_BIN_BITS
+#: State bits of one lock-table entry beside its hash: scope, valid, active in the paper.
+LOCK_STATE_BITS = 3
+
+
+def _log2_ceil(count: int) -> int:
+    """Bits that number ``count`` things, at least one."""
+    return max(1, (count - 1).bit_length())
+
+
+def _is_power_of_two(value: int) -> bool:
+    return value > 0 and value & (value - 1) == 0
+
+
+#: Inclusive range of every integer parameter.
+_RANGES = {
+    "sm_count": (1, 64),
+    "blocks_per_sm": (1, 32),
+    "warps_per_sm": (1, WORDS_PER_LINE),
+    "granularity": (4, 16),
+    "ratio": (1, 64),
+    "lock_table_depth": (1, 16),
+    "fence_id_bits": (2, 16),
+    "barrier_id_bits": (2, 16),
+    "address_bits": (16, 64),
+    "pc_bits": (8, 32),
+    "banks": (1, 16),
+    "outstanding": (4, 256),
+    "packet_fifo_depth": (2, 64),
+    "report_fifo_depth": (2, 1024),
+    "report_filter_entries": (2, 1024),
+    "local_bytes": (0, 1 << 20),
+}
+_POWERS_OF_TWO = (
+    "granularity", "ratio", "banks", "outstanding", "report_filter_entries",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ScordParams:
+    """Size of a ScoRD instance.
+
+    Parameters
+    ----------
+    sm_count, blocks_per_sm, warps_per_sm : int
+        Geometry of the GPU.  A warp is named by its slot in the SM, so that one fence counter
+        pair a warp slot is enough (Section IV-C counts 720 bytes for 15 x 32 of them).
+    granularity : int
+        Bytes of data that one metadata entry stands for: 4, 8 or 16 (Table VII).
+    ratio : int
+        Units of data that share one entry of the software cache; 1 is no caching (Section IV-B).
+    lock_table_depth : int
+        Locks remembered for each warp.
+    fence_id_bits, barrier_id_bits : int
+        Width of the counters; they wrap.
+    address_bits, pc_bits : int
+        Width of byte addresses (data and metadata) and of program counters.
+    banks : int
+        Detector banks; metadata entries are interleaved over them by their index.
+    outstanding : int
+        Accesses a bank may have in flight between its metadata read and its write's response.
+    packet_fifo_depth, report_fifo_depth : int
+        Depth of the FIFO before each bank (packets) and after it (race reports).
+    report_filter_entries : int
+        Entries of the optional filter that lets only new (PC, kind) pairs through.
+    local_bytes : int
+        Bytes of on-chip metadata memory for the whole instance; 0 keeps metadata behind AXI4.
+    trace_port : bool
+        Whether the banks have the retire-style trace port.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a parameter has the wrong type, is out of range or conflicts with another.
+    """
+
+    sm_count: int = 15
+    blocks_per_sm: int = 8
+    warps_per_sm: int = 32
+    granularity: int = 4
+    ratio: int = 16
+    lock_table_depth: int = 4
+    fence_id_bits: int = 6
+    barrier_id_bits: int = 8
+    address_bits: int = 40
+    pc_bits: int = 32
+    banks: int = 1
+    outstanding: int = 32
+    packet_fifo_depth: int = 8
+    report_fifo_depth: int = 16
+    report_filter_entries: int = 64
+    local_bytes: int = 0
+    trace_port: bool = True
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name == "trace_port":
+                if not isinstance(value, bool):
+                    raise TypeError(f"Parameter trace_port must be true or false, not {value!r}")
+            elif not isinstance(value, int) or isinstance(value, bool):
+                raise TypeError(f"Parameter {field.name} must be an integer, not {value!r}")
+        for name, (low, high) in _RANGES.items():
+            value = getattr(self, name)
+            if not low <= value <= high:
+                raise ValueError(f"Parameter {name} must be from {low} to {high}, not {value}")
+        for name in _POWERS_OF_TWO:
+            value = getattr(self, name)
+            if not _is_power_of_two(value):
+                raise ValueError(f"Parameter {name} must be a power of two, not {value}")
+        if self.entry_layout_bits > ENTRY_BITS:
+            raise ValueError(
+                f"Metadata entry must fit in {ENTRY_BITS} bits, not {self.entry_layout_bits} "
+                "(reduce sm_count, blocks_per_sm, warps_per_sm, ratio, fence_id_bits "
+                "or barrier_id_bits)"
+            )
+        if self.local_bytes and (
+            not _is_power_of_two(self.local_bytes)
+            or self.local_bytes < ENTRY_BYTES * self.banks
+        ):
+            raise ValueError(
+                "Parameter local_bytes must be 0 or a power of two of at least "
+                f"{ENTRY_BYTES * self.banks}, not {self.local_bytes}"
+            )
+
+    # Geometry ---------------------------------------------------------------------------
+
+    @property
+    def sm_bits(self) -> int:
+        return _log2_ceil(self.sm_count)
+
+    @property
+    def slot_bits(self) -> int:
+        """Bits of a block's slot in its SM."""
+        return _log2_ceil(self.blocks_per_sm)
+
+    @property
+    def block_bits(self) -> int:
+        """Bits of a BlockID: SM number above, slot below."""
+        return self.sm_bits + self.slot_bits
+
+    @property
+    def warp_bits(self) -> int:
+        return _log2_ceil(self.warps_per_sm)
+
+    def block_id(self, sm: int, slot: int) -> int:
+        """BlockID of slot ``slot`` of SM ``sm``."""
+        return sm << self.slot_bits | slot
+
+    def sm_of_block(self, block: int) -> int:
+        """SM that holds BlockID ``block``."""
+        return block >> self.slot_bits
+
+    # Metadata ---------------------------------------------------------------------------
+
+    @property
+    def granularity_bits(self) -> int:
+        return self.granularity.bit_length() - 1
+
+    @property
+    def tag_bits(self) -> int:
+        return self.ratio.bit_length() - 1
+
+    @property
+    def bank_bits(self) -> int:
+        return self.banks.bit_length() - 1
+
+    @property
+    def word_bits(self) -> int:
+        """Bits of a word address."""
+        return self.address_bits - 2
+
+    @property
+    def entry_layout_bits(self) -> int:
+        """Bits of an entry in use (58 in the paper)."""
+        return (
+            FILTER_BITS + 6 + self.barrier_id_bits + 2 * self.fence_id_bits
+            + self.warp_bits + self.block_bits + self.tag_bits
+        )  # fmt: skip
+
+    @property
+    def entry_layout(self) -> Layout:
+        """Metadata entry, in the order and, for the paper's sizes, at the positions of Fig. 7."""
+        return Layout({
+            "filter": FILTER_BITS,
+            "strong": 1,
+            "scope": 1,
+            "is_atom": 1,
+            "dev_shared": 1,
+            "blk_shared": 1,
+            "modified": 1,
+            "barrier_id": self.barrier_id_bits,
+            "blk_fence_id": self.fence_id_bits,
+            "dev_fence_id": self.fence_id_bits,
+            "warp": self.warp_bits,
+            "block": self.block_bits,
+            "tag": self.tag_bits,
+            "unused": ENTRY_BITS - self.entry_layout_bits,
+        })  # fmt: skip
+
+    @property
+    def min_region_log2(self) -> int:
+        """Smallest monitored region (log2 bytes): one entry a bank, and at least one line."""
+        units = self.ratio * self.banks
+        return max(7, self.granularity_bits + units.bit_length() - 1)
+
+    @property
+    def max_region_log2(self) -> int:
+        """Largest monitored region (log2 bytes): the address space, or what local memory holds."""
+        if not self.local_bytes:
+            return self.address_bits - 1
+        units = self.local_bytes // ENTRY_BYTES * self.ratio
+        return self.granularity_bits + units.bit_length() - 1
+
+    # Streams ----------------------------------------------------------------------------
+
+    @property
+    def transaction_layout(self) -> Layout:
+        """What an SM's coalescer hands to its tracker."""
+        return Layout({
+            "kind": 3,
+            "scope": 1,
+            "strong": 1,
+            "op": 2,
+            "slot": self.slot_bits,
+            "warp": self.warp_bits,
+            "pc": self.pc_bits,
+            "line": self.address_bits - 7,
+            "mask": WORDS_PER_LINE,
+            "lock_mask": WORDS_PER_LINE,
+        })  # fmt: skip
+
+    @property
+    def packet_layout(self) -> Layout:
+        """What a tracker sends to the detector banks: one access to one word, or one fence."""
+        return Layout({
+            "kind": 2,
+            "scope": 1,
+            "strong": 1,
+            "block": self.block_bits,
+            "warp": self.warp_bits,
+            "barrier_id": self.barrier_id_bits,
+            "filter": FILTER_BITS,
+            "pc": self.pc_bits,
+            "word": self.word_bits,
+        })  # fmt: skip
+
+    @property
+    def step_layout(self) -> Layout:
+        """One step on a bank's trace port."""
+        return Layout({
+            "packet": self.packet_layout,
+            "row": 5,
+            "preliminary": 2,
+            "race": 3,
+            "tag_conflict": 1,
+            "read_error": 1,
+            "owner_blk_fence_id": self.fence_id_bits,
+            "owner_dev_fence_id": self.fence_id_bits,
+            "own_blk_fence_id": self.fence_id_bits,
+            "own_dev_fence_id": self.fence_id_bits,
+            "before": ENTRY_BITS,
+            "after": ENTRY_BITS,
+        })  # fmt: skip
+
+    @property
+    def report_layout(self) -> Layout:
+        """One race report in the ring buffer: 32 bytes, every field on a byte boundary."""
+        return Layout({
+            "address": 64,
+            "pc": 32,
+            "sequence": 32,
+            "block": 16,
+            "warp": 8,
+            "kind": 8,
+            "owner_block": 16,
+            "owner_warp": 8,
+            "race": 8,
+            "filter": 16,
+            "owner_filter": 16,
+            "scope": 1,
+            "strong": 1,
+            "device_race": 1,
+            "reserved_flags": 5,
+            "owner_strong": 1,
+            "owner_scope": 1,
+            "owner_is_atom": 1,
+            "owner_dev_shared": 1,
+            "owner_blk_shared": 1,
+            "owner_modified": 1,
+            "reserved_owner": 2,
+            "bank": 8,
+            "reserved": 8,
+        })  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Region:
+    """Monitored data region and the place of its metadata: what software writes to registers.
+
+    Parameters
+    ----------
+    data_base : int
+        First byte address monitored; a multiple of the region's size.
+    size_log2 : int
+        Log2 of the region's size in bytes.
+    metadata_base : int
+        Byte address of the first metadata entry; a multiple of 8.
+    """
+
+    data_base: int = 0
+    size_log2: int = 16
+    metadata_base: int = 0
+
+    def check(self, params: ScordParams) -> None:
+        """Raise ``ValueError`` if this region cannot be used with ``params``."""
+        low, high = params.min_region_log2, params.max_region_log2
+        if not low <= self.size_log2 <= high:
+            raise ValueError(
+                f"Region size must be from 2**{low} to 2**{high} bytes, not 2**{self.size_log2}"
+            )
+        if self.data_base % (1 << self.size_log2):
+            raise ValueError(
+                f"Region base must be a multiple of its size 2**{self.size_log2}, "
+                f"not {self.data_base:#x}"
+            )
+        if self.data_base + (1 << self.size_log2) > 1 << params.address_bits:
+            raise ValueError(
+                f"Region end must fit in {params.address_bits} address bits, "
+                f"not {self.data_base + (1 << self.size_log2):#x}"
+            )
+        if self.metadata_base % ENTRY_BYTES:
+            raise ValueError(
+                f"Metadata base must be a multiple of {ENTRY_BYTES}, not {self.metadata_base:#x}"
+            )
+        end = self.metadata_base + self.entries(params) * ENTRY_BYTES
+        if end > 1 << params.address_bits:
+            raise ValueError(
+                f"Metadata end must fit in {params.address_bits} address bits, not {end:#x}"
+            )
+
+    def contains(self, address: int) -> bool:
+        """Whether a byte address is monitored."""
+        return address >> self.size_log2 == self.data_base >> self.size_log2
+
+    def entries(self, params: ScordParams) -> int:
+        """Metadata entries of the region (a power of two)."""
+        return 1 << (self.size_log2 - params.granularity_bits - params.tag_bits)
+
+    def locate(self, params: ScordParams, address: int) -> tuple[int, int]:
+        """Entry index and tag of a monitored byte address: unit MOD and DIV entries."""
+        unit = (address - self.data_base) >> params.granularity_bits
+        entries = self.entries(params)
+        return unit & (entries - 1), unit // entries
