@@ -1,0 +1,55 @@
+"""Hash of a lock's address, and the mask that makes a block's key of it.
+
+Hash: the word address taken as a polynomial over GF(2), modulo the primitive polynomial
+x^6 + x + 1.  Address bit i contributes x^i mod p, which repeats only every 63 bits, so two
+addresses that differ in one bit, or in any two bits of a 38-bit word address, never
+collide; and hardware needs one XOR tree for each of the six bits.
+
+Block mask: a lock used at block scope has the key hash XOR mask(block).  The masks are
+never 0 (a block key is never the device key of the same lock) and are all different within
+63 consecutive BlockIDs, which is as far as six bits can go.
+
+The measured quality of both is in ``docs/lock-hash.md``.
+
+Ref: ScoRD (ISCA'20) Section IV-A "Detecting races due to lock/unlock".
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from racetrap.golden_model.scord.params import LOCK_HASH_BITS
+
+__all__ = ["block_mask", "lock_hash", "lock_hash_columns"]
+
+#: x^6 + x + 1, primitive over GF(2).
+_POLYNOMIAL = 0b1000011
+_BLOCK_MASKS = (1 << LOCK_HASH_BITS) - 1
+
+
+@cache
+def lock_hash_columns(word_bits: int) -> tuple[int, ...]:
+    """Hash of each single address bit; the hash of an address is the XOR of its bits'."""
+    columns = []
+    column = 1
+    for _ in range(word_bits):
+        columns.append(column)
+        column <<= 1
+        if column >> LOCK_HASH_BITS:
+            column ^= _POLYNOMIAL
+    return tuple(columns)
+
+
+def lock_hash(word: int) -> int:
+    """Six-bit hash of a word address (byte address divided by 4)."""
+    result = 0
+    for column in lock_hash_columns(word.bit_length()):
+        if word & 1:
+            result ^= column
+        word >>= 1
+    return result
+
+
+def block_mask(block: int) -> int:
+    """Non-zero six-bit mask that distinguishes BlockID ``block``'s keys."""
+    return 1 + block % _BLOCK_MASKS
