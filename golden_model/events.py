@@ -1,0 +1,237 @@
+"""Events of a GPU run: what the warps did, in one global order, before any coalescing.
+
+An event is one warp instruction with all its active lanes, or a change of what runs where.
+The golden model consumes events, trace files hold them, and every source of stimulus makes
+them.
+
+Ref: ScoRD (ISCA'20) Sections II and IV.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from enum import IntEnum
+from typing import NamedTuple
+
+from racetrap.golden_model.scord.packets import AtomicOp, Scope
+
+__all__ = [
+    "ACCESS_KINDS",
+    "ACCESS_SIZES",
+    "ATOMIC_SIZES",
+    "WARP_SIZE",
+    "DataRegion",
+    "Event",
+    "EventKind",
+    "Geometry",
+    "Lane",
+    "TraceHeader",
+]
+
+#: Lanes (threads) of a warp.
+WARP_SIZE = 32
+#: Bytes that one lane may load or store (up to a 128-bit vector), and update atomically.
+ACCESS_SIZES = (1, 2, 4, 8, 16)
+ATOMIC_SIZES = (4, 8)
+
+
+class EventKind(IntEnum):
+    """What happened; the first five codes are those of ``TransactionKind``."""
+
+    LOAD = 0
+    STORE = 1
+    ATOMIC = 2
+    FENCE = 3
+    BARRIER = 4
+    BLOCK_PLACED = 5
+    BLOCK_RETIRED = 6
+    KERNEL_BEGIN = 7
+    KERNEL_END = 8
+
+
+#: Kinds that touch memory and so carry lanes.
+ACCESS_KINDS = frozenset({EventKind.LOAD, EventKind.STORE, EventKind.ATOMIC})
+
+
+class Lane(NamedTuple):
+    """Part of one active lane in an access.
+
+    Parameters
+    ----------
+    lane : int
+        Number of the lane in its warp.
+    address : int
+        First byte accessed; a multiple of the event's ``size``.
+    value : int
+        EXCH: the value stored.  CAS: the value stored if it succeeds.  Otherwise 0.
+    compare : int
+        CAS: the value expected.  Otherwise 0.
+    success : bool
+        CAS: whether memory held the value expected.  Otherwise false.
+    """
+
+    lane: int
+    address: int
+    value: int = 0
+    compare: int = 0
+    success: bool = False
+
+
+class Event(NamedTuple):
+    """One event; a field that its kind does not use holds 0 (or no lanes).
+
+    ========================  ==================================================
+    kind                      fields used
+    ========================  ==================================================
+    LOAD, STORE               sm, slot, warp, strong, pc, size, lanes
+    ATOMIC                    the same, scope and op (``strong`` is always true)
+    FENCE                     sm, slot, warp, scope, pc
+    BARRIER                   sm, slot, pc (once for the block, when all its warps are there)
+    BLOCK_PLACED              sm, slot, warp, warp_count, grid_block
+    BLOCK_RETIRED             sm, slot
+    KERNEL_BEGIN, KERNEL_END  none
+    ========================  ==================================================
+
+    Parameters
+    ----------
+    kind : EventKind
+        What happened.
+    sm, slot : int
+        SM, and the block's slot in it.
+    warp : int
+        Warp slot in the SM; for BLOCK_PLACED the first of those that the block takes.
+    scope : Scope
+        Scope of an atomic or a fence.
+    strong : bool
+        Whether a load or store is volatile; true for atomics.
+    op : AtomicOp
+        What an atomic does.
+    pc : int
+        Program counter of the instruction, 32 bits.
+    size : int
+        Bytes that each lane accesses: one of ``ACCESS_SIZES`` (atomics: ``ATOMIC_SIZES``).
+    lanes : tuple of Lane
+        Active lanes, at least one, by ascending lane number.
+    warp_count : int
+        Consecutive warp slots that a placed block takes.
+    grid_block : int
+        Index of a placed block in its grid.
+    """
+
+    kind: EventKind
+    sm: int = 0
+    slot: int = 0
+    warp: int = 0
+    scope: Scope = Scope.BLOCK
+    strong: bool = False
+    op: AtomicOp = AtomicOp.CAS
+    pc: int = 0
+    size: int = 0
+    lanes: tuple[Lane, ...] = ()
+    warp_count: int = 0
+    grid_block: int = 0
+
+
+def _check_integer(what: str, value: object, low: int, high: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{what} must be an integer, not {value!r}")
+    if not low <= value <= high:
+        raise ValueError(f"{what} must be from {low} to {high}, not {value}")
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """Size of the GPU that a trace was taken on.
+
+    Parameters
+    ----------
+    sm_count : int
+        SMs, 1 to 1024.
+    blocks_per_sm, warps_per_sm : int
+        Block slots and warp slots of each SM, 1 to 64.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a size is not an integer or out of range.
+    """
+
+    sm_count: int = field(metadata={"range": (1, 1024)})
+    blocks_per_sm: int = field(metadata={"range": (1, 64)})
+    warps_per_sm: int = field(metadata={"range": (1, 64)})
+
+    def __post_init__(self) -> None:
+        for size in fields(self):
+            _check_integer(
+                f"Geometry {size.name}", getattr(self, size.name), *size.metadata["range"]
+            )
+
+
+@dataclass(frozen=True)
+class DataRegion:
+    """Data that a trace wants monitored; accesses outside it are legal.
+
+    Parameters
+    ----------
+    data_base : int
+        First byte address; a multiple of the region's size.
+    size_log2 : int
+        Log2 of the region's size in bytes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a value is not an integer, out of range or misaligned.
+    """
+
+    data_base: int
+    size_log2: int
+
+    def __post_init__(self) -> None:
+        _check_integer("Region size_log2", self.size_log2, 0, 63)
+        _check_integer("Region data_base", self.data_base, 0, (1 << 64) - 1)
+        if self.data_base % (1 << self.size_log2):
+            raise ValueError(
+                f"Region data_base must be a multiple of its size 2**{self.size_log2}, "
+                f"not {self.data_base:#x}"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TraceHeader:
+    """What a trace says about itself.
+
+    Parameters
+    ----------
+    system : str
+        Detector that the events are meant for.
+    geometry : Geometry
+        Size of the GPU.
+    region : DataRegion
+        Data to be monitored.
+    source : str
+        Where the trace comes from, for people: one line of printable characters.
+    seed : int, optional
+        Seed of a random trace, up to 64 bits.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a value has the wrong type or is out of range.
+    """
+
+    system: str = "scord"
+    geometry: Geometry
+    region: DataRegion
+    source: str = ""
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.system != "scord":
+            raise ValueError(f"Trace system must be 'scord', not {self.system!r}")
+        if not isinstance(self.source, str):
+            raise TypeError(f"Trace source must be a string, not {self.source!r}")
+        if not self.source.isprintable():
+            raise ValueError(f"Trace source must be printable characters, not {self.source!r}")
+        if self.seed is not None:
+            _check_integer("Trace seed", self.seed, 0, (1 << 64) - 1)
