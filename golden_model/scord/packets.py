@@ -155,11 +155,15 @@ class Step(NamedTuple):
     """What a bank did with one packet: the payload of its trace port.
 
     ``before`` is the entry as read from memory or forwarded (not yet replaced by a fresh one
-    on a tag conflict); ``after`` is the entry left behind.  Both are 0 for fences and for
-    accesses outside the monitored region.  ``owner_*`` are the fence counters now of the warp
-    that owns the entry used, ``own_*`` those of the accessing warp (after the increment, for
-    a fence; the scope that is not incremented is given too).  For fences and unmonitored
-    accesses the ``owner_*`` fields are 0, and for unmonitored accesses ``own_*`` as well.
+    on a tag conflict, 0 after a read error); ``after`` is the entry left behind.  Both are 0
+    for fences and for accesses outside the monitored region.  ``tag_conflict`` is set when the
+    tag differs and the entry was not fresh, so that information is lost.
+
+    ``owner_*`` are the fence counters now of the warp named in ``before``, whether or not the
+    entry is then taken as fresh; ``own_*`` are those of the accessing warp (after the
+    increment, for a fence; the scope that is not incremented is given too).  For fences and
+    unmonitored accesses the ``owner_*`` fields are 0, and for unmonitored accesses ``own_*``
+    as well.
     """
 
     packet: Packet

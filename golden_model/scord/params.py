@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 
 from racetrap.golden_model.layout import Layout
 
-__all__ = ["LINE_BYTES", "WORD_BYTES", "WORDS_PER_LINE", "Region", "ScordParams"]
+__all__ = ["LINE_BYTES", "WORDS_PER_LINE", "WORD_BYTES", "Region", "ScordParams"]
 
 #: Bytes of a word: the unit in which locks are named and lines are masked.
 WORD_BYTES = 4
@@ -140,8 +140,7 @@ class ScordParams:
                 "or barrier_id_bits)"
             )
         if self.local_bytes and (
-            not _is_power_of_two(self.local_bytes)
-            or self.local_bytes < ENTRY_BYTES * self.banks
+            not _is_power_of_two(self.local_bytes) or self.local_bytes < ENTRY_BYTES * self.banks
         ):
             raise ValueError(
                 "Parameter local_bytes must be 0 or a power of two of at least "

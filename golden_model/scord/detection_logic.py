@@ -1,0 +1,191 @@
+"""Detection logic: the decision tables of loads, and of stores and atomics.
+
+Rows are numbered as in :class:`~racetrap.golden_model.scord.packets.Row`.  At most one race is
+found in an access.  After any race the entry becomes what a first access would leave, so that
+one race does not hide the next.
+
+Ref: ScoRD (ISCA'20) Section IV-A, Tables III and IV.
+"""
+
+from __future__ import annotations
+
+from racetrap.golden_model.scord.bloom_filter import is_empty, share_a_lock
+from racetrap.golden_model.scord.metadata import (
+    BLK_SHARED,
+    DEV_SHARED,
+    FILTER_MASK,
+    IS_ATOM,
+    MODIFIED,
+    SCOPE,
+    STRONG,
+    EntryShifts,
+)
+from racetrap.golden_model.scord.packets import Packet, PacketKind, Preliminary, RaceKind, Row
+from racetrap.golden_model.scord.params import ScordParams
+
+__all__ = ["Decision", "DetectionLogic"]
+
+#: Row taken, preliminary check that held, race found, entry left behind.
+Decision = tuple[Row, Preliminary, RaceKind, int]
+
+# Enumeration members are looked up once: this is the innermost code of every long run.
+_LOAD, _ATOMIC = PacketKind.LOAD, PacketKind.ATOMIC
+_NONE, _NO_RACE = Preliminary.NONE, RaceKind.NONE
+_INITIALIZATION, _PROGRAM_ORDER = Preliminary.INITIALIZATION, Preliminary.PROGRAM_ORDER
+_BARRIER = Preliminary.BARRIER
+_R1, _R2, _R3, _R4, _R5, _R6, _R7, _R8 = (Row[f"R{number}"] for number in range(1, 9))
+_W1, _W2, _W3, _W4, _W5, _W6, _W7, _W8, _W9 = (Row[f"W{number}"] for number in range(1, 10))
+
+_SHARED = BLK_SHARED | DEV_SHARED
+_WEAK = ~STRONG
+
+
+class DetectionLogic:
+    """Checks one access against one metadata entry; holds no state.
+
+    Parameters
+    ----------
+    params : ScordParams
+        Configuration that sets the positions of an entry's fields.
+    """
+
+    __slots__ = (
+        "_barrier", "_barrier_mask", "_blk_fence", "_dev_fence", "_fence_mask",
+        "_owner", "_owner_mask", "_tag", "_warp_bits",
+    )  # fmt: skip
+
+    def __init__(self, params: ScordParams) -> None:
+        shifts = EntryShifts(params)
+        for name in self.__slots__:
+            setattr(self, name, getattr(shifts, name[1:]))
+
+    def decide(
+        self,
+        packet: Packet,
+        entry: int,
+        fresh: bool,
+        tag: int,
+        owner_blk: int,
+        owner_dev: int,
+        own_blk: int,
+        own_dev: int,
+    ) -> Decision:
+        """Decide one access.
+
+        Parameters
+        ----------
+        packet : Packet
+            The access.  Its scope is 0 unless it is an atomic, and an atomic is strong.
+        entry : int
+            Metadata entry as read; ignored if ``fresh``.
+        fresh : bool
+            Whether this is the first access since (re-)initialisation.
+        tag : int
+            Tag of the accessed address, for the entry left behind.
+        owner_blk, owner_dev : int
+            Fence counters now of the warp that owns the entry.
+        own_blk, own_dev : int
+            Fence counters now of the accessing warp.
+        """
+        kind, scope, strong, block, warp, barrier_id, locks, _, _ = packet
+        warp_bits = self._warp_bits
+        accessor = block << warp_bits | warp
+        take = (
+            locks | strong << 16 | scope << 17 | barrier_id << self._barrier
+            | own_blk << self._blk_fence | own_dev << self._dev_fence
+            | accessor << self._owner | tag << self._tag
+        )  # fmt: skip
+        is_load = kind == _LOAD
+        if not is_load:
+            take |= MODIFIED | IS_ATOM if kind == _ATOMIC else MODIFIED
+        if fresh:
+            return _R1 if is_load else _W1, _INITIALIZATION, _NO_RACE, take
+
+        owner = entry >> self._owner & self._owner_mask
+        same_block = owner >> warp_bits == block
+        if (
+            same_block
+            and entry >> self._barrier & self._barrier_mask != barrier_id
+            and not entry & DEV_SHARED
+        ):
+            return _R1 if is_load else _W1, _BARRIER, _NO_RACE, take
+
+        blk_fenced = entry >> self._blk_fence & self._fence_mask != owner_blk
+        dev_fenced = entry >> self._dev_fence & self._fence_mask != owner_dev
+        own_warp = owner == accessor
+        if own_warp and not entry & _SHARED:
+            if not is_load:
+                return _W2, _PROGRAM_ORDER, _NO_RACE, take
+            # An unfenced write of the own warp must stay visible behind this read.
+            if not blk_fenced and not dev_fenced:
+                take |= entry & MODIFIED
+            return _R2, _PROGRAM_ORDER, _NO_RACE, take
+
+        if not same_block and entry & IS_ATOM and not entry & SCOPE:
+            return _R3 if is_load else _W3, _NONE, RaceKind.SCOPED_ATOMIC, take
+        if is_load:
+            return _load(take, entry, locks, strong, own_warp, same_block, blk_fenced, dev_fenced)
+        return _store(take, entry, locks, strong, same_block, blk_fenced, dev_fenced)
+
+
+def _load(
+    take: int, entry: int, locks: int, strong: int,
+    own_warp: bool, same_block: bool, blk_fenced: bool, dev_fenced: bool,
+) -> Decision:  # fmt: skip
+    """Rows r4 to r8."""
+    modified = entry & MODIFIED
+    if modified and not own_warp:
+        if same_block:
+            if not blk_fenced and not dev_fenced:
+                return _R4, _NONE, RaceKind.MISSING_BLOCK_FENCE, take
+        elif not dev_fenced:
+            return _R4, _NONE, RaceKind.MISSING_DEVICE_FENCE, take
+        if not (strong and entry & STRONG):
+            return _R4, _NONE, RaceKind.NOT_STRONG, take
+
+    entry_locks = entry & FILTER_MASK
+    entry_empty, own_empty = is_empty(entry_locks), is_empty(locks)
+    if entry_empty and own_empty:
+        if modified:
+            if own_warp:
+                take |= MODIFIED
+            return _R5, _NONE, _NO_RACE, take & (entry | _WEAK)
+        if same_block and not entry & DEV_SHARED:
+            return _R6, _NONE, _NO_RACE, entry | BLK_SHARED
+        return _R6, _NONE, _NO_RACE, entry & ~BLK_SHARED | DEV_SHARED
+
+    if modified and not share_a_lock(entry_locks, locks):
+        return _R7, _NONE, RaceKind.MISSING_LOCK, take
+    if entry_empty:
+        entry = entry & ~FILTER_MASK | locks
+    elif not own_empty:
+        entry &= ~FILTER_MASK | locks
+    if not same_block:
+        entry = entry & ~BLK_SHARED | DEV_SHARED
+    elif not own_warp and not entry & DEV_SHARED:
+        entry |= BLK_SHARED
+    return _R8, _NONE, _NO_RACE, entry
+
+
+def _store(
+    take: int, entry: int, locks: int, strong: int,
+    same_block: bool, blk_fenced: bool, dev_fenced: bool,
+) -> Decision:  # fmt: skip
+    """Rows w4 to w9."""
+    if entry & IS_ATOM and take & IS_ATOM:
+        kept = _SHARED | FILTER_MASK
+        return _W4, _NONE, _NO_RACE, take & ~kept | entry & kept
+    if not dev_fenced:
+        if not same_block:
+            return _W5, _NONE, RaceKind.MISSING_DEVICE_FENCE, take
+        if not blk_fenced or entry & DEV_SHARED:
+            return _W5, _NONE, RaceKind.MISSING_BLOCK_FENCE, take
+    if not (strong and entry & STRONG):
+        return _W6, _NONE, RaceKind.NOT_STRONG, take
+    # From here on both are strong, so G of the entry and of ``take`` are 1 already.
+    entry_locks = entry & FILTER_MASK
+    if is_empty(entry_locks) and is_empty(locks):
+        return _W7, _NONE, _NO_RACE, take
+    if not share_a_lock(entry_locks, locks):
+        return _W8, _NONE, RaceKind.MISSING_LOCK, take
+    return _W9, _NONE, _NO_RACE, take & (entry | ~FILTER_MASK)

@@ -1,0 +1,146 @@
+"""One detector bank: metadata accessor, fence file and detection logic.
+
+Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
+"""
+
+from __future__ import annotations
+
+from racetrap.golden_model.scord.detection_logic import DetectionLogic
+from racetrap.golden_model.scord.fence_file import FenceFile
+from racetrap.golden_model.scord.metadata import FRESH_ENTRY, EntryShifts, SoftwareCache
+from racetrap.golden_model.scord.packets import (
+    Packet,
+    PacketKind,
+    Preliminary,
+    RaceKind,
+    Row,
+    Step,
+)
+from racetrap.golden_model.scord.params import Region, ScordParams
+
+__all__ = ["COUNTERS", "DetectorBank"]
+
+_FENCE = PacketKind.FENCE
+_FENCE_ROW, _UNMONITORED = Row.FENCE, Row.UNMONITORED
+_NONE, _NO_RACE = Preliminary.NONE, RaceKind.NONE
+
+#: Names of the bank's counters, as the registers are called (in lower case).
+COUNTERS = (
+    "accesses",
+    "fences",
+    "unmonitored",
+    *(f"preliminary_{kind.name.lower()}" for kind in Preliminary if kind),
+    *(f"races_{kind.name.lower()}" for kind in RaceKind if kind),
+    "tag_conflicts",
+    "metadata_read_errors",
+)
+
+
+class DetectorBank:
+    """Checks packets in the order in which they arrive.
+
+    Parameters
+    ----------
+    params : ScordParams
+        Configuration.
+    region : Region
+        Monitored region.
+    bank : int
+        Number of this bank; it only names the bank, packets are expected to be routed already.
+
+    Attributes
+    ----------
+    entries : dict of int to int
+        Metadata entries by index within the region; an absent one is fresh.
+    fence_file : FenceFile
+        The bank's copy of the fence file (fences go to every bank).
+
+    Raises
+    ------
+    ValueError
+        If the region cannot be used with the parameters, or there is no such bank.
+    """
+
+    def __init__(self, params: ScordParams, region: Region, bank: int = 0) -> None:
+        if not 0 <= bank < params.banks:
+            raise ValueError(f"Bank must be from 0 to {params.banks - 1}, not {bank}")
+        self.bank = bank
+        self.fence_file = FenceFile(params)
+        self._cache = SoftwareCache(params, region)
+        self.entries = self._cache.entries
+        self._decide = DetectionLogic(params).decide
+        self._shifts = EntryShifts(params)
+        self._preliminary = [0] * len(Preliminary)
+        self._races = [0] * len(RaceKind)
+        self._accesses = self._fences = self._unmonitored = 0
+        self._tag_conflicts = self._read_errors = 0
+
+    def step(self, packet: Packet, read_error: bool = False) -> Step:
+        """Check one packet.
+
+        Parameters
+        ----------
+        packet : Packet
+            Access or fence.
+        read_error : bool
+            Whether the metadata memory answers this access with an error; the entry is then
+            taken as fresh.  Fences and unmonitored accesses read nothing.
+        """
+        block, warp, word = packet[3], packet[4], packet[8]
+        if packet[0] == _FENCE:
+            return self._fence(packet)
+        cache = self._cache
+        if word >> cache.region_shift != cache.region_number:
+            self._unmonitored += 1
+            return Step(packet, _UNMONITORED, _NONE, _NO_RACE, 0, 0, 0, 0, 0, 0, 0, 0)
+
+        unit = (word & cache.word_mask) >> cache.unit_shift
+        index, tag = unit & cache.index_mask, unit >> cache.index_bits
+        shifts = self._shifts
+        tag_conflict = 0
+        if read_error:
+            self._read_errors += 1
+            entry, fresh = 0, True
+        else:
+            entry = self.entries.get(index, FRESH_ENTRY)
+            fresh = entry & FRESH_ENTRY == FRESH_ENTRY
+            if not fresh and entry >> shifts.tag & shifts.tag_mask != tag:
+                tag_conflict, fresh = 1, True
+                self._tag_conflicts += 1
+
+        fences = self.fence_file
+        owner = entry >> shifts.owner & shifts.owner_mask
+        accessor = block << shifts.warp_bits | warp
+        owner_blk, owner_dev = fences.blk[owner], fences.dev[owner]
+        own_blk, own_dev = fences.blk[accessor], fences.dev[accessor]
+        row, preliminary, race, after = self._decide(
+            packet, entry, fresh, tag, owner_blk, owner_dev, own_blk, own_dev
+        )
+        self.entries[index] = after
+        self._accesses += 1
+        self._preliminary[preliminary] += 1
+        self._races[race] += 1
+        return Step(
+            packet, row, preliminary, race, tag_conflict, int(read_error),
+            owner_blk, owner_dev, own_blk, own_dev, entry, after,
+        )  # fmt: skip
+
+    def clear(self) -> None:
+        """Make metadata fresh and reset the fence file, as at kernel launch; counters stay."""
+        self._cache.clear()
+        self.fence_file.clear()
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """Counters by name since construction (``accesses`` are those checked)."""
+        values = (
+            self._accesses, self._fences, self._unmonitored,
+            *self._preliminary[1:], *self._races[1:], self._tag_conflicts, self._read_errors,
+        )  # fmt: skip
+        return dict(zip(COUNTERS, values, strict=True))
+
+    def _fence(self, packet: Packet) -> Step:
+        self.fence_file.fence(packet.block, packet.warp, packet.scope)
+        self._fences += 1
+        own_blk, own_dev = self.fence_file.read(packet.block, packet.warp)
+        return Step(packet, _FENCE_ROW, _NONE, _NO_RACE, 0, 0, 0, 0, own_blk, own_dev, 0, 0)

@@ -1,0 +1,130 @@
+"""Tracker: the part of ScoRD in each SM, from transactions to packets.
+
+Ref: ScoRD (ISCA'20) Section IV, Fig. 6 (barrier ids and lock tables of the SM).
+"""
+
+from __future__ import annotations
+
+from racetrap.golden_model.scord.barrier_ids import BarrierIds
+from racetrap.golden_model.scord.lock_hash import lock_hash
+from racetrap.golden_model.scord.lock_table import LockTable
+from racetrap.golden_model.scord.packets import (
+    AtomicOp,
+    Packet,
+    PacketKind,
+    Transaction,
+    TransactionKind,
+)
+from racetrap.golden_model.scord.params import WORDS_PER_LINE, ScordParams
+
+__all__ = ["Tracker", "unit_mask"]
+
+_LINE_SHIFT = WORDS_PER_LINE.bit_length() - 1
+
+
+def unit_mask(mask: int, granularity: int) -> int:
+    """Mask of words reduced to metadata units.
+
+    In each aligned group of ``granularity`` bytes the lowest word stands for the group; its
+    bit is set iff any word of the group was.
+    """
+    words = granularity // 4
+    for distance in range(1, words):
+        mask |= (mask >> distance) & _lowest_words(words)
+    return mask & _lowest_words(words)
+
+
+def _lowest_words(words: int) -> int:
+    """Mask of the first word of each aligned group of ``words``."""
+    return ((1 << WORDS_PER_LINE) - 1) // ((1 << words) - 1)
+
+
+class Tracker:
+    """Barrier ids and lock tables of one SM.
+
+    Parameters
+    ----------
+    params : ScordParams
+        Configuration.
+    sm : int
+        Number of the SM.
+
+    Attributes
+    ----------
+    barrier_ids : BarrierIds
+        Counters of the SM's block slots.
+    lock_tables : list of LockTable
+        Tables of the SM's warp slots.
+
+    Raises
+    ------
+    ValueError
+        If there is no such SM.
+    """
+
+    def __init__(self, params: ScordParams, sm: int) -> None:
+        if not 0 <= sm < params.sm_count:
+            raise ValueError(f"SM must be from 0 to {params.sm_count - 1}, not {sm}")
+        self._granularity = params.granularity
+        self._first_block = params.block_id(sm, 0)
+        self.barrier_ids = BarrierIds(params)
+        self.lock_tables = [LockTable(params.lock_table_depth) for _ in range(params.warps_per_sm)]
+
+    def step(self, transaction: Transaction) -> list[Packet]:
+        """Packets of one transaction, in the order in which they leave the SM."""
+        kind, scope, strong, _, slot, warp, pc, line, mask, _ = transaction
+        if kind == TransactionKind.BARRIER:
+            self.barrier_ids.barrier(slot)
+            return []
+        if kind == TransactionKind.BLOCK_START:
+            for number, table in enumerate(self.lock_tables):
+                if mask >> number & 1:
+                    table.clear()
+            return []
+
+        block = self._first_block | slot
+        table = self.lock_tables[warp]
+        if kind == TransactionKind.FENCE:
+            table.fence(scope)
+            return [Packet(PacketKind.FENCE, scope, 0, block, warp, 0, 0, pc, 0)]
+        if kind == TransactionKind.ATOMIC:
+            return self._atomic(transaction, block, table)
+
+        if self._granularity > 4:
+            mask = unit_mask(mask, self._granularity)
+        barrier_id = self.barrier_ids.ids[slot]
+        locks = table.filter(block) if table.entries else 0
+        word = line << _LINE_SHIFT
+        packets = []
+        while mask:
+            lowest = mask & -mask
+            offset = lowest.bit_length() - 1
+            packets.append(
+                Packet(kind, scope, strong, block, warp, barrier_id, locks, pc, word + offset)
+            )
+            mask ^= lowest
+        return packets
+
+    def clear(self) -> None:
+        """Forget all locks and barriers, as at kernel launch."""
+        self.barrier_ids.clear()
+        for table in self.lock_tables:
+            table.clear()
+
+    def _atomic(self, transaction: Transaction, block: int, table: LockTable) -> list[Packet]:
+        """Packets of an atomic; each word's lock update comes after its packet."""
+        kind, scope, strong, op, slot, warp, pc, line, mask, lock_mask = transaction
+        barrier_id = self.barrier_ids.ids[slot]
+        packets = []
+        for offset in range(WORDS_PER_LINE):
+            if not mask >> offset & 1:
+                continue
+            word = line << _LINE_SHIFT | offset
+            locks = table.filter(block)
+            packets.append(Packet(kind, scope, strong, block, warp, barrier_id, locks, pc, word))
+            if lock_mask >> offset & 1:
+                if op == AtomicOp.CAS:
+                    table.insert(lock_hash(word), scope)
+                elif op == AtomicOp.EXCH:
+                    table.remove(lock_hash(word), scope)
+        return packets
