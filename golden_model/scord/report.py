@@ -1,0 +1,176 @@
+"""Race reports: what software finds in the ring buffer.
+
+Ref: ScoRD (ISCA'20) Section IV (contents of a report) and Table IV.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from functools import cache
+
+from racetrap.golden_model.layout import Layout
+from racetrap.golden_model.scord.metadata import unpack_entry
+from racetrap.golden_model.scord.packets import PacketKind, RaceKind, Scope, Step
+from racetrap.golden_model.scord.params import WORD_BYTES, ScordParams
+
+__all__ = ["RaceReport", "race_words"]
+
+_ACCESS_WORDS = {
+    PacketKind.LOAD: "load",
+    PacketKind.STORE: "store",
+    PacketKind.ATOMIC: "atomic",
+}
+_TABLE_IV = {
+    RaceKind.MISSING_BLOCK_FENCE: "a",
+    RaceKind.MISSING_DEVICE_FENCE: "b",
+    RaceKind.NOT_STRONG: "c",
+    RaceKind.SCOPED_ATOMIC: "d",
+}
+_REASONS = {
+    RaceKind.MISSING_BLOCK_FENCE: "no fence of the earlier warp lies between them",
+    RaceKind.MISSING_DEVICE_FENCE: "no device-scope fence of the earlier warp lies between them",
+    RaceKind.NOT_STRONG: "not all accesses to this location are strong (volatile or atomic)",
+    RaceKind.SCOPED_ATOMIC: "the earlier atomic has block scope only",
+    RaceKind.MISSING_LOCK: "they hold no lock in common",
+}
+
+
+def race_words(race: int) -> str:
+    """Name of a race kind for people and files, such as ``missing-block-fence``."""
+    return RaceKind(race).name.lower().replace("_", "-")
+
+
+@cache
+def _layout() -> Layout:
+    # The record has the same layout in every configuration.
+    return ScordParams().report_layout
+
+
+@dataclass(frozen=True, slots=True)
+class RaceReport:
+    """One race, with both parties.
+
+    Parameters
+    ----------
+    address : int
+        Byte address of the word (of the first word of the metadata unit, for loads and stores).
+    pc : int
+        Program counter of the access that found the race.
+    sequence : int
+        Number of the race since reset.
+    block, warp, kind : int
+        BlockID, warp slot and kind (``PacketKind``) of that access.
+    owner_block, owner_warp : int
+        BlockID and warp slot of the earlier party.
+    race : int
+        Kind of race (``RaceKind``).
+    filter, owner_filter : int
+        Lock filters of the access and of the entry.
+    scope, strong : int
+        Scope (atomics) and strength of the access.
+    device_race : int
+        1 if the parties are of different blocks (a device-scope race), else 0.
+    owner_strong, owner_scope, owner_is_atom, owner_dev_shared, owner_blk_shared, owner_modified
+        Flags of the entry (int).
+    bank : int
+        Detector bank.
+    """
+
+    address: int
+    pc: int
+    sequence: int
+    block: int
+    warp: int
+    kind: int
+    owner_block: int
+    owner_warp: int
+    race: int
+    filter: int
+    owner_filter: int
+    scope: int
+    strong: int
+    device_race: int
+    owner_strong: int
+    owner_scope: int
+    owner_is_atom: int
+    owner_dev_shared: int
+    owner_blk_shared: int
+    owner_modified: int
+    bank: int
+
+    @classmethod
+    def from_step(
+        cls, params: ScordParams, step: Step, bank: int = 0, sequence: int = 0
+    ) -> RaceReport:
+        """Report of a step that found a race."""
+        packet = step.packet
+        entry = unpack_entry(params, step.before)
+        return cls(
+            address=packet.word * WORD_BYTES,
+            pc=packet.pc,
+            sequence=sequence,
+            block=packet.block,
+            warp=packet.warp,
+            kind=int(packet.kind),
+            owner_block=entry["block"],
+            owner_warp=entry["warp"],
+            race=int(step.race),
+            filter=packet.filter,
+            owner_filter=entry["filter"],
+            scope=packet.scope,
+            strong=packet.strong,
+            device_race=int(packet.block != entry["block"]),
+            owner_strong=entry["strong"],
+            owner_scope=entry["scope"],
+            owner_is_atom=entry["is_atom"],
+            owner_dev_shared=entry["dev_shared"],
+            owner_blk_shared=entry["blk_shared"],
+            owner_modified=entry["modified"],
+            bank=bank,
+        )
+
+    @classmethod
+    def from_record(cls, record: int) -> RaceReport:
+        """Report in a 32-byte record of the ring buffer, read as a little-endian integer."""
+        values = _layout().unpack(record)
+        return cls(**{name: values[name] for name in cls.__slots__})
+
+    def record(self) -> int:
+        """The 32-byte record of the ring buffer as an integer."""
+        reserved = dict.fromkeys(_layout().fields, 0)
+        return _layout().pack(reserved | asdict(self))
+
+    @property
+    def table_iv(self) -> str:
+        """Letter of the condition in the paper's Table IV."""
+        if self.race == RaceKind.MISSING_LOCK:
+            return "e" if self.kind == PacketKind.LOAD else "f"
+        return _TABLE_IV[RaceKind(self.race)]
+
+    @property
+    def race_scope(self) -> Scope:
+        """Whether the race is one inside a block or one between blocks of the device."""
+        return Scope(self.device_race)
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """What makes a race unique when races are counted: PC and kind of race."""
+        return self.pc, self.race
+
+    def sentence(self) -> str:
+        """The race in one sentence."""
+        access = _ACCESS_WORDS[PacketKind(self.kind)]
+        if self.kind == PacketKind.ATOMIC:
+            access = f"{Scope(self.scope).name.lower()}-scope {access}"
+        elif not self.strong:
+            access = f"weak {access}"
+        earlier = "atomic" if self.owner_is_atom else "write" if self.owner_modified else "read"
+        where = "other blocks" if self.owner_dev_shared else "other warps of its block"
+        shared = f", also read by {where}" if self.owner_dev_shared or self.owner_blk_shared else ""
+        return (
+            f"{race_words(self.race)} ({self.race_scope.name.lower()} scope): "
+            f"{access} of {self.address:#x} at pc {self.pc:#x} "
+            f"by block {self.block} warp {self.warp} "
+            f"races with the {earlier} by block {self.owner_block} warp {self.owner_warp}{shared}: "
+            f"{_REASONS[RaceKind(self.race)]}."
+        )

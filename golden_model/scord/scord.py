@@ -1,0 +1,105 @@
+"""The whole detector over a list of events, in the order in which they happened.
+
+Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
+"""
+
+from __future__ import annotations
+
+from racetrap.golden_model.events import Event, EventKind
+from racetrap.golden_model.scord.coalescer import coalesce
+from racetrap.golden_model.scord.detector_bank import COUNTERS, DetectorBank
+from racetrap.golden_model.scord.interleaver import bank_of
+from racetrap.golden_model.scord.packets import Packet, PacketKind, Step, Transaction
+from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.scord.report import RaceReport
+from racetrap.golden_model.scord.tracker import Tracker
+
+__all__ = ["Scord"]
+
+
+class Scord:
+    """Trackers of all SMs and all detector banks.
+
+    Parameters
+    ----------
+    params : ScordParams
+        Configuration.
+    region : Region
+        Monitored region.
+
+    Attributes
+    ----------
+    trackers, banks : list
+        One tracker for each SM, and the detector banks.
+    races : list of RaceReport
+        Every race since construction, in order.
+    unique : dict of (int, int) to RaceReport
+        First race of each (PC, kind of race), in order.
+
+    Raises
+    ------
+    ValueError
+        If the region cannot be used with the parameters.
+    """
+
+    def __init__(self, params: ScordParams, region: Region) -> None:
+        self._params = params
+        self.trackers = [Tracker(params, sm) for sm in range(params.sm_count)]
+        self.banks = [DetectorBank(params, region, bank) for bank in range(params.banks)]
+        self.races: list[RaceReport] = []
+        self.unique: dict[tuple[int, int], RaceReport] = {}
+
+    def launch(self) -> None:
+        """Start a kernel: metadata, fence files, lock tables and barrier ids are cleared.
+
+        Counters, the lists of races and their numbering go on.
+        """
+        for tracker in self.trackers:
+            tracker.clear()
+        for bank in self.banks:
+            bank.clear()
+
+    def run(self, event: Event) -> list[Step]:
+        """Check one event (KERNEL_BEGIN launches).
+
+        Returns
+        -------
+        list of Step
+            Steps of all banks; a fence gives one for each bank.
+
+        Raises
+        ------
+        ValueError
+            If the event does not fit the configuration.
+        """
+        if event.kind == EventKind.KERNEL_BEGIN:
+            self.launch()
+            return []
+        steps: list[Step] = []
+        for transaction in coalesce(event, self._params):
+            steps += self.transact(event.sm, transaction)
+        return steps
+
+    def transact(self, sm: int, transaction: Transaction) -> list[Step]:
+        """Check one transaction of an SM, for sources that make no events."""
+        steps: list[Step] = []
+        for packet in self.trackers[sm].step(transaction):
+            steps += self._check(packet)
+        return steps
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """Counters by name, summed over the banks (so a fence counts once for each bank)."""
+        banks = [bank.counters for bank in self.banks]
+        return {name: sum(counters[name] for counters in banks) for name in COUNTERS}
+
+    def _check(self, packet: Packet) -> list[Step]:
+        if packet.kind == PacketKind.FENCE:
+            return [bank.step(packet) for bank in self.banks]
+        bank = bank_of(self._params, packet.word)
+        step = self.banks[bank].step(packet)
+        if step.race:
+            report = RaceReport.from_step(self._params, step, bank, sequence=len(self.races))
+            self.races.append(report)
+            self.unique.setdefault(report.key, report)
+        return [step]

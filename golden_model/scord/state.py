@@ -1,0 +1,34 @@
+"""Architectural state of a configuration, in bits, as Section IV-C of the paper counts it.
+
+It counts what the method needs; the registers, FIFOs and windows of an implementation come
+on top.
+
+Ref: ScoRD (ISCA'20) Section IV-C.
+"""
+
+from __future__ import annotations
+
+from racetrap.golden_model.scord.params import (
+    ENTRY_BYTES,
+    LOCK_HASH_BITS,
+    LOCK_STATE_BITS,
+    ScordParams,
+)
+
+__all__ = ["metadata_overhead", "state_bits"]
+
+
+def state_bits(params: ScordParams) -> dict[str, int]:
+    """State bits of the whole instance by kind; each bank has a fence file of its own."""
+    warps = params.sm_count * params.warps_per_sm
+    blocks = params.sm_count * params.blocks_per_sm
+    return {
+        "barrier_ids": blocks * params.barrier_id_bits,
+        "lock_tables": warps * params.lock_table_depth * (LOCK_HASH_BITS + LOCK_STATE_BITS),
+        "fence_files": params.banks * warps * 2 * params.fence_id_bits,
+    }
+
+
+def metadata_overhead(params: ScordParams) -> float:
+    """Bytes of metadata for each byte of monitored data."""
+    return ENTRY_BYTES / (params.granularity * params.ratio)
