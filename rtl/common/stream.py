@@ -1,0 +1,95 @@
+"""Small reusable stream blocks: a register slice and a FIFO."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Module, Shape, ShapeLike
+from amaranth.lib import fifo, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+__all__ = ["StreamFifo", "StreamRegister"]
+
+
+class StreamRegister(wiring.Component):
+    """One register in the way of a stream: cuts the path of ``payload`` and ``valid``.
+
+    Latency is one cycle, throughput one payload a cycle.  ``i.ready`` follows ``o.ready`` in
+    the same cycle and does not depend on ``i.valid``.
+
+    Parameters
+    ----------
+    shape : ShapeLike
+        Shape of the payload.
+
+    Members
+    -------
+    i : ``In(stream.Signature(shape))``
+        Stream to be registered.
+    o : ``Out(stream.Signature(shape))``
+        The same stream, driven by flip-flops.
+    """
+
+    def __init__(self, shape: ShapeLike):
+        super().__init__({
+            "i": In(stream.Signature(shape)),
+            "o": Out(stream.Signature(shape)),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        m.d.comb += self.i.ready.eq(~self.o.valid | self.o.ready)
+        with m.If(self.i.ready):
+            m.d.sync += self.o.valid.eq(self.i.valid)
+            # Only a valid payload is stored: the register does not toggle on idle cycles.
+            with m.If(self.i.valid):
+                m.d.sync += self.o.payload.eq(self.i.payload)
+        return m
+
+
+class StreamFifo(wiring.Component):
+    """A synchronous FIFO between two streams, in memory with a synchronous read port.
+
+    Latency is two cycles (one at depth 1), throughput one payload a cycle from depth 3 on
+    (every second cycle below).  ``i.ready`` depends on flip-flops only.
+
+    Parameters
+    ----------
+    shape : ShapeLike
+        Shape of the payload.
+    depth : int
+        Payloads held; at least 1.
+
+    Members
+    -------
+    i : ``In(stream.Signature(shape))``
+        Stream into the FIFO.
+    o : ``Out(stream.Signature(shape))``
+        Stream out of the FIFO.
+
+    Raises
+    ------
+    ValueError
+        If ``depth`` is less than 1.
+    """
+
+    def __init__(self, shape: ShapeLike, depth: int):
+        if depth < 1:
+            raise ValueError(f"Stream FIFO depth must be at least 1, not {depth}")
+        self._width = Shape.cast(shape).width
+        self._depth = depth
+        super().__init__({
+            "i": In(stream.Signature(shape)),
+            "o": Out(stream.Signature(shape)),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.queue = queue = fifo.SyncFIFOBuffered(width=self._width, depth=self._depth)
+        m.d.comb += [
+            queue.w_data.eq(self.i.payload),
+            queue.w_en.eq(self.i.valid),
+            self.i.ready.eq(queue.w_rdy),
+            self.o.payload.eq(queue.r_data),
+            self.o.valid.eq(queue.r_rdy),
+            queue.r_en.eq(self.o.ready),
+        ]
+        return m
