@@ -49,15 +49,8 @@ class DetectionLogic:
         Configuration that sets the positions of an entry's fields.
     """
 
-    __slots__ = (
-        "_barrier", "_barrier_mask", "_blk_fence", "_dev_fence", "_fence_mask",
-        "_owner", "_owner_mask", "_tag", "_warp_bits",
-    )  # fmt: skip
-
     def __init__(self, params: ScordParams) -> None:
-        shifts = EntryShifts(params)
-        for name in self.__slots__:
-            setattr(self, name, getattr(shifts, name[1:]))
+        self._shifts = EntryShifts(params)
 
     def decide(
         self,
@@ -88,12 +81,13 @@ class DetectionLogic:
             Fence counters now of the accessing warp.
         """
         kind, scope, strong, block, warp, barrier_id, locks, _, _ = packet
-        warp_bits = self._warp_bits
+        shifts = self._shifts
+        warp_bits = shifts.warp_bits
         accessor = block << warp_bits | warp
         take = (
-            locks | strong << 16 | scope << 17 | barrier_id << self._barrier
-            | own_blk << self._blk_fence | own_dev << self._dev_fence
-            | accessor << self._owner | tag << self._tag
+            locks | strong << 16 | scope << 17 | barrier_id << shifts.barrier
+            | own_blk << shifts.blk_fence | own_dev << shifts.dev_fence
+            | accessor << shifts.owner | tag << shifts.tag
         )  # fmt: skip
         is_load = kind == _LOAD
         if not is_load:
@@ -101,17 +95,17 @@ class DetectionLogic:
         if fresh:
             return _R1 if is_load else _W1, _INITIALIZATION, _NO_RACE, take
 
-        owner = entry >> self._owner & self._owner_mask
+        owner = entry >> shifts.owner & shifts.owner_mask
         same_block = owner >> warp_bits == block
         if (
             same_block
-            and entry >> self._barrier & self._barrier_mask != barrier_id
+            and entry >> shifts.barrier & shifts.barrier_mask != barrier_id
             and not entry & DEV_SHARED
         ):
             return _R1 if is_load else _W1, _BARRIER, _NO_RACE, take
 
-        blk_fenced = entry >> self._blk_fence & self._fence_mask != owner_blk
-        dev_fenced = entry >> self._dev_fence & self._fence_mask != owner_dev
+        blk_fenced = entry >> shifts.blk_fence & shifts.fence_mask != owner_blk
+        dev_fenced = entry >> shifts.dev_fence & shifts.fence_mask != owner_dev
         own_warp = owner == accessor
         if own_warp and not entry & _SHARED:
             if not is_load:
