@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import reduce
 from operator import or_
 
-from amaranth.hdl import Cat, Module, ShapeLike, Signal, Value
+from amaranth.hdl import Cat, Module, Mux, ShapeLike, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -67,7 +67,7 @@ class StreamArbiter(wiring.Component):
             nobody_before = ~request[:k].any()
             nobody_between = ~(request & after)[:k].any()
             m.d.comb += [
-                turn[k].eq((after[k] & nobody_between) | (nobody_after & nobody_before)),
+                turn[k].eq(Mux(after[k], nobody_between, nobody_after & nobody_before)),
                 self.i[k].ready.eq(turn[k] & register.i.ready),
             ]
 

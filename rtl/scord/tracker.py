@@ -1,0 +1,218 @@
+"""Tracker: the part of ScoRD in each SM, from transactions to packets.
+
+Ref: ScoRD (ISCA'20) Section IV, Fig. 6 (barrier ids and lock tables of the SM).
+"""
+
+from __future__ import annotations
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
+from amaranth.lib import data, enum, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from racetrap.golden_model.scord.packets import AtomicOp, TransactionKind
+from racetrap.golden_model.scord.params import LOCK_HASH_BITS, ScordParams
+from racetrap.rtl.common.layout import struct_layout
+from racetrap.rtl.common.stream import StreamRegister
+from racetrap.rtl.scord.barrier_ids import BarrierIds
+from racetrap.rtl.scord.filter_encoder import FilterEncoder
+from racetrap.rtl.scord.lock_hash import block_mask_of, lock_hash_of
+from racetrap.rtl.scord.lock_table import LockOperation, LockTables
+from racetrap.rtl.scord.unit_splitter import UnitSplitter, item_layout
+
+__all__ = ["Tracker"]
+
+
+class _Fence(enum.Enum, shape=2):
+    """Where the fence is that waits at the input."""
+
+    NONE = 0
+    ON_ITS_WAY = 1
+    DELIVERED = 2
+
+
+class Tracker(wiring.Component):
+    """Barrier ids and lock tables of one SM.
+
+    A transaction's first packet is valid three cycles after the transaction was taken; then
+    comes one packet each cycle, also across transactions and for atomics of one warp.  A fence
+    stays at the input until its packet has left through ``o_packet``: with ``o_packet`` always
+    ready it is taken four cycles after it was first seen.
+
+    A transaction taken in the cycle of ``i_clear`` or before it belongs to the launch that
+    ends: it is finished first.  ``o_busy`` rises in the cycle after ``i_clear`` and falls when
+    tables and counters are clear, ``warps_per_sm`` + 1 cycles later if the tracker was idle;
+    it is high after reset as well.
+
+    No ``ready`` depends combinationally on a ``valid``.
+
+    Parameters
+    ----------
+    params : ScordParams
+        Configuration.
+    sm : int
+        Number of the SM.
+
+    Members
+    -------
+    i_transaction : ``In(stream.Signature(transaction_layout))``
+        Transactions of the SM's coalescer.
+    o_packet : ``Out(stream.Signature(packet_layout))``
+        Packets for the interleaver.
+    i_enable : ``In(1)``
+        Low: transactions are taken and ignored.
+    i_clear : ``In(1)``
+        Pulse: clear lock tables and barrier ids.
+    o_busy : ``Out(1)``
+        Clearing; nothing is taken.
+    o_idle : ``Out(1)``
+        Not busy, and nothing that was taken is unfinished.
+
+    Raises
+    ------
+    ValueError
+        If there is no such SM.
+    """
+
+    def __init__(self, params: ScordParams, sm: int):
+        if not 0 <= sm < params.sm_count:
+            raise ValueError(f"SM must be from 0 to {params.sm_count - 1}, not {sm}")
+        self._params = params
+        self._sm = sm
+        super().__init__({
+            "i_transaction": In(stream.Signature(struct_layout(params.transaction_layout))),
+            "o_packet": Out(stream.Signature(struct_layout(params.packet_layout))),
+            "i_enable": In(1),
+            "i_clear": In(1),
+            "o_busy": Out(1),
+            "o_idle": Out(1),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        params = self._params
+        # Three pipeline stages: split, look up and update, packet.
+        m.submodules.splitter = splitter = UnitSplitter(params)
+        m.submodules.lookup = lookup = StreamRegister(
+            data.StructLayout({"item": item_layout(params), "hash": LOCK_HASH_BITS})
+        )
+        m.submodules.packet = packet = StreamRegister(struct_layout(params.packet_layout))
+        m.submodules.lock_tables = lock_tables = LockTables(params)
+        m.submodules.barrier_ids = barrier_ids = BarrierIds(params)
+
+        m.d.comb += [
+            lookup.i.valid.eq(splitter.o.valid),
+            lookup.i.payload.item.eq(splitter.o.payload),
+            lookup.i.payload.hash.eq(lock_hash_of(splitter.o.payload.word)),
+            splitter.o.ready.eq(lookup.i.ready),
+            lock_tables.i_fetch.eq(lookup.i.valid & lookup.i.ready),
+            lock_tables.i_warp.eq(splitter.o.payload.warp),
+        ]
+        wiring.connect(m, packet.o, wiring.flipped(self.o_packet))
+
+        fence = self._take_transactions(m, splitter)
+        self._update(m, lookup, packet, lock_tables, barrier_ids)
+        self._make_packet(m, lookup.o.payload.item, packet, lock_tables, barrier_ids)
+
+        is_empty = ~(splitter.o.valid | lookup.o.valid | packet.o.valid)
+        m.d.comb += self.o_idle.eq(is_empty & (fence == _Fence.NONE) & ~self.o_busy)
+        self._clear(m, is_empty, lock_tables, barrier_ids)
+        return m
+
+    def _take_transactions(self, m: Module, splitter: UnitSplitter) -> Signal:
+        """Input side: all but fences go straight in; a fence goes in, and is taken later."""
+        transaction, packet = self.i_transaction, self.o_packet
+        is_fence = transaction.payload.kind == TransactionKind.FENCE
+        fence = Signal(_Fence)
+        m.d.comb += [
+            splitter.i.payload.eq(transaction.payload),
+            splitter.i.valid.eq(
+                transaction.valid
+                & ~self.o_busy
+                & self.i_enable
+                & (~is_fence | (fence == _Fence.NONE))
+            ),
+            transaction.ready.eq(
+                ~self.o_busy
+                & Mux(
+                    is_fence,
+                    (fence == _Fence.DELIVERED) | ((fence == _Fence.NONE) & ~self.i_enable),
+                    splitter.i.ready | ~self.i_enable,
+                )
+            ),
+        ]
+        with m.Switch(fence):
+            with m.Case(_Fence.NONE):
+                with m.If(splitter.i.valid & splitter.i.ready & is_fence):
+                    m.d.sync += fence.eq(_Fence.ON_ITS_WAY)
+            with m.Case(_Fence.ON_ITS_WAY):
+                is_last = packet.payload.kind == TransactionKind.FENCE
+                with m.If(packet.valid & packet.ready & is_last):
+                    m.d.sync += fence.eq(_Fence.DELIVERED)
+            with m.Case(_Fence.DELIVERED):
+                with m.If(transaction.valid & transaction.ready):
+                    m.d.sync += fence.eq(_Fence.NONE)
+        return fence
+
+    def _update(self, m: Module, lookup, packet, lock_tables, barrier_ids):
+        """Second stage: an item leaves with its packet, if it has one, and updates its tables."""
+        item = lookup.o.payload.item
+        has_packet = Signal()
+        is_barrier = item.kind == TransactionKind.BARRIER
+        m.d.comb += [
+            has_packet.eq(~is_barrier & (item.kind != TransactionKind.BLOCK_START)),
+            packet.i.valid.eq(lookup.o.valid & has_packet),
+            lookup.o.ready.eq(~has_packet | packet.i.ready),
+            lock_tables.i_commit.eq(lookup.o.valid & lookup.o.ready),
+            lock_tables.i_hash.eq(lookup.o.payload.hash),
+            lock_tables.i_scope.eq(item.scope),
+            barrier_ids.i_slot.eq(item.slot),
+            barrier_ids.i_increment.eq(lookup.o.valid & is_barrier),
+        ]
+        operation = lock_tables.i_operation
+        with m.Switch(item.kind):
+            with m.Case(TransactionKind.FENCE):
+                m.d.comb += operation.eq(LockOperation.FENCE)
+            with m.Case(TransactionKind.BLOCK_START):
+                m.d.comb += operation.eq(LockOperation.EMPTY)
+            with m.Case(TransactionKind.ATOMIC):
+                with m.If(item.lock & (item.op == AtomicOp.CAS)):
+                    m.d.comb += operation.eq(LockOperation.INSERT)
+                with m.If(item.lock & (item.op == AtomicOp.EXCH)):
+                    m.d.comb += operation.eq(LockOperation.REMOVE)
+
+    def _make_packet(self, m: Module, item, packet, lock_tables, barrier_ids):
+        """Packet of an item: the lock filter is the one before the item's own update."""
+        params = self._params
+        m.submodules.filter_encoder = filter_encoder = FilterEncoder(params)
+        payload = packet.i.payload
+        m.d.comb += [
+            filter_encoder.i_table.eq(lock_tables.o_table),
+            filter_encoder.i_block_mask.eq(block_mask_of(params, self._sm, item.slot)),
+            payload.kind.eq(item.kind),
+            payload.scope.eq(item.scope),
+            payload.block.eq(Cat(item.slot, Const(self._sm, params.sm_bits))),
+            payload.warp.eq(item.warp),
+            payload.pc.eq(item.pc),
+        ]
+        with m.If(item.kind != TransactionKind.FENCE):
+            m.d.comb += [
+                payload.strong.eq(item.strong),
+                payload.barrier_id.eq(barrier_ids.o_barrier_id),
+                payload.filter.eq(filter_encoder.o_filter),
+                payload.word.eq(item.word),
+            ]
+
+    def _clear(self, m: Module, is_empty, lock_tables, barrier_ids):
+        """Clear when the pipeline has run dry, so that no older update comes after."""
+        is_requested = Signal()
+        start = Signal()
+        m.d.comb += [
+            start.eq(is_requested & is_empty & ~lock_tables.o_busy),
+            lock_tables.i_clear.eq(start),
+            barrier_ids.i_clear.eq(start),
+            self.o_busy.eq(is_requested | lock_tables.o_busy),
+        ]
+        with m.If(self.i_clear):
+            m.d.sync += is_requested.eq(1)
+        with m.Elif(start):
+            m.d.sync += is_requested.eq(0)
