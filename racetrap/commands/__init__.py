@@ -1,0 +1,1 @@
+"""Sub-commands of `racetrap`: each module holds one click command named ``command``."""
