@@ -23,6 +23,7 @@ __all__ = [
     "get",
     "get_all",
     "get_forever",
+    "monitor",
     "never_idle",
     "pulse",
     "put",
@@ -100,6 +101,21 @@ def get_forever(stream, into: list[int], *, idle: Idle = never_idle):
         while True:
             await _pause(ctx, idle)
             into.append(await get(ctx, stream))
+
+    return testbench
+
+
+def monitor(stream, into: list[tuple[int, int]]):
+    """A testbench without an end that only looks: appends (cycle, word) of each transfer."""
+
+    async def testbench(ctx):
+        cycle = 0
+        word = Value.cast(stream.payload)
+        while True:
+            *_, valid, ready, value = await ctx.tick().sample(stream.valid, stream.ready, word)
+            if valid and ready:
+                into.append((cycle, value))
+            cycle += 1
 
     return testbench
 
