@@ -28,7 +28,7 @@ class LockOperation(enum.Enum, shape=3):
 
 
 def lock_table_layout(params: ScordParams) -> data.ArrayLayout:
-    """One warp's table: hash and ``LockState`` of each lock, newest first, no gaps."""
+    """One warp's table: hash and ``LockState`` of each lock, newest first, then all 0."""
     entry = data.StructLayout({"hash": LOCK_HASH_BITS, "state": LOCK_STATE_BITS})
     return data.ArrayLayout(entry, params.lock_table_depth)
 

@@ -1,5 +1,7 @@
 """Register slice and FIFO: order, rate, latency, structure."""
 
+from itertools import pairwise
+
 import pytest
 from streams import get_all, monitor, put_all, random_idle, simulate
 
@@ -47,7 +49,7 @@ def test_latency_and_rate_are_as_documented(name, latency, interval):
     )
     assert left[0][0] - taken[0][0] == latency
     cycles = [cycle for cycle, _ in left]
-    assert {after - before for before, after in zip(cycles, cycles[1:], strict=False)} == {interval}
+    assert {after - before for before, after in pairwise(cycles)} == {interval}
 
 
 def test_register_holds_its_payload_while_it_waits():

@@ -1,0 +1,35 @@
+"""Barrier ids against the golden counters."""
+
+import random
+
+import pytest
+from streams import simulate
+
+from racetrap.golden_model.scord.barrier_ids import BarrierIds as GoldenBarrierIds
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.rtl.scord.barrier_ids import BarrierIds
+
+
+@pytest.mark.parametrize("blocks", [1, 3, 4, 5, 8])
+def test_random_increments_and_clears(blocks):
+    rng = random.Random(blocks)
+    params = ScordParams(blocks_per_sm=blocks, barrier_id_bits=2)
+    dut, model = BarrierIds(params), GoldenBarrierIds(params)
+    seen = set()
+
+    async def testbench(ctx):
+        for _ in range(400):
+            slot, increment, clear = rng.randrange(blocks), rng.random() < 0.7, rng.random() < 0.02
+            ctx.set(dut.i_slot, slot)
+            ctx.set(dut.i_increment, increment)
+            ctx.set(dut.i_clear, clear)
+            assert ctx.get(dut.o_barrier_id) == model.ids[slot]
+            seen.add((slot, model.ids[slot]))
+            await ctx.tick()
+            if increment:
+                model.barrier(slot)
+            if clear:
+                model.clear()
+
+    simulate(dut, testbench)
+    assert seen == {(slot, value) for slot in range(blocks) for value in range(4)}

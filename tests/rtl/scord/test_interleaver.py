@@ -1,0 +1,200 @@
+"""Interleaver: order of each SM, fences to every bank, nothing lost, rate, fairness."""
+
+import random
+
+import pytest
+from streams import get_forever, monitor, put_all, random_idle, simulate
+
+from racetrap.golden_model.scord.interleaver import bank_of
+from racetrap.golden_model.scord.packets import Packet, PacketKind
+from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.rtl.scord.interleaver import Interleaver
+
+
+def load(params, sm, number, word):
+    """A load of ``word``; ``number`` tells packets apart."""
+    return Packet(PacketKind.LOAD, 0, 0, params.block_id(sm, 0), 0, 0, 0, number, word)
+
+
+def fence(params, sm, number):
+    return Packet(PacketKind.FENCE, 1, 0, params.block_id(sm, 0), 0, 0, 0, number, 0)
+
+
+def pack_all(params, packets):
+    return [params.packet_layout.pack(packet._asdict()) for packet in packets]
+
+
+def expected_at(params, packets, bank):
+    """What a bank gets of one SM's packets: its own words and every fence."""
+    return [
+        packet
+        for packet in packets
+        if packet.kind == PacketKind.FENCE or bank_of(params, packet.word) == bank
+    ]
+
+
+async def until_idle(ctx, dut):
+    """Wait until nothing is held, and for the testbenches that take to have noted it."""
+    while not ctx.get(dut.o_idle):
+        await ctx.tick()
+    await ctx.tick()
+
+
+def run(params, sent, seed):
+    """Play the packets of each SM with random pauses everywhere; packets of each bank."""
+    dut = Interleaver(params)
+    words = [[] for _ in range(params.banks)]
+    running = params.sm_count
+
+    def source(sm):
+        put = put_all(
+            dut.i_packet[sm], pack_all(params, sent[sm]), idle=random_idle(f"{seed} {sm}")
+        )
+
+        async def testbench(ctx):
+            nonlocal running
+            await put(ctx)
+            running -= 1
+            while running:
+                await ctx.tick()
+            await until_idle(ctx, dut)
+
+        return testbench
+
+    simulate(
+        dut,
+        *(source(sm) for sm in range(params.sm_count)),
+        background=[
+            get_forever(port, words[bank], idle=random_idle(f"{seed} bank {bank}", 0.4))
+            for bank, port in enumerate(dut.o_packet)
+        ],
+    )
+    layout = params.packet_layout
+    return [[Packet(**layout.unpack(word)) for word in of_bank] for of_bank in words]
+
+
+@pytest.mark.parametrize("banks", [1, 2, 4])
+@pytest.mark.parametrize("sms", [1, 3, 4, 5])
+@pytest.mark.parametrize("granularity", [4, 8, 16])
+def test_random_packets(sms, banks, granularity):
+    params = ScordParams(sm_count=sms, banks=banks, granularity=granularity)
+    rng = random.Random(f"{sms} {banks} {granularity}")
+    sent = [
+        [
+            fence(params, sm, number)
+            if rng.random() < 0.2
+            else load(params, sm, number, rng.getrandbits(params.word_bits))
+            for number in range(40)
+        ]
+        for sm in range(sms)
+    ]
+    got = run(params, sent, seed=f"{sms} {banks} {granularity}")
+    for bank in range(banks):
+        for sm in range(sms):
+            mine = [each for each in got[bank] if params.sm_of_block(each.block) == sm]
+            assert mine == expected_at(params, sent[sm], bank), (bank, sm)
+
+
+@pytest.mark.parametrize("granularity", [4, 8, 16])
+def test_bank_is_the_low_part_of_the_entry_index(granularity):
+    """What the routing relies on: a region's base does not matter."""
+    params = ScordParams(banks=4, granularity=granularity)
+    rng = random.Random(granularity)
+    for _ in range(200):
+        size_log2 = rng.randint(params.min_region_log2, 20)
+        region = Region(rng.randrange(16) << size_log2, size_log2)
+        address = region.data_base + (rng.getrandbits(size_log2) & ~3)
+        index, _ = region.locate(params, address)
+        assert bank_of(params, address // 4) == index % params.banks
+
+
+def test_fence_leaves_when_the_last_bank_has_it():
+    """Bank 1 stalls: its output register takes the first fence, and no more."""
+    params = ScordParams(sm_count=2, banks=2)
+    dut = Interleaver(params)
+    packets = [fence(params, 0, 0), fence(params, 0, 1), load(params, 0, 2, 0)]
+    taken, bank_0, bank_1 = [], [], []
+
+    async def stall(ctx):
+        ctx.set(dut.o_packet[0].ready, 1)
+        for _ in range(20):
+            await ctx.tick()
+        assert len(taken) == 1
+        assert [word for _, word in bank_0] == pack_all(params, packets[:2])
+        ctx.set(dut.o_packet[1].ready, 1)
+        for _ in range(4):
+            await ctx.tick()
+
+    simulate(
+        dut,
+        put_all(dut.i_packet[0], pack_all(params, packets)),
+        stall,
+        background=[
+            monitor(dut.i_packet[0], taken),
+            monitor(dut.o_packet[0], bank_0),
+            monitor(dut.o_packet[1], bank_1),
+        ],
+    )
+    assert [word for _, word in bank_0] == pack_all(params, packets)
+    assert [word for _, word in bank_1] == pack_all(params, packets[:2])
+
+
+def test_a_stalled_bank_does_not_stop_the_others():
+    params = ScordParams(sm_count=2, banks=2)
+    dut = Interleaver(params)
+    to_bank_0 = pack_all(params, [load(params, 0, number, 0) for number in range(10)])
+    to_bank_1 = pack_all(params, [load(params, 1, number, 1) for number in range(10)])
+    words = []
+
+    async def offer_to_stalled_bank(ctx):
+        await put_all(dut.i_packet[1], to_bank_1)(ctx)
+
+    simulate(
+        dut,
+        put_all(dut.i_packet[0], to_bank_0),
+        background=[offer_to_stalled_bank, get_forever(dut.o_packet[0], words)],
+    )
+    assert words == to_bank_0[:-1]
+
+
+def test_each_bank_serves_the_sms_in_turn():
+    params = ScordParams(sm_count=5, banks=1)
+    dut, left = Interleaver(params), []
+    sent = [pack_all(params, [load(params, sm, n, 0) for n in range(8)]) for sm in range(5)]
+    simulate(
+        dut,
+        *(put_all(port, words) for port, words in zip(dut.i_packet, sent, strict=True)),
+        background=[get_forever(dut.o_packet[0], []), monitor(dut.o_packet[0], left)],
+    )
+    order = [params.sm_of_block(params.packet_layout.unpack(word)["block"]) for _, word in left]
+    assert order == [number % 5 for number in range(len(left))]
+    assert [cycle - left[0][0] for cycle, _ in left] == list(range(len(left)))
+
+
+@pytest.mark.parametrize("is_staggered", [False, True], ids=["same-start", "own-start"])
+def test_fifteen_sms_fill_four_banks(is_staggered):
+    """Sequential words of each SM, all from word 0 or each from its own."""
+    params = ScordParams(banks=4)
+    rng = random.Random(15)
+    starts = [rng.randrange(64) if is_staggered else 0 for _ in range(params.sm_count)]
+    dut = Interleaver(params)
+    left = [[] for _ in range(params.banks)]
+    simulate(
+        dut,
+        *(
+            put_all(
+                dut.i_packet[sm],
+                pack_all(params, [load(params, sm, n, start + n) for n in range(60)]),
+            )
+            for sm, start in enumerate(starts)
+        ),
+        background=[
+            *(get_forever(port, []) for port in dut.o_packet),
+            *(monitor(port, left[bank]) for bank, port in enumerate(dut.o_packet)),
+        ],
+    )
+    # 900 packets take 225 cycles at least: all SMs still have packets in this window.
+    window = range(20, 200)
+    packets = sum(cycle in window for of_bank in left for cycle, _ in of_bank)
+    print(f"{packets / len(window):.3f} packets a cycle")
+    assert packets >= 3.8 * len(window)

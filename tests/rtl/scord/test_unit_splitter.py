@@ -1,0 +1,108 @@
+"""Unit splitter: which words it hands out, and when."""
+
+import random
+
+import pytest
+from streams import get_all, monitor, put_all, random_idle, simulate
+
+from racetrap.generators.structure import valid_to_ready_paths
+from racetrap.golden_model.scord.packets import Transaction, TransactionKind
+from racetrap.golden_model.scord.params import WORDS_PER_LINE, ScordParams
+from racetrap.golden_model.scord.tracker import unit_mask
+from racetrap.rtl.scord.unit_splitter import UnitSplitter, item_layout
+
+KIND = TransactionKind
+
+
+def words_of(params, transaction):
+    """(word, warp, lock bit) of each item of a transaction, from the definition."""
+    kind, mask = transaction.kind, transaction.mask
+    if kind in (KIND.FENCE, KIND.BARRIER):
+        return [(0, transaction.warp, None)]
+    if kind == KIND.BLOCK_START:
+        return [(0, warp, None) for warp in range(params.warps_per_sm) if mask >> warp & 1]
+    if kind != KIND.ATOMIC:
+        mask = unit_mask(mask, params.granularity)
+    return [
+        (
+            transaction.line * WORDS_PER_LINE + number,
+            transaction.warp,
+            transaction.lock_mask >> number & 1,
+        )
+        for number in range(WORDS_PER_LINE)
+        if mask >> number & 1
+    ]
+
+
+def random_transactions(params, rng, count):
+    masks = [
+        lambda: 0,
+        lambda: 1 << rng.randrange(32),
+        lambda: rng.getrandbits(32),
+        lambda: rng.getrandbits(32) & rng.getrandbits(32) & rng.getrandbits(32),
+        lambda: (1 << 32) - 1,
+    ]
+    return [
+        Transaction(
+            kind=rng.choice(list(KIND)),
+            scope=rng.getrandbits(1),
+            strong=rng.getrandbits(1),
+            op=rng.randrange(3),
+            slot=rng.randrange(params.blocks_per_sm),
+            warp=rng.randrange(params.warps_per_sm),
+            pc=rng.getrandbits(params.pc_bits),
+            line=rng.getrandbits(params.address_bits - 7),
+            mask=rng.choice(masks)(),
+            lock_mask=rng.getrandbits(32),
+        )
+        for _ in range(count)
+    ]
+
+
+def split(params, transactions, *, seed=None):
+    """Items of the transactions, and the cycles in which they left."""
+    dut, left = UnitSplitter(params), []
+    count = sum(len(words_of(params, transaction)) for transaction in transactions)
+    packed = [params.transaction_layout.pack(each._asdict()) for each in transactions]
+    pauses = [{"idle": random_idle(f"{seed} {end}")} if seed else {} for end in ("put", "get")]
+    simulate(
+        dut,
+        put_all(dut.i, packed, **pauses[0]),
+        get_all(dut.o, count, [], **pauses[1]),
+        background=[monitor(dut.o, left)],
+    )
+    layout = item_layout(params)
+    return [layout.from_bits(word) for _, word in left], [cycle for cycle, _ in left]
+
+
+@pytest.mark.parametrize("granularity", [4, 8, 16])
+@pytest.mark.parametrize("warps", [1, 7, 8, 9, 32])
+def test_random_transactions(granularity, warps):
+    params = ScordParams(granularity=granularity, warps_per_sm=warps)
+    transactions = random_transactions(params, random.Random(granularity * warps), 80)
+    items, _ = split(params, transactions, seed=f"{granularity} {warps}")
+    expected = [
+        (transaction, words)
+        for transaction in transactions
+        for words in words_of(params, transaction)
+    ]
+    for item, (transaction, (word, warp, lock)) in zip(items, expected, strict=True):
+        assert (item.word, item.warp) == (word, warp)
+        assert lock is None or item.lock == lock
+        for name in ("kind", "scope", "strong", "op", "slot", "pc"):
+            assert item[name] == getattr(transaction, name), name
+
+
+def test_one_word_a_cycle_across_transactions():
+    """An empty transaction costs one cycle only if nothing else is there to hand out."""
+    masks = [1, 0b1010, 1 << 31, (1 << 32) - 1, 0, 0b11, 1, 1]
+    transactions = [Transaction(KIND.STORE, mask=mask) for mask in masks]
+    _, cycles = split(ScordParams(), transactions)
+    words = sum(mask.bit_count() for mask in masks)
+    empties = masks.count(0)
+    assert cycles[0] == 1
+    assert cycles[-1] - cycles[0] + 1 == words + empties
+
+
+def test_no_path_from_valid_to_ready():
+    assert valid_to_ready_paths(UnitSplitter(ScordParams())) == []
