@@ -1,0 +1,221 @@
+"""Tracker step by step against the golden tracker, and its timing."""
+
+import random
+from itertools import pairwise
+
+import pytest
+from streams import pulse, put
+from tracker_bench import ALL_WORDS, TrackerBench, cas, exch, fence, load, run
+
+from racetrap.generators.structure import StateBits, state_bits, valid_to_ready_paths
+from racetrap.golden_model.scord.packets import AtomicOp, Scope, Transaction, TransactionKind
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.rtl.scord.tracker import Tracker
+
+KIND, OP = TransactionKind, AtomicOp
+
+
+def random_transactions(params, rng, count):
+    """Transactions on few lines and warps, so that locks meet."""
+    masks = [
+        lambda: 0,
+        lambda: 1 << rng.randrange(4),
+        lambda: rng.getrandbits(32) & rng.getrandbits(32) & rng.getrandbits(32),
+        lambda: ALL_WORDS if rng.random() < 0.2 else 0b111,
+    ]
+    kinds = [*KIND, KIND.ATOMIC, KIND.ATOMIC, KIND.FENCE]
+    return [
+        Transaction(
+            kind=rng.choice(kinds),
+            scope=rng.getrandbits(1),
+            strong=rng.getrandbits(1),
+            op=rng.choice(list(OP)),
+            slot=rng.randrange(params.blocks_per_sm),
+            warp=rng.randrange(min(3, params.warps_per_sm)) or rng.randrange(params.warps_per_sm),
+            pc=rng.getrandbits(params.pc_bits),
+            line=rng.choice([0, 1, (1 << params.address_bits - 7) - 1]),
+            mask=rng.choice(masks)(),
+            lock_mask=rng.choice([0, ALL_WORDS, rng.getrandbits(32)]),
+        )
+        for _ in range(count)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_transactions(seed):
+    params = ScordParams()
+    rng = random.Random(seed)
+    run(params, random_transactions(params, rng, 150), sm=rng.randrange(15), seed=f"{seed}")
+
+
+GEOMETRIES = [
+    {name: count}
+    for name in ("sm_count", "blocks_per_sm", "warps_per_sm", "lock_table_depth")
+    for count in (1, 3, 4, 5)
+] + [
+    {"granularity": 8},
+    {"granularity": 16},
+    {"address_bits": 16, "pc_bits": 8},
+    {"barrier_id_bits": 2},
+    {"sm_count": 1, "blocks_per_sm": 1, "warps_per_sm": 1, "lock_table_depth": 1},
+]
+
+
+@pytest.mark.parametrize("settings", GEOMETRIES, ids=str)
+def test_geometries(settings):
+    params = ScordParams(**settings)
+    rng = random.Random(str(settings))
+    run(params, random_transactions(params, rng, 60), sm=params.sm_count - 1, seed=str(settings))
+
+
+# Clear, enable, reset ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("is_idle", [False, True], ids=["at-once", "idle"])
+@pytest.mark.parametrize("warps", [1, 5, 32])
+def test_clear_forgets_locks_and_barriers(warps, is_idle):
+    params = ScordParams(warps_per_sm=warps)
+    last = warps - 1
+    before = [
+        cas(0, warp=last),
+        fence(warp=last),
+        Transaction(KIND.BARRIER),
+        load(last, 0, ALL_WORDS),
+    ]
+    after = [load(last)]
+    bench = TrackerBench(params)
+    busy = []
+
+    async def testbench(ctx):
+        await bench.play(ctx, before)
+        if is_idle:
+            await bench.until_idle(ctx)
+        await pulse(ctx, bench.dut.i_clear)
+        cycles = 0
+        while ctx.get(bench.dut.o_busy):
+            assert not ctx.get(bench.dut.i_transaction.ready)
+            assert not ctx.get(bench.dut.o_idle)
+            await ctx.tick()
+            cycles += 1
+        busy.append(cycles)
+        await bench.play(ctx, after)
+
+    bench.simulate(testbench)
+    expected = [packet for each in before for packet in bench.model.step(each)]
+    bench.model.clear()
+    expected += [packet for each in after for packet in bench.model.step(each)]
+    assert bench.packets == expected
+    assert (bench.packets[-1].filter, bench.packets[-1].barrier_id) == (0, 0)
+    if is_idle:
+        assert busy == [warps + 1]
+
+
+def test_clear_while_a_fence_waits():
+    """The fence is finished first; its transaction is taken when clearing is over."""
+    bench = TrackerBench(ScordParams(warps_per_sm=4))
+
+    transactions = [cas(0), fence(), load()]
+
+    async def testbench(ctx):
+        await bench.play(ctx, transactions[:1])
+        await bench.offer(ctx, transactions[1], cycles=2)
+        await pulse(ctx, bench.dut.i_clear)
+        await put(ctx, bench.dut.i_transaction, bench.pack(transactions[1]))
+        await bench.play(ctx, transactions[2:])
+
+    bench.simulate(testbench)
+    assert [packet.kind for packet in bench.packets] == [KIND.ATOMIC, KIND.FENCE, KIND.LOAD]
+    assert bench.packets[-1].filter == 0
+    (taken,), (left,) = bench.cycles_of_fences()
+    assert taken > left + 4
+
+
+def test_disabled_tracker_takes_and_ignores():
+    bench = TrackerBench(ScordParams())
+    ignored = [cas(0), fence(), Transaction(KIND.BARRIER), load(0, 0, ALL_WORDS), fence()]
+    kept = [cas(1), fence(), load()]
+
+    async def testbench(ctx):
+        ctx.set(bench.dut.i_enable, 0)
+        await bench.play(ctx, ignored)
+        assert ctx.get(bench.dut.o_idle)
+        ctx.set(bench.dut.i_enable, 1)
+        await bench.play(ctx, kept)
+
+    bench.simulate(testbench)
+    cycles = [cycle for cycle, _ in bench.taken[: len(ignored)]]
+    assert cycles == list(range(cycles[0], cycles[0] + len(ignored)))
+    assert bench.packets == [packet for each in kept for packet in bench.model.step(each)]
+
+
+@pytest.mark.parametrize("delay", range(1, 5))
+def test_disabling_does_not_hurry_a_fence(delay):
+    """A fence on its way is still taken after its packet, and the next one waits for its own."""
+    bench = TrackerBench(ScordParams())
+    transactions = [fence(), load(), fence(Scope.BLOCK), load()]
+
+    async def testbench(ctx):
+        await bench.offer(ctx, transactions[0], cycles=delay)
+        ctx.set(bench.dut.i_enable, 0)
+        await put(ctx, bench.dut.i_transaction, bench.pack(transactions[0]))
+        ctx.set(bench.dut.i_enable, 1)
+        await bench.play(ctx, transactions[1:])
+
+    bench.simulate(testbench)
+    bench.check(transactions)
+
+
+# Timing and structure ----------------------------------------------------------------------
+
+
+def test_one_packet_a_cycle():
+    """Full and single-word transactions, and atomics of one warp that lock in each word."""
+    transactions = [
+        load(0, 0, ALL_WORDS),
+        load(mask=1),
+        load(mask=2),
+        cas(*range(8)),
+        exch(*range(8)),
+        cas(3),
+        exch(3),
+        load(0, 0, ALL_WORDS),
+    ]
+    bench = run(ScordParams(), transactions)
+    words = sum(each.mask.bit_count() for each in transactions)
+    first = bench.left[0][0]
+    assert [cycle for cycle, _ in bench.left] == list(range(first, first + words))
+    assert first - bench.taken[0][0] == 3
+
+
+def test_barrier_and_block_start_take_their_cycles():
+    """A barrier takes one cycle of the pipeline, a block's start one for each warp."""
+    start = Transaction(KIND.BLOCK_START, mask=0b10110)
+    bench = run(ScordParams(), [load(), Transaction(KIND.BARRIER), load(), start, load()])
+    first = bench.left[0][0]
+    assert [cycle - first for cycle, _ in bench.left] == [0, 2, 6]
+
+
+def test_fence_is_taken_four_cycles_after_it_was_seen():
+    bench = run(ScordParams(), [fence(), fence(), fence()])
+    taken = [cycle for cycle, _ in bench.taken]
+    assert [after - before for before, after in pairwise(taken)] == [5, 5]
+    assert [cycle for cycle, _ in bench.left] == [cycle - 1 for cycle in taken]
+
+
+@pytest.mark.parametrize("settings", [{}, {"granularity": 16, "warps_per_sm": 1}], ids=str)
+def test_no_path_from_valid_to_ready(settings):
+    assert valid_to_ready_paths(Tracker(ScordParams(**settings), 0)) == []
+
+
+def test_state_is_the_papers():
+    """Section IV-C: 32 lock tables of 36 bits, and 64 bits of barrier ids, for each SM."""
+    bits = state_bits(Tracker(ScordParams(), 0))
+    assert bits["top.lock_tables"].memory_bits == 32 * 36
+    assert bits["top.barrier_ids"] == StateBits(flip_flops=64)
+    assert (32 * 36 + 64) // 8 == 152
+
+
+@pytest.mark.parametrize("sm", [-1, 15])
+def test_sm_must_exist(sm):
+    with pytest.raises(ValueError, match=rf"^SM must be from 0 to 14, not {sm}$"):
+        Tracker(ScordParams(), sm)

@@ -1,0 +1,68 @@
+"""Tracker on short sequences with a purpose: lock states, eviction, block start, barriers."""
+
+import pytest
+from tracker_bench import atomic, cas, exch, fence, load, run
+
+from racetrap.golden_model.scord.packets import AtomicOp, Scope, Transaction, TransactionKind
+from racetrap.golden_model.scord.params import ScordParams
+
+KIND, OP = TransactionKind, AtomicOp
+
+SEQUENCES = {
+    "held only after the fence": [cas(0), load(), fence(), load(), exch(0), load()],
+    "block fence holds a device CAS at block scope": [cas(0), fence(Scope.BLOCK), load()],
+    "a device fence promotes it": [cas(0), fence(Scope.BLOCK), fence(), load()],
+    "three nested device locks": [
+        *(step for word in (0, 1, 2) for step in (cas(word), fence(), load())),
+        *(step for word in (2, 1, 0) for step in (fence(), exch(word), load())),
+    ],
+    "the oldest of five leaves": [*(cas(word) for word in range(5)), fence(), load()],
+    "eviction within one instruction": [cas(0, 1, 2, 3, 4, 5), fence(), load()],
+    "taken again while held": [cas(0), fence(), cas(0), load(), exch(0), load()],
+    "scopes are different locks": [
+        cas(0), cas(0, scope=Scope.BLOCK), fence(), load(),
+        exch(0, scope=Scope.BLOCK), load(), exch(0), load(),
+    ],
+    "released in another order": [
+        cas(0, 1, 2, 3), fence(), exch(1), exch(3), load(), exch(0), load(),
+    ],
+    "taken and released back to back": [
+        *(step for _ in range(4) for step in (cas(0), exch(0), cas(1))), fence(), load(),
+    ],
+    "only successful words count": [cas(0, 1, 2, lock_mask=0b010), fence(), load()],
+    "other atomics do not lock": [atomic(OP.OTHER, 0b11), fence(), load()],
+    "the filter of an EXCH still has the lock": [cas(0), fence(), exch(0), exch(0)],
+    "a warp of its own": [cas(0, warp=1), fence(warp=1), load(), load(warp=1), fence(), load()],
+    "keys of each block": [
+        *(load(slot=slot) for slot in range(8)),
+        cas(0), fence(), *(load(slot=slot) for slot in range(8)),
+    ],
+    "a new block has no locks": [
+        *(cas(0, warp=warp) for warp in range(4)), *(fence(warp=warp) for warp in range(4)),
+        Transaction(KIND.BLOCK_START, mask=0b0110), *(load(warp=warp) for warp in range(4)),
+    ],
+    "a table emptied and used at once": [
+        cas(0), Transaction(KIND.BLOCK_START, mask=1), cas(1),
+        Transaction(KIND.BLOCK_START, mask=0b11), fence(), load(),
+    ],
+    "barriers of each block": [
+        load(), Transaction(KIND.BARRIER, slot=0), load(), load(slot=1),
+        *[Transaction(KIND.BARRIER, slot=1)] * 3, load(), load(slot=1), fence(slot=1),
+    ],
+    "a block's barrier ids go on": [
+        Transaction(KIND.BARRIER, slot=2), Transaction(KIND.BLOCK_START, slot=2, mask=1),
+        load(slot=2),
+    ],
+    "barrier ids wrap": [
+        *[Transaction(KIND.BARRIER)] * 255, load(), Transaction(KIND.BARRIER), load(),
+    ],
+    "empty masks": [
+        load(mask=0), cas(), Transaction(KIND.BLOCK_START), fence(), load(mask=0), load(),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SEQUENCES, ids=str)
+@pytest.mark.parametrize("seed", [None, "idle"], ids=["full-rate", "idle"])
+def test_sequences(name, seed):
+    run(ScordParams(), SEQUENCES[name], sm=3, seed=seed and f"{seed} {name}")
