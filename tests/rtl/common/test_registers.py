@@ -1,0 +1,190 @@
+"""The register block against a small description that has every kind of field."""
+
+import random
+
+import pytest
+from axi_lite import axil_read, axil_write
+from streams import simulate
+from systemrdl import RDLCompiler
+
+from racetrap.generators.structure import valid_to_ready_paths
+from racetrap.rtl.common.axi import AxiResponse
+from racetrap.rtl.common.registers import RegisterBlock
+
+OKAY, SLVERR = AxiResponse.OKAY, AxiResponse.SLVERR
+
+DESCRIPTION = """
+addrmap block {
+    default regwidth = 32;
+    reg { field { sw = r; hw = na; } value[31:0] = 0x1234ABCD; } CONSTANT @ 0x0;
+    reg { field { sw = r; hw = w; } low[7:0]; field { sw = r; hw = w; } high[31:24]; } WIRE @ 0x4;
+    reg {
+        field { sw = rw; hw = r; } word[31:0] = 0x55AA00FF;
+    } STORED @ 0x8;
+    reg {
+        field { sw = rw; hw = r; } enable[0:0] = 1;
+        field { sw = rw; hw = r; singlepulse; } pulse[8:8] = 0;
+    } CONTROL @ 0x10;
+    reg {
+        field { sw = w; hw = r; singlepulse; } pulse[0:0] = 0;
+    } TRIGGER @ 0x14;
+    reg {
+        field { sw = r; hw = na; counter; incrwidth = 5; incrsaturate; hwclr; } count[7:0] = 0;
+    } SATURATING @ 0x20;
+    reg {
+        field { sw = r; hw = na; counter; incrwidth = 5; hwclr; } count[7:0] = 0;
+    } WRAPPING @ 0x24;
+};
+"""
+
+
+def compile_text(tmp_path, text):
+    path = tmp_path / "block.rdl"
+    path.write_text(text)
+    compiler = RDLCompiler()
+    compiler.compile_file(str(path))
+    return compiler.elaborate().top
+
+
+@pytest.fixture
+def block(tmp_path):
+    return RegisterBlock(compile_text(tmp_path, DESCRIPTION))
+
+
+def test_reads_constants_wires_and_reset_values(block):
+    async def testbench(ctx):
+        ctx.set(block.wire.low, 0x5A)
+        ctx.set(block.wire.high, 0xC3)
+        assert await axil_read(ctx, block.s_axil, 0x0) == (0x1234ABCD, OKAY)
+        assert await axil_read(ctx, block.s_axil, 0x4) == (0xC300005A, OKAY)
+        assert await axil_read(ctx, block.s_axil, 0x8) == (0x55AA00FF, OKAY)
+        assert await axil_read(ctx, block.s_axil, 0xB) == (0x55AA00FF, OKAY)  # low bits ignored
+        assert await axil_read(ctx, block.s_axil, 0x10) == (1, OKAY)
+
+    simulate(block, testbench)
+
+
+@pytest.mark.parametrize("order", ["together", "address", "data"])
+@pytest.mark.parametrize("strobe", range(16))
+def test_write_honours_strobes_in_any_channel_order(block, order, strobe):
+    mask = sum(0xFF << 8 * lane for lane in range(4) if strobe >> lane & 1)
+
+    async def testbench(ctx):
+        response = await axil_write(ctx, block.s_axil, 0x8, 0xDEADBEEF, strobe=strobe, order=order)
+        expected = 0x55AA00FF & ~mask | 0xDEADBEEF & mask
+        assert response == OKAY
+        assert ctx.get(block.stored.word) == expected
+        assert await axil_read(ctx, block.s_axil, 0x8) == (expected, OKAY)
+
+    simulate(block, testbench)
+
+
+def test_errors_change_nothing_and_do_not_hang(block):
+    async def testbench(ctx):
+        for address in (0xC, 0x1C, 0x28, 0xFFC):
+            assert await axil_read(ctx, block.s_axil, address) == (0, SLVERR)
+            assert await axil_write(ctx, block.s_axil, address, 0xFFFFFFFF) == SLVERR
+        for address in (0x0, 0x4, 0x20):
+            assert await axil_write(ctx, block.s_axil, address, 0xFFFFFFFF) == SLVERR
+        assert await axil_read(ctx, block.s_axil, 0x14) == (0, SLVERR)
+        assert await axil_read(ctx, block.s_axil, 0x8) == (0x55AA00FF, OKAY)
+        assert await axil_write(ctx, block.s_axil, 0x8, 7) == OKAY
+        assert await axil_read(ctx, block.s_axil, 0x8) == (7, OKAY)
+
+    simulate(block, testbench)
+
+
+def test_pulse_lasts_one_cycle_and_reads_zero(block):
+    cycles = []
+
+    async def watch(ctx):
+        while True:
+            *_, control, trigger = await ctx.tick().sample(block.control.pulse, block.trigger.pulse)
+            cycles.append((control, trigger))
+
+    async def testbench(ctx):
+        assert await axil_write(ctx, block.s_axil, 0x10, 0x100) == OKAY
+        assert await axil_read(ctx, block.s_axil, 0x10) == (0, OKAY)
+        assert await axil_write(ctx, block.s_axil, 0x10, 0x100, strobe=0b1101) == OKAY
+        assert await axil_write(ctx, block.s_axil, 0x14, 1) == OKAY
+        await ctx.tick()
+
+    simulate(block, testbench, background=[watch])
+    assert [sum(column) for column in zip(*cycles, strict=True)] == [1, 1]
+
+
+def test_counters_saturate_or_wrap_and_clear(block):
+    rng = random.Random(5)
+    increments = [rng.randrange(32) for _ in range(20)]
+
+    async def testbench(ctx):
+        total = 0
+        for increment in increments:
+            ctx.set(block.saturating.count.increment, increment)
+            ctx.set(block.wrapping.count.increment, increment)
+            await ctx.tick()
+            ctx.set(block.saturating.count.increment, 0)
+            ctx.set(block.wrapping.count.increment, 0)
+            total += increment
+            assert await axil_read(ctx, block.s_axil, 0x20) == (min(total, 255), OKAY)
+            assert await axil_read(ctx, block.s_axil, 0x24) == (total % 256, OKAY)
+        assert total > 255
+        ctx.set(block.saturating.count.increment, 3)
+        ctx.set(block.saturating.count.clear, 1)
+        await ctx.tick()
+        ctx.set(block.saturating.count.increment, 0)
+        ctx.set(block.saturating.count.clear, 0)
+        assert await axil_read(ctx, block.s_axil, 0x20) == (0, OKAY)
+        assert await axil_read(ctx, block.s_axil, 0x24) == (total % 256, OKAY)
+
+    simulate(block, testbench)
+
+
+def test_back_pressure_keeps_answers(block):
+    """Answers wait for `ready`, and the next accesses wait behind them."""
+
+    async def testbench(ctx):
+        port = block.s_axil
+        for name, value in {
+            "araddr": 0x8, "arvalid": 1, "awaddr": 0x8, "awvalid": 1,
+            "wdata": 0x11111111, "wstrb": 0xF, "wvalid": 1,
+        }.items():  # fmt: skip
+            ctx.set(getattr(port, name), value)
+        for _ in range(10):
+            await ctx.tick()
+        assert ctx.get(port.rvalid) == 1
+        assert ctx.get(port.rdata) == 0x55AA00FF
+        assert ctx.get(port.bvalid) == 1
+        # A second write is held in the block but not carried out before the first is answered.
+        assert ctx.get(port.awready) == 0
+        assert ctx.get(port.wready) == 0
+
+    simulate(block, testbench)
+
+
+def test_no_path_from_valid_to_ready(block):
+    assert valid_to_ready_paths(block) == []
+
+
+def test_rejects_a_field_without_hardware(tmp_path):
+    node = compile_text(
+        tmp_path,
+        "addrmap block { reg { field { sw = rw; hw = rw; } both[7:0] = 0; } R @ 0; };",
+    )
+    with pytest.raises(ValueError, match=r"Register field block\.R\.both must be .*, not sw=rw"):
+        RegisterBlock(node)
+
+
+def test_rejects_a_wide_register(tmp_path):
+    node = compile_text(
+        tmp_path,
+        "addrmap block { reg { regwidth = 64; field { sw = rw; hw = r; } x[63:0] = 0; } R @ 0; };",
+    )
+    with pytest.raises(ValueError, match="must be 32 bits wide, not 64"):
+        RegisterBlock(node)
+
+
+def test_rejects_a_register_outside_the_space(tmp_path):
+    node = compile_text(tmp_path, DESCRIPTION)
+    with pytest.raises(ValueError, match="must lie below 0x20, not at 0x20"):
+        RegisterBlock(node, address_bits=5)
