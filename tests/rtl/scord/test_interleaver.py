@@ -139,6 +139,23 @@ def test_fence_leaves_when_the_last_bank_has_it():
     assert [word for _, word in bank_1] == pack_all(params, packets[:2])
 
 
+def test_latency_is_one_cycle():
+    params = ScordParams(sm_count=2, banks=2)
+    dut, taken, left = Interleaver(params), [], []
+    simulate(
+        dut,
+        put_all(dut.i_packet[1], pack_all(params, [load(params, 1, 0, 1), fence(params, 1, 1)])),
+        get_all(dut.o_packet[1], 2, []),
+        background=[
+            get_forever(dut.o_packet[0], []),
+            monitor(dut.i_packet[1], taken),
+            monitor(dut.o_packet[1], left),
+        ],
+    )
+    assert left == [(cycle + 1, word) for cycle, word in taken]
+    assert len(left) == 2
+
+
 def test_a_stalled_bank_does_not_stop_the_others():
     params = ScordParams(sm_count=2, banks=2)
     dut = Interleaver(params)

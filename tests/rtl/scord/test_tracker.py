@@ -202,6 +202,21 @@ def test_fence_is_taken_four_cycles_after_it_was_seen():
     assert [cycle for cycle, _ in bench.left] == [cycle - 1 for cycle in taken]
 
 
+def test_not_idle_until_a_fence_is_taken():
+    bench = TrackerBench(ScordParams())
+
+    async def testbench(ctx):
+        await bench.offer(ctx, fence(), cycles=4)
+        assert ctx.get(bench.dut.i_transaction.ready)
+        assert not ctx.get(bench.dut.o_idle)
+        await ctx.tick()
+        ctx.set(bench.dut.i_transaction.valid, 0)
+        assert ctx.get(bench.dut.o_idle)
+
+    bench.simulate(testbench)
+    assert len(bench.packets) == 1
+
+
 @pytest.mark.parametrize("settings", [{}, {"granularity": 16, "warps_per_sm": 1}], ids=str)
 def test_no_path_from_valid_to_ready(settings):
     assert valid_to_ready_paths(Tracker(ScordParams(**settings), 0)) == []
