@@ -115,8 +115,8 @@ class UnitSplitter(wiring.Component):
 
 def _lowest_set(bits: Value) -> Value:
     """Number of the lowest bit that is set, as a tree; ``bits`` has a power-of-two width."""
-    if len(bits) == 1:
-        return Const(0, 0)
+    if len(bits) == 2:
+        return ~bits[0]
     half = len(bits) // 2
     is_low = bits[:half].any()
     return Cat(Mux(is_low, _lowest_set(bits[:half]), _lowest_set(bits[half:])), ~is_low)
