@@ -109,8 +109,8 @@ class DetectorBank:
                 self._tag_conflicts += 1
 
         fences = self.fence_file
-        owner = entry >> shifts.owner & shifts.owner_mask
-        accessor = block << shifts.warp_bits | warp
+        owner = fences.slot[entry >> shifts.owner & shifts.owner_mask]
+        accessor = fences.slot[block << shifts.warp_bits | warp]
         owner_blk, owner_dev = fences.blk[owner], fences.dev[owner]
         own_blk, own_dev = fences.blk[accessor], fences.dev[accessor]
         row, preliminary, race, after = self._decide(

@@ -21,28 +21,36 @@ class FenceFile:
 
     Attributes
     ----------
+    slot : list of int
+        Warp slot of the GPU (SM number above, warp slot in the SM below) for each owner number,
+        which is ``block << warp_bits | warp`` as in an entry.
     blk, dev : list of int
-        Counters by owner number, which is ``block << warp_bits | warp`` as in an entry.
+        Counters by warp slot of the GPU: one pair a warp of an SM, whichever block it is in.
     """
 
-    __slots__ = ("_mask", "_size", "_warp_bits", "blk", "dev")
+    __slots__ = ("_mask", "_size", "_warp_bits", "blk", "dev", "slot")
 
     def __init__(self, params: ScordParams) -> None:
         self._warp_bits = params.warp_bits
-        self._size = 1 << params.block_bits + params.warp_bits
+        warp_mask = (1 << params.warp_bits) - 1
+        self.slot = [
+            params.sm_of_block(owner >> params.warp_bits) << params.warp_bits | owner & warp_mask
+            for owner in range(1 << params.block_bits + params.warp_bits)
+        ]
+        self._size = 1 << params.sm_bits + params.warp_bits
         self._mask = (1 << params.fence_id_bits) - 1
         self.clear()
 
     def fence(self, block: int, warp: int, scope: int) -> None:
         """Count one fence of a warp."""
         counters = self.dev if scope == Scope.DEVICE else self.blk
-        owner = block << self._warp_bits | warp
-        counters[owner] = counters[owner] + 1 & self._mask
+        slot = self.slot[block << self._warp_bits | warp]
+        counters[slot] = counters[slot] + 1 & self._mask
 
     def read(self, block: int, warp: int) -> tuple[int, int]:
         """Block-scope and device-scope counter of a warp."""
-        owner = block << self._warp_bits | warp
-        return self.blk[owner], self.dev[owner]
+        slot = self.slot[block << self._warp_bits | warp]
+        return self.blk[slot], self.dev[slot]
 
     def clear(self) -> None:
         """Set every counter to 0, as at kernel launch."""
