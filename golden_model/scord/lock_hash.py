@@ -5,9 +5,11 @@ x^6 + x + 1.  Address bit i contributes x^i mod p, which repeats only every 63 b
 addresses that differ in one bit, or in any two bits of a 38-bit word address, never
 collide; and hardware needs one XOR tree for each of the six bits.
 
-Block mask: a lock used at block scope has the key hash XOR mask(block).  The masks are
-never 0 (a block key is never the device key of the same lock) and are all different within
-63 consecutive BlockIDs, which is as far as six bits can go.
+Block mask: a lock used at block scope has the key hash XOR mask(block).  Each half of a mask
+(the half that chooses in bin 0 and the half that chooses in bin 1) is from 1 to 7, never 0, so
+there are 49 masks, and all are different within 49 consecutive BlockIDs.  With a zero half
+there would be 63, but a filter that holds a lock's device key and one block's key would then
+also match other blocks' keys crosswise, one bin from each key.
 
 The measured quality of both is in ``docs/lock-hash.md``.
 
@@ -18,13 +20,15 @@ from __future__ import annotations
 
 from functools import cache
 
-from racetrap.golden_model.scord.params import LOCK_HASH_BITS
+from racetrap.golden_model.scord.params import FILTER_BIN_BITS, LOCK_HASH_BITS
 
 __all__ = ["block_mask", "lock_hash", "lock_hash_columns"]
 
 #: x^6 + x + 1, primitive over GF(2).
 _POLYNOMIAL = 0b1000011
-_BLOCK_MASKS = (1 << LOCK_HASH_BITS) - 1
+#: Non-zero values of one half of a mask.
+_HALF_MASKS = FILTER_BIN_BITS - 1
+_HALF_BITS = LOCK_HASH_BITS // 2
 
 
 @cache
@@ -51,5 +55,6 @@ def lock_hash(word: int) -> int:
 
 
 def block_mask(block: int) -> int:
-    """Non-zero six-bit mask that distinguishes BlockID ``block``'s keys."""
-    return 1 + block % _BLOCK_MASKS
+    """Six-bit mask, both halves non-zero, that distinguishes BlockID ``block``'s keys."""
+    high, low = divmod(block, _HALF_MASKS)
+    return 1 + high % _HALF_MASKS << _HALF_BITS | 1 + low
