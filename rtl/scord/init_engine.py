@@ -1,0 +1,78 @@
+"""Initialisation engine: makes every metadata entry of a bank fresh at kernel launch.
+
+Ref: ScoRD (ISCA'20) Section IV ("all initialized to true for each entry").
+"""
+
+from __future__ import annotations
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from racetrap.golden_model.scord.metadata import FRESH_ENTRY
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.rtl.scord.entry_writer import entry_write
+from racetrap.rtl.scord.region import index_bits
+
+__all__ = ["InitEngine"]
+
+
+class InitEngine(wiring.Component):
+    """Writes a fresh entry to every index of the bank, one a cycle, and waits for the responses.
+
+    Parameters
+    ----------
+    params : ScordParams
+        Configuration.
+    bank : int
+        Number of the bank: it owns the indices that are ``bank`` modulo the number of banks.
+
+    Members
+    -------
+    i_start : ``In(1)``
+        Pulse: begin.
+    i_entries_log2 : ``In(address_bits.bit_length())``
+        Log2 of the entries of the region, over all banks.
+    o : ``Out(stream.Signature(entry_write(params)))``
+        Entries to write.
+    i_done : ``In(1)``
+        Pulse: one write has been answered.
+    o_busy : ``Out(1)``
+        Writes are still to be sent or answered.
+    """
+
+    def __init__(self, params: ScordParams, bank: int):
+        self._params = params
+        self._bank = bank
+        super().__init__({
+            "i_start": In(1),
+            "i_entries_log2": In(params.address_bits.bit_length()),
+            "o": Out(stream.Signature(entry_write(params))),
+            "i_done": In(1),
+            "o_busy": Out(1),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        # One bit more than an index: the end of the largest region is one beyond it.
+        index = Signal(index_bits(self._params) + 1)
+        unanswered = Signal.like(index)
+        sending = Signal()
+        following = Signal.like(index)
+        sent = self.o.valid & self.o.ready
+        m.d.comb += [
+            self.o.valid.eq(sending),
+            self.o.p.index.eq(index),
+            self.o.p.entry.eq(FRESH_ENTRY),
+            following.eq(index + self._params.banks),
+            self.o_busy.eq(sending | (unanswered != 0)),
+        ]
+        m.d.sync += unanswered.eq(unanswered + sent - (self.i_done & self.o_busy))
+        with m.If(sent):
+            m.d.sync += [
+                index.eq(following),
+                sending.eq((following >> self.i_entries_log2) == 0),
+            ]
+        with m.If(self.i_start):
+            m.d.sync += [index.eq(self._bank), sending.eq(1)]
+        return m

@@ -1,0 +1,91 @@
+"""Monitored region: its registers' layout, and where an address' metadata is.
+
+Ref: ScoRD (ISCA'20) Section IV-B.
+"""
+
+from __future__ import annotations
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from racetrap.golden_model.scord.params import ENTRY_BYTES, ScordParams
+
+__all__ = ["RegionDecoder", "entry_address", "index_bits", "region_layout"]
+
+
+def region_layout(params: ScordParams) -> data.StructLayout:
+    """What software configures: byte addresses of data and metadata, log2 of the data's bytes."""
+    return data.StructLayout({
+        "data_base": params.address_bits,
+        "size_log2": params.address_bits.bit_length(),
+        "metadata_base": params.address_bits,
+    })  # fmt: skip
+
+
+def index_bits(params: ScordParams) -> int:
+    """Bits of the largest region's entry index, at least one."""
+    return max(1, params.max_region_log2 - params.granularity_bits - params.tag_bits)
+
+
+def entry_address(region: data.View, index):
+    """Byte address of entry ``index``."""
+    return region.metadata_base + (index << (ENTRY_BYTES.bit_length() - 1))
+
+
+class RegionDecoder(wiring.Component):
+    """Entry index and tag of a word address: its metadata unit MOD and DIV the entries.
+
+    Combinational.  Base and size make no subtraction or division necessary, since the size is a
+    power of two and the base a multiple of it.
+
+    Parameters
+    ----------
+    params : ScordParams
+        Configuration.
+
+    Members
+    -------
+    i_region : ``In(region_layout(params))``
+        Monitored region.
+    i_word : ``In(word_bits)``
+        Word address (byte address divided by 4).
+    o_monitored : ``Out(1)``
+        The address lies in the region; otherwise index and tag mean nothing.
+    o_index, o_tag : ``Out(index_bits(params))``, ``Out(tag_bits)``
+        Metadata entry, and which of the units that share it.
+    o_entries_log2 : ``Out(size_log2's width)``
+        Log2 of the number of entries.
+    """
+
+    def __init__(self, params: ScordParams):
+        self._params = params
+        super().__init__({
+            "i_region": In(region_layout(params)),
+            "i_word": In(params.word_bits),
+            "o_monitored": Out(1),
+            "o_index": Out(index_bits(params)),
+            "o_tag": Out(params.tag_bits),
+            "o_entries_log2": Out(params.address_bits.bit_length()),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        params = self._params
+        m = Module()
+        outside = Signal(params.word_bits)
+        unit = Signal(params.address_bits - params.granularity_bits)
+        index_mask = Signal.like(self.o_index)
+        region_word_bits = Signal.like(self.o_entries_log2)
+        m.d.comb += [
+            region_word_bits.eq(self.i_region.size_log2 - 2),
+            outside.eq((self.i_word ^ (self.i_region.data_base >> 2)) >> region_word_bits),
+            self.o_monitored.eq(outside == 0),
+            unit.eq(self.i_word >> (params.granularity_bits - 2)),
+            self.o_entries_log2.eq(
+                self.i_region.size_log2 - params.granularity_bits - params.tag_bits
+            ),
+            index_mask.eq((1 << self.o_entries_log2) - 1),
+            self.o_index.eq(unit & index_mask),
+            self.o_tag.eq(unit >> self.o_entries_log2),
+        ]
+        return m
