@@ -11,8 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from racetrap.golden_model.scord.packets import RaceKind, Scope
+from racetrap.golden_model.scord.packets import RaceKind
 from racetrap.golden_model.scord.report import RaceReport
+from racetrap.sim.gpu.patterns import (
+    acquire,
+    await_flag,
+    await_turn,
+    locked_store,
+    publish,
+    release,
+)
 from racetrap.sim.gpu.program import (
     BLOCK,
     DEVICE,
@@ -20,12 +28,9 @@ from racetrap.sim.gpu.program import (
     Actor,
     Program,
     Statement,
-    add,
-    cas,
     exch,
     fence,
     load,
-    spin,
     store,
     weak_store,
 )
@@ -67,35 +72,6 @@ class MicroBenchmark(Program):
         return caught == self.racy and all(race.race in self.kinds for race in races)
 
 
-def _acquire(scope: Scope, fenced: Scope | None) -> tuple[Statement, ...]:
-    """Take the lock; without the fence the pattern is not seen as a lock."""
-    take = spin(cas("lock", 0, 1, scope), until=lambda old: old == 0)
-    return (take,) if fenced is None else (take, fence(fenced))
-
-
-def _release(scope: Scope, fenced: Scope | None) -> tuple[Statement, ...]:
-    free = exch("lock", 0, scope)
-    return (free,) if fenced is None else (fence(fenced), free)
-
-
-def _locked_store(
-    value: int, lock: Scope, acquire: Scope | None, release: Scope | None
-) -> tuple[Statement, ...]:
-    return (*_acquire(lock, acquire), store("data", value), *_release(lock, release))
-
-
-def _publish(scope: Scope) -> tuple[Statement, ...]:
-    return store("data", 1), fence(scope), exch("flag", 1, DEVICE)
-
-
-def _await_flag() -> Statement:
-    return spin(exch("flag", 0, DEVICE), until=lambda old: old != 0)
-
-
-def _await_turn(turn: int) -> Statement:
-    return spin(add("flag", 0, DEVICE), until=lambda old: old == turn)
-
-
 _Statements = Iterable[Statement]
 
 
@@ -133,16 +109,16 @@ def _hrf_indirect() -> MicroBenchmark:
     return _make(
         "norace_interwarp-block_fence_hrf-indirect",
         {
-            (0, 0): _publish(BLOCK),
+            (0, 0): publish(BLOCK),
             (0, 1): (
-                _await_turn(1), load("data"), store("data", 3), fence(DEVICE),
+                await_turn(1), load("data"), store("data", 3), fence(DEVICE),
                 exch("flag", 2, DEVICE),
             ),
             (1, 0): (
-                _await_turn(2), load("data"), store("data", 5), fence(BLOCK),
+                await_turn(2), load("data"), store("data", 5), fence(BLOCK),
                 exch("flag", 3, DEVICE),
             ),
-            (1, 1): (_await_turn(3), load("data"), weak_store("dummy")),
+            (1, 1): (await_turn(3), load("data"), weak_store("dummy")),
         },
     )  # fmt: skip
 
@@ -153,44 +129,44 @@ def _hrd_indirect() -> MicroBenchmark:
         {
             (0, 0): (exch("data", 1, BLOCK), fence(BLOCK), exch("flag", 1, DEVICE)),
             (0, 1): (
-                _await_turn(1), exch("data", 2, DEVICE), fence(DEVICE), exch("flag", 2, DEVICE),
+                await_turn(1), exch("data", 2, DEVICE), fence(DEVICE), exch("flag", 2, DEVICE),
             ),
             (1, 0): (
-                _await_turn(2), exch("data", 3, BLOCK), fence(BLOCK), exch("flag", 3, DEVICE),
+                await_turn(2), exch("data", 3, BLOCK), fence(BLOCK), exch("flag", 3, DEVICE),
             ),
-            (1, 1): (_await_turn(3), exch("data", 3, DEVICE)),
+            (1, 1): (await_turn(3), exch("data", 3, DEVICE)),
         },
     )  # fmt: skip
 
 
 def _race_free() -> tuple[MicroBenchmark, ...]:
-    device_one = _locked_store(1, DEVICE, DEVICE, DEVICE)
-    device_two = _locked_store(2, DEVICE, DEVICE, DEVICE)
-    block_one = _locked_store(1, BLOCK, BLOCK, BLOCK)
-    block_two = _locked_store(2, BLOCK, BLOCK, BLOCK)
-    read_and_answer = (_await_flag(), load("data"), exch("flag", 1, DEVICE))
+    device_one = locked_store(1, DEVICE, DEVICE, DEVICE)
+    device_two = locked_store(2, DEVICE, DEVICE, DEVICE)
+    block_one = locked_store(1, BLOCK, BLOCK, BLOCK)
+    block_two = locked_store(2, BLOCK, BLOCK, BLOCK)
+    read_and_answer = (await_flag(), load("data"), exch("flag", 1, DEVICE))
     exch_block = (exch("data", 1, BLOCK),)
     exch_device = (exch("data", 1, DEVICE),)
     return (
         _blocks("norace_interblock_atom", exch_device, [exch("data", 2, DEVICE)]),
         _blocks(
             "norace_interblock_fence_raw",
-            _publish(DEVICE),
-            [_await_flag(), load("data"), weak_store("dummy")],
+            publish(DEVICE),
+            [await_flag(), load("data"), weak_store("dummy")],
         ),
         _blocks("norace_interblock_lock_waw", device_one, device_two),
         _hrd_indirect(),
         _hrf_indirect(),
         _warps("norace_interwarp_blkatom", exch_block, [exch("data", 2, BLOCK)]),
-        _warps("norace_interwarp_blkfence_raw", _publish(BLOCK), read_and_answer),
+        _warps("norace_interwarp_blkfence_raw", publish(BLOCK), read_and_answer),
         _warps("norace_interwarp_blklock_waw", block_one, block_two),
         _warps("norace_interwarp_dev-blkatom", exch_device, [exch("data", 2, BLOCK)]),
         _warps("norace_interwarp_dev-blklock_waw", device_one, block_two),
-        _warps("norace_interwarp_fence_raw", _publish(DEVICE), read_and_answer),
+        _warps("norace_interwarp_fence_raw", publish(DEVICE), read_and_answer),
         _warp("norace_intrawarp_none-blkatom", *exch_block, store("data", 2)),
         _warp(
             "norace_intrawarp_none-blklock-no-tf_waw",
-            *_locked_store(1, BLOCK, BLOCK, None),
+            *locked_store(1, BLOCK, BLOCK, None),
             store("data", 2),
         ),
         _warp("norace_intrawarp_none-blklock_waw", *block_one, store("data", 2)),
@@ -198,40 +174,40 @@ def _race_free() -> tuple[MicroBenchmark, ...]:
 
 
 def _racy_between_blocks() -> tuple[MicroBenchmark, ...]:
-    block_one = _locked_store(1, BLOCK, BLOCK, BLOCK)
-    block_two = _locked_store(2, BLOCK, BLOCK, BLOCK)
-    device_one = _locked_store(1, DEVICE, DEVICE, DEVICE)
-    device_two = _locked_store(2, DEVICE, DEVICE, DEVICE)
-    no_release_one = _locked_store(1, DEVICE, DEVICE, None)
-    no_release_two = _locked_store(2, DEVICE, DEVICE, None)
+    block_one = locked_store(1, BLOCK, BLOCK, BLOCK)
+    block_two = locked_store(2, BLOCK, BLOCK, BLOCK)
+    device_one = locked_store(1, DEVICE, DEVICE, DEVICE)
+    device_two = locked_store(2, DEVICE, DEVICE, DEVICE)
+    no_release_one = locked_store(1, DEVICE, DEVICE, None)
+    no_release_two = locked_store(2, DEVICE, DEVICE, None)
     read = (load("data"), weak_store("dummy"))
-    locked_read = (*_acquire(DEVICE, DEVICE), *read, *_release(DEVICE, DEVICE))
+    locked_read = (*acquire(DEVICE, DEVICE), *read, *release(DEVICE, DEVICE))
     return (
         _blocks(
             "race_interblock_blkatom", [exch("data", 1, BLOCK)], [exch("data", 2, BLOCK)], _ATOMIC
         ),
         _blocks(
             "race_interblock_blkfence_raw",
-            _publish(BLOCK),
-            [_await_flag(), load("data"), exch("flag", 1, DEVICE)],
+            publish(BLOCK),
+            [await_flag(), load("data"), exch("flag", 1, DEVICE)],
             _DEVICE_FENCE,
         ),
         _blocks("race_interblock_blklock_waw", block_one, block_two, _DEVICE_FENCE, _ATOMIC),
         _blocks(
             "race_interblock_fence_rtraw",
             [*read, fence(DEVICE), exch("flag", 1, DEVICE), *read],
-            [_await_flag(), store("data", 1)],
+            [await_flag(), store("data", 1)],
             _DEVICE_FENCE,
         ),
         _blocks(
             "race_interblock_lock-blkfence_waw",
-            _locked_store(1, DEVICE, BLOCK, DEVICE),
+            locked_store(1, DEVICE, BLOCK, DEVICE),
             device_two,
             _LOCK,
         ),
         _blocks(
             "race_interblock_lock-no-stf_waw",
-            _locked_store(1, DEVICE, None, DEVICE),
+            locked_store(1, DEVICE, None, DEVICE),
             device_two,
             _LOCK,
         ),
@@ -261,26 +237,26 @@ def _racy_between_warps() -> tuple[MicroBenchmark, ...]:
     return (
         _warps(
             "race_interwarp_blklock-no-stf_waw",
-            _locked_store(1, BLOCK, None, BLOCK),
-            _locked_store(2, BLOCK, BLOCK, BLOCK),
+            locked_store(1, BLOCK, None, BLOCK),
+            locked_store(2, BLOCK, BLOCK, BLOCK),
             _LOCK,
         ),
         _warps(
             "race_interwarp_blklock-no-tf_waw",
-            _locked_store(1, BLOCK, BLOCK, None),
-            _locked_store(2, BLOCK, BLOCK, None),
+            locked_store(1, BLOCK, BLOCK, None),
+            locked_store(2, BLOCK, BLOCK, None),
             _BLOCK_FENCE,
         ),
         _warps(
             "race_interwarp_dev-blklock-no-stf_waw",
-            _locked_store(1, DEVICE, None, DEVICE),
-            _locked_store(2, BLOCK, BLOCK, BLOCK),
+            locked_store(1, DEVICE, None, DEVICE),
+            locked_store(2, BLOCK, BLOCK, BLOCK),
             _LOCK,
         ),
         _warps(
             "race_interwarp_dev-blklock-no-tf_waw",
-            _locked_store(1, DEVICE, DEVICE, None),
-            _locked_store(2, BLOCK, BLOCK, None),
+            locked_store(1, DEVICE, DEVICE, None),
+            locked_store(2, BLOCK, BLOCK, None),
             _BLOCK_FENCE,
         ),
         _warps(
@@ -291,14 +267,14 @@ def _racy_between_warps() -> tuple[MicroBenchmark, ...]:
         ),
         _warps(
             "race_interwarp_none-blklock_waw",
-            _locked_store(1, BLOCK, DEVICE, DEVICE),
+            locked_store(1, BLOCK, DEVICE, DEVICE),
             plain_store,
             _BLOCK_FENCE,
             _LOCK,
         ),
         _warps(
             "race_interwarp_none-lock_waw",
-            _locked_store(1, DEVICE, DEVICE, DEVICE),
+            locked_store(1, DEVICE, DEVICE, DEVICE),
             plain_store,
             _BLOCK_FENCE,
             _LOCK,
