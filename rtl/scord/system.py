@@ -1,0 +1,203 @@
+"""The whole ScoRD detector: what stands between a GPU's SMs and its memory.
+
+Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from amaranth.hdl import Cat, Module, Value
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.rtl.common.axi import Axi4Signature, Axi4WriteSignature, AxiLiteSignature
+from racetrap.rtl.common.layout import struct_layout
+from racetrap.rtl.common.registers import RegisterBlock
+from racetrap.rtl.scord.counters import PULSES
+from racetrap.rtl.scord.detector_bank import DetectorBank
+from racetrap.rtl.scord.interleaver import Interleaver
+from racetrap.rtl.scord.launch_control import LaunchControl, TransactionGate
+from racetrap.rtl.scord.local_memory import LocalMemory
+from racetrap.rtl.scord.registers import (
+    REGISTER_ADDRESS_BITS,
+    compile_registers,
+    supplied_constants,
+)
+from racetrap.rtl.scord.report_path import ReportPath
+from racetrap.rtl.scord.tracker import Tracker
+
+__all__ = ["ScordSystem"]
+
+
+class ScordSystem(wiring.Component):
+    """Trackers, interleaver, detector banks, report path and registers.
+
+    A packet is at its bank's input five cycles after its transaction was taken; a bank takes
+    one packet a cycle.  Nothing is checked before the first launch (``CONTROL.launch``).  No
+    combinational path leads from a ``valid`` input to a ``ready`` output.
+
+    Parameters
+    ----------
+    params : ScordParams
+        Configuration.
+
+    Members
+    -------
+    i_transaction : ``In(stream.Signature(transaction_layout)).array(sm_count)``
+        Transactions of each SM's coalescer.
+    m_axi_metadata : ``Out(Axi4Signature).array(banks)``
+        Metadata memory of each bank, 64-bit data; absent if the metadata is on the chip.
+    m_axi_report : ``Out(Axi4WriteSignature)``
+        Memory of the ring buffer, 64-bit data.
+    s_axil : ``In(AxiLiteSignature)``
+        Registers, described in ``scord.rdl``.
+    irq : ``Out(1)``
+        High while the ring buffer holds reports that software has not read, if enabled.
+    trace : ``Out({valid, payload: step_layout}).array(banks)``
+        Each step of each bank, without back-pressure; only with ``trace_port``.
+    """
+
+    def __init__(self, params: ScordParams):
+        self._params = params
+        address_bits = params.address_bits
+        members = {
+            "i_transaction": In(stream.Signature(struct_layout(params.transaction_layout))).array(
+                params.sm_count
+            ),
+            "m_axi_report": Out(
+                Axi4WriteSignature(address_bits=address_bits, data_bits=64, id_bits=1)
+            ),
+            "s_axil": In(AxiLiteSignature(address_bits=REGISTER_ADDRESS_BITS)),
+            "irq": Out(1),
+        }
+        if not params.local_bytes:
+            id_bits = params.outstanding.bit_length() - 1
+            metadata = Axi4Signature(address_bits=address_bits, data_bits=64, id_bits=id_bits)
+            members["m_axi_metadata"] = Out(metadata).array(params.banks)
+        if params.trace_port:
+            step = struct_layout(params.step_layout)
+            trace = wiring.Signature({"valid": Out(1), "payload": Out(step)})
+            members["trace"] = Out(trace).array(params.banks)
+        super().__init__(members)
+
+    def elaborate(self, platform):
+        m = Module()
+        params = self._params
+        m.submodules.registers = registers = RegisterBlock(
+            compile_registers(), address_bits=REGISTER_ADDRESS_BITS
+        )
+        m.submodules.launch_control = launch = LaunchControl(params)
+        m.submodules.interleaver = interleaver = Interleaver(params)
+        m.submodules.report_path = reports = ReportPath(params)
+        gates, trackers = self._elaborate_sms(m, interleaver)
+        banks = self._elaborate_banks(m, interleaver, reports)
+
+        for part in (*trackers, *banks, reports):
+            m.d.comb += part.i_clear.eq(launch.o_clear)
+        is_idle = Cat(part.o_idle for part in (*trackers, interleaver, *banks, reports)).all()
+        m.d.comb += [
+            launch.i_idle.eq(is_idle & Cat(gate.o_closed for gate in gates).all()),
+            launch.i_busy.eq(Cat(part.o_busy for part in (*trackers, *banks, reports)).any()),
+            registers.status.idle.eq(is_idle & ~launch.o_busy),
+        ]
+        for gate, tracker in zip(gates, trackers, strict=True):
+            m.d.comb += [
+                gate.i_hold.eq(launch.o_hold),
+                tracker.i_enable.eq(registers.control.enable & launch.o_launched),
+            ]
+        for bank in banks:
+            m.d.comb += bank.i_region.eq(launch.o_region)
+        self._connect_launch(m, registers, launch)
+        self._connect_reports(m, registers, launch, reports)
+        self._connect_counters(m, registers, banks, reports)
+        return m
+
+    def _elaborate_sms(
+        self, m: Module, interleaver: Interleaver
+    ) -> tuple[list[TransactionGate], list[Tracker]]:
+        gates, trackers = [], []
+        for sm, port in enumerate(self.i_transaction):
+            m.submodules[f"gate_{sm}"] = gate = TransactionGate(self._params)
+            m.submodules[f"tracker_{sm}"] = tracker = Tracker(self._params, sm)
+            wiring.connect(m, wiring.flipped(port), gate.i)
+            wiring.connect(m, gate.o, tracker.i_transaction)
+            wiring.connect(m, tracker.o_packet, interleaver.i_packet[sm])
+            gates.append(gate)
+            trackers.append(tracker)
+        return gates, trackers
+
+    def _elaborate_banks(
+        self, m: Module, interleaver: Interleaver, reports: ReportPath
+    ) -> list[DetectorBank]:
+        params = self._params
+        banks = []
+        for number in range(params.banks):
+            m.submodules[f"bank_{number}"] = bank = DetectorBank(params, number)
+            wiring.connect(m, interleaver.o_packet[number], bank.i_packet)
+            wiring.connect(m, bank.o_report, reports.i[number])
+            if params.local_bytes:
+                m.submodules[f"local_memory_{number}"] = memory = LocalMemory(params)
+                wiring.connect(m, bank.m_axi, memory.s_axi)
+            else:
+                wiring.connect(m, bank.m_axi, wiring.flipped(self.m_axi_metadata[number]))
+            if params.trace_port:
+                wiring.connect(m, bank.trace, wiring.flipped(self.trace[number]))
+            banks.append(bank)
+        return banks
+
+    def _connect_launch(self, m: Module, registers: RegisterBlock, launch: LaunchControl) -> None:
+        wiring.connect(m, wiring.flipped(self.s_axil), registers.s_axil)
+        for register, fields in supplied_constants(self._params).items():
+            for field, value in fields.items():
+                m.d.comb += getattr(getattr(registers, register), field).eq(value)
+        for name in ("data", "metadata", "report"):
+            low = getattr(registers, f"{name}_base_lo").value
+            high = getattr(registers, f"{name}_base_hi").value
+            m.d.comb += launch.i_bases[name].eq(Cat(low, high))
+        m.d.comb += [
+            launch.i_launch.eq(registers.control.launch),
+            launch.i_size_log2.eq(registers.region_size_log2.value),
+            launch.i_capacity_log2.eq(registers.report_capacity_log2.value),
+            registers.status.busy.eq(launch.o_busy),
+            registers.status.config_error.eq(launch.o_config_error),
+        ]
+
+    def _connect_reports(
+        self, m: Module, registers: RegisterBlock, launch: LaunchControl, reports: ReportPath
+    ) -> None:
+        wiring.connect(m, reports.m_axi, wiring.flipped(self.m_axi_report))
+        tail = registers.report_tail.value
+        m.d.comb += [
+            reports.i_base.eq(launch.o_report_base),
+            reports.i_capacity_log2.eq(launch.o_report_capacity_log2),
+            reports.i_tail.eq(tail),
+            reports.i_filter_enable.eq(registers.control.report_filter_enable),
+            registers.report_head.value.eq(reports.o_head),
+            registers.status.ring_full.eq(reports.o_full),
+        ]
+        m.d.sync += self.irq.eq(registers.control.interrupt_enable & (reports.o_head != tail))
+
+    def _connect_counters(
+        self,
+        m: Module,
+        registers: RegisterBlock,
+        banks: Sequence[DetectorBank],
+        reports: ReportPath,
+    ) -> None:
+        increments: dict[str, Value] = {
+            name: sum(bank.o_count[name] for bank in banks) for name in PULSES
+        }
+        increments["reports_dropped"] += reports.o_dropped
+        increments |= {
+            "reports_written": reports.o_written,
+            "reports_suppressed": reports.o_suppressed,
+            "report_write_errors": reports.o_write_error,
+        }
+        for name, increment in increments.items():
+            counter = getattr(registers, name).count
+            m.d.comb += [
+                counter.increment.eq(increment),
+                counter.clear.eq(registers.control.clear_counters),
+            ]
