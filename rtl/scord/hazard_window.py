@@ -162,4 +162,3 @@ class HazardWindow(wiring.Component):
                 forwarded.bit_select(self.o_slot, 1).eq(self.i.p.monitored & matches.any()),
                 sources[self.o_slot].eq(source),
             ]
-

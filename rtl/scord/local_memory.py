@@ -1,0 +1,87 @@
+"""Local metadata memory: block RAM behind a bank's AXI4 port, for small FPGAs."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In
+
+from racetrap.golden_model.scord.params import ENTRY_BITS, ENTRY_BYTES, ScordParams
+from racetrap.rtl.common.axi import Axi4Signature
+from racetrap.rtl.scord.hazard_window import slot_bits
+
+__all__ = ["LocalMemory"]
+
+
+class LocalMemory(wiring.Component):
+    """AXI4 subordinate for single-beat transfers of whole entries.
+
+    One read and one write a cycle, answered in the next cycle.  The bank's number is left out of
+    the address, since a bank only asks for its own entries.
+
+    Parameters
+    ----------
+    params : ScordParams
+        Configuration; ``local_bytes`` is shared out over the banks.
+
+    Members
+    -------
+    s_axi : ``In(Axi4Signature)``
+        The bank's metadata port.
+
+    Raises
+    ------
+    ValueError
+        If the parameters ask for no local memory.
+    """
+
+    def __init__(self, params: ScordParams):
+        if not params.local_bytes:
+            raise ValueError("Parameter local_bytes must be positive for a local memory, not 0")
+        self._params = params
+        super().__init__({
+            "s_axi": In(Axi4Signature(
+                address_bits=params.address_bits,
+                data_bits=ENTRY_BITS,
+                id_bits=slot_bits(params),
+            )),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        axi = self.s_axi
+        depth = self._params.local_bytes // ENTRY_BYTES // self._params.banks
+        m.submodules.memory = memory = Memory(shape=ENTRY_BITS, depth=depth, init=[])
+        read, write = memory.read_port(), memory.write_port()
+        entry_shift = ENTRY_BYTES.bit_length() - 1 + self._params.bank_bits
+
+        read_taken = Signal()
+        m.d.comb += [
+            axi.arready.eq(~axi.rvalid | axi.rready),
+            read_taken.eq(axi.arvalid & axi.arready),
+            read.en.eq(read_taken),
+            read.addr.eq(axi.araddr >> entry_shift),
+            axi.rdata.eq(read.data),
+            axi.rlast.eq(1),
+        ]
+        with m.If(axi.arready):
+            m.d.sync += axi.rvalid.eq(axi.arvalid)
+        with m.If(read_taken):
+            m.d.sync += axi.rid.eq(axi.arid)
+
+        # Address and data are taken together: the accessor sends both at once.
+        write_taken = Signal()
+        m.d.comb += [
+            write_taken.eq(axi.awvalid & axi.wvalid & (~axi.bvalid | axi.bready)),
+            axi.awready.eq(write_taken),
+            axi.wready.eq(write_taken),
+            write.en.eq(write_taken),
+            write.addr.eq(axi.awaddr >> entry_shift),
+            write.data.eq(axi.wdata),
+        ]
+        with m.If(write_taken):
+            m.d.sync += [axi.bvalid.eq(1), axi.bid.eq(axi.awid)]
+        with m.Elif(axi.bready):
+            m.d.sync += axi.bvalid.eq(0)
+        return m

@@ -1,0 +1,228 @@
+"""Metadata accessor: brings each packet together with its entry, and takes the result back.
+
+Ref: ScoRD (ISCA'20) Section IV, Fig. 6, and Section IV-B.
+"""
+
+from __future__ import annotations
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out, connect
+
+from racetrap.golden_model.scord.params import ENTRY_BITS, ENTRY_BYTES, ScordParams
+from racetrap.rtl.common.axi import Axi4Signature, AxiBurst, AxiResponse
+from racetrap.rtl.common.layout import struct_layout
+from racetrap.rtl.scord.entry_writer import EntryWriter, entry_write
+from racetrap.rtl.scord.hazard_window import HazardWindow, slot_bits
+from racetrap.rtl.scord.init_engine import InitEngine
+from racetrap.rtl.scord.region import entry_address, index_bits, region_layout
+from racetrap.rtl.scord.write_back import WriteBack
+
+__all__ = ["MetadataAccessor", "checked_packet", "located_packet", "packet_with_entry"]
+
+
+def located_packet(params: ScordParams) -> data.StructLayout:
+    """A packet and where its metadata is; ``monitored`` is 0 for fences."""
+    return data.StructLayout({
+        "packet": struct_layout(params.packet_layout),
+        "monitored": 1,
+        "index": index_bits(params),
+        "tag": params.tag_bits,
+    })  # fmt: skip
+
+
+def packet_with_entry(params: ScordParams) -> data.StructLayout:
+    """A packet on its way into the check pipeline.
+
+    ``entry`` was read from memory (or that failed: ``read_error``).  If ``is_forwarded``, the
+    packet's entry is instead the result of slot ``source``; ``result`` is that result unless the
+    slot is still in the pipeline or has left it in this cycle.
+    """
+    return data.StructLayout({
+        "located": located_packet(params),
+        "slot": slot_bits(params),
+        "entry": ENTRY_BITS,
+        "read_error": 1,
+        "is_forwarded": 1,
+        "source": slot_bits(params),
+        "result": ENTRY_BITS,
+    })  # fmt: skip
+
+
+def checked_packet(params: ScordParams) -> data.StructLayout:
+    """What the check pipeline gives back: the entry left behind, and whether to write it."""
+    return data.StructLayout({
+        "slot": slot_bits(params),
+        "index": index_bits(params),
+        "entry": ENTRY_BITS,
+        "changed": 1,
+    })  # fmt: skip
+
+
+class MetadataAccessor(wiring.Component):
+    """Reads entries through AXI4, keeps packets in order, forwards results, writes them back.
+
+    Up to ``outstanding`` packets are in flight.  Throughput is one packet a cycle.  Read data may
+    come in any order: the read id is the slot.  A read that is answered with an error gives the
+    entry 0 and ``read_error``.
+
+    Parameters
+    ----------
+    params : ScordParams
+        Configuration.
+    bank : int
+        Number of the bank, for the initialisation.
+
+    Members
+    -------
+    i : ``In(stream.Signature(located_packet(params)))``
+        Packets in order.
+    o_valid, o : ``Out(1)``, ``Out(packet_with_entry(params))``
+        Packets in the same order, with their entries; they must be taken.
+    i_checked_valid, i_checked : ``In(1)``, ``In(checked_packet(params))``
+        Checked packets, in the same order.
+    m_axi : ``Out(Axi4Signature)``
+        Metadata in memory: single-beat 64-bit transfers.
+    i_region, i_entries_log2 : ``In(region_layout(params))``, ``In(address_bits.bit_length())``
+        Monitored region, and log2 of its entries.
+    i_clear : ``In(1)``
+        Pulse: make all entries of the bank fresh, once nothing is in flight.
+    o_busy : ``Out(1)``
+        That is going on; no packet is taken.
+    o_idle : ``Out(1)``
+        Nothing is in flight.
+    o_write_error : ``Out(1)``
+        Pulse: a write has been answered with an error.
+    """
+
+    def __init__(self, params: ScordParams, bank: int):
+        self._params = params
+        self._bank = bank
+        super().__init__({
+            "i": In(stream.Signature(located_packet(params))),
+            "o_valid": Out(1),
+            "o": Out(packet_with_entry(params)),
+            "i_checked_valid": In(1),
+            "i_checked": In(checked_packet(params)),
+            "m_axi": Out(Axi4Signature(
+                address_bits=params.address_bits,
+                data_bits=ENTRY_BITS,
+                id_bits=slot_bits(params),
+            )),
+            "i_region": In(region_layout(params)),
+            "i_entries_log2": In(params.address_bits.bit_length()),
+            "i_clear": In(1),
+            "o_busy": Out(1),
+            "o_idle": Out(1),
+            "o_write_error": Out(1),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.window = window = HazardWindow(self._params)
+        m.d.comb += [
+            window.i.valid.eq(self.i.valid & ~self.o_busy),
+            self.i.ready.eq(window.i.ready & ~self.o_busy),
+            window.i.p.monitored.eq(self.i.p.monitored),
+            window.i.p.index.eq(self.i.p.index),
+            self.o_idle.eq(window.o_idle & ~self.o_busy),
+        ]
+        self._read(m, window)
+        self._slots(m, window)
+        self._write(m, window)
+        return m
+
+    def _read(self, m, window):
+        """AXI4 read channels."""
+        axi = self.m_axi
+        m.d.comb += [
+            axi.arvalid.eq(window.o_read.valid),
+            window.o_read.ready.eq(axi.arready),
+            axi.arid.eq(window.o_read.p.slot),
+            axi.araddr.eq(entry_address(self.i_region, window.o_read.p.index)),
+            axi.arsize.eq(ENTRY_BYTES.bit_length() - 1),
+            axi.arburst.eq(AxiBurst.INCR),
+            axi.rready.eq(1),
+            window.i_answered.eq(axi.rvalid),
+            window.i_answered_slot.eq(axi.rid),
+        ]
+
+    def _slots(self, m, window):
+        """What the slots hold, in memories: the packet, what was read, the result."""
+        params, axi = self._params, self.m_axi
+        depth = params.outstanding
+        answer = data.StructLayout({"entry": ENTRY_BITS, "read_error": 1})
+        m.submodules.packets = packets = Memory(shape=located_packet(params), depth=depth, init=[])
+        m.submodules.answers = answers = Memory(shape=answer, depth=depth, init=[])
+        m.submodules.results = results = Memory(shape=entry_write(params), depth=depth, init=[])
+        packet_in, packet_out = packets.write_port(), packets.read_port()
+        answer_in, answer_out = answers.write_port(), answers.read_port()
+        result_in, result_out = results.write_port(), results.read_port()
+        self._result_out = results.read_port()
+        is_error = axi.rresp != AxiResponse.OKAY
+        m.d.comb += [
+            packet_in.en.eq(self.i.valid & self.i.ready),
+            packet_in.addr.eq(window.o_slot),
+            packet_in.data.eq(self.i.p),
+            answer_in.en.eq(axi.rvalid),
+            answer_in.addr.eq(axi.rid),
+            answer_in.data.entry.eq(axi.rdata & ~is_error.replicate(ENTRY_BITS)),
+            answer_in.data.read_error.eq(is_error),
+            result_in.en.eq(self.i_checked_valid),
+            result_in.addr.eq(self.i_checked.slot),
+            result_in.data.entry.eq(self.i_checked.entry),
+            result_in.data.index.eq(self.i_checked.index),
+            packet_out.addr.eq(window.o_check_slot),
+            answer_out.addr.eq(window.o_check_slot),
+            result_out.addr.eq(window.o_check_source),
+            self.o.located.eq(packet_out.data),
+            self.o.entry.eq(answer_out.data.entry),
+            self.o.read_error.eq(answer_out.data.read_error & ~self.o.is_forwarded),
+            self.o.result.eq(result_out.data.entry),
+        ]
+        m.d.sync += [
+            self.o_valid.eq(window.o_check),
+            self.o.slot.eq(window.o_check_slot),
+            self.o.is_forwarded.eq(window.o_check_forwarded),
+            self.o.source.eq(window.o_check_source),
+        ]
+
+    def _write(self, m, window):
+        """AXI4 write channels: initialisation, or results."""
+        params = self._params
+        m.submodules.write_back = write_back = WriteBack(params)
+        m.submodules.init = init = InitEngine(params, self._bank)
+        m.submodules.writer = writer = EntryWriter(params)
+        for name in writer.m_axi.signature.members:
+            port, inner = getattr(self.m_axi, name), getattr(writer.m_axi, name)
+            is_input = self.m_axi.signature.members[name].flow == In
+            m.d.comb += inner.eq(port) if is_input else port.eq(inner)
+        m.d.comb += [
+            writer.i_region.eq(self.i_region),
+            self.o_write_error.eq(writer.o_error),
+            write_back.i_checked.eq(self.i_checked_valid),
+            write_back.i_changed.eq(self.i_checked.changed),
+            write_back.i_result.eq(self._result_out.data),
+            self._result_out.en.eq(write_back.o_read),
+            self._result_out.addr.eq(write_back.o_read_slot),
+            window.i_retire.eq(write_back.o_retire),
+            init.i_entries_log2.eq(self.i_entries_log2),
+        ]
+
+        # Results in flight are written before anything is cleared.
+        clear_waits = Signal()
+        with m.If(self.i_clear):
+            m.d.sync += clear_waits.eq(1)
+        with m.Elif(init.i_start):
+            m.d.sync += clear_waits.eq(0)
+        m.d.comb += [
+            init.i_start.eq(clear_waits & window.o_idle),
+            self.o_busy.eq(clear_waits | init.o_busy),
+            init.i_done.eq(writer.o_done),
+        ]
+        with m.If(init.o_busy):
+            connect(m, init.o, writer.i)
+        with m.Else():
+            connect(m, write_back.o, writer.i)
+            m.d.comb += write_back.i_done.eq(writer.o_done)

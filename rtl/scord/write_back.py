@@ -1,0 +1,86 @@
+"""Write-back: results of the checks to memory, in order, and slots to the window again."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.rtl.scord.entry_writer import entry_write
+from racetrap.rtl.scord.hazard_window import slot_bits
+
+__all__ = ["WriteBack"]
+
+
+class WriteBack(wiring.Component):
+    """Follows the checked slots: writes those whose entry changed, and retires all in order.
+
+    A changed entry's slot retires when its write has been answered, any other as soon as all
+    slots before it have.  Throughput is one slot a cycle.
+
+    Parameters
+    ----------
+    params : ScordParams
+        Configuration.
+
+    Members
+    -------
+    i_checked, i_changed : ``In(1)``
+        The next slot has been checked; its entry must be written.
+    o_read, o_read_slot : ``Out(1)``, ``Out(slot_bits)``
+        Result to read; it is expected in the next cycle and until the next read.
+    i_result : ``In(entry_write(params))``
+        The result read.
+    o : ``Out(stream.Signature(entry_write(params)))``
+        Entries to write.
+    i_done : ``In(1)``
+        Pulse: the oldest unanswered write has been answered.
+    o_retire : ``Out(1)``
+        Pulse: the oldest slot is free again.
+    """
+
+    def __init__(self, params: ScordParams):
+        self._params = params
+        super().__init__({
+            "i_checked": In(1),
+            "i_changed": In(1),
+            "o_read": Out(1),
+            "o_read_slot": Out(slot_bits(params)),
+            "i_result": In(entry_write(params)),
+            "o": Out(stream.Signature(entry_write(params))),
+            "i_done": In(1),
+            "o_retire": Out(1),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        bits = slot_bits(self._params)
+        checked, passed, retired = (Signal(bits + 1) for _ in range(3))
+        changed = Signal(self._params.outstanding)
+        answers = Signal(bits + 1)
+        result_waits = Signal()
+        slot_changed, oldest_changed, skip = Signal(), Signal(), Signal()
+        m.d.comb += [
+            self.o_read_slot.eq(passed),
+            slot_changed.eq(changed.bit_select(passed[:bits], 1)),
+            self.o_read.eq((passed != checked) & slot_changed & (~result_waits | self.o.ready)),
+            skip.eq((passed != checked) & ~slot_changed),
+            self.o.valid.eq(result_waits),
+            self.o.p.eq(self.i_result),
+            oldest_changed.eq(changed.bit_select(retired[:bits], 1)),
+            self.o_retire.eq((retired != passed) & (~oldest_changed | (answers != 0))),
+        ]
+        with m.If(self.i_checked):
+            m.d.sync += changed.bit_select(checked[:bits], 1).eq(self.i_changed)
+        with m.If(self.o_read):
+            m.d.sync += result_waits.eq(1)
+        with m.Elif(self.o.ready):
+            m.d.sync += result_waits.eq(0)
+        m.d.sync += [
+            checked.eq(checked + self.i_checked),
+            passed.eq(passed + (self.o_read | skip)),
+            retired.eq(retired + self.o_retire),
+            answers.eq(answers + self.i_done - (self.o_retire & oldest_changed)),
+        ]
+        return m
