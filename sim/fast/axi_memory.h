@@ -1,0 +1,211 @@
+// AXI4 subordinates with a memory behind them, for any manager port that ports.h describes.
+//
+// A cycle is drive() before the clock edge, sample() after the inputs have settled.  Reads of
+// different ids may be answered in any order; writes are answered in order and take effect at
+// the latest moment the protocol allows, when the response is shown.
+
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+// xorshift64*: small, fast, and the same on every machine.
+class Random {
+  public:
+    explicit Random(uint64_t seed) : state(seed * 0x9E3779B97F4A7C15u | 1) {}
+
+    uint64_t next() {
+        state ^= state >> 12;
+        state ^= state << 25;
+        state ^= state >> 27;
+        return state * 0x2545F4914F6CDD1Du;
+    }
+    uint64_t below(uint64_t limit) { return limit ? (next() >> 32) % limit : 0; }
+    bool percent(uint32_t chance) { return chance && below(100) < chance; }
+
+  private:
+    uint64_t state;
+};
+
+struct Memory {
+    uint64_t base = 0, count = 0;
+    uint64_t* words = nullptr;
+
+    uint64_t* at(uint64_t address) const {
+        uint64_t index = (address - base) / 8;
+        return address % 8 == 0 && address >= base && index < count ? words + index : nullptr;
+    }
+};
+
+// Behaviour of a memory; also the layout of the Python side's structure.
+struct Knobs {
+    uint32_t idle_percent;         // of cycles in which an SM with nothing offered stays silent
+    uint32_t latency;              // cycles from a request to its answer, at least 1
+    uint32_t jitter;               // up to so many more
+    uint32_t reorder;              // 1: answers of different ids leave in any order
+    uint32_t back_pressure;        // percent of cycles in which a ready, or a new valid, is low
+    uint32_t read_errors;          // of 65536 reads
+    uint32_t write_errors;         // of 65536 writes
+    uint32_t watchdog;             // cycles without any handshake that end a run
+};
+
+constexpr uint8_t SLVERR = 2;
+
+class Failure {
+  public:
+    std::string text;
+    void report(const std::string& what) {
+        if (text.empty()) text = what;
+    }
+};
+
+template <class Port> class ReadSide {
+  public:
+    uint64_t beats = 0, first = 0, last = 0, errors = 0;
+
+    void drive(Port& port, const Knobs& knobs, Random& random, const Memory& memory, uint64_t now) {
+        port.arready = !random.percent(knobs.back_pressure);
+        if (!port.rvalid && !pending.empty() && !random.percent(knobs.back_pressure))
+            answer(port, knobs, random, memory, now);
+    }
+
+    // True if anything moved.
+    bool sample(Port& port, const Knobs& knobs, Random& random, const Memory& memory,
+                Failure& failure, uint64_t now) {
+        bool moved = false;
+        if (port.rvalid && port.rready) {
+            if (!beats++) first = now;
+            last = now;
+            taken = moved = true;
+        }
+        if (port.arvalid && port.arready) {
+            moved = true;
+            uint64_t* word = memory.at(port.araddr);
+            if (!word || port.arlen || port.arsize != 3)
+                failure.report("metadata read of a bad address, length or size");
+            else
+                pending.push_back({uint32_t(port.arid), word, *word, bool(random.next() >> 63),
+                                   now + knobs.latency + random.below(knobs.jitter + 1)});
+        }
+        return moved;
+    }
+
+    // After the clock edge: withdraw an answer that was taken.
+    void advance(Port& port) {
+        if (taken) port.rvalid = 0;
+        taken = false;
+    }
+
+  private:
+    struct Request {
+        uint32_t id;
+        const uint64_t* word;
+        uint64_t early;  // the word when the request came
+        bool use_early;
+        uint64_t due;
+    };
+    std::deque<Request> pending;
+    bool taken = false;
+
+    void answer(Port& port, const Knobs& knobs, Random& random, const Memory&, uint64_t now) {
+        size_t chosen = 0, size = pending.size();
+        if (knobs.reorder) {
+            size_t start = random.below(size), step = 0;
+            while (step < size && pending[(start + step) % size].due > now) step++;
+            if (step == size) return;
+            chosen = (start + step) % size;
+        }
+        const Request& request = pending[chosen];
+        if (request.due > now) return;
+        bool error = random.below(65536) < knobs.read_errors;
+        errors += error;
+        port.rvalid = 1;
+        port.rid = request.id;
+        port.rresp = error ? SLVERR : 0;
+        port.rdata = error ? random.next() : request.use_early ? request.early : *request.word;
+        port.rlast = 1;
+        pending.erase(pending.begin() + chosen);
+    }
+};
+
+template <class Port> class WriteSide {
+  public:
+    uint64_t beats = 0, errors = 0;
+
+    void drive(Port& port, const Knobs& knobs, Random& random, const Memory& memory,
+               uint32_t error_rate, Failure& failure, uint64_t now) {
+        port.awready = !random.percent(knobs.back_pressure);
+        port.wready = !random.percent(knobs.back_pressure);
+        if (port.bvalid || complete.empty() || complete.front().due > now ||
+            random.percent(knobs.back_pressure))
+            return;
+        Burst burst = complete.front();
+        complete.pop_front();
+        for (size_t beat = 0; beat < burst.words.size(); beat++) {
+            uint64_t* word = memory.at(burst.address + 8 * beat);
+            if (word) *word = burst.words[beat];
+            else failure.report("write outside its memory");
+        }
+        bool error = random.below(65536) < error_rate;
+        errors += error;
+        port.bvalid = 1;
+        port.bid = burst.id;
+        port.bresp = error ? SLVERR : 0;
+    }
+
+    bool sample(Port& port, const Knobs& knobs, Random& random, Failure& failure, uint64_t now) {
+        bool moved = false;
+        if (port.bvalid && port.bready) taken = moved = true;
+        if (port.awvalid && port.awready) {
+            moved = true;
+            if (port.awsize != 3) failure.report("write of a size other than 8 bytes");
+            addresses.push_back({uint32_t(port.awid), uint64_t(port.awaddr), port.awlen + 1u, 0, {}});
+        }
+        if (port.wvalid && port.wready) {
+            moved = true;
+            beats++;
+            if (port.wstrb != 0xFF) failure.report("write with a byte strobe low");
+            data.push_back({uint64_t(port.wdata), bool(port.wlast)});
+        }
+        collect(knobs, random, failure, now);
+        return moved;
+    }
+
+    void advance(Port& port) {
+        if (taken) port.bvalid = 0;
+        taken = false;
+    }
+
+  private:
+    struct Burst {
+        uint32_t id;
+        uint64_t address;
+        uint32_t length;
+        uint64_t due;
+        std::vector<uint64_t> words;
+    };
+    struct Beat {
+        uint64_t word;
+        bool last;
+    };
+    std::deque<Burst> addresses, complete;
+    std::deque<Beat> data;
+    bool taken = false;
+
+    void collect(const Knobs& knobs, Random& random, Failure& failure, uint64_t now) {
+        while (!addresses.empty() && data.size() >= addresses.front().length) {
+            Burst burst = addresses.front();
+            addresses.pop_front();
+            for (uint32_t beat = 0; beat < burst.length; beat++) {
+                if (data.front().last != (beat + 1 == burst.length))
+                    failure.report("WLAST elsewhere than on a burst's last beat");
+                burst.words.push_back(data.front().word);
+                data.pop_front();
+            }
+            burst.due = now + knobs.latency + random.below(knobs.jitter + 1);
+            complete.push_back(burst);
+        }
+    }
+};

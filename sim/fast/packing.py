@@ -1,0 +1,68 @@
+"""Many packed records at once: columns of integers to 32-bit words and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from racetrap.golden_model.layout import Layout
+
+__all__ = ["pack_records", "unpack_records", "words_of"]
+
+_WORD = 32
+
+
+def words_of(layout: Layout) -> int:
+    """32-bit words that one record of ``layout`` takes."""
+    return -(-layout.width // _WORD)
+
+
+def pack_records(layout: Layout, columns: Sequence[Sequence[int]]) -> NDArray[np.uint32]:
+    """Pack records given by field into rows of 32-bit words, least significant word first.
+
+    Parameters
+    ----------
+    layout : Layout
+        Layout whose leaf fields are at most 64 bits wide.
+    columns : sequence of sequence of int
+        Values of each leaf field, in the layout's order.
+
+    Raises
+    ------
+    ValueError
+        If a value does not fit its field.
+    """
+    words = np.zeros((len(columns[0]), words_of(layout)), dtype=np.uint32)
+    for (name, offset, width), column in zip(layout.flat(), columns, strict=True):
+        values = np.array(column, dtype=np.uint64)
+        if width < 64 and (values >> np.uint64(width)).any():
+            largest = max(column)
+            raise ValueError(f"Field {name!r} must fit in {width} bits, not {largest}")
+        index, shift = divmod(offset, _WORD)
+        done = 0
+        while done < width:
+            part = (values >> np.uint64(done)) << np.uint64(shift)
+            words[:, index] |= (part & np.uint64(0xFFFFFFFF)).astype(np.uint32)
+            done += _WORD - shift
+            index, shift = index + 1, 0
+    return words
+
+
+def unpack_records(layout: Layout, words: NDArray[np.uint32]) -> list[list[int]]:
+    """Values of each leaf field of the records in ``words``, in the layout's order."""
+    columns = []
+    for _, offset, width in layout.flat():
+        values = np.zeros(len(words), dtype=np.uint64)
+        index, shift = divmod(offset, _WORD)
+        done = 0
+        while done < width:
+            part = words[:, index].astype(np.uint64) >> np.uint64(shift)
+            values |= part << np.uint64(done)
+            done += _WORD - shift
+            index, shift = index + 1, 0
+        if width < 64:
+            values &= np.uint64((1 << width) - 1)
+        columns.append(values.tolist())
+    return columns
