@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
-from typing import TYPE_CHECKING, BinaryIO
+from typing import IO, TYPE_CHECKING
 
 from racetrap.golden_model.trace.header import header_to_dict
 
@@ -21,7 +21,7 @@ VERSION = 1
 PREFIX = struct.Struct("<8sIIQQ")
 
 
-def dump_binary(trace: Trace, file: BinaryIO) -> None:
+def dump_binary(trace: Trace, file: IO[bytes]) -> None:
     """Write a trace in its binary form."""
     header = json.dumps(header_to_dict(trace.header)).encode()
     # Records must lie on multiples of 8 bytes to be mapped.

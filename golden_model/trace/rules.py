@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
-from racetrap.golden_model.events import ACCESS_SIZES, ATOMIC_SIZES, EventKind, TraceHeader
+from racetrap.golden_model.events import (
+    ACCESS_SIZES,
+    ATOMIC_SIZES,
+    EventKind,
+    Geometry,
+    TraceHeader,
+)
 from racetrap.golden_model.scord.packets import AtomicOp, Scope
 from racetrap.golden_model.trace.placement import placement_breaches
 from racetrap.golden_model.trace.records import USED_FIELDS, Breach, Rule, TraceError
@@ -14,6 +20,8 @@ from racetrap.golden_model.trace.records import USED_FIELDS, Breach, Rule, Trace
 __all__ = ["check_rules"]
 
 _ACCESS_KINDS = (EventKind.LOAD, EventKind.STORE, EventKind.ATOMIC)
+#: Fields that only some kinds use.
+_OPTIONAL_FIELDS = sorted(set().union(*USED_FIELDS.values()))
 _BIT_COUNT = np.array([value.bit_count() for value in range(256)], dtype=np.uint8)
 
 
@@ -21,9 +29,9 @@ def _name(kind: int) -> str:
     return EventKind(kind).name.lower()
 
 
-def _lookup(kinds: tuple[int, ...] | list[EventKind]) -> np.ndarray:
+def _lookup(kinds: Iterable[EventKind]) -> np.ndarray:
     """Table over all kinds: whether the kind is one of ``kinds``."""
-    return np.isin(np.arange(len(EventKind)), kinds)
+    return np.isin(np.arange(len(EventKind)), list(kinds))
 
 
 def _count_bits(masks: np.ndarray) -> np.ndarray:
@@ -37,22 +45,18 @@ def _breach(rule: Rule, broken: np.ndarray, describe: Callable[[int], str]) -> B
     return Breach(rule, np.flatnonzero(broken), describe)
 
 
-def _code_breaches(events: np.ndarray) -> Iterator[Breach]:
-    kind = events["kind"]
-    yield _breach(
-        Rule.KIND,
-        kind >= len(EventKind),
-        lambda row: f"Kind must be a code below {len(EventKind)}, not {kind[row]}",
+def _below(rule: Rule, events: np.ndarray, name: str, count: int) -> Breach:
+    values = events[name]
+    return _breach(
+        rule, values >= count, lambda row: f"Field {name} must be below {count}, not {values[row]}"
     )
-    for name, count in (("scope", len(Scope)), ("strong", 2), ("op", len(AtomicOp))):
-        values = events[name]
-        yield _breach(
-            Rule.CODE,
-            values >= count,
-            lambda row, name=name, count=count, values=values: (  # type: ignore[misc]
-                f"Field {name} must be a code below {count}, not {values[row]}"
-            ),
-        )
+
+
+def _code_breaches(events: np.ndarray) -> Iterator[Breach]:
+    yield _below(Rule.KIND, events, "kind", len(EventKind))
+    yield _below(Rule.CODE, events, "scope", len(Scope))
+    yield _below(Rule.CODE, events, "strong", 2)
+    yield _below(Rule.CODE, events, "op", len(AtomicOp))
     yield _breach(
         Rule.RESERVED,
         events["reserved"] != 0,
@@ -60,69 +64,57 @@ def _code_breaches(events: np.ndarray) -> Iterator[Breach]:
     )
 
 
-def _unused_breaches(events: np.ndarray) -> Iterator[Breach]:
-    for name in events.dtype.names or ():
-        if name in ("kind", "reserved", "first_lane"):
-            continue
-        users = _lookup([user for user, used in USED_FIELDS.items() if name in used])
-        values = events[name]
-        yield _breach(
-            Rule.UNUSED_FIELD,
-            (values != 0) & ~users[events["kind"]],
-            lambda row, name=name, values=values: (  # type: ignore[misc]
-                f"Field {name} must be 0 in {_name(events['kind'][row])}, not {values[row]}"
-            ),
-        )
+def _unused(events: np.ndarray, name: str) -> Breach:
+    users = _lookup(kind for kind, used in USED_FIELDS.items() if name in used)
+    kind, values = events["kind"], events[name]
+    return _breach(
+        Rule.UNUSED_FIELD,
+        (values != 0) & ~users[kind],
+        lambda row: f"Field {name} must be 0 in {_name(kind[row])}, not {values[row]}",
+    )
 
 
-def _geometry_breaches(header: TraceHeader, events: np.ndarray) -> Iterator[Breach]:
-    geometry = header.geometry
-    for name, count in (
-        ("sm", geometry.sm_count),
-        ("slot", geometry.blocks_per_sm),
-        ("warp", geometry.warps_per_sm),
-    ):
-        values = events[name]
-        yield _breach(
-            Rule.GEOMETRY,
-            values >= count,
-            lambda row, name=name, count=count, values=values: (  # type: ignore[misc]
-                f"Field {name} must be below {count}, not {values[row]}"
-            ),
-        )
-    count, last = events["warp_count"], events["warp"].astype(np.int64) + events["warp_count"]
+def _geometry_breaches(geometry: Geometry, events: np.ndarray) -> Iterator[Breach]:
+    yield _below(Rule.GEOMETRY, events, "sm", geometry.sm_count)
+    yield _below(Rule.GEOMETRY, events, "slot", geometry.blocks_per_sm)
+    yield _below(Rule.GEOMETRY, events, "warp", geometry.warps_per_sm)
+    first, count = events["warp"].astype(np.int64), events["warp_count"]
     yield _breach(
         Rule.GEOMETRY,
         (events["kind"] == EventKind.BLOCK_PLACED)
-        & ((count == 0) | (last > geometry.warps_per_sm)),
+        & ((count == 0) | (first + count > geometry.warps_per_sm)),
         lambda row: (
-            f"Field warp_count must be from 1 to {geometry.warps_per_sm - events['warp'][row]} "
-            f"from warp {events['warp'][row]} on, not {count[row]}"
+            f"Field warp_count must be from 1 to {geometry.warps_per_sm - first[row]} "
+            f"from warp {first[row]} on, not {count[row]}"
+        ),
+    )
+
+
+def _size(events: np.ndarray, kinds: tuple[EventKind, ...], sizes: tuple[int, ...]) -> Breach:
+    kind, size = events["kind"], events["size"]
+    return _breach(
+        Rule.SIZE,
+        _lookup(kinds)[kind] & ~np.isin(size, sizes),
+        lambda row: (
+            f"Field size must be one of {', '.join(map(str, sizes))} in {_name(kind[row])}, "
+            f"not {size[row]}"
         ),
     )
 
 
 def _access_breaches(events: np.ndarray) -> Iterator[Breach]:
-    kind, size, mask = events["kind"], events["size"], events["lane_mask"]
+    kind, mask = events["kind"], events["lane_mask"]
     atomic = kind == EventKind.ATOMIC
-    access = _lookup(_ACCESS_KINDS)[kind]
     yield _breach(
         Rule.ATOMIC_STRONG,
         atomic & (events["strong"] == 0),
         lambda row: "Field strong must be 1 in atomic, not 0",
     )
-    for rows, sizes in ((access, ACCESS_SIZES), (atomic, ATOMIC_SIZES)):
-        yield _breach(
-            Rule.SIZE,
-            rows & ~np.isin(size, sizes),
-            lambda row, sizes=sizes: (  # type: ignore[misc]
-                f"Field size must be one of {', '.join(map(str, sizes))} in {_name(kind[row])}, "
-                f"not {size[row]}"
-            ),
-        )
+    yield _size(events, _ACCESS_KINDS, ACCESS_SIZES)
+    yield _size(events, (EventKind.ATOMIC,), ATOMIC_SIZES)
     yield _breach(
         Rule.LANES,
-        access & (mask == 0),
+        _lookup(_ACCESS_KINDS)[kind] & (mask == 0),
         lambda row: f"Lanes of {_name(kind[row])} must be at least one, not none",
     )
     success, cas = events["success_mask"], atomic & (events["op"] == AtomicOp.CAS)
@@ -135,65 +127,68 @@ def _access_breaches(events: np.ndarray) -> Iterator[Breach]:
     )
 
 
+class _LaneRules:
+    """Rules of the lane records; ``ends`` has the end of each event's lane records."""
+
+    def __init__(self, events: np.ndarray, lanes: np.ndarray, counts: np.ndarray):
+        self._events = events
+        self._lanes = lanes
+        self._counts = counts
+        self._ends = np.cumsum(counts)
+        self._size = np.repeat(events["size"], counts)
+
+    def _breach(self, rule: Rule, broken: np.ndarray, name: str, words: str) -> Breach:
+        """Breach whose sentence gives the first offending value of a lane's field."""
+        broken_lanes = np.flatnonzero(broken)
+        rows = np.searchsorted(self._ends, broken_lanes, side="right")
+        value = int(self._lanes[name][broken_lanes[0]]) if len(broken_lanes) else 0
+        return Breach(
+            rule,
+            rows,
+            lambda row: f"{words.format(size=self._events['size'][row])}, not {value:#x}",
+        )
+
+    def alignment(self) -> Breach:
+        offset = self._lanes["address"] & (self._size - np.uint8(1)).astype(np.uint64)
+        words = "Address must be a multiple of the size {size}"
+        return self._breach(Rule.ALIGNMENT, offset != 0, "address", words)
+
+    def belongs(self, name: str, users: np.ndarray, where: str) -> Breach:
+        strays = (self._lanes[name] != 0) & ~np.repeat(users, self._counts)
+        words = f"Field {name} of a lane must be 0 except in {where}"
+        return self._breach(Rule.ATOMIC_VALUES, strays, name, words)
+
+    def width(self, name: str) -> Breach:
+        wide = (self._size == 4) & (self._lanes[name] >> np.uint64(32) != 0)
+        words = f"Field {name} of a lane must fit in {{size}} bytes"
+        return self._breach(Rule.VALUE_WIDTH, wide, name, words)
+
+
 def _lane_breaches(
     events: np.ndarray, lanes: np.ndarray, where: Callable[[int], str]
 ) -> Iterator[Breach]:
     counts = _count_bits(events["lane_mask"])
-    ends = np.cumsum(counts)
+    starts = np.cumsum(counts) - counts
     first = events["first_lane"]
     yield _breach(
         Rule.LANE_RECORDS,
-        first != (ends - counts).astype(np.uint64),
-        lambda row: f"First lane record must be {ends[row] - counts[row]}, not {first[row]}",
+        first != starts.astype(np.uint64),
+        lambda row: f"First lane record must be {starts[row]}, not {first[row]}",
     )
-    total = int(ends[-1]) if len(ends) else 0
-    if total != len(lanes):
+    if counts.sum() != len(lanes):
         raise TraceError(
             where(-1), Rule.LANE_RECORDS,
-            f"Number of lane records must be {total}, as the lane masks say, not {len(lanes)}",
+            f"Lane records must be {counts.sum()} as the lane masks say, not {len(lanes)}",
         )  # fmt: skip
-
-    def lane_breach(
-        rule: Rule, broken: np.ndarray, name: str, describe: Callable[[int, int], str]
-    ) -> Breach:
-        broken_lanes = np.flatnonzero(broken)
-        rows = np.searchsorted(ends, broken_lanes, side="right")
-        value = int(lanes[name][broken_lanes[0]]) if len(broken_lanes) else 0
-        return Breach(rule, rows, lambda row: describe(row, value))
-
-    size = np.repeat(events["size"], counts)
-    yield lane_breach(
-        Rule.ALIGNMENT,
-        (lanes["address"] & (size - np.uint8(1)).astype(np.uint64)) != 0,
-        "address",
-        lambda row, value: (
-            f"Address must be a multiple of the size {events['size'][row]}, not {value:#x}"
-        ),
-    )
+    rules = _LaneRules(events, lanes, counts)
+    yield rules.alignment()
     atomic = events["kind"] == EventKind.ATOMIC
     cas = atomic & (events["op"] == AtomicOp.CAS)
     exch = atomic & (events["op"] == AtomicOp.EXCH)
-    for name, users, words in (
-        ("compare", cas, "a CAS"),
-        ("value", cas | exch, "a CAS or EXCH"),
-    ):
-        values = lanes[name]
-        yield lane_breach(
-            Rule.ATOMIC_VALUES,
-            (values != 0) & ~np.repeat(users, counts),
-            name,
-            lambda row, value, name=name, words=words: (  # type: ignore[misc]
-                f"Field {name} of a lane must be 0 but in {words}, not {value:#x}"
-            ),
-        )
-        yield lane_breach(
-            Rule.VALUE_WIDTH,
-            (size == 4) & (values >> np.uint64(32) != 0),
-            name,
-            lambda row, value, name=name: (  # type: ignore[misc]
-                f"Field {name} of a lane must fit in the size 4, not {value:#x}"
-            ),
-        )
+    yield rules.belongs("compare", cas, "a CAS")
+    yield rules.belongs("value", cas | exch, "a CAS or EXCH")
+    yield rules.width("compare")
+    yield rules.width("value")
 
 
 def _breaches(
@@ -201,8 +196,9 @@ def _breaches(
 ) -> Iterator[Breach]:
     """Every rule in turn: a later one may rely on those before it."""
     yield from _code_breaches(events)
-    yield from _unused_breaches(events)
-    yield from _geometry_breaches(header, events)
+    for name in _OPTIONAL_FIELDS:
+        yield _unused(events, name)
+    yield from _geometry_breaches(header.geometry, events)
     yield from _access_breaches(events)
     yield from _lane_breaches(events, lanes, where)
     yield from placement_breaches(events)

@@ -25,9 +25,19 @@ _LANES_RE = re.compile(
     rf"(?:=(?:(?P<compare>{_NUMBER})->)?(?P<value>{_NUMBER})(?::(?P<outcome>ok|failed))?)?"
 )
 _KINDS = {kind.name.lower(): kind for kind in EventKind}
-_SCOPES = {scope.name.lower(): scope for scope in Scope}
-_OPS = {op.name.lower(): op for op in AtomicOp}
+_SCOPED = {EventKind.ATOMIC, EventKind.FENCE}
+#: Bare words of an event line: field, value, and the kinds that use it.
+_WORDS: dict[str, tuple[str, Any, set[EventKind]]] = {
+    **{scope.name.lower(): ("scope", scope, _SCOPED) for scope in Scope},
+    **{op.name.lower(): ("op", op, {EventKind.ATOMIC}) for op in AtomicOp},
+    "strong": ("strong", True, {EventKind.LOAD, EventKind.STORE}),
+}
 _ALL_NUMBERS = frozenset(name for names in NUMBER_FIELDS.values() for name in names)
+#: Values that a lane of an atomic has, and how they are written.
+_VALUES: dict[AtomicOp | None, tuple[set[str], str]] = {
+    AtomicOp.EXCH: ({"value"}, "=value"),
+    AtomicOp.CAS: ({"value", "compare", "outcome"}, "=expected->new and :ok or :failed"),
+}
 _HEADER_WORDS = ("system", "geometry", "region", "source", "seed")
 _ACCESS_KINDS = (EventKind.LOAD, EventKind.STORE, EventKind.ATOMIC)
 
@@ -67,15 +77,12 @@ def _lane_group(word: str, kind: EventKind, op: AtomicOp | None) -> Iterator[Lan
             f"Lanes must be like 3:0x100 or 0..31:0x100+4, with =value or "
             f"=expected->new:ok or :failed in an atomic, not {word!r}",
         )
-    # What an atomic must give: EXCH a value; CAS a value, an expected one and an outcome.
-    given = tuple(match[name] is not None for name in ("value", "compare", "outcome"))
-    due = (op in (AtomicOp.CAS, AtomicOp.EXCH), *[op == AtomicOp.CAS] * 2)
+    given = {name for name in ("value", "compare", "outcome") if match[name] is not None}
+    due, form = _VALUES.get(op, (set(), "no value"))
     if given != due:
         what = kind.name.lower() if op is None else f"{kind.name.lower()} {op.name.lower()}"
-        form = {(True, True, True): "=expected->new:outcome", (True, False, False): "=value"}
         raise _LineError(
-            Rule.ATOMIC_VALUES,
-            f"Lane of {what} must have {form.get(due, 'no value')}, not {word!r}",
+            Rule.ATOMIC_VALUES, f"Lane of {what} must be given with {form}, not {word!r}"
         )
     first, last = int(match["first"]), int(match["last"] or match["first"])
     if not first <= last < WARP_SIZE:
@@ -96,17 +103,9 @@ def _words(kind: EventKind, words: list[str]) -> dict[str, Any]:
     """The bare words of an event line: scope, op and ``strong``."""
     values: dict[str, Any] = {}
     for word in words:
-        if word in _SCOPES:
-            name, value, users = "scope", _SCOPES[word], (EventKind.ATOMIC, EventKind.FENCE)
-        elif word in _OPS:
-            name, value, users = "op", _OPS[word], (EventKind.ATOMIC,)  # type: ignore[assignment]
-        elif word == "strong":
-            name, value, users = "strong", True, (EventKind.LOAD, EventKind.STORE)  # type: ignore
-        else:
-            raise _LineError(
-                Rule.CODE,
-                f"Word must be one of {', '.join([*_SCOPES, *_OPS, 'strong'])}, not {word!r}",
-            )
+        if word not in _WORDS:
+            raise _LineError(Rule.CODE, f"Word must be one of {', '.join(_WORDS)}, not {word!r}")
+        name, value, users = _WORDS[word]
         if kind not in users:
             raise _LineError(
                 Rule.UNUSED_FIELD, f"Word {word} must not be given in {kind.name.lower()}"
@@ -146,7 +145,7 @@ def _parse_event(line: str) -> Event:
     if kind == EventKind.ATOMIC:
         words["strong"] = True
     lanes = tuple(lane for word in lane_words for lane in _lane_group(word, kind, words.get("op")))
-    return Event(kind, lanes=lanes, **numbers, **words)
+    return Event(**{"kind": kind, "lanes": lanes, **numbers, **words})
 
 
 def _header_value(word: str, rest: str) -> Any:

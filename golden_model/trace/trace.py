@@ -7,6 +7,7 @@ import os
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -37,7 +38,7 @@ def _lanes_of(mask: int) -> tuple[int, ...]:
     return tuple(lane for lane in range(WARP_SIZE) if mask >> lane & 1)
 
 
-def _fill(target: np.ndarray, name: str, values: list[int], where: Callable[[int], str]) -> None:
+def _fill(target: np.ndarray, name: str, values: list[Any], where: Callable[[int], str]) -> None:
     """Fill one field of all records; ``array`` refuses what does not fit, NumPy may wrap."""
     code = _ARRAY_CODES[target.dtype[name].itemsize]
     try:
@@ -60,7 +61,10 @@ def _pack_lanes(
     events: list[Event], where: Callable[[int], str]
 ) -> tuple[list[int], list[int], list[Lane], list[int]]:
     """Lane masks, success masks and all lanes with the number of the event of each."""
-    masks, successes, lanes, rows = [], [], [], []
+    masks: list[int] = []
+    successes: list[int] = []
+    lanes: list[Lane] = []
+    rows: list[int] = []
     for row, event in enumerate(events):
         mask = success = 0
         for lane in event.lanes:
