@@ -64,6 +64,8 @@ class StreamFifo(wiring.Component):
         Stream into the FIFO.
     o : ``Out(stream.Signature(shape))``
         Stream out of the FIFO.
+    o_empty : ``Out(1)``
+        Nothing is in the FIFO, not even a payload that ``o`` does not offer yet.
 
     Raises
     ------
@@ -79,6 +81,7 @@ class StreamFifo(wiring.Component):
         super().__init__({
             "i": In(stream.Signature(shape)),
             "o": Out(stream.Signature(shape)),
+            "o_empty": Out(1),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -91,5 +94,6 @@ class StreamFifo(wiring.Component):
             self.o.payload.eq(queue.r_data),
             self.o.valid.eq(queue.r_rdy),
             queue.r_en.eq(self.o.ready),
+            self.o_empty.eq(queue.level == 0),
         ]
         return m

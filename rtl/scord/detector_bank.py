@@ -97,6 +97,7 @@ class DetectorBank(wiring.Component):
         m.submodules.accessor = accessor = MetadataAccessor(params, self._bank)
         m.submodules.pipeline = pipeline = CheckPipeline(params)
         front_idle = self._locate(m, accessor)
+        report_idle = self._report(m, pipeline)
         connect(m, accessor.m_axi, flipped(self.m_axi))
         m.d.comb += [
             accessor.i_region.eq(self.i_region),
@@ -107,14 +108,13 @@ class DetectorBank(wiring.Component):
             accessor.i_checked_valid.eq(pipeline.o_valid),
             accessor.i_checked.eq(pipeline.o_checked),
             self.o_busy.eq(accessor.o_busy | pipeline.o_busy),
-            self.o_idle.eq(front_idle & accessor.o_idle & ~self.o_busy & ~self.o_report.valid),
+            self.o_idle.eq(front_idle & accessor.o_idle & ~self.o_busy & report_idle),
         ]
         if params.trace_port:
             m.d.comb += [
                 self.trace.valid.eq(pipeline.o_valid),
                 self.trace.payload.eq(pipeline.o_step),
             ]
-        self._report(m, pipeline)
         self._count(m, accessor, pipeline)
         return m
 
@@ -140,7 +140,7 @@ class DetectorBank(wiring.Component):
             located.i.p.index.eq(decoder.o_index),
             located.i.p.tag.eq(decoder.o_tag),
         ]
-        return ~fifo.o.valid & ~located.o.valid
+        return fifo.o_empty & ~located.o.valid
 
     def _report(self, m, pipeline):
         params = self._params
@@ -154,6 +154,7 @@ class DetectorBank(wiring.Component):
             reports.i.valid.eq(pipeline.o_valid & (pipeline.o_step.race != RaceKind.NONE)),
             self.o_count.reports_dropped.eq(reports.i.valid & ~reports.i.ready),
         ]
+        return reports.o_empty
 
     def _count(self, m, accessor, pipeline):
         count, step = self.o_count, pipeline.o_step

@@ -5,7 +5,7 @@ Ref: ScoRD (ISCA'20) Section IV (the host is told of races through a buffer in m
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module
+from amaranth.hdl import Module
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -36,7 +36,7 @@ class ReportPath(wiring.Component):
     i_filter_enable, i_clear : ``In(1)``, o_suppressed, o_busy : ``Out(1)``
         As those of ``ReportFilter``.
     o_idle : ``Out(1)``
-        No report is held here or offered by a bank.
+        No report is held here.
     """
 
     def __init__(self, params: ScordParams):
@@ -76,14 +76,11 @@ class ReportPath(wiring.Component):
             m.d.comb += getattr(writer, name).eq(getattr(self, name))
         for name in ("o_head", "o_full", "o_written", "o_dropped", "o_write_error"):
             m.d.comb += getattr(self, name).eq(getattr(writer, name))
-        is_offered = [port.valid for port in self.i]
         m.d.comb += [
             report_filter.i_enable.eq(self.i_filter_enable),
             report_filter.i_clear.eq(self.i_clear),
             self.o_suppressed.eq(report_filter.o_suppressed),
             self.o_busy.eq(report_filter.o_busy),
-            self.o_idle.eq(
-                ~Cat(is_offered, arbiter.o.valid).any() & report_filter.o_idle & writer.o_idle
-            ),
+            self.o_idle.eq(~arbiter.o.valid & report_filter.o_idle & writer.o_idle),
         ]
         return m
