@@ -87,11 +87,11 @@ class HazardWindow(wiring.Component):
         # Positions count on beyond the slots, so that a full window is not an empty one.
         claimed, checked, retired = (Signal(slot_bits(self._params) + 1) for _ in range(3))
         accepted = Signal()
+        taken = Signal.like(claimed)
         m.d.comb += [
+            taken.eq(claimed - retired),  # modulo: positions wrap
             self.o_slot.eq(claimed),
-            self.i.ready.eq(
-                (claimed - retired != slots) & (~self.o_read.valid | self.o_read.ready)
-            ),
+            self.i.ready.eq((taken != slots) & (~self.o_read.valid | self.o_read.ready)),
             accepted.eq(self.i.valid & self.i.ready),
             self.o_idle.eq(claimed == retired),
         ]
