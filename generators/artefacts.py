@@ -73,5 +73,5 @@ def generate(preset: str, params: ScordParams, directory: Path) -> dict[str, Pat
 def _verilator_control(preset: str) -> str:
     lines = ["`verilator_config"]
     for rule, reason in _WAIVERS.items():
-        lines += [f"// {reason}", f'lint_off -rule {rule} -file "*/{preset}.v"']
+        lines += [f"// {reason}", f'lint_off -rule {rule} -file "*{preset}.v"']
     return "\n".join(lines) + "\n"

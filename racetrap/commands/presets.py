@@ -1,0 +1,59 @@
+"""`racetrap presets`: what can be generated."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import click
+from rich.console import Console
+
+from racetrap.generators.description import describe_layouts
+from racetrap.generators.presets import PRESETS, find_preset
+from racetrap.generators.state import StatePart, state_parts
+from racetrap.golden_model.scord.state import metadata_overhead
+from racetrap.output import input_errors, json_option, print_table, report_console, write_json
+
+__all__ = ["command"]
+
+
+@click.command("presets")
+@click.argument("name", required=False)
+@json_option
+def command(name: str | None, json_file: str | None) -> None:
+    """List the presets, or show one: parameters, packed fields, state bits by kind."""
+    console = report_console(json_file)
+    if name is None:
+        for preset in PRESETS.values():
+            console.print(f"{preset.name:15} {preset.summary}", markup=False)
+        write_json(json_file, {preset.name: preset.summary for preset in PRESETS.values()})
+        return
+    with input_errors():
+        preset = find_preset(name)
+    parts = state_parts(preset.params)
+    shown: dict[str, Any] = {
+        "preset": preset.name,
+        "summary": preset.summary,
+        "parameters": asdict(preset.params),
+        "layouts": describe_layouts(preset.params),
+        "metadata_overhead": metadata_overhead(preset.params),
+        "state_bits": [asdict(part) for part in parts],
+    }
+    _print(console, shown, parts)
+    write_json(json_file, shown)
+
+
+def _print(console: Console, shown: dict[str, Any], parts: list[StatePart]) -> None:
+    title = f"{shown['preset']}: {shown['summary']}"
+    print_table(console, title, ("parameter", "value"), shown["parameters"].items())
+    rows = [
+        (name, field, place["offset"], place["width"])
+        for name, layout in shown["layouts"].items()
+        for field, place in layout["fields"].items()
+    ]
+    print_table(console, "Packed words", ("word", "field", "offset", "width"), rows)
+    columns = ("kind", "bits of the method", "flip-flops", "memory bits")
+    rows = [(part.kind, part.method, part.flip_flops, part.memory_bits) for part in parts]
+    sums = [sum(row[column] for row in rows) for column in (1, 2, 3)]
+    print_table(console, "State", columns, [*rows, ("total", *sums)])
+    console.print(f"Metadata is {shown['metadata_overhead']:.1%} of the monitored data.")
