@@ -157,6 +157,11 @@ class RaceReport:
         """What makes a race unique when races are counted: PC and kind of race."""
         return self.pc, self.race
 
+    @property
+    def reason(self) -> str:
+        """Why the two accesses race, as a clause."""
+        return _REASONS[RaceKind(self.race)]
+
     def sentence(self) -> str:
         """The race in one sentence."""
         access = _ACCESS_WORDS[PacketKind(self.kind)]
@@ -172,5 +177,5 @@ class RaceReport:
             f"{access} of {self.address:#x} at pc {self.pc:#x} "
             f"by block {self.block} warp {self.warp} "
             f"races with the {earlier} by block {self.owner_block} warp {self.owner_warp}{shared}: "
-            f"{_REASONS[RaceKind(self.race)]}."
+            f"{self.reason}."
         )

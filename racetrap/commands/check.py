@@ -1,0 +1,91 @@
+"""`racetrap check`: look for races in a trace with the golden model alone."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from racetrap.generators.presets import find_preset, with_settings
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.scord.scord import Scord
+from racetrap.golden_model.trace import Trace, read_trace
+from racetrap.output import (
+    ExitStatus,
+    fail,
+    input_errors,
+    json_option,
+    progress,
+    report_console,
+    set_option,
+    write_json,
+)
+from racetrap.reports import (
+    Finding,
+    check_geometry,
+    find_races,
+    finding_to_dict,
+    print_findings,
+    region_of,
+)
+
+__all__ = ["command"]
+
+
+def _result(
+    path: str, preset: str, params: ScordParams, trace: Trace, scord: Scord, races: list[Finding]
+) -> dict[str, Any]:
+    return {
+        "trace": path,
+        "preset": preset,
+        "parameters": asdict(params),
+        "events": len(trace),
+        "unique": len(scord.unique),
+        "counters": scord.counters,
+        "races": [finding_to_dict(race) for race in races],
+    }
+
+
+@click.command("check")
+@click.argument("trace_file", metavar="TRACE")
+@click.option(
+    "--preset", "preset_name", default="scord", show_default=True, help="Detector to check with."
+)
+@set_option
+@click.option("--unique", is_flag=True, help="Print only the first race of each PC and kind.")
+@json_option
+def command(
+    trace_file: str,
+    preset_name: str,
+    settings: tuple[str, ...],
+    unique: bool,
+    json_file: str | None,
+) -> None:
+    """Check the trace file TRACE for races with the golden model.
+
+    Prints every race with its address, PC, kind, scope and both accesses.  Exit status: 0 no
+    race, 1 races found, 2 bad input.
+    """
+    with input_errors():
+        params = with_settings(find_preset(preset_name).params, settings)
+        trace = read_trace(trace_file)
+    try:
+        check_geometry(trace.header, params)
+        region = region_of(trace.header, params)
+        scord = Scord(params, region)
+        events = progress(trace, "Checking", len(trace))
+        findings = find_races(events, params, region, scord)
+    except ValueError as error:
+        fail(f"{trace_file}: {error}")
+    console = report_console(json_file)
+    firsts = {report.sequence for report in scord.unique.values()}
+    shown = [f for f in findings if f.report.sequence in firsts] if unique else findings
+    print_findings(console, shown)
+    console.print(
+        f"Races: {len(findings)} ({len(scord.unique)} of different PC and kind) "
+        f"in {len(trace)} events, {scord.counters['accesses']} accesses "
+        f"({scord.counters['unmonitored']} outside the monitored region)."
+    )
+    write_json(json_file, _result(trace_file, preset_name, params, trace, scord, findings))
+    raise SystemExit(ExitStatus.RACES if findings else ExitStatus.NO_RACE)
