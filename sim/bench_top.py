@@ -1,0 +1,111 @@
+"""Verilog top for test benches: the device under test with its handshakes in one vector.
+
+Reading a signal from Python costs about as much as simulating a whole cycle, so the bench
+module offers what a bench looks at in every cycle as a few wide outputs:
+
+* ``flags``: every one-bit port of the device, inputs and outputs alike;
+* ``<port>__aw``, ``<port>__ar``, ``<port>__w``: the payload of each channel that an AXI4
+  manager port drives.
+
+All ports of the device are there as well, under their own names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from racetrap.golden_model.layout import Layout
+
+__all__ = ["BENCH_MODULE", "BenchTop", "Port"]
+
+#: Name of the bench module.
+BENCH_MODULE = "bench"
+
+_HIDDEN = {"clk", "rst"}
+_CHANNELS = ("aw", "ar", "w")
+_HANDSHAKE = ("valid", "ready")
+
+
+@dataclass(frozen=True)
+class Port:
+    """A port of the device: ``direction`` is ``input`` or ``output``, ``width`` in bits."""
+
+    direction: str
+    width: int
+
+
+class BenchTop:
+    """Bench module around a device.
+
+    Parameters
+    ----------
+    module : str
+        Verilog module of the device.
+    ports : mapping of str to Port
+        Its ports.
+
+    Attributes
+    ----------
+    flags : Layout
+        The one-bit ports in ``flags``.
+    bundles : dict of str to Layout
+        The fields of each channel output.
+    """
+
+    def __init__(self, module: str, ports: Mapping[str, Port]):
+        self._module = module
+        self._ports = dict(ports)
+        self.flags = Layout({
+            name: 1 for name, port in ports.items() if port.width == 1 and name not in _HIDDEN
+        })  # fmt: skip
+        self.bundles = {
+            f"{prefix}__{channel}": Layout(fields)
+            for prefix in self._managers()
+            for channel in _CHANNELS
+            if (fields := self._fields(prefix, channel))
+        }
+
+    def _managers(self) -> list[str]:
+        """Prefixes of the AXI4 manager ports."""
+        return [
+            name.removesuffix("__awvalid")
+            for name, port in self._ports.items()
+            if name.endswith("__awvalid") and port.direction == "output"
+        ]
+
+    def _fields(self, prefix: str, channel: str) -> dict[str, int]:
+        """Payload fields of one channel, without the channel's letters: id, addr, data..."""
+        start = f"{prefix}__{channel}"
+        return {
+            name.removeprefix(start): port.width
+            for name, port in self._ports.items()
+            if name.startswith(start)
+            and port.direction == "output"
+            and name.removeprefix(start) not in _HANDSHAKE
+        }
+
+    def verilog(self) -> str:
+        """Source of the bench module."""
+        outputs = {"flags": (self.flags, "")}
+        outputs |= {name: (layout, name) for name, layout in self.bundles.items()}
+        lines = [f"module {BENCH_MODULE} ("]
+        declared = [f"  {port.direction} [{port.width - 1}:0] {name}".replace("[0:0] ", "")
+                    for name, port in self._ports.items()]  # fmt: skip
+        declared += [
+            f"  output [{layout.width - 1}:0] {name}" for name, (layout, _) in outputs.items()
+        ]
+        lines.append(",\n".join(declared))
+        lines.append(");")
+        for name, (layout, prefix) in outputs.items():
+            parts = ", ".join(f"{prefix}{field}" for field in reversed(list(layout.fields)))
+            lines.append(f"  assign {name} = {{{parts}}};")
+        lines.append(f"  {self._module} dut (")
+        lines.append(",\n".join(f"    .{name}({name})" for name in self._ports))
+        lines += ["  );", "endmodule", ""]
+        return "\n".join(lines)
+
+    def public(self) -> Iterator[str]:
+        """Lines of a Verilator control file that let a bench reach the bench's ports only."""
+        yield "`verilator_config"
+        yield f'public_flat_rw -module "{BENCH_MODULE}" -var "*"'

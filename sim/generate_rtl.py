@@ -1,0 +1,38 @@
+"""Writes the artefacts of ``params.json`` here, with the RTL of a given folder.
+
+``python -m racetrap.sim.generate_rtl RTL_FOLDER PRESET``: the folder stands in for the package
+``racetrap.rtl``, so that a bug can be planted in a copy of it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+from racetrap.golden_model.scord.params import ScordParams
+
+__all__ = ["use_rtl_of"]
+
+
+def use_rtl_of(folder: Path) -> None:
+    """Make ``racetrap.rtl`` the package in ``folder``; call before anything imports it."""
+    spec = importlib.util.spec_from_file_location(
+        "racetrap.rtl", folder / "__init__.py", submodule_search_locations=[str(folder)]
+    )
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["racetrap.rtl"] = module
+    spec.loader.exec_module(module)
+
+
+def _main() -> None:
+    use_rtl_of(Path(sys.argv[1]))
+    from racetrap.generators.artefacts import generate
+
+    params = ScordParams(**json.loads(Path("params.json").read_text(encoding="utf-8")))
+    generate(sys.argv[2], params, Path())
+
+
+if __name__ == "__main__":
+    _main()

@@ -1,0 +1,79 @@
+"""Rules that an AXI4 manager must obey, checked at its port.
+
+Ref: AMBA AXI and ACE Protocol Specification (IHI 0022), A3.2 (handshake) and A3.4 (bursts).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from racetrap.tb.pins import Pins
+
+__all__ = ["AxiBreach", "ChannelWatch", "check_address"]
+
+_BURST_INCR = 1
+_BEAT_BYTES = 8
+_BEAT_SIZE = 3
+_PAGE_BYTES = 4096
+
+
+class AxiBreach(AssertionError):
+    """The device broke a rule of AXI4."""
+
+
+class ChannelWatch:
+    """A channel that the device drives: once valid, it stays valid and unchanged until ready.
+
+    Parameters
+    ----------
+    pins : Pins
+        Signals.
+    name : str
+        Channel with its port, such as ``m_axi_report__aw``.
+    """
+
+    def __init__(self, pins: Pins, name: str):
+        self._name = name
+        self._valid = pins.flag(f"{name}valid")
+        self._handshake = pins.handshake(name)
+        self._unpack = pins.bundle(name).unpack
+        self._read = pins.reader(name)
+        self._waiting: int | None = None
+
+    def look(self, flags: int) -> dict[str, int] | None:
+        """Look at one cycle; gives the payload if it is handed over."""
+        waiting = self._waiting
+        if not flags & self._valid:
+            if waiting is not None:
+                raise AxiBreach(f"{self._name}valid must stay high until ready")
+            return None
+        word = self._read()
+        if waiting is not None and word != waiting:
+            raise AxiBreach(f"{self._name} payload must not change from {waiting:#x} to {word:#x}")
+        if flags & self._handshake == self._handshake:
+            self._waiting = None
+            return self._unpack(word)
+        self._waiting = word
+        return None
+
+
+def check_address(channel: str, address: Mapping[str, int], beats: int) -> None:
+    """Check an address beat of a port that makes bursts of ``beats`` 64-bit transfers.
+
+    Raises
+    ------
+    AxiBreach
+        If it breaks a rule.
+    """
+    size = beats * _BEAT_BYTES
+    rules: tuple[tuple[str, int, Callable[[int], bool]], ...] = (
+        ("len", address["len"], lambda value: value == beats - 1),
+        ("size", address["size"], lambda value: value == _BEAT_SIZE),
+        ("burst", address["burst"], lambda value: value == _BURST_INCR or beats == 1),
+        ("lock", address["lock"], lambda value: value == 0),
+        ("addr (aligned)", address["addr"], lambda value: value % _BEAT_BYTES == 0),
+        ("addr (page)", address["addr"], lambda value: value % _PAGE_BYTES + size <= _PAGE_BYTES),
+    )
+    for name, value, holds in rules:
+        if not holds(value):
+            raise AxiBreach(f"{channel}{name} of a {beats}-beat burst must be legal, not {value:#x}")

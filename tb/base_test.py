@@ -1,0 +1,54 @@
+"""What every UVM test of the system does before and after its own part."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from pyuvm import ConfigDB, uvm_root, uvm_test
+
+from racetrap.golden_model.scord.params import Region
+from racetrap.tb.bench import Bench
+from racetrap.tb.environment import ScordEnvironment
+
+__all__ = ["BaseTest", "run_test"]
+
+
+class BaseTest(uvm_test):
+    """Builds the environment, starts the clock, runs :meth:`body`, writes coverage.
+
+    A test overrides ``body``; ``uses_metadata_agents`` is false if it brings its own memory.
+    """
+
+    uses_metadata_agents = True
+
+    def build_phase(self) -> None:
+        self.bench: Bench = ConfigDB().get(self, "", "BENCH")
+        ConfigDB().set(self, "*", "METADATA_AGENTS", self.uses_metadata_agents)
+        self.environment = ScordEnvironment("environment", self)
+
+    async def run_phase(self) -> None:
+        self.raise_objection()
+        await self.bench.clocking.start()
+        await self.body()
+        self.bench.note({"coverage": self.environment.scoreboard.coverage.to_json()})
+        self.drop_objection()
+
+    async def body(self) -> None:
+        """The test itself."""
+        raise NotImplementedError
+
+    def region(self) -> Region:
+        """Monitored region of the plan."""
+        return Region(**self.bench.plan["region"])
+
+
+async def run_test(dut: Any, test: type[BaseTest]) -> None:
+    """Run a UVM test on a device; pyuvm itself keeps state, so give each a process."""
+    logging.getLogger().setLevel(logging.WARNING)
+    bench = Bench(dut)
+    bench.note({"test": test.__name__, "seed": bench.plan["seed"]})
+    root = uvm_root()
+    root.clear_singletons(set())
+    ConfigDB().set(None, "*", "BENCH", bench)
+    await uvm_root().run_test(test, keep_singletons=True)

@@ -1,0 +1,110 @@
+"""Clock, reset and the one coroutine that looks at the device in every cycle.
+
+Waking a coroutine costs microseconds, so agents do not wait for the clock: they register plain
+functions, which are called with the flags as they stood right before the rising edge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import Event, RisingEdge
+
+from racetrap.tb.pins import Pins
+
+__all__ = ["BenchTimeout", "Clocking"]
+
+_PERIOD_STEPS = 2
+_RESET_CYCLES = 4
+
+
+class BenchTimeout(AssertionError):
+    """Something that had to happen did not."""
+
+
+class Clocking:
+    """Clock of the bench.
+
+    Parameters
+    ----------
+    pins : Pins
+        Signals of the device.
+
+    Attributes
+    ----------
+    cycle : int
+        Rising edges since the end of reset.
+    """
+
+    def __init__(self, pins: Pins):
+        self._clock = pins.dut.clk
+        self._reset = pins.writer("rst", 1)
+        self._flags = pins.reader("flags")
+        self._when: list[tuple[int, Callable[[], None]]] = []
+        self._each: list[Callable[[int], None]] = []
+        self._waits: list[tuple[Callable[[], bool], int, str, Event]] = []
+        self.cycle = 0
+
+    def when(self, mask: int, call: Callable[[], None]) -> None:
+        """Call a function in each cycle in which all flags of ``mask`` are high."""
+        self._when.append((mask, call))
+
+    def each(self, call: Callable[[int], None]) -> None:
+        """Call a function in each cycle with the flags, after those of ``when``."""
+        self._each.append(call)
+
+    async def start(self) -> None:
+        """Start the clock, reset the device, and begin to look."""
+        Clock(self._clock, _PERIOD_STEPS, unit="step").start()
+        edge = RisingEdge(self._clock)
+        for _ in range(_RESET_CYCLES):
+            await edge
+        self._reset(0)
+        await edge
+        cocotb.start_soon(self._run(edge))
+
+    async def _run(self, edge: RisingEdge) -> None:
+        read, when, each = self._flags, self._when, self._each
+        while True:
+            await edge
+            flags = read()
+            self.cycle += 1
+            for mask, call in when:
+                if flags & mask == mask:
+                    call()
+            for look in each:
+                look(flags)
+            if self._waits:
+                self._wake()
+
+    def _wake(self) -> None:
+        waits, self._waits = self._waits, []
+        for wait in waits:
+            condition, deadline, what, event = wait
+            if condition():
+                event.set()
+            elif self.cycle >= deadline:
+                raise BenchTimeout(f"Timeout at cycle {self.cycle}: {what}")
+            else:
+                self._waits.append(wait)
+
+    async def until(self, condition: Callable[[], bool], what: str, cycles: int) -> None:
+        """Wait for a condition that changes with the clock.
+
+        Raises
+        ------
+        BenchTimeout
+            If it does not hold within ``cycles``; the whole test then fails.
+        """
+        if condition():
+            return
+        event = Event()
+        self._waits.append((condition, self.cycle + cycles, what, event))
+        await event.wait()
+
+    async def cycles(self, count: int) -> None:
+        """Wait for a number of cycles."""
+        end = self.cycle + count
+        await self.until(lambda: self.cycle >= end, "waiting", count + 1)

@@ -1,0 +1,107 @@
+"""The bins of functional coverage, and the reasons why some cannot be hit."""
+
+from __future__ import annotations
+
+from racetrap.golden_model.scord.lock_table import AFTER_FENCE, CAS_SCOPE
+from racetrap.golden_model.scord.packets import (
+    LockState,
+    Preliminary,
+    RaceKind,
+    Row,
+    Scope,
+    TransactionKind,
+)
+
+__all__ = ["BINS", "UNREACHABLE", "distance_bin", "lock_change"]
+
+#: Accesses to one entry that are at most this far apart meet in a bank's pipeline.
+_PIPELINE_DEPTH = 8
+_WRITERS = ("store", "atomic")
+_ACCESSES = ("load", *_WRITERS)
+_SCOPES = ("block", "device")
+
+
+def lock_change(before: LockState, after: LockState) -> str:
+    """Name of a lock's change by a fence."""
+    return f"{before.name.lower()}_to_{after.name.lower()}"
+
+
+def distance_bin(distance: int) -> str:
+    """Bin of the steps between two accesses to one entry."""
+    return f"hazard.distance.{distance if distance <= _PIPELINE_DEPTH else 'far'}"
+
+
+def _names(enumeration: type) -> list[str]:
+    return [member.name.lower() for member in enumeration]  # type: ignore[attr-defined]
+
+
+def _rows() -> list[str]:
+    loads = [f"row.{row}.load" for row in _names(Row) if row.startswith("r")]
+    stores = [
+        f"row.{row}.{access}" for row in _names(Row) if row.startswith("w") for access in _WRITERS
+    ]
+    return loads + stores
+
+
+def _checks() -> list[str]:
+    names = [
+        f"preliminary.{check}.{access}"
+        for check in _names(Preliminary)[1:]
+        for access in _ACCESSES
+    ]
+    names += [
+        f"race.{race}.{access}.{scope}"
+        for race in _names(RaceKind)[1:]
+        for access in _ACCESSES
+        for scope in _SCOPES
+    ]
+    return names
+
+
+def _locks() -> list[str]:
+    names = []
+    for scope in Scope:
+        word = scope.name.lower()
+        names += [
+            f"lock.fence_{word}.{lock_change(before, after)}"
+            for before, after in AFTER_FENCE[scope].items()
+        ]
+        names += [
+            f"lock.cas_{word}.{outcome}" for outcome in ("inserted", "already_there", "oldest_left")
+        ]
+        held = [state.name.lower() for state in LockState if CAS_SCOPE.get(state) == scope]
+        names += [f"lock.exch_{word}.{state}" for state in [*held, "not_there"]]
+    return [*names, "lock.several_words", "lock.cleared"]
+
+
+def _bench() -> list[str]:
+    """Bins that need a bench's own eyes."""
+    channels = [f"axi.{channel}.stalled" for channel in ("ar", "aw", "w", "r", "b")]
+    return [
+        *channels, "axi.r.reordered", "axi.r.error", "axi.b.error",
+        "entry.forwarded", "entry.read", "packet.stalled",
+        "transaction.stalled", "transaction.back_to_back",
+        "report.read", "report.ring_full", "report.dropped", "report.suppressed", "irq",
+    ]  # fmt: skip
+
+
+#: All bins, in the order of reports.
+BINS: dict[str, None] = dict.fromkeys([
+    *(f"transaction.{kind}" for kind in _names(TransactionKind)), "transaction.several_packets",
+    *_rows(), *_checks(), *_locks(),
+    "fence.block", "fence.device", "wrap.fence_id.block", "wrap.fence_id.device", "wrap.barrier_id",
+    "access.unmonitored", "access.tag_conflict", "access.read_error", "access.entry_unchanged",
+    *(distance_bin(distance) for distance in range(1, _PIPELINE_DEPTH + 2)),
+    *_bench(), "launch",
+])  # fmt: skip
+
+
+#: Bins that no stimulus can hit, with the reason.
+UNREACHABLE: dict[str, str] = {
+    f"race.scoped_atomic.{access}.block": (
+        "rows r3 and w3 demand that the owner is of another block, so the race is device-scope"
+    )
+    for access in _ACCESSES
+} | {
+    "row.w4.store": "row w4 is for atomics after atomics",
+}

@@ -1,0 +1,69 @@
+"""Agent of the AXI4-Lite register port, around the third-party manager of cocotbext-axi."""
+
+from __future__ import annotations
+
+
+from cocotb.triggers import with_timeout
+from cocotbext.axi import AxiLiteBus, AxiLiteMaster
+from pyuvm import ConfigDB, uvm_agent
+
+from racetrap.tb.bench import Bench
+
+__all__ = ["RegisterAgent", "RegisterError"]
+
+_TIMEOUT_STEPS = 4000
+_WORD_BYTES = 4
+
+
+class RegisterError(AssertionError):
+    """A register access was answered with an error, or not as it should have been."""
+
+
+class RegisterAgent(uvm_agent):
+    """Reads and writes registers by name, or any address.  A silent device is a failure."""
+
+    def build_phase(self) -> None:
+        bench: Bench = ConfigDB().get(self, "", "BENCH")
+        self._registers = bench.registers
+        dut = bench.pins.dut
+        bus = AxiLiteBus.from_prefix(dut, "s_axil_")
+        self._manager = AxiLiteMaster(bus, dut.clk, dut.rst)
+
+    async def read_at(self, address: int) -> tuple[int, int]:
+        """Value and response code of a read."""
+        answer = await with_timeout(
+            self._manager.read(address, _WORD_BYTES), _TIMEOUT_STEPS, "step"
+        )
+        return int.from_bytes(answer.data, "little"), int(answer.resp)
+
+    async def write_at(self, address: int, data: bytes) -> int:
+        """Response code of a write; fewer than four bytes make partial strobes."""
+        answer = await with_timeout(self._manager.write(address, data), _TIMEOUT_STEPS, "step")
+        return int(answer.resp)
+
+    def offset(self, name: str) -> int:
+        """Address of a register."""
+        return self._registers[name]["offset"]
+
+    def field(self, register: str, field: str, word: int) -> int:
+        """Value of a field in a register's word."""
+        place = self._registers[register]["fields"][field]
+        return word >> place["offset"] & (1 << place["width"]) - 1
+
+    def pack(self, register: str, **fields: int) -> int:
+        """Word of a register with some fields set, the others 0."""
+        places = self._registers[register]["fields"]
+        return sum(value << places[name]["offset"] for name, value in fields.items())
+
+    async def read(self, name: str) -> int:
+        """Value of a register; an error response is a failure."""
+        value, response = await self.read_at(self.offset(name))
+        if response:
+            raise RegisterError(f"Read of {name} must be answered with 0, not {response}")
+        return value
+
+    async def write(self, name: str, value: int) -> None:
+        """Write a register; an error response is a failure."""
+        data = value.to_bytes(_WORD_BYTES, "little")
+        if response := await self.write_at(self.offset(name), data):
+            raise RegisterError(f"Write of {name} must be answered with 0, not {response}")

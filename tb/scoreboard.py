@@ -1,0 +1,152 @@
+"""Scoreboard component: feeds the comparison with what the monitors saw."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Mapping
+
+from pyuvm import ConfigDB, uvm_component, uvm_subscriber
+
+from racetrap.golden_model.scord.packets import (
+    LockState,
+    Packet,
+    PacketKind,
+    Row,
+    Step,
+    Transaction,
+)
+from racetrap.golden_model.scord.params import ENTRY_BYTES, WORD_BYTES, Region
+from racetrap.golden_model.scord.report import RaceReport
+from racetrap.sim.scoreboard import Mismatch, Scoreboard
+from racetrap.tb.axi_memory import ReadRecord
+from racetrap.tb.bench import Bench
+from racetrap.tb.coverage import Coverage
+
+__all__ = ["ScoreboardComponent"]
+
+
+class _Tap(uvm_subscriber):
+    """Subscriber that hands everything to a function."""
+
+    def __init__(self, name: str, parent: uvm_component, write: Callable[[tuple], None]):
+        self._write = write
+        super().__init__(name, parent)
+
+    def write(self, datum: tuple) -> None:
+        self._write(datum)
+
+
+class ScoreboardComponent(uvm_component):
+    """Compares one kernel launch after the other with the golden model.
+
+    Attributes
+    ----------
+    transactions, steps, reads : uvm_analysis_export
+        Take what the monitors and the metadata memories publish.
+    coverage : Coverage
+        Functional coverage of everything compared.
+    enabled : bool
+        Whether transactions are being checked (``CONTROL.enable``).
+    due, compared : int
+        Steps that the transactions seen must make, and steps compared, since the launch.
+    races : list of (int, Step)
+        Bank and step of each race, since the launch.
+    """
+
+    def build_phase(self) -> None:
+        bench: Bench = ConfigDB().get(self, "", "BENCH")
+        self._params = bench.params
+        self._cycle = lambda: bench.clocking.cycle
+        self.transactions = _Tap("transactions", self, self._transaction).analysis_export
+        self.steps = _Tap("steps", self, self._step).analysis_export
+        self.reads = _Tap("reads", self, self._read).analysis_export
+        self.coverage = Coverage(bench.params)
+        self.knows_reads = False
+        self.enabled = False
+        self._scoreboard: Scoreboard | None = None
+
+    def launch(self, region: Region) -> None:
+        """A kernel was launched: begin with a fresh golden model."""
+        self._region = region
+        self._scoreboard = Scoreboard(self._params, region, observer=self)
+        self._reads: defaultdict[int, deque[ReadRecord]] = defaultdict(deque)
+        self.due = self.compared = 0
+        self.races: list[tuple[int, Step]] = []
+        self.enabled = True
+        self.coverage.launch(region)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether every step that is due has come."""
+        return self.compared == self.due
+
+    def finish(
+        self, counters: Mapping[str, int], memory: Callable[[int], int] | None, read_errors: int
+    ) -> None:
+        """The device is idle: nothing may be left over, and something must have been compared."""
+        if self.compared == 0:
+            raise Mismatch("Steps compared must number at least 1, not 0")
+        left = sum(map(len, self._reads.values()))
+        if left:
+            raise Mismatch(f"Metadata reads without a step must number 0, not {left}")
+        self._scoreboard.finish(counters, memory, read_errors if self.knows_reads else None)
+
+    # What monitors saw --------------------------------------------------------------------
+
+    def _transaction(self, datum: tuple[int, Transaction]) -> None:
+        if self.enabled:
+            self._scoreboard.transaction(*datum)
+
+    def _read(self, record: ReadRecord) -> None:
+        self._reads[record.address].append(record)
+
+    def _step(self, datum: tuple[int, Step]) -> None:
+        bank, step = datum
+        if self._scoreboard is None:
+            raise Mismatch(f"Bank {bank} must not step before the first launch: {step}")
+        error = None
+        if self.knows_reads:
+            error = self._read_error(bank, step)
+        self._scoreboard.step(bank, step, error)
+
+    def _read_error(self, bank: int, step: Step) -> bool:
+        """Whether this step's own metadata read was answered with an error.
+
+        A step that was forwarded has no read.  A read that belongs to a later step cannot have
+        been answered yet: it is made only after this step's write was.
+        """
+        packet = step.packet
+        if packet.kind == PacketKind.FENCE or step.row == Row.UNMONITORED:
+            return False
+        index, _ = self._region.locate(self._params, packet.word * WORD_BYTES)
+        reads = self._reads[self._region.metadata_base + index * ENTRY_BYTES]
+        done = reads and reads[0].done_cycle is not None and reads[0].done_cycle < self._cycle()
+        self.coverage.hit("entry.read" if done else "entry.forwarded")
+        return reads.popleft().error if done else False
+
+    # Observer of the comparison -----------------------------------------------------------
+
+    def transaction(
+        self,
+        sm: int,
+        transaction: Transaction,
+        before: list[tuple[int, LockState]],
+        after: list[tuple[int, LockState]],
+        packets: list[Packet],
+    ) -> None:
+        banks = self._params.banks
+        self.due += sum(banks if packet.kind == PacketKind.FENCE else 1 for packet in packets)
+        self.coverage.transaction(sm, transaction, before, after, packets)
+
+    def step(self, bank: int, step: Step) -> None:
+        self.compared += 1
+        if step.race:
+            self.races.append((bank, step))
+        self.coverage.step(bank, step)
+
+    def report(self, report: RaceReport) -> None:
+        self.coverage.report(report)
+
+    def report_read(self, record: int) -> None:
+        """Software read a record."""
+        self._scoreboard.report(record)
