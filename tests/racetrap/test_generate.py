@@ -1,0 +1,78 @@
+"""Commands `generate` and `presets`."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from racetrap.cli import cli
+from racetrap.generators.presets import PRESETS
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
+
+
+def test_generate_writes_the_files_and_says_which(tmp_path):
+    done = run("generate", "scord-tiny", "-o", tmp_path / "new", "--set", "ratio=8")
+    assert done.exit_code == 0
+    files = sorted((tmp_path / "new").iterdir())
+    assert sorted(done.output.split()) == [str(path) for path in files]
+    description = json.loads((tmp_path / "new" / "scord-tiny.json").read_text())
+    assert description["parameters"]["ratio"] == 8
+
+
+def test_generate_json(tmp_path):
+    done = run("generate", "scord-tiny", "-o", tmp_path, "--json", "-")
+    assert done.exit_code == 0
+    result = json.loads(done.stdout)
+    assert result["preset"] == "scord-tiny"
+    assert result["files"]["verilog"] == str(tmp_path / "scord-tiny.v")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["scord-big"], "Preset must be one of"),
+        (["scord-tiny", "--set", "ratio=3"], "Parameter ratio must be a power of two, not 3."),
+        (["scord-tiny", "--set", "speed=3"], "Setting name must be one of"),
+        ([], "Missing argument 'PRESET'"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_writes_nothing(tmp_path, arguments, sentence):
+    done = run("generate", *arguments, "-o", tmp_path / "out")
+    assert done.exit_code == 2
+    assert sentence in done.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_generate_into_a_file_is_an_error(tmp_path):
+    (tmp_path / "out").write_text("")
+    assert run("generate", "scord-tiny", "-o", tmp_path / "out").exit_code == 2
+
+
+def test_presets_lists_one_line_each():
+    done = run("presets")
+    assert done.exit_code == 0
+    assert [line.split()[0] for line in done.output.splitlines()] == list(PRESETS)
+
+
+def test_presets_shows_one():
+    done = run("presets", "scord-tiny")
+    assert done.exit_code == 0
+    for text in ("lock_table_depth", "barrier_id", "lock_tables", "50.0% of the monitored data"):
+        assert text in done.output
+
+
+def test_presets_json():
+    assert set(json.loads(run("presets", "--json", "-").stdout)) == set(PRESETS)
+    shown = json.loads(run("presets", "scord-tiny", "--json", "-").stdout)
+    assert shown["parameters"]["ratio"] == 4
+    assert shown["layouts"]["entry"]["width"] == 64
+    assert {part["kind"] for part in shown["state_bits"]} > {"lock_tables", "fence_files"}
+
+
+def test_presets_rejects_an_unknown_name():
+    done = run("presets", "scord-big")
+    assert done.exit_code == 2
+    assert "Preset must be one of" in done.output

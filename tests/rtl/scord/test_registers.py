@@ -1,0 +1,80 @@
+"""ScoRD's register description and the values that the hardware supplies."""
+
+from dataclasses import asdict, replace
+
+import pytest
+from axi_lite import axil_read, axil_write
+from streams import simulate
+
+from racetrap.generators.presets import PRESETS
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.rtl.common.axi import AxiResponse
+from racetrap.rtl.common.registers import FieldKind, RegisterBlock, field_kind
+from racetrap.rtl.scord.counters import PULSES
+from racetrap.rtl.scord.registers import compile_registers, supplied_constants
+from racetrap.rtl.scord.system import ScordSystem
+
+REGISTERS = {node.inst_name: node for node in compile_registers().registers()}
+SMALLEST = ScordParams(
+    sm_count=1, blocks_per_sm=1, warps_per_sm=1, ratio=1, lock_table_depth=1, outstanding=4
+)
+LARGEST = ScordParams(
+    sm_count=64, ratio=64, blocks_per_sm=32, banks=16, lock_table_depth=16, outstanding=256,
+    address_bits=64, report_fifo_depth=1024, fence_id_bits=2, barrier_id_bits=16,
+)  # fmt: skip
+
+
+def test_no_two_registers_share_an_address():
+    addresses = [node.address_offset for node in REGISTERS.values()]
+    assert len(set(addresses)) == len(addresses)
+    assert max(addresses) < 4096
+
+
+def test_every_counter_of_a_bank_has_a_register():
+    counters = {
+        name.lower()
+        for name, node in REGISTERS.items()
+        if any(field_kind(field) is FieldKind.COUNTER for field in node.fields())
+    }
+    assert counters == {
+        *PULSES, "reports_written", "reports_suppressed", "report_write_errors"
+    }  # fmt: skip
+
+
+def test_counters_take_the_pulses_of_every_bank_at_once():
+    """The report path may add one to the dropped reports of all banks."""
+    block = RegisterBlock(compile_registers())
+    most_banks = 16
+    assert len(block.reports_dropped.count.increment) >= (most_banks + 1).bit_length()
+
+
+@pytest.mark.parametrize("params", [SMALLEST, ScordParams(), LARGEST])
+def test_constants_fit_their_fields(params):
+    for register, fields in supplied_constants(params).items():
+        node = REGISTERS[register.upper()]
+        wires = {f.inst_name: f for f in node.fields() if field_kind(f) is FieldKind.WIRE}
+        assert set(wires) == set(fields)
+        for name, value in fields.items():
+            assert value < 1 << wires[name].width, name
+
+
+def test_identity_and_parameters_read_back():
+    params = replace(PRESETS["scord-tiny"].params, outstanding=16)
+    dut = ScordSystem(params)
+    read = {}
+
+    async def testbench(ctx):
+        for name in ("ID", *(name for name in REGISTERS if name.startswith("PARAMS"))):
+            node = REGISTERS[name]
+            word, response = await axil_read(ctx, dut.s_axil, node.address_offset)
+            assert response == AxiResponse.OKAY
+            for field in node.fields():
+                read[field.inst_name] = word >> field.lsb & (1 << field.width) - 1
+        assert (await axil_read(ctx, dut.s_axil, 0xFFC))[1] == AxiResponse.SLVERR
+        assert await axil_write(ctx, dut.s_axil, 0x0, 1) == AxiResponse.SLVERR
+
+    simulate(dut, testbench)
+    assert read.pop("value") == int.from_bytes(b"ScRD", "big")
+    assert read.pop("local_metadata") == 0
+    assert read == {name: int(value) for name, value in asdict(params).items() if name in read}
+    assert len(read) == 14
