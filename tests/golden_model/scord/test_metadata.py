@@ -1,0 +1,88 @@
+"""Metadata entries and where they are."""
+
+from random import Random
+
+import pytest
+
+from racetrap.golden_model.scord.metadata import (
+    BLK_SHARED,
+    DEV_SHARED,
+    FILTER_MASK,
+    FRESH_ENTRY,
+    IS_ATOM,
+    MODIFIED,
+    SCOPE,
+    STRONG,
+    EntryShifts,
+    SoftwareCache,
+    pack_entry,
+    unpack_entry,
+)
+from racetrap.golden_model.scord.params import Region, ScordParams
+
+
+def test_layout_is_figure_7():
+    layout = ScordParams().entry_layout
+    positions = {name: (offset + width - 1, offset) for name, offset, width in layout.flat()}
+    assert positions == {
+        "unused": (63, 58), "tag": (57, 54), "block": (53, 47), "warp": (46, 42),
+        "dev_fence_id": (41, 36), "blk_fence_id": (35, 30), "barrier_id": (29, 22),
+        "modified": (21, 21), "blk_shared": (20, 20), "dev_shared": (19, 19),
+        "is_atom": (18, 18), "scope": (17, 17), "strong": (16, 16), "filter": (15, 0),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "params", [ScordParams(), ScordParams(ratio=1, sm_count=1), ScordParams(barrier_id_bits=5)]
+)
+def test_masks_are_the_fields(params):
+    for mask, name in (
+        (STRONG, "strong"), (SCOPE, "scope"), (IS_ATOM, "is_atom"), (MODIFIED, "modified"),
+        (DEV_SHARED, "dev_shared"), (BLK_SHARED, "blk_shared"),
+    ):  # fmt: skip
+        assert pack_entry(params, **{name: 1}) == mask
+    assert pack_entry(params, filter=0xFFFF) == FILTER_MASK
+    assert pack_entry(params, modified=1, blk_shared=1, dev_shared=1) == FRESH_ENTRY
+    shifts = EntryShifts(params)
+    warp, block = params.warps_per_sm - 1, params.block_id(params.sm_count - 1, 0)
+    entry = pack_entry(params, barrier_id=3, blk_fence_id=5, dev_fence_id=6, warp=warp, block=block)
+    assert entry >> shifts.barrier & shifts.barrier_mask == 3
+    assert entry >> shifts.blk_fence & shifts.fence_mask == 5
+    assert entry >> shifts.dev_fence & shifts.fence_mask == 6
+    assert entry >> shifts.owner & shifts.owner_mask == block << params.warp_bits | warp
+    assert unpack_entry(params, entry)["block"] == block
+
+
+@pytest.mark.parametrize("granularity", [4, 8, 16])
+@pytest.mark.parametrize("ratio", [1, 4, 16])
+def test_cache_agrees_with_region(granularity, ratio):
+    params = ScordParams(granularity=granularity, ratio=ratio)
+    region = Region(data_base=0x4000, size_log2=12)
+    cache = SoftwareCache(params, region)
+    rng = Random(f"{granularity} {ratio}")
+    for _ in range(500):
+        word = rng.randrange(0x3000 // 4, 0x6000 // 4)
+        assert cache.contains(word) == region.contains(4 * word)
+        if cache.contains(word):
+            assert cache.locate(word) == region.locate(params, 4 * word)
+
+
+def test_neighbours_do_not_share_an_entry_but_multiples_of_the_entries_do():
+    cache = SoftwareCache(ScordParams(), Region(size_log2=14))
+    assert [cache.locate(word) for word in (0, 1, 255, 256, 4095)] == [
+        (0, 0), (1, 0), (255, 0), (0, 1), (255, 15)
+    ]  # fmt: skip
+
+
+def test_absent_entry_is_fresh_and_clear_makes_all_so():
+    cache = SoftwareCache(ScordParams(), Region())
+    assert cache.read(3) == FRESH_ENTRY
+    cache.entries[3] = 1
+    assert cache.read(3) == 1
+    cache.clear()
+    assert cache.read(3) == FRESH_ENTRY
+
+
+def test_unusable_region():
+    with pytest.raises(ValueError, match="Region base must be a multiple of its size"):
+        SoftwareCache(ScordParams(), Region(data_base=4, size_log2=12))
