@@ -246,7 +246,8 @@ class AxiMemory(uvm_agent):
             return
         self._addresses.popleft()
         rng, knobs = self._rng, self.knobs
-        late = rng.random() < 0.5
+        # Writes of one id take effect in order: none overtakes one that is still to come.
+        late = rng.random() < 0.5 or any(waiting for _, _, waiting in self._answers)
         if not late:
             self._apply(write)
         due = self._clocking.cycle + knobs.latency + rng.randint(0, knobs.jitter)
