@@ -1,0 +1,313 @@
+"""Detector bank step by step against the golden bank, over memories of all tempers."""
+
+import random
+
+import pytest
+from bank_bench import BankBench, a_region, access, fence, random_packets, word_of
+from metadata_memory import MemoryKnobs
+
+from racetrap.generators.structure import valid_to_ready_paths
+from racetrap.golden_model.scord.packets import PacketKind, Row, Scope
+from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.rtl.scord.detector_bank import DetectorBank
+
+TINY = ScordParams(
+    sm_count=2, blocks_per_sm=2, warps_per_sm=4, ratio=4, outstanding=8, address_bits=24
+)
+LOAD, STORE, ATOMIC = PacketKind.LOAD, PacketKind.STORE, PacketKind.ATOMIC
+
+MEMORIES = {
+    "at-once": MemoryKnobs(),
+    "slow": MemoryKnobs(read_latency=(9, 9), write_latency=(5, 5)),
+    "reordering": MemoryKnobs(read_latency=(0, 20), write_latency=(0, 10), reorder=0.7),
+    "back-pressure": MemoryKnobs(read_latency=(0, 3), write_latency=(0, 3), ready=0.3),
+    "errors": MemoryKnobs(
+        read_latency=(0, 8), write_latency=(0, 8), reorder=0.5, read_error=0.2, write_error=0.2
+    ),
+}
+
+
+@pytest.mark.parametrize("entries", [1, 3, 12])
+@pytest.mark.parametrize("memory", MEMORIES)
+def test_random_packets(memory, entries):
+    rng = random.Random(f"{memory} {entries}")
+    region = a_region(TINY)
+    bench = BankBench(TINY, region, knobs=MEMORIES[memory], seed=f"{memory} {entries}")
+    bench.run(random_packets(TINY, region, rng, 300, entries=entries))
+    if entries > 1:  # with one entry nearly all is forwarded, and reads are few
+        assert (bench.counts["metadata_read_errors"] > 0) == (memory == "errors")
+    assert (bench.counts["metadata_write_errors"] > 0) == (memory == "errors")
+    assert bench.counts["reports_dropped"] == 0
+
+
+def test_packets_with_gaps_and_slow_reports():
+    rng = random.Random("gaps")
+    region = a_region(TINY)
+    bench = BankBench(TINY, region, knobs=MEMORIES["reordering"], put=0.4, report_ready=0.5)
+    steps = bench.run(random_packets(TINY, region, rng, 500, fences=0.4))
+    assert {step.row for step in steps} == set(Row) - {Row.NONE}
+
+
+GEOMETRIES = [
+    {name: count}
+    for name in ("sm_count", "blocks_per_sm", "warps_per_sm")
+    for count in (1, 3, 4, 5)
+] + [
+    {"ratio": 1},
+    {"ratio": 16, "granularity": 16},
+    {"ratio": 1, "granularity": 8},
+    {"fence_id_bits": 2, "barrier_id_bits": 2},
+    {"outstanding": 4, "packet_fifo_depth": 2},
+    {"outstanding": 16, "packet_fifo_depth": 3, "report_fifo_depth": 3},
+    {"address_bits": 64, "pc_bits": 8},
+    {"local_bytes": 256},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("settings", GEOMETRIES, ids=str)
+def test_geometries(settings):
+    base = {"sm_count": 2, "blocks_per_sm": 2, "warps_per_sm": 4, "ratio": 4, "outstanding": 8}
+    params = ScordParams(**(base | {"address_bits": 32} | settings))
+    rng = random.Random(str(settings))
+    region = a_region(params, extra_log2=1)
+    bench = BankBench(params, region, knobs=MEMORIES["reordering"], seed=str(settings))
+    bench.run(random_packets(params, region, rng, 120))
+
+
+@pytest.mark.parametrize("bank", [0, 1, 3])
+def test_banks(bank):
+    """A bank initialises and writes its own entries only."""
+    params = ScordParams(banks=4, outstanding=8, sm_count=2)
+    rng = random.Random(f"bank {bank}")
+    region = a_region(params)
+    bench = BankBench(params, region, bank=bank, knobs=MEMORIES["slow"])
+    bench.run(random_packets(params, region, rng, 150, bank=bank))
+    assert {(write.address - region.metadata_base) // 8 % 4 for write in bench.memory.writes} == {
+        bank
+    }
+
+
+@pytest.mark.parametrize("size_log2", ["smallest", "largest"])
+def test_first_and_last_word(size_log2):
+    """Ends of the region, the words just outside, and ends of the address space."""
+    params = ScordParams(address_bits=16, ratio=4, outstanding=8, sm_count=2)
+    size = {"smallest": params.min_region_log2, "largest": params.max_region_log2}[size_log2]
+    region = Region(1 << size, size, 0)
+    first, last = region.data_base // 4, (2 * region.data_base - 1) // 4
+    beyond = {0, first - 1, min(last + 1, (1 << 14) - 1), (1 << 14) - 1}
+    words = [first, last, *sorted(beyond), first, last]
+    bench = BankBench(params, region)
+    if size_log2 == "largest":
+        # Initialising 2**11 entries a cycle each is the point of another test.
+        assert region.entries(params) == 1 << 11
+    steps = bench.run([access(STORE, word) for word in words])
+    rows = [step.row for step in steps]
+    assert [row == Row.UNMONITORED for row in rows] == [
+        not region.contains(word * 4) for word in words
+    ]
+
+
+# Hazards ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("memory", ["at-once", "slow", "reordering"])
+@pytest.mark.parametrize("distance", range(1, 10))
+def test_hazard_distance(distance, memory):
+    """The same entry again after ``distance`` packets, to one beyond the window."""
+    region = a_region(TINY, extra_log2=4)
+    rng = random.Random(f"{distance} {memory}")
+    packets = []
+    for number in range(12 * distance):
+        word = word_of(TINY, region, number % distance)
+        kind = rng.choice([LOAD, LOAD, STORE, ATOMIC])
+        packets.append(access(kind, word, rng.randrange(4), rng.randrange(2)))
+    BankBench(TINY, region, knobs=MEMORIES[memory], seed=str(distance)).run(packets)
+
+
+@pytest.mark.parametrize("gap", range(5))
+@pytest.mark.parametrize("scope", list(Scope))
+def test_fence_between_accesses(scope, gap):
+    """A fence counts for the very next access and for none before it."""
+    region = a_region(TINY)
+    word, elsewhere = (word_of(TINY, region, index) for index in (0, 5))
+    filler = [access(STORE, elsewhere, 3, 3)] * gap
+    packets = []
+    for block, warp in ((0, 1), (1, 0), (2, 0)):
+        packets += [
+            access(STORE, word), *filler, fence(0, 0, scope), *filler, access(LOAD, word, block, warp),
+            access(STORE, word), fence(0, 0, scope), fence(0, 0, scope), access(LOAD, word, block, warp),
+            access(LOAD, word, block, warp), fence(block, warp, scope), access(STORE, word),
+            fence(0, 0, scope),
+        ]  # fmt: skip
+    BankBench(TINY, region).run(packets)
+
+
+def test_fences_wrap():
+    """64 device fences look like none; 63 do not."""
+    params = ScordParams(outstanding=8, sm_count=2)
+    region = a_region(params)
+    word = word_of(params, region, 0)
+    races = []
+    for count in (63, 64):
+        packets = [access(STORE, word), *[fence()] * count, access(LOAD, word, 1)]
+        races.append(BankBench(params, region).run(packets)[-1].race)
+    assert [bool(race) for race in races] == [False, True]
+
+
+def test_unchanged_entries_are_not_written():
+    region = a_region(TINY)
+    word = word_of(TINY, region, 1)
+    packets = [access(STORE, word)] * 10 + [access(LOAD, word, 1)] * 10
+    bench = BankBench(TINY, region)
+    bench.run(packets)
+    accesses = len(packets) - bench.unchanged
+    assert bench.unchanged > 15
+    assert len(bench.memory.writes) == region.entries(TINY) + accesses
+
+
+# Launch, idle, reports ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("memory", ["at-once", "back-pressure", "errors"])
+def test_launch_forgets(memory):
+    region = a_region(TINY)
+    rng = random.Random(memory)
+    bench = BankBench(TINY, region, knobs=MEMORIES[memory], seed=memory)
+    packets = [random_packets(TINY, region, rng, 40) for _ in range(2)]
+    expected = []
+
+    async def testbench(ctx):
+        for some in packets:
+            await bench.clear(ctx)
+            assert bench.memory.words.keys() == {
+                region.metadata_base + 8 * index for index in range(region.entries(TINY))
+            }
+            assert len(set(bench.memory.words.values())) == 1
+            await bench.play(ctx, some)
+            await bench.until_idle(ctx)
+            steps = [TINY.step_layout.unpack(step) for _, step in bench.traced]
+            for packet, one in zip(some, steps[len(expected) :], strict=True):
+                step = bench.model.step(packet, bool(one["read_error"]))
+                expected.append(step._asdict() | {"packet": packet._asdict()})
+            assert steps == expected
+
+    bench.simulate(testbench)
+
+
+def test_launch_takes_a_cycle_for_each_entry():
+    params = ScordParams(outstanding=8, sm_count=1, warps_per_sm=4)
+    cycles = []
+    for extra in (3, 4):
+        region = a_region(params, extra_log2=extra)
+        bench = BankBench(params, region)
+
+        async def testbench(ctx, bench=bench):
+            cycles.append(await bench.clear(ctx))
+
+        bench.simulate(testbench)
+        cycles[-1] -= region.entries(params)
+    assert cycles[0] == cycles[1] <= 8
+
+
+def test_idle_means_everything_is_finished():
+    """Once idle, memory has all writes; not idle from the cycle after a packet was taken."""
+    region = a_region(TINY)
+    bench = BankBench(TINY, region, knobs=MEMORIES["slow"])
+    packets = [access(STORE, word_of(TINY, region, index), index % 4) for index in range(3)]
+    seen = []
+
+    async def testbench(ctx):
+        await bench.clear(ctx)
+        for packet in packets:
+            assert ctx.get(bench.dut.o_idle)
+            await bench.play(ctx, [packet])
+            assert not ctx.get(bench.dut.o_idle)
+            while not ctx.get(bench.dut.o_idle):
+                await ctx.tick()
+            seen.append(bench.memory._unanswered_writes or bench.memory._unanswered_reads)
+
+    bench.simulate(testbench)
+    assert not any(seen)
+    bench.check(packets)
+
+
+def test_reports_are_dropped_not_waited_for():
+    params = ScordParams(sm_count=2, outstanding=32)
+    region = a_region(params)
+    word = word_of(params, region, 0)
+    packets = [access(STORE, word, number % 2) for number in range(60)]
+    bench = BankBench(params, region, report_ready=0.0)
+
+    async def testbench(ctx):
+        await bench.clear(ctx)
+        await bench.play(ctx, packets)
+        while len(bench.traced) < len(packets):
+            await ctx.tick()
+        for _ in range(20):
+            await ctx.tick()
+        assert not ctx.get(bench.dut.o_idle)
+        bench._report_ready = 1.0
+        await bench.until_idle(ctx)
+
+    bench.simulate(testbench)
+    bench.check(packets)
+    assert bench.counts["reports_dropped"] == 59 - params.report_fifo_depth
+    cycles = [cycle for cycle, _ in bench.traced]
+    assert cycles[-1] - cycles[0] == len(packets) - 1
+
+
+# Throughput ---------------------------------------------------------------------------------
+
+
+def _span(bench):
+    cycles = [cycle for cycle, _ in bench.traced]
+    return cycles[-1] - cycles[0] + 1
+
+
+@pytest.mark.parametrize("entries", [1, 2, 3, 4, 5, 16])
+def test_one_packet_a_cycle(entries):
+    """With a memory that answers at once: N packets take N cycles, also on one entry."""
+    params = ScordParams(sm_count=2, outstanding=32)
+    region = a_region(params)
+    packets = [
+        access(STORE, word_of(params, region, number % entries), number % 3)
+        for number in range(200)
+    ]
+    bench = BankBench(params, region)
+    bench.run(packets)
+    assert _span(bench) == len(packets)
+    assert bench.taken[-1] - bench.taken[0] == len(packets) - 1
+    assert bench.counts["stall_cycles"] == 0
+
+
+@pytest.mark.parametrize("latency", [4, 10])
+def test_read_channel_is_busy(latency):
+    """All misses: the window covers the latencies of read and write."""
+    params = ScordParams(sm_count=2, outstanding=32)
+    region = a_region(params, extra_log2=5)
+    packets = [access(STORE, word_of(params, region, number), number % 3) for number in range(300)]
+    knobs = MemoryKnobs(read_latency=(latency, latency), write_latency=(latency, latency))
+    bench = BankBench(params, region, knobs=knobs)
+    bench.run(packets)
+    busy = len(bench.answers) / (bench.answers[-1] - bench.answers[0] + 1)
+    print(f"R channel busy {busy:.3f} at latency {latency}, 32 outstanding")
+    assert busy >= 0.95
+
+
+# Structure ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("settings", [{}, {"outstanding": 4, "ratio": 1}], ids=str)
+def test_no_path_from_valid_to_ready(settings):
+    assert valid_to_ready_paths(DetectorBank(ScordParams(**settings), 0)) == []
+
+
+def test_trace_port_is_optional():
+    ports = DetectorBank(ScordParams(trace_port=False), 0).signature.members
+    assert "trace" not in ports
+
+
+@pytest.mark.parametrize("bank", [-1, 4])
+def test_bank_must_exist(bank):
+    with pytest.raises(ValueError, match=rf"^Bank must be from 0 to 3, not {bank}$"):
+        DetectorBank(ScordParams(banks=4), bank)
