@@ -1,0 +1,51 @@
+"""Events and the header of a trace."""
+
+import pytest
+
+from racetrap.golden_model.events import DataRegion, Event, EventKind, Geometry, TraceHeader
+from racetrap.golden_model.scord.packets import TransactionKind
+
+_GEOMETRY = Geometry(1, 1, 1)
+_REGION = DataRegion(0, 16)
+
+
+def test_codes_shared_with_transactions():
+    shared = [kind for kind in TransactionKind if kind != TransactionKind.BLOCK_START]
+    assert [(kind.name, kind.value) for kind in EventKind][: len(shared)] == [
+        (kind.name, kind.value) for kind in shared
+    ]
+
+
+def test_unused_fields_are_zero():
+    assert not any(Event(EventKind.KERNEL_BEGIN)[1:])
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "sentence"),
+    [
+        (lambda: Geometry(0, 1, 1), ValueError, "sm_count must be from 1 to 1024, not 0"),
+        (lambda: Geometry(1, 65, 1), ValueError, "blocks_per_sm must be from 1 to 64, not 65"),
+        (lambda: Geometry(1, 1, 2.0), TypeError, "warps_per_sm must be an integer, not 2.0"),
+        (lambda: DataRegion(0, 64), ValueError, "size_log2 must be from 0 to 63, not 64"),
+        (lambda: DataRegion(-4, 2), ValueError, "data_base must be from 0"),
+        (lambda: DataRegion(8, 4), ValueError, r"multiple of its size 2\*\*4, not 0x8"),
+    ],
+)
+def test_bad_parts(make, error, sentence):
+    with pytest.raises(error, match=sentence):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "sentence"),
+    [
+        ({"system": "other"}, ValueError, "system must be 'scord', not 'other'"),
+        ({"source": None}, TypeError, "source must be a string, not None"),
+        ({"source": "a\tb"}, ValueError, "source must be printable"),
+        ({"seed": 1 << 64}, ValueError, "seed must be from 0"),
+        ({"seed": True}, TypeError, "seed must be an integer, not True"),
+    ],
+)
+def test_bad_header(change, error, sentence):
+    with pytest.raises(error, match=sentence):
+        TraceHeader(**{"geometry": _GEOMETRY, "region": _REGION} | change)
