@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
+from typing import Any
 
 from racetrap.golden_model.scord.params import ScordParams
 
@@ -90,7 +91,7 @@ def with_settings(params: ScordParams, settings: Iterable[str]) -> ScordParams:
         range or in conflict.
     """
     kinds = {field.name: type(getattr(params, field.name)) for field in fields(params)}
-    changes: dict[str, int | bool] = {}
+    changes: dict[str, Any] = {}
     for setting in settings:
         name, equals, text = setting.partition("=")
         if not equals:

@@ -6,6 +6,7 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from amaranth.hdl import Cat, Module, Value
 from amaranth.lib import stream, wiring
@@ -94,12 +95,13 @@ class ScordSystem(wiring.Component):
         gates, trackers = self._elaborate_sms(m, interleaver)
         banks = self._elaborate_banks(m, interleaver, reports)
 
-        for part in (*trackers, *banks, reports):
+        clearing: list[Any] = [*trackers, *banks, reports]
+        for part in clearing:
             m.d.comb += part.i_clear.eq(launch.o_clear)
-        is_idle = Cat(part.o_idle for part in (*trackers, interleaver, *banks, reports)).all()
+        is_idle = Cat(part.o_idle for part in (*clearing, interleaver)).all()
         m.d.comb += [
             launch.i_idle.eq(is_idle & Cat(gate.o_closed for gate in gates).all()),
-            launch.i_busy.eq(Cat(part.o_busy for part in (*trackers, *banks, reports)).any()),
+            launch.i_busy.eq(Cat(part.o_busy for part in clearing).any()),
             registers.status.idle.eq(is_idle & ~launch.o_busy),
         ]
         for gate, tracker in zip(gates, trackers, strict=True):

@@ -293,6 +293,7 @@ BAD = {
     "size too large": {"region": replace(REGION, data_base=0, size_log2=40)},
     "size beyond the field": {"region": replace(REGION, data_base=0, size_log2=63)},
     "base misaligned": {"region": replace(REGION, data_base=0x4100)},
+    "base misaligned by one": {"region": replace(REGION, data_base=0x4001)},
     "base beyond the address": {"region": replace(REGION, data_base=1 << 40)},
     "metadata misaligned": {"region": replace(REGION, metadata_base=0x1004)},
     "metadata end": {"region": replace(REGION, metadata_base=(1 << 40) - 8)},

@@ -1,0 +1,80 @@
+"""The report path as a whole: nothing is lost, and idle says so."""
+
+from axi_memory import AxiMemory
+from streams import put_all, random_idle, simulate
+
+from racetrap.generators.structure import valid_to_ready_paths
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.rtl.scord.report_path import ReportPath
+
+PARAMS = ScordParams(banks=4, report_filter_entries=4)
+LAYOUT = PARAMS.report_layout
+
+
+def word(bank, number):
+    return LAYOUT.pack({
+        **dict.fromkeys(LAYOUT.fields, 0), "bank": bank, "pc": number, "race": 1,
+    })  # fmt: skip
+
+
+def test_merges_the_banks_in_order_of_each():
+    dut = ReportPath(PARAMS)
+    memory = AxiMemory(dut.m_axi, idle=random_idle(3))
+    done = []
+
+    async def host(ctx):
+        ctx.set(dut.i_capacity_log2, 10)
+        while len(done) < PARAMS.banks or not ctx.get(dut.o_idle):
+            await ctx.tick()
+
+    def sender(bank):
+        words = [word(bank, number) for number in range(10)]
+
+        async def testbench(ctx):
+            await put_all(dut.i[bank], words, idle=random_idle(bank))(ctx)
+            done.append(bank)
+
+        return testbench
+
+    simulate(dut, host, *map(sender, range(PARAMS.banks)), background=memory.testbenches())
+    records = [
+        LAYOUT.unpack(sum(memory.words[address // 8 + beat] << 64 * beat for beat in range(4)))
+        for address, _ in memory.bursts
+    ]
+    assert [record["sequence"] for record in records] == list(range(40))
+    for bank in range(PARAMS.banks):
+        assert [r["pc"] for r in records if r["bank"] == bank] == list(range(10))
+
+
+def test_is_not_idle_from_the_first_cycle_to_the_last():
+    dut = ReportPath(PARAMS)
+    memory = AxiMemory(dut.m_axi)
+    idle = []
+
+    async def watch(ctx):
+        while True:
+            *_, is_idle = await ctx.tick().sample(dut.o_idle)
+            idle.append(is_idle)
+
+    async def host(ctx):
+        while not ctx.get(dut.o_idle):  # the filter is cleared after reset
+            await ctx.tick()
+        idle.clear()
+        await put_all(dut.i[2], [word(2, 7)])(ctx)
+        taken = len(idle)
+        while not ctx.get(dut.o_written):
+            await ctx.tick()
+        await ctx.tick()
+        written = len(idle)
+        await ctx.tick()
+        assert idle[taken:written] == [0] * (written - taken)
+        assert idle[written:] == [1]
+        assert written - taken >= 6
+
+    simulate(dut, host, background=[watch, *memory.testbenches()])
+
+
+def test_no_path_from_valid_to_ready_of_a_bank():
+    paths = valid_to_ready_paths(ReportPath(PARAMS))
+    # Whose turn it is among the banks depends on who asks; never on the asking bank itself.
+    assert all(source.split("__")[:2] != sink.split("__")[:2] for source, sink in paths)
