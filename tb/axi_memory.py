@@ -130,7 +130,10 @@ class AxiMemory(uvm_agent):
         self._rng: Random = bench.random(self._port)
         self._clocking = bench.clocking
         port = f"{self._port}__"
-        self._aw, self._w = ChannelWatch(bench.pins, f"{port}aw"), ChannelWatch(bench.pins, f"{port}w")
+        self._aw, self._w = (
+            ChannelWatch(bench.pins, f"{port}aw"),
+            ChannelWatch(bench.pins, f"{port}w"),
+        )
         self._b = _Channel(bench, f"{port}b", ("id", "resp"))
         self._has_reads = bench.pins.has(f"{port}arvalid")
         channels = ["aw", "w"]
@@ -141,9 +144,7 @@ class AxiMemory(uvm_agent):
         self._ready = [
             (bench.pins.writer(f"{port}{channel}ready"), channel) for channel in channels
         ]
-        self._valid = {
-            channel: bench.pins.flag(f"{port}{channel}valid") for channel in channels
-        }
+        self._valid = {channel: bench.pins.flag(f"{port}{channel}valid") for channel in channels}
         self._open: list[ReadRecord] = []
         self._reading: ReadRecord | None = None
         self._addresses: deque[_Write] = deque()

@@ -76,4 +76,6 @@ def check_address(channel: str, address: Mapping[str, int], beats: int) -> None:
     )
     for name, value, holds in rules:
         if not holds(value):
-            raise AxiBreach(f"{channel}{name} of a {beats}-beat burst must be legal, not {value:#x}")
+            raise AxiBreach(
+                f"{channel}{name} of a {beats}-beat burst must be legal, not {value:#x}"
+            )

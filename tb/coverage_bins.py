@@ -45,9 +45,7 @@ def _rows() -> list[str]:
 
 def _checks() -> list[str]:
     names = [
-        f"preliminary.{check}.{access}"
-        for check in _names(Preliminary)[1:]
-        for access in _ACCESSES
+        f"preliminary.{check}.{access}" for check in _names(Preliminary)[1:] for access in _ACCESSES
     ]
     names += [
         f"race.{race}.{access}.{scope}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from cocotb.triggers import with_timeout
 from cocotbext.axi import AxiLiteBus, AxiLiteMaster
 from pyuvm import ConfigDB, uvm_agent

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from cocotb.triggers import Event
-from pyuvm import ConfigDB, uvm_agent, uvm_analysis_port, uvm_driver, uvm_sequence_item, uvm_sequencer
+from pyuvm import (
+    ConfigDB,
+    uvm_agent,
+    uvm_analysis_port,
+    uvm_driver,
+    uvm_sequence_item,
+    uvm_sequencer,
+)
 
 from racetrap.golden_model.scord.packets import Transaction
 from racetrap.tb.bench import Bench
