@@ -39,7 +39,8 @@ def _hash_from_one(word: int) -> int:
     return value
 
 
-#: Ours; ours with other sets of masks, and with the plain hash; and the published one: byte address XOR (block + 1).
+#: Ours; ours with other sets of masks, and with the plain hash; and the published one, which
+#: keeps the low six bits of byte address XOR (block + 1).
 SCHEMES: dict[str, Scheme] = {
     "ours": (lock_hash, block_mask),
     "63 masks": (lock_hash, lambda block: 1 + block % 63),
