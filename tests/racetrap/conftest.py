@@ -1,0 +1,63 @@
+"""Traces for the commands: a race between blocks, the same without it, and how to run."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from racetrap.cli import cli
+
+_HEAD = """\
+racetrap-trace 1
+system scord
+geometry sm_count=2 blocks_per_sm=2 warps_per_sm=4
+region data_base=0x10000 size_log2=16
+source "test"
+kernel_begin
+block_placed sm=0 slot=0 warp=0 warp_count=2 grid_block=40
+block_placed sm=1 slot=1 warp=2 warp_count=2 grid_block=41
+"""
+_TAIL = """\
+block_retired sm=0 slot=0
+block_retired sm=1 slot=1
+kernel_end
+"""
+_STORE = "store sm=0 slot=0 warp=1 pc=0x40 size=4 strong lanes 0:0x10004\n"
+_FENCE = "fence sm=0 slot=0 warp=1 pc=0x44 device\n"
+_LOAD = "load sm=1 slot=1 warp=2 pc=0x48 size=4 strong lanes 3:0x10004\n"
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str], str]:
+    """Writes a text trace of two blocks that do what the given lines say."""
+
+    def _write(body: str) -> str:
+        path = tmp_path / "body.txt"
+        path.write_text(_HEAD + body + _TAIL)
+        return str(path)
+
+    return _write
+
+
+@pytest.fixture
+def racy(write: Callable[[str], str]) -> str:
+    return write(_STORE + _LOAD)
+
+
+@pytest.fixture
+def race_free(write: Callable[[str], str]) -> str:
+    return write(_STORE + _FENCE + _LOAD)
+
+
+@pytest.fixture
+def racetrap() -> Callable[..., Result]:
+    """Runs the command line in this process."""
+
+    def run(*arguments: object) -> Result:
+        result = CliRunner().invoke(cli, [str(argument) for argument in arguments])
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result
+
+    return run

@@ -1,0 +1,65 @@
+"""`racetrap trace`: what it says of a file, and conversion between the forms."""
+
+import json
+
+from racetrap.golden_model.trace import is_binary, read_trace
+
+
+def test_info(racetrap, racy, tmp_path):
+    result = racetrap("trace", "info", racy)
+    assert result.exit_code == 0
+    assert "text trace for scord" in result.stdout
+    assert "2 SMs x 2 blocks, 4 warps an SM" in result.stdout
+    file = tmp_path / "info.json"
+    racetrap("trace", "info", racy, "--json", file)
+    data = json.loads(file.read_text())
+    assert (data["form"], data["events"], data["lanes"]) == ("text", 8, 2)
+    assert data["kinds"]["block_placed"] == 2
+    assert data["kinds"]["atomic"] == 0
+    assert (data["lowest_address"], data["highest_address"]) == (0x10004, 0x10004)
+    assert data["header"]["region"] == {"data_base": 0x10000, "size_log2": 16}
+
+
+def test_convert_there_and_back(racetrap, racy, tmp_path):
+    binary, text = tmp_path / "x.trace", tmp_path / "x.txt"
+    assert racetrap("trace", "convert", racy, binary).exit_code == 0
+    assert racetrap("trace", "convert", binary, text).exit_code == 0
+    assert is_binary(binary)
+    assert not is_binary(text)
+    assert read_trace(binary) == read_trace(text) == read_trace(racy)
+
+
+def test_convert_to_a_given_form(racetrap, racy, tmp_path):
+    target = tmp_path / "same"
+    assert racetrap("trace", "convert", racy, target, "--to", "text").exit_code == 0
+    assert not is_binary(target)
+
+
+def test_convert_in_place(racetrap, racy):
+    before = read_trace(racy)
+    assert racetrap("trace", "convert", racy, racy).exit_code == 0
+    assert is_binary(racy)
+    assert racetrap("trace", "convert", racy, racy, "--to", "binary").exit_code == 0
+    assert read_trace(racy) == before
+
+
+def test_convert_to_standard_output(racetrap, racy):
+    result = racetrap("trace", "convert", racy, "-")
+    assert result.stdout.startswith("racetrap-trace 1\n")
+    assert result.stdout.endswith("kernel_end\n")
+    assert racetrap("trace", "convert", racy, "-", "--to", "binary").exit_code == 2
+
+
+def test_bad_trace(racetrap, write, tmp_path):
+    path = write("load sm=0 slot=0 warp=0 pc=0x40 size=4 lanes 0:0x2\n")
+    for arguments in (["info", path], ["convert", path, tmp_path / "never"]):
+        result = racetrap("trace", *arguments)
+        assert result.exit_code == 2
+        assert f"{path}, line 9: Address must be a multiple of the size 4" in result.stderr
+    assert not (tmp_path / "never").exists()
+
+
+def test_folder_that_is_not_there(racetrap, racy, tmp_path):
+    result = racetrap("trace", "convert", racy, tmp_path / "no" / "x.trace")
+    assert result.exit_code == 2
+    assert "No such file or directory" in result.stderr
