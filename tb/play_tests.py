@@ -80,11 +80,10 @@ class _PlayTest(BaseTest):
 class _PlaySuite(_PlayTest):
     async def body(self) -> None:
         plan, params = self.bench.plan, self.bench.params
+        region = program_region(_METADATA_BASE % (1 << params.address_bits))
         runs = list(suite_runs(params, plan["schedules"], plan["seed"]))
         for number, run in enumerate(runs, 1):
-            result = await self.play(
-                program_region(_METADATA_BASE % (1 << params.address_bits)), run.events()
-            )
+            result = await self.play(region, run.events())
             self.bench.note({
                 "run": run.benchmark.name, "schedule": run.schedule,
                 "placement": run.placement.value, "done": number, "total": len(runs), **result,
