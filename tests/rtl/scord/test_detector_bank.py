@@ -132,12 +132,14 @@ def test_fence_between_accesses(scope, gap):
     word, elsewhere = (word_of(TINY, region, index) for index in (0, 5))
     filler = [access(STORE, elsewhere, 3, 3)] * gap
     packets = []
+    store, owner_fence = access(STORE, word), fence(0, 0, scope)
     for block, warp in ((0, 1), (1, 0), (2, 0)):
+        load = access(LOAD, word, block, warp)
         packets += [
-            access(STORE, word), *filler, fence(0, 0, scope), *filler, access(LOAD, word, block, warp),
-            access(STORE, word), fence(0, 0, scope), fence(0, 0, scope), access(LOAD, word, block, warp),
-            access(LOAD, word, block, warp), fence(block, warp, scope), access(STORE, word),
-            fence(0, 0, scope),
+            store, *filler, owner_fence, *filler, load,
+            store, owner_fence, owner_fence, load,
+            load, fence(block, warp, scope), store,
+            owner_fence,
         ]  # fmt: skip
     BankBench(TINY, region).run(packets)
 

@@ -1,0 +1,140 @@
+"""Fence file against the golden one: lookups and fences in every cycle."""
+
+import random
+from functools import partial
+
+import pytest
+from streams import pulse, simulate
+
+from racetrap.generators.structure import state_bits
+from racetrap.golden_model.scord.fence_file import FenceFile as GoldenFile
+from racetrap.golden_model.scord.packets import Scope
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.rtl.scord.fence_file import FenceFile
+
+TINY = ScordParams(sm_count=2, blocks_per_sm=2, warps_per_sm=4)
+
+
+def _set_warps(ctx, dut, own, owner):
+    for port, value in (
+        (dut.i_own_block, own[0]),
+        (dut.i_own_warp, own[1]),
+        (dut.i_owner_block, owner[0]),
+        (dut.i_owner_warp, owner[1]),
+    ):
+        ctx.set(port, value)
+
+
+def _pairs(ctx, dut):
+    return [(ctx.get(each.blk), ctx.get(each.dev)) for each in (dut.o_own, dut.o_owner)]
+
+
+async def play(ctx, dut, model, lookups):
+    """One lookup a cycle: (own, owner, scope of the fence or None), pipelined; checks answers."""
+    previous = None
+    for lookup in [*lookups, None]:
+        if lookup:
+            _set_warps(ctx, dut, *lookup[:2])
+        fence = previous and previous[2]
+        ctx.set(dut.i_fence, fence is not None)
+        ctx.set(dut.i_scope, fence or 0)
+        if previous:
+            # The owner's counters are those before a fence in this very cycle.
+            owner = model.read(*previous[1])
+            if fence is not None:
+                model.fence(*previous[0], fence)
+            assert _pairs(ctx, dut) == [model.read(*previous[0]), owner]
+        await ctx.tick()
+        previous = lookup
+    ctx.set(dut.i_fence, 0)
+
+
+def random_lookups(params, rng, count, fences=0.6):
+    """Few warps, so that fences and lookups of one warp follow each other closely."""
+
+    def warp():
+        sm, slot = rng.randrange(params.sm_count), rng.randrange(params.blocks_per_sm)
+        return params.block_id(sm, slot), rng.randrange(params.warps_per_sm)
+
+    warps = [warp() for _ in range(3)]
+    return [
+        (
+            rng.choice(warps),
+            rng.choice(warps),
+            rng.getrandbits(1) if rng.random() < fences else None,
+        )
+        for _ in range(count)
+    ]
+
+
+def run(params, lookups):
+    dut, model = FenceFile(params), GoldenFile(params)
+    simulate(dut, partial(play, dut=dut, model=model, lookups=lookups))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"fence_id_bits": 2},
+        *(
+            {name: count}
+            for name in ("sm_count", "blocks_per_sm", "warps_per_sm")
+            for count in (1, 3, 4, 5)
+        ),
+        {"sm_count": 1, "blocks_per_sm": 1, "warps_per_sm": 1},
+    ],
+    ids=str,
+)
+def test_random_lookups_and_fences(settings):
+    params = ScordParams(**settings)
+    run(params, random_lookups(params, random.Random(str(settings)), 300))
+
+
+@pytest.mark.parametrize("gap", range(4))
+@pytest.mark.parametrize("scope", list(Scope))
+def test_fence_is_seen_by_later_lookups(scope, gap):
+    """Of both ports, in the next cycle and after."""
+    warp, other = (0, 1), (1, 2)
+    lookups = [(warp, warp, scope), *[(other, other, None)] * gap, (warp, warp, None)]
+    run(TINY, lookups * 3)
+
+
+def test_blocks_of_an_sm_share_warp_slots():
+    blocks = [TINY.block_id(1, slot) for slot in range(2)]
+    run(TINY, [((blocks[0], 3), (blocks[1], 3), 1), ((blocks[1], 3), (blocks[0], 3), None)] * 2)
+
+
+def test_counters_wrap():
+    params = ScordParams(sm_count=1, blocks_per_sm=1, warps_per_sm=2, fence_id_bits=3)
+    lookups = [((0, 1), (0, 1), scope) for scope in Scope for _ in range(8)]
+    run(params, [*lookups, ((0, 1), (0, 1), None)])
+
+
+@pytest.mark.parametrize("settings", [{}, {"warps_per_sm": 3}, {"sm_count": 1}], ids=str)
+def test_clear(settings):
+    params = ScordParams(**({"sm_count": 3, "blocks_per_sm": 1, "warps_per_sm": 4} | settings))
+    dut, model = FenceFile(params), GoldenFile(params)
+    warps = [
+        (params.block_id(sm, 0), warp)
+        for sm in range(params.sm_count)
+        for warp in range(params.warps_per_sm)
+    ]
+
+    async def testbench(ctx):
+        await play(ctx, dut, model, [(warp, warp, scope) for warp in warps for scope in Scope])
+        await pulse(ctx, dut.i_clear)
+        cycles = 0
+        while ctx.get(dut.o_busy):
+            await ctx.tick()
+            cycles += 1
+        assert cycles == params.sm_count << params.warp_bits
+        model.clear()
+        await play(ctx, dut, model, [(warp, warp, None) for warp in warps])
+
+    simulate(dut, testbench)
+
+
+def test_size_is_the_papers():
+    """Section IV-C: 720 bytes, here in one memory."""
+    assert state_bits(FenceFile(ScordParams()))["top"].memory_bits == 720 * 8
