@@ -98,8 +98,8 @@ class Scoreboard:
         """One queue of packets for each bank and SM."""
         return [[deque() for _ in self._trackers] for _ in self.banks]
 
-    def transaction(self, sm: int, transaction: Transaction) -> None:
-        """A transaction was accepted from SM ``sm``; its packets are due at the banks."""
+    def transaction(self, sm: int, transaction: Transaction) -> list[Packet]:
+        """A transaction was accepted from SM ``sm``; its packets (returned) are due at the banks."""
         tracker = self._trackers[sm]
         if self._observer is None:
             packets = tracker.step(transaction)
@@ -111,11 +111,17 @@ class Scoreboard:
         for packet in packets:
             if packet.kind == _FENCE:
                 for bank in range(len(self.banks)):
-                    self._due(bank, sm, packet)
+                    self._expect(bank, sm, packet)
             else:
-                self._due(bank_of(self._params, packet.word), sm, packet)
+                self._expect(bank_of(self._params, packet.word), sm, packet)
+        return packets
 
-    def _due(self, bank: int, sm: int, packet: Packet) -> None:
+    @property
+    def due(self) -> list[int]:
+        """Steps still to come, by bank."""
+        return [sum(map(len, queues)) for queues in self._expected]
+
+    def _expect(self, bank: int, sm: int, packet: Packet) -> None:
         early = self._early[bank][sm]
         if early:
             self._compare_packet(bank, sm, early.popleft(), packet)

@@ -49,6 +49,10 @@ class Sim {
 
     explicit Sim(uint64_t seed)
         : random(seed), top(&prepare(context, seed)), ports(top) {
+        for (auto& port : ports.transaction) port.valid = 0;  // inputs begin as junk, too
+        for (int port = 0; port < METADATA_PORTS; port++)
+            ports.metadata[port].rvalid = ports.metadata[port].bvalid = 0;
+        ports.report.bvalid = 0;
         top.rst = 1;
         for (int cycle = 0; cycle < 4; cycle++) tick();
         top.rst = 0;

@@ -153,10 +153,18 @@ class FastSim:
         control = _CONTROL_ENABLE | _CONTROL_FILTER * report_filter
         self.write("CONTROL", control | _CONTROL_CLEAR_COUNTERS)
         self.write("CONTROL", control | _CONTROL_LAUNCH)
-        while (status := self.read("STATUS")) & _STATUS_BUSY:
-            pass
-        if status & _STATUS_CONFIG_ERROR:
+        if self._wait(_STATUS_BUSY, 0) & _STATUS_CONFIG_ERROR:
             raise SimulationError(f"Launch must take the region, not refuse {region}")
+
+    def _wait(self, mask: int, value: int) -> int:
+        """Poll the status until its bits ``mask`` are ``value``; gives the status."""
+        # A launch writes every entry; that and more has to be done in time.
+        patience = self._timing.watchdog + 100 * len(self._buffers["metadata"])
+        end = self.stats.cycles + patience
+        while (status := self.read("STATUS")) & mask != value:
+            if self.stats.cycles > end:
+                raise SimulationError(f"Status must not stay {status:#x} for {patience} cycles")
+        return status
 
     def _memory(self, name: str, base: int, count: int) -> None:
         words = self._junk.integers(0, 1 << 64, size=count, dtype=np.uint64)
@@ -192,8 +200,7 @@ class FastSim:
             self._library.sim_trace(self._sim, bank, words.ctypes.data, count + 1)
         if self._library.sim_run(self._sim, sum(steps)):
             raise SimulationError(self._failure())
-        while not self.read("STATUS") & _STATUS_IDLE:
-            pass
+        self._wait(_STATUS_IDLE, _STATUS_IDLE)
 
     def _load(
         self,
