@@ -17,14 +17,11 @@ __all__ = ["BaseTest", "run_test"]
 class BaseTest(uvm_test):
     """Builds the environment, starts the clock, runs :meth:`body`, writes coverage.
 
-    A test overrides ``body``; ``uses_metadata_agents`` is false if it brings its own memory.
+    A test overrides ``body``.
     """
-
-    uses_metadata_agents = True
 
     def build_phase(self) -> None:
         self.bench: Bench = ConfigDB().get(self, "", "BENCH")
-        ConfigDB().set(self, "*", "METADATA_AGENTS", self.uses_metadata_agents)
         self.environment = ScordEnvironment("environment", self)
 
     async def run_phase(self) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pyuvm import ConfigDB, uvm_env
 
 from racetrap.golden_model.scord.params import ENTRY_BYTES, Region
+from racetrap.sim.scoreboard import Mismatch
 from racetrap.tb.axi_memory import AxiMemory, MemoryKnobs
 from racetrap.tb.bench import Bench
 from racetrap.tb.port_coverage import watch_ports
 from racetrap.tb.register_agent import RegisterAgent
 from racetrap.tb.scoreboard import ScoreboardComponent
 from racetrap.tb.software import Software
+from racetrap.tb.third_party_memory import ThirdPartyMemory
 from racetrap.tb.trace_monitor import TraceMonitor
 from racetrap.tb.transaction_agent import TransactionAgent
 
@@ -24,8 +26,7 @@ _RING_BASE = 0x2000
 class ScordEnvironment(uvm_env):
     """Bench around one ``ScordSystem`` with a trace port.
 
-    Configuration (ConfigDB): ``BENCH``; and ``METADATA_AGENTS``, false if a test puts its own
-    memory behind the metadata ports.
+    Configuration (ConfigDB): ``BENCH``.
 
     Attributes
     ----------
@@ -39,9 +40,14 @@ class ScordEnvironment(uvm_env):
         Register port.
     scoreboard : ScoreboardComponent
         Comparison with the golden model.
+    has_third_party_memory : bool
+        Put cocotbext-axi's memory behind the metadata ports, so that our reading of AXI4 is not
+        its only judge; set before the build phase.  ``metadata`` is empty then.
     software : Software
         Driver software, once the components are connected.
     """
+
+    has_third_party_memory = False
 
     def build_phase(self) -> None:
         self._bench: Bench = ConfigDB().get(self, "", "BENCH")
@@ -49,11 +55,15 @@ class ScordEnvironment(uvm_env):
         knobs = MemoryKnobs(**self._bench.plan.get("memory", {}))
         self.registers = RegisterAgent("registers", self)
         self.sms = [TransactionAgent(f"sm_{sm}", self, sm) for sm in range(params.sm_count)]
-        has_metadata = not params.local_bytes and ConfigDB().get(self, "", "METADATA_AGENTS")
-        self.metadata = [
-            AxiMemory(f"metadata_{bank}", self, f"m_axi_metadata__{bank}", 1, knobs)
-            for bank in range(params.banks if has_metadata else 0)
+        ports = [
+            f"m_axi_metadata__{bank}" for bank in range(0 if params.local_bytes else params.banks)
         ]
+        self.metadata: list[AxiMemory] = []
+        self._third_party: list[ThirdPartyMemory] = []
+        if self.has_third_party_memory:
+            self._third_party = [ThirdPartyMemory(self._bench, port) for port in ports]
+        else:
+            self.metadata = [AxiMemory(port, self, port, 1, knobs) for port in ports]
         report_knobs = MemoryKnobs(**self._bench.plan.get("report_memory", {}))
         self.report_memory = AxiMemory(
             "report_memory", self, "m_axi_report", _REPORT_BEATS, report_knobs
@@ -80,7 +90,8 @@ class ScordEnvironment(uvm_env):
     async def launch(self, region: Region, ring_log2: int, *, report_filter: bool = False) -> None:
         """Launch a kernel, and let the scoreboard begin anew."""
         for memory in self.metadata:
-            memory.words.clear()
+            memory.words.clear()  # what a launch does not initialise reads as junk
+        for memory in (*self.metadata, self.report_memory):
             memory.read_errors = memory.write_errors = 0
         await self.software.launch(region, _RING_BASE, ring_log2, report_filter=report_filter)
         self.scoreboard.launch(region)
@@ -105,26 +116,28 @@ class ScordEnvironment(uvm_env):
         await clocking.cycles(2)
         await software.check_irq()
         if not all(memory.is_idle for memory in (*self.metadata, self.report_memory)):
-            raise AssertionError("An idle device must have no request open")
+            raise Mismatch("Requests open in an idle device must number 0")
         counters = await software.counters()
         self._cover_counters(counters)
-        memory = self._entry if self.metadata else None
+        memory = self._entry if self.metadata or self._third_party else None
         errors = sum(agent.read_errors for agent in self.metadata)
         scoreboard.finish(counters, memory, errors)
         self._check_write_errors(counters)
         return counters
 
     def _entry(self, index: int) -> int:
-        memory = self.metadata[index % len(self.metadata)]
+        memories = self.metadata or self._third_party
+        memory = memories[index % len(memories)]
         return memory.read_word(self._region.metadata_base + index * ENTRY_BYTES)
 
     def _check_write_errors(self, counters: dict[str, int]) -> None:
-        errors = sum(agent.write_errors for agent in self.metadata)
-        if self.metadata and counters["metadata_write_errors"] != errors:
-            raise AssertionError(
-                f"Counter metadata_write_errors must be {errors}, "
-                f"not {counters['metadata_write_errors']}"
-            )
+        for name, agents in (
+            ("metadata_write_errors", self.metadata),
+            ("report_write_errors", [self.report_memory]),
+        ):
+            errors = sum(agent.write_errors for agent in agents)
+            if counters[name] != errors:
+                raise Mismatch(f"Counter {name} must be {errors}, not {counters[name]}")
 
     def _cover_counters(self, counters: dict[str, int]) -> None:
         for counter, name in (

@@ -1,8 +1,9 @@
-"""cocotb tests with constrained-random stimulus; the plan says which.
+"""cocotb test with constrained-random stimulus, all SMs at once; the plan says which.
 
-Plan: ``region``; ``knobs`` (name of a knob preset), ``instructions``, ``launches``; ``busy``,
-``longest_idle`` of the streams; ``memory``, ``report_memory`` (``MemoryKnobs``); ``ring_log2``,
-``report_filter``, ``drain_cycles`` (between two looks at the ring; 0: only at the end).
+Plan: ``region``; ``launches``, a list of ``{knobs, instructions, report_filter}`` with ``knobs``
+the name of a knob preset; ``busy`` and ``longest_idle`` of the streams; ``memory`` and
+``report_memory`` (``MemoryKnobs``); ``ring_log2``; ``drain_cycles`` between two looks at the ring
+(0: only at the end); ``axi_ram``, true to put cocotbext-axi's memory behind the metadata ports.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 
 import cocotb
 
+from racetrap.golden_model.scord.packets import Transaction
 from racetrap.sim.gpu.knobs import KNOBS
 from racetrap.sim.gpu.random_events import random_events, transactions_of
 from racetrap.tb.base_test import BaseTest, run_test
@@ -23,41 +25,49 @@ __all__ = ["random_traffic"]
 class _RandomTraffic(BaseTest):
     """Random GPU runs, all SMs together."""
 
-    async def body(self) -> None:
-        plan = self.bench.plan
-        for launch in range(plan.get("launches", 1)):
-            await self._launch(launch, plan)
+    def build_phase(self) -> None:
+        super().build_phase()
+        self.environment.has_third_party_memory = self.bench.plan.get("axi_ram", False)
 
-    async def _launch(self, launch: int, plan: dict[str, Any]) -> None:
-        bench, environment = self.bench, self.environment
-        region = self.region()
+    async def body(self) -> None:
+        for number, launch in enumerate(self.bench.plan["launches"]):
+            start, first_cycle = perf_counter(), self.bench.clocking.cycle
+            counters = await self._launch(number, launch)
+            self.bench.note({
+                "launch": number, "compared": self.environment.scoreboard.compared,
+                "cycles": self.bench.clocking.cycle - first_cycle, "counters": counters,
+                "seconds": round(perf_counter() - start, 3),
+            })  # fmt: skip
+
+    async def _launch(self, number: int, launch: dict[str, Any]) -> dict[str, int]:
+        """One kernel; gives the device's counters."""
+        bench, environment, plan = self.bench, self.environment, self.bench.plan
         await environment.launch(
-            region, plan.get("ring_log2", 8), report_filter=plan.get("report_filter", False)
+            self.region(),
+            plan.get("ring_log2", 8),
+            report_filter=launch.get("report_filter", False),
         )
-        seed = bench.random(f"stimulus {launch}").getrandbits(32)
-        events = random_events(
-            bench.params, region, KNOBS[plan["knobs"]], seed, plan["instructions"]
-        )
-        by_sm: list[list] = [[] for _ in environment.sms]
-        for sm, transaction in transactions_of(events, bench.params):
-            by_sm[sm].append(transaction)
-        first_cycle, start = bench.clocking.cycle, perf_counter()
         reader = cocotb.start_soon(self._read_reports(plan.get("drain_cycles", 200)))
         sequence = PlayTogether(
-            environment, bench, by_sm, plan.get("busy", 1.0), plan.get("longest_idle", 1)
-        )
+            environment, bench, self._stimulus(number, launch),
+            plan.get("busy", 1.0), plan.get("longest_idle", 1),
+        )  # fmt: skip
         await sequence.start()
-        await bench.clocking.until(
-            lambda: environment.scoreboard.is_settled, "not every packet has made a step", 50_000
-        )
         self._stop = True
         await reader
-        counters = await environment.finish()
-        bench.note({
-            "launch": launch, "compared": environment.scoreboard.compared, "counters": counters,
-            "cycles": bench.clocking.cycle - first_cycle,
-            "seconds": round(perf_counter() - start, 3),
-        })  # fmt: skip
+        return await environment.finish()
+
+    def _stimulus(self, number: int, launch: dict[str, Any]) -> list[list[Transaction]]:
+        """Transactions of each SM."""
+        params = self.bench.params
+        seed = self.bench.random(f"stimulus {number}").getrandbits(32)
+        events = random_events(
+            params, self.region(), KNOBS[launch["knobs"]], seed, launch["instructions"]
+        )
+        by_sm: list[list[Transaction]] = [[] for _ in range(params.sm_count)]
+        for sm, transaction in transactions_of(events, params):
+            by_sm[sm].append(transaction)
+        return by_sm
 
     async def _read_reports(self, cycles: int) -> None:
         """Software's interrupt handler, now and then."""

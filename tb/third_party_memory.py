@@ -1,0 +1,49 @@
+"""cocotbext-axi's memory behind an AXI4 manager port: a judge of the port that is not ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+
+from cocotbext.axi import AxiBus, AxiRam
+
+from racetrap.tb.bench import Bench
+
+__all__ = ["ThirdPartyMemory"]
+
+_WORD_BYTES = 8
+_PAUSED = 0.3
+
+
+def _pauses(rng: Random) -> Iterator[bool]:
+    while True:
+        yield rng.random() < _PAUSED
+
+
+class ThirdPartyMemory:
+    """Memory behind ``port`` that pauses each channel at random.
+
+    Parameters
+    ----------
+    bench : Bench
+        Shared context.
+    port : str
+        Port of the device, such as ``m_axi_metadata__0``.
+    """
+
+    def __init__(self, bench: Bench, port: str):
+        dut = bench.pins.dut
+        region = bench.plan["region"]
+        size = region["metadata_base"] + (1 << region["size_log2"]) * _WORD_BYTES
+        bus = AxiBus.from_prefix(dut, f"{port}_")
+        self._ram = AxiRam(bus, dut.clk, dut.rst, size=1 << size.bit_length())
+        write, read = self._ram.write_if, self._ram.read_if
+        channels = (
+            write.aw_channel, write.w_channel, write.b_channel, read.ar_channel, read.r_channel,
+        )  # fmt: skip
+        for channel in channels:
+            channel.set_pause_generator(_pauses(bench.random(f"{port} pauses")))
+
+    def read_word(self, address: int) -> int:
+        """64-bit word at a byte address."""
+        return self._ram.read_qword(address)
