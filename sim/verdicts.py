@@ -23,9 +23,10 @@ class Verdict:
     name : str
         Micro-benchmark.
     expected : str
-        ``race`` or ``no race``.
-    runs, golden_right, rtl_right : int
-        Runs, and those whose verdict is the expected one, by golden model and hardware.
+        ``race`` or ``none``.
+    schedules, golden_right, rtl_right : int
+        Runs (one in each schedule and placement), and those in which golden model and hardware
+        were right.
     kinds, scopes : set of str
         Kinds and scopes of the races that the hardware reported.
     cycles : list of int
@@ -36,7 +37,7 @@ class Verdict:
 
     name: str
     expected: str
-    runs: int = 0
+    schedules: int = 0
     golden_right: int = 0
     rtl_right: int = 0
     kinds: set[str] = field(default_factory=set)
@@ -47,7 +48,22 @@ class Verdict:
     @property
     def is_right(self) -> bool:
         """Whether hardware and golden model gave the expected verdict in every run."""
-        return self.runs > 0 and self.golden_right == self.rtl_right == self.runs
+        return self.schedules > 0 and self.golden_right == self.rtl_right == self.schedules
+
+    @property
+    def golden(self) -> str:
+        """Verdict of the golden model over all runs."""
+        return self._over_all(self.golden_right)
+
+    @property
+    def rtl(self) -> str:
+        """Verdict of the hardware over all runs."""
+        return self._over_all(self.rtl_right)
+
+    def _over_all(self, right: int) -> str:
+        if right == self.schedules:
+            return self.expected
+        return f"{self.expected} in {right} of {self.schedules}"
 
     def add(self, note: Mapping[str, Any]) -> None:
         """Add the bench's note on one run."""
@@ -57,7 +73,7 @@ class Verdict:
             for who in ("golden", "rtl")
         )
         golden_right, rtl_right = benchmark.is_right(golden), benchmark.is_right(rtl)
-        self.runs += 1
+        self.schedules += 1
         self.golden_right += golden_right
         self.rtl_right += rtl_right
         self.kinds |= {race_words(race.race) for race in rtl}
@@ -71,12 +87,14 @@ class Verdict:
         return {
             "name": self.name,
             "expected": self.expected,
-            "runs": self.runs,
+            "golden": self.golden,
+            "rtl": self.rtl,
+            "kinds": sorted(self.kinds),
+            "scope": sorted(self.scopes),
+            "cycles": max(self.cycles),
+            "schedules": self.schedules,
             "golden_right": self.golden_right,
             "rtl_right": self.rtl_right,
-            "kinds": sorted(self.kinds),
-            "scopes": sorted(self.scopes),
-            "cycles": {"least": min(self.cycles), "most": max(self.cycles)},
             "wrong": self.wrong,
         }
 
@@ -87,7 +105,7 @@ def gather(notes: Iterable[Mapping[str, Any]]) -> list[Verdict]:
     for note in notes:
         if "run" in note:
             name = note["run"]
-            expected = "race" if MICRO_BENCHMARKS[name].racy else "no race"
+            expected = "race" if MICRO_BENCHMARKS[name].racy else "none"
             verdicts.setdefault(name, Verdict(name, expected)).add(note)
     return list(verdicts.values())
 

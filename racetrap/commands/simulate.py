@@ -108,15 +108,14 @@ def _suite(
     console.width = max(console.width, _TABLE_WIDTH)
     rows = [
         (
-            verdict.name, verdict.expected, f"{verdict.golden_right}/{verdict.runs}",
-            f"{verdict.rtl_right}/{verdict.runs}", ", ".join(sorted(verdict.kinds)),
-            ", ".join(sorted(verdict.scopes)), max(verdict.cycles), verdict.runs,
+            verdict.name, verdict.expected, verdict.golden, verdict.rtl,
+            ", ".join(sorted(verdict.kinds)), ", ".join(sorted(verdict.scopes)),
+            max(verdict.cycles), verdict.schedules,
         )
         for verdict in verdicts
     ]  # fmt: skip
     columns = [
-        "micro-benchmark", "expected", "golden right", "RTL right", "kinds", "scope", "cycles",
-        "schedules",
+        "micro-benchmark", "expected", "golden", "RTL", "kinds", "scope", "cycles", "schedules",
     ]  # fmt: skip
     print_table(console, f"ScoR micro-benchmarks on {preset}, seed {seed}", columns, rows)
     right = sum(verdict.is_right for verdict in verdicts)
