@@ -133,14 +133,13 @@ class _Finder:
         self._region = region
         self._scord = scord
         self._grid_blocks: dict[tuple[int, int], int] = {}
-        # By metadata entry: number, event and grid block of the access that owns it.
+        # By metadata entry: number, event and grid block of the access that owns it.  A launch
+        # leaves them: the first access after it owns its entry whatever was there.
         self._owners: dict[int, tuple[int, Event, int]] = {}
 
     def run(self, number: int, event: Event) -> list[Finding]:
         """Races that one event makes."""
-        if event.kind == EventKind.KERNEL_BEGIN:
-            self._owners.clear()
-        elif event.kind == EventKind.BLOCK_PLACED:
+        if event.kind == EventKind.BLOCK_PLACED:
             self._grid_blocks[event.sm, event.slot] = event.grid_block
         first_race = len(self._scord.races)
         steps = self._scord.run(event)

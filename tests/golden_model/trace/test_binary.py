@@ -208,6 +208,7 @@ _ALL = list(range(12))
         ([*_ALL[:10], 9, *_ALL[10:]], Rule.SLOT_TAKEN, 10),
         ([0, 9, *_ALL[1:]], Rule.SLOT_TAKEN, 1),
         ([*_ALL[:10], 11], Rule.ALL_RETIRED, 10),
+        ([*_ALL[:9], 10, 11], Rule.ALL_RETIRED, 10),
         ([*_ALL[:10], 11, 0, 10, 11], Rule.ALL_RETIRED, 10),
         ([0, 3, *_ALL[1:]], Rule.PLACED, 1),
         ([*_ALL[:11], 3, 11], Rule.PLACED, 11),

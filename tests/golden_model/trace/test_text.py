@@ -93,6 +93,17 @@ def test_atomics(tmp_path, words, lane):
     assert event.strong
 
 
+@pytest.mark.parametrize("last", ["=0x0->0x1:failed", "=0x0->0x2:ok", "=0x1->0x1:ok"])
+def test_ranges_end_where_values_change(tmp_path, last):
+    words = f"lanes 0..2:0x8+0=0x0->0x1:ok 3:0x8{last}"
+    lines = (_HEAD + _BODY).splitlines(keepends=True)
+    lines[_LOAD_LINE - 1] = f"atomic sm=0 slot=0 warp=1 pc=0x40 size=4 device cas {words}\n"
+    trace = read_trace(_write(tmp_path, "".join(lines)))
+    trace.write_text(tmp_path / "again.txt")
+    assert f" {words}\n" in (tmp_path / "again.txt").read_text()
+    assert read_trace(tmp_path / "again.txt") == trace
+
+
 _LOAD = "load sm=0 slot=0 warp=1 pc=0x40 size=4"
 _ATOMIC = "atomic sm=0 slot=0 warp=1 pc=0x40 size=4 device"
 _FENCE = "fence sm=0 slot=0 warp=1 pc=0x40"
