@@ -1,0 +1,53 @@
+"""Fixtures of the cocotb benches: one simulator process a test, seeds that can be repeated."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from racetrap.generators.presets import find_preset
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.sim.cocotb_run import RunResult, run
+from racetrap.sim.verilator import BuiltModel, Patch, build
+
+_SEED = "RACETRAP_SEED"
+
+
+@pytest.fixture
+def seed(request: pytest.FixtureRequest) -> int:
+    """Seed of this test, from $RACETRAP_SEED (1 by default) and the test's name."""
+    root = os.environ.get(_SEED, "1")
+    print(f"again: {_SEED}={root} pytest '{request.node.nodeid}'")
+    return zlib.crc32(f"{root} {request.node.name}".encode())
+
+
+@pytest.fixture(scope="session")
+def model() -> Callable[..., BuiltModel]:
+    """Function that builds a preset, perhaps with changed parameters or a planted bug."""
+
+    def make(preset: str, patch: Patch | None = None, **changes: Any) -> BuiltModel:
+        params: ScordParams = replace(find_preset(preset).params, **changes)
+        return build(preset, params, patch=patch)
+
+    return make
+
+
+@pytest.fixture
+def bench(tmp_path: Path, seed: int) -> Callable[..., RunResult]:
+    """Function that runs all tests of a bench module; ``SimulationError`` if there is none."""
+
+    def play(model: BuiltModel, module: str, plan: dict[str, Any], **options: Any) -> RunResult:
+        result = run(
+            model, f"racetrap.tb.{module}", tmp_path, plan,
+            seed=seed, stall_seconds=300, **options,
+        )  # fmt: skip
+        print(f"{module} on {model.preset}, seed {seed}: log in {tmp_path / 'simulation.log'}")
+        return result
+
+    return play

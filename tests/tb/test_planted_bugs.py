@@ -1,0 +1,45 @@
+"""The bench must find every planted bug, and nothing in the RTL as it is."""
+
+import pytest
+from planted_bugs import PLANTED_BUGS
+
+from racetrap.sim.plans import fast_memory, hard_memory, random_plan
+
+#: Two banks, so that the interconnect matters; room for reports, so that few are dropped.
+_CHANGES = {"banks": 2, "report_fifo_depth": 64}
+_KNOBS = ["mixed", "locks", "contended", "tags"]
+_INSTRUCTIONS = 350
+
+
+def _plan(params, hard):
+    memory = hard_memory() if hard else fast_memory()
+    return random_plan(params, _KNOBS, _INSTRUCTIONS, memory)
+
+
+@pytest.mark.parametrize("hard", [False, True], ids=["fast", "hard"])
+@pytest.mark.parametrize("module", ["random_tests", "register_tests"])
+def test_nothing_is_found_in_the_rtl_as_it_is(model, bench, module, hard):
+    built = model("scord-tiny", **_CHANGES)
+    result = bench(built, module, _plan(built.params, hard))
+    assert [case.failure for case in result.cases] == [None]
+
+
+@pytest.mark.parametrize("name", PLANTED_BUGS)
+def test_planted_bug_is_found(model, bench, name):
+    bug = PLANTED_BUGS[name]
+    built = model("scord-tiny", patch=bug.patch, **_CHANGES)
+    result = bench(built, bug.bench, _plan(built.params, bug.hard))
+    assert len(result.failures) == 1
+    print(f"{name}: {result.failures[0].failure}")
+
+
+def test_patch_must_match_exactly_once(tmp_path):
+    bug = next(iter(PLANTED_BUGS.values()))
+    source = tmp_path / bug.patch.file
+    source.parent.mkdir(parents=True)
+    source.write_text("something else")
+    with pytest.raises(ValueError, match="must occur once, not 0 times"):
+        bug.patch.apply(tmp_path)
+    source.write_text(bug.patch.before * 2)
+    with pytest.raises(ValueError, match="must occur once, not 2 times"):
+        bug.patch.apply(tmp_path)
