@@ -1,0 +1,77 @@
+# What a newcomer and the continuous integration run; `make help` lists the targets.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+BUILD := build
+JOBS ?= 2
+
+SOURCES := golden_model rtl generators sim tb racetrap
+TYPES := $(BUILD)/types/racetrap
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint format types unit bench campaign docs clean
+
+help:
+	@echo "make setup     make the virtual environment $(VENV)"
+	@echo "make demo      run the ScoR micro-benchmarks on the generated hardware"
+	@echo "make test      lint, types and all tests"
+	@echo "make bench     measure throughput and simulation speed"
+	@echo "make campaign  compare hardware and golden model on random volume"
+	@echo "make docs      make the generated pages of docs/ again"
+	@echo "make format    format the sources"
+	@echo "make clean     remove everything that was built, but not $(VENV)"
+
+setup: $(READY)
+
+$(READY): pyproject.toml
+	@command -v $(PYTHON) > /dev/null || \
+	  { echo "Command $(PYTHON) was not found: install Python 3.11 or newer, or call make PYTHON=..." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python must be 3.11 or newer, not $$($(PYTHON) -V | cut -d' ' -f2): call make PYTHON=..." >&2; exit 1; }
+	@for tool in c++ make perl; do command -v $$tool > /dev/null || \
+	  { echo "Command $$tool was not found: install it (Debian: apt install g++ make perl)" >&2; exit 1; }; done
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+demo: $(READY)
+	@mkdir -p $(BUILD)/demo
+	$(BIN)/racetrap doctor
+	$(BIN)/racetrap simulate scord --suite scor-micro \
+	  --junit $(BUILD)/demo/scor-micro.xml --json $(BUILD)/demo/scor-micro.json
+
+test: lint types unit
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# The packages lie at the top of the checkout under other names; mypy, which does not follow an
+# editable install, gets a tree of links with the names that are imported.
+types: $(READY)
+	@mkdir -p $(TYPES)
+	@ln -sfn $(addprefix ../../../,$(wildcard racetrap/*.py) racetrap/commands) $(TYPES)
+	@ln -sfn $(addprefix ../../../,$(filter-out racetrap,$(SOURCES))) $(TYPES)
+	MYPYPATH=$(BUILD)/types $(BIN)/mypy -p racetrap
+
+unit: $(READY)
+	$(BIN)/pytest -n $(JOBS) --dist loadgroup
+
+bench: $(READY)
+	$(BIN)/racetrap bench
+
+campaign: $(READY)
+	$(BIN)/racetrap campaign
+
+docs: $(READY)
+	$(BIN)/python -m racetrap.generators.docs docs
+
+clean:
+	rm -rf $(BUILD) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find $(SOURCES) fpga tests -name __pycache__ -type d -exec rm -rf {} +
