@@ -81,9 +81,7 @@ class Axi4Signature(wiring.Signature):
     """
 
     def __init__(self, *, address_bits: int, data_bits: int, id_bits: int):
-        write = Axi4WriteSignature(
-            address_bits=address_bits, data_bits=data_bits, id_bits=id_bits
-        )
+        write = Axi4WriteSignature(address_bits=address_bits, data_bits=data_bits, id_bits=id_bits)
         super().__init__({
             **dict(write.members),
             **_address_channel("ar", address_bits, id_bits),

@@ -172,11 +172,11 @@ class DetectorBank(wiring.Component):
                 count.tag_conflicts.eq(step.tag_conflict),
                 count.metadata_read_errors.eq(step.read_error),
             ]
-            for kind in Preliminary:
-                if kind:
-                    pulse = getattr(count, f"preliminary_{kind.name.lower()}")
-                    m.d.comb += pulse.eq(step.preliminary == kind)
-            for kind in RaceKind:
-                if kind:
-                    pulse = getattr(count, f"races_{kind.name.lower()}")
-                    m.d.comb += pulse.eq(step.race == kind)
+            for check in Preliminary:
+                if check:
+                    pulse = getattr(count, f"preliminary_{check.name.lower()}")
+                    m.d.comb += pulse.eq(step.preliminary == check)
+            for race in RaceKind:
+                if race:
+                    pulse = getattr(count, f"races_{race.name.lower()}")
+                    m.d.comb += pulse.eq(step.race == race)

@@ -118,10 +118,14 @@ class LockTable(wiring.Component):
 
     def _after_fence(self, state):
         """State of an entry after a fence of ``i_scope``."""
-        codes = range(1 << LOCK_STATE_BITS)
-        block = Array(AFTER_FENCE[Scope.BLOCK].get(code, LockState.INVALID) for code in codes)
-        device = Array(AFTER_FENCE[Scope.DEVICE].get(code, LockState.INVALID) for code in codes)
-        return Mux(self.i_scope, device[state], block[state])
+        block: list[LockState] = []
+        device: list[LockState] = []
+        for code in range(1 << LOCK_STATE_BITS):
+            known = code in list(LockState)
+            for scope, states in ((Scope.BLOCK, block), (Scope.DEVICE, device)):
+                after = AFTER_FENCE[scope].get(LockState(code)) if known else None
+                states.append(after or LockState.INVALID)
+        return Mux(self.i_scope, Array(device)[state], Array(block)[state])
 
 
 class LockTables(wiring.Component):

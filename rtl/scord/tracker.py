@@ -22,7 +22,7 @@ from racetrap.rtl.scord.unit_splitter import UnitSplitter, item_layout
 __all__ = ["Tracker"]
 
 
-class _Fence(enum.Enum, shape=2):
+class _Fence(enum.Enum, shape=2):  # type: ignore[call-arg]  # Amaranth's metaclass
     """Where the fence is that waits at the input."""
 
     NONE = 0
