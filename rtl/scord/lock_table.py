@@ -5,6 +5,8 @@ Ref: ScoRD (ISCA'20) Section IV-A "Detecting races due to lock/unlock", Fig. 6.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from amaranth.hdl import Array, Cat, Module, Mux, Signal
 from amaranth.lib import data, enum, wiring
 from amaranth.lib.memory import Memory
@@ -17,7 +19,7 @@ from racetrap.golden_model.scord.params import LOCK_HASH_BITS, LOCK_STATE_BITS, 
 __all__ = ["LockOperation", "LockTable", "LockTables", "lock_table_layout"]
 
 
-class LockOperation(enum.Enum, shape=3):
+class LockOperation(enum.Enum, shape=3):  # type: ignore[call-arg]  # Amaranth's metaclass
     """What an access does to its warp's lock table."""
 
     NONE = 0
@@ -25,6 +27,12 @@ class LockOperation(enum.Enum, shape=3):
     REMOVE = 2
     FENCE = 3
     EMPTY = 4
+
+
+def _by_state(table: Mapping[LockState, int], default: int) -> Array:
+    """``table`` as an array over all codes of a state, also the unused ones."""
+    by_code = {int(state): value for state, value in table.items()}
+    return Array(by_code.get(code, default) for code in range(1 << LOCK_STATE_BITS))
 
 
 def lock_table_layout(params: ScordParams) -> data.ArrayLayout:
@@ -85,7 +93,7 @@ class LockTable(wiring.Component):
 
     def _is_this_lock(self, entry):
         """Whether an entry has the hash and the CAS scope asked for."""
-        scope = Array(CAS_SCOPE.get(code, Scope.BLOCK) for code in range(1 << LOCK_STATE_BITS))
+        scope = _by_state(CAS_SCOPE, Scope.BLOCK)
         return (
             (entry.state != LockState.INVALID)
             & (entry.hash == self.i_hash)
@@ -118,14 +126,9 @@ class LockTable(wiring.Component):
 
     def _after_fence(self, state):
         """State of an entry after a fence of ``i_scope``."""
-        block: list[LockState] = []
-        device: list[LockState] = []
-        for code in range(1 << LOCK_STATE_BITS):
-            known = code in list(LockState)
-            for scope, states in ((Scope.BLOCK, block), (Scope.DEVICE, device)):
-                after = AFTER_FENCE[scope].get(LockState(code)) if known else None
-                states.append(after or LockState.INVALID)
-        return Mux(self.i_scope, Array(device)[state], Array(block)[state])
+        block = _by_state(AFTER_FENCE[Scope.BLOCK], LockState.INVALID)
+        device = _by_state(AFTER_FENCE[Scope.DEVICE], LockState.INVALID)
+        return Mux(self.i_scope, device[state], block[state])
 
 
 class LockTables(wiring.Component):
