@@ -79,6 +79,11 @@ class MetadataMemory:
             *(getattr(port, name) for name in self._names),
         ]
 
+    @property
+    def is_quiet(self) -> bool:
+        """Whether everything that was asked of the memory is answered."""
+        return not (self._unanswered_reads or self._unanswered_writes)
+
     def junk(self, address: int) -> int:
         """What stands in the memory before it was written."""
         return random.Random(f"junk {address}").getrandbits(64)

@@ -3,7 +3,8 @@
 import random
 
 import pytest
-from bank_bench import BankBench, a_region, access, fence, random_packets, word_of
+from bank_bench import BankBench
+from bank_packets import a_region, access, fence, random_packets, word_of
 from metadata_memory import MemoryKnobs
 
 from racetrap.generators.structure import valid_to_ready_paths
@@ -167,133 +168,26 @@ def test_unchanged_entries_are_not_written():
     assert len(bench.memory.writes) == region.entries(TINY) + accesses
 
 
-# Launch, idle, reports ----------------------------------------------------------------------
+def test_fences_touch_no_entry():
+    """Also in a region with word 0, which is what a fence's packet has there."""
+    region = Region(0, TINY.min_region_log2 + 1, 0x1238)
+    packets = [access(STORE, 0), fence(), fence(1, 1, Scope.BLOCK), access(LOAD, 0, 1), fence()] * 4
+    bench = BankBench(TINY, region)
+    steps = bench.run(packets)
+    assert [step.row == Row.FENCE for step in steps] == [False, True, True, False, True] * 4
 
 
-@pytest.mark.parametrize("memory", ["at-once", "back-pressure", "errors"])
-def test_launch_forgets(memory):
+def test_entry_after_a_read_error_is_written():
+    """Even where it is 0, as the entry that was not read is said to have been."""
     region = a_region(TINY)
-    rng = random.Random(memory)
-    bench = BankBench(TINY, region, knobs=MEMORIES[memory], seed=memory)
-    packets = [random_packets(TINY, region, rng, 40) for _ in range(2)]
-    expected = []
-
-    async def testbench(ctx):
-        for some in packets:
-            await bench.clear(ctx)
-            assert bench.memory.words.keys() == {
-                region.metadata_base + 8 * index for index in range(region.entries(TINY))
-            }
-            assert len(set(bench.memory.words.values())) == 1
-            await bench.play(ctx, some)
-            await bench.until_idle(ctx)
-            steps = [TINY.step_layout.unpack(step) for _, step in bench.traced]
-            for packet, one in zip(some, steps[len(expected) :], strict=True):
-                step = bench.model.step(packet, bool(one["read_error"]))
-                expected.append(step._asdict() | {"packet": packet._asdict()})
-            assert steps == expected
-
-    bench.simulate(testbench)
-
-
-def test_launch_takes_a_cycle_for_each_entry():
-    params = ScordParams(outstanding=8, sm_count=1, warps_per_sm=4)
-    cycles = []
-    for extra in (3, 4):
-        region = a_region(params, extra_log2=extra)
-        bench = BankBench(params, region)
-
-        async def testbench(ctx, bench=bench):
-            cycles.append(await bench.clear(ctx))
-
-        bench.simulate(testbench)
-        cycles[-1] -= region.entries(params)
-    assert cycles[0] == cycles[1] <= 8
-
-
-def test_idle_means_everything_is_finished():
-    """Once idle, memory has all writes; not idle from the cycle after a packet was taken."""
-    region = a_region(TINY)
-    bench = BankBench(TINY, region, knobs=MEMORIES["slow"])
-    packets = [access(STORE, word_of(TINY, region, index), index % 4) for index in range(3)]
-    seen = []
-
-    async def testbench(ctx):
-        await bench.clear(ctx)
-        for packet in packets:
-            assert ctx.get(bench.dut.o_idle)
-            await bench.play(ctx, [packet])
-            assert not ctx.get(bench.dut.o_idle)
-            while not ctx.get(bench.dut.o_idle):
-                await ctx.tick()
-            seen.append(bench.memory._unanswered_writes or bench.memory._unanswered_reads)
-
-    bench.simulate(testbench)
-    assert not any(seen)
-    bench.check(packets)
-
-
-def test_reports_are_dropped_not_waited_for():
-    params = ScordParams(sm_count=2, outstanding=32)
-    region = a_region(params)
-    word = word_of(params, region, 0)
-    packets = [access(STORE, word, number % 2) for number in range(60)]
-    bench = BankBench(params, region, report_ready=0.0)
-
-    async def testbench(ctx):
-        await bench.clear(ctx)
-        await bench.play(ctx, packets)
-        while len(bench.traced) < len(packets):
-            await ctx.tick()
-        for _ in range(20):
-            await ctx.tick()
-        assert not ctx.get(bench.dut.o_idle)
-        bench._report_ready = 1.0
-        await bench.until_idle(ctx)
-
-    bench.simulate(testbench)
-    bench.check(packets)
-    assert bench.counts["reports_dropped"] == 59 - params.report_fifo_depth
-    cycles = [cycle for cycle, _ in bench.traced]
-    assert cycles[-1] - cycles[0] == len(packets) - 1
-
-
-# Throughput ---------------------------------------------------------------------------------
-
-
-def _span(bench):
-    cycles = [cycle for cycle, _ in bench.traced]
-    return cycles[-1] - cycles[0] + 1
-
-
-@pytest.mark.parametrize("entries", [1, 2, 3, 4, 5, 16])
-def test_one_packet_a_cycle(entries):
-    """With a memory that answers at once: N packets take N cycles, also on one entry."""
-    params = ScordParams(sm_count=2, outstanding=32)
-    region = a_region(params)
     packets = [
-        access(STORE, word_of(params, region, number % entries), number % 3)
-        for number in range(200)
+        access(LOAD, word_of(TINY, region, index), strong=0)
+        for index in range(region.entries(TINY))
     ]
-    bench = BankBench(params, region)
-    bench.run(packets)
-    assert _span(bench) == len(packets)
-    assert bench.taken[-1] - bench.taken[0] == len(packets) - 1
-    assert bench.counts["stall_cycles"] == 0
-
-
-@pytest.mark.parametrize("latency", [4, 10])
-def test_read_channel_is_busy(latency):
-    """All misses: the window covers the latencies of read and write."""
-    params = ScordParams(sm_count=2, outstanding=32)
-    region = a_region(params, extra_log2=5)
-    packets = [access(STORE, word_of(params, region, number), number % 3) for number in range(300)]
-    knobs = MemoryKnobs(read_latency=(latency, latency), write_latency=(latency, latency))
-    bench = BankBench(params, region, knobs=knobs)
-    bench.run(packets)
-    busy = len(bench.answers) / (bench.answers[-1] - bench.answers[0] + 1)
-    print(f"R channel busy {busy:.3f} at latency {latency}, 32 outstanding")
-    assert busy >= 0.95
+    bench = BankBench(TINY, region, knobs=MemoryKnobs(read_error=1.0))
+    steps = bench.run(packets)
+    assert all(step.read_error and step.before == step.after == 0 for step in steps)
+    assert set(bench.memory.words.values()) == {0}
 
 
 # Structure ----------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import random
 import pytest
 from amaranth.hdl import Module, Value
 from amaranth.lib import wiring
-from bank_bench import random_packets
+from bank_packets import random_packets
 from streams import pulse, put_all, simulate
 
 from racetrap.golden_model.scord.detector_bank import DetectorBank as GoldenBank
