@@ -102,12 +102,14 @@ def print_table(
 ) -> None:
     """Print a table; columns that hold only numbers are aligned to the right."""
     rows = [list(row) for row in rows]
-    table = Table(title=escape(title), title_justify="left")
+    table = Table()
     for index, name in enumerate(columns):
         numbers = bool(rows) and all(isinstance(row[index], int | float) for row in rows)
         table.add_column(escape(name), justify="right" if numbers else "left")
     for row in rows:
         table.add_row(*(escape(str(cell)) for cell in row))
+    # A title of the table itself would be wrapped to the table's width.
+    console.print(title, markup=False, highlight=False)
     console.print(table, soft_wrap=False)
 
 
