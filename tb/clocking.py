@@ -1,7 +1,8 @@
 """Clock, reset and the one coroutine that looks at the device in every cycle.
 
 Waking a coroutine costs microseconds, so agents do not wait for the clock: they register plain
-functions, which are called with the flags as they stood right before the rising edge.
+functions, which are called with the flags as they stood right before the rising edge.  A
+bench in which nothing happens any more fails.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ __all__ = ["BenchTimeout", "Clocking"]
 
 _PERIOD_STEPS = 2
 _RESET_CYCLES = 4
+#: Cycles without a change of any flag after which the device is taken to be stuck.
+_SILENT_CYCLES = 20_000
 
 
 class BenchTimeout(AssertionError):
@@ -67,10 +70,15 @@ class Clocking:
 
     async def _run(self, edge: RisingEdge) -> None:
         read, when, each = self._flags, self._when, self._each
+        flags, last_change = read(), 0
         while True:
             await edge
-            flags = read()
+            last, flags = flags, read()
             self.cycle += 1
+            if flags != last:
+                last_change = self.cycle
+            elif self.cycle - last_change > _SILENT_CYCLES:
+                raise BenchTimeout(f"Ports must not all be still for {_SILENT_CYCLES} cycles")
             for mask, call in when:
                 if flags & mask == mask:
                     call()

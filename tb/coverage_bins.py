@@ -94,12 +94,20 @@ BINS: dict[str, None] = dict.fromkeys([
 ])  # fmt: skip
 
 
+_ALWAYS_READY = "the device takes every response at once: it keeps room for what it asked for"
+
 #: Bins that no stimulus can hit, with the reason.
 UNREACHABLE: dict[str, str] = {
-    f"race.scoped_atomic.{access}.block": (
-        "rows r3 and w3 demand that the owner is of another block, so the race is device-scope"
-    )
-    for access in _ACCESSES
-} | {
+    **{
+        f"race.{race}.{access}.{scope}": reason
+        for access in _ACCESSES
+        for race, scope, reason in (
+            ("missing_block_fence", "device", "rows r4 and w5 give this race inside a block only"),
+            ("missing_device_fence", "block", "rows r4 and w5 give this race between blocks only"),
+            ("scoped_atomic", "block", "rows r3 and w3 ask for an owner in another block"),
+        )
+    },
     "row.w4.store": "row w4 is for atomics after atomics",
+    "axi.r.stalled": _ALWAYS_READY,
+    "axi.b.stalled": _ALWAYS_READY,
 }

@@ -1,13 +1,15 @@
 """cocotb test with constrained-random stimulus, all SMs at once; the plan says which.
 
-Plan: ``region``; ``launches``, a list of ``{knobs, instructions, report_filter}`` with ``knobs``
-the name of a knob preset; ``busy`` and ``longest_idle`` of the streams; ``memory`` and
-``report_memory`` (``MemoryKnobs``); ``ring_log2``; ``drain_cycles`` between two looks at the ring
-(0: only at the end); ``axi_ram``, true to put cocotbext-axi's memory behind the metadata ports.
+Plan: ``region``; ``launches``, a list of ``{knobs, changes, instructions, report_filter}`` with
+``knobs`` the name of a knob preset and ``changes`` single knobs to change; ``busy`` and
+``longest_idle`` of the streams; ``memory`` and ``report_memory`` (``MemoryKnobs``);
+``ring_log2``; ``drain_cycles`` between two looks at the ring (0: only at the end); ``axi_ram``,
+true to put cocotbext-axi's memory behind the metadata ports.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -61,9 +63,8 @@ class _RandomTraffic(BaseTest):
         """Transactions of each SM."""
         params = self.bench.params
         seed = self.bench.random(f"stimulus {number}").getrandbits(32)
-        events = random_events(
-            params, self.region(), KNOBS[launch["knobs"]], seed, launch["instructions"]
-        )
+        knobs = replace(KNOBS[launch["knobs"]], **launch.get("changes", {}))
+        events = random_events(params, self.region(), knobs, seed, launch["instructions"])
         by_sm: list[list[Transaction]] = [[] for _ in range(params.sm_count)]
         for sm, transaction in transactions_of(events, params):
             by_sm[sm].append(transaction)

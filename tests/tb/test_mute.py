@@ -1,0 +1,29 @@
+"""A device that does nothing must fail the bench, and soon."""
+
+import pytest
+
+from racetrap.sim.plans import fast_memory, random_plan
+from racetrap.sim.verilator import Patch
+
+_MUTE = {
+    "transactions never taken": Patch(
+        "scord/launch_control.py",
+        "self.i.ready.eq(self.o.ready & ~self.o_closed)",
+        "self.i.ready.eq(0)",
+    ),
+    "steps never shown": Patch(
+        "scord/detector_bank.py",
+        "self.trace.valid.eq(pipeline.o_valid)",
+        "self.trace.valid.eq(0)",
+    ),
+    "registers never answer": Patch(
+        "common/registers.py", "axi.awready.eq(~have_address)", "axi.awready.eq(0)"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _MUTE)
+def test_mute_device_fails(model, bench, name):
+    built = model("scord-tiny", patch=_MUTE[name])
+    result = bench(built, "random_tests", random_plan(built.params, ["mixed"], 100, fast_memory()))
+    assert len(result.failures) == 1

@@ -1,0 +1,47 @@
+"""Random traffic on several configurations: every step, report, counter and entry compared."""
+
+import pytest
+
+from racetrap.sim.plans import fast_memory, hard_memory, random_plan
+
+#: Sizes of each kind at, below and above powers of two, and every kind of metadata memory.
+_CONFIGURATIONS = {
+    "tiny": {},
+    "one-of-all": {
+        "sm_count": 1, "blocks_per_sm": 1, "warps_per_sm": 1, "lock_table_depth": 1, "ratio": 1,
+    },
+    "odd": {"sm_count": 3, "blocks_per_sm": 3, "warps_per_sm": 9, "lock_table_depth": 5},
+    "8-byte-nocache": {"granularity": 8, "ratio": 1, "outstanding": 4},
+    "16-byte-four-banks": {"granularity": 16, "ratio": 2, "banks": 4, "sm_count": 5},
+    "local-two-banks": {"local_bytes": 4096, "banks": 2, "ratio": 16},
+    "narrow": {"address_bits": 32, "pc_bits": 16, "fence_id_bits": 2, "barrier_id_bits": 2},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("memory", [fast_memory, hard_memory], ids=["fast", "hard"])
+@pytest.mark.parametrize("name", _CONFIGURATIONS)
+def test_random_traffic(model, bench, name, memory):
+    built = model("scord-tiny", **_CONFIGURATIONS[name])
+    plan = random_plan(built.params, ["mixed", "streaming"], 300, memory())
+    result = bench(built, "random_tests", plan)
+    assert [case.failure for case in result.cases] == [None]
+    compared = [note["compared"] for note in result.notes if "launch" in note]
+    assert len(compared) == 2
+    assert min(compared) > 100
+
+
+def test_third_party_memory_agrees(model, bench):
+    built = model("scord-tiny", banks=2)
+    plan = random_plan(built.params, ["mixed", "atomics"], 400, {"axi_ram": True})
+    result = bench(built, "random_tests", plan)
+    assert [case.failure for case in result.cases] == [None]
+
+
+def test_same_seed_gives_the_same_run(model, bench):
+    built = model("scord-tiny")
+    plan = random_plan(built.params, ["mixed"], 100, hard_memory())
+    first, second = (bench(built, "random_tests", plan).notes for _ in range(2))
+    for notes in (first, second):
+        for note in notes:
+            note.pop("seconds", None)
+    assert first == second
