@@ -209,7 +209,8 @@ class FastSim:
         order: Sequence[tuple[int, int]] | None,
     ) -> None:
         layout = self._params.transaction_layout
-        columns = list(zip(*transactions, strict=True)) or [[]] * len(layout.fields)
+        columns: list[tuple[int, ...]] = list(zip(*transactions, strict=True))
+        columns = columns or [()] * len(layout.fields)
         words = self._buffers["transactions", sm] = pack_records(layout, columns)
         gates = self._buffers["order", sm] = np.array(order or [], dtype=np.uint64)
         self._library.sim_transactions(
