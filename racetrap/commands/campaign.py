@@ -11,7 +11,7 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
-from racetrap.generators.presets import PRESETS, Preset, find_preset
+from racetrap.generators.presets import PRESETS, find_preset
 from racetrap.output import (
     ExitStatus,
     fail,
@@ -22,7 +22,7 @@ from racetrap.output import (
     write_json,
 )
 from racetrap.sim.build_cache import BuildError
-from racetrap.sim.fast.build import build_fast
+from racetrap.sim.fast.build import FastModel, build_fast
 from racetrap.sim.fast.campaign import Case, CaseResult, run_case, run_cases
 from racetrap.sim.fast.suite import SuiteResult, run_micro_benchmark
 from racetrap.sim.gpu.micro_benchmarks import MICRO_BENCHMARKS
@@ -43,7 +43,7 @@ def _summary(results: Sequence[CaseResult], workers: int) -> dict[str, Any]:
     cycles = sum(result.cycles for result in results)
     seconds = sum(result.seconds for result in results) / workers
     return {
-        "preset": results[0].case.preset,
+        "preset": results[0].case.model.preset,
         "cases": len(results),
         "accesses": accesses,
         "differences": sum(bool(result.difference) for result in results),
@@ -56,16 +56,20 @@ def _summary(results: Sequence[CaseResult], workers: int) -> dict[str, Any]:
 
 
 def _volume(
-    presets: Sequence[Preset], accesses: int, seed: int, pool: Executor, workers: int, bar: Progress
-) -> list[list[CaseResult]]:
+    models: Sequence[FastModel],
+    accesses: int,
+    seed: int,
+    pool: Executor,
+    workers: int,
+    bar: Progress,
+) -> list[list[CaseResult]]:  # fmt: skip
     """Results of all cases, by preset."""
     everything = []
-    for preset in presets:
-        task = bar.add_task(preset.name, total=accesses)
+    for model in models:
+        task = bar.add_task(model.preset, total=accesses)
         results = []
         for result in run_cases(
-            preset.name, preset.params, seed=seed, accesses=accesses, pool=pool, width=workers,
-            make_observer=Coverage,
+            model, seed=seed, accesses=accesses, pool=pool, width=workers, make_observer=Coverage
         ):  # fmt: skip
             results.append(result)
             bar.advance(task, result.accesses)
@@ -83,17 +87,17 @@ def _report_volume(
         console, "Hardware against golden model", columns, [list(row.values()) for row in rows]
     )
     results = [result for results in everything for result in results]
-    coverage = Coverage(results[0].case.params)
+    coverage = Coverage(results[0].case.model.params)
     for result in results:
         if isinstance(result.observer, Coverage):
             coverage.merge(result.observer.to_json())
     console.print(f"{len(coverage.to_json())} functional coverage bins hit.")
     for result in results:
         if result.difference:
-            case = result.case
+            case, preset = result.case, result.case.model.preset
             console.print(
-                f"{case.preset}, case {case.number}: {result.difference}\n  rerun: racetrap "
-                f"campaign --preset {case.preset} --seed {case.seed} --case {case.number}",
+                f"{preset}, case {case.number}: {result.difference}\n  rerun: racetrap "
+                f"campaign --preset {preset} --seed {case.seed} --case {case.number}",
                 markup=False,
             )
     summary = {"presets": rows, "coverage": coverage.to_json()}
@@ -101,13 +105,11 @@ def _report_volume(
 
 
 def _suite(
-    preset: Preset, schedules: int, seed: int, pool: Executor, bar: Progress
+    model: FastModel, schedules: int, seed: int, pool: Executor, bar: Progress
 ) -> list[SuiteResult]:
     """Results of every micro-benchmark."""
     futures = [
-        pool.submit(
-            run_micro_benchmark, preset.name, preset.params, name, schedules=schedules, seed=seed
-        )
+        pool.submit(run_micro_benchmark, model, name, schedules=schedules, seed=seed)
         for name in MICRO_BENCHMARKS
     ]
     return [future.result() for future in bar.track(futures, description="scor-micro")]
@@ -172,19 +174,20 @@ def command(
         Progress(console=terminal, transient=True, disable=not terminal.is_terminal) as bar,
     ):
         try:
-            for preset in bar.track(presets, description="Building"):
+            models = [
                 build_fast(preset.name, preset.params)
+                for preset in bar.track(presets, description="Building")
+            ]
         except BuildError as error:
             fail(error, ExitStatus.FAILED)
         if suite:
-            preset = presets[0]
-            results = _suite(preset, schedules, seed, pool, bar)
-            summary, differs = _report_suite(console, preset.name, results)
+            results = _suite(models[0], schedules, seed, pool, bar)
+            summary, differs = _report_suite(console, models[0].preset, results)
         elif number is not None:
-            case = Case(presets[0].name, presets[0].params, seed, number)
+            case = Case(models[0], seed, number)
             summary, differs = _report_volume(console, [[run_case(case, Coverage)]], 1)
         else:
-            everything = _volume(presets, accesses, seed, pool, workers, bar)
+            everything = _volume(models, accesses, seed, pool, workers, bar)
             summary, differs = _report_volume(console, everything, workers)
     write_json(json_file, summary)
     raise SystemExit(ExitStatus.FAILED if differs else ExitStatus.NO_RACE)

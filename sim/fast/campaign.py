@@ -15,7 +15,7 @@ from random import Random
 from typing import Protocol
 
 from racetrap.golden_model.scord.params import LINE_BYTES, Region, ScordParams
-from racetrap.sim.fast.build import build_fast
+from racetrap.sim.fast.build import FastModel
 from racetrap.sim.fast.compare import LaunchResult, check_launch
 from racetrap.sim.fast.library import Timing
 from racetrap.sim.fast.simulation import FastSim, SimulationError
@@ -42,16 +42,13 @@ class Case:
 
     Parameters
     ----------
-    preset : str
-        Name of the preset.
-    params : ScordParams
-        Its parameters.
+    model : FastModel
+        System, built once for all cases.
     seed, number : int
         Seed of the campaign and number of the case in it.
     """
 
-    preset: str
-    params: ScordParams
+    model: FastModel
     seed: int
     number: int
 
@@ -95,13 +92,12 @@ def run_case(
     make_observer : callable or None
         Makes the receiver of functional coverage from the parameters.
     """
-    observer = None if make_observer is None else make_observer(case.params)
-    model = build_fast(case.preset, case.params)
-    random = Random(f"{case.preset} {case.seed} {case.number}")
+    observer = None if make_observer is None else make_observer(case.model.params)
+    random = Random(f"{case.model.preset} {case.seed} {case.number}")
     started = time.perf_counter()
     results: list[LaunchResult] = []
     difference = ""
-    with FastSim(model, random.getrandbits(63), _timing(random)) as sim:
+    with FastSim(case.model, random.getrandbits(63), _timing(random)) as sim:
         try:
             for accesses in _ACCESSES:
                 results.append(_launch(sim, case, random, accesses, observer))
@@ -119,8 +115,7 @@ def run_case(
 
 
 def run_cases(
-    preset: str,
-    params: ScordParams,
+    model: FastModel,
     *,
     seed: int,
     accesses: int,
@@ -132,7 +127,7 @@ def run_cases(
 
     Parameters
     ----------
-    preset, params, seed
+    model, seed
         As of ``Case``.
     accesses : int
         Accesses to compare.
@@ -148,7 +143,7 @@ def run_cases(
     enough = False
     while running or not enough:
         while len(running) < width and not enough:
-            case = Case(preset, params, seed, next(numbers))
+            case = Case(model, seed, next(numbers))
             running.add(pool.submit(run_case, case, make_observer))
         finished, running = wait(running, return_when=FIRST_COMPLETED)
         for result in (future.result() for future in finished):
@@ -184,7 +179,7 @@ def _region(random: Random, params: ScordParams) -> Region:
 def _launch(
     sim: FastSim, case: Case, random: Random, accesses: int, observer: LaunchObserver | None
 ) -> LaunchResult:
-    params = case.params
+    params = case.model.params
     region = _region(random, params)
     knobs = list(KNOBS.values())[case.number % len(KNOBS)]
     # An access with n active lanes gives about n/2 accesses to words.

@@ -9,9 +9,8 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.report import RaceReport
-from racetrap.sim.fast.build import build_fast
+from racetrap.sim.fast.build import FastModel
 from racetrap.sim.fast.compare import check_launch
 from racetrap.sim.fast.simulation import FastSim, SimulationError
 from racetrap.sim.gpu.micro_benchmarks import MICRO_BENCHMARKS
@@ -63,9 +62,7 @@ def _schedule_seed(name: str, seed: int, number: int) -> int:
     return int.from_bytes(f"{name} {seed} {number}".encode(), "little")
 
 
-def run_micro_benchmark(
-    preset: str, params: ScordParams, name: str, *, schedules: int, seed: int
-) -> SuiteResult:
+def run_micro_benchmark(model: FastModel, name: str, *, schedules: int, seed: int) -> SuiteResult:
     """Run one micro-benchmark under the fixed and ``schedules`` random schedules, with its
     blocks on one SM and on different ones; each run is compared with the golden model."""
     benchmark = MICRO_BENCHMARKS[name]
@@ -73,15 +70,14 @@ def run_micro_benchmark(
     started = time.perf_counter()
     runs = right = cycles = 0
     difference = ""
-    with FastSim(build_fast(preset, params), seed) as sim:
+    with FastSim(model, seed) as sim:
         for placement in Placement:
             for label, schedule in _schedules(name, seed, schedules):
                 events = run(benchmark, schedule, placement)
                 runs += 1
                 try:
-                    result = check_launch(
-                        sim, params, region, transactions_of(events, params), in_order=True
-                    )
+                    transactions = transactions_of(events, model.params)
+                    result = check_launch(sim, model.params, region, transactions, in_order=True)
                 except (Mismatch, SimulationError) as error:
                     difference = difference or f"{placement.value}, {label}: {error}"
                     break

@@ -1,11 +1,13 @@
 """`racetrap campaign`: tables, JSON, exit status and the line that reruns a case."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from racetrap.commands import campaign
 from racetrap.sim.build_cache import BuildError
+from racetrap.sim.fast.build import FastModel
 from racetrap.sim.fast.campaign import CaseResult
 from racetrap.sim.fast.suite import SuiteResult
 
@@ -46,7 +48,9 @@ def test_difference(racetrap, monkeypatch):
 def _suite(monkeypatch, right):
     results = [SuiteResult("race_x", True, 4, right, 100, 1.0, "")]
     monkeypatch.setattr(campaign, "_suite", lambda *_: results)
-    monkeypatch.setattr(campaign, "build_fast", lambda name, params: None)
+    monkeypatch.setattr(
+        campaign, "build_fast", lambda name, params: FastModel(name, params, Path(), {})
+    )
 
 
 @pytest.mark.parametrize(("right", "status"), [(4, 0), (3, 3)])

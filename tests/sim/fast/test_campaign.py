@@ -18,7 +18,7 @@ def small(monkeypatch):
 
 @pytest.mark.parametrize("number", range(7))
 def test_case_agrees_and_can_be_repeated(model, small, number):
-    case = Case(model.preset, model.params, 1, number)
+    case = Case(model, 1, number)
     first, again = run_case(case), run_case(case)
     assert first.difference == ""
     assert first.accesses > 100
@@ -28,13 +28,13 @@ def test_case_agrees_and_can_be_repeated(model, small, number):
 
 
 def test_cases_differ(model, small):
-    results = [run_case(Case(model.preset, model.params, seed, 0)) for seed in (1, 2)]
+    results = [run_case(Case(model, seed, 0)) for seed in (1, 2)]
     assert results[0].cycles != results[1].cycles
 
 
 def test_difference_is_a_result(model, small, monkeypatch):
     monkeypatch.setattr(FastSim, "steps", lambda self, bank: [])
-    result = run_case(Case(model.preset, model.params, 1, 0))
+    result = run_case(Case(model, 1, 0))
     assert "packets of SM 0 missing" in result.difference
 
 
@@ -42,7 +42,7 @@ def _run(model, accesses):
     with ThreadPoolExecutor(2) as pool:
         return list(
             run_cases(
-                model.preset, model.params, seed=1, accesses=accesses, pool=pool, width=2,
+                model, seed=1, accesses=accesses, pool=pool, width=2,
                 make_observer=Coverage,
             )
         )  # fmt: skip
