@@ -99,7 +99,7 @@ class Scoreboard:
         return [[deque() for _ in self._trackers] for _ in self.banks]
 
     def transaction(self, sm: int, transaction: Transaction) -> list[Packet]:
-        """A transaction was accepted from SM ``sm``; its packets (returned) are due at the banks."""
+        """A transaction was accepted from SM ``sm``; its packets (returned) are now due."""
         tracker = self._trackers[sm]
         if self._observer is None:
             packets = tracker.step(transaction)
