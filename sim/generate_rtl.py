@@ -21,6 +21,8 @@ def use_rtl_of(folder: Path) -> None:
     spec = importlib.util.spec_from_file_location(
         "racetrap.rtl", folder / "__init__.py", submodule_search_locations=[str(folder)]
     )
+    if spec is None or spec.loader is None:
+        raise FileNotFoundError(f"RTL folder must hold the package's __init__.py, not {folder}")
     module = importlib.util.module_from_spec(spec)
     sys.modules["racetrap.rtl"] = module
     spec.loader.exec_module(module)

@@ -205,7 +205,7 @@ class AxiMemory(uvm_agent):
 
     def _answer_read(self, flags: int) -> None:
         cycle, channel = self._clocking.cycle, self._r
-        if channel.busy and flags & channel.handshake == channel.handshake:
+        if self._reading and flags & channel.handshake == channel.handshake:
             channel.taken()
             self._reading.done_cycle = cycle
             self.read_errors += self._reading.error

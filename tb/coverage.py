@@ -36,17 +36,17 @@ _ACCESS_NAMES = {
     PacketKind.ATOMIC: "atomic",
 }
 #: Names are looked up for every step, so they are made once.
-_ROWS = {
+_ROWS: dict[tuple[int, int], str] = {
     (kind, row): f"row.{row.name.lower()}.{name}"
     for kind, name in _ACCESS_NAMES.items()
     for row in Row
 }
-_PRELIMINARY = {
+_PRELIMINARY: dict[tuple[int, int], str] = {
     (kind, check): f"preliminary.{check.name.lower()}.{name}"
     for kind, name in _ACCESS_NAMES.items()
     for check in Preliminary
 }
-_RACES = {
+_RACES: dict[tuple[int, int, bool], str] = {
     (kind, race, other): f"race.{race.name.lower()}.{name}.{'device' if other else 'block'}"
     for kind, name in _ACCESS_NAMES.items()
     for race in RaceKind

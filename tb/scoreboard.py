@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from pyuvm import ConfigDB, uvm_component, uvm_subscriber
 
@@ -28,11 +29,11 @@ __all__ = ["ScoreboardComponent"]
 class _Tap(uvm_subscriber):
     """Subscriber that hands everything to a function."""
 
-    def __init__(self, name: str, parent: uvm_component, write: Callable[[tuple], None]):
+    def __init__(self, name: str, parent: uvm_component, write: Callable[[Any], None]):
         self._write = write
         super().__init__(name, parent)
 
-    def write(self, datum: tuple) -> None:
+    def write(self, datum: Any) -> None:
         self._write(datum)
 
 
@@ -76,6 +77,12 @@ class ScoreboardComponent(uvm_component):
         self.coverage.launch(region)
 
     @property
+    def _comparison(self) -> Scoreboard:
+        if self._scoreboard is None:
+            raise Mismatch("Device must do nothing before the first launch")
+        return self._scoreboard
+
+    @property
     def is_settled(self) -> bool:
         """Whether every step that is due has come."""
         return self.compared == self.due
@@ -89,25 +96,23 @@ class ScoreboardComponent(uvm_component):
         left = sum(map(len, self._reads.values()))
         if left:
             raise Mismatch(f"Metadata reads without a step must number 0, not {left}")
-        self._scoreboard.finish(counters, memory, read_errors if self.knows_reads else None)
+        self._comparison.finish(counters, memory, read_errors if self.knows_reads else None)
 
     # What monitors saw --------------------------------------------------------------------
 
     def _transaction(self, datum: tuple[int, Transaction]) -> None:
         if self.enabled:
-            self._scoreboard.transaction(*datum)
+            self._comparison.transaction(*datum)
 
     def _read(self, record: ReadRecord) -> None:
         self._reads[record.address].append(record)
 
     def _step(self, datum: tuple[int, Step]) -> None:
         bank, step = datum
-        if self._scoreboard is None:
-            raise Mismatch(f"Bank {bank} must not step before the first launch: {step}")
         error = None
         if self.knows_reads:
             error = self._read_error(bank, step)
-        self._scoreboard.step(bank, step, error)
+        self._comparison.step(bank, step, error)
 
     def _read_error(self, bank: int, step: Step) -> bool:
         """Whether this step's own metadata read was answered with an error.
@@ -149,4 +154,4 @@ class ScoreboardComponent(uvm_component):
 
     def report_read(self, record: int) -> None:
         """Software read a record."""
-        self._scoreboard.report(record)
+        self._comparison.report(record)

@@ -133,7 +133,7 @@ class PlayInOrder(uvm_sequence):
             sequencer = self._environment.sms[sm].sequencer
             task = cocotb.start_soon(sequence.start(sequencer))
             await self._clocking.until(
-                lambda task=task: task.done() and scoreboard.is_settled,
+                lambda: task.done() and scoreboard.is_settled,  # noqa: B023  # awaited here
                 f"transaction of SM {sm} has not made its steps: {transaction}",
                 40 * _CYCLES_PER_PACKET,
             )
