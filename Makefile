@@ -1,6 +1,6 @@
 # What a newcomer and the continuous integration run; `make help` lists the targets.
 
-PYTHON ?= python3
+PYTHON ?= $(shell command -v python3.11 || echo python3)
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
@@ -18,7 +18,7 @@ help:
 	@echo "make demo      run the ScoR micro-benchmarks on the generated hardware"
 	@echo "make test      lint, types and all tests"
 	@echo "make bench     measure throughput and simulation speed"
-	@echo "make campaign  compare hardware and golden model on random volume"
+	@echo "make campaign  compare hardware and golden model on random volume and in 200 schedules"
 	@echo "make docs      make the generated pages of docs/ again"
 	@echo "make format    format the sources"
 	@echo "make clean     remove everything that was built, but not $(VENV)"
@@ -38,7 +38,7 @@ $(READY): pyproject.toml
 
 demo: $(READY)
 	@mkdir -p $(BUILD)/demo
-	$(BIN)/racetrap doctor
+	@$(BIN)/racetrap doctor
 	$(BIN)/racetrap simulate scord --suite scor-micro \
 	  --junit $(BUILD)/demo/scor-micro.xml --json $(BUILD)/demo/scor-micro.json
 
@@ -64,10 +64,13 @@ unit: $(READY)
 	$(BIN)/pytest -n $(JOBS) --dist loadgroup
 
 bench: $(READY)
-	$(BIN)/racetrap bench
+	@mkdir -p $(BUILD)/bench
+	$(BIN)/racetrap bench --json $(BUILD)/bench/bench.json
 
 campaign: $(READY)
-	$(BIN)/racetrap campaign
+	@mkdir -p $(BUILD)/campaign
+	$(BIN)/racetrap campaign --json $(BUILD)/campaign/random.json
+	$(BIN)/racetrap campaign --suite scor-micro --json $(BUILD)/campaign/scor-micro.json
 
 docs: $(READY)
 	$(BIN)/python -m racetrap.generators.docs docs
