@@ -19,47 +19,12 @@ from pyuvm import ConfigDB, uvm_agent, uvm_analysis_port
 from racetrap.rtl.common.axi import AxiResponse
 from racetrap.tb.axi_rules import AxiBreach, ChannelWatch, check_address
 from racetrap.tb.bench import Bench
+from racetrap.tb.memory_knobs import MemoryKnobs, ReadRecord
 
-__all__ = ["AxiMemory", "MemoryKnobs", "ReadRecord"]
+__all__ = ["AxiMemory"]
 
 _ALL_STROBES = 0xFF
 _BAD_RESPONSES = (AxiResponse.SLVERR, AxiResponse.DECERR)
-
-
-@dataclass(frozen=True)
-class MemoryKnobs:
-    """Behaviour of a memory.
-
-    Parameters
-    ----------
-    latency, jitter : int
-        Cycles from an address to its answer: ``latency`` plus 0 to ``jitter``.
-    ready : float
-        Probability that a ready signal is high in a cycle.
-    read_errors, write_errors : float
-        Fraction of error responses; a write with an error still takes effect, as it may.
-    """
-
-    latency: int = 1
-    jitter: int = 0
-    ready: float = 1.0
-    read_errors: float = 0.0
-    write_errors: float = 0.0
-
-
-@dataclass
-class ReadRecord:
-    """A read that the device made: for the scoreboard, to know where an entry came from.
-
-    ``error`` is what it is answered with, ``done_cycle`` when the answer was taken, if it was.
-    """
-
-    id: int
-    address: int
-    due: int
-    error: bool
-    early_data: int | None
-    done_cycle: int | None = None
 
 
 @dataclass

@@ -6,8 +6,9 @@ from pyuvm import ConfigDB, uvm_env
 
 from racetrap.golden_model.scord.params import ENTRY_BYTES, Region
 from racetrap.sim.scoreboard import Mismatch
-from racetrap.tb.axi_memory import AxiMemory, MemoryKnobs
+from racetrap.tb.axi_memory import AxiMemory
 from racetrap.tb.bench import Bench
+from racetrap.tb.memory_knobs import MemoryKnobs
 from racetrap.tb.port_coverage import watch_ports
 from racetrap.tb.register_agent import RegisterAgent
 from racetrap.tb.scoreboard import ScoreboardComponent

@@ -19,9 +19,9 @@ from racetrap.golden_model.scord.packets import (
 from racetrap.golden_model.scord.params import ENTRY_BYTES, WORD_BYTES, Region
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.sim.scoreboard import Mismatch, Scoreboard
-from racetrap.tb.axi_memory import ReadRecord
 from racetrap.tb.bench import Bench
 from racetrap.tb.coverage import Coverage
+from racetrap.tb.memory_knobs import ReadRecord
 
 __all__ = ["ScoreboardComponent"]
 

@@ -1,0 +1,43 @@
+"""How a simulated memory behaves, and what it remembers of a read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["MemoryKnobs", "ReadRecord"]
+
+
+@dataclass(frozen=True)
+class MemoryKnobs:
+    """Behaviour of a memory.
+
+    Parameters
+    ----------
+    latency, jitter : int
+        Cycles from an address to its answer: ``latency`` plus 0 to ``jitter``.
+    ready : float
+        Probability that a ready signal is high in a cycle.
+    read_errors, write_errors : float
+        Fraction of error responses; a write with an error still takes effect, as it may.
+    """
+
+    latency: int = 1
+    jitter: int = 0
+    ready: float = 1.0
+    read_errors: float = 0.0
+    write_errors: float = 0.0
+
+
+@dataclass
+class ReadRecord:
+    """A read that the device made: for the scoreboard, to know where an entry came from.
+
+    ``error`` is what it is answered with, ``done_cycle`` when the answer was taken, if it was.
+    """
+
+    id: int
+    address: int
+    due: int
+    error: bool
+    early_data: int | None
+    done_cycle: int | None = None
