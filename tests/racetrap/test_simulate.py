@@ -1,5 +1,6 @@
 """The simulate command: verdicts, exit status, files."""
 
+import functools
 import json
 import xml.etree.ElementTree as ElementTree
 
@@ -12,6 +13,7 @@ from racetrap.golden_model.scord.packets import Scope
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.cocotb_run import SimulationError
 from racetrap.sim.verdicts import Verdict, write_junit
+from racetrap.sim.verilator import Patch
 
 _BASE = 0x10000
 
@@ -110,6 +112,19 @@ def test_failed_tool_is_status_3(tmp_path, monkeypatch):
     result = _call("scord-tiny", _trace(tmp_path / "t", fenced=True))
     assert result.exit_code == 3
     assert "must run at least one test" in result.output
+
+
+def test_disagreement_is_status_3_and_says_how_to_repeat(tmp_path, monkeypatch):
+    patch = Patch(
+        "scord/detection_logic.py",
+        "with m.Elif(foreign_write & ~self._same_block & ~self._dev_fenced):",
+        "with m.Elif(foreign_write & ~self._same_block):",
+    )
+    monkeypatch.setattr(simulate, "build", functools.partial(simulate.build, patch=patch))
+    result = _call("scord-tiny", _trace(tmp_path / "t", fenced=True))
+    assert result.exit_code == 3
+    assert "Hardware and golden model disagree: Bank 0, step 2: step differs" in result.output
+    assert "run again: racetrap" in result.output
 
 
 def test_wrong_verdicts_fail_in_junit(tmp_path):
