@@ -19,6 +19,7 @@ _COMMANDS = {
     "bench": "Measure throughput and simulation speed.",
     "campaign": "Compare hardware and golden model on random volume.",
     "check": "Check a trace for races with the golden model.",
+    "coverage": "Merge the functional coverage of several runs.",
     "doctor": "Say which tools are missing.",
     "generate": "Write the Verilog of a preset and what goes with it.",
     "presets": "List the presets, or show one.",
