@@ -15,7 +15,7 @@ TYPES := $(BUILD)/types/racetrap
 
 help:
 	@echo "make setup     make the virtual environment $(VENV)"
-	@echo "make demo      run the ScoR micro-benchmarks on the generated hardware"
+	@echo "make demo      run the ScoR micro-benchmarks on the generated hardware (WAVES=1: with waves)"
 	@echo "make test      lint, types and all tests"
 	@echo "make bench     measure throughput and simulation speed"
 	@echo "make campaign  compare hardware and golden model on random volume and in 200 schedules"
@@ -39,7 +39,7 @@ $(READY): pyproject.toml
 demo: $(READY)
 	@mkdir -p $(BUILD)/demo
 	@$(BIN)/racetrap doctor
-	$(BIN)/racetrap simulate scord --suite scor-micro \
+	$(BIN)/racetrap simulate scord --suite scor-micro $(if $(WAVES),--waves) \
 	  --junit $(BUILD)/demo/scor-micro.xml --json $(BUILD)/demo/scor-micro.json
 
 test: lint types unit
