@@ -5,11 +5,13 @@ Ref: ScoRD (ISCA'20) Table V (GPU), Section IV-B and Table VII (metadata).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import Any
 
+from racetrap.generators.random_configurations import random_configuration
 from racetrap.golden_model.scord.params import ScordParams
 
 __all__ = ["PRESETS", "Preset", "find_preset", "module_name", "with_settings"]
@@ -62,9 +64,19 @@ PRESETS: Mapping[str, Preset] = MappingProxyType({
 
 
 def find_preset(name: str) -> Preset:
-    """The preset called ``name``; ``ValueError`` if there is none."""
+    """The preset called ``name``, or the random configuration of ``random-NUMBER``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such preset.
+    """
+    if found := re.fullmatch(r"random-(\d{1,9})", name):
+        number = int(found[1])
+        return Preset(name, f"Random configuration {number}", random_configuration(number))
     if name not in PRESETS:
-        raise ValueError(f"Preset must be one of {', '.join(PRESETS)}, not {name}")
+        choices = ", ".join(PRESETS)
+        raise ValueError(f"Preset must be one of {choices}, or random-NUMBER, not {name}")
     return PRESETS[name]
 
 

@@ -140,6 +140,10 @@ def _report_suite(
 )  # fmt: skip
 @click.option("--seed", default=1, show_default=True, help="Seed of everything random.")
 @click.option("--case", "number", type=click.IntRange(0), help="Run only this case of a preset.")
+@click.option(
+    "--configurations", type=click.IntRange(1),
+    help="Run this many random configurations instead of the presets: random-1, random-2 ...",
+)  # fmt: skip
 @click.option("--suite", type=click.Choice(_SUITES), help="Run a suite instead of random volume.")
 @click.option(
     "--schedules", default=200, show_default=True, type=click.IntRange(0),
@@ -150,8 +154,8 @@ def _report_suite(
 )
 @json_option
 def command(
-    name: str | None, accesses: int, seed: int, number: int | None, suite: str | None,
-    schedules: int, workers: int, json_file: str | None,
+    name: str | None, accesses: int, seed: int, number: int | None, configurations: int | None,
+    suite: str | None, schedules: int, workers: int, json_file: str | None,
 ) -> None:  # fmt: skip
     """Compare hardware and golden model on random volume, or on a suite.
 
@@ -161,7 +165,11 @@ def command(
     with input_errors():
         if number is not None and name in (None, "all"):
             raise ValueError("Option --case must come with --preset")
-        if suite:
+        if configurations and (name or suite):
+            raise ValueError("Option --configurations must come without --preset and --suite")
+        if configurations:
+            presets = [find_preset(f"random-{k + 1}") for k in range(configurations)]
+        elif suite:
             presets = [find_preset(_SUITE_PRESET if name in (None, "all") else name)]
         else:
             presets = list(PRESETS.values()) if name in (None, "all") else [find_preset(name)]

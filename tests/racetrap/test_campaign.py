@@ -8,7 +8,7 @@ import pytest
 from racetrap.commands import campaign
 from racetrap.sim.build_cache import BuildError
 from racetrap.sim.fast.build import FastModel
-from racetrap.sim.fast.campaign import CaseResult
+from racetrap.sim.fast.campaign import Case, CaseResult
 from racetrap.sim.fast.suite import SuiteResult
 
 
@@ -24,6 +24,22 @@ def test_volume(racetrap, tmp_path):
     assert row["races"] > 0
     assert summary["coverage"]["access.unmonitored"] > 0
     assert "functional coverage bins hit" in result.output
+
+
+def test_random_configurations(racetrap, monkeypatch):
+    monkeypatch.setattr(
+        campaign, "build_fast", lambda name, params: FastModel(name, params, Path(), {})
+    )
+
+    def volume(models, *_):
+        return [[CaseResult(Case(model, 1, 0), 10, 1, 20, 1.0, "", None)] for model in models]
+
+    monkeypatch.setattr(campaign, "_volume", volume)
+    result = racetrap("campaign", "--configurations", 3, "--json", "-")
+    assert result.exit_code == 0
+    names = [row["preset"] for row in json.loads(result.stdout)["presets"]]
+    assert names == ["random-1", "random-2", "random-3"]
+    assert racetrap("campaign", "--configurations", 3, "--preset", "scord").exit_code == 2
 
 
 def test_one_case_is_the_same_as_in_the_campaign(racetrap):
