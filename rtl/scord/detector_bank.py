@@ -10,14 +10,13 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from racetrap.golden_model.scord.packets import PacketKind, Preliminary, RaceKind, Row
-from racetrap.golden_model.scord.params import ENTRY_BITS, ScordParams
-from racetrap.rtl.common.axi import Axi4Signature
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.stream import StreamFifo, StreamRegister
 from racetrap.rtl.scord.check_pipeline import CheckPipeline
 from racetrap.rtl.scord.counters import pulses_layout
-from racetrap.rtl.scord.hazard_window import slot_bits
 from racetrap.rtl.scord.metadata_accessor import MetadataAccessor, located_packet
+from racetrap.rtl.scord.metadata_port import metadata_port
 from racetrap.rtl.scord.region import RegionDecoder, region_layout
 from racetrap.rtl.scord.report_encoder import ReportEncoder
 
@@ -50,7 +49,7 @@ class DetectorBank(wiring.Component):
     -------
     i_packet : ``In(stream.Signature(packet_layout))``
         Accesses of this bank's entries, and all fences.
-    m_axi : ``Out(Axi4Signature)``
+    m_axi : ``Out(metadata_port(params))``
         Metadata in memory.
     i_region : ``In(region_layout(params))``
         Monitored region; constant while the bank is not idle.
@@ -76,11 +75,7 @@ class DetectorBank(wiring.Component):
         self._bank = bank
         members = {
             "i_packet": In(stream.Signature(struct_layout(params.packet_layout))),
-            "m_axi": Out(Axi4Signature(
-                address_bits=params.address_bits,
-                data_bits=ENTRY_BITS,
-                id_bits=slot_bits(params),
-            )),
+            "m_axi": Out(metadata_port(params)),
             "i_region": In(region_layout(params)),
             "i_clear": In(1),
             "o_busy": Out(1),

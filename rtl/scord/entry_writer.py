@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.scord.params import ENTRY_BITS, ENTRY_BYTES, ScordParams
 from racetrap.rtl.common.axi import Axi4WriteSignature, AxiBurst, AxiResponse
+from racetrap.rtl.scord.hazard_window import slot_bits
 from racetrap.rtl.scord.region import entry_address, index_bits, region_layout
 
 __all__ = ["EntryWriter", "entry_write"]
@@ -48,7 +49,7 @@ class EntryWriter(wiring.Component):
             "m_axi": Out(Axi4WriteSignature(
                 address_bits=params.address_bits,
                 data_bits=ENTRY_BITS,
-                id_bits=params.outstanding.bit_length() - 1,
+                id_bits=slot_bits(params),
             )),
             "o_done": Out(1),
             "o_error": Out(1),

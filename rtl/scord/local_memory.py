@@ -8,8 +8,7 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In
 
 from racetrap.golden_model.scord.params import ENTRY_BITS, ENTRY_BYTES, ScordParams
-from racetrap.rtl.common.axi import Axi4Signature
-from racetrap.rtl.scord.hazard_window import slot_bits
+from racetrap.rtl.scord.metadata_port import metadata_port
 
 __all__ = ["LocalMemory"]
 
@@ -27,7 +26,7 @@ class LocalMemory(wiring.Component):
 
     Members
     -------
-    s_axi : ``In(Axi4Signature)``
+    s_axi : ``In(metadata_port(params))``
         The bank's metadata port.
 
     Raises
@@ -41,11 +40,7 @@ class LocalMemory(wiring.Component):
             raise ValueError("Parameter local_bytes must be positive for a local memory, not 0")
         self._params = params
         super().__init__({
-            "s_axi": In(Axi4Signature(
-                address_bits=params.address_bits,
-                data_bits=ENTRY_BITS,
-                id_bits=slot_bits(params),
-            )),
+            "s_axi": In(metadata_port(params)),
         })  # fmt: skip
 
     def elaborate(self, platform):

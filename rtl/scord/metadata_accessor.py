@@ -11,11 +11,12 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out, connect
 
 from racetrap.golden_model.scord.params import ENTRY_BITS, ENTRY_BYTES, ScordParams
-from racetrap.rtl.common.axi import Axi4Signature, AxiBurst, AxiResponse
+from racetrap.rtl.common.axi import AxiBurst, AxiResponse
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.scord.entry_writer import EntryWriter, entry_write
 from racetrap.rtl.scord.hazard_window import HazardWindow, slot_bits
 from racetrap.rtl.scord.init_engine import InitEngine
+from racetrap.rtl.scord.metadata_port import metadata_port
 from racetrap.rtl.scord.region import entry_address, index_bits, region_layout
 from racetrap.rtl.scord.write_back import WriteBack
 
@@ -82,7 +83,7 @@ class MetadataAccessor(wiring.Component):
         Packets in the same order, with their entries; they must be taken.
     i_checked_valid, i_checked : ``In(1)``, ``In(checked_packet(params))``
         Checked packets, in the same order.
-    m_axi : ``Out(Axi4Signature)``
+    m_axi : ``Out(metadata_port(params))``
         Metadata in memory: single-beat 64-bit transfers.
     i_region, i_entries_log2 : ``In(region_layout(params))``, ``In(address_bits.bit_length())``
         Monitored region, and log2 of its entries.
@@ -105,11 +106,7 @@ class MetadataAccessor(wiring.Component):
             "o": Out(packet_with_entry(params)),
             "i_checked_valid": In(1),
             "i_checked": In(checked_packet(params)),
-            "m_axi": Out(Axi4Signature(
-                address_bits=params.address_bits,
-                data_bits=ENTRY_BITS,
-                id_bits=slot_bits(params),
-            )),
+            "m_axi": Out(metadata_port(params)),
             "i_region": In(region_layout(params)),
             "i_entries_log2": In(params.address_bits.bit_length()),
             "i_clear": In(1),

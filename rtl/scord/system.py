@@ -13,14 +13,15 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.rtl.common.axi import Axi4Signature, Axi4WriteSignature, AxiLiteSignature
+from racetrap.rtl.common.axi import Axi4WriteSignature, AxiLiteSignature
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.registers import RegisterBlock
 from racetrap.rtl.scord.counters import PULSES
-from racetrap.rtl.scord.detector_bank import DetectorBank
+from racetrap.rtl.scord.detector_bank import DetectorBank, trace_signature
 from racetrap.rtl.scord.interleaver import Interleaver
 from racetrap.rtl.scord.launch_control import LaunchControl, TransactionGate
 from racetrap.rtl.scord.local_memory import LocalMemory
+from racetrap.rtl.scord.metadata_port import metadata_port
 from racetrap.rtl.scord.registers import (
     REGISTER_ADDRESS_BITS,
     compile_registers,
@@ -74,13 +75,9 @@ class ScordSystem(wiring.Component):
             "irq": Out(1),
         }
         if not params.local_bytes:
-            id_bits = params.outstanding.bit_length() - 1
-            metadata = Axi4Signature(address_bits=address_bits, data_bits=64, id_bits=id_bits)
-            members["m_axi_metadata"] = Out(metadata).array(params.banks)
+            members["m_axi_metadata"] = Out(metadata_port(params)).array(params.banks)
         if params.trace_port:
-            step = struct_layout(params.step_layout)
-            trace = wiring.Signature({"valid": Out(1), "payload": Out(step)})
-            members["trace"] = Out(trace).array(params.banks)
+            members["trace"] = Out(trace_signature(params)).array(params.banks)
         super().__init__(members)
 
     def elaborate(self, platform):
