@@ -1,10 +1,10 @@
 """Events of a GPU run: what the warps did, in one global order, before any coalescing.
 
-An event is one warp instruction with all its active lanes, or a change of what runs where.
-The golden model consumes events, trace files hold them, and every source of stimulus makes
-them.
+An event is one warp instruction with all its active lanes, a change of which lanes of a warp
+run, or a change of what runs where.  The golden models consume events, trace files hold them,
+and every source of stimulus makes them.
 
-Ref: ScoRD (ISCA'20) Sections II and IV.
+Ref: ScoRD (ISCA'20) Sections II and IV; BARRACUDA (PLDI'17) Section 3.1.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ __all__ = [
     "EventKind",
     "Geometry",
     "Lane",
+    "Space",
     "TraceHeader",
 ]
 
@@ -47,6 +48,18 @@ class EventKind(IntEnum):
     BLOCK_RETIRED = 6
     KERNEL_BEGIN = 7
     KERNEL_END = 8
+    IF = 9
+    ELSE = 10
+    FI = 11
+    EXIT = 12
+    WARP_BARRIER = 13
+
+
+class Space(IntEnum):
+    """Memory that an access goes to; no detector of ours sees per-thread (local) memory."""
+
+    GLOBAL = 0
+    SHARED = 1
 
 
 #: Kinds that touch memory and so carry lanes.
@@ -63,9 +76,10 @@ class Lane(NamedTuple):
     address : int
         First byte accessed; a multiple of the event's ``size``.
     value : int
-        EXCH: the value stored.  CAS: the value stored if it succeeds.  Otherwise 0.
+        STORE and EXCH: the value stored (16-byte STORE: its low 8 bytes).  CAS: the value
+        stored if it succeeds.  Otherwise 0.
     compare : int
-        CAS: the value expected.  Otherwise 0.
+        CAS: the value expected.  16-byte STORE: the high 8 bytes.  Otherwise 0.
     success : bool
         CAS: whether memory held the value expected.  Otherwise false.
     """
@@ -83,14 +97,21 @@ class Event(NamedTuple):
     ========================  ==================================================
     kind                      fields used
     ========================  ==================================================
-    LOAD, STORE               sm, slot, warp, strong, pc, size, lanes
-    ATOMIC                    the same, scope and op (``strong`` is always true)
-    FENCE                     sm, slot, warp, scope, pc
+    LOAD, STORE               sm, slot, warp, strong, scope, space, pc, size, lanes
+    ATOMIC                    the same and op (``strong`` is always true)
+    FENCE                     sm, slot, warp, scope, pc, mask
     BARRIER                   sm, slot, pc (once for the block, when all its warps are there)
-    BLOCK_PLACED              sm, slot, warp, warp_count, grid_block
+    BLOCK_PLACED              sm, slot, warp, warp_count, grid_block, mask
     BLOCK_RETIRED             sm, slot
     KERNEL_BEGIN, KERNEL_END  none
+    IF, ELSE, FI, EXIT        sm, slot, warp, pc, mask
+    WARP_BARRIER              sm, slot, warp, pc, mask
     ========================  ==================================================
+
+    A warp whose lanes part at a branch shows IF with the lanes that go first, ELSE with those
+    that go second when the first have come to the point of reconvergence, and FI there with
+    all that are left; a branch that all lanes take alike shows nothing.  EXIT names lanes that
+    end.  WARP_BARRIER names lanes that meet in ``bar.warp.sync``.
 
     Parameters
     ----------
@@ -101,9 +122,10 @@ class Event(NamedTuple):
     warp : int
         Warp slot in the SM; for BLOCK_PLACED the first of those that the block takes.
     scope : Scope
-        Scope of an atomic or a fence.
+        Scope of an atomic, a fence, or a strong load or store (volatile: DEVICE).
     strong : bool
-        Whether a load or store is volatile; true for atomics.
+        Whether a load or store is strong (volatile, relaxed, acquire or release); true for
+        atomics.
     op : AtomicOp
         What an atomic does.
     pc : int
@@ -116,6 +138,11 @@ class Event(NamedTuple):
         Consecutive warp slots that a placed block takes.
     grid_block : int
         Index of a placed block in its grid.
+    space : Space
+        Memory accessed; an address in shared memory counts from the block's first byte.
+    mask : int
+        Lanes concerned, one bit each; BLOCK_PLACED: lanes of the block's last warp.  0 stands
+        for all lanes of the warp.
     """
 
     kind: EventKind
@@ -130,6 +157,8 @@ class Event(NamedTuple):
     lanes: tuple[Lane, ...] = ()
     warp_count: int = 0
     grid_block: int = 0
+    space: Space = Space.GLOBAL
+    mask: int = 0
 
 
 def _check_integer(what: str, value: object, low: int, high: int) -> None:
