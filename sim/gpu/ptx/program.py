@@ -220,7 +220,7 @@ class Function:
         Formal parameters in order, see `parameter_layout`; all of space ``param``.
     registers : dict of str to Register
         Every register that is declared, nested scopes included.
-    variables : dict of str to Variable
+    variables : tuple of Variable
         Shared, local and call-parameter variables declared inside.
     instructions : tuple of Instruction
         The body; empty for a function that is only declared.
@@ -235,7 +235,7 @@ class Function:
     parameters: tuple[Variable, ...]
     returns: tuple[Variable, ...]
     registers: dict[str, Register]
-    variables: dict[str, Variable]
+    variables: tuple[Variable, ...]
     instructions: tuple[Instruction, ...]
     defined: bool = True
     max_threads: int | None = None
