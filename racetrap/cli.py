@@ -21,6 +21,7 @@ _COMMANDS = {
     "check": "Check a trace for races with the golden model.",
     "coverage": "Merge the functional coverage of several runs.",
     "doctor": "Say which tools are missing.",
+    "evaluate": "Make the papers' tables from runs on this machine.",
     "generate": "Write the Verilog of a preset and what goes with it.",
     "presets": "List the presets, or show one.",
     "simulate": "Run hardware and golden model together.",

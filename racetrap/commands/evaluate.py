@@ -1,0 +1,231 @@
+"""`racetrap evaluate`: the papers' tables from our own runs."""
+
+from __future__ import annotations
+
+import multiprocessing
+import shlex
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import Progress
+
+from racetrap.generators.presets import PRESETS
+from racetrap.output import (
+    ExitStatus,
+    fail,
+    input_errors,
+    json_option,
+    print_table,
+    report_console,
+    write_json,
+)
+from racetrap.sim.evaluation.detect import DETECTORS
+from racetrap.sim.evaluation.paper import RACES
+from racetrap.sim.evaluation.programs import Build, Schedule, applications, micro_benchmarks
+from racetrap.sim.evaluation.runs import Job, RunResult, run_jobs
+from racetrap.sim.evaluation.tables import BuildSummary, Tables, make_tables
+from racetrap.sim.fast.build import FastModel, build_fast
+from racetrap.sim.tools import missing_tools
+from racetrap.sim.verilator import BuildError
+
+__all__ = ["command"]
+
+_SIZES = ("tiny", "small", "paper")
+_TABLE_WIDTH = 150
+
+
+@click.group("evaluate")
+def command() -> None:
+    """Make the papers' tables from runs on this machine."""
+
+
+def _hardware(wanted: bool) -> FastModel | None:
+    if not wanted:
+        return None
+    if missing := missing_tools():
+        fail(missing[0], ExitStatus.FAILED)
+    preset = PRESETS[DETECTORS["cached"]]
+    try:
+        return build_fast(preset.name, preset.params)
+    except BuildError as error:
+        fail(error, ExitStatus.FAILED)
+
+
+def _jobs(
+    builds: list[Build], size: str, schedules: int, seed: int, model: FastModel | None, rtl: int
+) -> list[Job]:
+    return [
+        Job(build, size, Schedule(number, seed), seed, model if number < rtl else None)
+        for build in builds
+        for number in range(schedules)
+    ]
+
+
+def _run(jobs: list[Job], workers: int) -> list[RunResult]:
+    console = Console(stderr=True)
+    # Workers are fresh processes: a fork would copy the parent's threads in any state.
+    context = multiprocessing.get_context("spawn")
+    with (
+        ProcessPoolExecutor(workers, mp_context=context) as pool,
+        Progress(console=console, transient=True, disable=not console.is_terminal) as bar,
+    ):
+        task = bar.add_task("Running", total=len(jobs))
+        return run_jobs(jobs, pool, lambda: bar.advance(task))
+
+
+def _print(console: Console, tables: Tables) -> None:
+    console.width = max(console.width, _TABLE_WIDTH)
+    print_table(
+        console, "Races caught (Table VI)",
+        ["workload", "switches", "present (oracle)", "base", "caching", "hardware",
+         "paper: present", "paper: base", "paper: caching"],
+        [[row.name, row.builds, row.oracle, row.base, row.cached,
+          "not run" if row.hardware is None else row.hardware, *row.paper]
+         for row in tables.races],
+    )  # fmt: skip
+    print_table(
+        console, "Unique false races in race-free builds (Table VII)",
+        ["workload", "runs", "4 bytes", "8 bytes", "16 bytes", "caching",
+         "paper: 4", "paper: 8", "paper: 16", "paper: caching"],
+        [[row.name, row.runs, row.counts["base"], row.counts["byte8"], row.counts["byte16"],
+          row.counts["cached"], *row.paper] for row in tables.false_races],
+    )  # fmt: skip
+    print_table(
+        console, "Builds: runs in which a race was found",
+        ["workload", "build", "runs", "oracle", "base", "caching", "hardware", "unique (oracle)",
+         "outcome with caching"],
+        [_build_row(summary) for summary in tables.builds],
+    )  # fmt: skip
+
+
+def _build_row(summary: BuildSummary) -> list[object]:
+    build = summary.build
+    hardware = f"{summary.hardware_reported} of {summary.hardware_runs}"
+    return [
+        build.row, build.label if build.row == build.program else build.program, summary.runs,
+        summary.present, summary.reported["base"], summary.reported["cached"],
+        hardware if summary.hardware_runs else "not run", len(summary.oracle),
+        ", ".join(f"{cause} {count}" for cause, count in summary.causes.items()),
+    ]  # fmt: skip
+
+
+def _build_json(summary: BuildSummary) -> dict[str, Any]:
+    return {
+        "workload": summary.build.row,
+        "program": summary.build.program,
+        "switches": sorted(summary.build.switches),
+        "racy": summary.build.racy,
+        "runs": summary.runs,
+        "present": summary.present,
+        "reported": dict(summary.reported),
+        "hardware_runs": summary.hardware_runs,
+        "hardware_reported": summary.hardware_reported,
+        "hardware_agrees": summary.hardware_agrees,
+        "oracle": [
+            {"first": first, "second": second, "kind": kind}
+            for first, second, kind in sorted(summary.oracle)
+        ],
+        "unique": {name: sorted(map(list, races)) for name, races in summary.unique.items()},
+        "unconfirmed": sorted(map(list, summary.unconfirmed)),
+        "outcomes": {str(cause): count for cause, count in summary.causes.items()},
+        "places": {hex(pc): place for pc, place in sorted(summary.places.items())},
+    }
+
+
+def _problems(tables: Tables) -> list[str]:
+    """What no run may show."""
+    problems = []
+    for summary in tables.builds:
+        where = f"{summary.build.program} ({summary.build.label})"
+        if not summary.hardware_agrees:
+            problems.append(f"{where}: hardware and golden model report different races")
+        if not summary.build.racy and summary.present:
+            problems.append(f"{where}: the oracle finds a race in {summary.present} runs")
+    return problems
+
+
+@command.command("scor")
+@click.option(
+    "--size", type=click.Choice(_SIZES), default="tiny", show_default=True,
+    help="Size of the applications' inputs.",
+)  # fmt: skip
+@click.option(
+    "--workload", "workloads", type=click.Choice(list(RACES)), multiple=True,
+    help="Run only this row of the tables; may be repeated.",
+)  # fmt: skip
+@click.option(
+    "--schedules", type=click.IntRange(1), default=20, show_default=True,
+    help="Schedules of each build: in order, round robin, greedy, then random ones.",
+)  # fmt: skip
+@click.option(
+    "--hardware", type=click.IntRange(0), default=2, show_default=True,
+    help="How many of them to run on the generated hardware, too.",
+)  # fmt: skip
+@click.option("--seed", default=1, show_default=True, help="Seed of inputs and schedules.")
+@click.option(
+    "--workers", default=2, show_default=True, type=click.IntRange(1, 64), help="Processes."
+)
+@click.option("--html", "html_file", metavar="FILE", help="Write a page with tables and plots.")
+@json_option
+def scor(
+    size: str, workloads: tuple[str, ...], schedules: int, hardware: int, seed: int, workers: int,
+    html_file: str | None, json_file: str | None,
+) -> None:  # fmt: skip
+    """Tables VI and VII of the ScoRD paper: races caught and false races on the ScoR suite.
+
+    Every build of every program runs in several schedules through the oracle, the golden model
+    in each configuration of the tables, and the generated hardware.
+
+    Exit status 0 if hardware and golden model agree and the oracle finds no race in a
+    race-free build, else 3.
+    """
+    builds = [
+        build
+        for build in (*applications(), *micro_benchmarks())
+        if not workloads or build.row in workloads
+    ]
+    started = time.perf_counter()
+    jobs = _jobs(builds, size, schedules, seed, _hardware(bool(hardware)), hardware)
+    results = _run(jobs, workers)
+    tables = make_tables(results)
+    facts = {
+        "size": size,
+        "seed": seed,
+        "schedules": schedules,
+        "schedules on hardware": min(hardware, schedules),
+        "builds": len(builds),
+        "runs": len(results),
+        "events": sum(result.events for result in results),
+        "accesses on hardware": sum(r.hardware.accesses for r in results if r.hardware),
+        "seconds": round(time.perf_counter() - started),
+        "racetrap": version("racetrap"),
+        "verilator": version("verilator"),
+    }
+    console = report_console(json_file)
+    _print(console, tables)
+    problems = _problems(tables)
+    write_json(json_file, {
+        **facts,
+        "races": [asdict(row) | {"paper": row.paper._asdict()} for row in tables.races],
+        "false_races": [
+            asdict(row) | {"paper": row.paper._asdict()} for row in tables.false_races
+        ],
+        "builds": [_build_json(summary) for summary in tables.builds],
+        "problems": problems,
+    })  # fmt: skip
+    if html_file is not None:
+        from racetrap.sim.evaluation.page import html_page  # brings in the plots: slow
+
+        line = shlex.join(["racetrap", *sys.argv[1:]])
+        with input_errors():
+            Path(html_file).write_text(html_page(tables, facts, line), encoding="utf-8")
+    console.print("; ".join(f"{name} {value}" for name, value in facts.items()), markup=False)
+    if problems:
+        fail(problems[0], ExitStatus.FAILED)

@@ -1,0 +1,72 @@
+"""The golden ScoRD model over whole traces: unique races, and the steps behind them.
+
+Ref: ScoRD (ISCA'20) Sections IV and V-A (unique races).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+from racetrap.golden_model.scord.packets import PacketKind, Step
+from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.scord.scord import Scord
+from racetrap.golden_model.trace import Trace
+
+__all__ = ["DETECTORS", "History", "UniqueRace", "detect", "histories", "region_of"]
+
+#: Detectors of Tables VI and VII, by the name of their column: the preset of each.
+DETECTORS: Mapping[str, str] = MappingProxyType({
+    "base": "scord-nocache",
+    "cached": "scord",
+    "byte8": "scord-8byte",
+    "byte16": "scord-16byte",
+})  # fmt: skip
+
+#: What makes a race unique: program counter and kind of race (``RaceKind``).
+UniqueRace = tuple[int, int]
+#: Steps on one metadata entry, of whatever word, each with the number of its event.
+History = list[tuple[int, Step]]
+
+
+def region_of(trace: Trace) -> Region:
+    """Monitored region that a trace asks for."""
+    header = trace.header.region
+    return Region(header.data_base, header.size_log2)
+
+
+def detect(trace: Trace, params: ScordParams) -> set[UniqueRace]:
+    """Unique races that the golden model reports."""
+    scord = Scord(params, region_of(trace))
+    for event in trace:
+        scord.run(event)
+    return set(scord.unique)
+
+
+def histories(trace: Trace, params: ScordParams, addresses: Iterable[int]) -> dict[int, History]:
+    """What the detector did with the metadata entries of some addresses, by address.
+
+    Parameters
+    ----------
+    trace : Trace
+        Run to watch.
+    params : ScordParams
+        Configuration.
+    addresses : iterable of int
+        Byte addresses in the monitored region.
+    """
+    region = region_of(trace)
+    watched: defaultdict[int, set[int]] = defaultdict(set)
+    for address in addresses:
+        watched[region.locate(params, address)[0]].add(address)
+    found: dict[int, History] = {address: [] for group in watched.values() for address in group}
+    scord = Scord(params, region)
+    for number, event in enumerate(trace):
+        for step in scord.run(event):
+            address = step.packet.word << 2
+            if step.packet.kind == PacketKind.FENCE or not region.contains(address):
+                continue
+            for seen in watched.get(region.locate(params, address)[0], ()):
+                found[seen].append((number, step))
+    return found

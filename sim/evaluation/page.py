@@ -1,0 +1,40 @@
+"""The evaluation as one self-contained HTML page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from jinja2 import Environment, StrictUndefined
+
+from racetrap.sim.evaluation.paper import MICRO_BENCHMARKS_ROW
+from racetrap.sim.evaluation.plots import plot_false_races, plot_races
+from racetrap.sim.evaluation.tables import Tables
+
+__all__ = ["html_page"]
+
+
+def html_page(tables: Tables, facts: Mapping[str, object], command: str) -> str:
+    """The page.
+
+    Parameters
+    ----------
+    tables : Tables
+        What to show.
+    facts : mapping of str to object
+        How the figures were made: seed, schedules, versions.
+    command : str
+        The command that makes them again.
+    """
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True
+    )
+    source = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
+    return environment.from_string(source).render(
+        tables=tables,
+        facts=facts,
+        command=command,
+        micro=MICRO_BENCHMARKS_ROW,
+        races_plot=plot_races(tables.races[:-1]),
+        false_plot=plot_false_races(tables.false_races),
+    )

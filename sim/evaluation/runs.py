@@ -1,0 +1,137 @@
+"""Runs of builds through oracle, golden models and hardware.
+
+Ref: ScoRD (ISCA'20) Section V-A.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, as_completed
+from dataclasses import dataclass, field
+
+from racetrap.generators.presets import PRESETS
+from racetrap.golden_model.barracuda import Race, RaceClass, ScopedOracle
+from racetrap.golden_model.events import Space
+from racetrap.golden_model.trace import Trace
+from racetrap.sim.evaluation.detect import DETECTORS, UniqueRace, detect
+from racetrap.sim.evaluation.hardware import HardwareRun, run_hardware
+from racetrap.sim.evaluation.missed import Cause, Pair, causes
+from racetrap.sim.evaluation.programs import Build, Schedule, trace_of
+from racetrap.sim.fast.build import FastModel
+
+__all__ = ["Job", "RunResult", "run_job", "run_jobs"]
+
+#: Detectors of racy builds; coarse units (false races) are only of interest without a race.
+_RACY_DETECTORS = ("base", "cached")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run to make.
+
+    Parameters
+    ----------
+    build : Build
+        What to run.
+    size : str
+        Size of an application's input.
+    schedule : Schedule
+        How to schedule it.
+    seed : int
+        Seed of the input.
+    model : FastModel or None
+        Hardware to run too.
+    """
+
+    build: Build
+    size: str
+    schedule: Schedule
+    seed: int
+    model: FastModel | None = None
+
+
+@dataclass
+class RunResult:
+    """What came of a run.
+
+    Parameters
+    ----------
+    job : Job
+        The run.
+    events : int
+        Events of its trace.
+    oracle : set of (int, int, str)
+        Unique races that are there in this run: both program counters and kind.
+    intra_warp : int
+        Unique races of the oracle inside a warp; ScoRD takes a warp for one thread.
+    detectors : dict of str to set of UniqueRace
+        Unique races that each golden model reports.
+    causes : Counter of Cause
+        What became, with caching, of each unique race of the oracle.
+    hardware : HardwareRun or None
+        What the hardware did.
+    places : dict of int to str
+        Source place of each program counter of a race.
+    """
+
+    job: Job
+    events: int = 0
+    oracle: set[tuple[int, int, str]] = field(default_factory=set)
+    intra_warp: int = 0
+    detectors: dict[str, set[UniqueRace]] = field(default_factory=dict)
+    causes: Counter[Cause] = field(default_factory=Counter)
+    hardware: HardwareRun | None = None
+    places: dict[int, str] = field(default_factory=dict)
+
+
+def run_job(job: Job) -> RunResult:
+    """Make one run; everything about it follows from the job.
+
+    Raises
+    ------
+    Mismatch
+        If hardware and golden model differ.
+    """
+    trace = trace_of(job.build, job.size, job.schedule, job.seed)
+    result = RunResult(job, events=len(trace))
+    races = ScopedOracle().run(trace)
+    between = [race for race in races if race.race_class != RaceClass.DIVERGENCE]
+    result.intra_warp = len({_key(race) for race in races}) - len({_key(race) for race in between})
+    seen = [race for race in between if race.space == Space.GLOBAL]
+    result.oracle = {_key(race) for race in seen}
+    for name in _RACY_DETECTORS if job.build.racy else DETECTORS:
+        result.detectors[name] = detect(trace, PRESETS[DETECTORS[name]].params)
+    result.causes = _causes(trace, seen)
+    if job.model is not None:
+        result.hardware = run_hardware(job.model, trace, job.seed)
+    pcs = {pc for first, second, _ in result.oracle for pc in (first, second)}
+    pcs |= {pc for found in result.detectors.values() for pc, _ in found}
+    locations = trace.header.locations
+    result.places = {pc: locations[pc] for pc in sorted(pcs) if pc in locations}
+    return result
+
+
+def _key(race: Race) -> tuple[int, int, str]:
+    return race.first.pc, race.second.pc, str(race.kind)
+
+
+def _causes(trace: Trace, races: Sequence[Race]) -> Counter[Cause]:
+    """The most favourable outcome of each unique race: reported, if one instance was."""
+    pairs = [Pair(race.first.event, race.second.event, race.address) for race in races]
+    outcomes: dict[tuple[int, int, str], list[Cause]] = {}
+    found = causes(trace, PRESETS[DETECTORS["cached"]].params, pairs)
+    for race, cause in zip(races, found, strict=True):
+        outcomes.setdefault(_key(race), []).append(cause)
+    order = list(Cause)
+    return Counter(min(group, key=order.index) for group in outcomes.values())
+
+
+def run_jobs(
+    jobs: Sequence[Job], pool: Executor, done: Callable[[], None] = lambda: None
+) -> list[RunResult]:
+    """Results of all jobs, in their order; ``done`` is called after each."""
+    futures = [pool.submit(run_job, job) for job in jobs]
+    for _ in as_completed(futures):
+        done()
+    return [future.result() for future in futures]
