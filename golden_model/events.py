@@ -9,6 +9,7 @@ Ref: ScoRD (ISCA'20) Sections II and IV; BARRACUDA (PLDI'17) Section 3.1.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import IntEnum
 from typing import NamedTuple
@@ -62,7 +63,7 @@ class Space(IntEnum):
     SHARED = 1
 
 
-#: Kinds that touch memory and so carry lanes.
+#: Kinds that touch memory and so carry lanes; their codes are the lowest.
 ACCESS_KINDS = frozenset({EventKind.LOAD, EventKind.STORE, EventKind.ATOMIC})
 
 
@@ -110,8 +111,9 @@ class Event(NamedTuple):
 
     A warp whose lanes part at a branch shows IF with the lanes that go first, ELSE with those
     that go second when the first have come to the point of reconvergence, and FI there with
-    all that are left; a branch that all lanes take alike shows nothing.  EXIT names lanes that
-    end.  WARP_BARRIER names lanes that meet in ``bar.warp.sync``.
+    all that are left; a branch that all lanes take alike shows nothing.  A side whose lanes have
+    all ended is closed all the same, except at the end of the warp.  EXIT names lanes that end.
+    WARP_BARRIER names lanes that meet in ``bar.warp.sync``.
 
     Parameters
     ----------
@@ -122,7 +124,8 @@ class Event(NamedTuple):
     warp : int
         Warp slot in the SM; for BLOCK_PLACED the first of those that the block takes.
     scope : Scope
-        Scope of an atomic, a fence, or a strong load or store (volatile: DEVICE).
+        Scope of an atomic, a fence, or a strong load or store (volatile: DEVICE); BLOCK, that
+        is 0, for a weak one.
     strong : bool
         Whether a load or store is strong (volatile, relaxed, acquire or release); true for
         atomics.
@@ -142,7 +145,7 @@ class Event(NamedTuple):
         Memory accessed; an address in shared memory counts from the block's first byte.
     mask : int
         Lanes concerned, one bit each; BLOCK_PLACED: lanes of the block's last warp.  0 stands
-        for all lanes of the warp.
+        for all lanes of the warp; IF and ELSE always name theirs, and 0 in FI is none left.
     """
 
     kind: EventKind
@@ -166,6 +169,13 @@ def _check_integer(what: str, value: object, low: int, high: int) -> None:
         raise TypeError(f"{what} must be an integer, not {value!r}")
     if not low <= value <= high:
         raise ValueError(f"{what} must be from {low} to {high}, not {value}")
+
+
+def _check_printable(what: str, value: object) -> None:
+    if not isinstance(value, str):
+        raise TypeError(f"{what} must be a string, not {value!r}")
+    if not value.isprintable():
+        raise ValueError(f"{what} must be printable characters, not {value!r}")
 
 
 @dataclass(frozen=True)
@@ -242,6 +252,8 @@ class TraceHeader:
         Where the trace comes from, for people: one line of printable characters.
     seed : int, optional
         Seed of a random trace, up to 64 bits.
+    locations : mapping of int to str
+        Place in the source (``"file.cu:12"``) of a PC, for people; PCs may be missing.
 
     Raises
     ------
@@ -254,13 +266,15 @@ class TraceHeader:
     region: DataRegion
     source: str = ""
     seed: int | None = None
+    # Left out of the hash, which a mapping does not have.
+    locations: Mapping[int, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         if self.system != "scord":
             raise ValueError(f"Trace system must be 'scord', not {self.system!r}")
-        if not isinstance(self.source, str):
-            raise TypeError(f"Trace source must be a string, not {self.source!r}")
-        if not self.source.isprintable():
-            raise ValueError(f"Trace source must be printable characters, not {self.source!r}")
+        _check_printable("Trace source", self.source)
         if self.seed is not None:
             _check_integer("Trace seed", self.seed, 0, (1 << 64) - 1)
+        for pc, place in self.locations.items():
+            _check_integer("PC of a location", pc, 0, (1 << 32) - 1)
+            _check_printable(f"Location of pc {pc:#x}", place)

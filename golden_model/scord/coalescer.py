@@ -7,7 +7,7 @@ Ref: ScoRD (ISCA'20) Section IV; Table V for the line size.
 
 from __future__ import annotations
 
-from racetrap.golden_model.events import Event, EventKind, Lane
+from racetrap.golden_model.events import Event, EventKind, Lane, Space
 from racetrap.golden_model.scord.packets import AtomicOp, Transaction, TransactionKind
 from racetrap.golden_model.scord.params import LINE_BYTES, WORD_BYTES, WORDS_PER_LINE, ScordParams
 
@@ -22,7 +22,8 @@ def coalesce(event: Event, params: ScordParams) -> list[Transaction]:
 
     A word is in ``mask`` if any active lane touches it, and in ``lock_mask`` if in some lane a
     CAS changed 0 to 1 or an EXCH stored 0 at that lane's own address.  Events that no tracker
-    sees (kernel begin and end, retirement of a block) give none.
+    sees give none: accesses to shared memory, kernel begin and end, retirement of a block, and
+    changes of which lanes of a warp run.
 
     Raises
     ------
@@ -31,7 +32,7 @@ def coalesce(event: Event, params: ScordParams) -> list[Transaction]:
         address that does not fit.
     """
     kind = event.kind
-    if kind in (EventKind.KERNEL_BEGIN, EventKind.KERNEL_END, EventKind.BLOCK_RETIRED):
+    if kind > EventKind.BLOCK_PLACED or event.space == Space.SHARED:
         return []
     _check_place(event, params)
     if kind == EventKind.BLOCK_PLACED:

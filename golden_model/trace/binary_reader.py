@@ -16,7 +16,8 @@ from racetrap.golden_model.trace.trace import Trace
 
 __all__ = ["load_binary"]
 
-_MAX_HEADER_BYTES = 1 << 16
+#: Room for the locations of hundreds of thousands of instructions.
+_MAX_HEADER_BYTES = 1 << 24
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

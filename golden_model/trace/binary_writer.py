@@ -16,7 +16,7 @@ __all__ = ["MAGIC", "PREFIX", "VERSION", "dump_binary"]
 #: Not UTF-8 in its first byte, so no text is taken for it; a transfer that rewrites line ends
 #: spoils it at once.
 MAGIC = b"\x89RTRAP\r\n"
-VERSION = 1
+VERSION = 2
 #: Magic, version, bytes of the header, number of events, number of lane records.
 PREFIX = struct.Struct("<8sIIQQ")
 

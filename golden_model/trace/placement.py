@@ -1,4 +1,4 @@
-"""Rules 19 to 24: kernels, blocks on slots, and who may act, checked with array operations.
+"""Rules 18 to 23: kernels, blocks on slots, and who may act, checked with array operations.
 
 Every life of a block is an interval of event numbers, from its BLOCK_PLACED to its
 BLOCK_RETIRED; sorted by slot (or warp slot) and start, overlaps are neighbours and the owner
@@ -13,12 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from racetrap.golden_model.events import EventKind
-from racetrap.golden_model.trace.records import Breach, Rule
+from racetrap.golden_model.trace.records import USED_FIELDS, Breach, Rule
 
 __all__ = ["placement_breaches"]
 
 #: More slots or warp slots than an SM can have: makes one key of an SM and a slot.
 _SLOT_SPAN = 256
+#: What a warp does, as against a block or the GPU.
+_WARP_KINDS = [kind for kind, used in USED_FIELDS.items() if {"warp", "pc"} <= set(used)]
 
 
 def _key(events: np.ndarray, name: str) -> np.ndarray:
@@ -47,7 +49,8 @@ class _Lives(NamedTuple):
 
 
 def _kernel_breaches(kind: np.ndarray) -> Iterator[Breach]:
-    marks = np.flatnonzero(kind >= EventKind.KERNEL_BEGIN)
+    mark = (kind == EventKind.KERNEL_BEGIN) | (kind == EventKind.KERNEL_END)
+    marks = np.flatnonzero(mark)
     expected = np.resize([EventKind.KERNEL_BEGIN, EventKind.KERNEL_END], len(marks))
     yield Breach(
         Rule.KERNEL,
@@ -67,13 +70,13 @@ def _kernel_breaches(kind: np.ndarray) -> Iterator[Breach]:
     ends = np.cumsum(kind == EventKind.KERNEL_END)
     yield Breach(
         Rule.KERNEL,
-        np.flatnonzero((begins == ends) & (kind < EventKind.KERNEL_BEGIN)),
+        np.flatnonzero((begins == ends) & ~mark),
         lambda row: f"Event {EventKind(kind[row]).name.lower()} must be in a kernel, not outside",
     )
 
 
 def _slot_breaches(events: np.ndarray, order: np.ndarray, key: np.ndarray) -> Iterator[Breach]:
-    """Rules 20 to 22; ``order`` has the placements and retirements by ``key`` and time."""
+    """Rules 19 to 21; ``order`` has the placements and retirements by ``key`` and time."""
     kind = events["kind"]
     placed = kind[order] == EventKind.BLOCK_PLACED
     taken = np.zeros(len(order), dtype=bool)
@@ -110,10 +113,11 @@ def _warp_lives(events: np.ndarray, lives: _Lives) -> _Lives:
 
 
 def _actor_breaches(events: np.ndarray, blocks: _Lives, warps: _Lives) -> Iterator[Breach]:
-    """Rule 24: warps and barriers act only in a block that is there."""
+    """Rule 23: warps and barriers act only in a block that is there."""
     kind = events["kind"]
+    warp_kinds = np.isin(np.arange(len(EventKind)), _WARP_KINDS)
     for rows, lives, name in (
-        (np.flatnonzero(kind <= EventKind.FENCE), warps, "warp"),
+        (np.flatnonzero(warp_kinds[kind]), warps, "warp"),
         (np.flatnonzero(kind == EventKind.BARRIER), blocks, "slot"),
     ):
         actors = events[rows]
@@ -130,7 +134,7 @@ def _actor_breaches(events: np.ndarray, blocks: _Lives, warps: _Lives) -> Iterat
 
 
 def placement_breaches(events: np.ndarray) -> Iterator[Breach]:
-    """Rules 19 to 24 in turn, the rows ascending."""
+    """Rules 18 to 23 in turn, the rows ascending."""
     kind = events["kind"]
     yield from _kernel_breaches(kind)
     changes = np.flatnonzero((kind == EventKind.BLOCK_PLACED) | (kind == EventKind.BLOCK_RETIRED))

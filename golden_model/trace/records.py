@@ -15,8 +15,9 @@ from racetrap.golden_model.events import EventKind
 
 __all__ = ["EVENT_DTYPE", "LANE_DTYPE", "USED_FIELDS", "Breach", "Rule", "TraceError"]
 
-#: One event.  Its lane records are the ones from ``first_lane`` on, one for each bit of
-#: ``lane_mask``; ``success_mask`` has a bit for each lane whose CAS succeeded.
+#: One event.  The lane records of an access are the ones from ``first_lane`` on, one for each
+#: bit of ``lane_mask``; ``success_mask`` has a bit for each lane whose CAS succeeded.  In other
+#: kinds ``lane_mask`` is the event's ``mask``, and there are no lane records.
 EVENT_DTYPE = np.dtype([
     ("kind", "u1"),
     ("scope", "u1"),
@@ -31,26 +32,32 @@ EVENT_DTYPE = np.dtype([
     ("grid_block", "<u4"),
     ("lane_mask", "<u4"),
     ("success_mask", "<u4"),
-    ("reserved", "<u4"),
+    ("space", "<u4"),
     ("first_lane", "<u8"),
 ])  # fmt: skip
 
-#: One active lane of an access.
+#: One active lane of an access.  The upper half of a 16-byte STORE is in ``compare``.
 LANE_DTYPE = np.dtype([("address", "<u8"), ("value", "<u8"), ("compare", "<u8")])
 
-_ACCESS = ("sm", "slot", "warp", "pc", "size", "strong", "lane_mask")
+_WARP = ("sm", "slot", "warp", "pc", "lane_mask")
+_ACCESS = (*_WARP, "size", "strong", "scope", "space")
 
 #: Fields of the event record that each kind uses; all others are 0.
 USED_FIELDS: dict[EventKind, tuple[str, ...]] = {
     EventKind.LOAD: _ACCESS,
     EventKind.STORE: _ACCESS,
-    EventKind.ATOMIC: (*_ACCESS, "scope", "op", "success_mask"),
-    EventKind.FENCE: ("sm", "slot", "warp", "pc", "scope"),
+    EventKind.ATOMIC: (*_ACCESS, "op", "success_mask"),
+    EventKind.FENCE: (*_WARP, "scope"),
     EventKind.BARRIER: ("sm", "slot", "pc"),
-    EventKind.BLOCK_PLACED: ("sm", "slot", "warp", "warp_count", "grid_block"),
+    EventKind.BLOCK_PLACED: ("sm", "slot", "warp", "warp_count", "grid_block", "lane_mask"),
     EventKind.BLOCK_RETIRED: ("sm", "slot"),
     EventKind.KERNEL_BEGIN: (),
     EventKind.KERNEL_END: (),
+    EventKind.IF: _WARP,
+    EventKind.ELSE: _WARP,
+    EventKind.FI: _WARP,
+    EventKind.EXIT: _WARP,
+    EventKind.WARP_BARRIER: _WARP,
 }
 
 
@@ -65,22 +72,22 @@ class Rule(IntEnum):
     KIND = 6
     CODE = 7
     WIDTH = 8
-    RESERVED = 9
-    UNUSED_FIELD = 10
-    GEOMETRY = 11
-    ATOMIC_STRONG = 12
-    SIZE = 13
-    LANES = 14
-    LANE_RECORDS = 15
-    ALIGNMENT = 16
-    ATOMIC_VALUES = 17
-    VALUE_WIDTH = 18
-    KERNEL = 19
-    SLOT_FREE = 20
-    SLOT_TAKEN = 21
-    ALL_RETIRED = 22
-    WARPS_FREE = 23
-    PLACED = 24
+    UNUSED_FIELD = 9
+    GEOMETRY = 10
+    ATOMIC_STRONG = 11
+    SIZE = 12
+    LANES = 13
+    LANE_RECORDS = 14
+    ALIGNMENT = 15
+    LANE_VALUES = 16
+    VALUE_WIDTH = 17
+    KERNEL = 18
+    SLOT_FREE = 19
+    SLOT_TAKEN = 20
+    ALL_RETIRED = 21
+    WARPS_FREE = 22
+    PLACED = 23
+    DIVERGENCE = 24
     TEXT = 25
 
 

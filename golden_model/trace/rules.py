@@ -1,4 +1,4 @@
-"""Rules 6 to 18: each event record and its lanes, checked with whole-array operations."""
+"""Rules 6 to 17: each event record and its lanes, checked with whole-array operations."""
 
 from __future__ import annotations
 
@@ -11,15 +11,20 @@ from racetrap.golden_model.events import (
     ATOMIC_SIZES,
     EventKind,
     Geometry,
+    Space,
     TraceHeader,
 )
 from racetrap.golden_model.scord.packets import AtomicOp, Scope
+from racetrap.golden_model.trace.divergence import divergence_breach
 from racetrap.golden_model.trace.placement import placement_breaches
-from racetrap.golden_model.trace.records import USED_FIELDS, Breach, Rule, TraceError
+from racetrap.golden_model.trace.records import LANE_DTYPE, USED_FIELDS, Breach, Rule, TraceError
 
 __all__ = ["check_rules"]
 
-_ACCESS_KINDS = (EventKind.LOAD, EventKind.STORE, EventKind.ATOMIC)
+_PLAIN_KINDS = (EventKind.LOAD, EventKind.STORE)
+_ACCESS_KINDS = (*_PLAIN_KINDS, EventKind.ATOMIC)
+#: Kinds that say nothing without a lane.
+_LANE_KINDS = (*_ACCESS_KINDS, EventKind.IF, EventKind.ELSE)
 #: Fields that only some kinds use.
 _OPTIONAL_FIELDS = sorted(set().union(*USED_FIELDS.values()))
 _BIT_COUNT = np.array([value.bit_count() for value in range(256)], dtype=np.uint8)
@@ -57,11 +62,7 @@ def _code_breaches(events: np.ndarray) -> Iterator[Breach]:
     yield _below(Rule.CODE, events, "scope", len(Scope))
     yield _below(Rule.CODE, events, "strong", 2)
     yield _below(Rule.CODE, events, "op", len(AtomicOp))
-    yield _breach(
-        Rule.RESERVED,
-        events["reserved"] != 0,
-        lambda row: f"Reserved bytes must be 0, not {events['reserved'][row]:#x}",
-    )
+    yield _below(Rule.CODE, events, "space", len(Space))
 
 
 def _unused(events: np.ndarray, name: str) -> Breach:
@@ -71,6 +72,15 @@ def _unused(events: np.ndarray, name: str) -> Breach:
         Rule.UNUSED_FIELD,
         (values != 0) & ~users[kind],
         lambda row: f"Field {name} must be 0 in {_name(kind[row])}, not {values[row]}",
+    )
+
+
+def _weak_scope(events: np.ndarray) -> Breach:
+    kind, scope = events["kind"], events["scope"]
+    return _breach(
+        Rule.UNUSED_FIELD,
+        (scope != 0) & (events["strong"] == 0) & _lookup(_PLAIN_KINDS)[kind],
+        lambda row: f"Field scope must be 0 in a weak {_name(kind[row])}, not {scope[row]}",
     )
 
 
@@ -114,12 +124,12 @@ def _access_breaches(events: np.ndarray) -> Iterator[Breach]:
     yield _size(events, (EventKind.ATOMIC,), ATOMIC_SIZES)
     yield _breach(
         Rule.LANES,
-        _lookup(_ACCESS_KINDS)[kind] & (mask == 0),
+        _lookup(_LANE_KINDS)[kind] & (mask == 0),
         lambda row: f"Lanes of {_name(kind[row])} must be at least one, not none",
     )
     success, cas = events["success_mask"], atomic & (events["op"] == AtomicOp.CAS)
     yield _breach(
-        Rule.ATOMIC_VALUES,
+        Rule.LANE_VALUES,
         ((success & ~mask) != 0) | ((success != 0) & ~cas),
         lambda row: (
             f"Success must be given only for active lanes of a CAS, not for lanes {success[row]:#x}"
@@ -156,10 +166,13 @@ class _LaneRules:
     def belongs(self, name: str, users: np.ndarray, where: str) -> Breach:
         strays = (self._lanes[name] != 0) & ~np.repeat(users, self._counts)
         words = f"Field {name} of a lane must be 0 except in {where}"
-        return self._breach(Rule.ATOMIC_VALUES, strays, name, words)
+        return self._breach(Rule.LANE_VALUES, strays, name, words)
 
     def width(self, name: str) -> Breach:
-        wide = (self._size == 4) & (self._lanes[name] >> np.uint64(32) != 0)
+        values = self._lanes[name]
+        # NumPy leaves open what a shift by 64 gives: fields of whole records are never too wide.
+        bits = (np.minimum(self._size, 7) * np.uint8(8)).astype(np.uint64)
+        wide = (self._size < 8) & (values >> bits != 0)
         words = f"Field {name} of a lane must fit in {{size}} bytes"
         return self._breach(Rule.VALUE_WIDTH, wide, name, words)
 
@@ -167,7 +180,7 @@ class _LaneRules:
 def _lane_breaches(
     events: np.ndarray, lanes: np.ndarray, where: Callable[[int], str]
 ) -> Iterator[Breach]:
-    counts = _count_bits(events["lane_mask"])
+    counts = np.where(_lookup(_ACCESS_KINDS)[events["kind"]], _count_bits(events["lane_mask"]), 0)
     starts = np.cumsum(counts) - counts
     first = events["first_lane"]
     yield _breach(
@@ -182,11 +195,12 @@ def _lane_breaches(
         )  # fmt: skip
     rules = _LaneRules(events, lanes, counts)
     yield rules.alignment()
-    atomic = events["kind"] == EventKind.ATOMIC
+    atomic, store = events["kind"] == EventKind.ATOMIC, events["kind"] == EventKind.STORE
     cas = atomic & (events["op"] == AtomicOp.CAS)
     exch = atomic & (events["op"] == AtomicOp.EXCH)
-    yield rules.belongs("compare", cas, "a CAS")
-    yield rules.belongs("value", cas | exch, "a CAS or EXCH")
+    wide_store = store & (events["size"] == LANE_DTYPE["value"].itemsize * 2)
+    yield rules.belongs("compare", cas | wide_store, "a CAS or a store of 16 bytes")
+    yield rules.belongs("value", cas | exch | store, "a CAS, an EXCH or a store")
     yield rules.width("compare")
     yield rules.width("value")
 
@@ -198,10 +212,12 @@ def _breaches(
     yield from _code_breaches(events)
     for name in _OPTIONAL_FIELDS:
         yield _unused(events, name)
+    yield _weak_scope(events)
     yield from _geometry_breaches(header.geometry, events)
     yield from _access_breaches(events)
     yield from _lane_breaches(events, lanes, where)
     yield from placement_breaches(events)
+    yield divergence_breach(events)
 
 
 def check_rules(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, TextIO
 
-from racetrap.golden_model.events import Event, EventKind, Lane, TraceHeader
+from racetrap.golden_model.events import Event, EventKind, Lane, Space, TraceHeader
 from racetrap.golden_model.scord.packets import AtomicOp
 
 if TYPE_CHECKING:
@@ -16,23 +16,31 @@ if TYPE_CHECKING:
 __all__ = ["FIRST_LINE", "NUMBER_FIELDS", "dump_text"]
 
 #: First line of every text trace: what it is, and the version of the form.
-FIRST_LINE = "racetrap-trace 1"
+FIRST_LINE = "racetrap-trace 2"
 
-_ACCESS = ("sm", "slot", "warp", "pc", "size")
+_WARP = ("sm", "slot", "warp", "pc")
+_ACCESS = (*_WARP, "size")
 
-#: Fields that a line of each kind gives as ``name=number``, in the order of writing.
+#: Fields that a line of each kind gives as ``name=number``, in the order of writing; a mask of
+#: 0 is not written.
 NUMBER_FIELDS: dict[EventKind, tuple[str, ...]] = {
     EventKind.LOAD: _ACCESS,
     EventKind.STORE: _ACCESS,
     EventKind.ATOMIC: _ACCESS,
-    EventKind.FENCE: ("sm", "slot", "warp", "pc"),
+    EventKind.FENCE: (*_WARP, "mask"),
     EventKind.BARRIER: ("sm", "slot", "pc"),
-    EventKind.BLOCK_PLACED: ("sm", "slot", "warp", "warp_count", "grid_block"),
+    EventKind.BLOCK_PLACED: ("sm", "slot", "warp", "warp_count", "grid_block", "mask"),
     EventKind.BLOCK_RETIRED: ("sm", "slot"),
     EventKind.KERNEL_BEGIN: (),
     EventKind.KERNEL_END: (),
+    EventKind.IF: (*_WARP, "mask"),
+    EventKind.ELSE: (*_WARP, "mask"),
+    EventKind.FI: (*_WARP, "mask"),
+    EventKind.EXIT: (*_WARP, "mask"),
+    EventKind.WARP_BARRIER: (*_WARP, "mask"),
 }
 
+_HEXADECIMAL = ("pc", "mask")
 #: Shortest run of lanes worth writing as a range.
 _SHORTEST_RANGE = 3
 
@@ -51,6 +59,8 @@ def _header_lines(header: TraceHeader) -> Iterator[str]:
     yield f"source {json.dumps(header.source, ensure_ascii=False)}"
     if header.seed is not None:
         yield f"seed {header.seed}"
+    for pc, place in sorted(header.locations.items()):
+        yield f"location {pc:#x} {json.dumps(place, ensure_ascii=False)}"
 
 
 def _run_length(lanes: tuple[Lane, ...], start: int) -> int:
@@ -68,6 +78,9 @@ def _run_length(lanes: tuple[Lane, ...], start: int) -> int:
 
 
 def _values(event: Event, lane: Lane) -> str:
+    if event.kind == EventKind.STORE:
+        stored = lane.compare << 64 | lane.value
+        return f"={stored:#x}" if stored else ""
     if event.kind != EventKind.ATOMIC or event.op == AtomicOp.OTHER:
         return ""
     if event.op == AtomicOp.EXCH:
@@ -95,13 +108,16 @@ def _event_line(event: Event) -> str:
     words = [event.kind.name.lower()]
     for name in NUMBER_FIELDS[event.kind]:
         value = getattr(event, name)
-        words.append(f"pc={value:#x}" if name == "pc" else f"{name}={value}")
-    if event.kind in (EventKind.ATOMIC, EventKind.FENCE):
+        if name != "mask" or value:
+            words.append(f"{name}={value:#x}" if name in _HEXADECIMAL else f"{name}={value}")
+    if event.kind in (EventKind.LOAD, EventKind.STORE) and event.strong:
+        words.append("strong")
+    if event.strong or event.kind == EventKind.FENCE:
         words.append(event.scope.name.lower())
     if event.kind == EventKind.ATOMIC:
         words.append(event.op.name.lower())
-    elif event.strong:
-        words.append("strong")
+    if event.space == Space.SHARED:
+        words.append("shared")
     if event.lanes:
         words += ["lanes", *_lane_words(event)]
     return " ".join(words)

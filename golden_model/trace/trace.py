@@ -11,7 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from racetrap.golden_model.events import WARP_SIZE, Event, EventKind, Lane, TraceHeader
+from racetrap.golden_model.events import (
+    ACCESS_KINDS,
+    WARP_SIZE,
+    Event,
+    EventKind,
+    Lane,
+    Space,
+    TraceHeader,
+)
 from racetrap.golden_model.scord.packets import AtomicOp, Scope
 from racetrap.golden_model.trace.binary_writer import dump_binary
 from racetrap.golden_model.trace.records import EVENT_DTYPE, LANE_DTYPE, Rule, TraceError
@@ -29,6 +37,10 @@ _ARRAY_CODES = {1: "B", 4: "I", 8: "Q"}
 _KINDS = tuple(EventKind)
 _SCOPES = tuple(Scope)
 _OPS = tuple(AtomicOp)
+_SPACES = tuple(Space)
+#: Highest code of a kind with lanes.
+_LAST_ACCESS = max(ACCESS_KINDS)
+_LANELESS = frozenset(EventKind) - ACCESS_KINDS
 _FLAGS = (False, True)
 
 
@@ -60,7 +72,7 @@ def _fill(target: np.ndarray, name: str, values: list[Any], where: Callable[[int
 def _pack_lanes(
     events: list[Event], where: Callable[[int], str]
 ) -> tuple[list[int], list[int], list[Lane], list[int]]:
-    """Lane masks, success masks and all lanes with the number of the event of each."""
+    """Masks, success masks, and all lanes with the number of the event of each."""
     masks: list[int] = []
     successes: list[int] = []
     lanes: list[Lane] = []
@@ -78,7 +90,12 @@ def _pack_lanes(
             mask |= 1 << number
             if lane.success:
                 success |= 1 << number
-        masks.append(mask)
+        if event.lanes and event.kind in _LANELESS:
+            name = EventKind(event.kind).name.lower()
+            raise TraceError(where(row), Rule.UNUSED_FIELD, f"Lanes must be none in {name}")
+        if event.lanes and event.mask:
+            raise TraceError(where(row), Rule.UNUSED_FIELD, "Mask must be 0 where lanes are given")
+        masks.append(mask or event.mask)
         successes.append(success)
         lanes += event.lanes
         rows += [row] * len(event.lanes)
@@ -134,10 +151,10 @@ class Trace:
         masks, successes, lanes, lane_rows = _pack_lanes(rows, where)
         event_records = np.zeros(len(rows), dtype=EVENT_DTYPE)
         for name in Event._fields:
-            if name != "lanes":
+            if name not in ("lanes", "mask"):
                 column = Event._fields.index(name)
                 _fill(event_records, name, [row[column] for row in rows], where)
-        event_records["lane_mask"] = masks
+        _fill(event_records, "lane_mask", masks, where)
         event_records["success_mask"] = successes
         counts = [len(row.lanes) for row in rows]
         event_records["first_lane"] = np.cumsum(counts, dtype=np.int64) - counts
@@ -192,10 +209,10 @@ def _unpack(records: list[tuple[int, ...]], lanes: list[tuple[int, int, int]]) -
     next_lane = 0
     for (
         kind, scope, strong, op, size, slot, warp, warp_count,
-        sm, pc, grid_block, mask, success, _, _,
+        sm, pc, grid_block, mask, success, space, _,
     ) in records:  # fmt: skip
         active: tuple[Lane, ...] = ()
-        if mask:
+        if kind <= _LAST_ACCESS:
             numbers = _lanes_of(mask)
             own = lanes[next_lane : next_lane + len(numbers)]
             next_lane += len(numbers)
@@ -205,7 +222,8 @@ def _unpack(records: list[tuple[int, ...]], lanes: list[tuple[int, int, int]]) -
                     for number, (address, value, compare) in zip(numbers, own, strict=True)
                 ]
             )
+            mask = 0
         yield Event(
             _KINDS[kind], sm, slot, warp, _SCOPES[scope], _FLAGS[strong], _OPS[op], pc, size,
-            active, warp_count, grid_block,
+            active, warp_count, grid_block, _SPACES[space], mask,
         )  # fmt: skip

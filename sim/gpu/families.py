@@ -39,12 +39,14 @@ class _Warp:
         return self.sm, self.slot
 
     def access(self, kind: EventKind, word: int) -> Event:
-        """Strong load or store."""
+        """Volatile load or store."""
         lanes = (Lane(0, 4 * word),)
-        return Event(kind, self.sm, self.slot, self.warp, strong=True, size=4, lanes=lanes)
+        return Event(
+            kind, self.sm, self.slot, self.warp, Scope.DEVICE, strong=True, size=4, lanes=lanes
+        )
 
     def fence(self, scope: Scope) -> Event:
-        return Event(EventKind.FENCE, self.sm, self.slot, self.warp, scope)
+        return Event(EventKind.FENCE, self.sm, self.slot, self.warp, scope, mask=1)
 
     def atomic(self, op: AtomicOp, scope: Scope, lane: Lane) -> Event:
         return Event(

@@ -119,7 +119,7 @@ class Program:
 
 def load(variable: str) -> Statement:
     """Volatile load."""
-    return Statement(EventKind.LOAD, variable, strong=True)
+    return Statement(EventKind.LOAD, variable, scope=DEVICE, strong=True)
 
 
 def weak_load(variable: str) -> Statement:
@@ -129,7 +129,7 @@ def weak_load(variable: str) -> Statement:
 
 def store(variable: str, value: int = 0) -> Statement:
     """Volatile store."""
-    return Statement(EventKind.STORE, variable, value, strong=True)
+    return Statement(EventKind.STORE, variable, value, scope=DEVICE, strong=True)
 
 
 def weak_store(variable: str, value: int = 0) -> Statement:

@@ -30,6 +30,9 @@ __all__ = [
 #: Chooses the actor to run next: given those that may run (ascending) and the last that ran.
 Schedule = Callable[[Sequence[int], int], int]
 
+#: Lane of its warp that an actor is.
+_LANE = 0
+_MASK = 1 << _LANE
 _ACCESS_BYTES = 4
 _PC_BASE = 0x1000
 _PC_ACTOR = 0x100
@@ -143,14 +146,14 @@ def _event(
     if kind == EventKind.BARRIER:
         return Event(kind, sm, slot, pc=pc)
     if kind == EventKind.FENCE:
-        return Event(kind, sm, slot, warp, statement.scope, pc=pc)
+        return Event(kind, sm, slot, warp, statement.scope, pc=pc, mask=_MASK)
     address = VARIABLES[statement.variable]
-    lane = Lane(0, address)
-    if kind == EventKind.ATOMIC and statement.op == AtomicOp.EXCH:
-        lane = Lane(0, address, statement.value)
+    lane = Lane(_LANE, address)
+    if kind == EventKind.STORE or (kind == EventKind.ATOMIC and statement.op == AtomicOp.EXCH):
+        lane = Lane(_LANE, address, statement.value)
     elif kind == EventKind.ATOMIC and statement.op == AtomicOp.CAS:
         success = old == statement.compare
-        lane = Lane(0, address, statement.value, statement.compare, success)
+        lane = Lane(_LANE, address, statement.value, statement.compare, success)
     return Event(
         kind, sm, slot, warp, statement.scope, statement.strong, statement.op, pc,
         _ACCESS_BYTES, (lane,),

@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 from racetrap.cli import cli
 
 _HEAD = """\
-racetrap-trace 1
+racetrap-trace 2
 system scord
 geometry sm_count=2 blocks_per_sm=2 warps_per_sm=4
 region data_base=0x10000 size_log2=16
@@ -23,9 +23,9 @@ block_retired sm=0 slot=0
 block_retired sm=1 slot=1
 kernel_end
 """
-_STORE = "store sm=0 slot=0 warp=1 pc=0x40 size=4 strong lanes 0:0x10004\n"
+_STORE = "store sm=0 slot=0 warp=1 pc=0x40 size=4 strong device lanes 0:0x10004\n"
 _FENCE = "fence sm=0 slot=0 warp=1 pc=0x44 device\n"
-_LOAD = "load sm=1 slot=1 warp=2 pc=0x48 size=4 strong lanes 3:0x10004\n"
+_LOAD = "load sm=1 slot=1 warp=2 pc=0x48 size=4 strong device lanes 3:0x10004\n"
 
 
 @pytest.fixture

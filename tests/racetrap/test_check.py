@@ -58,17 +58,17 @@ def test_binary_trace_gives_the_same(racetrap, racy, tmp_path):
 def test_settings_and_preset(racetrap, write):
     """Words half a region apart share an entry with ratio 2, and its tag tells them apart."""
     body = (
-        "store sm=0 slot=0 warp=1 pc=0x40 size=4 strong lanes 0:0x10004\n"
-        "store sm=0 slot=0 warp=1 pc=0x44 size=4 strong lanes 0:0x18004\n"
-        "load sm=1 slot=1 warp=2 pc=0x48 size=4 strong lanes 3:0x10004\n"
+        "store sm=0 slot=0 warp=1 pc=0x40 size=4 strong device lanes 0:0x10004\n"
+        "store sm=0 slot=0 warp=1 pc=0x44 size=4 strong device lanes 0:0x18004\n"
+        "load sm=1 slot=1 warp=2 pc=0x48 size=4 strong device lanes 3:0x10004\n"
     )
     assert racetrap("check", write(body), "--set", "ratio=2").exit_code == 0
     assert racetrap("check", write(body), "--preset", "scord-nocache").exit_code == 1
 
 
 def test_unique_prints_the_first_only(racetrap, write):
-    store = "store sm=0 slot=0 warp=1 pc=0x40 size=4 strong lanes 0:0x10004\n"
-    load = "load sm=1 slot=1 warp=2 pc=0x48 size=4 strong lanes 3:0x10004\n"
+    store = "store sm=0 slot=0 warp=1 pc=0x40 size=4 strong device lanes 0:0x10004\n"
+    load = "load sm=1 slot=1 warp=2 pc=0x48 size=4 strong device lanes 3:0x10004\n"
     path = write((store + load) * 3)
     every, first = racetrap("check", path), racetrap("check", path, "--unique")
     assert every.stdout.count("Table IV (") == 5
@@ -79,12 +79,12 @@ def test_unique_prints_the_first_only(racetrap, write):
 def test_earlier_access_is_the_one_that_owns_the_entry(racetrap, write):
     """Reads that only share an entry do not become its owner; a new grid block in a slot does."""
     body = (
-        "load sm=0 slot=0 warp=0 pc=0x40 size=4 strong lanes 0:0x10004\n"
-        "load sm=1 slot=1 warp=2 pc=0x44 size=4 strong lanes 0:0x10004\n"
+        "load sm=0 slot=0 warp=0 pc=0x40 size=4 strong device lanes 0:0x10004\n"
+        "load sm=1 slot=1 warp=2 pc=0x44 size=4 strong device lanes 0:0x10004\n"
         "block_retired sm=0 slot=0\n"
         "block_placed sm=0 slot=0 warp=1 warp_count=1 grid_block=77\n"
-        "store sm=0 slot=0 warp=1 pc=0x48 size=4 strong lanes 0:0x10004\n"
-        "store sm=1 slot=1 warp=3 pc=0x4c size=4 strong lanes 0:0x10004\n"
+        "store sm=0 slot=0 warp=1 pc=0x48 size=4 strong device lanes 0:0x10004\n"
+        "store sm=1 slot=1 warp=3 pc=0x4c size=4 strong device lanes 0:0x10004\n"
     )
     races = json.loads(racetrap("check", write(body), "--json", "-").stdout)["races"]
     parties = [(race["access"]["grid_block"], race["earlier"]["grid_block"]) for race in races]
@@ -128,7 +128,7 @@ def test_event_that_does_not_fit(racetrap, write):
     [
         (None, "No such file or directory."),
         ("", "(rule 1)."),
-        ("racetrap-trace 1\n", "(rule 5)."),
+        ("racetrap-trace 2\n", "(rule 5)."),
     ],
 )
 def test_bad_file(racetrap, tmp_path, content, sentence):

@@ -45,7 +45,7 @@ def test_convert_in_place(racetrap, racy):
 
 def test_convert_to_standard_output(racetrap, racy):
     result = racetrap("trace", "convert", racy, "-")
-    assert result.stdout.startswith("racetrap-trace 1\n")
+    assert result.stdout.startswith("racetrap-trace 2\n")
     assert result.stdout.endswith("kernel_end\n")
     assert racetrap("trace", "convert", racy, "-", "--to", "binary").exit_code == 2
 

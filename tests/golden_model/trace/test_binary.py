@@ -63,10 +63,10 @@ def test_trailing_bytes(written):
         (1, b"X", Rule.MAGIC),
         (6, b"\n", Rule.MAGIC),
         (0, b"\xff", Rule.MAGIC),
-        (8, b"\x02", Rule.VERSION),
+        (8, b"\x01", Rule.VERSION),
         (12, b"\x01", Rule.HEADER_LENGTH),
         (12, b"\0\0\0\0", Rule.HEADER_LENGTH),
-        (12, b"\0\0\0\x01", Rule.HEADER_LENGTH),
+        (12, b"\x08\0\0\x01", Rule.HEADER_LENGTH),
         (16, b"\xff", Rule.FILE_LENGTH),
         (23, b"\xff", Rule.FILE_LENGTH),
         (24, b"\0", Rule.FILE_LENGTH),
@@ -108,6 +108,16 @@ def _with_header(trace, path, header: bytes):
         {"source": "two\nlines"},
         {"seed": -1},
         {"seed": "1"},
+        {"locations": []},
+        {"locations": {"0x40": "a.cu:1"}},
+        {"locations": {"064": "a.cu:1"}},
+        {"locations": {"-64": "a.cu:1"}},
+        {"locations": {"": "a.cu:1"}},
+        {"locations": {"٣": "a.cu:1"}},
+        {"locations": {"4294967296": "a.cu:1"}},
+        {"locations": {"9" * 5000: "a.cu:1"}},
+        {"locations": {"64": 1}},
+        {"locations": {"64": "a\nb"}},
     ],
 )
 def test_header(trace, tmp_path, change):
@@ -126,23 +136,29 @@ def test_header_is_not_what_json_should_be(trace, tmp_path, raw):
 
 
 # Rows of the trace in conftest.py.
-_PLACED, _LOAD, _STORE, _CAS, _FENCE, _EXCH, _BARRIER, _RETIRED, _END = 1, 3, 4, 5, 6, 7, 8, 9, 11
+_PLACED, _LOAD, _STORE, _CAS, _FENCE, _EXCH, _BARRIER = 1, 3, 4, 5, 6, 7, 8
+_IF, _WIDE, _EXIT, _ELSE, _FI, _MEET, _RETIRED, _END = 9, 10, 11, 12, 13, 14, 15, 17
 
 
 @pytest.mark.parametrize(
     ("row", "changes", "rule"),
     [
-        (_LOAD, {"kind": 9}, Rule.KIND),
+        (_LOAD, {"kind": 14}, Rule.KIND),
         (_CAS, {"scope": 2}, Rule.CODE),
         (_CAS, {"op": 3}, Rule.CODE),
         (_LOAD, {"strong": 2}, Rule.CODE),
-        (_FENCE, {"reserved": 1}, Rule.RESERVED),
+        (_LOAD, {"space": 2}, Rule.CODE),
+        (_FENCE, {"space": 1}, Rule.UNUSED_FIELD),
         (_END, {"sm": 1}, Rule.UNUSED_FIELD),
         (_END, {"pc": 1}, Rule.UNUSED_FIELD),
         (_RETIRED, {"warp": 1}, Rule.UNUSED_FIELD),
         (_LOAD, {"scope": 1}, Rule.UNUSED_FIELD),
         (_LOAD, {"op": 1}, Rule.UNUSED_FIELD),
         (_LOAD, {"success_mask": 1}, Rule.UNUSED_FIELD),
+        (_RETIRED, {"lane_mask": 1}, Rule.UNUSED_FIELD),
+        (_IF, {"scope": 1}, Rule.UNUSED_FIELD),
+        (_EXIT, {"size": 4}, Rule.UNUSED_FIELD),
+        (_MEET, {"strong": 1}, Rule.UNUSED_FIELD),
         (_FENCE, {"strong": 1}, Rule.UNUSED_FIELD),
         (_FENCE, {"size": 4}, Rule.UNUSED_FIELD),
         (_BARRIER, {"lane_mask": 1}, Rule.UNUSED_FIELD),
@@ -160,13 +176,15 @@ _PLACED, _LOAD, _STORE, _CAS, _FENCE, _EXCH, _BARRIER, _RETIRED, _END = 1, 3, 4,
         (_CAS, {"size": 2}, Rule.SIZE),
         (_CAS, {"size": 16}, Rule.SIZE),
         (_LOAD, {"lane_mask": 0}, Rule.LANES),
+        (_IF, {"lane_mask": 0}, Rule.LANES),
+        (_ELSE, {"lane_mask": 0}, Rule.LANES),
         (_STORE, {"lane_mask": 0x1F}, Rule.LANE_RECORDS),
         (_STORE, {"lane_mask": 0x7}, Rule.LANE_RECORDS),
         (_EXCH, {"lane_mask": 3}, Rule.LANE_RECORDS),
         (_STORE, {"first_lane": 2}, Rule.LANE_RECORDS),
         (_STORE, {"first_lane": 1 << 63}, Rule.LANE_RECORDS),
-        (_CAS, {"success_mask": 2}, Rule.ATOMIC_VALUES),
-        (_EXCH, {"success_mask": 1}, Rule.ATOMIC_VALUES),
+        (_CAS, {"success_mask": 2}, Rule.LANE_VALUES),
+        (_EXCH, {"success_mask": 1}, Rule.LANE_VALUES),
     ],
 )
 def test_event_rules(spoil, row, changes, rule):
@@ -180,11 +198,12 @@ def test_event_rules(spoil, row, changes, rule):
     [
         (_STORE, 2, {"address": 0x204}, Rule.ALIGNMENT),
         (_CAS, 5, {"address": 0x102}, Rule.ALIGNMENT),
-        (_LOAD, 0, {"value": 1}, Rule.ATOMIC_VALUES),
-        (_STORE, 1, {"compare": 1}, Rule.ATOMIC_VALUES),
-        (_EXCH, 7, {"compare": 1}, Rule.ATOMIC_VALUES),
+        (_LOAD, 0, {"value": 1}, Rule.LANE_VALUES),
+        (_STORE, 1, {"compare": 1}, Rule.LANE_VALUES),
+        (_EXCH, 7, {"compare": 1}, Rule.LANE_VALUES),
         (_CAS, 6, {"compare": 1 << 32}, Rule.VALUE_WIDTH),
         (_EXCH, 7, {"value": 1 << 32}, Rule.VALUE_WIDTH),
+        (_LOAD, 0, {"compare": 1}, Rule.LANE_VALUES),
     ],
 )
 def test_lane_rules(spoil, event, lane, changes, rule):
@@ -192,33 +211,44 @@ def test_lane_rules(spoil, event, lane, changes, rule):
     _refuse(path, rule, f"event record {event}")
 
 
-_ALL = list(range(12))
+_ALL = list(range(_END + 1))
 
 
 @pytest.mark.parametrize(
     ("rows", "rule", "record"),
     [
-        (_ALL[1:], Rule.KERNEL, 10),
+        (_ALL[1:], Rule.KERNEL, _END - 1),
         (_ALL[:-1], Rule.KERNEL, 0),
         ([0, *_ALL], Rule.KERNEL, 1),
-        ([*_ALL, 11], Rule.KERNEL, 12),
-        ([*_ALL, 9], Rule.KERNEL, 12),
-        ([0, 11, 1, *_ALL[0:]], Rule.KERNEL, 2),
+        ([*_ALL, _END], Rule.KERNEL, _END + 1),
+        ([*_ALL, _RETIRED], Rule.KERNEL, _END + 1),
+        ([*_ALL, _MEET], Rule.KERNEL, _END + 1),
+        ([0, _END, 1, *_ALL[0:]], Rule.KERNEL, 2),
         ([0, 1, 1, *_ALL[2:]], Rule.SLOT_FREE, 2),
-        ([*_ALL[:10], 9, *_ALL[10:]], Rule.SLOT_TAKEN, 10),
-        ([0, 9, *_ALL[1:]], Rule.SLOT_TAKEN, 1),
-        ([*_ALL[:10], 11], Rule.ALL_RETIRED, 10),
-        ([*_ALL[:9], 10, 11], Rule.ALL_RETIRED, 10),
-        ([*_ALL[:10], 11, 0, 10, 11], Rule.ALL_RETIRED, 10),
-        ([0, 3, *_ALL[1:]], Rule.PLACED, 1),
-        ([*_ALL[:11], 3, 11], Rule.PLACED, 11),
-        ([*_ALL[:10], 3, *_ALL[10:]], Rule.PLACED, 10),
-        ([*_ALL[:11], 8, 11], Rule.PLACED, 11),
-        ([0, 6, 11], Rule.PLACED, 1),
+        ([*_ALL[: _RETIRED + 1], *_ALL[_RETIRED:]], Rule.SLOT_TAKEN, _RETIRED + 1),
+        ([0, _RETIRED, *_ALL[1:]], Rule.SLOT_TAKEN, 1),
+        ([*_ALL[: _RETIRED + 1], _END], Rule.ALL_RETIRED, _RETIRED + 1),
+        ([*_ALL[:_RETIRED], _RETIRED + 1, _END], Rule.ALL_RETIRED, _RETIRED + 1),
+        ([*_ALL[: _RETIRED + 1], _END, 0, _RETIRED + 1, _END], Rule.ALL_RETIRED, _RETIRED + 1),
+        ([0, _LOAD, *_ALL[1:]], Rule.PLACED, 1),
+        ([*_ALL[:_END], _LOAD, _END], Rule.PLACED, _END),
+        ([*_ALL[: _RETIRED + 1], _LOAD, *_ALL[_RETIRED + 1 :]], Rule.PLACED, _RETIRED + 1),
+        ([*_ALL[:_END], _BARRIER, _END], Rule.PLACED, _END),
+        ([0, _FENCE, _END], Rule.PLACED, 1),
+        *[([0, row, *_ALL[1:]], Rule.PLACED, 1) for row in (_IF, _EXIT, _ELSE, _FI, _MEET)],
+        ([*_ALL[:_IF], *_ALL[_IF + 1 :]], Rule.DIVERGENCE, _ELSE - 1),
+        ([*_ALL[:_ELSE], *_ALL[_ELSE + 1 :]], Rule.DIVERGENCE, _FI - 1),
+        ([*_ALL[: _ELSE + 1], *_ALL[_ELSE:]], Rule.DIVERGENCE, _ELSE + 1),
+        ([*_ALL[: _FI + 1], *_ALL[_FI:]], Rule.DIVERGENCE, _FI + 1),
+        ([*_ALL[: _IF + 1], *_ALL[_IF:]], None, 0),
+        ([*_ALL[:_FI], *_ALL[_FI + 1 :]], None, 0),
     ],
 )
 def test_order_rules(cut, rows, rule, record):
-    _refuse(cut(rows), rule, f"event record {record}")
+    if rule is None:
+        assert len(read_trace(cut(rows))) == len(rows)
+    else:
+        _refuse(cut(rows), rule, f"event record {record}")
 
 
 def test_warps_of_another_block(spoil):
@@ -251,9 +281,9 @@ def test_no_events_is_a_trace(header, tmp_path):
 
 def test_reused_slots_and_warps(header, events, tmp_path):
     """A second block may take a slot, or only its warps, after the first has retired."""
-    first = events[:10]
+    first = events[: _RETIRED + 1]
     placed = [events[1]._replace(slot=0, warp=1, warp_count=1), events[3]]
-    rest = [events[9], *events[10:]]
+    rest = events[_RETIRED:]
     trace = Trace.from_events(header, [*first, *placed, *rest])
     trace.write_binary(tmp_path / "again.trace")
     assert read_trace(tmp_path / "again.trace") == trace

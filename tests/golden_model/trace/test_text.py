@@ -8,7 +8,7 @@ from racetrap.golden_model.trace import Rule, Trace, TraceError, is_binary, read
 
 _HEAD = """\
 # A comment.
-racetrap-trace 1
+racetrap-trace 2
 system scord
 geometry sm_count=2 blocks_per_sm=2 warps_per_sm=4
 region data_base=0x10000 size_log2=16
@@ -17,7 +17,7 @@ source "by # hand"
 _BODY = """\
 kernel_begin
 block_placed sm=0 slot=0 warp=0 warp_count=2 grid_block=5
-load sm=0 slot=0 warp=1 pc=0x40 size=4 strong lanes 0:0x1000 1:0x1004  # a comment
+load sm=0 slot=0 warp=1 pc=0x40 size=4 strong block lanes 0:0x1000 1:0x1004  # a comment
 block_retired sm=0 slot=0
 kernel_end
 """
@@ -146,12 +146,12 @@ _FENCE = "fence sm=0 slot=0 warp=1 pc=0x40"
         (f"{_LOAD} lanes 0..999999999:0x0+4", Rule.LANES),
         (f"{_LOAD} lanes 0:0x1", Rule.ALIGNMENT),
         (f"{_LOAD} lanes 0..3:0x0+2", Rule.ALIGNMENT),
-        (f"{_LOAD} lanes 0:0x0=1", Rule.ATOMIC_VALUES),
-        (f"{_ATOMIC} other lanes 0:0x0=1", Rule.ATOMIC_VALUES),
-        (f"{_ATOMIC} exch lanes 0:0x0", Rule.ATOMIC_VALUES),
-        (f"{_ATOMIC} exch lanes 0:0x0=0->1:ok", Rule.ATOMIC_VALUES),
-        (f"{_ATOMIC} cas lanes 0:0x0=1", Rule.ATOMIC_VALUES),
-        (f"{_ATOMIC} cas lanes 0:0x0=0->1", Rule.ATOMIC_VALUES),
+        (f"{_LOAD} lanes 0:0x0=1", Rule.LANE_VALUES),
+        (f"{_ATOMIC} other lanes 0:0x0=1", Rule.LANE_VALUES),
+        (f"{_ATOMIC} exch lanes 0:0x0", Rule.LANE_VALUES),
+        (f"{_ATOMIC} exch lanes 0:0x0=0->1:ok", Rule.LANE_VALUES),
+        (f"{_ATOMIC} cas lanes 0:0x0=1", Rule.LANE_VALUES),
+        (f"{_ATOMIC} cas lanes 0:0x0=0->1", Rule.LANE_VALUES),
         (f"{_ATOMIC} exch lanes 0:0x0=0x100000000", Rule.VALUE_WIDTH),
         (f"{_ATOMIC} cas lanes 0:0x0=0x100000000->1:ok", Rule.VALUE_WIDTH),
         ("kernel_begin", Rule.KERNEL),
@@ -209,9 +209,9 @@ def test_event_outside_a_kernel(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "rule", "line"),
     [
-        ("racetrap-trace 1", "racetrap 1", Rule.MAGIC, 2),
-        ("racetrap-trace 1", "racetrap-trace 2", Rule.VERSION, 2),
-        ("racetrap-trace 1", "racetrap-trace", Rule.VERSION, 2),
+        ("racetrap-trace 2", "racetrap 1", Rule.MAGIC, 2),
+        ("racetrap-trace 2", "racetrap-trace 1", Rule.VERSION, 2),
+        ("racetrap-trace 2", "racetrap-trace", Rule.VERSION, 2),
         ("system scord\n", "", Rule.HEADER, "header"),
         ("system scord", "system barracuda", Rule.HEADER, "header"),
         ("system scord\n", "system scord\nsystem scord\n", Rule.HEADER, 4),
@@ -249,7 +249,7 @@ def test_not_a_trace(tmp_path, raw):
 
 def test_bytes_that_are_no_text(tmp_path):
     path = tmp_path / "other"
-    path.write_bytes(b"racetrap-trace 1\n\xff\n")
+    path.write_bytes(b"racetrap-trace 2\n\xff\n")
     _refuse(path, Rule.MAGIC, "")
 
 
