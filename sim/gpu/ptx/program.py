@@ -20,6 +20,7 @@ __all__ = [
     "Instruction",
     "Location",
     "Module",
+    "Negated",
     "Operand",
     "Register",
     "Special",
@@ -44,7 +45,11 @@ TYPE_BYTES = {f"{kind}{bits}": bits // 8 for kind in "bsu" for bits in (8, 16, 3
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """A register of each thread; a name of a nested scope that hides another ends in ``#n``."""
+    """A register of each thread; ``type`` is that of its declaration, such as ``b32``.
+
+    A name that several scopes of a function declare ends in ``#n`` from the second on.  The
+    name ``_`` (type ``b64``) stands for a result that is not wanted.
+    """
 
     name: str
     type: str
@@ -59,7 +64,8 @@ class Immediate:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A variable, or the address of it: a key of the function's or the module's variables."""
+    """A variable of the function or else of the module, or a function; where no address is
+    expected it stands for its address."""
 
     name: str
 
@@ -72,8 +78,18 @@ class Special:
 
 
 @dataclass(frozen=True, slots=True)
+class Negated:
+    """A predicate read as its opposite: ``!%p``."""
+
+    register: Register
+
+
+@dataclass(frozen=True, slots=True)
 class Address:
-    """Memory operand ``[base+offset]``; without base ``offset`` is the whole address."""
+    """Memory operand ``[base+offset]``; without base ``offset`` is the whole address.
+
+    As operand of ``mov`` it is the value ``symbol+offset``.
+    """
 
     base: Register | Symbol | None
     offset: int
@@ -105,27 +121,20 @@ class Vector:
     elements: tuple[Operand, ...]
 
 
-Operand = Register | Immediate | Symbol | Special | Address | Target | CallTarget | Vector
+Operand = Register | Negated | Immediate | Symbol | Special | Address | Target | CallTarget | Vector
 
 
 @dataclass(frozen=True, slots=True)
 class Location:
     """A place in the source of the PTX; lines and columns count from 1.
 
-    Parameters
-    ----------
-    file : str
-        Source file as the compiler named it.
-    line, column : int
-        Place in that file.
-    inlined_at : Location, optional
-        Where the function that holds this place was inlined.
+    Code of a function that was inlined from another file, such as an atomic function of the
+    compiler's headers, has the place where it was inlined.
     """
 
     file: str
     line: int
     column: int
-    inlined_at: Location | None = None
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"

@@ -1,0 +1,178 @@
+"""A function from its syntax: statements flattened first, then every operand resolved.
+
+Two steps, since branches name labels that come later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from math import prod
+from typing import Any, NamedTuple
+
+from lark import Token
+
+from racetrap.sim.gpu.ptx.locations import LocationTracker
+from racetrap.sim.gpu.ptx.nodes import (
+    BodyNode,
+    BranchTargetsNode,
+    DeclarationNode,
+    FunctionNode,
+    InstructionNode,
+    LabelNode,
+    LocationNode,
+    NegatedNode,
+    RegistersNode,
+)
+from racetrap.sim.gpu.ptx.operands import resolve_operands
+from racetrap.sim.gpu.ptx.program import (
+    Function,
+    Instruction,
+    Location,
+    Register,
+    Symbol,
+    Variable,
+)
+from racetrap.sim.gpu.ptx.scopes import Scope
+from racetrap.sim.gpu.ptx.variables import declared_variables
+
+__all__ = ["build_function", "formal_parameters"]
+
+
+class _Pending(NamedTuple):
+    """An instruction whose operands are not resolved yet."""
+
+    node: InstructionNode
+    scope: Scope
+    location: Location | None
+
+
+def formal_parameters(nodes: tuple[DeclarationNode, ...], module: str) -> tuple[Variable, ...]:
+    """Parameters or return values of a function."""
+    return tuple(variable for node in nodes for variable in declared_variables(node, module))
+
+
+class _Flattener:
+    """First step: names of all scopes, and the instructions in one row."""
+
+    def __init__(self, module: str, files: Mapping[int, str]):
+        self._module = module
+        self._locations = LocationTracker(files)
+        self.registers: dict[str, Register] = {}
+        self.variables: dict[str, Variable] = {}
+        self.pending: list[_Pending] = []
+
+    def declare_formal(self, node: DeclarationNode, scope: Scope) -> None:
+        for declarator in node.declarators:
+            scope.define(str(declarator.name), declarator.name, Symbol(str(declarator.name)))
+
+    def walk(self, statements: tuple[Any, ...], scope: Scope) -> None:
+        label: Token | None = None
+        for statement in statements:
+            match statement:
+                case InstructionNode():
+                    pending = _Pending(statement, scope, self._locations.current)
+                    self.pending.append(pending)
+                case LocationNode():
+                    self._locations.enter(statement)
+                case LabelNode():
+                    label = statement.name
+                    scope.define_label(label, len(self.pending))
+                case RegistersNode():
+                    self._declare_registers(statement, scope)
+                case DeclarationNode():
+                    self._declare_variables(statement, scope)
+                case BodyNode():
+                    self.walk(statement.statements, Scope(self._module, scope))
+                case BranchTargetsNode():
+                    if label is None:
+                        raise scope.fail(
+                            statement.names[0],
+                            "Branch table must have a label before it, not none",
+                        )
+                    scope.define_table(label, statement.names)
+
+    def _declare_registers(self, node: RegistersNode, scope: Scope) -> None:
+        for token, count in node.ranges:
+            names = [str(token)] if count is None else [f"{token}{n}" for n in range(count)]
+            for name in names:
+                register = Register(self._unique(name, self.registers), node.type)
+                self.registers[register.name] = register
+                scope.define(name, token, register)
+
+    def _declare_variables(self, node: DeclarationNode, scope: Scope) -> None:
+        variables = declared_variables(node, self._module)
+        for declarator, variable in zip(node.declarators, variables, strict=True):
+            name = self._unique(variable.name, self.variables)
+            self.variables[name] = replace(variable, name=name)
+            scope.define(variable.name, declarator.name, Symbol(name))
+
+    @staticmethod
+    def _unique(name: str, taken: Mapping[str, Any]) -> str:
+        number, result = 1, name
+        while result in taken:
+            number += 1
+            result = f"{name}#{number}"
+        return result
+
+
+def _instruction(pending: _Pending, index: int) -> Instruction:
+    node, scope, location = pending
+    opcode, *modifiers = node.opcode.split(".")
+    negated = isinstance(node.guard, NegatedNode)
+    name = node.guard.name if isinstance(node.guard, NegatedNode) else node.guard
+    return Instruction(
+        index=index,
+        opcode=opcode,
+        modifiers=tuple(modifiers),
+        operands=resolve_operands(node, scope),
+        guard=None if name is None else scope.predicate(name),
+        guard_negated=negated,
+        line=node.opcode.line or 0,
+        location=location,
+    )
+
+
+def build_function(
+    node: FunctionNode, module: str, outer: Scope, files: Mapping[int, str], first: int
+) -> Function:
+    """Function of a syntax node.
+
+    Parameters
+    ----------
+    node : FunctionNode
+        Its syntax.
+    module : str
+        Name of the PTX file, for messages.
+    outer : Scope
+        Names of the module.
+    files : mapping of int to str
+        Source files by their number.
+    first : int
+        Number in the module of the function's first instruction.
+
+    Raises
+    ------
+    PtxError
+        If a name is not declared, or an operand cannot be what it is.
+    """
+    flattener = _Flattener(module, files)
+    scope = Scope(module, outer)
+    for declaration in (*node.returns, *node.parameters):
+        flattener.declare_formal(declaration, scope)
+    if node.body is not None:
+        flattener.walk(node.body.statements, scope)
+    limits = [prod(values) for name, values in node.limits if name in ("maxntid", "reqntid")]
+    return Function(
+        name=str(node.name),
+        is_kernel=node.is_kernel,
+        parameters=formal_parameters(node.parameters, module),
+        returns=formal_parameters(node.returns, module),
+        registers=flattener.registers,
+        variables=tuple(flattener.variables.values()),
+        instructions=tuple(
+            _instruction(pending, first + n) for n, pending in enumerate(flattener.pending)
+        ),
+        defined=node.body is not None,
+        max_threads=min(limits, default=None),
+    )

@@ -1,0 +1,110 @@
+"""PTX text to a module.
+
+Ref: PTX ISA 9.0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lark import Token
+
+from racetrap.sim.gpu.ptx.errors import PtxError
+from racetrap.sim.gpu.ptx.function_builder import build_function
+from racetrap.sim.gpu.ptx.nodes import DeclarationNode, FileNode, FunctionNode, HeaderNode
+from racetrap.sim.gpu.ptx.program import CallTarget, Function, Module, Symbol, Variable
+from racetrap.sim.gpu.ptx.scopes import Scope
+from racetrap.sim.gpu.ptx.syntax import parse_syntax
+from racetrap.sim.gpu.ptx.variables import declared_variables
+
+__all__ = ["parse_ptx"]
+
+
+def _header(items: list[Any], name: str) -> dict[str, Token]:
+    header = {item.directive: item.value for item in items if isinstance(item, HeaderNode)}
+    for directive in ("version", "target", "address_size"):
+        if directive not in header:
+            raise PtxError(name, 1, f"PTX must have .{directive}, not be without it")
+    size = header["address_size"]
+    if size != "64":
+        raise PtxError(name, size.line or 0, f"Address size must be 64, not {size}")
+    return header
+
+
+def _module_variables(items: list[Any], name: str, scope: Scope) -> dict[str, Variable]:
+    variables: dict[str, Variable] = {}
+    for item in items:
+        if not isinstance(item, DeclarationNode):
+            continue
+        for declarator, variable in zip(
+            item.declarators, declared_variables(item, name), strict=True
+        ):
+            token = declarator.name
+            if variable.space in ("param", "local"):
+                raise scope.fail(
+                    token,
+                    f"Variable of the module must be .global, .shared or .const, "
+                    f"not .{variable.space}",
+                )
+            earlier = variables.get(variable.name)
+            if earlier and not (earlier.extern or variable.extern):
+                raise scope.fail(token, f"Variable must be defined once, not {token} again")
+            if earlier is None or earlier.extern:
+                variables[variable.name] = variable
+            scope.define_global(variable.name, Symbol(variable.name))
+    return variables
+
+
+def _functions(items: list[Any], name: str, scope: Scope) -> dict[str, Function]:
+    nodes = [item for item in items if isinstance(item, FunctionNode)]
+    files = {item.number: item.path for item in items if isinstance(item, FileNode)}
+    for node in nodes:
+        scope.define_global(str(node.name), CallTarget(str(node.name)))
+    functions: dict[str, Function] = {}
+    first = 0
+    for node in nodes:
+        earlier = functions.get(node.name)
+        if earlier is not None and earlier.defined:
+            if node.body is not None:
+                raise scope.fail(node.name, f"Function must be defined once, not {node.name} again")
+            continue
+        function = build_function(node, name, scope, files, first)
+        functions[function.name] = function
+        first += len(function.instructions)
+    return functions
+
+
+def parse_ptx(text: str, name: str) -> Module:
+    """Read a PTX text.
+
+    Parameters
+    ----------
+    text : str
+        The PTX, as nvcc, NVRTC or a person wrote it.
+    name : str
+        Name of its file, for messages.
+
+    Returns
+    -------
+    Module
+        Its variables and functions, names resolved.  Instructions are numbered over all
+        functions in the order of the text.  Debug sections are passed over.
+
+    Raises
+    ------
+    PtxError
+        If the text breaks a rule; names file, line and rule.
+    """
+    items = parse_syntax(text, name)
+    header = _header(items, name)
+    scope = Scope(name)
+    variables = _module_variables(items, name, scope)
+    functions = _functions(items, name, scope)
+    return Module(
+        name=name,
+        version=str(header["version"]),
+        target=str(header["target"]),
+        address_size=int(header["address_size"]),
+        variables=variables,
+        functions=functions,
+    )

@@ -1,0 +1,81 @@
+"""PTX text to syntax nodes: names are not resolved and nothing is known of instructions.
+
+Ref: PTX ISA 9.0, Section 4 (syntax); the grammar is ``ptx.lark``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+from lark import Lark, UnexpectedCharacters, UnexpectedToken
+
+from racetrap.sim.gpu.ptx.errors import PtxError
+from racetrap.sim.gpu.ptx.node_builder import NodeBuilder
+
+__all__ = ["parse_syntax"]
+
+#: What a reader of an error calls the terminals that are not plain text.
+_WORDS = {
+    "NAME": "a name", "LABEL": "a label", "OPCODE": "an instruction", "INTEGER": "an integer",
+    "FLOAT": "a number", "STRING": "a string", "TYPE": "a type", "REGISTER_TYPE": "a type",
+    "SPACE": "a state space", "LINKAGE": "a linkage", "LIMIT": "a performance directive",
+    "ATTRIBUTE": "an attribute", "$END": "the end of the text",
+}  # fmt: skip
+#: Terminals that begin a statement or a declaration of the module, with which many others go.
+_GROUPS = {"OPCODE": "a statement", "LINKAGE": "a declaration"}
+
+
+@lru_cache(maxsize=1)
+def _grammar() -> Lark:
+    return Lark.open_from_package(
+        "racetrap.sim.gpu.ptx",
+        "ptx.lark",
+        parser="lalr",
+        start="module",
+        transformer=NodeBuilder(),
+        maybe_placeholders=False,
+    )
+
+
+def _expected(names: Iterable[str]) -> str:
+    names = set(names)
+    for member, word in _GROUPS.items():
+        if member in names:
+            return word
+    words = {
+        _WORDS.get(name) or f"'{_grammar().get_terminal(name).pattern.value}'" for name in names
+    }
+    *most, last = sorted(words)
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def _sentence(expected: Iterable[str], found: str) -> str:
+    value = repr(found) if found else "the end of the text"
+    return f"Text must go on with {_expected(expected)}, not {value}"
+
+
+def parse_syntax(text: str, name: str) -> list[Any]:
+    """Read a PTX text into the nodes of its module, in order.
+
+    Parameters
+    ----------
+    text : str
+        The PTX.
+    name : str
+        Name of its file, for messages.
+
+    Raises
+    ------
+    PtxError
+        If the text does not follow the grammar; names the line and what was expected there.
+    """
+    try:
+        return _grammar().parse(text)
+    except UnexpectedToken as error:
+        last = text.count("\n") + 1
+        line = error.line if error.token.type != "$END" else last
+        raise PtxError(name, line, _sentence(error.expected, str(error.token))) from None
+    except UnexpectedCharacters as error:
+        raise PtxError(name, error.line, _sentence(error.allowed, error.char)) from None
