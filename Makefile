@@ -11,7 +11,7 @@ SOURCES := golden_model rtl generators sim tb racetrap
 TYPES := $(BUILD)/types/racetrap
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format types unit bench campaign docs clean
+.PHONY: help setup demo test lint format types unit bench campaign docs kernels clean
 
 help:
 	@echo "make setup     make the virtual environment $(VENV)"
@@ -20,6 +20,7 @@ help:
 	@echo "make bench     measure throughput and simulation speed"
 	@echo "make campaign  compare hardware and golden model on random volume and in 200 schedules"
 	@echo "make docs      make the generated pages of docs/ again"
+	@echo "make kernels   compile the kept PTX of our CUDA sources again (needs the extra cuda)"
 	@echo "make format    format the sources"
 	@echo "make clean     remove everything that was built, but not $(VENV)"
 
@@ -75,6 +76,9 @@ campaign: $(READY)
 
 docs: $(READY)
 	$(BIN)/python -m racetrap.generators.docs docs
+
+kernels: $(READY)
+	$(BIN)/python -m racetrap.sim.gpu.kernel_files
 
 clean:
 	rm -rf $(BUILD) .pytest_cache .mypy_cache .ruff_cache .hypothesis
