@@ -59,7 +59,6 @@ class _Generator:
             for slot in range(slots)
         ]
         self._grid_block = 0
-        self._stored = 1
         self._thresholds = self._cumulate()
 
     def _cumulate(self) -> tuple[float, ...]:
@@ -142,20 +141,12 @@ class _Generator:
         strong = rng.random() >= knobs.weak
         pc, lanes = self._pc(), self._lanes(self._address(size), size)
         if kind == EventKind.STORE:
-            lanes = self._with_values(lanes, size)
+            # Every lane stores another value, which fits in a byte.
+            lanes = tuple([lane._replace(value=lane.lane + 1) for lane in lanes])
         return Event(
             kind, block.sm, block.slot, warp, Scope(strong), strong,
             pc=pc, size=size, lanes=lanes,
         )  # fmt: skip
-
-    def _with_values(self, lanes: tuple[Lane, ...], size: int) -> tuple[Lane, ...]:
-        """Lanes that store a value of their own each, as far as ``size`` bytes can tell."""
-        first = self._stored
-        self._stored += len(lanes)
-        limit = 1 << 8 * min(size, 8)
-        return tuple(
-            [Lane(lane.lane, lane.address, (first + n) % limit) for n, lane in enumerate(lanes)]
-        )
 
     def _lock(self, block: _Block, warp: int) -> Event:
         op = AtomicOp.CAS if self._rng.random() < 0.6 else AtomicOp.EXCH

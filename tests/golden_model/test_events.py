@@ -44,6 +44,10 @@ def test_bad_parts(make, error, sentence):
         ({"source": "a\tb"}, ValueError, "source must be printable"),
         ({"seed": 1 << 64}, ValueError, "seed must be from 0"),
         ({"seed": True}, TypeError, "seed must be an integer, not True"),
+        ({"locations": {"8": "a"}}, TypeError, "PC of a location must be an integer, not '8'"),
+        ({"locations": {1 << 32: "a"}}, ValueError, "PC of a location must be from 0"),
+        ({"locations": {8: 7}}, TypeError, "Location of pc 0x8 must be a string, not 7"),
+        ({"locations": {8: "a\nb"}}, ValueError, "Location of pc 0x8 must be printable"),
     ],
 )
 def test_bad_header(change, error, sentence):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from racetrap.golden_model.events import Event, EventKind, Lane
+from racetrap.golden_model.events import Event, EventKind, Lane, Space
 from racetrap.golden_model.scord.coalescer import coalesce
 from racetrap.golden_model.scord.packets import AtomicOp, Scope, Transaction, TransactionKind
 from racetrap.golden_model.scord.params import ScordParams
@@ -96,7 +96,20 @@ def test_fence_barrier_and_block():
     ]
 
 
-@pytest.mark.parametrize("kind", [E.KERNEL_BEGIN, E.KERNEL_END, E.BLOCK_RETIRED])
+def test_scope_of_a_strong_access_is_not_for_the_detector():
+    lanes = [Lane(3, 0x1000)]
+    plain, scoped = (
+        coalesce(access(E.LOAD, 4, lanes, strong=True, scope=scope), PARAMS) for scope in Scope
+    )
+    assert plain == scoped
+
+
+@pytest.mark.parametrize("kind", [E.LOAD, E.STORE, E.ATOMIC])
+def test_shared_memory_is_not_seen(kind):
+    assert coalesce(access(kind, 4, [Lane(3, 0x1000)], space=Space.SHARED), PARAMS) == []
+
+
+@pytest.mark.parametrize("kind", [kind for kind in E if kind > E.BLOCK_PLACED])
 def test_events_that_no_tracker_sees(kind):
     assert coalesce(Event(kind), PARAMS) == []
 

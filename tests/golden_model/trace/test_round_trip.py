@@ -12,13 +12,20 @@ from racetrap.golden_model.events import (
     EventKind,
     Geometry,
     Lane,
+    Space,
     TraceHeader,
 )
 from racetrap.golden_model.scord.packets import AtomicOp, Scope
 from racetrap.golden_model.trace import Trace, read_trace
 
 _SCOPES = st.sampled_from(list(Scope))
-_PCS = st.integers(0, (1 << 32) - 1)
+_PCS = _MASKS = st.integers(0, (1 << 32) - 1)
+_PLACES = st.text().filter(str.isprintable)
+_LANE_CHANGES = (EventKind.FENCE, EventKind.EXIT, EventKind.WARP_BARRIER)
+_ACTS = (
+    EventKind.LOAD, EventKind.STORE, EventKind.ATOMIC, EventKind.BARRIER, EventKind.IF,
+    *_LANE_CHANGES,
+)  # fmt: skip
 
 
 @st.composite
@@ -28,8 +35,9 @@ def _headers(draw):
     return TraceHeader(
         geometry=Geometry(*draw(st.tuples(*[st.integers(1, 5)] * 2)), draw(st.integers(1, 64))),
         region=DataRegion(base, size_log2),
-        source=draw(st.text().filter(str.isprintable)),
+        source=draw(_PLACES),
         seed=draw(st.none() | st.integers(0, (1 << 64) - 1)),
+        locations=draw(st.dictionaries(_PCS, _PLACES, max_size=4)),
     )
 
 
@@ -39,35 +47,56 @@ def _lanes(draw, size, kind, op):
     units = (1 << 64) // size
     first, stride = draw(st.integers(0, units - 1)), draw(st.integers(-3, 3))
     regular = draw(st.booleans())
-    values = st.integers(0, (1 << 8 * size) - 1) if kind == EventKind.ATOMIC else st.just(0)
+    values = st.integers(0, (1 << 8 * min(size, 8)) - 1)
+    cas = kind == EventKind.ATOMIC and op == AtomicOp.CAS
+    exch = kind == EventKind.ATOMIC and op == AtomicOp.EXCH
+    store = kind == EventKind.STORE
     lanes = []
     for number in numbers:
         unit = (first + number * stride) % units if regular else draw(st.integers(0, units - 1))
         lanes.append(Lane(
             number,
             unit * size,
-            0 if op == AtomicOp.OTHER else draw(values),
-            draw(values) if op == AtomicOp.CAS else 0,
-            op == AtomicOp.CAS and kind == EventKind.ATOMIC and draw(st.booleans()),
+            draw(values) if cas or exch or store else 0,
+            draw(values) if cas or (store and size == 16) else 0,
+            cas and draw(st.booleans()),
         ))  # fmt: skip
     return tuple(lanes)
 
 
 @st.composite
 def _acts(draw, sm, slot, warps):
-    """One event of a placed block."""
-    kind = EventKind(draw(st.integers(EventKind.LOAD, EventKind.BARRIER)))
+    """What a placed block does next: one event, or a branch with what lies in it."""
+    kind = draw(st.sampled_from(_ACTS))
     pc, warp = draw(_PCS), draw(st.sampled_from(warps))
     if kind == EventKind.BARRIER:
-        return Event(kind, sm, slot, pc=pc)
-    if kind == EventKind.FENCE:
-        return Event(kind, sm, slot, warp, draw(_SCOPES), pc=pc)
+        return [Event(kind, sm, slot, pc=pc)]
+    if kind == EventKind.IF:
+        return draw(_branches(sm, slot, warp))
+    if kind in _LANE_CHANGES:
+        scope = draw(_SCOPES) if kind == EventKind.FENCE else Scope.BLOCK
+        return [Event(kind, sm, slot, warp, scope, pc=pc, mask=draw(_MASKS))]
     atomic = kind == EventKind.ATOMIC
     size = draw(st.sampled_from(ATOMIC_SIZES if atomic else ACCESS_SIZES))
     op = draw(st.sampled_from(list(AtomicOp))) if atomic else AtomicOp.CAS
-    scope = draw(_SCOPES) if atomic else Scope.BLOCK
     strong = atomic or draw(st.booleans())
-    return Event(kind, sm, slot, warp, scope, strong, op, pc, size, draw(_lanes(size, kind, op)))
+    scope = draw(_SCOPES) if strong else Scope.BLOCK
+    lanes, space = draw(_lanes(size, kind, op)), draw(st.sampled_from(list(Space)))
+    return [Event(kind, sm, slot, warp, scope, strong, op, pc, size, lanes, space=space)]
+
+
+@st.composite
+def _branches(draw, sm, slot, warp):
+    """A branch of a warp, with acts of the warp (perhaps more branches) on both sides."""
+    lanes = draw(_MASKS.filter(lambda mask: mask.bit_count() > 1))
+    first = draw(_MASKS.map(lambda mask: mask & lanes).filter(lambda mask: mask not in (0, lanes)))
+    events = []
+    masks = (first, lanes & ~first, draw(_MASKS) & lanes)
+    for kind, mask in zip((EventKind.IF, EventKind.ELSE, EventKind.FI), masks, strict=True):
+        events.append(Event(kind, sm, slot, warp, pc=draw(_PCS), mask=mask))
+        if kind != EventKind.FI and draw(st.booleans()):
+            events += draw(_acts(sm, slot, [warp]))
+    return events
 
 
 @st.composite
@@ -83,7 +112,7 @@ def _traces(draw):
             slot = draw(st.integers(0, geometry.blocks_per_sm - 1))
             if (sm, slot) in placed:
                 if draw(st.integers(0, 3)):
-                    events.append(draw(_acts(sm, slot, placed[sm, slot])))
+                    events += draw(_acts(sm, slot, placed[sm, slot]))
                 else:
                     del placed[sm, slot]
                     events.append(Event(EventKind.BLOCK_RETIRED, sm, slot))
@@ -94,10 +123,10 @@ def _traces(draw):
             warps = range(warp, warp + count)
             if not set(warps) & set(taken):
                 placed[sm, slot] = warps
-                grid_block = draw(_PCS)
+                grid_block, mask = draw(_PCS), draw(_MASKS)
                 events.append(Event(
                     EventKind.BLOCK_PLACED, sm, slot, warp,
-                    warp_count=count, grid_block=grid_block,
+                    warp_count=count, grid_block=grid_block, mask=mask,
                 ))  # fmt: skip
         events += [Event(EventKind.BLOCK_RETIRED, *place) for place in placed]
         events.append(Event(EventKind.KERNEL_END))
@@ -144,3 +173,6 @@ def test_types_of_what_iteration_gives(trace):
     assert event.strong is True
     assert event.lanes[0].success is True
     assert type(event.lanes[0].address) is int
+    wide = list(trace)[10]
+    assert isinstance(wide.space, Space)
+    assert wide.mask == 0

@@ -2,8 +2,8 @@
 
 import pytest
 
-from racetrap.golden_model.events import Event, EventKind, Lane
-from racetrap.golden_model.scord.packets import AtomicOp
+from racetrap.golden_model.events import Event, EventKind, Lane, Space
+from racetrap.golden_model.scord.packets import AtomicOp, Scope
 from racetrap.golden_model.trace import Rule, Trace, TraceError, is_binary, read_trace
 
 _HEAD = """\
@@ -93,6 +93,38 @@ def test_atomics(tmp_path, words, lane):
     assert event.strong
 
 
+@pytest.mark.parametrize(
+    ("size", "words", "lanes"),
+    [
+        (1, "3:0x8=0xff", [Lane(3, 8, 255)]),
+        (4, "0..2:0x8+4=0x7 4:0x8", [Lane(0, 8, 7), Lane(1, 12, 7), Lane(2, 16, 7), Lane(4, 8)]),
+        (16, "3:0x10=0x20000000000000005", [Lane(3, 16, 5, 2)]),
+        (16, "3:0x10=0x50000000000000000", [Lane(3, 16, 0, 5)]),
+    ],
+)
+def test_values_stored(tmp_path, size, words, lanes):
+    lines = (_HEAD + _BODY).splitlines(keepends=True)
+    lines[_LOAD_LINE - 1] = f"{_STORE.replace('size=4', f'size={size}')} shared lanes {words}\n"
+    trace = read_trace(_write(tmp_path, "".join(lines)))
+    event = list(trace)[2]
+    assert (event.space, event.strong, list(event.lanes)) == (Space.SHARED, False, lanes)
+    trace.write_text(tmp_path / "again.txt")
+    assert f" shared lanes {words}\n" in (tmp_path / "again.txt").read_text()
+
+
+def test_locations(tmp_path):
+    text = _HEAD + 'location 64 "b.cu:2 # x"  \nlocation 0x8 ""\n' + _BODY
+    trace = read_trace(_write(tmp_path, text))
+    assert trace.header.locations == {8: "", 64: "b.cu:2 # x"}
+    trace.write_text(tmp_path / "again.txt")
+    assert 'location 0x8 ""\nlocation 0x40 "b.cu:2 # x"\n' in (tmp_path / "again.txt").read_text()
+
+
+def test_version_1_is_refused_by_name(tmp_path):
+    with pytest.raises(TraceError, match="Version must be 2, not '1'"):
+        read_trace(_write(tmp_path, _HEAD.replace("trace 2", "trace 1") + _BODY))
+
+
 @pytest.mark.parametrize("last", ["=0x0->0x1:failed", "=0x0->0x2:ok", "=0x1->0x1:ok"])
 def test_ranges_end_where_values_change(tmp_path, last):
     words = f"lanes 0..2:0x8+0=0x0->0x1:ok 3:0x8{last}"
@@ -106,7 +138,9 @@ def test_ranges_end_where_values_change(tmp_path, last):
 
 _LOAD = "load sm=0 slot=0 warp=1 pc=0x40 size=4"
 _ATOMIC = "atomic sm=0 slot=0 warp=1 pc=0x40 size=4 device"
+_STORE = "store sm=0 slot=0 warp=1 pc=0x40 size=4"
 _FENCE = "fence sm=0 slot=0 warp=1 pc=0x40"
+_IF = "if sm=0 slot=0 warp=1 pc=0x40"
 
 
 @pytest.mark.parametrize(
@@ -117,12 +151,20 @@ _FENCE = "fence sm=0 slot=0 warp=1 pc=0x40"
         (f"{_LOAD} system lanes 0:0x0", Rule.CODE),
         (f"{_LOAD} sm lanes 0:0x0", Rule.CODE),
         (_LOAD.replace("pc=0x40", "pc=0x100000000") + " lanes 0:0x0", Rule.WIDTH),
+        (f"{_FENCE} device mask=0x100000000", Rule.WIDTH),
+        (f"{_STORE} lanes 0:0x0=0x100000000000000000000000000000000", Rule.WIDTH),
         (_LOAD.replace("sm=0", "sm=4294967296") + " lanes 0:0x0", Rule.WIDTH),
         (_LOAD.replace("warp=1", "warp=256") + " lanes 0:0x0", Rule.WIDTH),
         (f"{_LOAD} lanes 0:0x10000000000000000", Rule.WIDTH),
         (f"{_LOAD} lanes 0..3:0xfffffffffffffffc+4", Rule.WIDTH),
         (f"{_LOAD} lanes 0..3:0x4-4", Rule.WIDTH),
         (f"{_LOAD} device lanes 0:0x0", Rule.UNUSED_FIELD),
+        (f"{_LOAD} mask=1 lanes 0:0x0", Rule.UNUSED_FIELD),
+        (f"{_FENCE} device shared", Rule.UNUSED_FIELD),
+        (f"{_IF} device mask=1", Rule.UNUSED_FIELD),
+        (f"{_IF} lanes 0:0x0", Rule.UNUSED_FIELD),
+        (f"{_IF} size=4 mask=1", Rule.UNUSED_FIELD),
+        ("barrier sm=0 slot=0 pc=0x1 mask=1", Rule.UNUSED_FIELD),
         (f"{_LOAD} cas lanes 0:0x0", Rule.UNUSED_FIELD),
         (f"{_LOAD} grid_block=0 lanes 0:0x0", Rule.UNUSED_FIELD),
         (f"{_ATOMIC} other strong lanes 0:0x0", Rule.UNUSED_FIELD),
@@ -138,6 +180,8 @@ _FENCE = "fence sm=0 slot=0 warp=1 pc=0x40"
         (_LOAD.replace("size=4", "size=3") + " lanes 0:0x0", Rule.SIZE),
         (_ATOMIC.replace("size=4", "size=16") + " other lanes 0:0x0", Rule.SIZE),
         (_LOAD, Rule.LANES),
+        (_IF, Rule.LANES),
+        (f"{_IF} mask=0", Rule.LANES),
         (f"{_LOAD} lanes", Rule.LANES),
         (f"{_LOAD} lanes 32:0x0", Rule.LANES),
         (f"{_LOAD} lanes 1:0x0 0:0x0", Rule.LANES),
@@ -154,6 +198,11 @@ _FENCE = "fence sm=0 slot=0 warp=1 pc=0x40"
         (f"{_ATOMIC} cas lanes 0:0x0=0->1", Rule.LANE_VALUES),
         (f"{_ATOMIC} exch lanes 0:0x0=0x100000000", Rule.VALUE_WIDTH),
         (f"{_ATOMIC} cas lanes 0:0x0=0x100000000->1:ok", Rule.VALUE_WIDTH),
+        (f"{_STORE} lanes 0:0x0=0->1:ok", Rule.LANE_VALUES),
+        (f"{_STORE} lanes 0:0x0=0x10000000000000000", Rule.LANE_VALUES),
+        (f"{_STORE} lanes 0:0x0=0x100000000", Rule.VALUE_WIDTH),
+        (_STORE.replace("size=4", "size=2") + " lanes 0:0x0=0x10000", Rule.VALUE_WIDTH),
+        (_STORE.replace("size=4", "size=1") + " lanes 0:0x0=256", Rule.VALUE_WIDTH),
         ("kernel_begin", Rule.KERNEL),
         ("block_placed sm=0 slot=0 warp=2 warp_count=2 grid_block=1", Rule.SLOT_FREE),
         ("block_retired sm=0 slot=1", Rule.SLOT_TAKEN),
@@ -161,6 +210,13 @@ _FENCE = "fence sm=0 slot=0 warp=1 pc=0x40"
         ("block_placed sm=0 slot=1 warp=1 warp_count=2 grid_block=1", None),
         (_LOAD.replace("warp=1", "warp=2") + " lanes 0:0x0", Rule.PLACED),
         ("barrier sm=1 slot=0 pc=0x1", Rule.PLACED),
+        (_IF.replace("warp=1", "warp=2") + " mask=1", Rule.PLACED),
+        ("exit sm=1 slot=0 warp=1 pc=0x1 mask=1", Rule.PLACED),
+        ("warp_barrier sm=0 slot=1 warp=1 pc=0x1", Rule.PLACED),
+        ("else sm=0 slot=0 warp=1 pc=0x1 mask=1", Rule.DIVERGENCE),
+        ("fi sm=0 slot=0 warp=1 pc=0x1", Rule.DIVERGENCE),
+        (f"{_LOAD} strong lanes 0:0x0", Rule.TEXT),
+        (f"{_LOAD} strong shared shared device lanes 0:0x0", Rule.TEXT),
         (f"{_ATOMIC} lanes 0:0x0", Rule.TEXT),
         (f"{_ATOMIC} cas exch lanes 0:0x0", Rule.TEXT),
         (f"{_FENCE}", Rule.TEXT),
@@ -228,6 +284,14 @@ def test_event_outside_a_kernel(tmp_path):
         ('"by # hand"\n', '""\nseed x\n', Rule.HEADER, 7),
         ('"by # hand"\n', '""\nseed 18446744073709551616\n', Rule.HEADER, "header"),
         ("kernel_begin", "seed 1 2", Rule.HEADER, 7),
+        ("kernel_begin", "location", Rule.HEADER, 7),
+        ("kernel_begin", "location 0x8", Rule.HEADER, 7),
+        ("kernel_begin", 'location x "a.cu:1"', Rule.HEADER, 7),
+        ("kernel_begin", "location 0x8 a.cu:1", Rule.HEADER, 7),
+        ("kernel_begin", 'location 0x8 "a"\nlocation 8 "a"', Rule.HEADER, 8),
+        ("kernel_begin", "location 0x8 7", Rule.HEADER, "header"),
+        ("kernel_begin", 'location 0x100000000 "a"', Rule.HEADER, "header"),
+        ("kernel_begin", "location 0x8 " + "[" * 60000, Rule.HEADER, 7),
         ("kernel_begin", "colour 1", Rule.KIND, 7),
         ("kernel_begin\n", "kernel_begin\nseed 1\n", Rule.KIND, 8),
     ],
@@ -279,6 +343,10 @@ def test_cut_text_is_refused_wherever_it_is_cut(tmp_path, trace):
         ({"lanes": (Lane(1, 0), Lane(1, 0))}, Rule.LANES),
         ({"lanes": (Lane(1, -16),)}, Rule.WIDTH),
         ({"lanes": (Lane(1, 0, success=True),)}, Rule.UNUSED_FIELD),
+        ({"mask": 1}, Rule.UNUSED_FIELD),
+        ({"kind": EventKind.EXIT, "size": 0}, Rule.UNUSED_FIELD),
+        ({"scope": Scope.DEVICE}, Rule.UNUSED_FIELD),
+        ({"space": 2}, Rule.CODE),
     ],
 )
 def test_events_in_memory_obey_the_same_rules(header, events, change, rule):

@@ -47,6 +47,24 @@ def test_same_seed_same_run():
     assert one == same != other
 
 
+def test_only_stores_and_locks_have_values():
+    for event in random_events(TINY, REGION, Knobs(), 1, 1000):
+        if event.kind == EventKind.STORE:
+            assert all(lane.value == lane.lane + 1 for lane in event.lanes)
+        elif event.kind == EventKind.LOAD:
+            assert not any(lane.value for lane in event.lanes)
+
+
+def test_strong_loads_and_stores_have_device_scope():
+    """As volatile accesses have it; a weak one has no scope."""
+    seen = {
+        (event.strong, event.scope)
+        for event in random_events(TINY, REGION, Knobs(), 1, 1000)
+        if event.kind in (EventKind.LOAD, EventKind.STORE)
+    }
+    assert seen == {(True, Scope.DEVICE), (False, Scope.BLOCK)}
+
+
 def test_rates_above_one():
     with pytest.raises(ValueError, match=r"Sum of the rates must be at most 1, not 1\.328"):
         random_events(TINY, REGION, Knobs(fences=0.9, locks=0.328, churn=0), 1, 1)

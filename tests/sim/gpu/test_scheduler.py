@@ -3,7 +3,20 @@
 import pytest
 
 from racetrap.golden_model.events import EventKind
-from racetrap.sim.gpu.program import DEVICE, Actor, Program, add, cas, exch, load, spin, store
+from racetrap.sim.gpu.program import (
+    BLOCK,
+    DEVICE,
+    Actor,
+    Program,
+    add,
+    cas,
+    exch,
+    fence,
+    load,
+    spin,
+    store,
+    weak_store,
+)
 from racetrap.sim.gpu.scheduler import (
     FIXED_SCHEDULES,
     Placement,
@@ -69,6 +82,16 @@ def test_cas_succeeds_only_on_the_value_expected():
     events = run(program(steps), in_order, Placement.SAME_SM)
     lanes = [event.lanes[0] for event in events if event.lanes]
     assert [lane.success for lane in lanes] == [True, False, False, True, False, True]
+
+
+def test_events_tell_values_scopes_and_lanes():
+    steps = (store("data", 3), weak_store("data", 4), load("data"), fence(DEVICE))
+    events = run(program(steps), in_order, Placement.SAME_SM)[2:-2]
+    told = [(e.strong, e.scope, e.mask, [lane.value for lane in e.lanes]) for e in events]
+    assert told == [
+        (True, DEVICE, 0, [3]), (False, BLOCK, 0, [4]), (True, DEVICE, 0, [0]),
+        (False, DEVICE, 1, []),
+    ]  # fmt: skip
 
 
 def test_placements():
