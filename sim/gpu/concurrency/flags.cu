@@ -1,0 +1,234 @@
+// Message passing: one thread writes data and raises a flag, another waits for it and reads.
+
+#define KERNEL(NAME) extern "C" __global__ void NAME(int *data, int *sync)
+
+static __device__ __forceinline__ int peek(const int *p) { return *(const volatile int *)p; }
+static __device__ __forceinline__ void poke(int *p, int v) { *(volatile int *)p = v; }
+
+enum Fence { NONE, BLOCK, DEVICE };
+
+template <Fence scope> static __device__ __forceinline__ void fence()
+{
+    if (scope == BLOCK)
+        __threadfence_block();
+    if (scope == DEVICE)
+        __threadfence();
+}
+
+template <Fence before, Fence after>
+static __device__ __forceinline__ void pass_message(int *data, int *flag, bool writer)
+{
+    if (writer) {
+        poke(data, 1);
+        fence<before>();
+        poke(flag, 1);
+    } else {
+        while (peek(flag) == 0) {
+        }
+        fence<after>();
+        poke(data + 32, peek(data));
+    }
+}
+
+#define MESSAGE(NAME, BEFORE, AFTER)                                   \
+    KERNEL(message_warps_##NAME)                                       \
+    {                                                                  \
+        if (threadIdx.x % 32 == 0)                                     \
+            pass_message<BEFORE, AFTER>(data, sync, threadIdx.x == 0); \
+    }                                                                  \
+    KERNEL(message_blocks_##NAME)                                      \
+    {                                                                  \
+        pass_message<BEFORE, AFTER>(data, sync, blockIdx.x == 0);      \
+    }
+MESSAGE(none_none, NONE, NONE)
+MESSAGE(none_block, NONE, BLOCK)
+MESSAGE(none_device, NONE, DEVICE)
+MESSAGE(block_none, BLOCK, NONE)
+MESSAGE(block_block, BLOCK, BLOCK)
+MESSAGE(block_device, BLOCK, DEVICE)
+MESSAGE(device_none, DEVICE, NONE)
+MESSAGE(device_block, DEVICE, BLOCK)
+MESSAGE(device_device, DEVICE, DEVICE)
+
+template <Fence scope> static __device__ __forceinline__ void pass_in_shared(int *data)
+{
+    __shared__ volatile int message, flag;
+    if (threadIdx.x == 0)
+        flag = 0;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        message = 1;
+        fence<scope>();
+        flag = 1;
+    }
+    if (threadIdx.x == 32) {
+        while (flag == 0) {
+        }
+        fence<scope>();
+        data[0] = message;
+    }
+}
+
+KERNEL(message_shared_block) { pass_in_shared<BLOCK>(data); }
+KERNEL(message_shared_none) { pass_in_shared<NONE>(data); }
+
+KERNEL(message_weak_data)
+{
+    if (blockIdx.x == 0) {
+        data[0] = 1;
+        __threadfence();
+        poke(sync, 1);
+    } else {
+        while (peek(sync) == 0) {
+        }
+        __threadfence();
+        data[32] = data[0];
+    }
+}
+
+// The flag is consumed by an exchange, as the ScoR suite does.
+template <Fence before, Fence around>
+static __device__ __forceinline__ void pass_by_exchange(int *data, int *flag)
+{
+    if (blockIdx.x == 0) {
+        poke(data, 1);
+        fence<before>();
+        atomicExch(flag, 1);
+    } else {
+        int raised;
+        do {
+            fence<around>();
+            raised = atomicExch(flag, 0);
+            fence<around>();
+        } while (!raised);
+        poke(data + 32, peek(data));
+    }
+}
+
+KERNEL(exchange_flag) { pass_by_exchange<DEVICE, DEVICE>(data, sync); }
+
+KERNEL(exchange_flag_reader_unfenced) { pass_by_exchange<DEVICE, NONE>(data, sync); }
+
+KERNEL(exchange_flag_writer_unfenced) { pass_by_exchange<NONE, DEVICE>(data, sync); }
+
+KERNEL(exchange_flag_block_fences) { pass_by_exchange<BLOCK, BLOCK>(data, sync); }
+
+KERNEL(flag_before_data)
+{
+    if (blockIdx.x == 0) {
+        poke(sync, 1);
+        __threadfence();
+        poke(data, 1);
+    } else {
+        while (peek(sync) == 0) {
+        }
+        __threadfence();
+        poke(data + 32, peek(data));
+    }
+}
+
+KERNEL(read_before_flag)
+{
+    if (blockIdx.x == 0) {
+        poke(data, 1);
+        __threadfence();
+        poke(sync, 1);
+    } else {
+        const int early = peek(data);
+        while (peek(sync) == 0) {
+        }
+        __threadfence();
+        poke(data + 32, early);
+    }
+}
+
+KERNEL(writer_looks_back)
+{
+    if (blockIdx.x == 0) {
+        __threadfence();
+        poke(sync, 1);
+        poke(data + 32, peek(data));
+    } else {
+        while (peek(sync) == 0) {
+        }
+        __threadfence();
+        poke(data, 1);
+    }
+}
+
+KERNEL(ping_pong)
+{
+    const int me = blockIdx.x;
+#pragma unroll 1
+    for (int turn = 0; turn < 4; turn++) {
+        if ((turn & 1) == me) {
+            poke(data, peek(data) + 1);
+            __threadfence();
+            poke(sync, turn + 1);
+        } else {
+            while (peek(sync) <= turn) {
+            }
+            __threadfence();
+        }
+    }
+}
+
+// Three blocks; the last reads what the first wrote, having heard only from the second.
+KERNEL(chain_of_blocks)
+{
+    const int b = blockIdx.x;
+    if (b > 0) {
+        while (peek(sync + b - 1) == 0) {
+        }
+        __threadfence();
+    }
+    if (b == 0)
+        poke(data, 1);
+    if (b == 2)
+        poke(data + 32, peek(data));
+    if (b < 2) {
+        __threadfence();
+        poke(sync + b, 1);
+    }
+}
+
+// Writer and go-between in one block, with block fences; the go-between tells the other block.
+template <Fence between_blocks> static __device__ __forceinline__ void relay(int *data, int *sync)
+{
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        poke(data, 1);
+        __threadfence_block();
+        poke(sync, 1);
+    } else if (blockIdx.x == 0 && threadIdx.x == 32) {
+        while (peek(sync) == 0) {
+        }
+        fence<between_blocks>();
+        poke(sync + 1, 1);
+    } else if (blockIdx.x == 1 && threadIdx.x == 0) {
+        while (peek(sync + 1) == 0) {
+        }
+        fence<between_blocks>();
+        poke(data + 32, peek(data));
+    }
+}
+
+KERNEL(relay_block_then_device) { relay<DEVICE>(data, sync); }
+KERNEL(relay_block_then_block) { relay<BLOCK>(data, sync); }
+
+#define ACQUIRE_RELEASE(NAME, STORE, LOAD)                                             \
+    KERNEL(NAME)                                                                       \
+    {                                                                                  \
+        if (blockIdx.x == 0) {                                                         \
+            poke(data, 1);                                                             \
+            asm volatile(STORE " [%0], %1;" ::"l"(sync), "r"(1) : "memory");           \
+        } else {                                                                       \
+            int raised;                                                                \
+            do                                                                         \
+                asm volatile(LOAD " %0, [%1];" : "=r"(raised) : "l"(sync) : "memory"); \
+            while (!raised);                                                           \
+            poke(data + 32, peek(data));                                               \
+        }                                                                              \
+    }
+ACQUIRE_RELEASE(acquire_release_device, "st.release.gpu.global.u32", "ld.acquire.gpu.global.u32")
+ACQUIRE_RELEASE(acquire_release_block, "st.release.cta.global.u32", "ld.acquire.cta.global.u32")
+ACQUIRE_RELEASE(relaxed_device, "st.relaxed.gpu.global.u32", "ld.relaxed.gpu.global.u32")
