@@ -1,0 +1,64 @@
+"""R110: the cellular automaton of rule 110, threads waiting for their neighbours.
+
+Ref: ScoRD (ISCA'20) Table II.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from racetrap.sim.gpu.executor.device import Device
+from racetrap.sim.gpu.kernel_files import load_kernels
+from racetrap.sim.gpu.workloads.base import Outcome, Switch, Workload
+
+__all__ = ["RULE_110"]
+
+_WORD = 4
+#: Next state of a cell by the states of its left neighbour, itself and its right one.
+_RULE = np.array([0, 1, 1, 1, 0, 1, 1, 0], dtype=np.int32)
+
+
+@dataclass(frozen=True)
+class _Size:
+    blocks: int
+    threads: int
+    cells: int
+    steps: int
+
+
+def _advance(cells: np.ndarray) -> np.ndarray:
+    """One step; beyond the ends all cells are 0."""
+    padded = np.pad(cells, 1)
+    return _RULE[padded[:-2] << 2 | padded[1:-1] << 1 | padded[2:]]
+
+
+def _play(device: Device, size: _Size, random: np.random.Generator, switches: int) -> Outcome:
+    kernels = load_kernels(__package__, "rule_110")
+    expected = random.integers(0, 2, size.cells, dtype=np.int32)
+    cells = device.allocate(expected)
+    copy = device.allocate(expected.nbytes)
+    flags = device.allocate(_WORD * size.blocks * size.threads)
+    for step in range(1, size.steps + 1):
+        arguments = [cells, copy, flags, size.cells, step, switches]
+        device.launch(kernels, "advance", size.blocks, size.threads, arguments)
+        expected = _advance(expected)
+    return Outcome(device.read(cells, np.int32, size.cells), expected)
+
+
+RULE_110 = Workload(
+    name="r110",
+    title="Rule 110 cellular automaton",
+    switches=(
+        Switch("block-scope-fence", "border threads fence at block scope before their flag"),
+        Switch("block-scope-wait", "border threads wait at block scope for the right neighbour"),
+    ),
+    parameters={
+        "tiny": _Size(blocks=4, threads=64, cells=600, steps=3),
+        "small": _Size(blocks=15, threads=128, cells=5000, steps=4),
+        # The paper does not tell its number of steps.
+        "paper": _Size(blocks=15, threads=1024, cells=2_500_000, steps=4),
+    },
+    play=_play,
+)
