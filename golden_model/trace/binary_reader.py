@@ -9,15 +9,12 @@ from typing import Any
 import numpy as np
 
 from racetrap.golden_model.events import TraceHeader
-from racetrap.golden_model.trace.binary_writer import MAGIC, PREFIX, VERSION
+from racetrap.golden_model.trace.binary_writer import MAGIC, MAX_HEADER_BYTES, PREFIX, VERSION
 from racetrap.golden_model.trace.header import header_from_dict
 from racetrap.golden_model.trace.records import EVENT_DTYPE, LANE_DTYPE, Rule, TraceError
 from racetrap.golden_model.trace.trace import Trace
 
 __all__ = ["load_binary"]
-
-#: Room for the locations of hundreds of thousands of instructions.
-_MAX_HEADER_BYTES = 1 << 24
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -69,10 +66,10 @@ def load_binary(path: Path) -> Trace:
     _, version, header_bytes, event_count, lane_count = PREFIX.unpack(start)
     if version != VERSION:
         raise TraceError(place, Rule.VERSION, f"Version must be {VERSION}, not {version}")
-    if header_bytes % 8 or not 0 < header_bytes <= _MAX_HEADER_BYTES:
+    if header_bytes % 8 or not 0 < header_bytes <= MAX_HEADER_BYTES:
         raise TraceError(
             place, Rule.HEADER_LENGTH,
-            f"Header length must be a multiple of 8 from 8 to {_MAX_HEADER_BYTES}, "
+            f"Header length must be a multiple of 8 from 8 to {MAX_HEADER_BYTES}, "
             f"not {header_bytes}",
         )  # fmt: skip
     events_at = PREFIX.size + header_bytes

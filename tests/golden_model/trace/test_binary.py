@@ -2,11 +2,12 @@
 
 import json
 import struct
+from dataclasses import replace
 
 import pytest
 
 from racetrap.golden_model.trace import Rule, Trace, TraceError, is_binary, read_trace
-from racetrap.golden_model.trace.binary_writer import PREFIX
+from racetrap.golden_model.trace.binary_writer import MAX_HEADER_BYTES, PREFIX
 from racetrap.golden_model.trace.header import header_to_dict
 from racetrap.golden_model.trace.records import EVENT_DTYPE, LANE_DTYPE
 
@@ -287,6 +288,19 @@ def test_reused_slots_and_warps(header, events, tmp_path):
     trace = Trace.from_events(header, [*first, *placed, *rest])
     trace.write_binary(tmp_path / "again.trace")
     assert read_trace(tmp_path / "again.trace") == trace
+
+
+def test_header_with_many_locations(header, tmp_path):
+    many = replace(header, locations={8 * n: f"kernel.cu:{n}" for n in range(5000)})
+    Trace.from_events(many, []).write_binary(tmp_path / "many.trace")
+    assert read_trace(tmp_path / "many.trace").header == many
+
+
+def test_header_that_is_too_long_is_not_written(header, tmp_path):
+    long = Trace.from_events(replace(header, source="x" * MAX_HEADER_BYTES), [])
+    with pytest.raises(ValueError, match="Header of a binary trace must be at most 16777216 bytes"):
+        long.write_binary(tmp_path / "never.trace")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_writing_over_the_mapped_file(written, trace):
