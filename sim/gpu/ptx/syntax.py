@@ -5,6 +5,7 @@ Ref: PTX ISA 9.0, Section 4 (syntax); the grammar is ``ptx.lark``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
@@ -23,8 +24,12 @@ _WORDS = {
     "SPACE": "a state space", "LINKAGE": "a linkage", "LIMIT": "a performance directive",
     "ATTRIBUTE": "an attribute", "$END": "the end of the text",
 }  # fmt: skip
-#: Terminals that begin a statement or a declaration of the module, with which many others go.
-_GROUPS = {"OPCODE": "a statement", "LINKAGE": "a declaration"}
+#: Terminals that many others go with, and what they all begin.
+_GROUPS = (
+    ({"OPCODE", "LABEL"}, "a statement"),
+    ({"LINKAGE"}, "a declaration"),
+    ({"NAME", "LSQB"}, "an operand"),
+)
 
 
 @lru_cache(maxsize=1)
@@ -41,8 +46,8 @@ def _grammar() -> Lark:
 
 def _expected(names: Iterable[str]) -> str:
     names = set(names)
-    for member, word in _GROUPS.items():
-        if member in names:
+    for members, word in _GROUPS:
+        if members <= names:
             return word
     words = {
         _WORDS.get(name) or f"'{_grammar().get_terminal(name).pattern.value}'" for name in names
@@ -78,4 +83,6 @@ def parse_syntax(text: str, name: str) -> list[Any]:
         line = error.line if error.token.type != "$END" else last
         raise PtxError(name, line, _sentence(error.expected, str(error.token))) from None
     except UnexpectedCharacters as error:
-        raise PtxError(name, error.line, _sentence(error.allowed, error.char)) from None
+        word = re.match(r"[^\s,;()\[\]{}]+|.", text[error.pos_in_stream :], re.DOTALL)
+        found = word[0] if word else error.char
+        raise PtxError(name, error.line, _sentence(error.allowed, found)) from None
