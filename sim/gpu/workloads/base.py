@@ -51,7 +51,7 @@ class Workload:
     Parameters
     ----------
     name : str
-        Short name, as in the paper's tables, in lower case.
+        Short name, as in the paper's tables.
     title : str
         Full name.
     switches : tuple of Switch

@@ -44,7 +44,7 @@ def _play(device: Device, size: _Size, random: np.random.Generator, switches: in
 
 
 CONVOLUTION_1D = Workload(
-    name="1dc",
+    name="1DC",
     title="One-dimensional convolution",
     switches=(
         Switch("block-scope-border", "outputs that two blocks share are summed at block scope"),

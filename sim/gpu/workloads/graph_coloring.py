@@ -85,7 +85,7 @@ def _play(device: Device, size: _Size, random: np.random.Generator, switches: in
 
 
 GRAPH_COLORING = Workload(
-    name="gcol",
+    name="GCOL",
     title="Graph coloring",
     switches=tuple(
         switch

@@ -74,7 +74,7 @@ def _play(device: Device, size: _Size, random: np.random.Generator, switches: in
 
 
 GRAPH_CONNECTIVITY = Workload(
-    name="gcon",
+    name="GCON",
     title="Graph connectivity",
     switches=(
         Switch("init-no-barrier", "init: no barrier before the next chunk is taken"),

@@ -50,7 +50,7 @@ def _play(device: Device, size: _Size, random: np.random.Generator, switches: in
 
 
 MATRIX_MULTIPLICATION = Workload(
-    name="mm",
+    name="MM",
     title="Matrix multiplication",
     switches=(
         Switch("no-acquire-fence", "all warps but one take the block's lock without a fence"),

@@ -43,7 +43,7 @@ def _play(device: Device, size: _Size, random: np.random.Generator, switches: in
 
 
 REDUCTION = Workload(
-    name="red",
+    name="RED",
     title="Reduction",
     switches=(
         Switch("no-flag-fence", "the last level of the tree raises its flags without a fence"),

@@ -13,7 +13,7 @@ from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.kernel_files import load_kernels
 from racetrap.sim.gpu.workloads.base import Outcome, Switch, Workload
 
-__all__ = ["RULE_110"]
+__all__ = ["RULE_110", "next_cells"]
 
 _WORD = 4
 #: Next state of a cell by the states of its left neighbour, itself and its right one.
@@ -28,7 +28,7 @@ class _Size:
     steps: int
 
 
-def _advance(cells: np.ndarray) -> np.ndarray:
+def next_cells(cells: np.ndarray) -> np.ndarray:
     """One step; beyond the ends all cells are 0."""
     padded = np.pad(cells, 1)
     return _RULE[padded[:-2] << 2 | padded[1:-1] << 1 | padded[2:]]
@@ -43,12 +43,12 @@ def _play(device: Device, size: _Size, random: np.random.Generator, switches: in
     for step in range(1, size.steps + 1):
         arguments = [cells, copy, flags, size.cells, step, switches]
         device.launch(kernels, "advance", size.blocks, size.threads, arguments)
-        expected = _advance(expected)
+        expected = next_cells(expected)
     return Outcome(device.read(cells, np.int32, size.cells), expected)
 
 
 RULE_110 = Workload(
-    name="r110",
+    name="R110",
     title="Rule 110 cellular automaton",
     switches=(
         Switch("block-scope-fence", "border threads fence at block scope before their flag"),

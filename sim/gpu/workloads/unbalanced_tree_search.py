@@ -14,7 +14,7 @@ from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.kernel_files import load_kernels
 from racetrap.sim.gpu.workloads.base import Outcome, Switch, Workload
 
-__all__ = ["UNBALANCED_TREE_SEARCH"]
+__all__ = ["UNBALANCED_TREE_SEARCH", "count_nodes"]
 
 _WORD = 4
 _STATE_BITS = 28
@@ -41,7 +41,7 @@ def _mix(values: np.ndarray) -> np.ndarray:
     return values ^ values >> np.uint32(16)
 
 
-def _count(roots: np.ndarray, levels: int) -> tuple[int, int]:
+def count_nodes(roots: np.ndarray, levels: int) -> tuple[int, int]:
     """Nodes and leaves of the trees, level by level."""
     nodes = leaves = 0
     for level in range(1, levels + 1):
@@ -77,12 +77,12 @@ def _play(device: Device, size: _Size, random: np.random.Generator, switches: in
     ]
     device.launch(kernels, "search", size.blocks, size.threads, arguments)
     found = device.read(local_stacks, np.int32, stacks.size).reshape(stacks.shape).sum(axis=0)
-    expected = np.array(_count(roots, size.levels))
+    expected = np.array(count_nodes(roots, size.levels))
     return Outcome(found[[_NODES, _LEAVES]], expected)
 
 
 UNBALANCED_TREE_SEARCH = Workload(
-    name="uts",
+    name="UTS",
     title="Unbalanced tree search",
     switches=(
         Switch("block-scope-push-lock", "push to a steal stack: CAS of block scope takes the lock"),

@@ -1,0 +1,71 @@
+"""Switches, sizes and checked results of a workload."""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from racetrap.sim.gpu.workloads.base import Outcome, ResultError, Switch, Workload
+from racetrap.sim.gpu.workloads.registry import WORKLOADS
+
+PAGE = Path(__file__).parents[4] / "docs" / "workloads.md"
+
+
+def make(found, masks):
+    """Workload of two switches that notes its masks and gives a result fixed beforehand."""
+
+    def play(device, parameters, random, switches):
+        masks.append((device, parameters, random.integers(1 << 30), switches))
+        return Outcome(np.array(found), np.array([1, 2, 3]))
+
+    switches = Switch("one", "breaks one thing"), Switch("two", "breaks another")
+    return Workload("W", "Test", switches, {"tiny": 10, "small": 20}, play)
+
+
+def test_right_result_passes_and_the_seed_decides_the_input():
+    masks = []
+    workload = make([1, 2, 3], masks)
+    for seed in (5, 5, 6):
+        workload.run("device", "small", seed)
+    assert workload.sizes == ("tiny", "small")
+    assert masks[0] == masks[1] != masks[2]
+    assert masks[0][:2] == ("device", 20)
+
+
+def test_switches_are_bits_in_their_order():
+    masks = []
+    for switches in ([], ["one"], ["two"], ["two", "one", "two"]):
+        make([1, 2, 3], masks).run(None, "tiny", 1, switches)
+    assert [mask for *_, mask in masks] == [0, 1, 2, 3]
+
+
+def test_wrong_result_is_an_error_only_without_switches():
+    workload = make([1, 0, 0], [])
+    with pytest.raises(ResultError, match=r"^Result of W must be NumPy's, .* in 2 of 3 elements"):
+        workload.run(None, "tiny", 1)
+    workload.run(None, "tiny", 1, {"one"})
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(ValueError, match=r"^Size must be one of tiny, small, not huge$"):
+        make([], []).run(None, "huge", 1)
+    with pytest.raises(ValueError, match=r"^Switch must be one of one, two, not three$"):
+        make([], []).run(None, "tiny", 1, {"three"})
+
+
+def test_races_are_those_of_table_vi():
+    races = {name: sum(s.races for s in w.switches) for name, w in WORKLOADS.items()}
+    assert races == {"MM": 4, "RED": 2, "R110": 2, "GCOL": 6, "GCON": 5, "1DC": 1, "UTS": 6}
+    assert list(races) == list(WORKLOADS)
+    for workload in WORKLOADS.values():
+        assert workload.sizes == ("tiny", "small", "paper")
+        assert max(Counter(switch.name for switch in workload.switches).values()) == 1
+
+
+def test_page_describes_every_switch():
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    for workload in WORKLOADS.values():
+        assert f"### {workload.name}: {workload.title}" in lines
+        for switch in workload.switches:
+            assert f"| `{switch.name}` | {switch.description} |" in lines
