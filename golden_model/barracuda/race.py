@@ -1,0 +1,175 @@
+"""Races and errors that the oracles find, and the book in which they are kept.
+
+Ref: BARRACUDA (PLDI'17) Sections 3.3 and 4.3.3; ScoRD (ISCA'20) Section II.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple, overload
+
+from racetrap.golden_model.events import EventKind, Space
+
+__all__ = ["BarrierDivergence", "Counts", "Party", "Race", "RaceClass", "RaceKind", "Result"]
+
+
+class RaceClass(Enum):
+    """How far apart the two threads of a race are: in one warp, one block, or the grid."""
+
+    DIVERGENCE = "divergence"
+    INTRA_BLOCK = "intra-block"
+    INTER_BLOCK = "inter-block"
+
+
+class RaceKind(Enum):
+    """What makes two accesses a race."""
+
+    UNORDERED = "unordered"
+    SAME_INSTRUCTION = "same-instruction"
+    SCOPED_ATOMIC = "scoped-atomic"
+    NOT_STRONG = "not-strong"
+
+
+#: Reason of a race in words.
+_REASONS = {
+    RaceKind.UNORDERED: "nothing orders the two accesses",
+    RaceKind.SAME_INSTRUCTION: "lanes of one instruction store different values",
+    RaceKind.SCOPED_ATOMIC: "the scope of an atomic leaves the other thread out",
+    RaceKind.NOT_STRONG: "only fences order the two accesses, and one of them is weak",
+}
+
+
+class Party(NamedTuple):
+    """One of the two accesses of a race.
+
+    Parameters
+    ----------
+    grid_block : int
+        Index of the thread's block in its grid.
+    thread : int
+        Index of the thread in its block.
+    pc : int
+        Program counter of the access.
+    access : EventKind
+        LOAD, STORE or ATOMIC.
+    """
+
+    grid_block: int
+    thread: int
+    pc: int
+    access: EventKind
+
+
+@dataclass(frozen=True)
+class Race:
+    """A race: the first time that two program counters met in this way.
+
+    Parameters
+    ----------
+    kind : RaceKind
+        What makes it a race.
+    race_class : RaceClass
+        Whether the threads share a warp, a block, or only the grid.
+    space : Space
+        Memory of the location.
+    address : int
+        First byte of the later access; in shared memory from the block's first byte.
+    first, second : Party
+        The accesses in the order of the trace.
+    kernel : int
+        Number of the launch in the trace, from 0.
+    """
+
+    kind: RaceKind
+    race_class: RaceClass
+    space: Space
+    address: int
+    first: Party
+    second: Party
+    kernel: int = 0
+
+    @property
+    def reason(self) -> str:
+        """Why it is a race, in words."""
+        return _REASONS[self.kind]
+
+    @property
+    def key(self) -> tuple[frozenset[int], RaceKind, RaceClass, Space]:
+        """What makes the race unique: both program counters, kind, class and memory."""
+        return (
+            frozenset((self.first.pc, self.second.pc)), self.kind, self.race_class, self.space,
+        )  # fmt: skip
+
+
+class BarrierDivergence(NamedTuple):
+    """A barrier that not all threads of the block could reach together.
+
+    Parameters
+    ----------
+    grid_block : int
+        Index of the block in its grid.
+    pc : int
+        Program counter of the barrier.
+    thread : int
+        Index in its block of the first thread that was not active.
+    kernel : int
+        Number of the launch in the trace, from 0.
+    """
+
+    grid_block: int
+    pc: int
+    thread: int
+    kernel: int
+
+
+@dataclass
+class Counts:
+    """How much an analysis did.
+
+    Parameters
+    ----------
+    events : int
+        Trace events.
+    operations : int
+        Thread-level operations of the paper's Section 3.1.
+    pairs : int
+        Pairs of warp instructions whose order was looked up in clocks.
+    formats : dict of str to int
+        Versions of warps' clocks in each of the paper's formats.
+    """
+
+    events: int = 0
+    operations: int = 0
+    pairs: int = 0
+    formats: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass
+class Result(Sequence[Race]):
+    """Races of a trace, each once, in the order in which they first happened.
+
+    Parameters
+    ----------
+    races : list of Race
+        One of each ``Race.key``.
+    barrier_divergences : list of BarrierDivergence
+        One for each program counter.
+    counts : Counts
+        How much was done.
+    """
+
+    races: list[Race] = field(default_factory=list)
+    barrier_divergences: list[BarrierDivergence] = field(default_factory=list)
+    counts: Counts = field(default_factory=Counts)
+
+    @overload
+    def __getitem__(self, index: int) -> Race: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Race]: ...
+    def __getitem__(self, index: int | slice) -> Race | list[Race]:
+        return self.races[index]
+
+    def __len__(self) -> int:
+        return len(self.races)
