@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import shlex
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -14,7 +12,6 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.progress import Progress
 
 from racetrap.generators.presets import PRESETS
 from racetrap.output import (
@@ -29,15 +26,17 @@ from racetrap.output import (
 from racetrap.sim.evaluation.detect import DETECTORS
 from racetrap.sim.evaluation.paper import RACES
 from racetrap.sim.evaluation.programs import Build, Schedule, applications, micro_benchmarks
-from racetrap.sim.evaluation.runs import Job, RunResult, run_jobs
+from racetrap.sim.evaluation.runs import Job, run_jobs
 from racetrap.sim.evaluation.tables import BuildSummary, Tables, make_tables
 from racetrap.sim.fast.build import FastModel, build_fast
 from racetrap.sim.tools import missing_tools
 from racetrap.sim.verilator import BuildError
+from racetrap.worker_pool import worker_pool
 
 __all__ = ["command"]
 
 _SIZES = ("tiny", "small", "paper")
+_RACY_DETECTORS = ("base", "cached")
 _TABLE_WIDTH = 150
 
 
@@ -61,23 +60,17 @@ def _hardware(wanted: bool) -> FastModel | None:
 def _jobs(
     builds: list[Build], size: str, schedules: int, seed: int, model: FastModel | None, rtl: int
 ) -> list[Job]:
+    params = {name: PRESETS[preset].params for name, preset in DETECTORS.items()}
+    # Coarse units make false races: of interest where nothing else is to be reported.
+    racy = {name: params[name] for name in _RACY_DETECTORS}
     return [
-        Job(build, size, Schedule(number, seed), seed, model if number < rtl else None)
+        Job(
+            build, size, Schedule(number, seed), seed, racy if build.racy else params, "cached",
+            model if number < rtl else None,
+        )
         for build in builds
         for number in range(schedules)
-    ]
-
-
-def _run(jobs: list[Job], workers: int) -> list[RunResult]:
-    console = Console(stderr=True)
-    # Workers are fresh processes: a fork would copy the parent's threads in any state.
-    context = multiprocessing.get_context("spawn")
-    with (
-        ProcessPoolExecutor(workers, mp_context=context) as pool,
-        Progress(console=console, transient=True, disable=not console.is_terminal) as bar,
-    ):
-        task = bar.add_task("Running", total=len(jobs))
-        return run_jobs(jobs, pool, lambda: bar.advance(task))
+    ]  # fmt: skip
 
 
 def _print(console: Console, tables: Tables) -> None:
@@ -193,7 +186,8 @@ def scor(
     ]
     started = time.perf_counter()
     jobs = _jobs(builds, size, schedules, seed, _hardware(bool(hardware)), hardware)
-    results = _run(jobs, workers)
+    with worker_pool(workers, "Running", len(jobs)) as (pool, done):
+        results = run_jobs(jobs, pool, done)
     tables = make_tables(results)
     facts = {
         "size": size,

@@ -42,7 +42,8 @@ from racetrap.sim.verilator import BuildError, build, cache_folder
 __all__ = ["command"]
 
 _TESTS = "racetrap.tb.play_tests"
-_SUITES = ("scor-micro",)
+_SUITES = ("scor-micro", "scor-apps")
+_SIZES = ("tiny", "small", "paper")
 #: The suite's table has names worth reading: it is not squeezed into a narrow terminal.
 _TABLE_WIDTH = 150
 
@@ -177,7 +178,12 @@ def _trace(
 @click.option("--seed", default=1, show_default=True, help="Seed of everything random.")
 @click.option(
     "--schedules", type=click.IntRange(min=0), default=4, show_default=True,
-    help="Random schedules of each micro-benchmark, besides the fixed ones.",
+    help="Random schedules of each micro-benchmark, besides the fixed ones; or all schedules "
+    "of each application.",
+)  # fmt: skip
+@click.option(
+    "--size", type=click.Choice(_SIZES), default="tiny", show_default=True,
+    help="Size of the applications' inputs.",
 )  # fmt: skip
 @click.option("--waves", is_flag=True, help="Write waves as a VCD file.")
 @click.option("--junit", "junit_file", metavar="FILE", help="Write the suite's verdicts as JUnit.")
@@ -185,7 +191,8 @@ def _trace(
 @json_option
 def command(
     preset_name: str, trace_file: str | None, suite: str | None, seed: int, schedules: int,
-    waves: bool, junit_file: str | None, settings: tuple[str, ...], json_file: str | None,
+    size: str, waves: bool, junit_file: str | None, settings: tuple[str, ...],
+    json_file: str | None,
 ) -> None:  # fmt: skip
     """Simulate PRESET with the trace file TRACE, or with a suite, and compare every step.
 
@@ -199,6 +206,15 @@ def command(
         if not params.trace_port:
             raise ValueError("Parameter trace_port must be true to compare steps, not false")
         trace = None if trace_file is None else read_trace(trace_file)
+    if suite == "scor-apps":
+        from racetrap.application_suite import run_applications  # the executor: slow to import
+
+        with input_errors():
+            if waves or junit_file:
+                raise ValueError("Options --waves and --junit must come without scor-apps")
+            if schedules < 1:
+                raise ValueError("Option --schedules must be at least 1 for scor-apps, not 0")
+        run_applications(preset_name, params, size, schedules, seed, json_file)
     if trace is None:
         _suite(preset_name, params, schedules, seed, waves, json_file, junit_file)
     _trace(preset_name, params, trace_file or "", trace, seed, waves, json_file)

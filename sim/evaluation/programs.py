@@ -20,10 +20,11 @@ from racetrap.sim.gpu.program import program_region
 from racetrap.sim.gpu.scheduler import Placement, random_schedule, run
 from racetrap.sim.gpu.workloads import WORKLOADS
 
-__all__ = ["Build", "Schedule", "applications", "micro_benchmarks", "trace_of"]
+__all__ = ["GEOMETRY", "Build", "Schedule", "applications", "micro_benchmarks", "trace_of"]
 
 _PARAMS = PRESETS["scord"].params
-_GEOMETRY = Geometry(_PARAMS.sm_count, _PARAMS.blocks_per_sm, _PARAMS.warps_per_sm)
+#: GPU that everything runs on: the paper's.
+GEOMETRY = Geometry(_PARAMS.sm_count, _PARAMS.blocks_per_sm, _PARAMS.warps_per_sm)
 _SCHEDULERS = ("round-robin", "greedy-then-oldest", "in-order")
 
 
@@ -122,7 +123,7 @@ def trace_of(build: Build, size: str, schedule: Schedule, seed: int) -> Trace:
         If a race-free application gives a wrong result.
     """
     if build.row != MICRO_BENCHMARKS_ROW:
-        device = Device(_GEOMETRY, scheduler=schedule.scheduler, seed=schedule.own_seed)
+        device = Device(GEOMETRY, scheduler=schedule.scheduler, seed=schedule.own_seed)
         WORKLOADS[build.program].run(device, size, seed, build.switches)
         return device.trace(f"{build.program} {size}, {build.label}")
     benchmark = MICRO_BENCHMARKS[build.program]
@@ -130,7 +131,7 @@ def trace_of(build: Build, size: str, schedule: Schedule, seed: int) -> Trace:
     events = run(benchmark, random_schedule(schedule.own_seed), placement)
     region = program_region()
     header = TraceHeader(
-        geometry=_GEOMETRY,
+        geometry=GEOMETRY,
         region=DataRegion(region.data_base, region.size_log2),
         source=build.program,
         seed=schedule.own_seed,

@@ -6,24 +6,21 @@ Ref: ScoRD (ISCA'20) Section V-A.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
 from dataclasses import dataclass, field
 
-from racetrap.generators.presets import PRESETS
 from racetrap.golden_model.barracuda import Race, RaceClass, ScopedOracle
 from racetrap.golden_model.events import Space
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.trace import Trace
-from racetrap.sim.evaluation.detect import DETECTORS, UniqueRace, detect
+from racetrap.sim.evaluation.detect import UniqueRace, detect
 from racetrap.sim.evaluation.hardware import HardwareRun, run_hardware
 from racetrap.sim.evaluation.missed import Cause, Pair, causes
 from racetrap.sim.evaluation.programs import Build, Schedule, trace_of
 from racetrap.sim.fast.build import FastModel
 
 __all__ = ["Job", "RunResult", "run_job", "run_jobs"]
-
-#: Detectors of racy builds; coarse units (false races) are only of interest without a race.
-_RACY_DETECTORS = ("base", "cached")
 
 
 @dataclass(frozen=True)
@@ -40,6 +37,10 @@ class Job:
         How to schedule it.
     seed : int
         Seed of the input.
+    detectors : mapping of str to ScordParams
+        Configurations of the golden model to run, by name.
+    explained : str or None
+        Which of them to find out of why it misses races.
     model : FastModel or None
         Hardware to run too.
     """
@@ -48,6 +49,8 @@ class Job:
     size: str
     schedule: Schedule
     seed: int
+    detectors: Mapping[str, ScordParams]
+    explained: str | None = None
     model: FastModel | None = None
 
 
@@ -68,7 +71,7 @@ class RunResult:
     detectors : dict of str to set of UniqueRace
         Unique races that each golden model reports.
     causes : Counter of Cause
-        What became, with caching, of each unique race of the oracle.
+        What became of each unique race of the oracle in the detector that is explained.
     hardware : HardwareRun or None
         What the hardware did.
     places : dict of int to str
@@ -100,9 +103,9 @@ def run_job(job: Job) -> RunResult:
     result.intra_warp = len({_key(race) for race in races}) - len({_key(race) for race in between})
     seen = [race for race in between if race.space == Space.GLOBAL]
     result.oracle = {_key(race) for race in seen}
-    for name in _RACY_DETECTORS if job.build.racy else DETECTORS:
-        result.detectors[name] = detect(trace, PRESETS[DETECTORS[name]].params)
-    result.causes = _causes(trace, seen)
+    result.detectors = {name: detect(trace, params) for name, params in job.detectors.items()}
+    if job.explained is not None:
+        result.causes = _causes(trace, job.detectors[job.explained], seen)
     if job.model is not None:
         result.hardware = run_hardware(job.model, trace, job.seed)
     pcs = {pc for first, second, _ in result.oracle for pc in (first, second)}
@@ -116,11 +119,11 @@ def _key(race: Race) -> tuple[int, int, str]:
     return race.first.pc, race.second.pc, str(race.kind)
 
 
-def _causes(trace: Trace, races: Sequence[Race]) -> Counter[Cause]:
+def _causes(trace: Trace, params: ScordParams, races: Sequence[Race]) -> Counter[Cause]:
     """The most favourable outcome of each unique race: reported, if one instance was."""
     pairs = [Pair(race.first.event, race.second.event, race.address) for race in races]
     outcomes: dict[tuple[int, int, str], list[Cause]] = {}
-    found = causes(trace, PRESETS[DETECTORS["cached"]].params, pairs)
+    found = causes(trace, params, pairs)
     for race, cause in zip(races, found, strict=True):
         outcomes.setdefault(_key(race), []).append(cause)
     order = list(Cause)

@@ -1,0 +1,33 @@
+"""Worker processes with a progress bar, for commands that make many runs."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+
+from rich.console import Console
+
+__all__ = ["worker_pool"]
+
+
+@contextmanager
+def worker_pool(
+    workers: int, description: str, total: int
+) -> Iterator[tuple[Executor, Callable[[], None]]]:
+    """A pool of processes, and what to call after each of ``total`` runs.
+
+    The progress bar is on standard error, and only on a terminal.
+    """
+    from rich.progress import Progress  # slow to import
+
+    console = Console(stderr=True)
+    # Workers are fresh processes: a fork would copy the parent's threads in any state.
+    context = multiprocessing.get_context("spawn")
+    with (
+        ProcessPoolExecutor(workers, mp_context=context) as pool,
+        Progress(console=console, transient=True, disable=not console.is_terminal) as bar,
+    ):
+        task = bar.add_task(description, total=total)
+        yield pool, lambda: bar.advance(task)
