@@ -60,9 +60,9 @@ def test_compiled_variables(stem):
     assert variables["table"].initial == struct.pack("<4i", 1, -2, 3, 4)
     assert variables["weights"].initial == struct.pack("<8f", 1, 2, 3, 4, 0.1, -1, 0, 0)
     assert variables["into_table"].addresses == ((0, "table", 8),)
-    assert [name for _, name, _ in variables["operations"].addresses] == list(
+    assert [name for _, name, _ in variables["operations"].addresses] == [
         f for f in module.functions if "add" in f or "subtract" in f
-    )
+    ]
     assert variables["managed"].initial == struct.pack("<q", -5)
     assert variables["real"].initial == struct.pack("<d", 2.5)
     assert (variables["unset"].initial, variables["unset"].size) == (None, 16)

@@ -170,7 +170,8 @@ def test_functions_and_limits():
         + """
         .extern .func (.param .b32 out) outside (.param .b64 p) .noreturn;
         .func inside;
-        .visible .entry k (.param .u64 .ptr .global .align 4 a, .param .align 8 .b8 b[12], .param .f32 c)
+        .visible .entry k (.param .u64 .ptr .global .align 4 a, .param .align 8 .b8 b[12],
+                           .param .f32 c)
         .maxntid 32, 4, 1 .minnctapersm 2 .pragma "nounroll";
         { call inside; ret; }
         .weak .func inside { ret; }
