@@ -18,7 +18,7 @@ _case = partial(Case, source="block", grid=1, block=64)
 
 BLOCK_CASES = (
     _case("shared_exchange_nothing", INTRA_BLOCK, "Nothing orders the two warps."),
-    _case("shared_exchange_warp_barrier", INTRA_BLOCK, "__syncwarp orders one warp only."),
+    _case("shared_exchange_warp_barrier", INTRA_BLOCK, "A barrier of each warp orders no two."),
     _case("shared_exchange_fence", INTRA_BLOCK, "A fence alone makes nobody wait."),
     _case("shared_exchange_barrier", NONE, "A barrier lies between store and load."),
     _case("shared_exchange_barrier_or", NONE, "A barrier with reduction is a barrier."),

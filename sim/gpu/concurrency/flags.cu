@@ -72,20 +72,6 @@ template <Fence scope> static __device__ __forceinline__ void pass_in_shared(int
 KERNEL(message_shared_block) { pass_in_shared<BLOCK>(data); }
 KERNEL(message_shared_none) { pass_in_shared<NONE>(data); }
 
-KERNEL(message_weak_data)
-{
-    if (blockIdx.x == 0) {
-        data[0] = 1;
-        __threadfence();
-        poke(sync, 1);
-    } else {
-        while (peek(sync) == 0) {
-        }
-        __threadfence();
-        data[32] = data[0];
-    }
-}
-
 // The flag is consumed by an exchange, as the ScoR suite does.
 template <Fence before, Fence around>
 static __device__ __forceinline__ void pass_by_exchange(int *data, int *flag)
@@ -112,6 +98,10 @@ KERNEL(exchange_flag_reader_unfenced) { pass_by_exchange<DEVICE, NONE>(data, syn
 KERNEL(exchange_flag_writer_unfenced) { pass_by_exchange<NONE, DEVICE>(data, sync); }
 
 KERNEL(exchange_flag_block_fences) { pass_by_exchange<BLOCK, BLOCK>(data, sync); }
+
+KERNEL(exchange_flag_writer_block) { pass_by_exchange<BLOCK, DEVICE>(data, sync); }
+
+KERNEL(exchange_flag_reader_block) { pass_by_exchange<DEVICE, BLOCK>(data, sync); }
 
 KERNEL(flag_before_data)
 {
@@ -156,19 +146,43 @@ KERNEL(writer_looks_back)
     }
 }
 
+// Flags that only atomics touch: raised behind a fence, awaited between fences.
+template <Fence scope> static __device__ __forceinline__ void raise(int *flag, int value)
+{
+    fence<scope>();
+    atomicExch(flag, value);
+}
+
+template <Fence scope> static __device__ __forceinline__ void await(int *flag, int value)
+{
+    int seen;
+    do {
+        fence<scope>();
+        seen = atomicAdd(flag, 0);
+        fence<scope>();
+    } while (seen < value);
+}
+
+KERNEL(weak_data)
+{
+    if (blockIdx.x == 0) {
+        data[0] = 1;
+        raise<DEVICE>(sync, 1);
+    } else {
+        await<DEVICE>(sync, 1);
+        data[32] = data[0];
+    }
+}
+
 KERNEL(ping_pong)
 {
-    const int me = blockIdx.x;
 #pragma unroll 1
     for (int turn = 0; turn < 4; turn++) {
-        if ((turn & 1) == me) {
+        if (turn % 2 == blockIdx.x) {
             poke(data, peek(data) + 1);
-            __threadfence();
-            poke(sync, turn + 1);
+            raise<DEVICE>(sync, turn + 1);
         } else {
-            while (peek(sync) <= turn) {
-            }
-            __threadfence();
+            await<DEVICE>(sync, turn + 1);
         }
     }
 }
@@ -177,19 +191,14 @@ KERNEL(ping_pong)
 KERNEL(chain_of_blocks)
 {
     const int b = blockIdx.x;
-    if (b > 0) {
-        while (peek(sync + b - 1) == 0) {
-        }
-        __threadfence();
-    }
     if (b == 0)
         poke(data, 1);
+    else
+        await<DEVICE>(sync + b - 1, 1);
     if (b == 2)
         poke(data + 32, peek(data));
-    if (b < 2) {
-        __threadfence();
-        poke(sync + b, 1);
-    }
+    else
+        raise<DEVICE>(sync + b, 1);
 }
 
 // Writer and go-between in one block, with block fences; the go-between tells the other block.
@@ -197,22 +206,18 @@ template <Fence between_blocks> static __device__ __forceinline__ void relay(int
 {
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         poke(data, 1);
-        __threadfence_block();
-        poke(sync, 1);
+        raise<BLOCK>(sync, 1);
     } else if (blockIdx.x == 0 && threadIdx.x == 32) {
-        while (peek(sync) == 0) {
-        }
-        fence<between_blocks>();
-        poke(sync + 1, 1);
+        await<BLOCK>(sync, 1);
+        raise<between_blocks>(sync + 1, 1);
     } else if (blockIdx.x == 1 && threadIdx.x == 0) {
-        while (peek(sync + 1) == 0) {
-        }
-        fence<between_blocks>();
+        await<between_blocks>(sync + 1, 1);
         poke(data + 32, peek(data));
     }
 }
 
 KERNEL(relay_block_then_device) { relay<DEVICE>(data, sync); }
+
 KERNEL(relay_block_then_block) { relay<BLOCK>(data, sync); }
 
 #define ACQUIRE_RELEASE(NAME, STORE, LOAD)                                             \

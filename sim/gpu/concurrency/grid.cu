@@ -138,8 +138,17 @@ LAST_BLOCK(unfenced, NONE, NONE, true)
 LAST_BLOCK(block_fences, BLOCK, BLOCK, true)
 LAST_BLOCK(no_barrier, DEVICE, DEVICE, false)
 
-// Ring of four slots from block 0 to block 1: sync[0] counts what is full, sync[32] what is free
-// again.
+// Ring of four slots from block 0 to block 1: sync[0] counts what is full, sync[32] what is free.
+template <Scope scope> static __device__ __forceinline__ void await(int *count, int value)
+{
+    int seen;
+    do {
+        fence<scope>();
+        seen = atomicAdd(count, 0);
+        fence<scope>();
+    } while (seen < value);
+}
+
 template <Scope producer, Scope consumer>
 static __device__ __forceinline__ void ring(int *data, int *sync)
 {
@@ -147,19 +156,15 @@ static __device__ __forceinline__ void ring(int *data, int *sync)
 #pragma unroll 1
     for (int i = 0; i < 10; i++) {
         if (blockIdx.x == 0) {
-            while (i - peek(taken) >= 4) {
-            }
+            await<producer>(taken, i - 3);
+            poke(data + i % 4, peek(data + i % 4) + i);
             fence<producer>();
-            poke(data + i % 4, i);
-            fence<producer>();
-            poke(full, i + 1);
+            atomicExch(full, i + 1);
         } else {
-            while (peek(full) <= i) {
-            }
-            fence<consumer>();
+            await<consumer>(full, i + 1);
             poke(data + 64 + i, peek(data + i % 4));
             fence<consumer>();
-            poke(taken, i + 1);
+            atomicExch(taken, i + 1);
         }
     }
 }

@@ -30,17 +30,20 @@ _BARRIERS = (
 
 _HAND_OVERS = (
     _case("last_block_right", NONE, "The ticket is taken between fences."),
-    _case("last_block_fence_before_only", INTER_BLOCK, "Only an exchange releases so."),
+    _case(
+        "last_block_fence_before_only", INTER_BLOCK, "A fence before releases with exchanges only.",
+        scoped=NONE, scoped_reason="any atomic releases behind a fence, and acquires without",
+    ),
     _case("last_block_fence_after_only", INTER_BLOCK, "No release of the parts."),
     _case("last_block_unfenced", INTER_BLOCK, "Atomics alone order nothing."),
     _case("last_block_block_fences", INTER_BLOCK, "Block fences end at the block."),
     _case("last_block_no_barrier", INTRA_BLOCK, "The second warp may ask too early."),
     _threads("ring_right", NONE, "Both counts are released and acquired."),
     _threads("ring_producer_unfenced", INTER_BLOCK, "The count may overtake the slot."),
-    _threads("ring_consumer_unfenced", NONE, "Stores behind fences count as releases."),
+    _threads("ring_consumer_unfenced", INTER_BLOCK, "A slot may be filled while it is read."),
     _threads("list_push_fenced", NONE, "Swap and exchange stand between fences."),
     _threads("list_push_unfenced", INTER_BLOCK, "A node may be seen before its content."),
-)
+)  # fmt: skip
 
 _DATA = (
     _case("private_words", NONE, "Every thread has its own word."),

@@ -50,7 +50,10 @@ _MISTAKES = (
     _blocks("lock_nested_inner_only", INTER_BLOCK, "The second word has no lock in common."),
     _blocks("lock_hand_over_hand", NONE, "The next lock is taken before the last is freed."),
     _blocks("lock_store_after_unlock", INTER_BLOCK, "A store comes after the lock is freed."),
-    _blocks("unlock_by_store", NONE, "A store behind a fence is a release."),
+    _blocks(
+        "unlock_by_store", NONE, "A store behind a fence is a release.",
+        scoped=INTER_BLOCK, scoped_reason="the store is volatile, not atomic as the others' swaps",
+    ),
     _blocks("unlock_by_store_unfenced", INTER_BLOCK, "The lock is freed by a mere store."),
     _blocks(
         "lock_weak_data", NONE, "The paper does not tell weak from volatile.",
