@@ -83,8 +83,7 @@ def _read_buffer(table: Table, folder: Path) -> BufferArgument:
         return _read_array(table, contents, folder)
     kind = table.take("type", _is_type, _TYPE_RULE)
     most = _BUFFER_BYTES // ELEMENT_TYPES[kind].itemsize
-    count = table.take("count", lambda v: is_integer(v, 1, most), f"from 1 to {most}")
-    return BufferArgument(contents, kind, count)
+    return BufferArgument(contents, kind, table.integer("count", 1, most))
 
 
 def read_argument(table: Table, folder: Path) -> ScalarArgument | BufferArgument:

@@ -95,13 +95,7 @@ def _read_geometry(table: Table) -> Geometry:
     limits = {"sm_count": 1024, "blocks_per_sm": 64, "warps_per_sm": 64}
     table.check_keys(limits)
     sizes = {
-        name: table.take(
-            name,
-            lambda v, limit=limit: is_integer(v, 1, limit),
-            f"from 1 to {limit}",
-            getattr(usual, name),
-        )
-        for name, limit in limits.items()
+        name: table.integer(name, 1, limit, getattr(usual, name)) for name, limit in limits.items()
     }
     return Geometry(**sizes)
 
@@ -130,12 +124,7 @@ def _read_top(top: Table, folder: Path) -> Launch:
             top.take("block", _dimensions(_BLOCK_LIMITS), _dimensions_rule(_BLOCK_LIMITS))
         ),
         arguments=_read_arguments(top, folder),
-        dynamic_shared=top.take(
-            "dynamic_shared",
-            lambda v: is_integer(v, 0, _SHARED_BYTES),
-            f"from 0 to {_SHARED_BYTES}",
-            0,
-        ),
+        dynamic_shared=top.integer("dynamic_shared", 0, _SHARED_BYTES, 0),
         geometry=_read_geometry(Table(top.path, geometry_table, "gpu")),
         scheduler=top.take(
             "scheduler",
@@ -143,7 +132,7 @@ def _read_top(top: Table, folder: Path) -> Launch:
             f"one of {', '.join(SCHEDULERS)}",
             "round-robin",
         ),
-        seed=top.take("seed", lambda v: is_integer(v, 0, 2**64 - 1), "a 64-bit number", 1),
+        seed=top.integer("seed", 0, 2**64 - 1, 1),
         independent_threads=top.take(
             "independent_threads", lambda v: isinstance(v, bool), "true or false", False
         ),

@@ -67,3 +67,8 @@ class Table:
         if not fits(value):
             raise self.error(key, rule, repr(value))
         return value
+
+    def integer(self, key: str, low: int, high: int, default: Any = _REQUIRED) -> int:
+        """Whole number from ``low`` to ``high`` under ``key``."""
+        rule = f"from {low} to {high}"
+        return self.take(key, lambda value: is_integer(value, low, high), rule, default)

@@ -85,10 +85,10 @@ class NodeBuilder(Transformer):
         return nodes.NegatedNode(tokens[1]) if len(tokens) > 1 else tokens[0]
 
     def instruction(self, *parts: Any) -> nodes.InstructionNode:
-        guard = None
-        if not (isinstance(parts[0], Token) and parts[0].type == "OPCODE"):
-            guard, *parts = parts
-        return nodes.InstructionNode(parts[0], tuple(parts[1:]), guard)
+        first = parts[0]
+        guarded = not (isinstance(first, Token) and first.type == "OPCODE")
+        opcode, *operands = parts[guarded:]
+        return nodes.InstructionNode(opcode, tuple(operands), first if guarded else None)
 
     def label(self, name: Token) -> nodes.LabelNode:
         return nodes.LabelNode(name)

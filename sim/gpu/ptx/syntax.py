@@ -77,7 +77,7 @@ def parse_syntax(text: str, name: str) -> list[Any]:
         If the text does not follow the grammar; names the line and what was expected there.
     """
     try:
-        return _grammar().parse(text)
+        items: Any = _grammar().parse(text)  # what the callbacks made, not a tree
     except UnexpectedToken as error:
         last = text.count("\n") + 1
         line = error.line if error.token.type != "$END" else last
@@ -86,3 +86,4 @@ def parse_syntax(text: str, name: str) -> list[Any]:
         word = re.match(r"[^\s,;()\[\]{}]+|.", text[error.pos_in_stream :], re.DOTALL)
         found = word[0] if word else error.char
         raise PtxError(name, error.line, _sentence(error.allowed, found)) from None
+    return items
