@@ -18,7 +18,7 @@ from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.micro_benchmarks import MICRO_BENCHMARKS
 from racetrap.sim.gpu.program import program_region
 from racetrap.sim.gpu.scheduler import Placement, random_schedule, run
-from racetrap.sim.gpu.workloads import WORKLOADS
+from racetrap.sim.gpu.workloads.registry import WORKLOADS
 
 __all__ = ["GEOMETRY", "Build", "Schedule", "applications", "micro_benchmarks", "trace_of"]
 

@@ -56,7 +56,7 @@ def test_false_races_are_the_different_ones_of_all_runs() -> None:
     build = Build("GCOL", "GCOL")
     other = (0x48, RACE[1])
     runs = [
-        result(build, number, detectors=dict.fromkeys(DETECTORS, set()) | {"byte8": races})
+        result(build, number, detectors={name: set() for name in DETECTORS} | {"byte8": races})
         for number, races in enumerate(({RACE}, {RACE, other}, set()))
     ]
     row = make_tables(runs).false_races[0]
