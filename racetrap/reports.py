@@ -7,8 +7,9 @@ warp.  The events of a trace tell the rest: grid blocks, and which access it was
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from types import MappingProxyType
 from typing import Any
 
 from rich.console import Console
@@ -50,6 +51,8 @@ class Access:
         Index of its block in the grid.
     sm, slot, warp : int
         Where it ran: SM, block slot and warp slot.
+    location : str or None
+        Line of the source, such as ``file.cu:12``, if the trace knows it.
     """
 
     event: int
@@ -62,10 +65,13 @@ class Access:
     sm: int
     slot: int
     warp: int
+    location: str | None = None
 
     @classmethod
-    def from_event(cls, number: int, event: Event, grid_block: int) -> Access:
-        """Access of event ``number``, made by block ``grid_block`` of the grid."""
+    def from_event(
+        cls, number: int, event: Event, grid_block: int, location: str | None = None
+    ) -> Access:
+        """Access of event ``number``, made by block ``grid_block`` at ``location``."""
         atomic = event.kind == EventKind.ATOMIC
         return cls(
             event=number,
@@ -78,6 +84,7 @@ class Access:
             sm=event.sm,
             slot=event.slot,
             warp=event.warp,
+            location=location,
         )
 
     def __str__(self) -> str:
@@ -85,10 +92,16 @@ class Access:
             what = f"{self.scope}-scope atomic {self.op}"
         else:
             what = f"{'strong' if self.strong else 'weak'} {self.kind}"
+        place = f" ({self.location})" if self.location else ""
         return (
-            f"{what} at pc {self.pc:#x} by grid block {self.grid_block} "
+            f"{what} at pc {self.pc:#x}{place} by grid block {self.grid_block} "
             f"(SM {self.sm}, slot {self.slot}), warp {self.warp}, event {self.event}"
         )
+
+    def party(self) -> str:
+        """Kind, block and warp, and the line if it is known."""
+        place = f" at {self.location}" if self.location else ""
+        return f"{self.kind} of grid block {self.grid_block} warp {self.warp}{place}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +114,8 @@ class Finding:
 
     def sentence(self) -> str:
         """The race in one sentence, with grid blocks instead of block slots."""
-        return (
-            f"The {self.access.kind} of grid block {self.access.grid_block} "
-            f"warp {self.access.warp} races with the {self.earlier.kind} of grid block "
-            f"{self.earlier.grid_block} warp {self.earlier.warp}: {self.report.reason}."
-        )
+        access, earlier = self.access.party(), self.earlier.party()
+        return f"The {access} races with the {earlier}: {self.report.reason}."
 
 
 def check_geometry(header: TraceHeader, params: ScordParams) -> None:
@@ -128,8 +138,11 @@ def region_of(header: TraceHeader, params: ScordParams, metadata_base: int = 0) 
 class _Finder:
     """Runs the golden model and remembers what its reports leave out."""
 
-    def __init__(self, params: ScordParams, region: Region, scord: Scord):
+    def __init__(
+        self, params: ScordParams, region: Region, scord: Scord, locations: Mapping[int, str]
+    ):
         self._params = params
+        self._locations = locations
         self._region = region
         self._scord = scord
         self._grid_blocks: dict[tuple[int, int], int] = {}
@@ -153,16 +166,22 @@ class _Finder:
                 continue
             entry, _ = self._region.locate(self._params, step.packet.word << 2)
             if step.race:
-                access = Access.from_event(*current)
-                earlier = Access.from_event(*self._owners[entry])
+                access, earlier = self._access(*current), self._access(*self._owners[entry])
                 findings.append(Finding(next(reports), access, earlier))
             if step.race or step.row not in _ROWS_KEEPING_OWNER:
                 self._owners[entry] = current
         return findings
 
+    def _access(self, number: int, event: Event, grid_block: int) -> Access:
+        return Access.from_event(number, event, grid_block, self._locations.get(event.pc))
+
 
 def find_races(
-    events: Iterable[Event], params: ScordParams, region: Region, scord: Scord | None = None
+    events: Iterable[Event],
+    params: ScordParams,
+    region: Region,
+    scord: Scord | None = None,
+    locations: Mapping[int, str] = MappingProxyType({}),
 ) -> list[Finding]:
     """Run the golden model over a valid trace and give every race with both accesses.
 
@@ -176,13 +195,15 @@ def find_races(
         Monitored region.
     scord : Scord, optional
         Model to use, for a caller that wants its counters; a new one if none is given.
+    locations : mapping of int to str
+        Line of the source of a PC, as the header of a trace has it.
 
     Raises
     ------
     ValueError
         If an event does not fit the configuration; names the event.
     """
-    finder = _Finder(params, region, scord or Scord(params, region))
+    finder = _Finder(params, region, scord or Scord(params, region), locations)
     findings = []
     for number, event in enumerate(events):
         try:
