@@ -5,7 +5,7 @@ Two steps, since branches name labels that come later.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import replace
 from math import prod
 from typing import Any, NamedTuple
@@ -36,7 +36,7 @@ from racetrap.sim.gpu.ptx.program import (
 from racetrap.sim.gpu.ptx.scopes import Scope
 from racetrap.sim.gpu.ptx.variables import declared_variables
 
-__all__ = ["build_function", "formal_parameters"]
+__all__ = ["build_function"]
 
 
 class _Pending(NamedTuple):
@@ -47,32 +47,35 @@ class _Pending(NamedTuple):
     location: Location | None
 
 
-def formal_parameters(nodes: tuple[DeclarationNode, ...], module: str) -> tuple[Variable, ...]:
-    """Parameters or return values of a function."""
-    return tuple(variable for node in nodes for variable in declared_variables(node, module))
-
-
 class _Flattener:
     """First step: names of all scopes, and the instructions in one row."""
 
-    def __init__(self, module: str, files: Mapping[int, str]):
+    def __init__(self, module: str, files: Mapping[int, str], outer: Scope):
         self._module = module
         self._locations = LocationTracker(files)
+        #: Names that a variable declared inside cannot have: the module's and the parameters'.
+        self._taken = outer.names()
+        self.scope = Scope(module, outer)
         self.registers: dict[str, Register] = {}
         self.variables: dict[str, Variable] = {}
         self.pending: list[_Pending] = []
 
-    def declare_formal(self, node: DeclarationNode, scope: Scope) -> None:
-        for declarator in node.declarators:
-            scope.define(str(declarator.name), declarator.name, Symbol(str(declarator.name)))
+    def declare_formals(self, nodes: tuple[DeclarationNode, ...]) -> tuple[Variable, ...]:
+        """Declare parameters or returned values."""
+        for node in nodes:
+            for declarator in node.declarators:
+                name = str(declarator.name)
+                self.scope.define(name, declarator.name, Symbol(name))
+                self._taken.add(name)
+        return tuple(v for node in nodes for v in declared_variables(node, self._module))
 
     def walk(self, statements: tuple[Any, ...], scope: Scope) -> None:
+        """Go through the statements between two braces."""
         label: Token | None = None
         for statement in statements:
             match statement:
                 case InstructionNode():
-                    pending = _Pending(statement, scope, self._locations.current)
-                    self.pending.append(pending)
+                    self.pending.append(_Pending(statement, scope, self._locations.current))
                 case LocationNode():
                     self._locations.enter(statement)
                 case LabelNode():
@@ -103,12 +106,13 @@ class _Flattener:
     def _declare_variables(self, node: DeclarationNode, scope: Scope) -> None:
         variables = declared_variables(node, self._module)
         for declarator, variable in zip(node.declarators, variables, strict=True):
-            name = self._unique(variable.name, self.variables)
+            name = self._unique(variable.name, self._taken)
+            self._taken.add(name)
             self.variables[name] = replace(variable, name=name)
             scope.define(variable.name, declarator.name, Symbol(name))
 
     @staticmethod
-    def _unique(name: str, taken: Mapping[str, Any]) -> str:
+    def _unique(name: str, taken: Container[str]) -> str:
         number, result = 1, name
         while result in taken:
             number += 1
@@ -156,18 +160,17 @@ def build_function(
     PtxError
         If a name is not declared, or an operand cannot be what it is.
     """
-    flattener = _Flattener(module, files)
-    scope = Scope(module, outer)
-    for declaration in (*node.returns, *node.parameters):
-        flattener.declare_formal(declaration, scope)
+    flattener = _Flattener(module, files, outer)
+    returns = flattener.declare_formals(node.returns)
+    parameters = flattener.declare_formals(node.parameters)
     if node.body is not None:
-        flattener.walk(node.body.statements, scope)
+        flattener.walk(node.body.statements, flattener.scope)
     limits = [prod(values) for name, values in node.limits if name in ("maxntid", "reqntid")]
     return Function(
         name=str(node.name),
         is_kernel=node.is_kernel,
-        parameters=formal_parameters(node.parameters, module),
-        returns=formal_parameters(node.returns, module),
+        parameters=parameters,
+        returns=returns,
         registers=flattener.registers,
         variables=tuple(flattener.variables.values()),
         instructions=tuple(

@@ -62,6 +62,10 @@ class Scope:
             scope = scope._parent
         return None
 
+    def names(self) -> set[str]:
+        """Names of registers, variables and functions declared so far, without outer scopes."""
+        return set(self._operands)
+
     def define(self, name: str, token: Token, operand: Operand) -> None:
         """Let ``name``, declared at ``token``, mean ``operand`` here."""
         if name in self._operands:

@@ -128,6 +128,20 @@ def test_nested_scopes():
     assert targets == [7, 3, 7]
 
 
+def test_variables_that_hide_others():
+    """Each variable has a name of its own, also beside those of module and parameters."""
+    body = """
+        { .param .b32 p; .shared .b16 v; ld.param.u32 %r1, [p]; ld.shared.u16 %r2, [v]; }
+        { .param .b64 p; ld.param.u64 %rd1, [p]; }
+        ld.param.u32 %r3, [p]; ld.global.u32 %r4, [v];
+    """
+    module = parse_ptx(kernel_text(body, ".global .b32 v;", parameters=".param .u32 p"), "t.ptx")
+    kernel = module.functions["k"]
+    assert [(v.name, v.size) for v in kernel.variables] == [("p#2", 4), ("v#2", 2), ("p#3", 8)]
+    bases = [i.operands[1].base.name for i in kernel.instructions]
+    assert bases == ["p#2", "v#2", "p#3", "p", "v"]
+
+
 def test_register_ranges():
     kernel = parse_ptx(kernel_text(".reg .f16x2 %h<3>, one;"), "t.ptx").functions["k"]
     names = [r.name for r in kernel.registers.values() if r.type == "f16x2"]
