@@ -15,10 +15,12 @@ import numpy as np
 from racetrap.golden_model.events import WARP_SIZE, EventKind, Space
 from racetrap.golden_model.trace import Trace
 
-__all__ = ["ALL_LANES", "Kernel", "kernels_of"]
+__all__ = ["ALL_LANES", "SHARED_BITS", "Kernel", "kernels_of"]
 
 #: Mask of a whole warp.
 ALL_LANES = (1 << WARP_SIZE) - 1
+#: Log2 of the most bytes of shared memory that a block can have.
+SHARED_BITS = 24
 #: More block slots than an SM can have: makes one key of an SM and a slot.
 _SLOT_SPAN = 256
 _BLOCK_KINDS = (
@@ -130,17 +132,8 @@ class Kernel:
         first = int(self.events["first_lane"][row]) - self.first_lane
         return slice(first, first + int(self.events["lane_mask"][row]).bit_count())
 
-    def location_base(self, row: int) -> int:
+    def space_base(self, row: int) -> int:
         """What is added to an access's addresses to tell memories and blocks apart."""
         if self.events["space"][row] == Space.GLOBAL:
             return 0
-        return int(shared_base(self.block[row]))
-
-
-def shared_base(block: int | np.ndarray) -> np.ndarray:
-    """Where the shared memory of a block lies in the address space of locations."""
-    return np.uint64(_SHARED) + (np.asarray(block).astype(np.uint64) << np.uint64(_SHARED_BITS))
-
-
-#: Shared memories lie above all of global memory, 16 MiB apart.
-_SHARED, _SHARED_BITS = 1 << 63, 24
+        return (1 << 64) + (int(self.block[row]) << SHARED_BITS)

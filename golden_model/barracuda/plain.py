@@ -112,7 +112,7 @@ class _Plain:
         return int(records["address"][before.bit_count()])
 
     def location(self, access: _Access) -> int:
-        return self.kernel.location_base(access.row) + self.address(access)
+        return self.kernel.space_base(access.row) + self.address(access)
 
     def block(self, access: _Access) -> int:
         return int(self.kernel.block[access.row])

@@ -1,0 +1,180 @@
+"""What both oracles have in common: clocks through a kernel, and races out of pairs.
+
+Ref: BARRACUDA (PLDI'17) Sections 3.3 and 4.3.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from racetrap.golden_model.barracuda.compressed import NOTHING, Format, join_all
+from racetrap.golden_model.barracuda.history import History, Order, place_of
+from racetrap.golden_model.barracuda.kernel import Kernel
+from racetrap.golden_model.barracuda.race import BarrierDivergence, Race, RaceKind, Result
+from racetrap.golden_model.barracuda.report import first_races
+from racetrap.golden_model.barracuda.shadow import Pairs, conflicts, same_instruction_conflicts
+from racetrap.golden_model.barracuda.simt import Warp
+from racetrap.golden_model.events import EventKind
+
+__all__ = ["NO_RACE", "RACE_KINDS", "KernelAnalysis", "merge"]
+
+#: Events that change clocks in every analysis.
+_STRUCTURE = (EventKind.BARRIER, EventKind.IF, EventKind.ELSE, EventKind.FI, EventKind.EXIT)
+#: Synchronising events between two looks at pairs: bounds the memory for clocks.
+_STRETCH = 1 << 13
+
+#: Kinds of race by the numbers that ``judge`` gives.
+RACE_KINDS = tuple(RaceKind)
+NO_RACE = -1
+
+
+class KernelAnalysis(ABC):
+    """Analysis of one kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Kernel to analyse.
+    """
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self.warps = [
+            Warp(place_of(kernel, warp), int(live)) for warp, live in enumerate(kernel.live)
+        ]
+        self._divergences: dict[int, BarrierDivergence] = {}
+        self._history = History(kernel, self.warps)
+        self._formats: Counter[Format] = Counter()
+
+    @abstractmethod
+    def checked(self) -> np.ndarray:
+        """Accesses that can race, ascending."""
+
+    @abstractmethod
+    def exempt(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Which pairs of conflicting accesses need no order."""
+
+    @abstractmethod
+    def judge(self, pairs: Pairs, order: Order) -> np.ndarray:
+        """For each pair the number of the kind of race that it is, or ``NO_RACE``."""
+
+    @abstractmethod
+    def synchronising(self) -> np.ndarray:
+        """Accesses and fences that change clocks, ascending."""
+
+    @abstractmethod
+    def synchronise(self, row: int, warp: Warp) -> None:
+        """Let such an access or fence take effect."""
+
+    def run(self) -> Result:
+        """Races and barrier divergences of the kernel."""
+        rows = self.checked()
+        same = same_instruction_conflicts(self.kernel, rows)
+        pairs = conflicts(self.kernel, rows, self.exempt)
+        same_kind = np.full(len(same), RACE_KINDS.index(RaceKind.SAME_INSTRUCTION))
+        found = [(same, same, same_kind), *self._stretches(pairs)]
+        first, second, kind = (np.concatenate(each) for each in zip(*found, strict=True))
+        result = Result(
+            first_races(self.kernel, Pairs(first, second), kind),
+            list(self._divergences.values()),
+        )
+        result.counts.events = len(self.kernel.events)
+        result.counts.operations = self._operations()
+        result.counts.pairs = len(pairs.first)
+        result.counts.formats = {
+            each.value: self._formats[each] for each in Format if self._formats[each]
+        }
+        return result
+
+    def _operations(self) -> int:
+        """Thread-level operations: one for each lane of an access, else one for each event."""
+        kind = self.kernel.kind
+        accesses = int(
+            np.bitwise_count(self.kernel.events["lane_mask"][kind <= EventKind.ATOMIC]).sum()
+        )
+        # Every instruction of a warp has its ENDINSN; kernels and placements are no operations.
+        instructions = np.count_nonzero(kind <= EventKind.FENCE)
+        return accesses + instructions + int(np.isin(kind, _STRUCTURE).sum())
+
+    def _stretches(self, pairs: Pairs) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Racy pairs and their kinds, stretch by stretch of the kernel."""
+        structure = np.flatnonzero(np.isin(self.kernel.kind, _STRUCTURE))
+        rows = np.union1d(structure, self.synchronising())
+        found = []
+        done = 0
+        for start in range(0, len(rows) + 1, _STRETCH):
+            stretch = rows[start : start + _STRETCH]
+            self._history = History(self.kernel, self.warps)
+            self._advance(stretch)
+            last = start + _STRETCH > len(rows)
+            end = len(pairs.second)
+            if not last:
+                end = int(np.searchsorted(pairs.second, stretch[-1], side="right"))
+            part = Pairs(pairs.first[done:end], pairs.second[done:end])
+            done = end
+            kind = self.judge(part, self._history.order(part))
+            racy = kind != NO_RACE
+            found.append((part.first[racy], part.second[racy], kind[racy]))
+            self._formats += self._history.formats()
+        return found
+
+    def _advance(self, rows: np.ndarray) -> None:
+        """Let events take effect on the clocks."""
+        kernel = self.kernel
+        for row, kind, number in zip(
+            rows.tolist(), kernel.kind[rows].tolist(), kernel.warp[rows].tolist(), strict=True
+        ):
+            if kind == EventKind.BARRIER:
+                self._barrier(row)
+                continue
+            warp = self.warps[number]
+            before = warp.clock
+            if kind <= EventKind.FENCE:
+                self.synchronise(row, warp)
+            else:
+                warp.branch(EventKind(kind), kernel.mask(row), row)
+            if warp.clock is not before:
+                self._history.add(row, number)
+
+    def _barrier(self, row: int) -> None:
+        block = int(self.kernel.block[row])
+        warps = [self.warps[number] for number in self.kernel.warps_of(block)]
+        for warp in warps:
+            if warp.absent:
+                lane = (warp.absent & -warp.absent).bit_length() - 1
+                self._divergences.setdefault(
+                    pc := int(self.kernel.events["pc"][row]),
+                    BarrierDivergence(
+                        int(self.kernel.grid_block[block]), pc,
+                        self.kernel.thread(warp.place.warp, lane), self.kernel.number,
+                    ),
+                )  # fmt: skip
+        far = join_all(clock.far for warp in warps for clock in warp.clocks)
+        far = far.outside(warps[0].place) if far is not NOTHING else far
+        for warp in warps:
+            warp.pass_barrier(far, row)
+            self._history.add(row, warp.place.warp)
+
+
+def merge(results: list[Result]) -> Result:
+    """Result of a trace out of the results of its kernels."""
+    races: dict[Any, Race] = {}
+    divergences: dict[int, BarrierDivergence] = {}
+    total = Result()
+    formats: Counter[str] = Counter()
+    for result in results:
+        for race in result.races:
+            races.setdefault(race.key, race)
+        for divergence in result.barrier_divergences:
+            divergences.setdefault(divergence.pc, divergence)
+        total.counts.events += result.counts.events
+        total.counts.operations += result.counts.operations
+        total.counts.pairs += result.counts.pairs
+        formats.update(result.counts.formats)
+    total.races, total.barrier_divergences = list(races.values()), list(divergences.values())
+    total.counts.formats = dict(formats)
+    return total

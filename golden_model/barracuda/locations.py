@@ -1,0 +1,165 @@
+"""Locations of accesses, numbered densely page by page, so that arrays can be kept over them.
+
+A location is as large as the smallest access to its memory (at most 4 bytes), so bytes and half
+words are told apart where a kernel has such accesses, and words do for all other kernels.
+
+Ref: BARRACUDA (PLDI'17) Section 4.3.3 (shadow memory).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from racetrap.golden_model.barracuda.kernel import SHARED_BITS, Kernel
+from racetrap.golden_model.events import WARP_SIZE, Space
+
+__all__ = ["Lanes", "LocationMap", "rows_at", "sync_keys"]
+
+_PAGE_BITS = 12
+_WORD_BITS = 2
+#: Pages of shared memories lie above those of global memory.
+_SHARED_PAGE = np.uint64(1 << (64 - _PAGE_BITS))
+#: Marks addresses of shared memory; those of global memory have fewer bits on every GPU.
+_SHARED_TAG = np.uint64(1 << 63)
+
+
+class Lanes:
+    """Lane records of some accesses.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Kernel.
+    rows : numpy.ndarray
+        Accesses, ascending.
+
+    Attributes
+    ----------
+    rows, counts : numpy.ndarray
+        The accesses and the number of lanes of each.
+    """
+
+    def __init__(self, kernel: Kernel, rows: np.ndarray) -> None:
+        self._kernel = kernel
+        self.rows = rows
+        self._masks = kernel.events["lane_mask"][rows]
+        self.counts = np.bitwise_count(self._masks).astype(np.int64)
+
+    def field(self, name: str) -> np.ndarray:
+        """A field of all lane records."""
+        if not len(self.rows):
+            return np.zeros(0, dtype=np.uint64)
+        first = self._kernel.events["first_lane"][self.rows].astype(np.int64)
+        first -= self._kernel.first_lane
+        ends = np.cumsum(self.counts)
+        if first[-1] - first[0] == ends[-1] - self.counts[-1]:  # no other access between
+            records: np.ndarray = self._kernel.lanes[name][first[0] : first[0] + ends[-1]]
+            return np.ascontiguousarray(records)
+        places = np.repeat(first - (ends - self.counts), self.counts) + np.arange(ends[-1])
+        gathered: np.ndarray = self._kernel.lanes[name][places]
+        return gathered
+
+    def numbers(self) -> np.ndarray:
+        """Lane number of each record."""
+        bits = np.unpackbits(self._masks.astype("<u4").view(np.uint8), bitorder="little")
+        numbers: np.ndarray = np.flatnonzero(bits) % WARP_SIZE
+        return numbers.astype(np.int32)
+
+
+class LocationMap:
+    """Numbers of locations, given out as pages are first seen.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Kernel.
+    rows : numpy.ndarray
+        Accesses that will be asked for.
+
+    Attributes
+    ----------
+    count : int
+        Locations given out so far.
+    """
+
+    def __init__(self, kernel: Kernel, rows: np.ndarray) -> None:
+        self._kernel = kernel
+        self._first: dict[int, int] = {}
+        self.count = 0
+        #: Log2 of the bytes of a location, by memory.
+        self._bits = np.full(len(Space), _WORD_BITS, dtype=np.int64)
+        space, size = kernel.events["space"][rows], kernel.events["size"][rows]
+        for each in Space:
+            sizes = size[space == each]
+            if len(sizes):
+                self._bits[each] = min(_WORD_BITS, int(sizes.min()).bit_length() - 1)
+
+    def units(self, rows: np.ndarray) -> np.ndarray:
+        """Locations that one lane of each access touches."""
+        events = self._kernel.events
+        units: np.ndarray = (
+            events["size"][rows].astype(np.int64) >> self._bits[events["space"][rows]]
+        )
+        return units
+
+    def locations(self, lanes: Lanes) -> tuple[np.ndarray, np.ndarray | int]:
+        """Locations of all lanes, one after the other, and the number of each lane's."""
+        events, rows = self._kernel.events, lanes.rows
+        space = events["space"][rows]
+        address = lanes.field("address")
+        page = address >> np.uint64(_PAGE_BITS)
+        if space.any():
+            block = self._kernel.block[rows].astype(np.uint64)
+            tag = _SHARED_PAGE + (block << np.uint64(SHARED_BITS - _PAGE_BITS))
+            page = page + np.repeat(np.where(space == Space.SHARED, tag, 0), lanes.counts)
+        bits = self._bits[space]
+        shift = bits[0] if (bits == bits[0]).all() else np.repeat(bits, lanes.counts)
+        within = (address & np.uint64((1 << _PAGE_BITS) - 1)).astype(np.int64) >> shift
+        locations = self._first_of(page) + within
+        units = self.units(rows)
+        if (units == 1).all():
+            return locations, 1
+        repeats = np.repeat(units, lanes.counts)
+        ends = np.cumsum(repeats)
+        offset = np.arange(ends[-1]) - np.repeat(ends - repeats, repeats)
+        return np.repeat(locations, repeats) + offset, repeats
+
+    def _first_of(self, page: np.ndarray) -> np.ndarray:
+        """Number of the first location of each page."""
+        starts = np.flatnonzero(np.concatenate(([True], page[1:] != page[:-1])))
+        pages, which = np.unique(page[starts], return_inverse=True)
+        first = np.array([self._give(number) for number in pages.tolist()], dtype=np.int64)
+        return np.repeat(first[which], np.diff(starts, append=len(page)))
+
+    def _give(self, page: int) -> int:
+        first = self._first.get(page)
+        if first is None:
+            first = self._first[page] = self.count
+            space = Space.SHARED if page >= _SHARED_PAGE else Space.GLOBAL
+            self.count += 1 << (_PAGE_BITS - int(self._bits[space]))
+        return first
+
+
+def sync_keys(kernel: Kernel, rows: np.ndarray) -> np.ndarray:
+    """A number for the place of each lane of some accesses, as a synchronization location.
+
+    Accesses that overlap but begin at different bytes are different locations.
+    """
+    lanes = Lanes(kernel, rows)
+    address = lanes.field("address")
+    space = kernel.events["space"][rows]
+    if not space.any():
+        return address
+    block = kernel.block[rows].astype(np.uint64) << np.uint64(SHARED_BITS)
+    tag = np.where(space == Space.SHARED, _SHARED_TAG | block, 0)
+    keys: np.ndarray = address | np.repeat(tag, lanes.counts)
+    return keys
+
+
+def rows_at(kernel: Kernel, rows: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """Those of some accesses that have a lane at one of the places."""
+    lanes = Lanes(kernel, rows)
+    found = np.isin(sync_keys(kernel, rows), keys)
+    owner = np.repeat(np.arange(len(rows)), lanes.counts)
+    at: np.ndarray = rows[np.unique(owner[found])]
+    return at

@@ -1,0 +1,90 @@
+"""Races out of racy pairs of warp instructions: each once, with its threads and its address."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from racetrap.golden_model.barracuda.kernel import Kernel
+from racetrap.golden_model.barracuda.race import Party, Race, RaceClass, RaceKind
+from racetrap.golden_model.barracuda.shadow import Pairs
+from racetrap.golden_model.events import WARP_SIZE, EventKind, Space
+
+__all__ = ["first_races"]
+
+_KINDS = tuple(RaceKind)
+_CLASSES = tuple(RaceClass)
+
+
+def _classes(kernel: Kernel, pairs: Pairs) -> np.ndarray:
+    """Number of the class of each pair."""
+    warp, other = kernel.warp[pairs.first], kernel.warp[pairs.second]
+    same_block = kernel.warp_block[warp] == kernel.warp_block[other]
+    return np.where(warp == other, 0, np.where(same_block, 1, 2))
+
+
+def first_races(kernel: Kernel, pairs: Pairs, kinds: np.ndarray) -> list[Race]:
+    """The first race of each key, in the order of the trace.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Kernel.
+    pairs : Pairs
+        Racy pairs, in any order.
+    kinds : numpy.ndarray
+        Number of the kind of each.
+    """
+    if not len(pairs.first):
+        return []
+    in_time = np.lexsort((pairs.first, pairs.second))
+    pairs, kinds = Pairs(pairs.first[in_time], pairs.second[in_time]), kinds[in_time]
+    classes = _classes(kernel, pairs)
+    pc, other = kernel.events["pc"][pairs.first], kernel.events["pc"][pairs.second]
+    space = kernel.events["space"][pairs.second]
+    key = np.stack((np.minimum(pc, other), np.maximum(pc, other), kinds, classes, space))
+    _, where = np.unique(key, axis=1, return_index=True)
+    return [
+        _race(
+            kernel, int(pairs.first[each]), int(pairs.second[each]),
+            _KINDS[kinds[each]], _CLASSES[classes[each]],
+        )
+        for each in np.sort(where).tolist()
+    ]  # fmt: skip
+
+
+def _lanes(kernel: Kernel, row: int) -> list[tuple[int, int, tuple[int, int]]]:
+    """Number, address and values of each lane."""
+    mask = kernel.mask(row)
+    numbers = [lane for lane in range(WARP_SIZE) if mask >> lane & 1]
+    records = kernel.lanes[kernel.lane_slice(row)].tolist()
+    return [
+        (lane, address, (value, compare))
+        for lane, (address, value, compare) in zip(numbers, records, strict=True)
+    ]
+
+
+def _meeting(kernel: Kernel, first: int, second: int) -> tuple[int, int, int]:
+    """Lane of each access and address of the later, where the two first meet."""
+    sizes = [int(kernel.events["size"][row]) for row in (first, second)]
+    for other, address, value in _lanes(kernel, second):
+        for lane, earlier, stored in _lanes(kernel, first):
+            overlap = address < earlier + sizes[0] and earlier < address + sizes[1]
+            if overlap and (first != second or (lane < other and stored != value)):
+                return lane, other, address
+    raise AssertionError("racy accesses must have a byte in common")
+
+
+def _race(kernel: Kernel, first: int, second: int, kind: RaceKind, race_class: RaceClass) -> Race:
+    lane, other, address = _meeting(kernel, first, second)
+    space = Space(kernel.events["space"][second])
+    parties = _party(kernel, first, lane), _party(kernel, second, other)
+    return Race(kind, race_class, space, address, *parties, kernel.number)
+
+
+def _party(kernel: Kernel, row: int, lane: int) -> Party:
+    return Party(
+        int(kernel.grid_block[kernel.block[row]]),
+        kernel.thread(int(kernel.warp[row]), lane),
+        int(kernel.events["pc"][row]),
+        EventKind(kernel.kind[row]),
+    )

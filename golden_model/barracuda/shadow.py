@@ -1,0 +1,197 @@
+"""Shadow memory, laid out in time: which accesses of a kernel must be ordered with which.
+
+The paper keeps for each location its last write and the reads since, and looks at them as each
+access comes.  Here the whole trace is at hand, so the same pairs come out of one sort by location
+and time: every access meets the last write before it, and every write all reads since.  Nothing
+is kept for the very many locations that are never written, or that one warp alone touches.
+
+Pairs are pairs of warp instructions: whoever is ordered after one lane of an instruction is
+ordered after all.
+
+Ref: BARRACUDA (PLDI'17) Sections 3.3.1, 3.3.2 and 4.3.3 (states R and W).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from racetrap.golden_model.barracuda.kernel import Kernel
+from racetrap.golden_model.barracuda.locations import Lanes, LocationMap
+from racetrap.golden_model.events import WARP_SIZE, EventKind
+
+__all__ = ["Pairs", "conflicts", "same_instruction_conflicts"]
+
+#: Accesses whose locations are worked on at a time: bounds the memory for temporary arrays.
+_ROWS = 1 << 16
+#: Accesses sorted at a time.
+_SORTED = 1 << 22
+_ROW_BITS = np.uint64(32)
+_ROW_MASK = np.uint64((1 << 32) - 1)
+
+
+class Pairs(NamedTuple):
+    """Rows of conflicting accesses, sorted by the later one."""
+
+    first: np.ndarray
+    second: np.ndarray
+
+
+#: Says which pairs of rows, given as two arrays, need no order.
+Exempt = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+class _Touched:
+    """Which locations several threads touch, and which are written."""
+
+    def __init__(self) -> None:
+        self._actor = np.full(0, -1, dtype=np.int32)
+        self._several = np.zeros(0, dtype=bool)
+        self._written = np.zeros(0, dtype=bool)
+
+    def _grow(self, count: int) -> None:
+        if count > len(self._actor):
+            more = max(count, 2 * len(self._actor)) - len(self._actor)
+            self._actor = np.concatenate((self._actor, np.full(more, -1, dtype=np.int32)))
+            self._several = np.concatenate((self._several, np.zeros(more, dtype=bool)))
+            self._written = np.concatenate((self._written, np.zeros(more, dtype=bool)))
+
+    def add(
+        self, locations: np.ndarray, actors: np.ndarray, writes: np.ndarray, count: int
+    ) -> None:
+        """Take note of accesses to locations below ``count``."""
+        self._grow(count)
+        known = self._actor[locations]
+        self._actor[locations] = actors
+        # Of several actors in one go the last is noted, and the others differ from it.
+        strange = ((known >= 0) & (known != actors)) | (self._actor[locations] != actors)
+        self._several[locations[strange]] = True
+        self._written[locations[writes]] = True
+
+    @property
+    def shared(self) -> np.ndarray:
+        """For each location whether it can be raced over."""
+        return self._several & self._written
+
+
+def _actors(kernel: Kernel, lanes: Lanes, parted: np.ndarray) -> np.ndarray:
+    """A number for each access: the warp's, or the thread's in warps whose lanes have parted."""
+    warp = kernel.warp[lanes.rows]
+    actors = np.repeat(warp * WARP_SIZE, lanes.counts)
+    own = np.repeat(parted[warp], lanes.counts)
+    if own.any():
+        actors[own] += lanes.numbers()[own]
+    return actors
+
+
+def _shared_accesses(kernel: Kernel, rows: np.ndarray, parted: np.ndarray) -> np.ndarray:
+    """Location and row (in the upper and lower half) of each access that may race."""
+    places = LocationMap(kernel, rows)
+    touched = _Touched()
+    kept: list[np.ndarray] = []
+    chunks = [rows[start : start + _ROWS] for start in range(0, len(rows), _ROWS)]
+    for chunk in chunks:
+        lanes = Lanes(kernel, chunk)
+        locations, repeats = places.locations(lanes)
+        actors = np.repeat(_actors(kernel, lanes, parted), repeats)
+        writes = np.repeat(kernel.kind[chunk] != EventKind.LOAD, lanes.counts)
+        touched.add(locations, actors, np.repeat(writes, repeats), places.count)
+        kept.append(locations)
+    shared = touched.shared
+    found = []
+    for chunk, locations in zip(chunks, kept, strict=True):
+        lanes = Lanes(kernel, chunk)
+        here = np.flatnonzero(shared[locations])
+        owner = np.searchsorted(np.cumsum(lanes.counts * places.units(chunk)), here, side="right")
+        key = locations[here].astype(np.uint64) << _ROW_BITS
+        found.append(key | chunk[owner].astype(np.uint64))
+    return np.concatenate(found) if found else np.zeros(0, dtype=np.uint64)
+
+
+def _partitions(accesses: np.ndarray) -> Iterator[np.ndarray]:
+    """The accesses in parts that share no location, each of bearable size if possible."""
+    if len(accesses) <= _SORTED:
+        yield accesses
+        return
+    location = accesses >> _ROW_BITS
+    counts = np.cumsum(np.bincount(location.astype(np.int64)))
+    part = (counts // _SORTED)[location.astype(np.int64)]
+    for number in range(int(part.max()) + 1):
+        yield accesses[part == number]
+
+
+def _pairs(kernel: Kernel, accesses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of the pairs of all locations of a part, in no order, with repetitions."""
+    accesses = np.unique(accesses)
+    location, row = accesses >> _ROW_BITS, (accesses & _ROW_MASK).astype(np.int64)
+    write = kernel.kind[row] != EventKind.LOAD
+    place = np.arange(len(accesses))
+    start = np.zeros(len(accesses), dtype=bool)
+    start[1:] = location[1:] == location[:-1]
+    start = np.maximum.accumulate(np.where(start, 0, place))
+    last_write = np.empty_like(place)
+    last_write[:1] = -1
+    last_write[1:] = np.maximum.accumulate(np.where(write, place, -1))[:-1]
+    later = np.flatnonzero(last_write >= start)
+    next_write = np.minimum.accumulate(np.where(write, place, len(place))[::-1])[::-1]
+    read = np.flatnonzero(~write & (next_write < len(place)))
+    read = read[location[next_write[read]] == location[read]]
+    return (
+        np.concatenate((row[last_write[later]], row[read])),
+        np.concatenate((row[later], row[next_write[read]])),
+    )
+
+
+def conflicts(kernel: Kernel, rows: np.ndarray, exempt: Exempt) -> Pairs:
+    """Pairs of different instructions that a race-free kernel must have ordered.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Kernel.
+    rows : numpy.ndarray
+        Accesses that take part, ascending.
+    exempt : callable
+        Says which pairs of rows need no order; for speed it sees them before they are sorted.
+    """
+    parted = np.zeros(len(kernel.warp_block), dtype=bool)
+    parted[kernel.warp[kernel.kind == EventKind.IF]] = True
+    found = []
+    for part in _partitions(_shared_accesses(kernel, rows, parted)):
+        first, second = _pairs(kernel, part)
+        warp = kernel.warp[first]
+        lockstep = (warp == kernel.warp[second]) & ~parted[warp]
+        needed = ~lockstep & (first != second)
+        first, second = first[needed], second[needed]
+        needed = ~exempt(first, second)
+        key = second[needed].astype(np.uint64) << _ROW_BITS | first[needed].astype(np.uint64)
+        found.append(np.unique(key))
+    keys = np.unique(np.concatenate(found))
+    return Pairs((keys & _ROW_MASK).astype(np.int64), (keys >> _ROW_BITS).astype(np.int64))
+
+
+def same_instruction_conflicts(kernel: Kernel, rows: np.ndarray) -> np.ndarray:
+    """Stores among the rows in which lanes store different values to one place.
+
+    Ref: BARRACUDA (PLDI'17) Section 3.3.1 (intra-warp races).
+    """
+    found = []
+    stores = rows[kernel.kind[rows] == EventKind.STORE]
+    for start in range(0, len(stores), _ROWS):
+        chunk = stores[start : start + _ROWS]
+        lanes = Lanes(kernel, chunk)
+        address = lanes.field("address")
+        owner = np.repeat(np.arange(len(chunk)), lanes.counts)
+        # Lanes that go up through memory, as most do, share no place.
+        falls = (address[1:] <= address[:-1]) & (owner[1:] == owner[:-1])
+        suspects = np.isin(owner, owner[1:][falls])
+        owner, address = owner[suspects], address[suspects]
+        value, compare = lanes.field("value")[suspects], lanes.field("compare")[suspects]
+        order = np.lexsort((compare, value, address, owner))
+        owner, address, value, compare = (each[order] for each in (owner, address, value, compare))
+        same = (owner[1:] == owner[:-1]) & (address[1:] == address[:-1])
+        differ = (value[1:] != value[:-1]) | (compare[1:] != compare[:-1])
+        found.append(chunk[np.unique(owner[1:][same & differ])])
+    return np.concatenate(found) if found else stores

@@ -1,0 +1,48 @@
+"""Synchronization locations: what was released there, for one block and for all.
+
+Ref: BARRACUDA (PLDI'17) Section 3.3.4, Fig. 3; state S.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from racetrap.golden_model.barracuda.compressed import NOTHING, Knowledge, join_all
+
+__all__ = ["SyncLocation"]
+
+
+@dataclass(slots=True)
+class SyncLocation:
+    """The paper's S of one location.
+
+    A release adds to what was released before, as the definition of synchronization order
+    (Section 3.2) has it; by the letter of Fig. 3 it would take its place.
+
+    Parameters
+    ----------
+    for_all : Knowledge
+        Released to all blocks.
+    for_block : dict of int to Knowledge
+        Released to a block.
+    """
+
+    for_all: Knowledge = NOTHING
+    for_block: dict[int, Knowledge] = field(default_factory=dict)
+
+    def release_to_all(self, known: Knowledge) -> None:
+        """Release to all blocks."""
+        self.for_all = self.for_all.join(known)
+
+    def release_to_block(self, block: int, known: Knowledge) -> None:
+        """Release to one block."""
+        self.for_block[block] = self.for_block.get(block, NOTHING).join(known)
+
+    def of_block(self, block: int) -> Knowledge:
+        """What was released to one block."""
+        return self.for_block.get(block, NOTHING)
+
+    @property
+    def anywhere(self) -> Knowledge:
+        """What was released to any block, or to all."""
+        return join_all((self.for_all, *self.for_block.values()))
