@@ -1,0 +1,136 @@
+"""Code of branches, calls and ends.
+
+Ref: PTX ISA 9.0, Section 9.7.12.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from racetrap.sim.gpu.executor.emitter import Emitter, Lines
+from racetrap.sim.gpu.executor.errors import UnknownInstruction
+from racetrap.sim.gpu.executor.flow import CallSite, Flow, Handler, event_pc
+from racetrap.sim.gpu.ptx.program import (
+    CallTarget,
+    Instruction,
+    Operand,
+    Symbol,
+    Variable,
+    Vector,
+)
+
+__all__ = ["CONTROL_HANDLERS"]
+
+
+def _go(flow: Flow, instruction: Instruction, target: int) -> Lines:
+    """Code by which all active lanes go somewhere."""
+    lines = [f"w.pc = {target}"]
+    if target <= instruction.index and target != flow.compiled.end:
+        lines.append("return w.loop()")
+    return lines
+
+
+def _branch_if(e: Emitter, flow: Flow, instruction: Instruction, target: int) -> Lines:
+    """Code by which the lanes that the guard holds for go to ``target``."""
+    following, meeting = flow.following(instruction), flow.meeting(instruction)
+    lines, mask = e.mask_guard(instruction)
+    lines += [
+        f"if not {mask}: w.pc = {following}; return",
+        f"if {mask} == w.mask: w.pc = {target}",
+        f"else: w.part({mask}, {target}, {following}, {meeting}, {event_pc(instruction)})",
+    ]
+    if target <= instruction.index:
+        lines.append("return w.loop()")
+    return lines
+
+
+def _branch(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
+    target = flow.target(instruction.operands[0])
+    if instruction.guard is None:
+        return _go(flow, instruction, target)
+    return _branch_if(e, flow, instruction, target)
+
+
+def _branch_indexed(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
+    index, table = instruction.operands
+    assert isinstance(table, Vector)
+    if instruction.guard is not None:
+        raise UnknownInstruction(f"Branch must have no guard in {instruction.name}")
+    targets = tuple(flow.target(target) for target in table.elements)
+    name = e.bind(targets, ("targets", instruction.index))
+    row = e.source(index, np.dtype("u4"))
+    meeting = flow.meeting(instruction)
+    lines = [f"branch_indexed(w, {row}, {name}, {meeting}, {event_pc(instruction)})"]
+    if any(target <= instruction.index for target in targets):
+        lines.append("return w.loop()")
+    return lines
+
+
+def _exit(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
+    lines, mask = e.mask_guard(instruction)
+    pc = event_pc(instruction)
+    if instruction.guard is None:
+        return [f"return w.exit(w.mask, {pc})"]
+    return [*lines, f"w.pc = {flow.following(instruction)}", f"if g: return w.exit({mask}, {pc})"]
+
+
+def _return(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
+    if flow.compiled.function.is_kernel:
+        return _exit(e, flow, instruction)
+    if instruction.guard is None:
+        return [f"w.pc = {flow.compiled.end}"]
+    return _branch_if(e, flow, instruction, flow.compiled.end)
+
+
+def _trap(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
+    place = e.bind(flow.place(instruction), ("place", instruction.index))
+    sentence = f"Kernel must not come to {instruction.name}"
+    return [
+        f"w.pc = {flow.following(instruction)}",
+        *e.when_any(instruction, f"raise w.error({place}, {sentence!r})"),
+    ]
+
+
+def _names(operand: Operand) -> list[str]:
+    assert isinstance(operand, Vector)
+    names = [element.name for element in operand.elements if isinstance(element, Symbol)]
+    if len(names) != len(operand.elements):
+        raise UnknownInstruction("Argument of a call must be a parameter variable, not a value")
+    return names
+
+
+def _pairs(
+    what: str, names: list[str], formals: tuple[Variable, ...]
+) -> tuple[tuple[str, str], ...]:
+    if len(names) != len(formals):
+        raise UnknownInstruction(f"{what} of a call must be {len(formals)}, not {len(names)}")
+    return tuple(zip(names, (formal.name for formal in formals), strict=True))
+
+
+def _call(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
+    results, callee, arguments = instruction.operands
+    if not isinstance(callee, CallTarget):
+        raise UnknownInstruction("Called function must be named, not held in a register")
+    if instruction.guard is not None:
+        raise UnknownInstruction(f"Call must have no guard in {instruction.name}")
+    compiled = flow.functions[callee.name]
+    formal = compiled.function
+    site = CallSite(
+        compiled,
+        _pairs("Arguments", _names(arguments), formal.parameters),
+        tuple((b, a) for a, b in _pairs("Results", _names(results), formal.returns)),
+        flow.following(instruction),
+        flow.place(instruction),
+    )
+    return [f"w.enter({e.bind(site, ('call', instruction.index))})"]
+
+
+CONTROL_HANDLERS: dict[str, Handler] = {
+    "bra": _branch,
+    "brx": _branch_indexed,
+    "exit": _exit,
+    "ret": _return,
+    "trap": _trap,
+    "brkpt": _trap,
+    "call": _call,
+}

@@ -1,0 +1,255 @@
+"""A GPU without hardware: global memory, loaded modules, and launches of their kernels.
+
+Ref: ScoRD (ISCA'20) Section V; PTX ISA 9.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from racetrap.golden_model.events import WARP_SIZE, DataRegion, Geometry, TraceHeader
+from racetrap.golden_model.trace import Trace
+from racetrap.sim.gpu.executor.errors import ExecutionError
+from racetrap.sim.gpu.executor.flow import event_pc
+from racetrap.sim.gpu.executor.launch import Launch, LaunchStats, grid_shape
+from racetrap.sim.gpu.executor.memory import HEAP_BASE, Heap
+from racetrap.sim.gpu.executor.program import Program, compile_kernel
+from racetrap.sim.gpu.executor.recorder import Recorder, SilentRecorder
+from racetrap.sim.gpu.executor.scalars import scalar
+from racetrap.sim.gpu.executor.schedulers import SCHEDULERS
+from racetrap.sim.gpu.ptx.program import TYPE_BYTES, Module, parameter_layout
+
+__all__ = ["DEFAULT_STALL_LIMIT", "Device", "LaunchStats"]
+
+#: A few seconds of a launch in which nothing happens.
+DEFAULT_STALL_LIMIT = 5_000_000
+_MOST_THREADS = 1024
+
+
+class Device:
+    """A GPU that runs PTX kernels and records what they do.
+
+    Parameters
+    ----------
+    geometry : Geometry
+        SMs, and block and warp slots of each.
+    scheduler : str
+        One of ``SCHEDULERS``.
+    seed : int
+        Seed of the random scheduler.
+    independent_threads : bool
+        Whether the lanes of a warp are scheduled independently (from Volta on) and not in
+        lockstep.
+    record : bool
+        Whether to record events for `trace`.
+    stall_limit : int
+        Warp instructions after which a launch is given up in which all the time no value in
+        memory has changed, no warp has ended and no barrier has been passed.
+
+    Raises
+    ------
+    ValueError
+        If there is no such scheduler, or a limit below 1.
+    """
+
+    def __init__(
+        self,
+        geometry: Geometry,
+        *,
+        scheduler: str = "round-robin",
+        seed: int = 1,
+        independent_threads: bool = False,
+        record: bool = True,
+        stall_limit: int = DEFAULT_STALL_LIMIT,
+    ):
+        if scheduler not in SCHEDULERS:
+            choices = ", ".join(SCHEDULERS)
+            raise ValueError(f"Scheduler must be one of {choices}, not {scheduler}")
+        if stall_limit < 1:
+            raise ValueError(f"Stall limit must be at least 1, not {stall_limit}")
+        self.geometry = geometry
+        self._scheduler, self._seed = scheduler, seed
+        self._independent_threads = independent_threads
+        self._stall_limit = stall_limit
+        self._heap = Heap()
+        self._recorder: Recorder = Recorder() if record else SilentRecorder()
+        self._modules: dict[int, tuple[Module, dict[str, tuple[int, int]]]] = {}
+        self._launches = 0
+
+    # Memory
+
+    def allocate(self, data: np.ndarray | int) -> int:
+        """Address of a new buffer: a copy of an array, or so many bytes of zeros.
+
+        Buffers begin at multiples of 256 and are at least so far apart that small overruns are
+        found.
+        """
+        if isinstance(data, int | np.integer):
+            return self._heap.allocate(int(data))
+        address = self._heap.allocate(data.nbytes)
+        self.write(address, data)
+        return address
+
+    def read(self, address: int, dtype: Any, count: int) -> np.ndarray:
+        """A copy of ``count`` values; raises ``ValueError`` if they are not in one buffer."""
+        size = count * np.dtype(dtype).itemsize
+        return self._heap.bytes_at(address, size).copy().view(dtype)
+
+    def write(self, address: int, array: np.ndarray) -> None:
+        """Store an array; raises ``ValueError`` if it does not fit in one buffer."""
+        raw = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+        self._heap.bytes_at(address, len(raw))[:] = raw
+
+    # Modules
+
+    def load(self, module: Module) -> None:
+        """Give the module's variables their place and first values; once for each module."""
+        if id(module) in self._modules:
+            return
+        places: dict[str, tuple[int, int]] = {}
+        # The module is kept, so that no other one gets the same identity.
+        self._modules[id(module)] = module, places
+        variables = [v for v in module.variables.values() if v.space in ("global", "const")]
+        for variable in variables:
+            if variable.size:
+                address = self._heap.allocate(variable.size, f"variable {variable.name}")
+                places[variable.name] = address, variable.size
+        for variable in variables:
+            if variable.initial is not None and variable.size:
+                address, _ = places[variable.name]
+                self.write(address, np.frombuffer(variable.initial, np.uint8))
+                for offset, name, addend in variable.addresses:
+                    target = np.array([self.symbol(module, name)[0] + addend], np.uint64)
+                    self.write(address + offset, target)
+
+    def symbol(self, module: Module, name: str) -> tuple[int, int]:
+        """Address and size of a ``__device__`` or ``__constant__`` variable.
+
+        Raises
+        ------
+        ExecutionError
+            If the module has no such variable.
+        """
+        self.load(module)
+        places = self._modules[id(module)][1]
+        if name not in places:
+            raise ExecutionError(f"Symbol must be a variable of {module.name}, not {name}")
+        return places[name]
+
+    # Launches
+
+    def launch(
+        self,
+        module: Module,
+        kernel: str,
+        grid: int | Sequence[int],
+        block: int | Sequence[int],
+        arguments: Sequence[int | float],
+        dynamic_shared: int = 0,
+    ) -> LaunchStats:
+        """Run a kernel to its end.
+
+        Parameters
+        ----------
+        module : Module
+            Where the kernel is.
+        kernel : str
+            Its name in the PTX.
+        grid, block : int or sequence of int
+            Blocks, and threads of each, in one to three dimensions.
+        arguments : sequence of int or float
+            A number or an address for each parameter; bytes for a structure.
+        dynamic_shared : int
+            Bytes of dynamic shared memory for each block.
+
+        Raises
+        ------
+        ValueError
+            If a size is not a number of at least 1, or a block too large.
+        PtxError
+            If the kernel has an instruction that the executor does not know; before the run.
+        ExecutionError
+            If there is no such kernel, its arguments are others, a thread does what it must
+            not, or the launch cannot end.
+        """
+        self.load(module)
+        program = compile_kernel(module, kernel)
+        shape = grid_shape("Block", block)
+        threads = shape[0] * shape[1] * shape[2]
+        most = min(_MOST_THREADS, program.max_threads or _MOST_THREADS)
+        if threads > most:
+            raise ValueError(f"Block must have at most {most} threads, not {threads}")
+        if dynamic_shared < 0:
+            raise ValueError(f"Dynamic shared memory must not be negative, not {dynamic_shared}")
+        parameters, size = _parameter_bytes(program, arguments)
+        self._recorder.go_on()
+        self._launches += 1
+        return Launch(
+            program, grid_shape("Grid", grid), shape, dynamic_shared, parameters, size,
+            [self._symbol_row(module, name) for name in program.symbols], self._heap,
+            self.geometry, SCHEDULERS[self._scheduler](self._seed + self._launches),
+            self._recorder, self._independent_threads, self._stall_limit, self._launches,
+        ).run()  # fmt: skip
+
+    def _symbol_row(self, module: Module, name: str) -> np.ndarray:
+        return np.full(WARP_SIZE, self.symbol(module, name)[0], np.int64)
+
+    # The trace
+
+    def trace(self, source: str) -> Trace:
+        """Trace of everything launched so far; ``source`` says in one line what it was.
+
+        Its region is the smallest that all buffers lie in.
+        """
+        events, lanes = self._recorder.arrays()
+        locations: dict[int, str] = {}
+        modules = [module for module, _ in self._modules.values()]
+        # Program counters of a second module would mean other lines.
+        for module in modules[:1]:
+            for function in module.functions.values():
+                for instruction in function.instructions:
+                    if instruction.location is not None:
+                        locations[event_pc(instruction)] = str(instruction.location)
+        header = TraceHeader(
+            geometry=self.geometry, region=self._region(), source=source, seed=self._seed,
+            locations=locations,
+        )  # fmt: skip
+        return Trace(header, events, lanes)
+
+    def _region(self) -> DataRegion:
+        buffers = self._heap.buffers
+        low = buffers[0].address if buffers else HEAP_BASE
+        high = buffers[-1].address + buffers[-1].size - 1 if buffers else HEAP_BASE
+        size_log2 = (low ^ high).bit_length()
+        return DataRegion(low >> size_log2 << size_log2, size_log2)
+
+
+def _parameter_bytes(program: Program, arguments: Sequence[int | float]) -> tuple[np.ndarray, int]:
+    """Bytes of the kernel's parameters, padded to a multiple of 16, and how many count."""
+    formals = program.parameters
+    name = program.kernel.name
+    if len(arguments) != len(formals):
+        raise ExecutionError(f"Arguments of {name} must be {len(formals)}, not {len(arguments)}")
+    offsets, size = parameter_layout(formals)
+    raw = np.zeros(-(-size // 16) * 16, np.uint8)
+    for formal, offset, value in zip(formals, offsets, arguments, strict=True):
+        raw[offset : offset + formal.size] = np.frombuffer(_argument(formal, value), np.uint8)
+    return raw, size
+
+
+def _argument(formal: Any, value: int | float | bytes) -> bytes:
+    if isinstance(value, bytes):
+        if len(value) != formal.size:
+            raise ExecutionError(
+                f"Argument {formal.name} must be {formal.size} bytes, not {len(value)}"
+            )
+        return value
+    if formal.size != TYPE_BYTES.get(formal.type):
+        raise ExecutionError(f"Argument {formal.name} must be {formal.size} bytes, not {value!r}")
+    dtype = scalar(formal.type).dtype
+    if dtype.kind == "f" or isinstance(value, float | np.floating):
+        return np.array(value, f"f{formal.size}").tobytes()
+    return (int(value) & (1 << 8 * formal.size) - 1).to_bytes(formal.size, "little")

@@ -1,0 +1,138 @@
+"""Warps whose lanes run in lockstep, as before Volta.
+
+Lanes that part at a branch go one side after the other, up to the branch's immediate
+post-dominator, where they meet: a stack holds the branches that are open.
+
+Ref: ScoRD (ISCA'20) Section II; BARRACUDA (PLDI'17) Section 3.1 (if, else, fi); Fung et al.,
+"Dynamic Warp Formation" (MICRO'07), Section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from racetrap.golden_model.events import EventKind
+from racetrap.sim.gpu.executor.registers import Frame
+from racetrap.sim.gpu.executor.warp import BLOCKED, ENDED, YIELD, Stand, Warp
+
+__all__ = ["LockstepWarp"]
+
+
+class _Branch:
+    """An open branch: who meets where, and who still has to go the second side."""
+
+    __slots__ = ("frame", "lanes", "meeting", "pending", "pending_pc", "place")
+
+    def __init__(
+        self, frame: Frame, lanes: int, meeting: int, pending: int, pending_pc: int, place: int
+    ):
+        self.frame = frame
+        self.lanes = lanes
+        self.meeting = meeting
+        self.pending = pending
+        self.pending_pc = pending_pc
+        self.place = place
+
+
+class LockstepWarp(Warp):
+    """A warp with one program counter.
+
+    Lanes that do not branch go first.  A barrier in one side of a branch counts the whole warp:
+    the lanes of the other side come to it on their own, if at all.
+    """
+
+    def __init__(self, *arguments: Any):
+        super().__init__(*arguments)
+        self._stack: list[_Branch] = []
+        self._waits_for = ""
+        #: Where the side that runs comes to its end; -1 outside all branches of this call.
+        self._meeting = -1
+
+    def part(self, taken: int, target: int, following: int, meeting: int, pc: int) -> None:
+        first = self.mask & ~taken
+        self._stack.append(_Branch(self.frame, self.mask, meeting, taken, target, pc))
+        self.recorder.warp_event(EventKind.IF, self, pc, first)
+        self.set_mask(first)
+        self.pc = following
+        self._meeting = meeting
+
+    def meet(self, pc: int, place: int) -> bool:
+        if pc != self._meeting:
+            return False
+        self._finish_side(place)
+        return True
+
+    def _finish_side(self, place: int) -> None:
+        """The side that runs is done: begin the second one, or close the branch."""
+        top = self._stack[-1]
+        self._enter_frame(top.frame)
+        if top.pending:
+            self.recorder.warp_event(EventKind.ELSE, self, place, top.pending)
+            self.set_mask(top.pending)
+            self.pc, top.pending = top.pending_pc, 0
+            self._meeting = top.meeting
+            return
+        self._stack.pop()
+        self.recorder.warp_event(EventKind.FI, self, place, top.lanes)
+        self.set_mask(top.lanes)
+        self.pc = top.meeting
+        below = self._stack[-1] if self._stack else None
+        self._meeting = below.meeting if below and below.frame is self.frame else -1
+
+    def next_lanes(self) -> int:
+        while self._stack and self.alive and not self.mask:
+            self._finish_side(self._stack[-1].place)
+        # Nothing was run, but nothing is left to be counted either.
+        return YIELD if self.mask else ENDED
+
+    def forget(self, mask: int) -> None:
+        for branch in self._stack:
+            branch.lanes &= ~mask
+
+    def _enter_frame(self, frame: Frame) -> None:
+        if frame.caller is self.frame:
+            self.frame.meeting, self._meeting = self._meeting, -1
+        elif self.frame.caller is frame:
+            self._meeting = frame.meeting
+        super()._enter_frame(frame)
+
+    def _release_frame(self, frame: Frame) -> None:
+        self.launch.give_back(frame)
+
+    def loop(self) -> int | None:
+        if self.touched:
+            self.touched = False
+            return YIELD
+        return None
+
+    def converge(self, members: int, pc: int, together: bool) -> int | None:
+        self.recorder.warp_event(EventKind.WARP_BARRIER, self, pc, self.mask & members or self.mask)
+        return None
+
+    def suspend(self, name: str) -> None:
+        self._waits_for = name
+
+    def release(self, name: str) -> None:
+        self._waits_for = ""
+        if self.idle:
+            self.idle = False
+            self.launch.schedule.add(self)
+
+    def proceed(self) -> int | None:
+        if self._waits_for:
+            self.idle = True
+            return BLOCKED
+        return None
+
+    def has_arrived(self, mask: int) -> bool:
+        return True
+
+    def stands(self) -> Iterator[Stand]:
+        yield self.pc, self.mask, self._waits_for
+        for branch in reversed(self._stack):
+            if branch.pending:
+                yield branch.pending_pc, branch.pending, "the other side of a branch"
+            waiting = branch.lanes & ~branch.pending & ~self.mask
+            if waiting:
+                yield branch.meeting, waiting, "lanes of its warp that have branched"

@@ -1,0 +1,46 @@
+"""Reports of launches that cannot end.
+
+Ref: PTX ISA 9.0, Section 9.7.13.1 (bar): a barrier to which some threads never come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from racetrap.sim.gpu.executor.errors import ExecutionError
+
+if TYPE_CHECKING:
+    from racetrap.sim.gpu.executor.block import Block
+    from racetrap.sim.gpu.executor.launch import Launch
+
+__all__ = ["stuck_error"]
+
+#: Lines of a report at most; more say the same again.
+_MOST_LINES = 64
+
+
+def _lines(launch: Launch, blocks: Iterable[Block]) -> Iterable[str]:
+    for block in blocks:
+        for warp in block.warps:
+            if not warp.alive:
+                continue
+            for pc, mask, waits in warp.stands():
+                yield (
+                    f"  block {launch.block_position(block.index)} warp {warp.index}: "
+                    f"pc {launch.trace_pc(pc):#x} ({launch.program.places[pc]}), "
+                    f"lanes {mask:#010x}, {f'waits for {waits}' if waits else 'runs'}"
+                )
+
+
+def stuck_error(launch: Launch, reason: str) -> ExecutionError:
+    """The error of a launch that cannot end, with where each warp stands."""
+    lines = list(_lines(launch, launch.blocks))
+    more = len(lines) - _MOST_LINES
+    if more > 0:
+        lines[_MOST_LINES:] = [f"  and {more} more"]
+    unplaced = launch.unplaced
+    if unplaced:
+        lines.append(f"  {unplaced} blocks not placed yet")
+    head = f"Kernel {launch.kernel_name} must end, not {reason}"
+    return ExecutionError("\n".join([head, *lines]))

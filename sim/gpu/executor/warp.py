@@ -1,0 +1,209 @@
+"""A warp: its active lanes, its registers, and where its code goes on.
+
+What the two ways of scheduling the lanes of a warp share; see `lockstep` and `independent`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from racetrap.golden_model.events import WARP_SIZE, EventKind
+from racetrap.sim.gpu.executor.errors import ExecutionError
+from racetrap.sim.gpu.executor.faults import thread_name
+from racetrap.sim.gpu.executor.lanes import lanes_of, row_of
+from racetrap.sim.gpu.executor.memory import Views
+from racetrap.sim.gpu.executor.registers import Frame
+
+if TYPE_CHECKING:
+    from racetrap.sim.gpu.executor.block import Block
+    from racetrap.sim.gpu.executor.program import CallSite
+
+__all__ = ["BLOCKED", "ENDED", "MET", "YIELD", "Stand", "Warp"]
+
+#: What a turn comes to, besides ``None``, when the warp just goes on: it may let others go
+#: first; it cannot go on; it has ended; other lanes go first and nothing was run.
+YIELD, BLOCKED, ENDED, MET = 1, 2, 3, 4
+
+_DEEPEST_CALL = 256
+
+#: Where some lanes of a warp stand: program counter, lanes and what they wait for.
+Stand = tuple[int, int, str]
+
+
+class Warp(ABC):
+    """One warp of a placed block.
+
+    Parameters
+    ----------
+    block : Block
+        Its block.
+    index : int
+        Number in the block.
+    number : int
+        Warp slot in the SM.
+    mask : int
+        Lanes that exist.
+    special : list of numpy.ndarray
+        Rows of the special registers that the program reads.
+    """
+
+    def __init__(self, block: Block, index: int, number: int, mask: int, special: list[np.ndarray]):
+        self.block = block
+        self.launch = launch = block.launch
+        self.index, self.number = index, number
+        self.sm, self.slot = block.sm, block.slot
+        self.recorder, self.heap = launch.recorder, launch.heap
+        self.bounds, self.symbols, self.special = launch.bounds, launch.symbols, special
+        self.alive = mask
+        self.set_mask(mask)
+        #: Number among all warps of the launch, in the order of placement.
+        self.age = 0
+        #: Whether an atomic or a strong load was run since the warp last let others go first.
+        self.touched = False
+        #: Whether the scheduler has been told that it cannot go on.
+        self.idle = False
+        kernel = launch.program.kernel
+        self.local_size = 0
+        self.local = Views(np.zeros(0, np.uint8))
+        self.frame = launch.frame(kernel)
+        self.rows = self.frame.rows
+        self.pc = kernel.entry
+        self._reserve_local(kernel.local_size)
+
+    def set_mask(self, mask: int) -> None:
+        """Go on with the lanes of ``mask``.
+
+        Registers of lanes that have ended are of no account, so code need not spare them: a
+        warp of which only such lanes are missing runs as fast as a full one.
+        """
+        self.mask = mask
+        self.active_row = row_of(mask)
+        self.width = mask.bit_count()
+        program = self.launch.program
+        self.table = program.full if mask == self.alive else program.masked
+
+    # Calls
+
+    def _reserve_local(self, size: int) -> None:
+        """Give every thread at least ``size`` bytes of local memory."""
+        size = -(-size // 16) * 16
+        if size > self.local_size:
+            grown = np.zeros((WARP_SIZE, size), np.uint8)
+            grown[:, : self.local_size] = self.local.raw.reshape(WARP_SIZE, self.local_size)
+            self.local, self.local_size = Views(grown.reshape(-1)), size
+
+    def _enter_frame(self, frame: Frame) -> None:
+        self.frame, self.rows = frame, frame.rows
+
+    def enter(self, site: CallSite) -> None:
+        """Call a device function with the active lanes."""
+        caller, callee = self.frame, site.callee
+        frame = self.launch.frame(callee)
+        frame.depth = caller.depth + 1
+        if frame.depth > _DEEPEST_CALL:
+            raise self.error(site.place, f"Calls must nest at most {_DEEPEST_CALL} deep, not more")
+        frame.caller, frame.site = caller, site
+        frame.local_base = caller.local_base + caller.function.local_size
+        self._reserve_local(frame.local_base + callee.local_size)
+        for argument, parameter in site.arguments:
+            frame.parameters[parameter][...] = caller.parameters[argument]
+        self._enter_frame(frame)
+        self.pc = callee.entry
+
+    def leave(self) -> None:
+        """Return from a device function with the active lanes."""
+        frame, site = self.frame, self.frame.site
+        caller = frame.caller
+        assert caller is not None
+        for result, variable in site.results:
+            np.copyto(
+                caller.parameters[variable],
+                frame.parameters[result],
+                where=self.active_row[:, None],
+            )
+        self._enter_frame(caller)
+        self.pc = site.following
+        self._release_frame(frame)
+
+    @abstractmethod
+    def _release_frame(self, frame: Frame) -> None:
+        """Lanes have returned from a frame."""
+
+    # Control flow: how lanes part and meet is up to the kind of warp
+
+    @abstractmethod
+    def part(self, taken: int, target: int, following: int, meeting: int, pc: int) -> None:
+        """Some active lanes, but not all, branch to ``target``; the others go to ``following``.
+
+        ``meeting`` is where the ways come together, ``pc`` the branch in traces.
+        """
+
+    @abstractmethod
+    def meet(self, pc: int, place: int) -> bool:
+        """The active lanes are where ways come together; whether something changes thereby.
+
+        ``place`` is ``pc`` in traces.
+        """
+
+    @abstractmethod
+    def loop(self) -> int | None:
+        """The warp has taken a backward branch."""
+
+    @abstractmethod
+    def converge(self, members: int, pc: int, together: bool) -> int | None:
+        """The active lanes are at an instruction that the lanes ``members`` must run at once.
+
+        With ``together`` they must all be at this very instruction, and ``self.pc`` is it;
+        otherwise ``self.pc`` is where they go on.  Returns ``None`` when the instruction can be
+        run.
+        """
+
+    @abstractmethod
+    def suspend(self, name: str) -> None:
+        """The active lanes wait for barrier ``name`` of the block."""
+
+    @abstractmethod
+    def release(self, name: str) -> None:
+        """Lanes that wait for barrier ``name`` go on."""
+
+    @abstractmethod
+    def proceed(self) -> int | None:
+        """Go on after `suspend`; status for the scheduler."""
+
+    @abstractmethod
+    def has_arrived(self, mask: int) -> bool:
+        """Whether a barrier at which the lanes of ``mask`` are counts the warp."""
+
+    @abstractmethod
+    def next_lanes(self) -> int:
+        """The active lanes have all ended: other lanes go on; status for the scheduler."""
+
+    @abstractmethod
+    def stands(self) -> Iterator[Stand]:
+        """Where the lanes of the warp stand."""
+
+    @abstractmethod
+    def forget(self, mask: int) -> None:
+        """Lanes have ended: they meet no one any more."""
+
+    def exit(self, mask: int, pc: int) -> int | None:
+        """Some or all active lanes end; status for the scheduler."""
+        self.recorder.warp_event(EventKind.EXIT, self, pc, mask)
+        self.alive &= ~mask
+        self.forget(mask)
+        rest = self.mask & ~mask
+        self.set_mask(rest)
+        status = None if rest else self.next_lanes()
+        self.block.lanes_ended(self)
+        return status
+
+    # Messages
+
+    def error(self, place: str, sentence: str) -> ExecutionError:
+        """An error of the first active lane."""
+        who: Any = thread_name(self, lanes_of(self.mask)[0])
+        return ExecutionError(f"{place}: {sentence} ({who}, kernel {self.launch.kernel_name})")
