@@ -123,7 +123,7 @@ def _arithmetic(e: Emitter, instruction: Instruction, operation: Operation) -> L
         return [*lines, *e.assign(targets[0], "v", lanes), *e.assign(targets[1], "q", lanes)]
     uniform = len({*types, *results}) == 1 or results[0] == np.bool_
     if lanes is None and isinstance(function, np.ufunc) and uniform and targets[0]:
-        return [f"{name}({rows}, {targets[0]})"]
+        return [f"{name}({rows}, out={targets[0]})"]
     return lines + e.assign(targets[0], f"{name}({rows})", lanes)
 
 
