@@ -151,6 +151,35 @@ def immediate_post_dominators(edges: Mapping[int, Iterable[int]], end: int) -> d
     return found
 
 
+def _reaching(edges: Mapping[int, Iterable[int]], end: int) -> set[int]:
+    """Nodes from which a path leads to ``end``."""
+    sources: dict[int, list[int]] = {}
+    for node, targets in edges.items():
+        for target in targets:
+            sources.setdefault(target, []).append(node)
+    found = {end}
+    waiting = [end]
+    while waiting:
+        fresh = [node for node in sources.get(waiting.pop(), ()) if node not in found]
+        found.update(fresh)
+        waiting += fresh
+    return found
+
+
+def _edges(function: Function, lasts: Mapping[int, int]) -> dict[int, tuple[int, ...]]:
+    """Successors of each basic block, given the last instruction of each.
+
+    Where lanes get out of a loop only by ending, that is the loop's exit after all: without it
+    nothing in the loop would have a post-dominator.
+    """
+    edges = {leader: _lasting(function, last) for leader, last in lasts.items()}
+    lasting = _reaching(edges, len(function.instructions))
+    for leader, last in lasts.items():
+        if leader not in lasting:
+            edges[leader] = successors(function, last)
+    return edges
+
+
 def reconvergence(function: Function) -> tuple[int | None, ...]:
     """Point of reconvergence of each branch of a function.
 
@@ -170,9 +199,7 @@ def reconvergence(function: Function) -> tuple[int | None, ...]:
     end = len(function.instructions)
     leaders = _leaders(function)
     lasts = [leader - 1 for leader in leaders[1:]] + [end - 1]
-    edges = {
-        leader: _lasting(function, last) for leader, last in zip(leaders, lasts, strict=True)
-    } if leaders else {}  # fmt: skip
+    edges = _edges(function, dict(zip(leaders, lasts, strict=False)))
     found = immediate_post_dominators(edges, end)
     points: list[int | None] = [None] * end
     for leader, last in zip(leaders, lasts, strict=False):
