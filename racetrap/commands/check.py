@@ -1,4 +1,4 @@
-"""`racetrap check`: look for races in a trace with the golden model alone."""
+"""`racetrap check`: look for races in a trace or a kernel with the golden model alone."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from racetrap.generators.presets import find_preset, with_settings
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.trace import Trace, read_trace
+from racetrap.kernels import capture_kernel, launch_option, run_to_dict
 from racetrap.output import (
     ExitStatus,
     fail,
@@ -29,6 +30,7 @@ from racetrap.reports import (
     print_findings,
     region_of,
 )
+from racetrap.sim.gpu.capture import is_kernel_file
 
 __all__ = ["command"]
 
@@ -47,8 +49,20 @@ def _result(
     }
 
 
+def _trace_of(path: str, launch_file: str | None) -> tuple[Trace, dict[str, Any]]:
+    """Trace to be checked, and what JSON says of the run that it was taken from."""
+    with input_errors():
+        if launch_file is None:
+            if is_kernel_file(path):
+                raise ValueError(f"Check of a kernel must have --launch FILE, not only {path}")
+            return read_trace(path), {}
+    captured = capture_kernel(path, launch_file)
+    return captured.trace, {"launch": launch_file, "run": run_to_dict(captured)}
+
+
 @click.command("check")
-@click.argument("trace_file", metavar="TRACE")
+@click.argument("path", metavar="TRACE|KERNEL")
+@launch_option(required=False)
 @click.option(
     "--preset", "preset_name", default="scord", show_default=True, help="Detector to check with."
 )
@@ -56,28 +70,30 @@ def _result(
 @click.option("--unique", is_flag=True, help="Print only the first race of each PC and kind.")
 @json_option
 def command(
-    trace_file: str,
+    path: str,
+    launch_file: str | None,
     preset_name: str,
     settings: tuple[str, ...],
     unique: bool,
     json_file: str | None,
 ) -> None:
-    """Check the trace file TRACE for races with the golden model.
+    """Check the trace file TRACE, or a run of KERNEL, for races with the golden model.
 
-    Prints every race with its address, PC, kind, scope and both accesses.  Exit status: 0 no
-    race, 1 races found, 2 bad input.
+    KERNEL is a .cu or .ptx file, run as the launch file says.  Prints every race with its
+    address, PC, kind, scope and both accesses.  Exit status: 0 no race, 1 races found, 2 bad
+    input.
     """
     with input_errors():
         params = with_settings(find_preset(preset_name).params, settings)
-        trace = read_trace(trace_file)
+    trace, run = _trace_of(path, launch_file)
     try:
         check_geometry(trace.header, params)
         region = region_of(trace.header, params)
         scord = Scord(params, region)
         events = progress(trace, "Checking", len(trace))
-        findings = find_races(events, params, region, scord)
+        findings = find_races(events, params, region, scord, trace.header.locations)
     except ValueError as error:
-        fail(f"{trace_file}: {error}")
+        fail(f"{path}: {error}")
     console = report_console(json_file)
     firsts = {report.sequence for report in scord.unique.values()}
     shown = [f for f in findings if f.report.sequence in firsts] if unique else findings
@@ -87,5 +103,5 @@ def command(
         f"in {len(trace)} events, {scord.counters['accesses']} accesses "
         f"({scord.counters['unmonitored']} outside the monitored region)."
     )
-    write_json(json_file, _result(trace_file, preset_name, params, trace, scord, findings))
+    write_json(json_file, _result(path, preset_name, params, trace, scord, findings) | run)
     raise SystemExit(ExitStatus.RACES if findings else ExitStatus.NO_RACE)

@@ -1,8 +1,9 @@
-"""`racetrap trace`: look at trace files and convert them between their two forms."""
+"""`racetrap trace`: take traces of kernels, look at trace files, convert their two forms."""
 
 from __future__ import annotations
 
 import io
+import time
 from dataclasses import asdict
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from racetrap.golden_model.events import EventKind
 from racetrap.golden_model.trace import Trace, dump_text, is_binary, read_trace
+from racetrap.kernels import capture_kernel, launch_option, run_to_dict
 from racetrap.output import input_errors, json_option, print_table, report_console, write_json
 
 __all__ = ["command"]
@@ -18,7 +20,7 @@ __all__ = ["command"]
 
 @click.group("trace")
 def command() -> None:
-    """Look at trace files and convert them."""
+    """Take traces of kernels, look at trace files and convert them."""
 
 
 def _summary(trace_file: str, trace: Trace) -> dict[str, Any]:
@@ -63,6 +65,13 @@ def info(trace_file: str, json_file: str | None) -> None:
     write_json(json_file, summary)
 
 
+def _write(trace: Trace, target: str, form: str) -> None:
+    if form == "text":
+        trace.write_text(target)
+    else:
+        trace.write_binary(target)
+
+
 @command.command("convert")
 @click.argument("source", metavar="SOURCE")
 @click.argument("target", metavar="TARGET")
@@ -82,7 +91,79 @@ def convert(source: str, target: str, form: str | None) -> None:
             text = io.StringIO()
             dump_text(trace, text)
             click.echo(text.getvalue(), nl=False)
-        elif (form or ("text" if is_binary(source) else "binary")) == "text":
-            trace.write_text(target)
         else:
-            trace.write_binary(target)
+            _write(trace, target, form or ("text" if is_binary(source) else "binary"))
+
+
+def _dumps(texts: tuple[str, ...]) -> dict[int, str]:
+    """File of each buffer argument that is to be kept."""
+    files = {}
+    for text in texts:
+        number, equals, file = text.partition("=")
+        if not (equals and file and number.isdecimal()):
+            raise ValueError(f"Dump must be NUMBER=FILE, not {text}")
+        files[int(number)] = file
+    return files
+
+
+def _save(buffers: dict[int, np.ndarray], files: dict[int, str]) -> None:
+    for number, file in files.items():
+        if number not in buffers:
+            raise ValueError(
+                f"Dump must be of a buffer argument ({', '.join(map(str, buffers)) or 'none'}), "
+                f"not of argument {number}"
+            )
+        with open(file, "wb") as stream:
+            np.save(stream, buffers[number])
+
+
+@command.command("capture")
+@click.argument("kernel_file", metavar="KERNEL")
+@launch_option(required=True)
+@click.option("-o", "target", metavar="OUT", required=True, help="Trace file to write.")
+@click.option(
+    "--to",
+    "form",
+    type=click.Choice(["binary", "text"]),
+    default="binary",
+    show_default=True,
+    help="Form of OUT.",
+)
+@click.option(
+    "--dump",
+    "dumps",
+    metavar="NUMBER=FILE",
+    multiple=True,
+    help="Write a buffer argument's contents after the run to a .npy file; arguments count "
+    "from 0; may be repeated.",
+)
+@json_option
+def capture_command(
+    kernel_file: str,
+    launch_file: str,
+    target: str,
+    form: str,
+    dumps: tuple[str, ...],
+    json_file: str | None,
+) -> None:
+    """Run KERNEL, a .cu or .ptx file, and write what its warps did to a trace file.
+
+    A CUDA source is compiled, which needs the extra `cuda` but no GPU.
+    """
+    with input_errors():
+        files = _dumps(dumps)
+    begin = time.perf_counter()
+    captured = capture_kernel(kernel_file, launch_file)
+    seconds = time.perf_counter() - begin
+    with input_errors():
+        _save(captured.buffers, files)
+        _write(captured.trace, target, form)
+    stats = captured.stats
+    report_console(json_file).print(
+        f"{target}: {len(captured.trace)} events of {stats.blocks} blocks, "
+        f"{stats.warp_instructions} warp instructions ({stats.thread_instructions} of threads) "
+        f"in {seconds:.1f} s",
+        markup=False,
+    )
+    summary = {"kernel": kernel_file, "launch": launch_file, **run_to_dict(captured)}
+    write_json(json_file, {**summary, "seconds": seconds, **_summary(target, captured.trace)})

@@ -14,6 +14,7 @@ from typing import Any
 
 from racetrap.golden_model.events import WARP_SIZE, Geometry
 from racetrap.golden_model.scord.params import ScordParams
+from racetrap.sim.gpu.executor.device import DEFAULT_STALL_LIMIT
 from racetrap.sim.gpu.executor.schedulers import SCHEDULERS
 from racetrap.sim.gpu.launch_argument_reader import read_argument
 from racetrap.sim.gpu.launch_arguments import BufferArgument, ScalarArgument
@@ -56,6 +57,8 @@ class Launch:
         Seed of the scheduler and of random buffers.
     independent_threads : bool
         Whether lanes that part run independently of each other.
+    stall_limit : int
+        Warp instructions without progress after which the launch is given up.
     """
 
     path: Path
@@ -68,6 +71,7 @@ class Launch:
     scheduler: str = "round-robin"
     seed: int = 1
     independent_threads: bool = False
+    stall_limit: int = DEFAULT_STALL_LIMIT
 
 
 def _dimensions(limits: tuple[int, int, int]) -> Callable[[Any], bool]:
@@ -114,7 +118,7 @@ def _read_arguments(top: Table, folder: Path) -> tuple[Argument, ...]:
 
 def _read_top(top: Table, folder: Path) -> Launch:
     keys = ("kernel", "grid", "block", "arguments", "dynamic_shared", "gpu", "scheduler")
-    top.check_keys((*keys, "seed", "independent_threads"))
+    top.check_keys((*keys, "seed", "independent_threads", "stall_limit"))
     geometry_table = top.take("gpu", lambda v: isinstance(v, dict), "a table [gpu]", {})
     launch = Launch(
         path=top.path,
@@ -136,6 +140,7 @@ def _read_top(top: Table, folder: Path) -> Launch:
         independent_threads=top.take(
             "independent_threads", lambda v: isinstance(v, bool), "true or false", False
         ),
+        stall_limit=top.integer("stall_limit", 1, 2**63 - 1, DEFAULT_STALL_LIMIT),
     )
     threads = prod(launch.block)
     capacity = min(_BLOCK_THREADS, launch.geometry.warps_per_sm * WARP_SIZE)

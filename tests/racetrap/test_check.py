@@ -1,6 +1,7 @@
 """`racetrap check`: exit status, what is printed, JSON, and which access is named as earlier."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +17,22 @@ def test_race(racetrap, racy):
         "Races: 1 (1 of different PC and kind) in 8 events, 2 accesses (0 outside",
     ):
         assert words in result.stdout
+
+
+def test_source_lines_of_the_trace(racetrap, racy):
+    path = Path(racy)
+    place = 'source "test"\nlocation 0x48 "reader.cu:7"\n'
+    path.write_text(path.read_text().replace('source "test"\n', place))
+    result = racetrap("check", racy)
+    for words in (
+        "strong load at pc 0x48 (reader.cu:7) by grid block 41 (SM 1, slot 1), warp 2, event 4\n",
+        "strong store at pc 0x40 by grid block 40 (SM 0, slot 0), warp 1, event 3\n",
+        "The load of grid block 41 warp 2 at reader.cu:7 races with the store of grid block 40 wa",
+    ):
+        assert words in result.stdout
+    (race,) = json.loads(racetrap("check", racy, "--json", "-").stdout)["races"]
+    places = race["access"]["location"], race["earlier"]["location"]
+    assert places == ("reader.cu:7", None)
 
 
 def test_no_race(racetrap, race_free):
@@ -34,7 +51,7 @@ def test_json_file(racetrap, racy, tmp_path):
     (race,) = data["races"]
     assert race["access"] == {
         "event": 4, "kind": "load", "scope": None, "strong": True, "op": None, "pc": 0x48,
-        "grid_block": 41, "sm": 1, "slot": 1, "warp": 2,
+        "grid_block": 41, "sm": 1, "slot": 1, "warp": 2, "location": None,
     }  # fmt: skip
     assert race["earlier"]["grid_block"] == 40
     assert (race["kind"], race["scope"], race["table_iv"], race["address"], race["pc"]) == (

@@ -55,6 +55,7 @@ def test_everything_said(tmp_path):
         dynamic_shared = 1024
         scheduler = "random"
         seed = 7
+        stall_limit = 1000
         independent_threads = true
         [gpu]
         sm_count = 2
@@ -74,7 +75,7 @@ def test_everything_said(tmp_path):
     assert (launch.grid, launch.block) == ((4, 3, 2), (8, 4, 1))
     assert launch.geometry == Geometry(2, 4, 8)
     assert (launch.dynamic_shared, launch.scheduler, launch.seed) == (1024, "random", 7)
-    assert launch.independent_threads is True
+    assert (launch.independent_threads, launch.stall_limit) == (True, 1000)
     assert launch.arguments == (
         BufferArgument(tmp_path / "in.npy", "f32", 6),
         BufferArgument("random", "s64", 3),
@@ -138,6 +139,7 @@ def test_values_given_to_the_kernel(argument, value):
         ({"scheduler": "fifo"}, "scheduler must be one of in-order, round-robin, greedy-then-olde"),
         ({"seed": -1}, "seed must be from 0 to 18446744073709551615, not -1"),
         ({"seed": "x"}, "seed must be from 0 to 18446744073709551615, not 'x'"),
+        ({"stall_limit": 0}, "stall_limit must be from 1 to 9223372036854775807, not 0"),
         ({"independent_threads": 1}, "independent_threads must be true or false, not 1"),
         ({"gpu": 3}, "gpu must be a table [gpu], not 3"),
         ({"gpu": {"cores": 3}}, "Key of gpu must be one of sm_count, blocks_per_sm, warps_per_sm"),
