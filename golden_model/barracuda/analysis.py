@@ -7,20 +7,24 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from typing import Any
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from racetrap.golden_model.barracuda.compressed import NOTHING, Format, join_all
+from racetrap.golden_model.barracuda.compressed import Clock, Format, join_all
 from racetrap.golden_model.barracuda.history import History, Order, place_of
-from racetrap.golden_model.barracuda.kernel import Kernel
+from racetrap.golden_model.barracuda.kernel import ALL_LANES, Kernel
+from racetrap.golden_model.barracuda.locations import Lanes, sync_keys
 from racetrap.golden_model.barracuda.race import BarrierDivergence, Race, RaceKind, Result
 from racetrap.golden_model.barracuda.report import first_races
 from racetrap.golden_model.barracuda.shadow import Pairs, conflicts, same_instruction_conflicts
 from racetrap.golden_model.barracuda.simt import Warp
 from racetrap.golden_model.events import EventKind
+from racetrap.golden_model.scord.packets import Scope
 
-__all__ = ["NO_RACE", "RACE_KINDS", "KernelAnalysis", "merge"]
+__all__ = ["NO_RACE", "RACE_KINDS", "KernelAnalysis", "Step", "merge"]
 
 #: Events that change clocks in every analysis.
 _STRUCTURE = (EventKind.BARRIER, EventKind.IF, EventKind.ELSE, EventKind.FI, EventKind.EXIT)
@@ -30,6 +34,39 @@ _STRETCH = 1 << 13
 #: Kinds of race by the numbers that ``judge`` gives.
 RACE_KINDS = tuple(RaceKind)
 NO_RACE = -1
+
+
+# Numbers of event kinds: members of an enumeration are slow to look up.
+_ATOMIC, _FENCE, _BARRIER = (
+    int(kind) for kind in (EventKind.ATOMIC, EventKind.FENCE, EventKind.BARRIER)
+)
+_DEVICE = int(Scope.DEVICE)
+
+
+class Step(NamedTuple):
+    """An event that changes clocks, in plain numbers.
+
+    Parameters
+    ----------
+    row : int
+        Row of the event.
+    kind, op : int
+        Kind of the event, and what an atomic does.
+    device : bool
+        Whether its scope is the device.
+    mask, success : int
+        Lanes, and lanes whose CAS succeeded.
+    places : list of int
+        Synchronization location of each lane of an access.
+    """
+
+    row: int
+    kind: int
+    op: int
+    device: bool
+    mask: int
+    success: int
+    places: list[int]
 
 
 class KernelAnalysis(ABC):
@@ -67,7 +104,7 @@ class KernelAnalysis(ABC):
         """Accesses and fences that change clocks, ascending."""
 
     @abstractmethod
-    def synchronise(self, row: int, warp: Warp) -> None:
+    def synchronise(self, step: Step, warp: Warp) -> None:
         """Let such an access or fence take effect."""
 
     def run(self) -> Result:
@@ -93,11 +130,9 @@ class KernelAnalysis(ABC):
     def _operations(self) -> int:
         """Thread-level operations: one for each lane of an access, else one for each event."""
         kind = self.kernel.kind
-        accesses = int(
-            np.bitwise_count(self.kernel.events["lane_mask"][kind <= EventKind.ATOMIC]).sum()
-        )
+        accesses = int(Lanes(self.kernel, self.kernel.accesses).counts.sum())
         # Every instruction of a warp has its ENDINSN; kernels and placements are no operations.
-        instructions = np.count_nonzero(kind <= EventKind.FENCE)
+        instructions = int(np.count_nonzero(kind <= EventKind.FENCE))
         return accesses + instructions + int(np.isin(kind, _STRUCTURE).sum())
 
     def _stretches(self, pairs: Pairs) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
@@ -124,40 +159,57 @@ class KernelAnalysis(ABC):
 
     def _advance(self, rows: np.ndarray) -> None:
         """Let events take effect on the clocks."""
-        kernel = self.kernel
-        for row, kind, number in zip(
-            rows.tolist(), kernel.kind[rows].tolist(), kernel.warp[rows].tolist(), strict=True
-        ):
-            if kind == EventKind.BARRIER:
-                self._barrier(row)
+        numbers = self.kernel.warp[rows].tolist()
+        for step, number in zip(_steps(self.kernel, rows), numbers, strict=True):
+            if step.kind == _BARRIER:
+                self._barrier(step.row)
                 continue
             warp = self.warps[number]
             before = warp.clock
-            if kind <= EventKind.FENCE:
-                self.synchronise(row, warp)
+            if step.kind <= _FENCE:
+                self.synchronise(step, warp)
             else:
-                warp.branch(EventKind(kind), kernel.mask(row), row)
+                warp.branch(EventKind(step.kind), step.mask, step.row)
             if warp.clock is not before:
-                self._history.add(row, number)
+                self._history.add(step.row, [number])
 
     def _barrier(self, row: int) -> None:
-        block = int(self.kernel.block[row])
-        warps = [self.warps[number] for number in self.kernel.warps_of(block)]
+        numbers = self.kernel.warps_of(int(self.kernel.block[row]))
+        warps = self.warps[numbers.start : numbers.stop]
         for warp in warps:
             if warp.absent:
-                lane = (warp.absent & -warp.absent).bit_length() - 1
-                self._divergences.setdefault(
-                    pc := int(self.kernel.events["pc"][row]),
-                    BarrierDivergence(
-                        int(self.kernel.grid_block[block]), pc,
-                        self.kernel.thread(warp.place.warp, lane), self.kernel.number,
-                    ),
-                )  # fmt: skip
+                self._diverge(row, warp)
         far = join_all(clock.far for warp in warps for clock in warp.clocks)
-        far = far.outside(warps[0].place) if far is not NOTHING else far
+        whole = Clock(block_time=row, far=far.outside(warps[0].place))
         for warp in warps:
-            warp.pass_barrier(far, row)
-            self._history.add(row, warp.place.warp)
+            warp.pass_barrier(whole)
+        self._history.add(row, numbers)
+
+    def _diverge(self, row: int, warp: Warp) -> None:
+        """Note that lanes of a warp are not at a barrier."""
+        kernel = self.kernel
+        lane = (warp.absent & -warp.absent).bit_length() - 1
+        pc = int(kernel.events["pc"][row])
+        divergence = BarrierDivergence(
+            int(kernel.grid_block[warp.place.block]), pc,
+            kernel.thread(warp.place.warp, lane), kernel.number,
+        )  # fmt: skip
+        self._divergences.setdefault(pc, divergence)
+
+
+def _steps(kernel: Kernel, rows: np.ndarray) -> Iterator[Step]:
+    """The events of some rows, made block-wise: single elements of arrays are slow."""
+    events = kernel.events[rows]
+    mask = np.where(events["lane_mask"] != 0, events["lane_mask"], np.uint32(ALL_LANES))
+    columns = [events[name].tolist() for name in ("kind", "op", "scope", "success_mask")]
+    accesses = rows[events["kind"] <= EventKind.ATOMIC]
+    places = iter(sync_keys(kernel, accesses).tolist())
+    counts = iter(Lanes(kernel, accesses).counts.tolist())
+    for row, lanes, kind, op, scope, success in zip(
+        rows.tolist(), mask.tolist(), *columns, strict=True
+    ):
+        own = list(islice(places, next(counts))) if kind <= _ATOMIC else []
+        yield Step(row, kind, op, scope == _DEVICE, lanes, success, own)
 
 
 def merge(results: list[Result]) -> Result:

@@ -9,7 +9,13 @@ from collections import defaultdict
 
 import numpy as np
 
-from racetrap.golden_model.barracuda.analysis import NO_RACE, RACE_KINDS, KernelAnalysis, merge
+from racetrap.golden_model.barracuda.analysis import (
+    NO_RACE,
+    RACE_KINDS,
+    KernelAnalysis,
+    Step,
+    merge,
+)
 from racetrap.golden_model.barracuda.history import Order
 from racetrap.golden_model.barracuda.kernel import Kernel, kernels_of
 from racetrap.golden_model.barracuda.locations import rows_at, sync_keys
@@ -70,20 +76,20 @@ class _Analysis(KernelAnalysis):
         acquires = rows_at(self.kernel, acquires, sync_keys(self.kernel, releases))
         return np.union1d(releases, acquires)
 
-    def synchronise(self, row: int, warp: Warp) -> None:
+    def synchronise(self, step: Step, warp: Warp) -> None:
         """Rules ACQ*, REL* and ACQREL*; ENDINSN makes what one lane learns known to all."""
-        acquire = int(self._operations_of.acquire[row])
-        release = int(self._operations_of.release[row])
+        acquire = int(self._operations_of.acquire[step.row])
+        release = int(self._operations_of.release[step.row])
         before, known = warp.clock, []
-        for key in np.unique(sync_keys(self.kernel, np.array([row]))).tolist():
-            location, clock = self._sync[key], before
+        for place in dict.fromkeys(step.places):
+            location, clock = self._sync[place], before
             if acquire:
                 known += (released := _acquired(location, warp.place.block, acquire))
                 for each in released:
                     clock = clock.acquire(warp.place, each)
             if not release:
                 continue
-            published = clock.publish(warp.place, row - 1)
+            published = clock.publish(warp.place, step.row - 1)
             if release == _GLOBAL:
                 location.release_to_all(published)
             else:

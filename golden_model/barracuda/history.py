@@ -6,6 +6,7 @@ Ref: BARRACUDA (PLDI'17) Sections 3.3 and 4.3.1.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -55,11 +56,11 @@ class History:
         self._owners: list[int] = list(range(len(warps)))
         self._since: list[int] = [0] * len(warps)
 
-    def add(self, row: int, warp: int) -> None:
-        """Note the clock that a warp has after an event."""
-        self._clocks.append(self._warps[warp].clock)
-        self._owners.append(warp)
-        self._since.append(row + 1)
+    def add(self, row: int, warps: Sequence[int]) -> None:
+        """Note the clocks that some warps have after an event."""
+        self._clocks += [self._warps[warp].clock for warp in warps]
+        self._owners += warps
+        self._since += [row + 1] * len(warps)
 
     def formats(self) -> Counter[Format]:
         """How many clocks were added in each format."""

@@ -43,7 +43,8 @@ class Lanes:
         self._kernel = kernel
         self.rows = rows
         self._masks = kernel.events["lane_mask"][rows]
-        self.counts = np.bitwise_count(self._masks).astype(np.int64)
+        bits = np.unpackbits(self._masks.astype("<u4").view(np.uint8).reshape(-1, 4), axis=1)
+        self.counts = bits.sum(axis=1, dtype=np.int64)
 
     def field(self, name: str) -> np.ndarray:
         """A field of all lane records."""
@@ -87,7 +88,7 @@ class LocationMap:
         self._first: dict[int, int] = {}
         self.count = 0
         #: Log2 of the bytes of a location, by memory.
-        self._bits = np.full(len(Space), _WORD_BITS, dtype=np.int64)
+        self._bits = np.full(len(Space), _WORD_BITS, dtype=np.int32)
         space, size = kernel.events["space"][rows], kernel.events["size"][rows]
         for each in Space:
             sizes = size[space == each]
@@ -114,7 +115,7 @@ class LocationMap:
             page = page + np.repeat(np.where(space == Space.SHARED, tag, 0), lanes.counts)
         bits = self._bits[space]
         shift = bits[0] if (bits == bits[0]).all() else np.repeat(bits, lanes.counts)
-        within = (address & np.uint64((1 << _PAGE_BITS) - 1)).astype(np.int64) >> shift
+        within = (address & np.uint64((1 << _PAGE_BITS) - 1)).astype(np.int32) >> shift
         locations = self._first_of(page) + within
         units = self.units(rows)
         if (units == 1).all():
@@ -122,13 +123,13 @@ class LocationMap:
         repeats = np.repeat(units, lanes.counts)
         ends = np.cumsum(repeats)
         offset = np.arange(ends[-1]) - np.repeat(ends - repeats, repeats)
-        return np.repeat(locations, repeats) + offset, repeats
+        return np.repeat(locations, repeats) + offset.astype(np.int32), repeats
 
     def _first_of(self, page: np.ndarray) -> np.ndarray:
         """Number of the first location of each page."""
         starts = np.flatnonzero(np.concatenate(([True], page[1:] != page[:-1])))
         pages, which = np.unique(page[starts], return_inverse=True)
-        first = np.array([self._give(number) for number in pages.tolist()], dtype=np.int64)
+        first = np.array([self._give(number) for number in pages.tolist()], dtype=np.int32)
         return np.repeat(first[which], np.diff(starts, append=len(page)))
 
     def _give(self, page: int) -> int:

@@ -166,6 +166,7 @@ class _Plain:
             self.kernel.thread(warp, lane),
             int(event["pc"]),
             EventKind(event["kind"]),
+            self.kernel.begin + access.row,
         )
 
 

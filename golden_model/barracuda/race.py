@@ -54,12 +54,15 @@ class Party(NamedTuple):
         Program counter of the access.
     access : EventKind
         LOAD, STORE or ATOMIC.
+    event : int
+        Number of the access's event in the trace, from 0.
     """
 
     grid_block: int
     thread: int
     pc: int
     access: EventKind
+    event: int
 
 
 @dataclass(frozen=True)

@@ -87,4 +87,5 @@ def _party(kernel: Kernel, row: int, lane: int) -> Party:
         kernel.thread(int(kernel.warp[row]), lane),
         int(kernel.events["pc"][row]),
         EventKind(kernel.kind[row]),
+        kernel.begin + row,
     )

@@ -9,17 +9,23 @@ from collections import defaultdict
 
 import numpy as np
 
-from racetrap.golden_model.barracuda.analysis import NO_RACE, RACE_KINDS, KernelAnalysis, merge
+from racetrap.golden_model.barracuda.analysis import (
+    NO_RACE,
+    RACE_KINDS,
+    KernelAnalysis,
+    Step,
+    merge,
+)
 from racetrap.golden_model.barracuda.fences import Fences
 from racetrap.golden_model.barracuda.history import Order
-from racetrap.golden_model.barracuda.kernel import Kernel, kernels_of
+from racetrap.golden_model.barracuda.kernel import Kernel, kernels_of, lanes_of
 from racetrap.golden_model.barracuda.locations import rows_at, sync_keys
 from racetrap.golden_model.barracuda.operations import neighbours
 from racetrap.golden_model.barracuda.race import RaceKind, Result
 from racetrap.golden_model.barracuda.shadow import Pairs
 from racetrap.golden_model.barracuda.simt import Warp
 from racetrap.golden_model.barracuda.sync import SyncLocation
-from racetrap.golden_model.events import WARP_SIZE, EventKind
+from racetrap.golden_model.events import EventKind
 from racetrap.golden_model.scord.packets import AtomicOp, Scope
 from racetrap.golden_model.trace import Trace
 
@@ -29,6 +35,11 @@ _UNORDERED, _NOT_STRONG, _SCOPED_ATOMIC = (
     RACE_KINDS.index(kind)
     for kind in (RaceKind.UNORDERED, RaceKind.NOT_STRONG, RaceKind.SCOPED_ATOMIC)
 )
+# Numbers of enumerations' members, which are slow to look up.
+_LOAD, _STORE, _ATOMIC, _FENCE = map(int, (
+    EventKind.LOAD, EventKind.STORE, EventKind.ATOMIC, EventKind.FENCE,
+))  # fmt: skip
+_CAS = int(AtomicOp.CAS)
 #: What a CAS that takes a lock stores and expects.
 _TAKES = (1, 0)
 
@@ -94,58 +105,49 @@ class _Analysis(KernelAnalysis):
             return releases
         return np.union1d(fences, rows_at(kernel, strong, sync_keys(kernel, releases)))
 
-    def synchronise(self, row: int, warp: Warp) -> None:
-        fences = self._fences[warp.place.warp]
-        if self.kernel.kind[row] == EventKind.FENCE:
-            mask = self.kernel.mask(row) & warp.clock.mask
-            fences.fence(warp, mask, bool(self._device[row]), row)
+    def synchronise(self, step: Step, warp: Warp) -> None:
+        if step.kind == _FENCE:
+            mask = step.mask & warp.clock.mask
+            self._fences[warp.place.warp].fence(warp, mask, step.device, step.row)
             return
-        event = self.kernel.events[row]
-        lanes = self._lanes(row, event)
-        if event["kind"] != EventKind.STORE:
-            self._acquire(lanes, warp, bool(self._device[row]))
-        if event["kind"] != EventKind.LOAD:
-            self._release(lanes, warp, bool(self._device[row]))
-
-    def _lanes(self, row: int, event: np.void) -> list[tuple[int, int, bool]]:
-        """Lane, location, and whether it takes a lock, of lanes that are not failed CAS."""
-        mask = int(event["lane_mask"])
-        cas = event["kind"] == EventKind.ATOMIC and event["op"] == AtomicOp.CAS
+        lanes = list(zip(lanes_of(step.mask), step.places, strict=True))
+        cas = step.kind == _ATOMIC and step.op == _CAS
         if cas:
-            succeeded = int(event["success_mask"])
-        numbers = [lane for lane in range(WARP_SIZE) if mask >> lane & 1]
-        keys = sync_keys(self.kernel, np.array([row])).tolist()
-        if not cas:
-            return [(lane, key, False) for lane, key in zip(numbers, keys, strict=True)]
-        records = self.kernel.lanes[self.kernel.lane_slice(row)].tolist()
-        return [
-            (lane, key, record[1:] == _TAKES)
-            for lane, key, record in zip(numbers, keys, records, strict=True)
-            if succeeded >> lane & 1
-        ]
+            lanes = [lane for lane in lanes if step.success >> lane[0] & 1]
+        if step.kind != _STORE:
+            takers = self._takers(step) if cas else 0
+            self._acquire(lanes, takers, warp, step.device)
+        if step.kind != _LOAD:
+            self._release(lanes, warp, step.device)
 
-    def _acquire(self, lanes: list[tuple[int, int, bool]], warp: Warp, device: bool) -> None:
+    def _takers(self, step: Step) -> int:
+        """Mask of the lanes whose CAS, if it succeeds, takes a lock."""
+        records = self.kernel.lanes[self.kernel.lane_slice(step.row)].tolist()
+        lanes = zip(lanes_of(step.mask), records, strict=True)
+        return sum(1 << lane for lane, record in lanes if record[1:] == _TAKES)
+
+    def _acquire(self, lanes: list[tuple[int, int]], takers: int, warp: Warp, device: bool) -> None:
         fences, block = self._fences[warp.place.warp], warp.place.block
         known = {}
-        for lane, key, takes in lanes:
-            location = self._sync.get(key)
+        for lane, place in lanes:
+            location = self._sync.get(place)
             if location is None:
                 continue
-            if takes:
+            if takers >> lane & 1:
                 fences.take(lane, location.of_block(block), location.for_all if device else None)
                 continue
             for each in (location.of_block(block), location.for_all)[: 1 + device]:
                 known[id(each)] = each
         warp.acquire(*known.values())
 
-    def _release(self, lanes: list[tuple[int, int, bool]], warp: Warp, device: bool) -> None:
+    def _release(self, lanes: list[tuple[int, int]], warp: Warp, device: bool) -> None:
         fences = self._fences[warp.place.warp]
         done = set()
-        for lane, key, _ in lanes:
-            published = fences.last[lane], fences.last_device[lane] if device else None
-            if published[0] is None or (key, *map(id, published)) in done:
+        for lane, place in lanes:
+            fence, device_fence = fences.last[lane], fences.last_device[lane]
+            if fence is None or (place, fence, device_fence) in done:
                 continue
-            done.add((key, *map(id, published)))
-            self._sync[key].release_to_block(warp.place.block, published[0].known)
-            if published[1] is not None:
-                self._sync[key].release_to_all(published[1].known)
+            done.add((place, fence, device_fence))
+            self._sync[place].release_to_block(warp.place.block, fence.known)
+            if device and device_fence is not None:
+                self._sync[place].release_to_all(device_fence.known)

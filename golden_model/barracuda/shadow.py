@@ -26,8 +26,8 @@ __all__ = ["Pairs", "conflicts", "same_instruction_conflicts"]
 
 #: Accesses whose locations are worked on at a time: bounds the memory for temporary arrays.
 _ROWS = 1 << 16
-#: Accesses sorted at a time.
-_SORTED = 1 << 22
+#: Accesses of shared locations that are paired at a time.
+_PART = 1 << 21
 _ROW_BITS = np.uint64(32)
 _ROW_MASK = np.uint64((1 << 32) - 1)
 
@@ -87,7 +87,7 @@ def _actors(kernel: Kernel, lanes: Lanes, parted: np.ndarray) -> np.ndarray:
 
 
 def _shared_accesses(kernel: Kernel, rows: np.ndarray, parted: np.ndarray) -> np.ndarray:
-    """Location and row (in the upper and lower half) of each access that may race."""
+    """Accesses that may race: location in the upper half, row in the lower, ascending."""
     places = LocationMap(kernel, rows)
     touched = _Touched()
     kept: list[np.ndarray] = []
@@ -100,37 +100,61 @@ def _shared_accesses(kernel: Kernel, rows: np.ndarray, parted: np.ndarray) -> np
         touched.add(locations, actors, np.repeat(writes, repeats), places.count)
         kept.append(locations)
     shared = touched.shared
-    found = []
-    for chunk, locations in zip(chunks, kept, strict=True):
-        lanes = Lanes(kernel, chunk)
-        here = np.flatnonzero(shared[locations])
-        owner = np.searchsorted(np.cumsum(lanes.counts * places.units(chunk)), here, side="right")
-        key = locations[here].astype(np.uint64) << _ROW_BITS
-        found.append(key | chunk[owner].astype(np.uint64))
-    return np.concatenate(found) if found else np.zeros(0, dtype=np.uint64)
+    for number, chunk in enumerate(chunks):
+        counts = Lanes(kernel, chunk).counts * places.units(chunk)
+        kept[number] = _keys(kept[number], shared, chunk, counts)
+    if not kept:
+        return np.zeros(0, dtype=np.uint64)
+    accesses = np.concatenate(kept)
+    accesses.sort()
+    return accesses
 
 
-def _partitions(accesses: np.ndarray) -> Iterator[np.ndarray]:
-    """The accesses in parts that share no location, each of bearable size if possible."""
-    if len(accesses) <= _SORTED:
-        yield accesses
-        return
-    location = accesses >> _ROW_BITS
-    counts = np.cumsum(np.bincount(location.astype(np.int64)))
-    part = (counts // _SORTED)[location.astype(np.int64)]
-    for number in range(int(part.max()) + 1):
-        yield accesses[part == number]
+def _keys(
+    locations: np.ndarray, shared: np.ndarray, rows: np.ndarray, counts: np.ndarray
+) -> np.ndarray:
+    """Location and row of those accesses to a shared location, given how many each row has."""
+    here = np.flatnonzero(shared[locations])
+    owner = np.repeat(np.arange(len(rows), dtype=np.int32), counts)[here]
+    keys = locations[here].astype(np.uint64) << _ROW_BITS | rows[owner].astype(np.uint64)
+    return keys[_changes(keys)]  # lanes that read one word together count once
+
+
+def _changes(numbers: np.ndarray) -> np.ndarray:
+    """Whether each number differs from the one before it."""
+    changes = np.ones(len(numbers), dtype=bool)
+    np.not_equal(numbers[1:], numbers[:-1], out=changes[1:])
+    return changes
+
+
+def _distinct(numbers: np.ndarray) -> np.ndarray:
+    """Each number once, ascending; sorting beats the hashing of ``numpy.unique`` several times."""
+    numbers = np.sort(numbers)
+    return numbers[_changes(numbers)]
+
+
+def _parts(accesses: np.ndarray) -> Iterator[np.ndarray]:
+    """Sorted accesses in parts that have no location in common, of bearable size if possible."""
+    start = 0
+    while start < len(accesses):
+        end = min(start + _PART, len(accesses))
+        if end < len(accesses):
+            border = (accesses[end] >> _ROW_BITS) << _ROW_BITS
+            cut = int(np.searchsorted(accesses, border))
+            if cut == start:  # one location fills the part
+                cut = int(np.searchsorted(accesses, border + (_ROW_MASK + np.uint64(1))))
+            end = cut
+        yield accesses[start:end]
+        start = end
 
 
 def _pairs(kernel: Kernel, accesses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows of the pairs of all locations of a part, in no order, with repetitions."""
-    accesses = np.unique(accesses)
+    accesses = accesses[_changes(accesses)]
     location, row = accesses >> _ROW_BITS, (accesses & _ROW_MASK).astype(np.int64)
     write = kernel.kind[row] != EventKind.LOAD
     place = np.arange(len(accesses))
-    start = np.zeros(len(accesses), dtype=bool)
-    start[1:] = location[1:] == location[:-1]
-    start = np.maximum.accumulate(np.where(start, 0, place))
+    start = np.maximum.accumulate(np.where(_changes(location), place, 0))
     last_write = np.empty_like(place)
     last_write[:1] = -1
     last_write[1:] = np.maximum.accumulate(np.where(write, place, -1))[:-1]
@@ -159,7 +183,7 @@ def conflicts(kernel: Kernel, rows: np.ndarray, exempt: Exempt) -> Pairs:
     parted = np.zeros(len(kernel.warp_block), dtype=bool)
     parted[kernel.warp[kernel.kind == EventKind.IF]] = True
     found = []
-    for part in _partitions(_shared_accesses(kernel, rows, parted)):
+    for part in _parts(_shared_accesses(kernel, rows, parted)):
         first, second = _pairs(kernel, part)
         warp = kernel.warp[first]
         lockstep = (warp == kernel.warp[second]) & ~parted[warp]
@@ -167,8 +191,8 @@ def conflicts(kernel: Kernel, rows: np.ndarray, exempt: Exempt) -> Pairs:
         first, second = first[needed], second[needed]
         needed = ~exempt(first, second)
         key = second[needed].astype(np.uint64) << _ROW_BITS | first[needed].astype(np.uint64)
-        found.append(np.unique(key))
-    keys = np.unique(np.concatenate(found))
+        found.append(_distinct(key))
+    keys = _distinct(np.concatenate(found)) if found else np.zeros(0, dtype=np.uint64)
     return Pairs((keys & _ROW_MASK).astype(np.int64), (keys >> _ROW_BITS).astype(np.int64))
 
 

@@ -92,12 +92,19 @@ class Warp:
         for known in released:
             self.clock = self.clock.acquire(self.place, known)
 
-    def pass_barrier(self, far: Knowledge, now: int) -> None:
-        """Go on behind a barrier; lanes that were not there as well (that is an error already)."""
+    def pass_barrier(self, whole: Clock) -> None:
+        """Go on behind a barrier; lanes that were not there as well (that is an error already).
+
+        Parameters
+        ----------
+        whole : Clock
+            Clock of a converged warp behind the barrier.  Lanes that have exited are known to
+            the end, so a warp without open branches counts as converged again.
+        """
         if not self.stack:
-            # Lanes that have exited are known to the end, so the warp counts as whole again.
-            self.clock = Clock(block_time=now, far=far)
+            self.clock = whole
             return
-        self.clock = self.clock._replace(block_time=now, far=far)
+        self.clock = self.clock._replace(block_time=whole.block_time, far=whole.far)
         for branch in self.stack:
-            branch.waiting = branch.waiting._replace(block_time=now, far=far)
+            waiting = branch.waiting
+            branch.waiting = waiting._replace(block_time=whole.block_time, far=whole.far)
