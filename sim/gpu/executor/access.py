@@ -99,6 +99,9 @@ class Load(Access):
         address = self.addresses(mask, base)
         views, place = self.space(self, warp, mask, address)
         memory, index = views[self.dtype], place >> self.shift
+        # Recorded first: a load may overwrite the register that its address is in.
+        if self.recorded:
+            self.record(warp, mask, address)
         if mask == ALL_LANES:
             for element, row in enumerate(rows):
                 row[...] = memory[index + element if element else index]
@@ -108,8 +111,6 @@ class Load(Access):
                 row[active] = memory[index + element if element else index]
         if self.strong:
             warp.touched = True
-        if self.recorded:
-            self.record(warp, mask, address)
 
 
 class Store(Access):

@@ -80,11 +80,12 @@ class Atomic(Access):
         views, place = self.space(self, warp, mask, address)
         memory, index = views[self.dtype], place >> self.shift
         old = self._update(warp, memory, index, operands)
+        # Recorded first: the result may overwrite the register that the address is in.
+        if self.recorded:
+            self._record(warp, mask, address, old, operands)
         if result is not None:
             result[active] = old
         warp.touched = True
-        if self.recorded:
-            self._record(warp, mask, address, old, operands)
 
     def _update(
         self, warp: Warp, memory: np.ndarray, index: np.ndarray, operands: list[np.ndarray]
