@@ -203,6 +203,8 @@ def reconvergence(function: Function) -> tuple[int | None, ...]:
     found = immediate_post_dominators(edges, end)
     points: list[int | None] = [None] * end
     for leader, last in zip(leaders, lasts, strict=False):
-        if len(successors(function, last)) > 1 and found[leader] != end:
+        instruction = function.instructions[last]
+        parts = instruction.opcode == "brx" or (is_branch(instruction) and instruction.guard)
+        if parts and found[leader] != end:
             points[last] = found[leader]
     return tuple(points)

@@ -5,11 +5,7 @@ import random
 import pytest
 from ptx_text import HEADER, kernel_text
 
-from racetrap.sim.gpu.ptx.control_flow import (
-    immediate_post_dominators,
-    reconvergence,
-    successors,
-)
+from racetrap.sim.gpu.ptx.control_flow import immediate_post_dominators, reconvergence
 from racetrap.sim.gpu.ptx.parser import parse_ptx
 
 # Each body ends with work after what it shows, so that the end of the kernel is not the answer.
@@ -17,7 +13,7 @@ _AFTER = "\nadd.u32 %r1, %r1, 1;\nadd.u32 %r1, %r1, 1; ret;"
 
 
 def _points(body: str) -> dict[int, int | None]:
-    """Index of each instruction at which lanes may part, with its point."""
+    """Index of each guarded or indexed branch, with its point."""
     function = parse_ptx(kernel_text(body), "test.ptx").functions["k"]
     points = reconvergence(function)
     return {
@@ -66,8 +62,8 @@ def _points(body: str) -> dict[int, int | None]:
             id="return-in-branch",
         ),
         pytest.param("@%p1 bra A; ret; A: exit;", {0: None}, id="all-end"),
-        # Both ways are the next instruction: no lanes part.
-        pytest.param("@%p1 bra A; A:" + _AFTER, {}, id="to-next"),
+        pytest.param("@%p1 bra A; A:" + _AFTER, {0: 1}, id="to-next"),
+        pytest.param("T: .branchtargets A; brx.idx %r1, T; nop; A:" + _AFTER, {0: 2}, id="one-way"),
         pytest.param("@%p1 bra A; mov.u32 %r1, 1; A:", {0: 1}, id="falls-off-the-end"),
     ],
 )
