@@ -17,7 +17,9 @@ def _points(body: str) -> dict[int, int | None]:
     function = parse_ptx(kernel_text(body), "test.ptx").functions["k"]
     points = reconvergence(function)
     return {
-        index: points[index] for index in range(len(points)) if len(successors(function, index)) > 1
+        index: points[index]
+        for index, instruction in enumerate(function.instructions)
+        if instruction.guard or instruction.opcode == "brx"
     }
 
 
