@@ -151,6 +151,7 @@ KERNEL(barrier_half_warp)
         __syncthreads();
         data[32 + threadIdx.x] = 2;
     }
+    data[64 + threadIdx.x] = 3;
 }
 
 KERNEL(barrier_in_each_branch)

@@ -97,9 +97,15 @@ _VARIANTS = (
     ),
     _blocks("ping_pong", NONE, "The word changes hands with release and acquire each time."),
     _blocks("chain_of_blocks", NONE, "Order is transitive over the block between.", grid=3),
-    _warps("relay_block_then_device", NONE, "Block order, then device order.", grid=2),
+    _warps(
+        "relay_block_then_device", NONE, "Block order, then device order.", grid=2,
+        scord_reason="the writer made no device fence: the go-between did for it",
+    ),
     _warps("relay_block_then_block", INTER_BLOCK, "The last leg ends at the block.", grid=2),
-    _blocks("acquire_release_device", NONE, "Release and acquire by name, device scope."),
+    _blocks(
+        "acquire_release_device", NONE, "Release and acquire by name, device scope.",
+        scord_reason="a flag that is stored and loaded is data like any other",
+    ),
     _blocks("acquire_release_block", INTER_BLOCK, "Release and acquire end at the block."),
     _blocks("relaxed_device", INTER_BLOCK, "Relaxed accesses order nothing."),
 )  # fmt: skip

@@ -13,7 +13,10 @@ _case = partial(Case, source="grid", grid=2, block=64)
 _threads = partial(Case, source="grid", grid=2, block=1)
 
 _BARRIERS = (
-    _case("grid_barrier_right", NONE, "Barrier, counter between fences, barrier."),
+    _case(
+        "grid_barrier_right", NONE, "Barrier, counter between fences, barrier.",
+        scord_reason="the writing warp made no fence: its block's first thread did for it",
+    ),
     _case("grid_barrier_unfenced", INTER_BLOCK, "Atomics alone order nothing."),
     _case("grid_barrier_block_fences", INTER_BLOCK, "Block fences end at the block."),
     _case(
@@ -34,10 +37,17 @@ _HAND_OVERS = (
         "last_block_fence_before_only", INTER_BLOCK, "A fence before releases with exchanges only.",
         scoped=NONE, scoped_reason="any atomic releases behind a fence, and acquires without",
     ),
-    _case("last_block_fence_after_only", INTER_BLOCK, "No release of the parts."),
+    _case(
+        "last_block_fence_after_only", INTER_BLOCK, "No release of the parts.",
+        scord_reason="any fence since the store will do, even one behind the ticket",
+    ),
     _case("last_block_unfenced", INTER_BLOCK, "Atomics alone order nothing."),
     _case("last_block_block_fences", INTER_BLOCK, "Block fences end at the block."),
-    _case("last_block_no_barrier", INTRA_BLOCK, "The second warp may ask too early."),
+    _case(
+        "last_block_no_barrier", INTRA_BLOCK | INTER_BLOCK,
+        "The second warp does not wait to be told that its block is the last.",
+        scoped=INTRA_BLOCK, scoped_reason="who is told by a volatile word knows the parts",
+    ),
     _threads("ring_right", NONE, "Both counts are released and acquired."),
     _threads("ring_producer_unfenced", INTER_BLOCK, "The count may overtake the slot."),
     _threads("ring_consumer_unfenced", INTER_BLOCK, "A slot may be filled while it is read."),

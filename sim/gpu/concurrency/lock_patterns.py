@@ -26,6 +26,9 @@ LOCK_PATTERN_CASES = (
     _warps("lock_freed_too_early", INTER_BLOCK, "The second warp may still be at work.", grid=2),
     _blocks("ticket_lock_fenced", NONE, "Atomics between fences acquire and release.", grid=3),
     _blocks("ticket_lock_unfenced", INTER_BLOCK, "The lock is freed without a release.", grid=3),
-    _blocks("readers_and_writer", NONE, "Readers count themselves in and out.", grid=3),
+    _blocks(
+        "readers_and_writer", NONE, "Readers count themselves in and out.", grid=3,
+        scord_reason="only a swap of 0 to 1 takes a lock",
+    ),
     _blocks("reader_without_lock", INTER_BLOCK, "The readers do not lock.", grid=3),
 )  # fmt: skip

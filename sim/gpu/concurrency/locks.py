@@ -16,10 +16,13 @@ _warps = partial(Case, source="locks", grid=1, block=64)
 _blocks = partial(Case, source="locks", grid=2, block=1)
 _NO_ACQUIRE = "Without the first fence taking the lock is no acquire."
 _NO_RELEASE = "Without the last fence freeing the lock is no release."
+_NO_LOCK_HELD = "with no first fence on either side no lock is held, and the last fences do"
 
 _SCOPES = (
     _blocks("lock_blocks", NONE, "Device fences inside the critical section's ends."),
-    _blocks("lock_blocks_no_first_fence", INTER_BLOCK, _NO_ACQUIRE),
+    _blocks(
+        "lock_blocks_no_first_fence", INTER_BLOCK, _NO_ACQUIRE, scord_reason=_NO_LOCK_HELD
+    ),
     _blocks("lock_blocks_no_last_fence", INTER_BLOCK, _NO_RELEASE),
     _blocks("lock_blocks_no_fences", INTER_BLOCK, "Neither acquire nor release."),
     _blocks("lock_blocks_block_fences", INTER_BLOCK, "Block fences end at the block."),
@@ -37,7 +40,9 @@ _SCOPES = (
     ),
     _warps("lock_warps", NONE, "Block scope throughout, in one block."),
     _warps("lock_warps_device", NONE, "Device scope throughout, in one block."),
-    _warps("lock_warps_no_first_fence", INTRA_BLOCK, _NO_ACQUIRE),
+    _warps(
+        "lock_warps_no_first_fence", INTRA_BLOCK, _NO_ACQUIRE, scord_reason=_NO_LOCK_HELD
+    ),
     _warps("lock_warps_no_last_fence", INTRA_BLOCK, _NO_RELEASE),
     _warps("lock_in_shared", NONE, "Lock and data in shared memory, set up before a barrier."),
 )  # fmt: skip
