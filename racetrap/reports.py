@@ -114,8 +114,11 @@ class Finding:
 
     def sentence(self) -> str:
         """The race in one sentence, with grid blocks instead of block slots."""
-        access, earlier = self.access.party(), self.earlier.party()
-        return f"The {access} races with the {earlier}: {self.report.reason}."
+        # Of several warps that loaded, the metadata names the first: maybe the one that stores.
+        access, earlier = self.access, self.earlier
+        same = (access.grid_block, access.warp) == (earlier.grid_block, earlier.warp)
+        other = "a load of another warp since its own" if same else f"the {earlier.party()}"
+        return f"The {access.party()} races with {other}: {self.report.reason}."
 
 
 def check_geometry(header: TraceHeader, params: ScordParams) -> None:

@@ -109,6 +109,19 @@ def test_earlier_access_is_the_one_that_owns_the_entry(racetrap, write):
     assert [race["earlier"]["pc"] for race in races] == [0x40, 0x48]
 
 
+def test_store_after_loads_of_several_warps(racetrap, write):
+    """The metadata names the storing warp itself, which loaded first."""
+    body = (
+        "load sm=0 slot=0 warp=0 pc=0x40 size=4 lanes 0:0x10004\n"
+        "load sm=1 slot=1 warp=2 pc=0x40 size=4 lanes 0:0x10004\n"
+        "store sm=0 slot=0 warp=0 pc=0x48 size=4 lanes 0:0x10004=0x1\n"
+    )
+    (race,) = json.loads(racetrap("check", write(body), "--json", "-").stdout)["races"]
+    assert race["sentence"].startswith(
+        "The store of grid block 40 warp 0 races with a load of another warp since its own: no "
+    )
+
+
 def test_accesses_outside_the_region_are_counted(racetrap, write):
     body = "load sm=0 slot=0 warp=0 pc=0x40 size=4 lanes 0:0x4\n"
     result = racetrap("check", write(body))
