@@ -55,8 +55,9 @@ RULE_110 = Workload(
         Switch("block-scope-wait", "border threads wait at block scope for the right neighbour"),
     ),
     parameters={
-        "tiny": _Size(blocks=4, threads=64, cells=600, steps=3),
-        "small": _Size(blocks=15, threads=128, cells=5000, steps=4),
+        # The last block has no cell and so waits for the first before that has raised its flags.
+        "tiny": _Size(blocks=4, threads=64, cells=180, steps=6),
+        "small": _Size(blocks=15, threads=128, cells=5000, steps=6),
         # The paper does not tell its number of steps.
         "paper": _Size(blocks=15, threads=1024, cells=2_500_000, steps=4),
     },

@@ -48,7 +48,7 @@ def count_nodes(roots: np.ndarray, levels: int) -> tuple[int, int]:
         nodes += len(roots)
         last = level == levels
         children = np.zeros(len(roots), int) if last else _mix(roots) % (_MOST_CHILDREN + 1)
-        leaves += np.count_nonzero(children == 0)
+        leaves += int(np.count_nonzero(children == 0))
         parents = np.repeat(roots, children)
         first = np.repeat(np.cumsum(children) - children, children)
         numbers = (np.arange(len(parents)) - first + 1).astype(np.uint32)
