@@ -40,6 +40,10 @@ intra-block, inter-block; barrier divergence is a barrier that not all running t
 {counts}
 ScoRD reports in {false} of the {free} cases that are race-free for the scope-aware oracle, and is
 silent in {missed} of the {racy} others; the reason stands behind each.
+
+A new case is a kernel with the arguments `(int *data, int *sync)`, 1,024 and 64 words that are zero
+at launch, and a line with its verdict and the reason in the Python file of the same name; then
+`make kernels`, and this page again with the command at its top.
 """
 
 
