@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from hypothesis import settings
 
 from racetrap.golden_model.events import Event, Geometry
 from racetrap.sim.gpu.executor.device import Device
@@ -41,6 +42,9 @@ ret;
 
 #: Room for a few blocks on each of two SMs.
 GEOMETRY = Geometry(sm_count=2, blocks_per_sm=4, warps_per_sm=16)
+
+#: Examples of a property: no limit on the time of one, which a busy machine exceeds.
+QUICK = settings(deadline=None, max_examples=50)
 
 assert SUPPORTED  # registers every operation
 

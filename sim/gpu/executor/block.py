@@ -74,7 +74,7 @@ class Block:
         barrier.arrived[warp] = barrier.arrived.get(warp, 0) | mask
         if waits:
             barrier.waiting.append(warp)
-            warp.suspend(f"barrier {number}")
+            warp.suspend(f"barrier {number}", pc)
         return barrier
 
     def settle(self, number: int, pc: int) -> None:

@@ -11,9 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from racetrap.sim.gpu.executor.collectives import REDUCTIONS, VOTES
+from racetrap.sim.gpu.executor.counters import event_pc
 from racetrap.sim.gpu.executor.emitter import Emitter, Lines
 from racetrap.sim.gpu.executor.errors import UnknownInstruction
-from racetrap.sim.gpu.executor.flow import Flow, Handler, event_pc
+from racetrap.sim.gpu.executor.flow import Flow, Handler
 from racetrap.sim.gpu.executor.operations import only
 from racetrap.sim.gpu.executor.scalars import SCALARS, scalar
 from racetrap.sim.gpu.ptx.program import Immediate, Instruction, Operand, Vector
@@ -43,7 +44,7 @@ def _meet(e: Emitter, instruction: Instruction, members: str) -> Lines:
         raise UnknownInstruction(f"Instruction must have no guard in {instruction.name}")
     return [
         f"n = {members}",
-        f"t = w.converge(n, {event_pc(instruction)}, True)",
+        f"t = w.converge(n, {event_pc(instruction.index)}, True)",
         "if t is not None: return t",
     ]
 
@@ -124,7 +125,7 @@ def _barrier(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
         members = _uniform(e, instruction.operands[0])
         if mask == "g":
             raise UnknownInstruction(f"Instruction must have no guard in {instruction.name}")
-        return [go_on, f"return w.converge({members}, {event_pc(instruction)}, False)"]
+        return [go_on, f"return w.converge({members}, {event_pc(instruction.index)}, False)"]
     if "red" in flags:
         return [*lines, go_on, f"{when}return {_reduction(e, instruction, flags[-1], mask)}"]
     place = _barrier_arguments(e, instruction, instruction.operands, mask)
@@ -139,7 +140,7 @@ def _barrier_arguments(
     """Warp, lanes, trace pc, barrier number and thread count."""
     number, *count = operands
     threads = _uniform(e, count[0]) if count else "None"
-    return f"w, {mask}, {event_pc(instruction)}, {_uniform(e, number)}, {threads}"
+    return f"w, {mask}, {event_pc(instruction.index)}, {_uniform(e, number)}, {threads}"
 
 
 def _reduction(e: Emitter, instruction: Instruction, name: str, mask: str) -> str:

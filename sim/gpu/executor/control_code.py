@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from racetrap.sim.gpu.executor.counters import event_pc
 from racetrap.sim.gpu.executor.emitter import Emitter, Lines
 from racetrap.sim.gpu.executor.errors import UnknownInstruction
-from racetrap.sim.gpu.executor.flow import CallSite, Flow, Handler, event_pc
+from racetrap.sim.gpu.executor.flow import CallSite, Flow, Handler
 from racetrap.sim.gpu.ptx.program import (
     CallTarget,
     Instruction,
@@ -37,7 +38,7 @@ def _branch_if(e: Emitter, flow: Flow, instruction: Instruction, target: int) ->
     lines += [
         f"if not {mask}: w.pc = {following}; return",
         f"if {mask} == w.mask: w.pc = {target}",
-        f"else: w.part({mask}, {target}, {following}, {meeting}, {event_pc(instruction)})",
+        f"else: w.part({mask}, {target}, {following}, {meeting}, {event_pc(instruction.index)})",
     ]
     if target <= instruction.index:
         lines.append("return w.loop()")
@@ -60,7 +61,7 @@ def _branch_indexed(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
     name = e.bind(targets, ("targets", instruction.index))
     row = e.source(index, np.dtype("u4"))
     meeting = flow.meeting(instruction)
-    lines = [f"branch_indexed(w, {row}, {name}, {meeting}, {event_pc(instruction)})"]
+    lines = [f"branch_indexed(w, {row}, {name}, {meeting}, {event_pc(instruction.index)})"]
     if any(target <= instruction.index for target in targets):
         lines.append("return w.loop()")
     return lines
@@ -68,7 +69,7 @@ def _branch_indexed(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
 
 def _exit(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
     lines, mask = e.mask_guard(instruction)
-    pc = event_pc(instruction)
+    pc = event_pc(instruction.index)
     if instruction.guard is None:
         return [f"return w.exit(w.mask, {pc})"]
     return [*lines, f"w.pc = {flow.following(instruction)}", f"if g: return w.exit({mask}, {pc})"]

@@ -12,8 +12,8 @@ import numpy as np
 
 from racetrap.golden_model.events import WARP_SIZE, DataRegion, Geometry, TraceHeader
 from racetrap.golden_model.trace import Trace
+from racetrap.sim.gpu.executor.counters import event_pc
 from racetrap.sim.gpu.executor.errors import ExecutionError
-from racetrap.sim.gpu.executor.flow import event_pc
 from racetrap.sim.gpu.executor.launch import Launch, LaunchStats, grid_shape
 from racetrap.sim.gpu.executor.memory import HEAP_BASE, Heap
 from racetrap.sim.gpu.executor.program import Program, compile_kernel
@@ -212,7 +212,7 @@ class Device:
             for function in module.functions.values():
                 for instruction in function.instructions:
                     if instruction.location is not None:
-                        locations[event_pc(instruction)] = str(instruction.location)
+                        locations[event_pc(instruction.index)] = str(instruction.location)
         header = TraceHeader(
             geometry=self.geometry, region=self._region(), source=source, seed=self._seed,
             locations=locations,

@@ -58,7 +58,10 @@ def _neighbour(heap: Heap, address: int) -> str:
         return "there is no buffer"
     if address < nearest.address:
         return f"{nearest.address - address} bytes before {nearest}"
-    return f"{address - nearest.address - nearest.size} bytes behind the end of {nearest}"
+    behind = address - nearest.address - nearest.size
+    if behind < 0:
+        return f"across the end of {nearest}"
+    return f"{behind} bytes behind the end of {nearest}"
 
 
 def heap_fault(warp: Warp, access: Access, mask: int, address: np.ndarray) -> ExecutionError | None:

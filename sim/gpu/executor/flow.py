@@ -13,16 +13,7 @@ from racetrap.sim.gpu.executor.registers import RowTable
 from racetrap.sim.gpu.ptx.control_flow import reconvergence
 from racetrap.sim.gpu.ptx.program import Function, Instruction, Module, Operand, Target
 
-__all__ = ["PC_BASE", "CallSite", "CompiledFunction", "Flow", "Handler", "event_pc", "place_of"]
-
-#: Program counter in traces of the first instruction of a module, and bytes of each.
-PC_BASE = 0x1000
-_PC_BYTES = 8
-
-
-def event_pc(instruction: Instruction) -> int:
-    """Program counter of an instruction in traces."""
-    return PC_BASE + _PC_BYTES * instruction.index
+__all__ = ["CallSite", "CompiledFunction", "Flow", "Handler", "place_of"]
 
 
 def place_of(module: Module, instruction: Instruction) -> str:

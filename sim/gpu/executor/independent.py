@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from racetrap.golden_model.events import EventKind
+from racetrap.sim.gpu.executor.counters import event_pc
 from racetrap.sim.gpu.executor.registers import Frame
 from racetrap.sim.gpu.executor.warp import BLOCKED, ENDED, MET, YIELD, Stand, Warp
 
@@ -136,9 +137,9 @@ class IndependentWarp(Warp):
     def forget(self, mask: int) -> None:
         self._let_converge()
 
-    def suspend(self, name: str) -> None:
+    def suspend(self, name: str, pc: int) -> None:
         current = self._current()
-        current.barrier = name
+        current.barrier, current.place = name, pc
         self._waiting.append(current)
 
     def release(self, name: str) -> None:
@@ -171,8 +172,12 @@ class IndependentWarp(Warp):
 
     def stands(self) -> Iterator[Stand]:
         if not self.idle:
-            yield self.pc, self.mask, ""
+            yield event_pc(self.pc), self.mask, ""
         for group in self._ready:
-            yield group.pc, group.mask, ""
+            yield event_pc(group.pc), group.mask, ""
         for group in self._waiting:
-            yield group.pc, group.mask, group.barrier or f"lanes {group.members:#010x} of its warp"
+            yield (
+                group.place,
+                group.mask,
+                group.barrier or f"lanes {group.members:#010x} of its warp",
+            )

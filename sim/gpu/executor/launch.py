@@ -16,7 +16,7 @@ import numpy as np
 
 from racetrap.golden_model.events import WARP_SIZE, EventKind, Geometry
 from racetrap.sim.gpu.executor.block import Block
-from racetrap.sim.gpu.executor.flow import PC_BASE, CompiledFunction
+from racetrap.sim.gpu.executor.flow import CompiledFunction
 from racetrap.sim.gpu.executor.independent import IndependentWarp
 from racetrap.sim.gpu.executor.lanes import ALL_LANES
 from racetrap.sim.gpu.executor.lockstep import LockstepWarp
@@ -149,11 +149,6 @@ class Launch:
         """Position in its block of a lane."""
         thread, (width, height, _) = warp * WARP_SIZE + lane, self.block_shape
         return thread % width, thread // width % height, thread // (width * height)
-
-    @staticmethod
-    def trace_pc(number: int) -> int:
-        """Program counter in traces of an instruction of the program."""
-        return PC_BASE + 8 * number
 
     # Frames
 

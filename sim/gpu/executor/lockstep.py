@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from racetrap.golden_model.events import EventKind
+from racetrap.sim.gpu.executor.counters import event_pc
 from racetrap.sim.gpu.executor.registers import Frame
 from racetrap.sim.gpu.executor.warp import BLOCKED, ENDED, YIELD, Stand, Warp
 
@@ -45,7 +46,7 @@ class LockstepWarp(Warp):
     def __init__(self, *arguments: Any):
         super().__init__(*arguments)
         self._stack: list[_Branch] = []
-        self._waits_for = ""
+        self._waits_for, self._waits_at = "", 0
         #: Where the side that runs comes to its end; -1 outside all branches of this call.
         self._meeting = -1
 
@@ -110,8 +111,8 @@ class LockstepWarp(Warp):
         self.recorder.warp_event(EventKind.WARP_BARRIER, self, pc, self.mask & members or self.mask)
         return None
 
-    def suspend(self, name: str) -> None:
-        self._waits_for = name
+    def suspend(self, name: str, pc: int) -> None:
+        self._waits_for, self._waits_at = name, pc
 
     def release(self, name: str) -> None:
         self._waits_for = ""
@@ -129,10 +130,11 @@ class LockstepWarp(Warp):
         return True
 
     def stands(self) -> Iterator[Stand]:
-        yield self.pc, self.mask, self._waits_for
+        here = self._waits_at if self._waits_for else event_pc(self.pc)
+        yield here, self.mask, self._waits_for
         for branch in reversed(self._stack):
             if branch.pending:
-                yield branch.pending_pc, branch.pending, "the other side of a branch"
+                yield event_pc(branch.pending_pc), branch.pending, "the other side of a branch"
             waiting = branch.lanes & ~branch.pending & ~self.mask
             if waiting:
-                yield branch.meeting, waiting, "lanes of its warp that have branched"
+                yield event_pc(branch.meeting), waiting, "lanes of its warp that have branched"

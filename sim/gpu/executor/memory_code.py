@@ -11,9 +11,10 @@ from racetrap.golden_model.scord.packets import Scope
 from racetrap.sim.gpu.executor.access import Access, Generic, Load, Site, Store
 from racetrap.sim.gpu.executor.access_modes import AccessMode, access_mode, fence_scope
 from racetrap.sim.gpu.executor.atomics import ATOMIC_OPERATIONS, Atomic
+from racetrap.sim.gpu.executor.counters import event_pc
 from racetrap.sim.gpu.executor.emitter import ADDRESS, Emitter, Lines
 from racetrap.sim.gpu.executor.errors import UnknownInstruction
-from racetrap.sim.gpu.executor.flow import Flow, Handler, event_pc
+from racetrap.sim.gpu.executor.flow import Flow, Handler
 from racetrap.sim.gpu.executor.memory import LOCAL_WINDOW, SHARED_WINDOW
 from racetrap.sim.gpu.executor.operations import only
 from racetrap.sim.gpu.executor.scalars import SCALARS, scalar, unsigned
@@ -60,7 +61,7 @@ def _access(
     """Names of the instruction's access and of its row of base addresses."""
     base, offset = e.base(operand)
     number = e.layout.access_number(instruction)
-    site = Site(instruction, flow.place(instruction), event_pc(instruction), number, offset)
+    site = Site(instruction, flow.place(instruction), event_pc(instruction.index), number, offset)
 
     def make(space: str) -> Access:
         return kind(site, mode, space)
@@ -79,7 +80,7 @@ def _with_fences(e: Emitter, instruction: Instruction, mode: AccessMode, access:
 
 
 def _fence_call(instruction: Instruction, scope: Scope) -> str:
-    return f"w.recorder.fence(w, {event_pc(instruction)}, {{mask}}, {int(scope)})"
+    return f"w.recorder.fence(w, {event_pc(instruction.index)}, {{mask}}, {int(scope)})"
 
 
 def _load(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:

@@ -25,9 +25,10 @@ from racetrap.sim.gpu.executor import (
 )
 from racetrap.sim.gpu.executor.collective_code import COLLECTIVE_HANDLERS, is_together
 from racetrap.sim.gpu.executor.control_code import CONTROL_HANDLERS
+from racetrap.sim.gpu.executor.counters import event_pc
 from racetrap.sim.gpu.executor.emitter import Emitter, Lines
 from racetrap.sim.gpu.executor.errors import ExecutionError, UnknownInstruction
-from racetrap.sim.gpu.executor.flow import CompiledFunction, Flow, Handler, event_pc, place_of
+from racetrap.sim.gpu.executor.flow import CompiledFunction, Flow, Handler, place_of
 from racetrap.sim.gpu.executor.lanes import mask_of
 from racetrap.sim.gpu.executor.layout import ProgramLayout, reachable
 from racetrap.sim.gpu.executor.memory_code import MEMORY_HANDLERS
@@ -209,13 +210,13 @@ class _Compiler:
         if self._e.masked:
             lines.append("m = w.active_row")
         if is_join:
-            lines.insert(0, f"if w.meet({number}, {event_pc(instruction)}): return {MET}")
+            lines.insert(0, f"if w.meet({number}, {event_pc(instruction.index)}): return {MET}")
         return lines
 
     def _epilogue(self, end: int) -> Lines:
         """Code behind the last instruction."""
         instructions = self._flow.instructions
-        pc = event_pc(instructions[-1]) if instructions else 0
+        pc = event_pc(instructions[-1].index) if instructions else 0
         meet = f"if w.meet({end}, {pc}): return {MET}"
         if self._flow.compiled.function.is_kernel:
             return [meet, f"return w.exit(w.mask, {pc})"]

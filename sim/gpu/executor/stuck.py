@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from racetrap.sim.gpu.executor.counters import instruction_number
 from racetrap.sim.gpu.executor.errors import ExecutionError
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def _lines(launch: Launch, blocks: Iterable[Block]) -> Iterable[str]:
             for pc, mask, waits in warp.stands():
                 yield (
                     f"  block {launch.block_position(block.index)} warp {warp.index}: "
-                    f"pc {launch.trace_pc(pc):#x} ({launch.program.places[pc]}), "
+                    f"pc {pc:#x} ({launch.program.places[instruction_number(pc)]}), "
                     f"lanes {mask:#010x}, {f'waits for {waits}' if waits else 'runs'}"
                 )
 

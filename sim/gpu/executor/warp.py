@@ -30,7 +30,7 @@ YIELD, BLOCKED, ENDED, MET = 1, 2, 3, 4
 
 _DEEPEST_CALL = 256
 
-#: Where some lanes of a warp stand: program counter, lanes and what they wait for.
+#: Where some lanes of a warp stand: program counter in traces, lanes and what they wait for.
 Stand = tuple[int, int, str]
 
 
@@ -163,8 +163,8 @@ class Warp(ABC):
         """
 
     @abstractmethod
-    def suspend(self, name: str) -> None:
-        """The active lanes wait for barrier ``name`` of the block."""
+    def suspend(self, name: str, pc: int) -> None:
+        """The active lanes wait for barrier ``name`` of the block; ``pc`` is the instruction."""
 
     @abstractmethod
     def release(self, name: str) -> None:

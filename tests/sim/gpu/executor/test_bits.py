@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ptx_kernels import compute
+from ptx_kernels import QUICK, compute
 
 WORDS = st.one_of(st.sampled_from([0, 1, 2**31 - 1, 2**31, 2**32 - 1]), st.integers(0, 2**32 - 1))
 LONGS = st.one_of(st.sampled_from([0, 1, 2**63, 2**64 - 1]), st.integers(0, 2**64 - 1))
@@ -14,6 +14,7 @@ def signed(value, bits):
     return value - (1 << bits) if value >> bits - 1 else value
 
 
+@QUICK
 @given(a=WORDS, b=WORDS, c=WORDS, table=st.integers(0, 255))
 def test_three_input_logic(a, b, c, table):
     expected = 0
@@ -23,6 +24,7 @@ def test_three_input_logic(a, b, c, table):
     assert compute("lop3.b32", a, b, c, table).item() == expected
 
 
+@QUICK
 @given(a=WORDS, b=WORDS)
 def test_logic(a, b):
     assert compute("and.b32", a, b).item() == a & b
@@ -33,6 +35,7 @@ def test_logic(a, b):
 
 
 @pytest.mark.parametrize("bits", [16, 32, 64])
+@QUICK
 @given(data=st.data())
 def test_shifts_clamp(bits, data):
     a, count = data.draw(st.integers(0, 2**bits - 1)), data.draw(SMALL)
@@ -44,6 +47,7 @@ def test_shifts_clamp(bits, data):
 
 
 @pytest.mark.parametrize("mode", ["wrap", "clamp"])
+@QUICK
 @given(low=WORDS, high=WORDS, count=SMALL)
 def test_funnel_shift(mode, low, high, count):
     amount = count % 32 if mode == "wrap" else min(count, 32)
@@ -53,6 +57,7 @@ def test_funnel_shift(mode, low, high, count):
 
 
 @pytest.mark.parametrize("bits", [32, 64])
+@QUICK
 @given(data=st.data())
 def test_extract(bits, data):
     a = data.draw(st.integers(0, 2**bits - 1))
@@ -71,6 +76,7 @@ def test_extract(bits, data):
 
 
 @pytest.mark.parametrize("bits", [32, 64])
+@QUICK
 @given(data=st.data())
 def test_insert(bits, data):
     a, b = (data.draw(st.integers(0, 2**bits - 1)) for _ in range(2))
@@ -84,6 +90,7 @@ def test_insert(bits, data):
 
 
 @pytest.mark.parametrize(("bits", "values"), [(32, WORDS), (64, LONGS)])
+@QUICK
 @given(data=st.data())
 def test_counts(bits, values, data):
     a = data.draw(values)
@@ -98,6 +105,7 @@ def test_counts(bits, values, data):
     assert compute(f"bfind.shiftamt.u{bits}", a).item() == shift
 
 
+@QUICK
 @given(a=WORDS, b=WORDS, selector=WORDS)
 def test_permute(a, b, selector):
     octets = [(b << 32 | a) >> 8 * n & 0xFF for n in range(8)]

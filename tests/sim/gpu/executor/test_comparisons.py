@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ptx_kernels import compute
+from ptx_kernels import QUICK, compute
 
 NAMES = ("eq", "ne", "lt", "le", "gt", "ge")
 FLOATS = st.one_of(st.sampled_from([0.0, -0.0, 1.0, float("nan")]), st.floats(width=32))
 
 
 @pytest.mark.parametrize("name", NAMES)
+@QUICK
 @given(a=FLOATS, b=FLOATS)
 def test_floats(name, a, b):
     ordered = a == a and b == b
@@ -24,6 +25,7 @@ def test_floats(name, a, b):
 
 
 @pytest.mark.parametrize("name", NAMES)
+@QUICK
 @given(a=st.integers(-(2**31), 2**31 - 1), b=st.integers(-(2**31), 2**31 - 1))
 def test_integers(name, a, b):
     compare = getattr(operator, name)

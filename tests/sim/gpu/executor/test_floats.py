@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from ptx_kernels import compute
+from ptx_kernels import QUICK, compute
 
 MODES = ("rn", "rz", "rm", "rp")
 FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)
@@ -51,6 +51,7 @@ def same(found, expected):
 
 
 @pytest.mark.parametrize("mode", MODES)
+@QUICK
 @given(a=CLOSE, b=CLOSE, c=CLOSE)
 def test_basic_arithmetic(mode, a, b, c):
     x, y, z = Fraction(a), Fraction(b), Fraction(c)
@@ -64,6 +65,7 @@ def test_basic_arithmetic(mode, a, b, c):
 
 
 @pytest.mark.parametrize("mode", MODES)
+@QUICK
 @given(a=FLOATS, b=FLOATS, c=FLOATS)
 def test_fused_of_any_size(mode, a, b, c):
     exact = Fraction(a) * Fraction(b) + Fraction(c)
@@ -79,6 +81,7 @@ def test_fused_rounds_once():
     assert compute("fma.rp.f32", tiny, tiny, np.float32(1))[0] == np.float32(1 + 2**-23)
 
 
+@QUICK
 @given(a=DOUBLES, b=DOUBLES, c=DOUBLES)
 def test_fused_doubles(a, b, c):
     assume(all(value == 0 or abs(value) > 1e-100 for value in (a, b, c)))
@@ -87,6 +90,7 @@ def test_fused_doubles(a, b, c):
 
 
 @pytest.mark.parametrize("mode", MODES)
+@QUICK
 @given(a=st.integers(-(2**63), 2**63 - 1), b=st.integers(0, 2**64 - 1), c=DOUBLES, d=DOUBLES)
 def test_conversions_that_round(mode, a, b, c, d):
     for name, value in (("s64", a), ("u64", b), ("s32", a >> 32), ("u32", b >> 32)):
@@ -103,6 +107,7 @@ ROUND = {"rzi": math.trunc, "rmi": math.floor, "rpi": math.ceil, "rni": round}
 
 @pytest.mark.parametrize("mode", ROUND)
 @pytest.mark.parametrize("to", ["s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64"])
+@QUICK
 @given(
     value=st.one_of(FLOATS, st.floats(-300, 300, width=32), st.sampled_from([2.0**63, -(2.0**31)]))
 )
@@ -122,6 +127,7 @@ def test_float_to_integer_of_what_is_no_number():
     assert compute("cvt.rzi.s32.f32", -infinity).item() == -(2**31)
 
 
+@QUICK
 @given(value=st.integers(-(2**63), 2**63 - 1))
 def test_integer_to_integer(value):
     for to in ("s8", "u8", "s16", "u16", "s32", "u32", "u64"):

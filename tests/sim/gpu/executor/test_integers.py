@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ptx_kernels import compute
+from ptx_kernels import QUICK, compute
 
 TYPES = ("s16", "u16", "s32", "u32", "s64", "u64")
 
@@ -53,6 +53,7 @@ BINARY = {
 
 @pytest.mark.parametrize("type_name", TYPES)
 @pytest.mark.parametrize("opcode", BINARY)
+@QUICK
 @given(data=st.data())
 def test_binary(opcode, type_name, data):
     a, b = data.draw(numbers(type_name)), data.draw(numbers(type_name))
@@ -61,6 +62,7 @@ def test_binary(opcode, type_name, data):
 
 
 @pytest.mark.parametrize("type_name", TYPES)
+@QUICK
 @given(data=st.data())
 def test_high_half(type_name, data):
     a, b = data.draw(numbers(type_name)), data.draw(numbers(type_name))
@@ -68,6 +70,7 @@ def test_high_half(type_name, data):
 
 
 @pytest.mark.parametrize("type_name", ["s16", "u16", "s32", "u32"])
+@QUICK
 @given(data=st.data())
 def test_wide_product(type_name, data):
     a, b = data.draw(numbers(type_name)), data.draw(numbers(type_name))
@@ -78,6 +81,7 @@ def test_wide_product(type_name, data):
 
 
 @pytest.mark.parametrize("type_name", TYPES)
+@QUICK
 @given(data=st.data())
 def test_three_operands(type_name, data):
     a, b, c = (data.draw(numbers(type_name)) for _ in range(3))
@@ -88,6 +92,7 @@ def test_three_operands(type_name, data):
 
 
 @pytest.mark.parametrize("type_name", ["s16", "s32", "s64"])
+@QUICK
 @given(data=st.data())
 def test_signs(type_name, data):
     a = data.draw(numbers(type_name))
@@ -95,6 +100,7 @@ def test_signs(type_name, data):
     assert compute(f"abs.{type_name}", a).item() == wrap(abs(a), type_name)
 
 
+@QUICK
 @given(a=numbers("s32"), b=numbers("s32"), c=numbers("s32"))
 def test_saturation(a, b, c):
     def clamp(value):
@@ -105,6 +111,7 @@ def test_saturation(a, b, c):
     assert compute("mad.hi.sat.s32", a, b, c).item() == clamp((a * b >> 32) + c)
 
 
+@QUICK
 @given(a=numbers("u32"), b=numbers("u32"), c=numbers("s32"))
 def test_dot_product(a, b, c):
     def octets(value, signed):
