@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from racetrap.golden_model.events import WARP_SIZE
 from racetrap.sim.gpu.executor.device import Device
 
-__all__ = ["Outcome", "ResultError", "Switch", "Workload"]
+__all__ = ["Outcome", "ResultError", "Switch", "Workload", "check_resident"]
 
 
 class ResultError(RuntimeError):
@@ -120,3 +121,16 @@ class Workload:
             if name not in bits:
                 raise ValueError(f"Switch must be one of {', '.join(bits)}, not {name}")
         return sum(bits[name] for name in set(switches))
+
+
+def check_resident(device: Device, blocks: int, threads: int) -> None:
+    """Raise ``ValueError`` if a device cannot hold ``blocks`` blocks of ``threads`` at once.
+
+    For kernels whose blocks wait for each other: a block that is placed only when another ends
+    would be waited for without end.
+    """
+    geometry = device.geometry
+    warps = -(-threads // WARP_SIZE)
+    held = geometry.sm_count * min(geometry.blocks_per_sm, geometry.warps_per_sm // warps)
+    if held < blocks:
+        raise ValueError(f"GPU must hold {blocks} blocks of {threads} threads at once, not {held}")

@@ -51,7 +51,7 @@ CONVOLUTION_1D = Workload(
     ),
     parameters={
         "tiny": _Size(blocks=4, threads=64, outputs=300),
-        "small": _Size(blocks=15, threads=256, outputs=10_000),
+        "small": _Size(blocks=15, threads=256, outputs=4000),
         "paper": _Size(blocks=15, threads=1024, outputs=1_000_000),
     },
     play=_play,

@@ -100,7 +100,7 @@ GRAPH_COLORING = Workload(
     ),
     parameters={
         "tiny": _Size(blocks=4, threads=64, vertices=500, edges=800),
-        "small": _Size(blocks=15, threads=96, vertices=5000, edges=8000),
+        "small": _Size(blocks=15, threads=96, vertices=2500, edges=4000),
         "paper": _Size(blocks=15, threads=256, vertices=30_000, edges=50_000),
     },
     play=_play,

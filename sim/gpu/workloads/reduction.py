@@ -53,7 +53,7 @@ REDUCTION = Workload(
     ),
     parameters={
         "tiny": _Size(blocks=4, count=5000),
-        "small": _Size(blocks=30, count=100_000),
+        "small": _Size(blocks=30, count=60_000),
         "paper": _Size(blocks=30, count=25_600_000),
     },
     play=_play,

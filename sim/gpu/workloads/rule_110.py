@@ -11,7 +11,7 @@ import numpy as np
 
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.kernel_files import load_kernels
-from racetrap.sim.gpu.workloads.base import Outcome, Switch, Workload
+from racetrap.sim.gpu.workloads.base import Outcome, Switch, Workload, check_resident
 
 __all__ = ["RULE_110", "next_cells"]
 
@@ -35,6 +35,7 @@ def next_cells(cells: np.ndarray) -> np.ndarray:
 
 
 def _play(device: Device, size: _Size, random: np.random.Generator, switches: int) -> Outcome:
+    check_resident(device, size.blocks, size.threads)
     kernels = load_kernels(__package__, "rule_110")
     expected = random.integers(0, 2, size.cells, dtype=np.int32)
     cells = device.allocate(expected)

@@ -12,7 +12,7 @@ import numpy as np
 
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.kernel_files import load_kernels
-from racetrap.sim.gpu.workloads.base import Outcome, Switch, Workload
+from racetrap.sim.gpu.workloads.base import Outcome, Switch, Workload, check_resident
 
 __all__ = ["UNBALANCED_TREE_SEARCH", "count_nodes"]
 
@@ -58,6 +58,7 @@ def count_nodes(roots: np.ndarray, levels: int) -> tuple[int, int]:
 
 
 def _play(device: Device, size: _Size, random: np.random.Generator, switches: int) -> Outcome:
+    check_resident(device, size.blocks, size.threads)
     kernels = load_kernels(__package__, "unbalanced_tree_search")
     roots = random.integers(0, 1 << _STATE_BITS, size.trees, dtype=np.uint32)
     roots |= np.uint32(1 << _STATE_BITS)

@@ -6,7 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from racetrap.sim.gpu.workloads.base import Outcome, ResultError, Switch, Workload
+from racetrap.golden_model.events import Geometry
+from racetrap.sim.gpu.executor.device import Device
+from racetrap.sim.gpu.workloads.base import (
+    Outcome,
+    ResultError,
+    Switch,
+    Workload,
+    check_resident,
+)
 from racetrap.sim.gpu.workloads.registry import WORKLOADS
 
 PAGE = Path(__file__).parents[4] / "docs" / "workloads.md"
@@ -69,3 +77,15 @@ def test_page_describes_every_switch():
         assert f"### {workload.name}: {workload.title}" in lines
         for switch in workload.switches:
             assert f"| `{switch.name}` | {switch.description} |" in lines
+
+
+def test_blocks_that_wait_for_each_other_must_be_resident():
+    device = Device(Geometry(sm_count=2, blocks_per_sm=3, warps_per_sm=5))
+    check_resident(device, 4, 64)
+    with pytest.raises(ValueError, match=r"^GPU must hold 5 blocks of 64 threads at once, not 4$"):
+        check_resident(device, 5, 64)
+    with pytest.raises(ValueError, match=r"^GPU must hold 7 blocks of 20 threads at once, not 6$"):
+        check_resident(device, 7, 20)
+    for name in ("R110", "UTS"):
+        with pytest.raises(ValueError, match=r"^GPU must hold 15 blocks"):
+            WORKLOADS[name].run(device, "small", 1)

@@ -1,0 +1,38 @@
+"""Runs of workloads on the paper's GPU, judged by the golden model."""
+
+import pytest
+
+from racetrap.generators.presets import PRESETS
+from racetrap.golden_model.events import Geometry
+from racetrap.golden_model.scord.params import Region
+from racetrap.golden_model.scord.report import race_words
+from racetrap.golden_model.scord.scord import Scord
+from racetrap.sim.gpu.executor.device import Device
+from racetrap.sim.gpu.workloads.registry import WORKLOADS
+
+PARAMS = PRESETS["scord-nocache"].params
+GEOMETRY = Geometry(PARAMS.sm_count, PARAMS.blocks_per_sm, PARAMS.warps_per_sm)
+METADATA_BASE = 1 << 36
+
+
+@pytest.fixture
+def kinds_of_races():
+    """Kinds of race that ScoRD, an entry for each word, reports in a run of a workload."""
+
+    def kinds(workload, size, scheduler, seed, switches=frozenset()):
+        device = Device(GEOMETRY, scheduler=scheduler, seed=seed)
+        WORKLOADS[workload].run(device, size, seed, switches)
+        trace = device.trace(workload)
+        region = trace.header.region
+        scord = Scord(PARAMS, Region(region.data_base, region.size_log2, METADATA_BASE))
+        for event in trace:
+            scord.run(event)
+        return {race_words(race.race) for race in scord.races}
+
+    return kinds
+
+
+@pytest.fixture
+def silent_device():
+    """Makes a device that records nothing."""
+    return lambda scheduler, seed: Device(GEOMETRY, scheduler=scheduler, seed=seed, record=False)
