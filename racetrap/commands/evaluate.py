@@ -29,6 +29,7 @@ from racetrap.sim.evaluation.programs import Build, Schedule, applications, micr
 from racetrap.sim.evaluation.runs import Job, run_jobs
 from racetrap.sim.evaluation.tables import BuildSummary, Tables, make_tables
 from racetrap.sim.fast.build import FastModel, build_fast
+from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2
 from racetrap.sim.tools import missing_tools
 from racetrap.sim.verilator import BuildError
 from racetrap.worker_pool import worker_pool
@@ -58,15 +59,16 @@ def _hardware(wanted: bool) -> FastModel | None:
 
 
 def _jobs(
-    builds: list[Build], size: str, schedules: int, seed: int, model: FastModel | None, rtl: int
-) -> list[Job]:
+    builds: list[Build], size: str, schedules: int, seed: int, model: FastModel | None, rtl: int,
+    region_log2: int,
+) -> list[Job]:  # fmt: skip
     params = {name: PRESETS[preset].params for name, preset in DETECTORS.items()}
     # Coarse units make false races: of interest where nothing else is to be reported.
     racy = {name: params[name] for name in _RACY_DETECTORS}
     return [
         Job(
             build, size, Schedule(number, seed), seed, racy if build.racy else params, "cached",
-            model if number < rtl else None,
+            model if number < rtl else None, region_log2,
         )
         for build in builds
         for number in range(schedules)
@@ -161,6 +163,10 @@ def _problems(tables: Tables) -> list[str]:
     "--hardware", type=click.IntRange(0), default=2, show_default=True,
     help="How many of them to run on the generated hardware, too.",
 )  # fmt: skip
+@click.option(
+    "--region-log2", default=DEFAULT_REGION_LOG2, show_default=True, type=click.IntRange(0, 30),
+    help="Log2 of the bytes that are monitored at least; caching misses more in a tight region.",
+)  # fmt: skip
 @click.option("--seed", default=1, show_default=True, help="Seed of inputs and schedules.")
 @click.option(
     "--workers", default=2, show_default=True, type=click.IntRange(1, 64), help="Processes."
@@ -168,8 +174,8 @@ def _problems(tables: Tables) -> list[str]:
 @click.option("--html", "html_file", metavar="FILE", help="Write a page with tables and plots.")
 @json_option
 def scor(
-    size: str, workloads: tuple[str, ...], schedules: int, hardware: int, seed: int, workers: int,
-    html_file: str | None, json_file: str | None,
+    size: str, workloads: tuple[str, ...], schedules: int, hardware: int, region_log2: int, seed: int,
+    workers: int, html_file: str | None, json_file: str | None,
 ) -> None:  # fmt: skip
     """Tables VI and VII of the ScoRD paper: races caught and false races on the ScoR suite.
 
@@ -185,7 +191,7 @@ def scor(
         if not workloads or build.row in workloads
     ]
     started = time.perf_counter()
-    jobs = _jobs(builds, size, schedules, seed, _hardware(bool(hardware)), hardware)
+    jobs = _jobs(builds, size, schedules, seed, _hardware(bool(hardware)), hardware, region_log2)
     with worker_pool(workers, "Running", len(jobs)) as (pool, done):
         results = run_jobs(jobs, pool, done)
     tables = make_tables(results)
@@ -193,6 +199,7 @@ def scor(
         "size": size,
         "seed": seed,
         "schedules": schedules,
+        "bytes monitored at least": 1 << region_log2,
         "schedules on hardware": min(hardware, schedules),
         "builds": len(builds),
         "runs": len(results),

@@ -101,7 +101,7 @@ def micro_benchmarks() -> Iterator[Build]:
         yield Build(MICRO_BENCHMARKS_ROW, name)
 
 
-def trace_of(build: Build, size: str, schedule: Schedule, seed: int) -> Trace:
+def trace_of(build: Build, size: str, schedule: Schedule, seed: int, region_log2: int) -> Trace:
     """Run a build and give what its warps did.
 
     Parameters
@@ -114,18 +114,20 @@ def trace_of(build: Build, size: str, schedule: Schedule, seed: int) -> Trace:
         How to schedule it.
     seed : int
         Seed of an application's input.
+    region_log2 : int
+        Log2 of the bytes monitored at least (applications).
 
     Raises
     ------
     ExecutionError
         If the program fails.
-    AssertionError
+    ResultError
         If a race-free application gives a wrong result.
     """
     if build.row != MICRO_BENCHMARKS_ROW:
         device = Device(GEOMETRY, scheduler=schedule.scheduler, seed=schedule.own_seed)
         WORKLOADS[build.program].run(device, size, seed, build.switches)
-        return device.trace(f"{build.program} {size}, {build.label}")
+        return device.trace(f"{build.program} {size}, {build.label}", region_log2)
     benchmark = MICRO_BENCHMARKS[build.program]
     placement = list(Placement)[schedule.number % len(Placement)]
     events = run(benchmark, random_schedule(schedule.own_seed), placement)

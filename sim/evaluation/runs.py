@@ -19,6 +19,7 @@ from racetrap.sim.evaluation.hardware import HardwareRun, run_hardware
 from racetrap.sim.evaluation.missed import Cause, Pair, causes
 from racetrap.sim.evaluation.programs import Build, Schedule, trace_of
 from racetrap.sim.fast.build import FastModel
+from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2
 
 __all__ = ["Job", "RunResult", "run_job", "run_jobs"]
 
@@ -43,6 +44,8 @@ class Job:
         Which of them to find out of why it misses races.
     model : FastModel or None
         Hardware to run too.
+    region_log2 : int
+        Log2 of the bytes of an application that are monitored at least.
     """
 
     build: Build
@@ -52,6 +55,7 @@ class Job:
     detectors: Mapping[str, ScordParams]
     explained: str | None = None
     model: FastModel | None = None
+    region_log2: int = DEFAULT_REGION_LOG2
 
 
 @dataclass
@@ -96,7 +100,7 @@ def run_job(job: Job) -> RunResult:
     Mismatch
         If hardware and golden model differ.
     """
-    trace = trace_of(job.build, job.size, job.schedule, job.seed)
+    trace = trace_of(job.build, job.size, job.schedule, job.seed, job.region_log2)
     result = RunResult(job, events=len(trace))
     races = ScopedOracle().run(trace)
     between = [race for race in races if race.race_class != RaceClass.DIVERGENCE]

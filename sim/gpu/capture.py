@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from racetrap.golden_model.events import DataRegion
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.device import Device, LaunchStats
 from racetrap.sim.gpu.launch_arguments import ELEMENT_TYPES, BufferArgument
@@ -20,8 +19,6 @@ __all__ = ["KERNEL_SUFFIXES", "Capture", "capture", "is_kernel_file", "read_kern
 
 #: Ends of the names of kernel files: CUDA sources and PTX.
 KERNEL_SUFFIXES = (".cu", ".ptx")
-#: Log2 of the bytes monitored at least: with 16 words to an entry, 64 KiB without sharing.
-_REGION_LOG2 = 20
 
 
 @dataclass(frozen=True)
@@ -73,20 +70,6 @@ def read_kernel_file(path: str | Path) -> Module:
     return parse_ptx(text, path.name)
 
 
-def _monitored(trace: Trace) -> Trace:
-    """The trace with a region of a usable size.
-
-    A detector that caches metadata lets words share an entry that lie a fraction of the region
-    apart: in a region no larger than a few small buffers, each word would have its entry taken
-    by the next buffer's.
-    """
-    region = trace.header.region
-    size_log2 = max(region.size_log2, _REGION_LOG2)
-    base = region.data_base >> size_log2 << size_log2
-    header = replace(trace.header, region=DataRegion(base, size_log2))
-    return Trace(header, trace.events, trace.lanes)
-
-
 def capture(module: Module, launch: Launch) -> Capture:
     """Run a launch from a new device and keep what happened.
 
@@ -133,4 +116,4 @@ def capture(module: Module, launch: Launch) -> Capture:
         if isinstance(argument := launch.arguments[number], BufferArgument)
     }
     trace = device.trace(f"{module.name} {kernel.name}")
-    return Capture(_monitored(trace), stats, buffers)
+    return Capture(trace, stats, buffers)

@@ -12,17 +12,21 @@ import numpy as np
 
 from racetrap.golden_model.events import WARP_SIZE, DataRegion, Geometry, TraceHeader
 from racetrap.golden_model.trace import Trace
+from racetrap.sim.gpu.executor.arguments import parameter_bytes
 from racetrap.sim.gpu.executor.counters import event_pc
 from racetrap.sim.gpu.executor.errors import ExecutionError
-from racetrap.sim.gpu.executor.launch import Launch, LaunchStats, grid_shape
+from racetrap.sim.gpu.executor.launch import Launch, LaunchStats
 from racetrap.sim.gpu.executor.memory import HEAP_BASE, Heap
-from racetrap.sim.gpu.executor.program import Program, compile_kernel
+from racetrap.sim.gpu.executor.program import compile_kernel
 from racetrap.sim.gpu.executor.recorder import Recorder, SilentRecorder
-from racetrap.sim.gpu.executor.scalars import scalar
 from racetrap.sim.gpu.executor.schedulers import SCHEDULERS
-from racetrap.sim.gpu.ptx.program import TYPE_BYTES, Module, parameter_layout
+from racetrap.sim.gpu.executor.shapes import three_dimensions
+from racetrap.sim.gpu.ptx.program import Module
 
-__all__ = ["DEFAULT_STALL_LIMIT", "Device", "LaunchStats"]
+__all__ = ["DEFAULT_REGION_LOG2", "DEFAULT_STALL_LIMIT", "Device", "LaunchStats"]
+
+#: With 16 words to a metadata entry, no two within 64 KiB share one.
+DEFAULT_REGION_LOG2 = 20
 
 #: A few seconds of a launch in which nothing happens.
 DEFAULT_STALL_LIMIT = 5_000_000
@@ -177,18 +181,18 @@ class Device:
         """
         self.load(module)
         program = compile_kernel(module, kernel)
-        shape = grid_shape("Block", block)
+        shape = three_dimensions("Block", block)
         threads = shape[0] * shape[1] * shape[2]
         most = min(_MOST_THREADS, program.max_threads or _MOST_THREADS)
         if threads > most:
             raise ValueError(f"Block must have at most {most} threads, not {threads}")
         if dynamic_shared < 0:
             raise ValueError(f"Dynamic shared memory must not be negative, not {dynamic_shared}")
-        parameters, size = _parameter_bytes(program, arguments)
+        parameters, size = parameter_bytes(kernel, program.parameters, arguments)
         self._recorder.go_on()
         self._launches += 1
         return Launch(
-            program, grid_shape("Grid", grid), shape, dynamic_shared, parameters, size,
+            program, three_dimensions("Grid", grid), shape, dynamic_shared, parameters, size,
             [self._symbol_row(module, name) for name in program.symbols], self._heap,
             self.geometry, SCHEDULERS[self._scheduler](self._seed + self._launches),
             self._recorder, self._independent_threads, self._stall_limit, self._launches,
@@ -199,10 +203,18 @@ class Device:
 
     # The trace
 
-    def trace(self, source: str) -> Trace:
-        """Trace of everything launched so far; ``source`` says in one line what it was.
+    def trace(self, source: str, region_log2: int = DEFAULT_REGION_LOG2) -> Trace:
+        """Trace of everything launched so far.
 
-        Its region is the smallest that all buffers lie in.
+        Parameters
+        ----------
+        source : str
+            What it was, in one line.
+        region_log2 : int
+            Log2 of the bytes monitored at least.  The region is the smallest such that all
+            buffers lie in it.  A detector that caches metadata lets words share an entry that
+            lie a fraction of the region apart, so in a region no larger than a few small
+            buffers each word has its entry taken by the next buffer's.
         """
         events, lanes = self._recorder.arrays()
         locations: dict[int, str] = {}
@@ -214,42 +226,14 @@ class Device:
                     if instruction.location is not None:
                         locations[event_pc(instruction.index)] = str(instruction.location)
         header = TraceHeader(
-            geometry=self.geometry, region=self._region(), source=source, seed=self._seed,
+            geometry=self.geometry, region=self._region(region_log2), source=source, seed=self._seed,
             locations=locations,
         )  # fmt: skip
         return Trace(header, events, lanes)
 
-    def _region(self) -> DataRegion:
+    def _region(self, least_log2: int) -> DataRegion:
         buffers = self._heap.buffers
         low = buffers[0].address if buffers else HEAP_BASE
         high = buffers[-1].address + buffers[-1].size - 1 if buffers else HEAP_BASE
-        size_log2 = (low ^ high).bit_length()
+        size_log2 = max((low ^ high).bit_length(), least_log2)
         return DataRegion(low >> size_log2 << size_log2, size_log2)
-
-
-def _parameter_bytes(program: Program, arguments: Sequence[int | float]) -> tuple[np.ndarray, int]:
-    """Bytes of the kernel's parameters, padded to a multiple of 16, and how many count."""
-    formals = program.parameters
-    name = program.kernel.name
-    if len(arguments) != len(formals):
-        raise ExecutionError(f"Arguments of {name} must be {len(formals)}, not {len(arguments)}")
-    offsets, size = parameter_layout(formals)
-    raw = np.zeros(-(-size // 16) * 16, np.uint8)
-    for formal, offset, value in zip(formals, offsets, arguments, strict=True):
-        raw[offset : offset + formal.size] = np.frombuffer(_argument(formal, value), np.uint8)
-    return raw, size
-
-
-def _argument(formal: Any, value: int | float | bytes) -> bytes:
-    if isinstance(value, bytes):
-        if len(value) != formal.size:
-            raise ExecutionError(
-                f"Argument {formal.name} must be {formal.size} bytes, not {len(value)}"
-            )
-        return value
-    if formal.size != TYPE_BYTES.get(formal.type):
-        raise ExecutionError(f"Argument {formal.name} must be {formal.size} bytes, not {value!r}")
-    dtype = scalar(formal.type).dtype
-    if dtype.kind == "f" or isinstance(value, float | np.floating):
-        return np.array(value, f"f{formal.size}").tobytes()
-    return (int(value) & (1 << 8 * formal.size) - 1).to_bytes(formal.size, "little")
