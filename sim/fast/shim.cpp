@@ -80,15 +80,16 @@ class Sim {
         return lite.response;
     }
 
-    // One clock cycle; false once something is wrong.
+    // One clock cycle; false once something is wrong.  The edge begins the cycle: it takes the
+    // inputs into the registers of fast_top.v, and ends the cycle before inside the system.
     bool tick() {
         drive();
         top.clk = 0;
         top.eval();
-        quiet = sample() ? 0 : quiet + 1;
         top.clk = 1;
         top.eval();
         context.timeInc(1);
+        quiet = sample() ? 0 : quiet + 1;
         advance();
         now++;
         if (knobs.watchdog && quiet > knobs.watchdog) report_silence();
