@@ -10,7 +10,7 @@ from hypothesis import settings
 from racetrap.golden_model.events import Event, Geometry
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.executor.operations import find_operation
-from racetrap.sim.gpu.executor.program import SUPPORTED
+from racetrap.sim.gpu.executor.pieces import SUPPORTED
 from racetrap.sim.gpu.ptx.parser import parse_ptx
 from racetrap.sim.gpu.ptx.program import Instruction, Module, Register, Vector
 

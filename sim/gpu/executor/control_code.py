@@ -116,6 +116,10 @@ def _call(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
         raise UnknownInstruction(f"Call must have no guard in {instruction.name}")
     compiled = flow.functions[callee.name]
     formal = compiled.function
+    if not formal.defined:
+        raise UnknownInstruction(
+            f"Called function must have a body, not only be declared: {formal.name}"
+        )
     site = CallSite(
         compiled,
         _pairs("Arguments", _names(arguments), formal.parameters),

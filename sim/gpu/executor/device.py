@@ -226,9 +226,12 @@ class Device:
                     if instruction.location is not None:
                         locations[event_pc(instruction.index)] = str(instruction.location)
         header = TraceHeader(
-            geometry=self.geometry, region=self._region(region_log2), source=source, seed=self._seed,
+            geometry=self.geometry,
+            region=self._region(region_log2),
+            source=source,
+            seed=self._seed,
             locations=locations,
-        )  # fmt: skip
+        )
         return Trace(header, events, lanes)
 
     def _region(self, least_log2: int) -> DataRegion:

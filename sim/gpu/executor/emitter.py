@@ -48,7 +48,7 @@ def _constant(value: int | float, dtype: np.dtype) -> np.ndarray:
         row = np.full(WARP_SIZE, value, dtype)
     else:
         size = 8 * dtype.itemsize
-        row = np.full(WARP_SIZE, value & (1 << size) - 1, unsigned(dtype)).view(dtype)
+        row = np.full(WARP_SIZE, int(value) & (1 << size) - 1, unsigned(dtype)).view(dtype)
     row.flags.writeable = False
     return row
 
@@ -105,8 +105,8 @@ class Emitter:
                 return self._special(operand.name, dtype)
             case Symbol():
                 return self._address_of(operand.name, 0)
-            case Address(base=Symbol()):
-                return self._address_of(operand.base.name, operand.offset)
+            case Address(Symbol(name), offset):
+                return self._address_of(name, offset)
         raise UnknownInstruction(f"Operand must be a value, not {operand}")
 
     def _check_width(self, register: Register, dtype: np.dtype) -> None:

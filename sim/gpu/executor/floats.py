@@ -143,7 +143,7 @@ def maximum(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 @define("f", "min", "max")
 def _extreme(instruction: Instruction, last: Scalar) -> Operation:
     flags = only(instruction, "ftz", "NaN")
-    function = minimum if instruction.opcode == "min" else maximum
+    function: Function = minimum if instruction.opcode == "min" else maximum
     if "NaN" in flags:
         function = np.minimum if instruction.opcode == "min" else np.maximum
     return Operation(_finish(function, flags), (last.dtype,), (last.dtype,) * 2)

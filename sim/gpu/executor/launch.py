@@ -9,7 +9,6 @@ Ref: ScoRD (ISCA'20) Sections II and V (Table V).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -26,6 +25,7 @@ from racetrap.sim.gpu.executor.program import Program
 from racetrap.sim.gpu.executor.recorder import Recorder
 from racetrap.sim.gpu.executor.registers import Frame
 from racetrap.sim.gpu.executor.schedulers import Scheduler
+from racetrap.sim.gpu.executor.shapes import Shape, position
 from racetrap.sim.gpu.executor.special_registers import launch_rows, special_rows
 from racetrap.sim.gpu.executor.stuck import stuck_error
 from racetrap.sim.gpu.executor.warp import ENDED, MET
@@ -33,9 +33,7 @@ from racetrap.sim.gpu.executor.warp import ENDED, MET
 if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.warp import Warp
 
-__all__ = ["Launch", "LaunchStats", "Shape", "grid_shape"]
-
-Shape = tuple[int, int, int]
+__all__ = ["Launch", "LaunchStats"]
 
 
 class LaunchStats(NamedTuple):
@@ -109,7 +107,8 @@ class Launch:
         #: Whether stores look for changed values, and whether there has been any progress.
         self.watching = self.progress = False
         self.blocks: list[Block] = []
-        self.executed = 0
+        #: Warp instructions so far.
+        self.executed: int = 0
         self._thread_instructions = 0
         self._warp_class = IndependentWarp if independent_threads else LockstepWarp
         self._stall_limit = stall_limit
@@ -142,13 +141,11 @@ class Launch:
 
     def block_position(self, index: int) -> Shape:
         """Position in the grid of a block."""
-        width, height, _ = self.grid
-        return index % width, index // width % height, index // (width * height)
+        return position(index, self.grid)
 
     def thread_position(self, warp: int, lane: int) -> Shape:
         """Position in its block of a lane."""
-        thread, (width, height, _) = warp * WARP_SIZE + lane, self.block_shape
-        return thread % width, thread // width % height, thread // (width * height)
+        return position(warp * WARP_SIZE + lane, self.block_shape)
 
     # Frames
 
@@ -184,7 +181,7 @@ class Launch:
         for number in range(count):
             mask = last_mask if number == count - 1 else ALL_LANES
             special = special_rows(self.program.specials, self, block, number, first_warp + number)
-            warp = self._warp_class(block, number, first_warp + number, mask, special)
+            warp: Warp = self._warp_class(block, number, first_warp + number, mask, special)
             warp.age, self._age = self._age, self._age + 1
             block.warps.append(warp)
         self.blocks.append(block)
@@ -232,7 +229,8 @@ class Launch:
         warp = self.schedule.first()
         while warp is not None:
             width = warp.width
-            piece, count = warp.table[warp.pc]
+            # Only numbers of pieces are ever gone to.
+            piece, count = warp.table[warp.pc]  # type: ignore[misc]
             status = piece(warp)
             if status is None or status != MET:
                 executed += count
@@ -256,18 +254,3 @@ class Launch:
             )
         else:
             self.watching = True
-
-
-def grid_shape(what: str, value: int | Sequence[int]) -> Shape:
-    """Three dimensions from one to three numbers.
-
-    Raises
-    ------
-    ValueError
-        If they are not one to three numbers of at least 1.
-    """
-    numbers = (value,) if isinstance(value, int) else tuple(value)
-    if not 1 <= len(numbers) <= 3 or any(int(n) != n or n < 1 for n in numbers):
-        raise ValueError(f"{what} must be one to three numbers of at least 1, not {value!r}")
-    width, height, depth = (*map(int, numbers), 1, 1)[:3]
-    return width, height, depth

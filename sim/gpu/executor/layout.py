@@ -50,10 +50,10 @@ def reachable(module: Module, kernel: str) -> list[Function]:
 def _symbols(operands: Iterable[Operand]) -> Iterable[str]:
     for operand in operands:
         match operand:
-            case Symbol():
-                yield operand.name
-            case Address(base=Symbol()):
-                yield operand.base.name
+            case Symbol(name):
+                yield name
+            case Address(base=Symbol(name)):
+                yield name
             case Vector():
                 yield from _symbols(operand.elements)
 

@@ -20,7 +20,8 @@ from racetrap.sim.gpu.executor.registers import Frame
 
 if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.block import Block
-    from racetrap.sim.gpu.executor.program import CallSite
+    from racetrap.sim.gpu.executor.flow import CallSite
+    from racetrap.sim.gpu.executor.launch import Launch
 
 __all__ = ["BLOCKED", "ENDED", "MET", "YIELD", "Stand", "Warp"]
 
@@ -53,7 +54,8 @@ class Warp(ABC):
 
     def __init__(self, block: Block, index: int, number: int, mask: int, special: list[np.ndarray]):
         self.block = block
-        self.launch = launch = block.launch
+        launch = block.launch
+        self.launch: Launch = launch
         self.index, self.number = index, number
         self.sm, self.slot = block.sm, block.slot
         self.recorder, self.heap = launch.recorder, launch.heap
