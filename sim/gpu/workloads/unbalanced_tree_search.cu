@@ -205,13 +205,18 @@ extern "C" __global__ void search(Stack *local_stacks, Stack *steal_stacks,
   const Ring own = {&steal_stacks[block], &steal_slots[block * steal_capacity], steal_capacity};
   bool found = true;
   for (int round = 0; __syncthreads_or(found); round++) {
-    visit(local, own, pop_local(local), levels, switches);
     const int victim = (block + round) % blocks;
     const Ring steal = {&steal_stacks[victim], &steal_slots[victim * steal_capacity],
                         steal_capacity};
-    visit(local, own, pop_steal(steal, switches), levels, switches);
+    // One copy of the code, so that a race has one program counter.
+#pragma unroll 1
+    for (int turn = 0; turn < 2; turn++) {
+      const unsigned node = turn == 0 ? pop_local(local) : pop_steal(steal, switches);
+      visit(local, own, node, levels, switches);
+    }
     found = false;
     if (lane() == 0) {
+#pragma unroll 1
       for (int i = 0; i < blocks; i++) {
         found |= atomicAdd(&local_stacks[i].available, 0) > 0;
         found |= atomicAdd(&steal_stacks[i].available, 0) > 0;
