@@ -179,7 +179,7 @@ class KernelAnalysis(ABC):
         for warp in warps:
             if warp.absent:
                 self._diverge(row, warp)
-        far = join_all(clock.far for warp in warps for clock in warp.clocks)
+        far = join_all(far for warp in warps for far in warp.far)
         whole = Clock(block_time=row, far=far.outside(warps[0].place))
         for warp in warps:
             warp.pass_barrier(whole)

@@ -1,6 +1,6 @@
-"""Both analyses on plain vector clocks, one thread-level operation after the other.
+"""The paper's analysis on plain vector clocks, one thread-level operation after the other.
 
-Slow and simple: what ``Barracuda`` and ``ScopedOracle`` must agree with.
+Slow and simple: what ``Barracuda`` must agree with.
 
 Ref: BARRACUDA (PLDI'17) Sections 3.1 and 3.3.
 """
@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import NamedTuple
 
-import numpy as np
-
 from racetrap.golden_model.barracuda.kernel import Kernel, kernels_of
-from racetrap.golden_model.barracuda.operations import Operations, infer_operations, neighbours
+from racetrap.golden_model.barracuda.operations import Operations, infer_operations
 from racetrap.golden_model.barracuda.race import (
     BarrierDivergence,
     Party,
@@ -24,13 +22,13 @@ from racetrap.golden_model.barracuda.race import (
 )
 from racetrap.golden_model.barracuda.vector_clock import SyncClocks, VectorClocks
 from racetrap.golden_model.events import WARP_SIZE, EventKind, Space
-from racetrap.golden_model.scord.packets import AtomicOp, Scope
+from racetrap.golden_model.scord.packets import Scope
 from racetrap.golden_model.trace import Trace
 
-__all__ = ["plain_barracuda", "plain_scoped"]
+__all__ = ["PlainAccess", "PlainAnalysis", "plain_barracuda", "plain_result"]
 
 
-class _Access(NamedTuple):
+class PlainAccess(NamedTuple):
     """One lane of a load, store or atomic, with its epochs."""
 
     row: int
@@ -40,15 +38,15 @@ class _Access(NamedTuple):
     barrier_epoch: int
 
 
-class _Plain:
+class PlainAnalysis:
     """Shadow memory, and what both analyses have in common."""
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
         self.clocks = VectorClocks(kernel)
         self.sync = SyncClocks(len(self.clocks.clock))
-        self.write: dict[int, _Access] = {}
-        self.reads: dict[int, list[_Access]] = defaultdict(list)
+        self.write: dict[int, PlainAccess] = {}
+        self.reads: dict[int, list[PlainAccess]] = defaultdict(list)
         self.races: list[Race] = []
         self.divergences: list[BarrierDivergence] = []
 
@@ -86,14 +84,14 @@ class _Plain:
     def fence(self, row: int) -> None:
         """A fence that stands for itself."""
 
-    def access(self, access: _Access) -> None:
+    def access(self, access: PlainAccess) -> None:
         raise NotImplementedError
 
-    def judge(self, before: _Access, access: _Access) -> RaceKind | None:
+    def judge(self, before: PlainAccess, access: PlainAccess) -> RaceKind | None:
         """Whether two conflicting accesses of different instructions race."""
         raise NotImplementedError
 
-    def lanes(self, row: int) -> list[_Access]:
+    def lanes(self, row: int) -> list[PlainAccess]:
         kernel = self.kernel
         mask, warp = kernel.mask(row), int(kernel.warp[row])
         records = kernel.lanes[kernel.lane_slice(row)]
@@ -103,21 +101,21 @@ class _Plain:
             for lane, record in zip(lanes, records, strict=True)
         ]
 
-    def lane(self, row: int, thread: int, value: tuple[int, int]) -> _Access:
-        return _Access(row, thread, value, self.clocks.epoch(thread), 0)
+    def lane(self, row: int, thread: int, value: tuple[int, int]) -> PlainAccess:
+        return PlainAccess(row, thread, value, self.clocks.epoch(thread), 0)
 
-    def address(self, access: _Access) -> int:
+    def address(self, access: PlainAccess) -> int:
         records = self.kernel.lanes[self.kernel.lane_slice(access.row)]
         before = self.kernel.mask(access.row) & ((1 << access.thread % WARP_SIZE) - 1)
         return int(records["address"][before.bit_count()])
 
-    def location(self, access: _Access) -> int:
+    def location(self, access: PlainAccess) -> int:
         return self.kernel.space_base(access.row) + self.address(access)
 
-    def block(self, access: _Access) -> int:
+    def block(self, access: PlainAccess) -> int:
         return int(self.kernel.block[access.row])
 
-    def check(self, access: _Access) -> None:
+    def check(self, access: PlainAccess) -> None:
         """Rules READ*, WRITE*, INITATOM* and ATOM*, for each byte."""
         size = int(self.kernel.events["size"][access.row])
         start = self.location(access)
@@ -132,7 +130,7 @@ class _Plain:
                 self.meet(read, access)
             self.write[location] = access
 
-    def meet(self, before: _Access, access: _Access) -> None:
+    def meet(self, before: PlainAccess, access: PlainAccess) -> None:
         if before.row == access.row:
             stores = self.kernel.kind[access.row] == EventKind.STORE
             same = before.thread == access.thread or before.value == access.value
@@ -142,7 +140,7 @@ class _Plain:
         if kind is not None:
             self.report(kind, before, access)
 
-    def report(self, kind: RaceKind, before: _Access, access: _Access) -> None:
+    def report(self, kind: RaceKind, before: PlainAccess, access: PlainAccess) -> None:
         one, other = before.thread // WARP_SIZE, access.thread // WARP_SIZE
         if one == other:
             race_class = RaceClass.DIVERGENCE
@@ -158,7 +156,7 @@ class _Plain:
             )
         )  # fmt: skip
 
-    def party(self, access: _Access) -> Party:
+    def party(self, access: PlainAccess) -> Party:
         warp, lane = divmod(access.thread, WARP_SIZE)
         event = self.kernel.events[access.row]
         return Party(
@@ -170,14 +168,14 @@ class _Plain:
         )
 
 
-class _PlainBarracuda(_Plain):
+class _PlainBarracuda(PlainAnalysis):
     """Figures 2 and 3."""
 
     def __init__(self, kernel: Kernel, operations: Operations) -> None:
         super().__init__(kernel)
         self.operations = operations
 
-    def access(self, access: _Access) -> None:
+    def access(self, access: PlainAccess) -> None:
         acquire = int(self.operations.acquire[access.row])
         release = int(self.operations.release[access.row])
         location, block, clocks = self.location(access), self.block(access), self.clocks
@@ -193,7 +191,7 @@ class _PlainBarracuda(_Plain):
         if not acquire and not release:
             self.check(access)
 
-    def judge(self, before: _Access, access: _Access) -> RaceKind | None:
+    def judge(self, before: PlainAccess, access: PlainAccess) -> RaceKind | None:
         kind = self.kernel.kind
         if kind[before.row] == kind[access.row] == EventKind.ATOMIC:
             return None
@@ -201,100 +199,7 @@ class _PlainBarracuda(_Plain):
         return None if ordered else RaceKind.UNORDERED
 
 
-class _PlainScoped(_Plain):
-    """The scope-aware extension; see ``scoped.py``."""
-
-    def __init__(self, kernel: Kernel) -> None:
-        super().__init__(kernel)
-        self.barriers = VectorClocks(kernel)
-        self.named = neighbours(kernel).named
-        threads = len(self.clocks.clock)
-        nothing = np.zeros(threads, dtype=np.int64)
-        #: By thread: its clock at its last fence of any scope, and at its last device fence.
-        self.fenced: dict[int, np.ndarray] = {}
-        self.device_fenced: dict[int, np.ndarray] = {}
-        #: By thread: what locks taken since no fence yet have released, to its block and to all.
-        self.pending_block: dict[int, np.ndarray] = defaultdict(lambda: nothing)
-        self.pending_device: dict[int, np.ndarray] = defaultdict(lambda: nothing)
-
-    def end_instruction(self, warp: int) -> None:
-        super().end_instruction(warp)
-        self.barriers.end_instruction(warp)
-
-    def branch(self, kind: EventKind, warp: int, mask: int) -> None:
-        super().branch(kind, warp, mask)
-        self.barriers.branch(kind, warp, mask)
-
-    def barrier(self, row: int) -> None:
-        super().barrier(row)
-        self.barriers.barrier(int(self.kernel.block[row]))
-
-    def lane(self, row: int, thread: int, value: tuple[int, int]) -> _Access:
-        plain = super().lane(row, thread, value)
-        return plain._replace(barrier_epoch=self.barriers.epoch(thread))
-
-    def fence(self, row: int) -> None:
-        warp = int(self.kernel.warp[row])
-        device = self.kernel.events["scope"][row] == Scope.DEVICE
-        for thread in self.clocks.active(warp):
-            if not self.kernel.mask(row) >> thread % WARP_SIZE & 1:
-                continue
-            self.clocks.acquire(thread, self.pending_block.pop(thread, self.clocks.clock[thread]))
-            if device and thread in self.pending_device:
-                self.clocks.acquire(thread, self.pending_device.pop(thread))
-            self.fenced[thread] = self.clocks.clock[thread].copy()
-            if device:
-                self.device_fenced[thread] = self.fenced[thread]
-
-    def access(self, access: _Access) -> None:
-        event = self.kernel.events[access.row]
-        if event["strong"]:
-            self.synchronise(access, event)
-        self.check(access)
-
-    def synchronise(self, access: _Access, event: np.void) -> None:
-        thread, location, block = access.thread, self.location(access), self.block(access)
-        cas = event["kind"] == EventKind.ATOMIC and event["op"] == AtomicOp.CAS
-        failed = cas and not event["success_mask"] >> np.uint32(thread % WARP_SIZE) & np.uint32(1)
-        if failed:
-            return
-        device = event["scope"] == Scope.DEVICE
-        if event["kind"] != EventKind.STORE:
-            for_block = self.sync.for_block(location, block)
-            for_all = self.sync.for_all(location)
-            if cas and access.value == (1, 0):
-                self.pending_block[thread] = np.maximum(self.pending_block[thread], for_block)
-                if device:
-                    pending = np.maximum(self.pending_device[thread], for_all)
-                    self.pending_device[thread] = pending
-            else:
-                self.clocks.acquire(thread, for_block)
-                if device:
-                    self.clocks.acquire(thread, for_all)
-        if event["kind"] != EventKind.LOAD:
-            if thread in self.fenced:
-                self.sync.release(location, self.fenced[thread], block)
-            if device and thread in self.device_fenced:
-                self.sync.release(location, self.device_fenced[thread], None)
-
-    def judge(self, before: _Access, access: _Access) -> RaceKind | None:
-        events = self.kernel.events
-        one, other = events[before.row], events[access.row]
-        atomic = all(
-            event["kind"] == EventKind.ATOMIC or self.named[row]
-            for event, row in ((one, before.row), (other, access.row))
-        )
-        same_block = self.block(before) == self.block(access)
-        if atomic and (same_block or one["scope"] == other["scope"] == Scope.DEVICE):
-            return None
-        if self.barriers.knows(access.thread, before.thread, before.barrier_epoch):
-            return None
-        if self.clocks.knows(access.thread, before.thread, before.epoch):
-            return None if one["strong"] and other["strong"] else RaceKind.NOT_STRONG
-        return RaceKind.SCOPED_ATOMIC if atomic else RaceKind.UNORDERED
-
-
-def _result(kernels: list[_Plain]) -> Result:
+def plain_result(kernels: list[PlainAnalysis]) -> Result:
     races: dict[object, Race] = {}
     divergences: dict[int, BarrierDivergence] = {}
     for kernel in kernels:
@@ -310,9 +215,4 @@ def plain_barracuda(trace: Trace) -> Result:
     """The paper's analysis of a small trace."""
     kernels = list(kernels_of(trace))
     operations = infer_operations(kernels)
-    return _result([_PlainBarracuda(*each) for each in zip(kernels, operations, strict=True)])
-
-
-def plain_scoped(trace: Trace) -> Result:
-    """The scope-aware analysis of a small trace."""
-    return _result([_PlainScoped(kernel) for kernel in kernels_of(trace)])
+    return plain_result([_PlainBarracuda(*each) for each in zip(kernels, operations, strict=True)])

@@ -9,7 +9,7 @@ import operator
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from racetrap.golden_model.barracuda.compressed import START, Clock, Knowledge, Place
+from racetrap.golden_model.barracuda.compressed import NOTHING, START, Clock, Knowledge, Place
 from racetrap.golden_model.events import EventKind
 
 __all__ = ["Warp"]
@@ -40,6 +40,8 @@ class Warp:
         Clock of the active lanes.
     stack : list
         Open branches, the outermost first.
+    left : Knowledge
+        What lanes that have exited in a branch knew from releases; the next barrier passes it on.
     seen : tuple of Knowledge
         What the active lanes acquired last: to acquire it again adds nothing.
     """
@@ -48,6 +50,7 @@ class Warp:
     live: int
     clock: Clock = START
     stack: list[_Branch] = field(default_factory=list)
+    left: Knowledge = NOTHING
     seen: tuple[Knowledge, ...] = ()
 
     def branch(self, kind: EventKind, mask: int, now: int) -> None:
@@ -68,16 +71,19 @@ class Warp:
     def _meet(self, other: Clock, gone: int, now: int) -> None:
         """Come together with the side that ran first; a side whose lanes are all gone does not."""
         if not self.clock.mask & self.live:
-            self.clock = other
-        elif other.mask & self.live:
+            self.clock, other = other, self.clock
+        if other.mask & self.live:
             self.clock = self.clock.meet(other, gone, now)
+        else:
+            self.left = self.left.join(other.far)
 
     @property
-    def clocks(self) -> Iterator[Clock]:
-        """Clocks of all groups of lanes."""
-        yield self.clock
+    def far(self) -> Iterator[Knowledge]:
+        """What all threads of the warp know from releases."""
+        yield self.left
+        yield self.clock.far
         for branch in self.stack:
-            yield branch.waiting
+            yield branch.waiting.far
 
     @property
     def absent(self) -> int:
@@ -101,6 +107,7 @@ class Warp:
             Clock of a converged warp behind the barrier.  Lanes that have exited are known to
             the end, so a warp without open branches counts as converged again.
         """
+        self.left = NOTHING
         if not self.stack:
             self.clock = whole
             return

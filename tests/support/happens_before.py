@@ -27,13 +27,14 @@ class Node:
     number: int
     row: int
     thread: tuple[int, int] | None  # warp and lane
-    past: int
+    before: int  # all that the operation itself comes after
+    past: int  # and what it acquires, before all that comes after the operation
     near_past: int  # without releases and acquires
     values: tuple[int, ...] = ()
     address: int = 0
 
     def follows(self, other: "Node", near: bool = False) -> bool:
-        return bool((self.near_past if near else self.past) >> other.number & 1)
+        return bool((self.near_past if near else self.before) >> other.number & 1)
 
 
 @dataclass
@@ -72,7 +73,7 @@ class Graph:
                 last = self._last[thread]
                 past |= last.past | 1 << last.number
                 near |= last.near_past | 1 << last.number
-        node = Node(self._count, row, threads[0] if len(threads) == 1 else None, past, near)
+        node = Node(self._count, row, threads[0] if len(threads) == 1 else None, past, past, near)
         self._count += 1
         for thread in threads:
             self._last[thread] = node

@@ -89,9 +89,7 @@ class Program:
             EventKind.LOAD, where, address, lanes, stride, (0,), strong=True, scope=scope, **fields
         )
 
-    def store(
-        self, where, address, lanes=1, stride=0, values=(1,), scope=DEVICE, **fields
-    ) -> int:
+    def store(self, where, address, lanes=1, stride=0, values=(1,), scope=DEVICE, **fields) -> int:
         """Strong store."""
         return self._access(
             EventKind.STORE, where, address, lanes, stride, values, strong=True, scope=scope,
@@ -116,9 +114,7 @@ class Program:
 
     def take(self, where, address, scope=DEVICE, fence=None, lanes=1, success=True) -> int:
         """CAS from 0 to 1, with a fence behind it if one is given."""
-        pc = self.atomic(
-            where, address, scope, AtomicOp.CAS, lanes, value=1, success=success
-        )
+        pc = self.atomic(where, address, scope, AtomicOp.CAS, lanes, value=1, success=success)
         if fence is not None:
             self.fence(where, fence, lanes)
         return pc
