@@ -92,15 +92,10 @@ static __device__ __forceinline__ void pass_by_exchange(int *data, int *flag)
 }
 
 KERNEL(exchange_flag) { pass_by_exchange<DEVICE, DEVICE>(data, sync); }
-
 KERNEL(exchange_flag_reader_unfenced) { pass_by_exchange<DEVICE, NONE>(data, sync); }
-
 KERNEL(exchange_flag_writer_unfenced) { pass_by_exchange<NONE, DEVICE>(data, sync); }
-
 KERNEL(exchange_flag_block_fences) { pass_by_exchange<BLOCK, BLOCK>(data, sync); }
-
 KERNEL(exchange_flag_writer_block) { pass_by_exchange<BLOCK, DEVICE>(data, sync); }
-
 KERNEL(exchange_flag_reader_block) { pass_by_exchange<DEVICE, BLOCK>(data, sync); }
 
 KERNEL(flag_before_data)
@@ -217,7 +212,6 @@ template <Fence between_blocks> static __device__ __forceinline__ void relay(int
 }
 
 KERNEL(relay_block_then_device) { relay<DEVICE>(data, sync); }
-
 KERNEL(relay_block_then_block) { relay<BLOCK>(data, sync); }
 
 #define ACQUIRE_RELEASE(NAME, STORE, LOAD)                                             \

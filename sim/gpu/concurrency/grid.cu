@@ -20,18 +20,24 @@ template <Scope scope> static __device__ __forceinline__ int add(int *p, int v)
     return scope == BLOCK ? atomicAdd_block(p, v) : atomicAdd(p, v);
 }
 
-// Thread 0 of each block counts it in and waits until all `target` have come.
+template <Scope atomics, Scope fences>
+static __device__ __forceinline__ void await(int *count, int value)
+{
+    int seen;
+    do {
+        fence<fences>();
+        seen = add<atomics>(count, 0);
+        fence<fences>();
+    } while (seen < value);
+}
+
+// One thread of each block counts it in and waits until all `target` have come.
 template <Scope atomics, Scope fences>
 static __device__ __forceinline__ void meet(int *count, int target)
 {
     fence<fences>();
     add<atomics>(count, 1);
-    int met;
-    do {
-        fence<fences>();
-        met = add<atomics>(count, 0);
-        fence<fences>();
-    } while (met < target);
+    await<atomics, fences>(count, target);
 }
 
 template <Scope atomics, Scope fences, bool before, bool after>
@@ -105,20 +111,28 @@ KERNEL(two_launches)
 template <Scope before, Scope after, bool barrier>
 static __device__ __forceinline__ void last_block_sum(int *data, int *sync)
 {
-    __shared__ volatile bool last;
+    enum { UNTOLD, NOT_LAST, LAST };
+    __shared__ volatile int told;
     const int t = threadIdx.x, blocks = gridDim.x;
+    if (t == 0)
+        told = UNTOLD;
+    __syncthreads();
     if (t == 0) {
         poke(data + blockIdx.x, blockIdx.x + 1);
         fence<before>();
         const int ticket = atomicAdd(sync, 1);
         fence<after>();
         data[64 + blockIdx.x] = ticket;
-        last = ticket == blocks - 1;
+        told = ticket == blocks - 1 ? LAST : NOT_LAST;
     }
     if (barrier)
         __syncthreads();
-    if (t == 32 && last) {
-        int sum = 0;
+    if (t == 32) {
+        int answer, sum = 0;
+        while ((answer = told) == UNTOLD) {
+        }
+        if (answer == NOT_LAST)
+            return;
 #pragma unroll 1
         for (int i = 0; i < blocks; i++)
             sum += peek(data + i);
@@ -139,16 +153,6 @@ LAST_BLOCK(block_fences, BLOCK, BLOCK, true)
 LAST_BLOCK(no_barrier, DEVICE, DEVICE, false)
 
 // Ring of four slots from block 0 to block 1: sync[0] counts what is full, sync[32] what is free.
-template <Scope scope> static __device__ __forceinline__ void await(int *count, int value)
-{
-    int seen;
-    do {
-        fence<scope>();
-        seen = atomicAdd(count, 0);
-        fence<scope>();
-    } while (seen < value);
-}
-
 template <Scope producer, Scope consumer>
 static __device__ __forceinline__ void ring(int *data, int *sync)
 {
@@ -156,12 +160,12 @@ static __device__ __forceinline__ void ring(int *data, int *sync)
 #pragma unroll 1
     for (int i = 0; i < 10; i++) {
         if (blockIdx.x == 0) {
-            await<producer>(taken, i - 3);
+            await<DEVICE, producer>(taken, i - 3);
             poke(data + i % 4, peek(data + i % 4) + i);
             fence<producer>();
             atomicExch(full, i + 1);
         } else {
-            await<consumer>(full, i + 1);
+            await<DEVICE, consumer>(full, i + 1);
             poke(data + 64 + i, peek(data + i % 4));
             fence<consumer>();
             atomicExch(taken, i + 1);

@@ -45,8 +45,8 @@ _HAND_OVERS = (
     _case("last_block_block_fences", INTER_BLOCK, "Block fences end at the block."),
     _case(
         "last_block_no_barrier", INTRA_BLOCK | INTER_BLOCK,
-        "The second warp does not wait to be told that its block is the last.",
-        scoped=INTRA_BLOCK, scoped_reason="who is told by a volatile word knows the parts",
+        "The second warp is told by a volatile word, without fence or barrier.",
+        scoped=INTRA_BLOCK, scoped_reason="the fence behind the ticket lets the word hand on the parts",
     ),
     _threads("ring_right", NONE, "Both counts are released and acquired."),
     _threads("ring_producer_unfenced", INTER_BLOCK, "The count may overtake the slot."),

@@ -47,7 +47,6 @@ template <Scope scope> static __device__ __forceinline__ void every_lane(int *da
 
 KERNEL(lane_locks_one_warp) { every_lane<BLOCK>(data, sync); }
 KERNEL(lane_locks_two_warps) { every_lane<BLOCK>(data, sync); }
-
 KERNEL(lane_locks_by_hash) { every_lane<BLOCK>(data + threadIdx.x % 4, sync + threadIdx.x % 4); }
 
 KERNEL(lane_locks_by_hash_unfenced)

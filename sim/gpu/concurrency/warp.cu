@@ -8,7 +8,6 @@ static __device__ __forceinline__ int peek(const int *p) { return *(const volati
 static __device__ __forceinline__ void poke(int *p, int v) { *(volatile int *)p = v; }
 
 KERNEL(warp_same_value_global) { data[0] = 7; }
-
 KERNEL(warp_different_values_global) { data[0] = threadIdx.x; }
 
 KERNEL(warp_same_value_shared)
@@ -199,16 +198,13 @@ static __device__ __forceinline__ void predicated_store(int *p, int v, bool guar
 }
 
 KERNEL(predicated_one_lane) { predicated_store(data, threadIdx.x, threadIdx.x == 3); }
-
 KERNEL(predicated_two_lanes) { predicated_store(data, threadIdx.x, threadIdx.x / 2 == 3); }
 
 static __device__ __forceinline__ void put_inlined(int *p, int v) { *(volatile int *)p = v; }
 static __device__ __noinline__ void put_called(int *p, int v) { *(volatile int *)p = v; }
 
 KERNEL(call_inlined_own_word) { put_inlined(data + threadIdx.x, 1); }
-
 KERNEL(call_own_word) { put_called(data + threadIdx.x, 1); }
-
 KERNEL(call_one_word) { put_called(data, threadIdx.x); }
 
 KERNEL(call_in_both_branches)

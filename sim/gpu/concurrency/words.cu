@@ -5,7 +5,6 @@
 static __device__ __forceinline__ void poke(int *p, int v) { *(volatile int *)p = v; }
 
 KERNEL(bytes_of_a_word) { ((volatile char *)data)[threadIdx.x / 32] = (char)(threadIdx.x / 32); }
-
 KERNEL(halves_of_a_word) { ((volatile short *)data)[threadIdx.x / 32] = (short)(threadIdx.x / 32); }
 
 KERNEL(byte_inside_a_word)
