@@ -88,7 +88,7 @@ def _trap(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
     sentence = f"Kernel must not come to {instruction.name}"
     return [
         f"w.pc = {flow.following(instruction)}",
-        *e.when_any(instruction, f"raise w.error({place}, {sentence!r})"),
+        *e.when_any(instruction, f"raise w.error({place}, {sentence!r}, {{mask}})"),
     ]
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -107,7 +107,9 @@ class Warp(ABC):
         frame = self.launch.frame(callee)
         frame.depth = caller.depth + 1
         if frame.depth > _DEEPEST_CALL:
-            raise self.error(site.place, f"Calls must nest at most {_DEEPEST_CALL} deep, not more")
+            raise self.error(
+                site.place, f"Calls must nest at most {_DEEPEST_CALL} deep, not more", self.mask
+            )
         frame.caller, frame.site = caller, site
         frame.local_base = caller.local_base + caller.function.local_size
         self._reserve_local(frame.local_base + callee.local_size)
@@ -205,7 +207,7 @@ class Warp(ABC):
 
     # Messages
 
-    def error(self, place: str, sentence: str) -> ExecutionError:
-        """An error of the first active lane."""
-        who: Any = thread_name(self, lanes_of(self.mask)[0])
+    def error(self, place: str, sentence: str, mask: int) -> ExecutionError:
+        """An error of the first lane in a mask."""
+        who = thread_name(self, lanes_of(mask)[0])
         return ExecutionError(f"{place}: {sentence} ({who}, kernel {self.launch.kernel_name})")
