@@ -14,7 +14,7 @@ from typing import Any
 
 from rich.console import Console
 
-from racetrap.golden_model.events import Event, EventKind, TraceHeader
+from racetrap.golden_model.events import Event, EventKind, Geometry, TraceHeader
 from racetrap.golden_model.scord.packets import AtomicOp, Row, Scope
 from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.golden_model.scord.report import RaceReport, race_words
@@ -121,9 +121,9 @@ class Finding:
         return f"The {access.party()} races with {other}: {self.report.reason}."
 
 
-def check_geometry(header: TraceHeader, params: ScordParams) -> None:
+def check_geometry(geometry: Geometry, params: ScordParams) -> None:
     """Raise ``ValueError`` if a trace was taken on a larger GPU than ``params`` describes."""
-    for name, needed in asdict(header.geometry).items():
+    for name, needed in asdict(geometry).items():
         if needed > getattr(params, name):
             raise ValueError(
                 f"Parameter {name} must be at least the {needed} of the trace, "

@@ -87,7 +87,7 @@ def command(
         params = with_settings(find_preset(preset_name).params, settings)
     trace, run = _trace_of(path, launch_file)
     try:
-        check_geometry(trace.header, params)
+        check_geometry(trace.header.geometry, params)
         region = region_of(trace.header, params)
         scord = Scord(params, region)
         events = progress(trace, "Checking", len(trace))

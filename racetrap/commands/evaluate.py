@@ -174,8 +174,8 @@ def _problems(tables: Tables) -> list[str]:
 @click.option("--html", "html_file", metavar="FILE", help="Write a page with tables and plots.")
 @json_option
 def scor(
-    size: str, workloads: tuple[str, ...], schedules: int, hardware: int, region_log2: int, seed: int,
-    workers: int, html_file: str | None, json_file: str | None,
+    size: str, workloads: tuple[str, ...], schedules: int, hardware: int, region_log2: int,
+    seed: int, workers: int, html_file: str | None, json_file: str | None,
 ) -> None:  # fmt: skip
     """Tables VI and VII of the ScoRD paper: races caught and false races on the ScoR suite.
 

@@ -141,9 +141,9 @@ def _trace(
     json_file: str | None,
 ) -> NoReturn:  # fmt: skip
     try:
-        check_geometry(trace.header, params)
+        check_geometry(trace.header.geometry, params)
         region = region_of(trace.header, params)
-        findings = find_races(trace, params, region, Scord(params, region))
+        findings = find_races(trace, params, region, Scord(params, region), trace.header.locations)
     except ValueError as error:
         fail(f"{path}: {error}")
     plan = {"trace": str(Path(path).resolve()), "region": asdict(region)}
