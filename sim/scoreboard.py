@@ -108,6 +108,9 @@ class Scoreboard:
             packets = tracker.step(transaction)
             after = list(tracker.lock_tables[transaction.warp].entries)
             self._observer.transaction(sm, transaction, before, after, packets)
+        if len(self.banks) == 1 and not self._early[0][sm]:
+            self._expected[0][sm].extend(packets)
+            return packets
         for packet in packets:
             if packet.kind == _FENCE:
                 for bank in range(len(self.banks)):

@@ -5,12 +5,14 @@ Ref: ScoRD (ISCA'20) Section IV-A "Detecting races due to lock/unlock".
 
 from __future__ import annotations
 
+from typing import Final
+
 from racetrap.golden_model.scord.params import FILTER_BIN_BITS
 
 __all__ = ["filter_of_key", "is_empty", "share_a_lock"]
 
-_LOW_BIN = (1 << FILTER_BIN_BITS) - 1
-_INDEX = FILTER_BIN_BITS - 1
+_LOW_BIN: Final = (1 << FILTER_BIN_BITS) - 1
+_INDEX: Final = FILTER_BIN_BITS - 1
 
 
 def filter_of_key(key: int) -> int:

@@ -9,6 +9,8 @@ Ref: ScoRD (ISCA'20) Section IV-A, Tables III and IV.
 
 from __future__ import annotations
 
+from typing import Final
+
 from racetrap.golden_model.scord.bloom_filter import is_empty, share_a_lock
 from racetrap.golden_model.scord.metadata import (
     BLK_SHARED,
@@ -28,16 +30,18 @@ __all__ = ["Decision", "DetectionLogic"]
 #: Row taken, preliminary check that held, race found, entry left behind.
 Decision = tuple[Row, Preliminary, RaceKind, int]
 
-# Enumeration members are looked up once: this is the innermost code of every long run.
-_LOAD, _ATOMIC = PacketKind.LOAD, PacketKind.ATOMIC
-_NONE, _NO_RACE = Preliminary.NONE, RaceKind.NONE
-_INITIALIZATION, _PROGRAM_ORDER = Preliminary.INITIALIZATION, Preliminary.PROGRAM_ORDER
-_BARRIER = Preliminary.BARRIER
-_R1, _R2, _R3, _R4, _R5, _R6, _R7, _R8 = (Row[f"R{number}"] for number in range(1, 9))
-_W1, _W2, _W3, _W4, _W5, _W6, _W7, _W8, _W9 = (Row[f"W{number}"] for number in range(1, 10))
+# This is the innermost code of every long run: enumeration members are looked up once, those
+# that are compared are plain numbers, and all are final, so that a compiler can rely on them.
+_LOAD: Final = int(PacketKind.LOAD)
+_ATOMIC: Final = int(PacketKind.ATOMIC)
+_NONE: Final = Preliminary.NONE
+_INITIALIZATION: Final = Preliminary.INITIALIZATION
+_PROGRAM_ORDER: Final = Preliminary.PROGRAM_ORDER
+_BARRIER: Final = Preliminary.BARRIER
+_NO_RACE: Final = RaceKind.NONE
 
-_SHARED = BLK_SHARED | DEV_SHARED
-_WEAK = ~STRONG
+_SHARED: Final = BLK_SHARED | DEV_SHARED
+_WEAK: Final = ~STRONG
 
 
 class DetectionLogic:
@@ -93,7 +97,7 @@ class DetectionLogic:
         if not is_load:
             take |= MODIFIED | IS_ATOM if kind == _ATOMIC else MODIFIED
         if fresh:
-            return _R1 if is_load else _W1, _INITIALIZATION, _NO_RACE, take
+            return Row.R1 if is_load else Row.W1, _INITIALIZATION, _NO_RACE, take
 
         owner = entry >> shifts.owner & shifts.owner_mask
         same_block = owner >> warp_bits == block
@@ -102,21 +106,21 @@ class DetectionLogic:
             and entry >> shifts.barrier & shifts.barrier_mask != barrier_id
             and not entry & DEV_SHARED
         ):
-            return _R1 if is_load else _W1, _BARRIER, _NO_RACE, take
+            return Row.R1 if is_load else Row.W1, _BARRIER, _NO_RACE, take
 
         blk_fenced = entry >> shifts.blk_fence & shifts.fence_mask != owner_blk
         dev_fenced = entry >> shifts.dev_fence & shifts.fence_mask != owner_dev
         own_warp = owner == accessor
         if own_warp and not entry & _SHARED:
             if not is_load:
-                return _W2, _PROGRAM_ORDER, _NO_RACE, take
+                return Row.W2, _PROGRAM_ORDER, _NO_RACE, take
             # An unfenced write of the own warp must stay visible behind this read.
             if not blk_fenced and not dev_fenced:
                 take |= entry & MODIFIED
-            return _R2, _PROGRAM_ORDER, _NO_RACE, take
+            return Row.R2, _PROGRAM_ORDER, _NO_RACE, take
 
         if not same_block and entry & IS_ATOM and not entry & SCOPE:
-            return _R3 if is_load else _W3, _NONE, RaceKind.SCOPED_ATOMIC, take
+            return Row.R3 if is_load else Row.W3, _NONE, RaceKind.SCOPED_ATOMIC, take
         if is_load:
             return _load(take, entry, locks, strong, own_warp, same_block, blk_fenced, dev_fenced)
         return _store(take, entry, locks, strong, same_block, blk_fenced, dev_fenced)
@@ -131,11 +135,11 @@ def _load(
     if modified and not own_warp:
         if same_block:
             if not blk_fenced and not dev_fenced:
-                return _R4, _NONE, RaceKind.MISSING_BLOCK_FENCE, take
+                return Row.R4, _NONE, RaceKind.MISSING_BLOCK_FENCE, take
         elif not dev_fenced:
-            return _R4, _NONE, RaceKind.MISSING_DEVICE_FENCE, take
+            return Row.R4, _NONE, RaceKind.MISSING_DEVICE_FENCE, take
         if not (strong and entry & STRONG):
-            return _R4, _NONE, RaceKind.NOT_STRONG, take
+            return Row.R4, _NONE, RaceKind.NOT_STRONG, take
 
     entry_locks = entry & FILTER_MASK
     entry_empty, own_empty = is_empty(entry_locks), is_empty(locks)
@@ -143,13 +147,13 @@ def _load(
         if modified:
             if own_warp:
                 take |= MODIFIED
-            return _R5, _NONE, _NO_RACE, take & (entry | _WEAK)
+            return Row.R5, _NONE, _NO_RACE, take & (entry | _WEAK)
         if same_block and not entry & DEV_SHARED:
-            return _R6, _NONE, _NO_RACE, entry | BLK_SHARED
-        return _R6, _NONE, _NO_RACE, entry & ~BLK_SHARED | DEV_SHARED
+            return Row.R6, _NONE, _NO_RACE, entry | BLK_SHARED
+        return Row.R6, _NONE, _NO_RACE, entry & ~BLK_SHARED | DEV_SHARED
 
     if modified and not share_a_lock(entry_locks, locks):
-        return _R7, _NONE, RaceKind.MISSING_LOCK, take
+        return Row.R7, _NONE, RaceKind.MISSING_LOCK, take
     if entry_empty:
         entry = entry & ~FILTER_MASK | locks
     elif not own_empty:
@@ -158,7 +162,7 @@ def _load(
         entry = entry & ~BLK_SHARED | DEV_SHARED
     elif not own_warp and not entry & DEV_SHARED:
         entry |= BLK_SHARED
-    return _R8, _NONE, _NO_RACE, entry
+    return Row.R8, _NONE, _NO_RACE, entry
 
 
 def _store(
@@ -168,18 +172,18 @@ def _store(
     """Rows w4 to w9."""
     if entry & IS_ATOM and take & IS_ATOM:
         kept = _SHARED | FILTER_MASK
-        return _W4, _NONE, _NO_RACE, take & ~kept | entry & kept
+        return Row.W4, _NONE, _NO_RACE, take & ~kept | entry & kept
     if not dev_fenced:
         if not same_block:
-            return _W5, _NONE, RaceKind.MISSING_DEVICE_FENCE, take
+            return Row.W5, _NONE, RaceKind.MISSING_DEVICE_FENCE, take
         if not blk_fenced or entry & DEV_SHARED:
-            return _W5, _NONE, RaceKind.MISSING_BLOCK_FENCE, take
+            return Row.W5, _NONE, RaceKind.MISSING_BLOCK_FENCE, take
     if not (strong and entry & STRONG):
-        return _W6, _NONE, RaceKind.NOT_STRONG, take
+        return Row.W6, _NONE, RaceKind.NOT_STRONG, take
     # From here on both are strong, so G of the entry and of ``take`` are 1 already.
     entry_locks = entry & FILTER_MASK
     if is_empty(entry_locks) and is_empty(locks):
-        return _W7, _NONE, _NO_RACE, take
+        return Row.W7, _NONE, _NO_RACE, take
     if not share_a_lock(entry_locks, locks):
-        return _W8, _NONE, RaceKind.MISSING_LOCK, take
-    return _W9, _NONE, _NO_RACE, take & (entry | ~FILTER_MASK)
+        return Row.W8, _NONE, RaceKind.MISSING_LOCK, take
+    return Row.W9, _NONE, _NO_RACE, take & (entry | ~FILTER_MASK)

@@ -5,6 +5,8 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
 
 from __future__ import annotations
 
+from typing import Final
+
 from racetrap.golden_model.scord.detection_logic import DetectionLogic
 from racetrap.golden_model.scord.fence_file import FenceFile
 from racetrap.golden_model.scord.metadata import FRESH_ENTRY, EntryShifts, SoftwareCache
@@ -20,9 +22,9 @@ from racetrap.golden_model.scord.params import Region, ScordParams
 
 __all__ = ["COUNTERS", "DetectorBank"]
 
-_FENCE = PacketKind.FENCE
-_FENCE_ROW, _UNMONITORED = Row.FENCE, Row.UNMONITORED
-_NONE, _NO_RACE = Preliminary.NONE, RaceKind.NONE
+_FENCE: Final = int(PacketKind.FENCE)
+_NONE: Final = Preliminary.NONE
+_NO_RACE: Final = RaceKind.NONE
 
 #: Names of the bank's counters, as the registers are called (in lower case).
 COUNTERS = (
@@ -68,7 +70,7 @@ class DetectorBank:
         self.fence_file = FenceFile(params)
         self._cache = SoftwareCache(params, region)
         self.entries = self._cache.entries
-        self._decide = DetectionLogic(params).decide
+        self._logic = DetectionLogic(params)
         self._shifts = EntryShifts(params)
         self._preliminary = [0] * len(Preliminary)
         self._races = [0] * len(RaceKind)
@@ -92,7 +94,7 @@ class DetectorBank:
         cache = self._cache
         if word >> cache.region_shift != cache.region_number:
             self._unmonitored += 1
-            return Step(packet, _UNMONITORED, _NONE, _NO_RACE, 0, 0, 0, 0, 0, 0, 0, 0)
+            return Step(packet, Row.UNMONITORED, _NONE, _NO_RACE, 0, 0, 0, 0, 0, 0, 0, 0)
 
         unit = (word & cache.word_mask) >> cache.unit_shift
         index, tag = unit & cache.index_mask, unit >> cache.index_bits
@@ -113,7 +115,7 @@ class DetectorBank:
         accessor = fences.slot[block << shifts.warp_bits | warp]
         owner_blk, owner_dev = fences.blk[owner], fences.dev[owner]
         own_blk, own_dev = fences.blk[accessor], fences.dev[accessor]
-        row, preliminary, race, after = self._decide(
+        row, preliminary, race, after = self._logic.decide(
             packet, entry, fresh, tag, owner_blk, owner_dev, own_blk, own_dev
         )
         self.entries[index] = after
@@ -143,4 +145,4 @@ class DetectorBank:
         self.fence_file.fence(packet.block, packet.warp, packet.scope)
         self._fences += 1
         own_blk, own_dev = self.fence_file.read(packet.block, packet.warp)
-        return Step(packet, _FENCE_ROW, _NONE, _NO_RACE, 0, 0, 0, 0, own_blk, own_dev, 0, 0)
+        return Step(packet, Row.FENCE, _NONE, _NO_RACE, 0, 0, 0, 0, own_blk, own_dev, 0, 0)

@@ -10,6 +10,7 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 7, and Section IV-B.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from racetrap.golden_model.scord.params import FILTER_BITS, Region, ScordParams
 
@@ -29,16 +30,16 @@ __all__ = [
 ]
 
 #: Lock filter, the lowest field of an entry.
-FILTER_MASK = (1 << FILTER_BITS) - 1
+FILTER_MASK: Final = (1 << FILTER_BITS) - 1
 #: Flags, as masks of an entry.
-STRONG = 1 << FILTER_BITS
-SCOPE = STRONG << 1
-IS_ATOM = STRONG << 2
-DEV_SHARED = STRONG << 3
-BLK_SHARED = STRONG << 4
-MODIFIED = STRONG << 5
+STRONG: Final = 1 << FILTER_BITS
+SCOPE: Final = STRONG << 1
+IS_ATOM: Final = STRONG << 2
+DEV_SHARED: Final = STRONG << 3
+BLK_SHARED: Final = STRONG << 4
+MODIFIED: Final = STRONG << 5
 #: Entry of a location that nobody has accessed: a combination that no access leaves behind.
-FRESH_ENTRY = MODIFIED | BLK_SHARED | DEV_SHARED
+FRESH_ENTRY: Final = MODIFIED | BLK_SHARED | DEV_SHARED
 
 
 class EntryShifts:

@@ -5,6 +5,8 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6 (barrier ids and lock tables of the SM).
 
 from __future__ import annotations
 
+from typing import Final
+
 from racetrap.golden_model.scord.barrier_ids import BarrierIds
 from racetrap.golden_model.scord.lock_hash import lock_hash
 from racetrap.golden_model.scord.lock_table import LockTable
@@ -19,7 +21,14 @@ from racetrap.golden_model.scord.params import WORDS_PER_LINE, ScordParams
 
 __all__ = ["Tracker", "unit_mask"]
 
-_LINE_SHIFT = WORDS_PER_LINE.bit_length() - 1
+_LINE_SHIFT: Final = WORDS_PER_LINE.bit_length() - 1
+# What is compared for every transaction is looked up once, as plain numbers.
+_ATOMIC: Final = int(TransactionKind.ATOMIC)
+_FENCE: Final = int(TransactionKind.FENCE)
+_BARRIER: Final = int(TransactionKind.BARRIER)
+_BLOCK_START: Final = int(TransactionKind.BLOCK_START)
+_CAS: Final = int(AtomicOp.CAS)
+_EXCH: Final = int(AtomicOp.EXCH)
 
 
 def unit_mask(mask: int, granularity: int) -> int:
@@ -73,10 +82,10 @@ class Tracker:
     def step(self, transaction: Transaction) -> list[Packet]:
         """Packets of one transaction, in the order in which they leave the SM."""
         kind, scope, strong, _, slot, warp, pc, line, mask, _ = transaction
-        if kind == TransactionKind.BARRIER:
+        if kind == _BARRIER:
             self.barrier_ids.barrier(slot)
             return []
-        if kind == TransactionKind.BLOCK_START:
+        if kind == _BLOCK_START:
             for number, table in enumerate(self.lock_tables):
                 if mask >> number & 1:
                     table.clear()
@@ -84,10 +93,10 @@ class Tracker:
 
         block = self._first_block | slot
         table = self.lock_tables[warp]
-        if kind == TransactionKind.FENCE:
+        if kind == _FENCE:
             table.fence(scope)
             return [Packet(PacketKind.FENCE, scope, 0, block, warp, 0, 0, pc, 0)]
-        if kind == TransactionKind.ATOMIC:
+        if kind == _ATOMIC:
             return self._atomic(transaction, block, table)
 
         if self._granularity > 4:
@@ -123,8 +132,8 @@ class Tracker:
             locks = table.filter(block)
             packets.append(Packet(kind, scope, strong, block, warp, barrier_id, locks, pc, word))
             if lock_mask >> offset & 1:
-                if op == AtomicOp.CAS:
+                if op == _CAS:
                     table.insert(lock_hash(word), scope)
-                elif op == AtomicOp.EXCH:
+                elif op == _EXCH:
                     table.remove(lock_hash(word), scope)
         return packets

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from racetrap.golden_model.layout import Layout
+from racetrap.golden_model.scord.packets import Step
+from racetrap.golden_model.scord.params import ScordParams
 
-__all__ = ["pack_records", "unpack_records", "words_of"]
+__all__ = ["pack_records", "pack_steps", "unpack_column", "unpack_records", "words_of"]
 
 _WORD = 32
 
@@ -36,7 +39,7 @@ def pack_records(layout: Layout, columns: Sequence[Sequence[int]]) -> NDArray[np
     """
     words = np.zeros((len(columns[0]), words_of(layout)), dtype=np.uint32)
     for (name, offset, width), column in zip(layout.flat(), columns, strict=True):
-        values = np.array(column, dtype=np.uint64)
+        values = _values(column, width)
         if width < 64 and (values >> np.uint64(width)).any():
             largest = max(column)
             raise ValueError(f"Field {name!r} must fit in {width} bits, not {largest}")
@@ -50,19 +53,43 @@ def pack_records(layout: Layout, columns: Sequence[Sequence[int]]) -> NDArray[np
     return words
 
 
+def _values(column: Sequence[int], width: int) -> NDArray[np.uint64]:
+    """A column as an array; a value that does not fit in 64 bits is an error in any case."""
+    if width <= 8 and max(column, default=0) < 256:
+        # NumPy looks at each item to find out what it is; bytes do not.
+        return np.frombuffer(bytes(column), dtype=np.uint8).astype(np.uint64)
+    return np.frombuffer(array("Q", column), dtype=np.uint64)
+
+
+def pack_steps(params: ScordParams, steps: Sequence[Step]) -> NDArray[np.uint32]:
+    """Steps as a bank's trace port shows them, in rows of 32-bit words."""
+    layout = params.step_layout
+    if not steps:
+        return np.zeros((0, words_of(layout)), dtype=np.uint32)
+    packets, *results = zip(*steps, strict=True)
+    return pack_records(layout, [*zip(*packets, strict=True), *results])
+
+
 def unpack_records(layout: Layout, words: NDArray[np.uint32]) -> list[list[int]]:
     """Values of each leaf field of the records in ``words``, in the layout's order."""
-    columns = []
-    for _, offset, width in layout.flat():
-        values = np.zeros(len(words), dtype=np.uint64)
-        index, shift = divmod(offset, _WORD)
-        done = 0
-        while done < width:
-            part = words[:, index].astype(np.uint64) >> np.uint64(shift)
-            values |= part << np.uint64(done)
-            done += _WORD - shift
-            index, shift = index + 1, 0
-        if width < 64:
-            values &= np.uint64((1 << width) - 1)
-        columns.append(values.tolist())
-    return columns
+    return [_unpack(words, offset, width).tolist() for _, offset, width in layout.flat()]
+
+
+def unpack_column(layout: Layout, words: NDArray[np.uint32], field: str) -> NDArray[np.uint64]:
+    """Values of one leaf field, by its dotted name, of the records in ``words``."""
+    offset, width = next(place for name, *place in layout.flat() if name == field)
+    return _unpack(words, offset, width)
+
+
+def _unpack(words: NDArray[np.uint32], offset: int, width: int) -> NDArray[np.uint64]:
+    values = np.zeros(len(words), dtype=np.uint64)
+    index, shift = divmod(offset, _WORD)
+    done = 0
+    while done < width:
+        part = words[:, index].astype(np.uint64) >> np.uint64(shift)
+        values |= part << np.uint64(done)
+        done += _WORD - shift
+        index, shift = index + 1, 0
+    if width < 64:
+        values &= np.uint64((1 << width) - 1)
+    return values

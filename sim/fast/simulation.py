@@ -220,11 +220,14 @@ class FastSim:
 
     # Results ----------------------------------------------------------------------------
 
+    def step_words(self, bank: int) -> NDArray[np.uint32]:
+        """Steps of the last run on a bank's trace port, each a row of 32-bit words."""
+        words = self._buffers["trace", bank]
+        return words[: min(self.stats.steps[bank], len(words))]
+
     def steps(self, bank: int) -> list[Step]:
         """Steps of the last run on a bank's trace port."""
-        words = self._buffers["trace", bank]
-        seen = min(self.stats.steps[bank], len(words))
-        columns = unpack_records(self._params.step_layout, words[:seen])
+        columns = unpack_records(self._params.step_layout, self.step_words(bank))
         fields = len(Packet._fields)
         return list(map(Step, map(Packet, *columns[:fields]), *columns[fields:]))
 

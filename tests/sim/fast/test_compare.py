@@ -1,18 +1,33 @@
 """Launches on the hardware agree with the golden model, and planted differences are found."""
 
+import gc
 from collections import Counter
 from itertools import pairwise
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from racetrap.generators.presets import find_preset
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.sim.fast.compare import check_launch
 from racetrap.sim.fast.library import Timing
+from racetrap.sim.fast.packing import pack_records, unpack_column, unpack_records, words_of
 from racetrap.sim.fast.simulation import FastSim
 from racetrap.sim.gpu.knobs import KNOBS
 from racetrap.sim.gpu.random_events import random_events, transactions_of
-from racetrap.sim.scoreboard import Mismatch
+from racetrap.sim.scoreboard import Mismatch, Scoreboard
+
+_LAYOUT = find_preset("scord-tiny").params.step_layout
+#: The highest bit of a step's last word, which no field has.
+_PADDING = np.array([0] * (words_of(_LAYOUT) - 1) + [1 << 31], dtype=np.uint32)
+_SEEN = ("transaction", "step", "report")
+
+
+def _ignore(*arguments):
+    """An observer that looks away."""
+
 
 _TIMINGS = {
     "fastest": Timing(),
@@ -49,21 +64,38 @@ def test_order_gives_the_golden_models_races(model, region, sim):
     assert result.races == len(scord.races) > 10
 
 
-def _swap(steps):
+def _flip(words):
+    words = words.copy()
+    words[9, 3] ^= 1
+    return words
+
+
+def _swap(words):
     """Two neighbours of one block change places; those of different SMs may."""
+    blocks = unpack_column(_LAYOUT, words, "packet.block")
     n = next(
         n
-        for n, (one, other) in enumerate(pairwise(steps))
-        if one.packet.block == other.packet.block and one.packet != other.packet
+        for n, (one, other) in enumerate(pairwise(words))
+        if blocks[n] == blocks[n + 1] and (one != other).any()
     )
-    return [*steps[:n], steps[n + 1], steps[n], *steps[n + 2 :]]
+    return words[[*range(n), n + 1, n, *range(n + 2, len(words))]]
+
+
+def _of_another_sm(words):
+    """A step is said to be of an SM that the GPU does not have."""
+    steps = pack_records(_LAYOUT, unpack_records(_LAYOUT, words))
+    offset, width = next(place for name, *place in _LAYOUT.flat() if name == "packet.block")
+    steps[4, offset // 32] |= ((1 << width) - 1) << offset % 32
+    return steps
 
 
 _PLANTED = {
-    "step changed": ("steps", lambda steps: [*steps[:9], steps[9]._replace(after=0), *steps[10:]]),
-    "step lost": ("steps", lambda steps: steps[:-1]),
-    "step twice": ("steps", lambda steps: [*steps, steps[-1]]),
-    "steps swapped": ("steps", _swap),
+    "step changed": ("step_words", _flip),
+    "step lost": ("step_words", lambda words: words[:-1]),
+    "step twice": ("step_words", lambda words: np.concatenate([words, words[-1:]])),
+    "steps swapped": ("step_words", _swap),
+    "step of no SM": ("step_words", _of_another_sm),
+    "bit outside fields": ("step_words", lambda words: words | _PADDING),
     "report changed": ("reports", lambda records: [records[0] ^ 1 << 3, *records[1:]]),
     "report lost": ("reports", lambda records: records[1:]),
     "reports swapped": ("reports", lambda records: [records[1], records[0], *records[2:]]),
@@ -73,13 +105,34 @@ _PLANTED = {
 }
 
 
+@pytest.mark.parametrize("observer", [None, SimpleNamespace(**dict.fromkeys(_SEEN, _ignore))])
 @pytest.mark.parametrize("what", _PLANTED)
-def test_planted_difference_is_found(model, region, sim, traffic, monkeypatch, what):
+def test_planted_difference_is_found(model, region, sim, traffic, monkeypatch, what, observer):
     name, change = _PLANTED[what]
     original = getattr(FastSim, name)
     monkeypatch.setattr(FastSim, name, lambda self, *arguments: change(original(self, *arguments)))
+    transactions = traffic("contended")
     with pytest.raises(Mismatch):
-        check_launch(sim, model.params, region, traffic("contended"), capacity_log2=10)
+        check_launch(sim, model.params, region, transactions, observer=observer)
+
+
+def test_sentence_names_the_field(model, region, sim, traffic, monkeypatch):
+    original = FastSim.step_words
+    monkeypatch.setattr(FastSim, "step_words", lambda self, bank: _flip(original(self, bank)))
+    with pytest.raises(
+        Mismatch, match=r"Bank 0, step 9: .* differs: \w+ must be .*, not .*; golden"
+    ):
+        check_launch(sim, model.params, region, traffic("contended"))
+
+
+def test_launch_that_agrees_is_compared_as_one_array(model, region, sim, traffic, monkeypatch):
+    monkeypatch.setattr(Scoreboard, "step", None)
+    assert check_launch(sim, model.params, region, traffic("tags")).accesses > 0
+
+
+def test_collector_is_on_again(model, region, sim, traffic):
+    check_launch(sim, model.params, region, traffic())
+    assert gc.isenabled()
 
 
 def test_same_seed_same_cycles(model, region, traffic):
