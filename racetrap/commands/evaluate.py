@@ -155,6 +155,7 @@ def _problems(tables: Tables) -> list[str]:
     "--workload", "workloads", type=click.Choice(list(RACES)), multiple=True,
     help="Run only this row of the tables; may be repeated.",
 )  # fmt: skip
+@click.option("--race-free", is_flag=True, help="Run only the builds without a race.")
 @click.option(
     "--schedules", type=click.IntRange(1), default=20, show_default=True,
     help="Schedules of each build: in order, round robin, greedy, then random ones.",
@@ -174,8 +175,8 @@ def _problems(tables: Tables) -> list[str]:
 @click.option("--html", "html_file", metavar="FILE", help="Write a page with tables and plots.")
 @json_option
 def scor(
-    size: str, workloads: tuple[str, ...], schedules: int, hardware: int, region_log2: int,
-    seed: int, workers: int, html_file: str | None, json_file: str | None,
+    size: str, workloads: tuple[str, ...], race_free: bool, schedules: int, hardware: int,
+    region_log2: int, seed: int, workers: int, html_file: str | None, json_file: str | None,
 ) -> None:  # fmt: skip
     """Tables VI and VII of the ScoRD paper: races caught and false races on the ScoR suite.
 
@@ -188,7 +189,7 @@ def scor(
     builds = [
         build
         for build in (*applications(), *micro_benchmarks())
-        if not workloads or build.row in workloads
+        if (not workloads or build.row in workloads) and not (race_free and build.racy)
     ]
     started = time.perf_counter()
     jobs = _jobs(builds, size, schedules, seed, _hardware(bool(hardware)), hardware, region_log2)
