@@ -186,6 +186,9 @@ def scor(
     Exit status 0 if hardware and golden model agree and the oracle finds no race in a
     race-free build, else 3.
     """
+    if html_file is not None:
+        with input_errors():
+            Path(html_file).open("a").close()  # now, not after a long run
     builds = [
         build
         for build in (*applications(), *micro_benchmarks())
@@ -226,8 +229,7 @@ def scor(
         from racetrap.sim.evaluation.page import html_page  # brings in the plots: slow
 
         line = shlex.join(["racetrap", *sys.argv[1:]])
-        with input_errors():
-            Path(html_file).write_text(html_page(tables, facts, line), encoding="utf-8")
+        Path(html_file).write_text(html_page(tables, facts, line), encoding="utf-8")
     console.print("; ".join(f"{name} {value}" for name, value in facts.items()), markup=False)
     if problems:
         fail(problems[0], ExitStatus.FAILED)

@@ -120,7 +120,7 @@ def run_job(job: Job) -> RunResult:
 
 
 def _key(race: Race) -> tuple[int, int, str]:
-    return race.first.pc, race.second.pc, str(race.kind)
+    return race.first.pc, race.second.pc, race.kind.value
 
 
 def _causes(trace: Trace, params: ScordParams, races: Sequence[Race]) -> Counter[Cause]:

@@ -189,7 +189,7 @@ def _total(rows: Sequence[RaceRow]) -> RaceRow:
         base=sum(row.base for row in rows),
         cached=sum(row.cached for row in rows),
         hardware=sum(hardware) if hardware else None,
-        paper=PaperRaces(*map(sum, zip(*(row.paper for row in rows), strict=True))),
+        paper=PaperRaces(*(sum(row.paper[column] for row in rows) for column in range(3))),
     )
 
 
