@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
-from racetrap.sim.evaluation.detect import DETECTORS
 from racetrap.sim.evaluation.tables import FalseRow, RaceRow
 
 __all__ = ["plot_false_races", "plot_races"]
@@ -23,6 +23,7 @@ def plot_races(rows: Sequence[RaceRow]) -> str:
         "present (oracle)": [row.oracle for row in rows],
         "base design": [row.base for row in rows],
         "with caching": [row.cached for row in rows],
+        "hardware, with caching": [row.hardware or 0 for row in rows],
         "paper, with caching": [row.paper.cached for row in rows],
     }
     return _bars([row.name for row in rows], series, "Races caught")
@@ -31,7 +32,7 @@ def plot_races(rows: Sequence[RaceRow]) -> str:
 def plot_false_races(rows: Sequence[FalseRow]) -> str:
     """Unique false races of each row of Table VII."""
     names = {"base": "4 bytes", "byte8": "8 bytes", "byte16": "16 bytes", "cached": "with caching"}
-    series = {names[key]: [row.counts[key] for row in rows] for key in sorted(DETECTORS)}
+    series = {label: [row.counts[name] for row in rows] for name, label in names.items()}
     return _bars([row.name for row in rows], series, "Unique false races")
 
 
@@ -47,6 +48,7 @@ def _bars(labels: Sequence[str], series: dict[str, list[int]], title: str) -> st
             places = [place + offset for place in range(len(labels))]
             axes.bar_label(axes.bar(places, values, width, label=name), fontsize=7)
         axes.set_xticks(range(len(labels)), labels)
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_ylabel(title)
         axes.spines[["top", "right"]].set_visible(False)
         axes.legend(frameon=False, fontsize=8, ncols=2)
