@@ -39,6 +39,8 @@ def integer_to_integer(a: np.ndarray, to: np.dtype, saturating: bool) -> np.ndar
 
 def integer_to_float(a: np.ndarray, to: np.dtype, mode: str) -> np.ndarray:
     """Rounded once, in every mode."""
+    if mode == "rn":
+        return a.astype(to)
     # Both halves are exact in f64, so the sum of them is all that can be inexact.
     low = (a & a.dtype.type(min(0xFFFFFFFF, np.iinfo(a.dtype).max))).astype("f8")
     high = (a.astype("i8" if a.dtype.kind == "i" else "u8") >> 32).astype("f8") * 2.0**32

@@ -41,7 +41,11 @@ def sum_to_odd(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Sum of two f64, rounded to odd."""
     total, error = _two_sum(a, b)
     bits = total.view(np.int64)
-    change = (error != 0) & (bits & 1 == 0) & np.isfinite(total) & np.isfinite(error)
+    change = (error != 0) & (bits & 1 == 0)
+    if not change.any():
+        return total
+    # The error of an infinite sum is no number.
+    change &= np.isfinite(total) & np.isfinite(error)
     toward_zero = (error > 0) != (total > 0)
     return np.where(change, bits + np.where(toward_zero, -1, 1), bits).view(np.float64)
 
