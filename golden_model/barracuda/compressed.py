@@ -24,14 +24,9 @@ from typing import NamedTuple
 import numpy as np
 
 from racetrap.golden_model.barracuda.kernel import ALL_LANES
-from racetrap.golden_model.events import WARP_SIZE
+from racetrap.golden_model.barracuda.lane_times import Times, adds, later, of_lane, outside, split
 
 __all__ = ["NOTHING", "START", "Clock", "Format", "Knowledge", "Place", "join_all"]
-
-#: One time for all lanes of a warp, or one for each.
-Times = int | np.ndarray
-
-_LANES = np.arange(WARP_SIZE, dtype=np.int64)
 
 
 class Format(Enum):
@@ -51,40 +46,6 @@ class Place(NamedTuple):
     warps: range
 
 
-def _adds(times: Times, known: Times) -> bool:
-    """Whether some lane's time is later than what is known."""
-    if isinstance(times, int) and isinstance(known, int):
-        return times > known
-    return bool(np.any(times > known))
-
-
-def _later(one: Times, other: Times) -> Times:
-    if isinstance(one, int) and isinstance(other, int):
-        return max(one, other)
-    return np.maximum(one, other)
-
-
-def _of_lane(times: Times, lane: int) -> int:
-    return times if isinstance(times, int) else int(times[lane])
-
-
-def _select(mask: int, inside: Times, outside: Times) -> Times:
-    """Times of the lanes: ``inside`` for those of the mask, ``outside`` for the others."""
-    if mask == ALL_LANES:
-        return inside
-    return np.where(mask >> _LANES & 1, inside, outside)
-
-
-def _shrink(times: Times, mask: int) -> Times:
-    """Times with one number for all if those of the lanes outside the mask are equal."""
-    if isinstance(times, int):
-        return times
-    outside = times[(mask >> _LANES & 1) == 0]
-    if not len(outside):
-        return 0
-    return int(outside[0]) if (outside == outside[0]).all() else times
-
-
 class Knowledge(NamedTuple):
     """Times up to which threads are known, by block and by warp; never changed."""
 
@@ -93,19 +54,21 @@ class Knowledge(NamedTuple):
 
     def time_of(self, block: int, warp: int, lane: int) -> int:
         """Time up to which a thread is known."""
-        return max(self.blocks.get(block, 0), _of_lane(self.warps.get(warp, 0), lane))
+        return max(self.blocks.get(block, 0), of_lane(self.warps.get(warp, 0), lane))
 
     def join(self, other: Knowledge) -> Knowledge:
-        """What both know; this object itself if the other adds nothing."""
-        if other is self:
+        """What both know; one of the two objects itself if the other adds nothing."""
+        if other is self or other is NOTHING:
             return self
+        if self is NOTHING:
+            return other
         blocks = {
             block: time for block, time in other.blocks.items() if time > self.blocks.get(block, 0)
         }
         warps = {
-            warp: _later(times, self.warps.get(warp, 0))
+            warp: later(times, known)
             for warp, times in other.warps.items()
-            if _adds(times, self.warps.get(warp, 0))
+            if times is not (known := self.warps.get(warp, 0)) and adds(times, known)
         }
         if not blocks and not warps:
             return self
@@ -123,14 +86,14 @@ class Knowledge(NamedTuple):
             warp: times
             for warp, times in self.warps.items()
             if warp not in place.warps
-            or (_adds(times, clock.block_time) and (warp != place.warp or clock.mask != ALL_LANES))
+            or (adds(times, clock.block_time) and (warp != place.warp or clock.mask != ALL_LANES))
         }
         blocks = {
             block: time
             for block, time in self.blocks.items()
             if block != place.block or time > clock.block_time
         }
-        return Knowledge(blocks, warps)
+        return Knowledge(blocks, warps) if warps or blocks else NOTHING
 
 
 NOTHING = Knowledge({}, {})
@@ -139,8 +102,8 @@ NOTHING = Knowledge({}, {})
 def join_all(parts: Iterable[Knowledge]) -> Knowledge:
     """What all of them know."""
     known = NOTHING
-    for part in {id(part): part for part in parts}.values():
-        known = known.join(part) if known is not NOTHING else part
+    for part in parts:
+        known = known.join(part)
     return known
 
 
@@ -160,7 +123,7 @@ class Clock(NamedTuple):
     """
 
     mask: int = ALL_LANES
-    others: Times = 0
+    others: int | np.ndarray = 0
     block_time: int = 0
     far: Knowledge = NOTHING
 
@@ -175,13 +138,13 @@ class Clock(NamedTuple):
 
     def lane_times(self, now: int) -> Times:
         """Times up to which the lanes of the warp are known, but for barriers and releases."""
-        return _select(self.mask, now, self.others)
+        return split(self.mask, now, self.others)
 
     def near_time(self, place: Place, block: int, warp: int, lane: int, now: int) -> int:
         """Time up to which a thread is known from its own warp and from barriers."""
         known = self.block_time if block == place.block else 0
         if warp == place.warp:
-            known = max(known, _of_lane(self.lane_times(now), lane))
+            known = max(known, of_lane(self.lane_times(now), lane))
         return known
 
     def time_of(self, place: Place, block: int, warp: int, lane: int, now: int) -> int:
@@ -191,7 +154,7 @@ class Clock(NamedTuple):
 
     def publish(self, place: Place, now: int) -> Knowledge:
         """All that the lanes know, their own past up to ``now`` with it."""
-        own = _later(self.lane_times(now), self.far.warps.get(place.warp, 0))
+        own = later(self.lane_times(now), self.far.warps.get(place.warp, 0))
         warps = self.far.warps | {place.warp: own}
         if not self.block_time:
             return Knowledge(self.far.blocks, warps)
@@ -207,16 +170,16 @@ class Clock(NamedTuple):
         times = self.lane_times(now)
         sides = (self.mask & first, self.mask & ~first)
         return (
-            self._replace(mask=sides[0], others=_shrink(times, sides[0])),
-            self._replace(mask=sides[1], others=_shrink(times, sides[1])),
+            self._replace(mask=sides[0], others=outside(times, sides[0])),
+            self._replace(mask=sides[1], others=outside(times, sides[1])),
         )
 
     def meet(self, other: Clock, gone: int, now: int) -> Clock:
         """Clock of two sides after the branch, without the lanes that are gone."""
         mask = (self.mask | other.mask) & ~gone
-        times = _later(self.lane_times(now), other.lane_times(now))
+        times = later(self.lane_times(now), other.lane_times(now))
         far = self.far.join(other.far)
-        return Clock(mask, _shrink(times, mask), max(self.block_time, other.block_time), far)
+        return Clock(mask, outside(times, mask), max(self.block_time, other.block_time), far)
 
 
 #: Clock of every warp when its kernel begins.
