@@ -100,7 +100,7 @@ UNBALANCED_TREE_SEARCH = Workload(
             blocks=4, threads=64, trees=12, levels=5, local_capacity=64, steal_capacity=1024
         ),
         "small": _Size(
-            blocks=15, threads=64, trees=30, levels=6, local_capacity=64, steal_capacity=4096
+            blocks=8, threads=96, trees=24, levels=6, local_capacity=64, steal_capacity=4096
         ),
         "paper": _Size(
             blocks=60, threads=256, trees=120, levels=9, local_capacity=512, steal_capacity=65536

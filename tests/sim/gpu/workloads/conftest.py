@@ -35,4 +35,8 @@ def kinds_of_races():
 @pytest.fixture
 def silent_device():
     """Makes a device that records nothing."""
-    return lambda scheduler, seed: Device(GEOMETRY, scheduler=scheduler, seed=seed, record=False)
+
+    def make(scheduler, seed, **options):
+        return Device(GEOMETRY, scheduler=scheduler, seed=seed, record=False, **options)
+
+    return make

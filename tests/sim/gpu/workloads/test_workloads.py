@@ -73,3 +73,10 @@ def test_all_switches_together_end_and_show_every_kind(workload, kinds_of_races)
     switches = {switch.name for switch in WORKLOADS[workload].switches}
     expected = set().union(*(EXPECTED[workload, switch] for switch in switches))
     assert expected - kinds_of_races(workload, "tiny", "random", 3, switches) <= ATOMIC
+
+
+@pytest.mark.parametrize("workload", [name for name in WORKLOADS if name != "RED"])
+def test_results_are_right_with_independent_threads(workload, silent_device):
+    """All but the reduction, whose last level relies on the lanes of a warp running together."""
+    device = silent_device("random", 4, independent_threads=True)
+    WORKLOADS[workload].run(device, "tiny", seed=13)
