@@ -107,7 +107,7 @@ def _build_row(summary: BuildSummary) -> list[object]:
         build.row, build.label if build.row == build.program else build.program, summary.runs,
         summary.present, summary.reported["base"], summary.reported["cached"],
         hardware if summary.hardware_runs else "not run", len(summary.oracle),
-        ", ".join(f"{cause} {count}" for cause, count in summary.causes.items()),
+        ", ".join(f"{cause} {count}" for cause, count in summary.outcomes.items()),
     ]  # fmt: skip
 
 
@@ -129,7 +129,7 @@ def _build_json(summary: BuildSummary) -> dict[str, Any]:
         ],
         "unique": {name: sorted(map(list, races)) for name, races in summary.unique.items()},
         "unconfirmed": sorted(map(list, summary.unconfirmed)),
-        "outcomes": {str(cause): count for cause, count in summary.causes.items()},
+        "outcomes": dict(summary.outcomes),
         "places": {hex(pc): place for pc, place in sorted(summary.places.items())},
     }
 

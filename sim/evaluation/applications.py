@@ -123,7 +123,7 @@ def application_verdicts(
     """
     golden = {_GOLDEN: model.params}
     jobs = [
-        Job(build, size, Schedule(number, seed), seed, golden, model=model)
+        Job(build, size, Schedule(number, seed), seed, golden, _GOLDEN, model)
         for build in applications()
         for number in range(schedules)
     ]

@@ -38,7 +38,8 @@ class Cause(StrEnum):
 
 
 class Pair(NamedTuple):
-    """Two accesses that race: events, and the byte address of their word."""
+    """Two accesses that race: numbers of their events, and a byte address from which on they
+    have a word in common."""
 
     first: int
     second: int
@@ -57,12 +58,32 @@ def causes(trace: Trace, params: ScordParams, pairs: Sequence[Pair]) -> list[Cau
     pairs : sequence of Pair
         Races in the monitored region.
     """
+    # An access may begin before the word that it shares with the other.
+    pairs = [pair._replace(address=_common_word(trace, pair) << 2) for pair in pairs]
     seen = histories(trace, params, {pair.address for pair in pairs})
     locks = held_locks(trace, params, {event for pair in pairs for event in pair[:2]})
     return [
         _cause(params, pair, seen[pair.address], locks[pair.first], locks[pair.second])
         for pair in pairs
     ]
+
+
+def _common_word(trace: Trace, pair: Pair) -> int:
+    common = _words(trace, pair.first) & _words(trace, pair.second)
+    return min(word for word in common if word >= pair.address >> 2)
+
+
+def _words(trace: Trace, number: int) -> set[int]:
+    """Word addresses that an access touches."""
+    event = trace.events[number]
+    first = int(event["first_lane"])
+    addresses = trace.lanes["address"][first : first + int(event["lane_mask"]).bit_count()]
+    last = int(event["size"]) - 1
+    return {
+        word
+        for address in addresses.tolist()
+        for word in range(address >> 2, (address + last >> 2) + 1)
+    }
 
 
 def _cause(

@@ -23,9 +23,10 @@ def plot_races(rows: Sequence[RaceRow]) -> str:
         "present (oracle)": [row.oracle for row in rows],
         "base design": [row.base for row in rows],
         "with caching": [row.cached for row in rows],
-        "hardware, with caching": [row.hardware or 0 for row in rows],
+        "hardware, with caching": [row.hardware for row in rows if row.hardware is not None],
         "paper, with caching": [row.paper.cached for row in rows],
     }
+    series = {name: values for name, values in series.items() if len(values) == len(rows)}
     return _bars([row.name for row in rows], series, "Races caught")
 
 

@@ -10,14 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
 from dataclasses import dataclass, field
 
-from racetrap.golden_model.barracuda import Race, RaceClass, ScopedOracle
-from racetrap.golden_model.events import Space
+from racetrap.golden_model.barracuda import Race
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.golden_model.trace import Trace
 from racetrap.sim.evaluation.detect import UniqueRace, detect
 from racetrap.sim.evaluation.hardware import HardwareRun, run_hardware
-from racetrap.sim.evaluation.missed import Cause, Pair, causes
 from racetrap.sim.evaluation.programs import Build, Schedule, trace_of
+from racetrap.sim.evaluation.truth import NOT_SEEN, truths
 from racetrap.sim.fast.build import FastModel
 from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2
 
@@ -40,8 +38,8 @@ class Job:
         Seed of the input.
     detectors : mapping of str to ScordParams
         Configurations of the golden model to run, by name.
-    explained : str or None
-        Which of them to find out of why it misses races.
+    explained : str
+        Which of them is asked what it made of each race that is there.
     model : FastModel or None
         Hardware to run too.
     region_log2 : int
@@ -53,7 +51,7 @@ class Job:
     schedule: Schedule
     seed: int
     detectors: Mapping[str, ScordParams]
-    explained: str | None = None
+    explained: str
     model: FastModel | None = None
     region_log2: int = DEFAULT_REGION_LOG2
 
@@ -69,13 +67,13 @@ class RunResult:
     events : int
         Events of its trace.
     oracle : set of (int, int, str)
-        Unique races that are there in this run: both program counters and kind.
-    intra_warp : int
-        Unique races of the oracle inside a warp; ScoRD takes a warp for one thread.
+        Unique races that are there in this run, and that ScoRD looks for: both program
+        counters and kind.
     detectors : dict of str to set of UniqueRace
         Unique races that each golden model reports.
-    causes : Counter of Cause
-        What became of each unique race of the oracle in the detector that is explained.
+    outcomes : Counter of str
+        What the explained detector made of each unique race, also of those that it does not
+        look for.
     hardware : HardwareRun or None
         What the hardware did.
     places : dict of int to str
@@ -85,9 +83,8 @@ class RunResult:
     job: Job
     events: int = 0
     oracle: set[tuple[int, int, str]] = field(default_factory=set)
-    intra_warp: int = 0
     detectors: dict[str, set[UniqueRace]] = field(default_factory=dict)
-    causes: Counter[Cause] = field(default_factory=Counter)
+    outcomes: Counter[str] = field(default_factory=Counter)
     hardware: HardwareRun | None = None
     places: dict[int, str] = field(default_factory=dict)
 
@@ -101,15 +98,15 @@ def run_job(job: Job) -> RunResult:
         If hardware and golden model differ.
     """
     trace = trace_of(job.build, job.size, job.schedule, job.seed, job.region_log2)
-    result = RunResult(job, events=len(trace))
-    races = ScopedOracle().run(trace)
-    between = [race for race in races if race.race_class != RaceClass.DIVERGENCE]
-    result.intra_warp = len({_key(race) for race in races}) - len({_key(race) for race in between})
-    seen = [race for race in between if race.space == Space.GLOBAL]
-    result.oracle = {_key(race) for race in seen}
-    result.detectors = {name: detect(trace, params) for name, params in job.detectors.items()}
-    if job.explained is not None:
-        result.causes = _causes(trace, job.detectors[job.explained], seen)
+    found = truths(trace, job.detectors[job.explained])
+    seen = [truth for truth in found if truth.outcome not in NOT_SEEN.values()]
+    result = RunResult(
+        job,
+        events=len(trace),
+        oracle={_key(truth.race) for truth in seen},
+        detectors={name: detect(trace, params) for name, params in job.detectors.items()},
+        outcomes=Counter(truth.outcome for truth in found),
+    )
     if job.model is not None:
         result.hardware = run_hardware(job.model, trace, job.seed)
     pcs = {pc for first, second, _ in result.oracle for pc in (first, second)}
@@ -120,18 +117,8 @@ def run_job(job: Job) -> RunResult:
 
 
 def _key(race: Race) -> tuple[int, int, str]:
-    return race.first.pc, race.second.pc, race.kind.value
-
-
-def _causes(trace: Trace, params: ScordParams, races: Sequence[Race]) -> Counter[Cause]:
-    """The most favourable outcome of each unique race: reported, if one instance was."""
-    pairs = [Pair(race.first.event, race.second.event, race.address) for race in races]
-    outcomes: dict[tuple[int, int, str], list[Cause]] = {}
-    found = causes(trace, params, pairs)
-    for race, cause in zip(races, found, strict=True):
-        outcomes.setdefault(_key(race), []).append(cause)
-    order = list(Cause)
-    return Counter(min(group, key=order.index) for group in outcomes.values())
+    pcs = sorted((race.first.pc, race.second.pc))
+    return pcs[0], pcs[1], race.kind.value
 
 
 def run_jobs(

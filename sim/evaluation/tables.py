@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from racetrap.sim.evaluation.detect import DETECTORS, UniqueRace
-from racetrap.sim.evaluation.missed import Cause
 from racetrap.sim.evaluation.paper import FALSE_RACES, RACES, PaperFalseRaces, PaperRaces
 from racetrap.sim.evaluation.programs import Build
 from racetrap.sim.evaluation.runs import RunResult
@@ -48,8 +47,8 @@ class BuildSummary:
         Races reported with caching at an instruction for which the oracle has none in any run.
     oracle : set of (int, int, str)
         Unique races of the oracle over all runs.
-    causes : Counter of Cause
-        What became of the oracle's unique races, with caching, summed over the runs.
+    outcomes : Counter of str
+        What the detector with caching made of the oracle's unique races, summed over the runs.
     places : dict of int to str
         Source places of program counters.
     """
@@ -64,7 +63,7 @@ class BuildSummary:
     unique: defaultdict[str, set[UniqueRace]] = field(default_factory=lambda: defaultdict(set))
     unconfirmed: set[UniqueRace] = field(default_factory=set)
     oracle: set[tuple[int, int, str]] = field(default_factory=set)
-    causes: Counter[Cause] = field(default_factory=Counter)
+    outcomes: Counter[str] = field(default_factory=Counter)
     places: dict[int, str] = field(default_factory=dict)
 
     def add(self, result: RunResult) -> None:
@@ -72,7 +71,7 @@ class BuildSummary:
         self.runs += 1
         self.present += bool(result.oracle)
         self.oracle |= result.oracle
-        self.causes += result.causes
+        self.outcomes += result.outcomes
         self.places |= result.places
         for name, races in result.detectors.items():
             self.reported[name] += bool(races)

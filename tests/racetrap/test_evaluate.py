@@ -44,7 +44,7 @@ def play(monkeypatch, results):
 
 
 def job(build):
-    return Job(build, "tiny", Schedule(0, 1), 1, {})
+    return Job(build, "tiny", Schedule(0, 1), 1, {}, "cached")
 
 
 def test_a_race_in_a_race_free_build_is_a_failure(racetrap, monkeypatch):

@@ -110,3 +110,12 @@ def test_cause(cause: Cause) -> None:
 
 def test_every_cause_is_tried() -> None:
     assert set(CASES) == set(Cause)
+
+
+def test_accesses_that_overlap_in_part() -> None:
+    """The later access is wider and begins before the word that both touch."""
+    wide = Event(
+        EventKind.LOAD, 1, 0, 0, Scope.DEVICE, True, pc=0x40, size=16, lanes=(Lane(0, WORD),)
+    )
+    run = trace(store(0, WORD + 8), wide)
+    assert causes(run, PARAMS, [Pair(4, 5, WORD)]) == [Cause.REPORTED]

@@ -43,14 +43,14 @@ def tables() -> Tables:
     for row in RACES:
         name = "race_interblock_blkatom" if row == "Microbenchmarks" else row
         switches = frozenset() if row == "Microbenchmarks" else frozenset({"broken <lock>"})
-        racy = Job(Build(row, name, switches), "tiny", Schedule(0, 1), 1, {})
+        racy = Job(Build(row, name, switches), "tiny", Schedule(0, 1), 1, {}, "cached")
         results.append(
             RunResult(racy, oracle={(0x1040, 0x1048, "unordered")},
                       detectors={"base": {RACE}, "cached": {RACE}},
-                      causes=Counter({Cause.REPORTED: 1}))
+                      outcomes=Counter({Cause.REPORTED: 1}))
         )  # fmt: skip
         if row in FALSE_RACES:
-            free = Job(Build(row, row), "tiny", Schedule(0, 1), 1, {})
+            free = Job(Build(row, row), "tiny", Schedule(0, 1), 1, {}, "cached")
             found = {detector: set() for detector in DETECTORS} | {"byte8": {RACE}}
             results.append(RunResult(free, detectors=found))
     return make_tables(results)

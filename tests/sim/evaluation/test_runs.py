@@ -38,7 +38,7 @@ def test_race_free_build_shows_nothing_without_coarse_units() -> None:
     assert not result.oracle
     assert not result.detectors["base"]
     assert not result.detectors["cached"]
-    assert not result.causes
+    assert not result.outcomes
 
 
 def test_racy_build_is_found_by_everyone_at_the_same_place() -> None:
@@ -48,7 +48,7 @@ def test_racy_build_is_found_by_everyone_at_the_same_place() -> None:
     for name in ("base", "cached"):
         assert {pc for pc, _ in result.detectors[name]} <= racing
         assert result.detectors[name]
-    assert result.causes[Cause.REPORTED]
+    assert result.outcomes[Cause.REPORTED]
     assert {result.places[pc].split(":")[0] for pc in racing} == {"convolution_1d.cu"}
 
 
@@ -94,7 +94,7 @@ def test_hardware_reports_what_the_golden_model_does() -> None:
     preset = PRESETS["scord"]
     model = build_fast(preset.name, preset.params)
     with ThreadPoolExecutor(1) as pool:
-        jobs = [Job(b, "tiny", Schedule(0, 1), 1, PARAMS, model=model) for b in (FREE, RACY)]
+        jobs = [Job(b, "tiny", Schedule(0, 1), 1, PARAMS, "cached", model) for b in (FREE, RACY)]
         results = run_jobs(jobs, pool)
     for result in results:
         assert result.hardware is not None

@@ -16,20 +16,20 @@ PAIR = (0x40, 0x48, "missing-lock")
 
 
 def result(build: Build, number: int, **found: object) -> RunResult:
-    return RunResult(Job(build, "tiny", Schedule(number, 1), 1, {}), **found)
+    return RunResult(Job(build, "tiny", Schedule(number, 1), 1, {}, "cached"), **found)
 
 
 def test_a_race_counts_once_however_many_schedules_show_it() -> None:
     build = Build("RED", "RED", frozenset({"one"}))
     runs = [
         result(build, number, oracle={PAIR}, detectors={"base": {RACE}, "cached": set()},
-               causes=Counter({Cause.TAG_CONFLICT: 1}))
+               outcomes=Counter({Cause.TAG_CONFLICT: 1}))
         for number in range(3)
     ]  # fmt: skip
     tables = make_tables(runs)
     row = tables.races[0]
     assert (row.builds, row.oracle, row.base, row.cached, row.hardware) == (1, 1, 1, 0, None)
-    assert tables.builds[0].causes == Counter({Cause.TAG_CONFLICT: 3})
+    assert tables.builds[0].outcomes == Counter({Cause.TAG_CONFLICT: 3})
 
 
 def test_builds_with_several_switches_are_not_counted_again() -> None:
