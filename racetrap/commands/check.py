@@ -12,6 +12,7 @@ from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.trace import Trace, read_trace
 from racetrap.kernels import capture_kernel, launch_option, run_to_dict
+from racetrap.oracle_report import print_truths, truths_to_dict
 from racetrap.output import (
     ExitStatus,
     fail,
@@ -30,6 +31,7 @@ from racetrap.reports import (
     print_findings,
     region_of,
 )
+from racetrap.sim.evaluation.truth import truths
 from racetrap.sim.gpu.capture import is_kernel_file
 
 __all__ = ["command"]
@@ -68,6 +70,10 @@ def _trace_of(path: str, launch_file: str | None) -> tuple[Trace, dict[str, Any]
 )
 @set_option
 @click.option("--unique", is_flag=True, help="Print only the first race of each PC and kind.")
+@click.option(
+    "--oracle", is_flag=True,
+    help="Find out, too, which races are really there, and what the detector made of each.",
+)  # fmt: skip
 @json_option
 def command(
     path: str,
@@ -75,6 +81,7 @@ def command(
     preset_name: str,
     settings: tuple[str, ...],
     unique: bool,
+    oracle: bool,
     json_file: str | None,
 ) -> None:
     """Check the trace file TRACE, or a run of KERNEL, for races with the golden model.
@@ -103,5 +110,10 @@ def command(
         f"in {len(trace)} events, {scord.counters['accesses']} accesses "
         f"({scord.counters['unmonitored']} outside the monitored region)."
     )
-    write_json(json_file, _result(path, preset_name, params, trace, scord, findings) | run)
+    result = _result(path, preset_name, params, trace, scord, findings) | run
+    if oracle:
+        found, locations = truths(trace, params), trace.header.locations
+        print_truths(console, found, scord.unique, locations)
+        result["oracle"] = truths_to_dict(found, scord.unique, locations)
+    write_json(json_file, result)
     raise SystemExit(ExitStatus.RACES if findings else ExitStatus.NO_RACE)

@@ -1,0 +1,79 @@
+"""`racetrap check --oracle`: reported, missed and unconfirmed races side by side."""
+
+import json
+
+_ACT = (
+    "{kind} sm={sm} slot={sm} warp={warp} pc={pc:#x} size=4 {words} lanes 0:{address:#x}{value}\n"
+)
+DATA, FLAG = 0x10004, 0x10084
+
+
+def access(kind, sm, warp, pc, address=DATA, words="strong device", value=""):
+    return _ACT.format(
+        kind=kind, sm=sm, warp=warp, pc=pc, address=address, words=words, value=value
+    )
+
+
+def fence(sm, warp, pc, scope):
+    return f"fence sm={sm} slot={sm} warp={warp} pc={pc:#x} {scope}\n"
+
+
+def flag(sm, warp, pc, value):
+    return access("atomic", sm, warp, pc, FLAG, "device exch", f"={value}")
+
+
+def checked(racetrap, path):
+    result = racetrap("check", path, "--oracle", "--json", "-")
+    return result, json.loads(result.stdout)["oracle"]
+
+
+def test_reported(racetrap, write):
+    path = write(access("store", 0, 1, 0x40) + access("load", 1, 2, 0x48))
+    result, oracle = checked(racetrap, path)
+    (race,) = oracle["races"]
+    assert (race["outcome"], race["missed"], race["class"]) == ("reported", False, "inter-block")
+    assert (race["earlier"]["pc"], race["later"]["pc"]) == (0x40, 0x48)
+    assert race["earlier"]["grid_block"] == 40
+    assert oracle["unconfirmed"] == []
+    assert "Oracle: 1 different races in this run; 0 of them missed" in result.stderr
+
+
+def test_missed(racetrap, write):
+    """The reader in the block becomes the owner of the entry; the reader outside is not seen."""
+    body = (
+        access("store", 0, 0, 0x40) + fence(0, 0, 0x44, "block") + flag(0, 0, 0x48, 1)
+        + flag(0, 1, 0x4C, 0) + access("load", 0, 1, 0x50) + access("load", 1, 2, 0x58)
+    )  # fmt: skip
+    result, oracle = checked(racetrap, write(body))
+    (race,) = oracle["races"]
+    assert (race["outcome"], race["missed"]) == ("handed-over entry", True)
+    assert result.exit_code == 0
+    assert "1 of them missed, 0 reports not confirmed" in result.stderr
+
+
+def test_not_confirmed(racetrap, write):
+    """Synchronisation handed on by another warp: the entry knows only the writer."""
+    body = (
+        access("store", 0, 0, 0x40) + fence(0, 0, 0x44, "block") + flag(0, 0, 0x48, 1)
+        + flag(0, 1, 0x4C, 0) + fence(0, 1, 0x50, "device") + flag(0, 1, 0x54, 2)
+        + flag(1, 2, 0x58, 0) + access("load", 1, 2, 0x5C)
+    )  # fmt: skip
+    result, oracle = checked(racetrap, write(body))
+    assert oracle["races"] == []
+    assert oracle["unconfirmed"] == [{"pc": 0x5C, "kind": "missing-device-fence"}]
+    assert "Not confirmed: missing-device-fence at pc 0x5c" in result.stderr
+    assert result.exit_code == 1
+
+
+def test_what_the_detector_does_not_look_for(racetrap, write):
+    body = (
+        access("store", 0, 0, 0x40, 0x0, "shared", "=1")
+        + access("store", 0, 1, 0x44, 0x0, "shared", "=2")
+        + access("store", 0, 0, 0x48, 0x8_0000) + access("load", 1, 2, 0x4C, 0x8_0000)
+        + "store sm=0 slot=0 warp=0 pc=0x50 size=4 lanes 0:0x10100=1 1:0x10100=2\n"
+    )  # fmt: skip
+    _, oracle = checked(racetrap, write(body))
+    assert [race["outcome"] for race in oracle["races"]] == [
+        "in shared memory", "outside the monitored region", "inside a warp",
+    ]  # fmt: skip
+    assert not any(race["missed"] for race in oracle["races"])
