@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import replace
 
 from racetrap.golden_model.scord.packets import Step
 from racetrap.golden_model.scord.params import ScordParams
@@ -34,12 +33,12 @@ class ReportCheck:
 
     def __init__(self, params: ScordParams) -> None:
         self._params = params
-        self._races: list[deque[RaceReport]] = [deque() for _ in range(params.banks)]
+        self._races: list[deque[Step]] = [deque() for _ in range(params.banks)]
         self._records: list[int] = []
 
     def race(self, bank: int, step: Step) -> None:
         """A step of ``bank`` is a race."""
-        self._races[bank].append(RaceReport.from_step(self._params, step, bank))
+        self._races[bank].append(step)
 
     def record(self, record: int) -> None:
         """A record was read from the ring."""
@@ -63,7 +62,7 @@ class ReportCheck:
                 f"Reports written, dropped and suppressed must sum to {races} races, "
                 f"not {written} + {dropped} + {suppressed}"
             )
-        missing = {race.key for queue in self._races for race in queue}
+        missing = {(step.packet.pc, int(step.race)) for queue in self._races for step in queue}
         last = -1
         for number, record in enumerate(self._records):
             report = RaceReport.from_record(record)
@@ -82,8 +81,8 @@ class ReportCheck:
     def _match(self, number: int, report: RaceReport) -> None:
         """Find the report's race in its bank, passing over races that have no record."""
         queue = self._races[report.bank] if report.bank < len(self._races) else deque()
-        body = replace(report, sequence=0)
         while queue:
-            if queue.popleft() == body:
+            step = queue.popleft()
+            if report == RaceReport.from_step(self._params, step, report.bank, report.sequence):
                 return
         raise Mismatch(f"Report {number} must be the next race of its bank, not {report}")

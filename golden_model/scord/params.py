@@ -6,6 +6,7 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6-7, Table V, Section IV-C.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import cached_property
 
 from racetrap.golden_model.layout import Layout
 
@@ -202,7 +203,7 @@ class ScordParams:
             + self.warp_bits + self.block_bits + self.tag_bits
         )  # fmt: skip
 
-    @property
+    @cached_property
     def entry_layout(self) -> Layout:
         """Metadata entry, in the order and, for the paper's sizes, at the positions of Fig. 7."""
         return Layout({
@@ -238,7 +239,7 @@ class ScordParams:
 
     # Streams ----------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def transaction_layout(self) -> Layout:
         """What an SM's coalescer hands to its tracker."""
         return Layout({
@@ -254,7 +255,7 @@ class ScordParams:
             "lock_mask": WORDS_PER_LINE,
         })  # fmt: skip
 
-    @property
+    @cached_property
     def packet_layout(self) -> Layout:
         """What a tracker sends to the detector banks: one access to one word, or one fence."""
         return Layout({
@@ -269,7 +270,7 @@ class ScordParams:
             "word": self.word_bits,
         })  # fmt: skip
 
-    @property
+    @cached_property
     def step_layout(self) -> Layout:
         """One step on a bank's trace port."""
         return Layout({
@@ -287,7 +288,7 @@ class ScordParams:
             "after": ENTRY_BITS,
         })  # fmt: skip
 
-    @property
+    @cached_property
     def report_layout(self) -> Layout:
         """One race report in the ring buffer: 32 bytes, every field on a byte boundary."""
         return Layout({

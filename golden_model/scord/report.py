@@ -5,7 +5,7 @@ Ref: ScoRD (ISCA'20) Section IV (contents of a report) and Table IV.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 
 from racetrap.golden_model.layout import Layout
@@ -138,7 +138,7 @@ class RaceReport:
     def record(self) -> int:
         """The 32-byte record of the ring buffer as an integer."""
         reserved = dict.fromkeys(_layout().fields, 0)
-        return _layout().pack(reserved | asdict(self))
+        return _layout().pack(reserved | {name: getattr(self, name) for name in self.__slots__})
 
     @property
     def table_iv(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,10 +55,11 @@ def pack_records(layout: Layout, columns: Sequence[Sequence[int]]) -> NDArray[np
 
 
 def _values(column: Sequence[int], width: int) -> NDArray[np.uint64]:
-    """A column as an array; a value that does not fit in 64 bits is an error in any case."""
-    if width <= 8 and max(column, default=0) < 256:
-        # NumPy looks at each item to find out what it is; bytes do not.
-        return np.frombuffer(bytes(column), dtype=np.uint8).astype(np.uint64)
+    """A column as an array; ``pack_records`` looks whether its values fit."""
+    if width <= 8:
+        # Bytes need not find out what each item is, as NumPy does.
+        with suppress(ValueError):
+            return np.frombuffer(bytes(column), dtype=np.uint8).astype(np.uint64)
     return np.frombuffer(array("Q", column), dtype=np.uint64)
 
 
