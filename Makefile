@@ -19,6 +19,7 @@ help:
 	@echo "make test      lint, types and all tests"
 	@echo "make bench     measure throughput and simulation speed"
 	@echo "make campaign  compare hardware and golden model on random volume and in 200 schedules"
+	@echo "make evaluate  make the papers' tables on the ScoR suite, as a page in $(BUILD)/evaluate"
 	@echo "make docs      make the generated pages of docs/ again"
 	@echo "make kernels   compile the kept PTX of our CUDA sources again (needs the extra cuda)"
 	@echo "make format    format the sources"
@@ -73,6 +74,11 @@ campaign: $(READY)
 	$(BIN)/racetrap campaign --json $(BUILD)/campaign/random.json
 	$(BIN)/racetrap campaign --configurations 20 --accesses 100000 --json $(BUILD)/campaign/configurations.json
 	$(BIN)/racetrap campaign --suite scor-micro --json $(BUILD)/campaign/scor-micro.json
+
+evaluate: $(READY)
+	@mkdir -p $(BUILD)/evaluate
+	$(BIN)/racetrap evaluate scor --html $(BUILD)/evaluate/scor.html --json $(BUILD)/evaluate/scor.json
+	$(BIN)/racetrap evaluate scor --size small --race-free --hardware 0 --json $(BUILD)/evaluate/scor-small.json
 
 docs: $(READY)
 	$(BIN)/python -m racetrap.generators.docs docs
