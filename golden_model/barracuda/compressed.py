@@ -3,7 +3,8 @@
 Time is the row of an event in its kernel: it grows with every event of a thread, so it serves as
 the thread's own clock, and an epoch need not be stored with the access.  All active lanes of a
 warp have one clock between them, as ENDINSN joins them after each instruction; each lane knows
-all active lanes up to the event before.  To that come, by format,
+all active lanes up to the event before.  So it does those that wait for the second side of a
+branch, as long as they have not run on.  To that come, by format,
 
 * CONVERGED: the block's time, up to which all threads of the block are known (last barrier);
 * DIVERGED: one time up to which the inactive lanes are known;
@@ -113,7 +114,7 @@ class Clock(NamedTuple):
     Parameters
     ----------
     mask : int
-        Active lanes, which know each other up to now.
+        Lanes that are known up to now: the active ones, and those that wait while they run.
     others : int or numpy.ndarray
         Time up to which the other lanes of the warp are known; for each lane if they differ.
     block_time : int
@@ -165,14 +166,10 @@ class Clock(NamedTuple):
         far = self.far.join(known.beyond(self, place))
         return self if far is self.far else self._replace(far=far)
 
-    def part(self, first: int, now: int) -> tuple[Clock, Clock]:
-        """Clocks of the two sides of a branch, of the lanes ``first`` and the rest."""
-        times = self.lane_times(now)
-        sides = (self.mask & first, self.mask & ~first)
-        return (
-            self._replace(mask=sides[0], others=outside(times, sides[0])),
-            self._replace(mask=sides[1], others=outside(times, sides[1])),
-        )
+    def without(self, lanes: int, now: int) -> Clock:
+        """Clock for which some lanes are known up to now only, as they go another way."""
+        mask = self.mask & ~lanes
+        return self._replace(mask=mask, others=outside(self.lane_times(now), mask))
 
     def meet(self, other: Clock, gone: int, now: int) -> Clock:
         """Clock of two sides after the branch, without the lanes that are gone."""

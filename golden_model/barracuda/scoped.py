@@ -107,7 +107,7 @@ class _Analysis(KernelAnalysis):
 
     def synchronise(self, step: Step, warp: Warp) -> None:
         if step.kind == _FENCE:
-            mask = step.mask & warp.clock.mask
+            mask = step.mask & warp.active
             self._fences[warp.place.warp].fence(warp, mask, step.device, step.row)
             return
         lanes = list(zip(lanes_of(step.mask), step.places, strict=True))

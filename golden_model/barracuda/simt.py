@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from racetrap.golden_model.barracuda.compressed import NOTHING, START, Clock, Knowledge, Place
+from racetrap.golden_model.barracuda.kernel import ALL_LANES
 from racetrap.golden_model.events import EventKind
 
 __all__ = ["Warp"]
@@ -17,9 +18,20 @@ __all__ = ["Warp"]
 
 @dataclass(slots=True)
 class _Branch:
-    """A branch that has not come together: the side that waits, and who was there at IF."""
+    """A branch that has not come together.
 
-    waiting: Clock
+    Parameters
+    ----------
+    lanes : int
+        Lanes that wait: of the side that runs second, then of that which ran first.
+    clock : Clock
+        Their clock.
+    live : int
+        Lanes that were there at IF.
+    """
+
+    lanes: int
+    clock: Clock
     live: int
 
 
@@ -36,8 +48,10 @@ class Warp:
         Where the warp is.
     live : int
         Lanes that there are and that have not exited.
+    active : int
+        Lanes that run now.
     clock : Clock
-        Clock of the active lanes.
+        Their clock.
     stack : list
         Open branches, the outermost first.
     left : Knowledge
@@ -48,6 +62,7 @@ class Warp:
 
     place: Place
     live: int
+    active: int = ALL_LANES
     clock: Clock = START
     stack: list[_Branch] = field(default_factory=list)
     left: Knowledge = NOTHING
@@ -57,25 +72,30 @@ class Warp:
         """IF, ELSE, FI or EXIT of the lanes of a mask."""
         self.seen = ()
         if kind == EventKind.EXIT:
-            self.live &= ~(mask & self.clock.mask)
+            self.live &= ~(mask & self.active)
         elif kind == EventKind.IF:
-            self.clock, other = self.clock.part(mask, now)
-            self.stack.append(_Branch(other, self.live))
+            first, second = self.active & mask, self.active & ~mask
+            self.stack.append(_Branch(second, self.clock.without(first, now), self.live))
+            self.active = first
         elif kind == EventKind.ELSE:
-            side = self.stack[-1]
-            self.clock, side.waiting = side.waiting, self.clock
+            branch = self.stack[-1]
+            first = self.clock.without(branch.lanes, now)
+            self.active, branch.lanes = branch.lanes, self.active
+            self.clock, branch.clock = branch.clock, first
         else:
-            branch = self.stack.pop()
-            self._meet(branch.waiting, branch.live & ~self.live, now)
+            self._meet(self.stack.pop(), now)
 
-    def _meet(self, other: Clock, gone: int, now: int) -> None:
+    def _meet(self, branch: _Branch, now: int) -> None:
         """Come together with the side that ran first; a side whose lanes are all gone does not."""
-        if not self.clock.mask & self.live:
+        other = branch.clock
+        both = self.active | branch.lanes
+        if not self.active & self.live:
             self.clock, other = other, self.clock
-        if other.mask & self.live:
-            self.clock = self.clock.meet(other, gone, now)
+        if self.active & self.live and branch.lanes & self.live:
+            self.clock = self.clock.meet(other, branch.live & ~self.live, now)
         else:
             self.left = self.left.join(other.far)
+        self.active = both
 
     @property
     def far(self) -> Iterator[Knowledge]:
@@ -83,12 +103,12 @@ class Warp:
         yield self.left
         yield self.clock.far
         for branch in self.stack:
-            yield branch.waiting.far
+            yield branch.clock.far
 
     @property
     def absent(self) -> int:
         """Lanes that are there but not active: none may be at a barrier."""
-        return self.live & ~self.clock.mask
+        return self.live & ~self.active
 
     def acquire(self, *released: Knowledge) -> None:
         """Let the active lanes know what was released."""
@@ -113,5 +133,4 @@ class Warp:
             return
         self.clock = self.clock._replace(block_time=whole.block_time, far=whole.far)
         for branch in self.stack:
-            waiting = branch.waiting
-            branch.waiting = waiting._replace(block_time=whole.block_time, far=whole.far)
+            branch.clock = branch.clock._replace(block_time=whole.block_time, far=whole.far)

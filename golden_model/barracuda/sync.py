@@ -32,11 +32,11 @@ class SyncLocation:
 
     def release_to_all(self, known: Knowledge) -> None:
         """Release to all blocks."""
-        self.for_all = self.for_all.join(known)
+        self.for_all = known.join(self.for_all)
 
     def release_to_block(self, block: int, known: Knowledge) -> None:
         """Release to one block."""
-        self.for_block[block] = self.for_block.get(block, NOTHING).join(known)
+        self.for_block[block] = known.join(self.of_block(block))
 
     def of_block(self, block: int) -> Knowledge:
         """What was released to one block."""

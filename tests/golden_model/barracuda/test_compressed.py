@@ -56,7 +56,7 @@ class Both:
         for thread in self.plain.active(number):
             self.epochs.append((thread, self.plain.epoch(thread), self.now))
         self.plain.end_instruction(number)
-        assert lanes_of(warp.clock.mask & warp.live) == tuple(
+        assert lanes_of(warp.active & warp.live) == tuple(
             thread % WARP_SIZE for thread in self.plain.active(number)
         )
 
@@ -177,9 +177,9 @@ PLACE = Place(1, 0, range(2))
 
 def test_formats():
     assert START.format == Format.CONVERGED
-    one, other = START.part(0b11, 5)
+    one, other = START.without(~0b11, 5), START.without(0b11, 5)
     assert (one.format, other.format, one.others) == (Format.DIVERGED, Format.DIVERGED, 5)
-    inner, _ = one.part(0b1, 7)
+    inner = one.without(0b10, 7)
     assert inner.format == Format.NESTED_DIVERGED
     assert [int(time) for time in np.asarray(inner.others)[1:3]] == [7, 5]
     far = START.acquire(PLACE, Knowledge({}, {9: 3}))
