@@ -158,10 +158,10 @@ def _problems(tables: Tables) -> list[str]:
 @click.option("--race-free", is_flag=True, help="Run only the builds without a race.")
 @click.option(
     "--schedules", type=click.IntRange(1), default=20, show_default=True,
-    help="Schedules of each build: in order, round robin, greedy, then random ones.",
+    help="Schedules of each build: round robin, greedy-then-oldest, in order, then random ones.",
 )  # fmt: skip
 @click.option(
-    "--hardware", type=click.IntRange(0), default=2, show_default=True,
+    "--hardware", type=click.IntRange(0), default=3, show_default=True,
     help="How many of them to run on the generated hardware, too.",
 )  # fmt: skip
 @click.option(
