@@ -10,8 +10,8 @@ branch, as long as they have not run on.  To that come, by format,
 * DIVERGED: one time up to which the inactive lanes are known;
 * NESTED_DIVERGED: a time for each lane;
 * SPARSE: times of threads beyond barriers, got from releases.  The paper maps threads to times;
-  here the map has levels, a time for a whole block, for a whole warp, or for each lane of a
-  warp.  A thread's time is the greatest of the three, so nothing is lost.
+  here a warp has one time for all its lanes, and its lanes have times only where they differ.  A
+  thread's time is the greater of the two, so nothing is lost.
 
 Ref: BARRACUDA (PLDI'17) Sections 4.3.1 and 4.3.2, Fig. 7.
 """
@@ -40,64 +40,73 @@ class Format(Enum):
 
 
 class Place(NamedTuple):
-    """Where a warp is: its number, its block's, and all warps of the block."""
+    """Where a warp is: its number, its block's, all warps of the block, and how many there are."""
 
     warp: int
     block: int
     warps: range
+    count: int
+
+    @property
+    def block_warps(self) -> slice:
+        """The warps of the block in an array over all warps."""
+        return slice(self.warps.start, self.warps.stop)
 
 
 class Knowledge(NamedTuple):
-    """Times up to which threads are known, by block and by warp; never changed."""
+    """Times up to which threads are known; never changed.
 
-    blocks: dict[int, int]
-    warps: dict[int, Times]
+    Parameters
+    ----------
+    warps : numpy.ndarray
+        By warp the time up to which all its lanes are known.
+    lanes : dict of int to Times
+        Times of the lanes of those warps of which some are known for longer.
+    """
 
-    def time_of(self, block: int, warp: int, lane: int) -> int:
+    warps: np.ndarray
+    lanes: dict[int, Times]
+
+    def time_of(self, warp: int, lane: int) -> int:
         """Time up to which a thread is known."""
-        return max(self.blocks.get(block, 0), of_lane(self.warps.get(warp, 0), lane))
+        if self is NOTHING:
+            return 0
+        return max(int(self.warps[warp]), of_lane(self.lanes.get(warp, 0), lane))
 
-    def join(self, other: Knowledge) -> Knowledge:
+    def more_lanes(self, other: Knowledge) -> dict[int, Times]:
+        """Times of lanes that the other has and this has not."""
+        if self is NOTHING or not other.lanes:
+            return other.lanes
+        return {
+            warp: later(times, self.lanes.get(warp, 0))
+            for warp, times in other.lanes.items()
+            if adds(times, later(self.lanes.get(warp, 0), int(self.warps[warp])))
+        }
+
+    def join(self, other: Knowledge, /) -> Knowledge:
         """What both know; one of the two objects itself if the other adds nothing."""
         if other is self or other is NOTHING:
             return self
         if self is NOTHING:
             return other
-        blocks = {
-            block: time for block, time in other.blocks.items() if time > self.blocks.get(block, 0)
-        }
-        warps = {
-            warp: later(times, known)
-            for warp, times in other.warps.items()
-            if times is not (known := self.warps.get(warp, 0)) and adds(times, known)
-        }
-        if not blocks and not warps:
+        lanes = self.more_lanes(other)
+        if not lanes and not (other.warps > self.warps).any():
             return self
-        return Knowledge(self.blocks | blocks, self.warps | warps)
+        if not self.lanes and not (self.warps > other.warps).any():
+            return other
+        return Knowledge(np.maximum(self.warps, other.warps), self.lanes | lanes)
 
     def outside(self, place: Place) -> Knowledge:
         """The part about other blocks."""
-        warps = {warp: times for warp, times in self.warps.items() if warp not in place.warps}
-        blocks = {block: time for block, time in self.blocks.items() if block != place.block}
-        return Knowledge(blocks, warps) if warps or blocks else NOTHING
-
-    def beyond(self, clock: Clock, place: Place) -> Knowledge:
-        """The part that a clock does not have from barriers and its own lanes."""
-        warps = {
-            warp: times
-            for warp, times in self.warps.items()
-            if warp not in place.warps
-            or (adds(times, clock.block_time) and (warp != place.warp or clock.mask != ALL_LANES))
-        }
-        blocks = {
-            block: time
-            for block, time in self.blocks.items()
-            if block != place.block or time > clock.block_time
-        }
-        return Knowledge(blocks, warps) if warps or blocks else NOTHING
+        if self is NOTHING:
+            return NOTHING
+        warps = self.warps.copy()
+        warps[place.block_warps] = 0
+        lanes = {warp: times for warp, times in self.lanes.items() if warp not in place.warps}
+        return Knowledge(warps, lanes) if lanes or warps.any() else NOTHING
 
 
-NOTHING = Knowledge({}, {})
+NOTHING = Knowledge(np.zeros(0, dtype=np.int32), {})
 
 
 def join_all(parts: Iterable[Knowledge]) -> Knowledge:
@@ -141,30 +150,48 @@ class Clock(NamedTuple):
         """Times up to which the lanes of the warp are known, but for barriers and releases."""
         return split(self.mask, now, self.others)
 
-    def near_time(self, place: Place, block: int, warp: int, lane: int, now: int) -> int:
-        """Time up to which a thread is known from its own warp and from barriers."""
-        known = self.block_time if block == place.block else 0
+    def time_of(self, place: Place, block: int, warp: int, lane: int, now: int) -> int:
+        """Time up to which a thread is known."""
+        known = self.far.time_of(warp, lane)
+        if block == place.block:
+            known = max(known, self.block_time)
         if warp == place.warp:
             known = max(known, of_lane(self.lane_times(now), lane))
         return known
 
-    def time_of(self, place: Place, block: int, warp: int, lane: int, now: int) -> int:
-        """Time up to which a thread is known."""
-        near = self.near_time(place, block, warp, lane, now)
-        return max(near, self.far.time_of(block, warp, lane))
-
     def publish(self, place: Place, now: int) -> Knowledge:
         """All that the lanes know, their own past up to ``now`` with it."""
-        own = later(self.lane_times(now), self.far.warps.get(place.warp, 0))
-        warps = self.far.warps | {place.warp: own}
-        if not self.block_time:
-            return Knowledge(self.far.blocks, warps)
-        return Knowledge(self.far.blocks | {place.block: self.block_time}, warps)
+        far = self.far
+        warps = np.zeros(place.count, dtype=np.int32) if far is NOTHING else far.warps.copy()
+        block = warps[place.block_warps]
+        np.maximum(block, self.block_time, out=block)
+        own = self.lane_times(now)
+        if isinstance(own, int):
+            warps[place.warp] = own
+            return Knowledge(warps, far.lanes)
+        lanes = far.lanes | {place.warp: later(own, far.lanes.get(place.warp, 0))}
+        return Knowledge(warps, lanes)
 
     def acquire(self, place: Place, known: Knowledge) -> Clock:
         """Clock with what was released; this object itself if that adds nothing."""
-        far = self.far.join(known.beyond(self, place))
-        return self if far is self.far else self._replace(far=far)
+        if known is NOTHING or not self._adds(place, known):
+            return self
+        return self._replace(far=self.far.join(known))
+
+    def _adds(self, place: Place, known: Knowledge) -> bool:
+        """Whether something was released that barriers, lockstep and releases have not told."""
+        more = known.warps > (0 if self.far is NOTHING else self.far.warps)
+        own = place.block_warps
+        more[own] &= known.warps[own] > self.block_time
+        if self.mask == ALL_LANES:
+            more[place.warp] = False
+        if more.any():
+            return True
+        return any(
+            adds(times, self.block_time if warp in place.warps else 0)
+            for warp, times in self.far.more_lanes(known).items()
+            if warp != place.warp or self.mask != ALL_LANES
+        )
 
     def without(self, lanes: int, now: int) -> Clock:
         """Clock for which some lanes are known up to now only, as they go another way."""

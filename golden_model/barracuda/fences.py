@@ -29,12 +29,23 @@ class Fence:
 
     def __init__(self, clock: Clock, place: Place, now: int) -> None:
         self._parts = clock, place, now
+        self._joined: dict[int, tuple[Knowledge, Knowledge]] = {}
 
     @cached_property
     def known(self) -> Knowledge:
         """All that comes before the fence."""
         clock, place, now = self._parts
         return clock.publish(place, now)
+
+    def join(self, released: Knowledge, /) -> Knowledge:
+        """What is released at a location with this, given what was.
+
+        Lanes often release many locations with one history: each join is made once.
+        """
+        joined = self._joined.get(id(released))
+        if joined is None:
+            joined = self._joined[id(released)] = released, self.known.join(released)
+        return joined[1]
 
 
 class Fences:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from racetrap.golden_model.barracuda.compressed import Clock, Format, Place
+from racetrap.golden_model.barracuda.compressed import NOTHING, Clock, Format, Place
 from racetrap.golden_model.barracuda.kernel import Kernel
 from racetrap.golden_model.barracuda.shadow import Pairs
 from racetrap.golden_model.barracuda.simt import Warp
@@ -135,16 +135,15 @@ class _Lookup:
         for number, each in enumerate(keys.tolist()):
             rest, lane = divmod(each, WARP_SIZE)
             version, warp = divmod(rest, len(self._kernel.warp_block))
-            block = int(self._kernel.warp_block[warp])
-            times[number] = self._clocks[version].far.time_of(block, warp, lane)
+            times[number] = self._clocks[version].far.time_of(warp, lane)
         return times[which]
 
 
 def _has_far(clock: Clock) -> bool:
-    return bool(clock.far.blocks or clock.far.warps)
+    return clock.far is not NOTHING
 
 
 def place_of(kernel: Kernel, warp: int) -> Place:
     """Where a warp of a kernel is."""
     block = int(kernel.warp_block[warp])
-    return Place(warp, block, kernel.warps_of(block))
+    return Place(warp, block, kernel.warps_of(block), len(kernel.warp_block))

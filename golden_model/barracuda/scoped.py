@@ -141,13 +141,12 @@ class _Analysis(KernelAnalysis):
         warp.acquire(*known.values())
 
     def _release(self, lanes: list[tuple[int, int]], warp: Warp, device: bool) -> None:
-        fences = self._fences[warp.place.warp]
-        done = set()
+        fences, block = self._fences[warp.place.warp], warp.place.block
         for lane, place in lanes:
             fence, device_fence = fences.last[lane], fences.last_device[lane]
-            if fence is None or (place, fence, device_fence) in done:
+            if fence is None:
                 continue
-            done.add((place, fence, device_fence))
-            self._sync[place].release_to_block(warp.place.block, fence.known)
+            location = self._sync[place]
+            location.release_to_block(block, fence)
             if device and device_fence is not None:
-                self._sync[place].release_to_all(device_fence.known)
+                location.release_to_all(device_fence)

@@ -6,10 +6,18 @@ Ref: BARRACUDA (PLDI'17) Section 3.3.4, Fig. 3; state S.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from racetrap.golden_model.barracuda.compressed import NOTHING, Knowledge, join_all
 
-__all__ = ["SyncLocation"]
+__all__ = ["Published", "SyncLocation"]
+
+
+class Published(Protocol):
+    """What a release makes known: can be joined with what was released before."""
+
+    def join(self, other: Knowledge, /) -> Knowledge:
+        """What both know."""
 
 
 @dataclass(slots=True)
@@ -30,11 +38,11 @@ class SyncLocation:
     for_all: Knowledge = NOTHING
     for_block: dict[int, Knowledge] = field(default_factory=dict)
 
-    def release_to_all(self, known: Knowledge) -> None:
+    def release_to_all(self, known: Published) -> None:
         """Release to all blocks."""
         self.for_all = known.join(self.for_all)
 
-    def release_to_block(self, block: int, known: Knowledge) -> None:
+    def release_to_block(self, block: int, known: Published) -> None:
         """Release to one block."""
         self.for_block[block] = known.join(self.of_block(block))
 
