@@ -133,6 +133,15 @@ def test_dynamic_shared_memory_comes_last():
     assert run.out()[0] == 32
 
 
+def test_shared_variables_are_aligned():
+    run = Run(
+        "mov.u32 %r1, odd; mov.u32 %r2, even; st.global.u32 [%d30], %r1;"
+        "st.global.u32 [%d30+4], %r2;",
+        outside=".shared .align 1 .b8 odd[5]; .shared .align 8 .b8 even[8];",
+    )
+    assert run.out()[:2].tolist() == [0, 8]
+
+
 def test_local_memory_is_each_thread_s_own():
     run = Run(
         ".local .align 8 .b8 stack[16]; .reg .b64 %SPL; mov.u64 %SPL, stack;"

@@ -66,6 +66,17 @@ def test_structures_by_value():
     assert run.out()[:8].tolist() == [703000 + lane for lane in range(8)]
 
 
+def test_results_are_those_of_the_lanes_that_called():
+    outside = ".func (.param .b32 result) one() { st.param.b32 [result], 1; ret; }"
+    run = Run(
+        """{ .param .b32 b; st.param.b32 [b], 5; setp.lt.u32 %p1, %r31, 4; @%p1 bra SKIP;
+        call.uni (b), one, (); SKIP: ld.param.b32 %r1, [b]; } st.global.u32 [%d33], %r1;""",
+        outside=outside,
+        block=8,
+    )
+    assert run.out()[:8].tolist() == [5] * 4 + [1] * 4
+
+
 def test_lanes_may_end_in_a_function():
     outside = ".func stop() { .reg .b32 %r<2>; .reg .pred %p<2>; mov.u32 %r1, %tid.x;" \
               "setp.lt.u32 %p1, %r1, 3; @%p1 exit; ret; }"  # fmt: skip

@@ -73,6 +73,11 @@ def test_three_dimensions_and_partial_warps():
     assert all(event.warp_count == 2 for event in run.events("BLOCK_PLACED"))
 
 
+def test_registers_begin_with_zero_in_every_block():
+    run = Run(f"add.u32 %r1, %r1, %r34; {STORE.replace('%r34', '%r1')}", grid=30, words=960)
+    assert (run.out() == np.arange(960)).all()
+
+
 def test_special_registers():
     body = "mov.u32 %r1, %{}; st.global.u32 [%d33], %r1;"
     lanes = np.arange(32)
