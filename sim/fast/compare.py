@@ -16,7 +16,7 @@ from racetrap.sim.fast.batch import BatchScoreboard
 from racetrap.sim.fast.simulation import FastSim
 from racetrap.sim.scoreboard import Mismatch, Observer, Scoreboard
 
-__all__ = ["LaunchResult", "check_launch"]
+__all__ = ["LaunchResult", "check_launch", "collector_off"]
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def check_launch(
     played = list(transactions)
     sim.launch(region, capacity_log2, report_filter)
     errors = sim.stats.read_errors
-    with _collector_off():
+    with collector_off():
         batch = BatchScoreboard(params, region)
         steps = _play(sim, batch, params, played, in_order)
         words = [sim.step_words(bank) for bank in range(params.banks)]
@@ -141,7 +141,7 @@ def _one_by_one(
 
 
 @contextmanager
-def _collector_off() -> Iterator[None]:
+def collector_off() -> Iterator[None]:
     """No search for reference cycles: there are none, and it would walk over every step."""
     enabled = gc.isenabled()
     gc.disable()

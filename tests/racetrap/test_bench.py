@@ -5,9 +5,17 @@ import json
 import pytest
 
 from racetrap.commands import bench as command
-from racetrap.sim.fast import bench
-from racetrap.sim.fast.bench import Bandwidth, Speed
+from racetrap.sim.fast import bench, speed
+from racetrap.sim.fast.bench import Bandwidth
+from racetrap.sim.fast.speed import Cocotb, Rate, Rates
 from racetrap.sim.scoreboard import Mismatch
+
+
+def _rates(compiled):
+    golden = 3000.0 if compiled else 1000.0
+    return Rates(
+        compiled, Rate(golden, 900.0, 3100.0), Rate(2000.0, 1999.0, 2001.0), Rate(400, 390, 410)
+    )  # fmt: skip
 
 
 @pytest.fixture
@@ -16,20 +24,49 @@ def figures(monkeypatch):
     monkeypatch.setattr(bench, "back_to_back", lambda: 0.98)
     monkeypatch.setattr(bench, "banks", lambda preset: {"scord": 1.0, "scord-banks4": 3.9}[preset])
     monkeypatch.setattr(bench, "bandwidth", lambda slots, latency: Bandwidth(slots, latency, 0.5))
-    monkeypatch.setattr(bench, "speed", lambda: Speed(1000.0, 2000.0, 400.0))
+    monkeypatch.setattr(speed, "rates_in_child", _rates)
+    monkeypatch.setattr(speed, "cocotb", lambda tests: Cocotb(50.0, 1500.0))
 
 
 def test_tables(racetrap, figures, tmp_path):
     file = tmp_path / "bench.json"
     result = racetrap("bench", "--json", file)
     assert result.exit_code == 0
-    for text in ("one entry only", "0.98", "3.9", "latency 100", "50.0", "together", "0.4"):
+    for text in (
+        "one entry only",
+        "0.98",
+        "3.9",
+        "latency 100",
+        "50.0",
+        "golden, plain Python",
+        "1000",
+        "1999",
+        "30.0",
+    ):
         assert text in result.output
     assert "Measured with python" in result.output
     data = json.loads(file.read_text())
     assert data["banks"]["ratio"] == 3.9
     assert len(data["bandwidth"]) == len(bench.OUTSTANDING) * len(bench.LATENCIES)
     assert data["tools"]["verilator"]
+    assert data["speed"]["plain"]["together"]["median"] == 400
+    assert data["speed"]["compiled"] is None
+    assert "golden, compiled" not in result.output
+
+
+def test_compiled_golden_model(racetrap, figures, tmp_path):
+    result = racetrap("bench", "--compiled", "--json", tmp_path / "bench.json")
+    assert result.exit_code == 0
+    assert "golden, compiled" in result.output
+    data = json.loads((tmp_path / "bench.json").read_text())
+    assert data["speed"]["compiled"]["golden"]["median"] == 3000
+
+
+def test_without_mypyc(racetrap, figures, monkeypatch):
+    monkeypatch.setattr(speed, "rates_in_child", lambda compiled: _rates(False))
+    result = racetrap("bench", "--compiled")
+    assert result.exit_code == 0
+    assert "golden, compiled" not in result.output
 
 
 def test_difference_from_the_golden_model(racetrap, figures, monkeypatch):

@@ -20,9 +20,3 @@ def test_four_banks():
 @pytest.mark.parametrize(("latency", "least", "most"), [(1, 0.95, 1), (8, 0.95, 1), (64, 0, 0.5)])
 def test_read_data_channel(latency, least, most):
     assert least <= bench.bandwidth(32, latency).busy <= most
-
-
-def test_speed():
-    speed = bench.speed()
-    assert speed.together < speed.hardware
-    assert speed.golden > 0

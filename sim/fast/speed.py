@@ -1,0 +1,211 @@
+"""Speed of simulation: accesses a second of the golden model, of the hardware and of both.
+
+Everything is measured in seconds of the processor, since other work on the machine would show
+in seconds of the clock.  ``python -m racetrap.sim.fast.speed`` prints the rates with the golden
+model that the process uses (see ``racetrap.sim.compiled``).
+
+Ref: ScoRD (ISCA'20) Table V (the GPU simulated).
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from random import Random
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from racetrap.generators.presets import PRESETS
+from racetrap.golden_model.scord.detector_bank import DetectorBank
+from racetrap.golden_model.scord.packets import Transaction
+from racetrap.golden_model.scord.params import Region
+from racetrap.golden_model.scord.tracker import Tracker
+from racetrap.sim.build_cache import BuildError
+from racetrap.sim.cocotb_run import run
+from racetrap.sim.compiled import is_compiled
+from racetrap.sim.fast.batch import BatchScoreboard
+from racetrap.sim.fast.build import build_fast
+from racetrap.sim.fast.compare import check_launch, collector_off
+from racetrap.sim.fast.simulation import FastSim
+from racetrap.sim.gpu.knobs import KNOBS
+from racetrap.sim.gpu.random_events import random_events, transactions_of
+from racetrap.sim.verilator import build
+
+__all__ = ["Cocotb", "Rate", "Rates", "cocotb", "rates", "rates_in_child"]
+
+_PRESET, _KNOBS = "scord", "streaming"
+_PARAMS = PRESETS[_PRESET].params
+_REGION = Region(size_log2=17, metadata_base=1 << 20)
+#: Instructions of the workload, and of the part of it that cocotb can do in some seconds.
+_INSTRUCTIONS, _FEW_INSTRUCTIONS = 8000, 400
+_SEED = 1
+_Traffic = list[tuple[int, Transaction]]
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Accesses a second: the median of some runs, the slowest and the fastest."""
+
+    median: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Rates on one workload.
+
+    Parameters
+    ----------
+    compiled : bool
+        Whether the golden model is the compiled one.
+    golden, hardware, together : Rate
+        Of the golden model alone, of the hardware's simulation alone, and of both with
+        everything compared.
+    """
+
+    compiled: bool
+    golden: Rate
+    hardware: Rate
+    together: Rate
+
+
+@dataclass(frozen=True)
+class Cocotb:
+    """Accesses a second of one trace with everything compared, by cocotb and by us."""
+
+    cocotb: float
+    fast: float
+
+
+def _traffic(seed: int, instructions: int) -> _Traffic:
+    events = random_events(_PARAMS, _REGION, KNOBS[_KNOBS], seed, instructions)
+    return list(transactions_of(events, _PARAMS))
+
+
+def _rate(accesses: int, runs: int, work: Callable[[], float]) -> Rate:
+    """Rate of ``work``, which gives the seconds that it took."""
+    measured = [accesses / work() for _ in range(runs)]
+    return Rate(median(measured), min(measured), max(measured))
+
+
+def _golden(traffic: _Traffic) -> float:
+    trackers = [Tracker(_PARAMS, sm) for sm in range(_PARAMS.sm_count)]
+    bank = DetectorBank(_PARAMS, _REGION)
+    with collector_off():
+        started = time.process_time()
+        for sm, transaction in traffic:
+            for packet in trackers[sm].step(transaction):
+                bank.step(packet)
+        return time.process_time() - started
+
+
+def _together(sim: FastSim, traffic: _Traffic) -> float:
+    started = time.process_time()
+    check_launch(sim, _PARAMS, _REGION, traffic)
+    return time.process_time() - started
+
+
+def rates(instructions: int = _INSTRUCTIONS, runs: int = 5) -> Rates:
+    """Measure in this process.
+
+    Parameters
+    ----------
+    instructions : int
+        Instructions of the workload.
+    runs : int
+        Runs of each measurement.
+
+    Raises
+    ------
+    BuildError, Mismatch, SimulationError
+        As of ``check_launch``, and if the hardware cannot be built.
+    """
+    traffic = _traffic(_SEED, instructions)
+    queues: list[list[Transaction]] = [[] for _ in range(_PARAMS.sm_count)]
+    board = BatchScoreboard(_PARAMS, _REGION)
+    for sm, transaction in traffic:
+        queues[sm].append(transaction)
+        board.transaction(sm, transaction)
+    due = board.due
+    with FastSim(build_fast(_PRESET, _PARAMS)) as sim:
+
+        def hardware() -> float:
+            sim.launch(_REGION)
+            started = time.process_time()
+            sim.run(queues, due)
+            return time.process_time() - started
+
+        accesses = check_launch(sim, _PARAMS, _REGION, traffic).accesses
+        return Rates(
+            is_compiled(),
+            golden=_rate(accesses, runs, lambda: _golden(traffic)),
+            hardware=_rate(accesses, runs, hardware),
+            together=_rate(accesses, runs, lambda: _together(sim, traffic)),
+        )
+
+
+def rates_in_child(compiled: bool) -> Rates:
+    """Measure in a process of its own, with the compiled golden model or the plain one.
+
+    Without mypyc the plain one is measured in either case.
+
+    Raises
+    ------
+    BuildError
+        If the process fails; the text ends with what it said.
+    """
+    modules = ["racetrap.sim.fast.speed"]
+    if compiled:
+        modules.insert(0, "racetrap.sim.compiled")
+    command = [sys.executable, "-m", *modules]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise BuildError(f"Measurement {' '.join(modules)} failed:\n{done.stderr}")
+    sys.stderr.write(done.stderr)
+    document: dict[str, Any] = json.loads(done.stdout)
+    measured = {name: Rate(**document.pop(name)) for name in ("golden", "hardware", "together")}
+    return Rates(**document, **measured)
+
+
+def cocotb(tests: str) -> Cocotb:
+    """Play one trace on the cocotb bench and on the fast co-simulation.
+
+    Parameters
+    ----------
+    tests : str
+        Module with the cocotb test of random traffic.
+
+    Raises
+    ------
+    BuildError, Mismatch, SimulationError
+        If a simulator cannot be built, or hardware and golden model differ.
+    """
+    launch = {"knobs": _KNOBS, "instructions": _FEW_INSTRUCTIONS}
+    plan = {"region": asdict(_REGION), "launches": [launch]}
+    with TemporaryDirectory() as folder:
+        result = run(build(_PRESET, _PARAMS), tests, Path(folder), plan, seed=_SEED)
+    if result.failures:
+        raise BuildError(f"Bench must agree with the golden model, not say {result.failures[0]}")
+    note = next(note for note in result.notes if "launch" in note)
+    # The bench draws the stimulus of its first launch so.
+    seed = Random(f"{_SEED} stimulus 0").getrandbits(32)
+    traffic = _traffic(seed, _FEW_INSTRUCTIONS)
+    with FastSim(build_fast(_PRESET, _PARAMS)) as sim:
+        accesses = check_launch(sim, _PARAMS, _REGION, traffic).accesses
+        if accesses != note["counters"]["accesses"]:
+            raise BuildError(
+                f"Bench must check the same {accesses} accesses, not {note['counters']['accesses']}"
+            )
+        fast = _rate(accesses, 5, lambda: _together(sim, traffic))
+    return Cocotb(accesses / note["seconds"], fast.median)
+
+
+if __name__ == "__main__":
+    print(json.dumps(asdict(rates())))
