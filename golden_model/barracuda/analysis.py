@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from racetrap.golden_model.barracuda.compressed import Clock, Format, join_all
-from racetrap.golden_model.barracuda.history import History, Order, place_of
+from racetrap.golden_model.barracuda.compressed import Clock, Format, Place, join_all
+from racetrap.golden_model.barracuda.history import History, Order
 from racetrap.golden_model.barracuda.kernel import ALL_LANES, Kernel
 from racetrap.golden_model.barracuda.locations import Lanes, sync_keys
 from racetrap.golden_model.barracuda.race import BarrierDivergence, Race, RaceKind, Result
@@ -81,7 +81,7 @@ class KernelAnalysis(ABC):
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
         self.warps = [
-            Warp(place_of(kernel, warp), int(live)) for warp, live in enumerate(kernel.live)
+            Warp(Place.of(kernel, warp), int(live)) for warp, live in enumerate(kernel.live)
         ]
         self._divergences: dict[int, BarrierDivergence] = {}
         self._history = History(kernel, self.warps)

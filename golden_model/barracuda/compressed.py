@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from racetrap.golden_model.barracuda.kernel import ALL_LANES
+from racetrap.golden_model.barracuda.kernel import ALL_LANES, Kernel
 from racetrap.golden_model.barracuda.lane_times import Times, adds, later, of_lane, outside, split
 
 __all__ = ["NOTHING", "START", "Clock", "Format", "Knowledge", "Place", "join_all"]
@@ -40,12 +40,28 @@ class Format(Enum):
 
 
 class Place(NamedTuple):
-    """Where a warp is: its number, its block's, all warps of the block, and how many there are."""
+    """Where a warp is.
+
+    Parameters
+    ----------
+    warp, block : int
+        Its number and its block's.
+    warps : range
+        All warps of the block.
+    total : int
+        Warps of the kernel.
+    """
 
     warp: int
     block: int
     warps: range
-    count: int
+    total: int
+
+    @classmethod
+    def of(cls, kernel: Kernel, warp: int) -> Place:
+        """Place of a warp of a kernel."""
+        block = int(kernel.warp_block[warp])
+        return cls(warp, block, kernel.warps_of(block), len(kernel.warp_block))
 
     @property
     def block_warps(self) -> slice:
@@ -162,7 +178,7 @@ class Clock(NamedTuple):
     def publish(self, place: Place, now: int) -> Knowledge:
         """All that the lanes know, their own past up to ``now`` with it."""
         far = self.far
-        warps = np.zeros(place.count, dtype=np.int32) if far is NOTHING else far.warps.copy()
+        warps = np.zeros(place.total, dtype=np.int32) if far is NOTHING else far.warps.copy()
         block = warps[place.block_warps]
         np.maximum(block, self.block_time, out=block)
         own = self.lane_times(now)

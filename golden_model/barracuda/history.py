@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from racetrap.golden_model.barracuda.compressed import NOTHING, Clock, Format, Place
+from racetrap.golden_model.barracuda.compressed import NOTHING, Clock, Format
 from racetrap.golden_model.barracuda.kernel import Kernel
 from racetrap.golden_model.barracuda.shadow import Pairs
 from racetrap.golden_model.barracuda.simt import Warp
@@ -141,9 +141,3 @@ class _Lookup:
 
 def _has_far(clock: Clock) -> bool:
     return clock.far is not NOTHING
-
-
-def place_of(kernel: Kernel, warp: int) -> Place:
-    """Where a warp of a kernel is."""
-    block = int(kernel.warp_block[warp])
-    return Place(warp, block, kernel.warps_of(block), len(kernel.warp_block))

@@ -74,14 +74,12 @@ class Warp:
         if kind == EventKind.EXIT:
             self.live &= ~(mask & self.active)
         elif kind == EventKind.IF:
-            first, second = self.active & mask, self.active & ~mask
-            self.stack.append(_Branch(second, self.clock.without(first, now), self.live))
-            self.active = first
+            second, self.active = self.active & ~mask, self.active & mask
+            self.stack.append(_Branch(second, self.clock.without(self.active, now), self.live))
         elif kind == EventKind.ELSE:
             branch = self.stack[-1]
-            first = self.clock.without(branch.lanes, now)
+            self.clock, branch.clock = branch.clock, self.clock.without(branch.lanes, now)
             self.active, branch.lanes = branch.lanes, self.active
-            self.clock, branch.clock = branch.clock, first
         else:
             self._meet(self.stack.pop(), now)
 

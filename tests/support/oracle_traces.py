@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
+from oracle_themes import THEMES
+
 from racetrap.golden_model.events import (
     DataRegion,
     Event,
@@ -28,36 +30,6 @@ HEADER = TraceHeader(
 _ALL = (1 << 32) - 1
 _FLAG, _LOCK = 0x100, 0x200
 _SHARED_PC_COUNT = 16
-
-
-@dataclass(frozen=True)
-class _Theme:
-    """What a trace is mostly about.
-
-    Parameters
-    ----------
-    blocks, warps, live : tuple of int
-        Shapes: blocks, warps of each, and lanes of the last warp.
-    idioms : str
-        First letters of the idioms: lone access, message, answer, section.
-    branches, barriers : tuple of float
-        Rates.
-    """
-
-    blocks: tuple[int, ...] = (1, 2, 3)
-    warps: tuple[int, ...] = (1, 2)
-    live: tuple[int, ...] = (0b1, 0b11, 0b111, _ALL)
-    idioms: str = "llmmas"
-    branches: tuple[float, ...] = (0, 0, 0.2)
-    barriers: tuple[float, ...] = (0, 0.03, 0.1)
-
-
-_THEMES = (
-    _Theme(),
-    _Theme(blocks=(1,), live=(0b111, 0b1111), idioms="llla", branches=(0.5,)),
-    _Theme(blocks=(2, 3), live=(0b1, 0b11), idioms="ma", branches=(0, 0.1), barriers=(0,)),
-    _Theme(live=(0b1, 0b11), idioms="s", branches=(0, 0.1), barriers=(0, 0.03)),
-)
 
 
 @dataclass
@@ -97,7 +69,7 @@ class RandomRun:
         self._device = rng.choice([0.2, 0.5, 0.8])
         self._pc = 0x1000
         self._warps: list[_Warp] = []
-        self._theme = rng.choice(_THEMES)
+        self._theme = rng.choice(THEMES)
         letters = {"l": self._lone, "m": self._message, "a": self._answer, "s": self._section}
         self._idioms: list[Callable[[], list[Event]]] = [
             letters[letter] for letter in self._theme.idioms

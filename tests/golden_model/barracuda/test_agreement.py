@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from happens_before import barracuda_by_definition, conflicting_everywhere, scoped_by_definition
 from oracle_traces import RandomRun
+from race_definitions import barracuda_by_definition, conflicting_everywhere, scoped_by_definition
 
 from racetrap.golden_model.barracuda import Barracuda, RaceKind, ScopedOracle, shadow
 from racetrap.golden_model.barracuda.compressed import Clock

@@ -17,7 +17,6 @@ from racetrap.golden_model.barracuda.compressed import (
     Place,
     join_all,
 )
-from racetrap.golden_model.barracuda.history import place_of
 from racetrap.golden_model.barracuda.kernel import Kernel, kernels_of, lanes_of
 from racetrap.golden_model.barracuda.simt import Warp
 from racetrap.golden_model.barracuda.sync import SyncLocation
@@ -42,7 +41,7 @@ class Both:
         self.plain = VectorClocks(self.kernel)
         self.plain_sync = SyncClocks(count * WARP_SIZE)
         self.warps = [
-            Warp(place_of(self.kernel, warp), int(live))
+            Warp(Place.of(self.kernel, warp), int(live))
             for warp, live in enumerate(self.kernel.live)
         ]
         self.sync = [SyncLocation() for _ in range(_LOCATIONS)]
