@@ -67,7 +67,7 @@ unit: $(READY)
 
 bench: $(READY)
 	@mkdir -p $(BUILD)/bench
-	$(BIN)/racetrap bench --json $(BUILD)/bench/bench.json
+	$(BIN)/racetrap bench --compiled --json $(BUILD)/bench/bench.json
 
 campaign: $(READY)
 	@mkdir -p $(BUILD)/campaign

@@ -170,8 +170,12 @@ def rates_in_child(compiled: bool) -> Rates:
         raise BuildError(f"Measurement {' '.join(modules)} failed:\n{done.stderr}")
     sys.stderr.write(done.stderr)
     document: dict[str, Any] = json.loads(done.stdout)
-    measured = {name: Rate(**document.pop(name)) for name in ("golden", "hardware", "together")}
-    return Rates(**document, **measured)
+    return Rates(
+        document["compiled"],
+        golden=Rate(**document["golden"]),
+        hardware=Rate(**document["hardware"]),
+        together=Rate(**document["together"]),
+    )
 
 
 def cocotb(tests: str) -> Cocotb:
