@@ -134,8 +134,17 @@ def test_a_never_ending_loop(spin, scheduler, independent):
     assert all("lanes 0xffffffff, runs" in line for line in lines)
 
 
-def test_changes_of_memory_are_progress():
-    run = Run("mov.u32 %r1, 0; LOOP: add.u32 %r1, %r1, 1; st.global.u32 [%d33], %r1;"
+def test_a_never_ending_loop_after_some_progress():
+    with pytest.raises(ExecutionError, match="waits for barrier 0"):
+        Run("setp.lt.u32 %p1, %r31, 32; @%p1 exit; bar.sync 0; setp.ge.u32 %p2, %r31, 64;"
+            "SPIN: @%p2 bra SPIN; bar.sync 0;", block=96, stall_limit=500)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "change", ["st.global.u32 [%d33], %r1;", "atom.global.add.u32 %r2, [%d31], 1;"]
+)
+def test_changes_of_memory_are_progress(change):
+    run = Run(f"mov.u32 %r1, 0; LOOP: add.u32 %r1, %r1, 1; {change}"
               "setp.lt.u32 %p1, %r1, 2000; @%p1 bra LOOP;", stall_limit=500)  # fmt: skip
     assert run.stats.warp_instructions > 8000
 
