@@ -81,6 +81,17 @@ def test_a_side_may_end_altogether():
     ]  # fmt: skip
 
 
+def test_lanes_meet_in_a_loop_that_they_leave_only_by_ending():
+    run = Run(
+        EVEN + "mov.u32 %r2, 0; LOOP: activemask.b32 %r3; st.global.u32 [%d33], %r3;"
+        "add.u32 %r2, %r2, 1; setp.gt.u32 %p2, %r2, 3; @%p2 bra END;"
+        "@%p1 bra LOOP; add.u32 %r4, %r4, 1; bra LOOP; END: exit;",
+        block=4,
+    )
+    assert run.out()[:4].tolist() == [0b1111] * 4
+    assert len(run.events("STORE")) == 4
+
+
 def test_branch_tables():
     body = """
         and.b32 %r1, %r31, 3;
