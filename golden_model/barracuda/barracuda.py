@@ -16,6 +16,7 @@ from racetrap.golden_model.barracuda.analysis import (
     Step,
     merge,
 )
+from racetrap.golden_model.barracuda.compressed import Knowledge
 from racetrap.golden_model.barracuda.history import Order
 from racetrap.golden_model.barracuda.kernel import Kernel, kernels_of
 from racetrap.golden_model.barracuda.locations import rows_at, sync_keys
@@ -80,7 +81,8 @@ class _Analysis(KernelAnalysis):
         """Rules ACQ*, REL* and ACQREL*; ENDINSN makes what one lane learns known to all."""
         acquire = int(self._operations_of.acquire[step.row])
         release = int(self._operations_of.release[step.row])
-        before, known = warp.clock, []
+        before = warp.clock
+        known: list[Knowledge] = []
         for place in dict.fromkeys(step.places):
             location, clock = self._sync[place], before
             if acquire:
@@ -97,7 +99,7 @@ class _Analysis(KernelAnalysis):
         warp.acquire(*known)
 
 
-def _acquired(location: SyncLocation, block: int, acquire: int) -> list:
+def _acquired(location: SyncLocation, block: int, acquire: int) -> list[Knowledge]:
     """What an acquire at a scope finds."""
     if acquire == _GLOBAL:
         return [location.anywhere]
