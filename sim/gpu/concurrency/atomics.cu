@@ -1,9 +1,6 @@
 // Atomics against atomics of each scope, and against plain, volatile and wider accesses.
 
-#define KERNEL(NAME) extern "C" __global__ void NAME(int *data, int *sync)
-
-static __device__ __forceinline__ int peek(const int *p) { return *(const volatile int *)p; }
-static __device__ __forceinline__ void poke(int *p, int v) { *(volatile int *)p = v; }
+#include "common.cuh"
 
 // Two actors: lane 0 of the first and of the last warp of the grid.
 static __device__ __forceinline__ bool first_actor() { return blockIdx.x == 0 && threadIdx.x == 0; }

@@ -1,9 +1,6 @@
 // Warps of one block: barriers, shared memory, exchanges, buffers, reductions.
 
-#define KERNEL(NAME) extern "C" __global__ void NAME(int *data, int *sync)
-
-static __device__ __forceinline__ int peek(const int *p) { return *(const volatile int *)p; }
-static __device__ __forceinline__ void poke(int *p, int v) { *(volatile int *)p = v; }
+#include "common.cuh"
 
 enum Between { NOTHING, WARP_BARRIER, BLOCK_FENCE, BARRIER, BARRIER_OR };
 

@@ -1,21 +1,8 @@
 // Message passing: one thread writes data and raises a flag, another waits for it and reads.
 
-#define KERNEL(NAME) extern "C" __global__ void NAME(int *data, int *sync)
+#include "common.cuh"
 
-static __device__ __forceinline__ int peek(const int *p) { return *(const volatile int *)p; }
-static __device__ __forceinline__ void poke(int *p, int v) { *(volatile int *)p = v; }
-
-enum Fence { NONE, BLOCK, DEVICE };
-
-template <Fence scope> static __device__ __forceinline__ void fence()
-{
-    if (scope == BLOCK)
-        __threadfence_block();
-    if (scope == DEVICE)
-        __threadfence();
-}
-
-template <Fence before, Fence after>
+template <Scope before, Scope after>
 static __device__ __forceinline__ void pass_message(int *data, int *flag, bool writer)
 {
     if (writer) {
@@ -50,7 +37,7 @@ MESSAGE(device_none, DEVICE, NONE)
 MESSAGE(device_block, DEVICE, BLOCK)
 MESSAGE(device_device, DEVICE, DEVICE)
 
-template <Fence scope> static __device__ __forceinline__ void pass_in_shared(int *data)
+template <Scope scope> static __device__ __forceinline__ void pass_in_shared(int *data)
 {
     __shared__ volatile int message, flag;
     if (threadIdx.x == 0)
@@ -73,7 +60,7 @@ KERNEL(message_shared_block) { pass_in_shared<BLOCK>(data); }
 KERNEL(message_shared_none) { pass_in_shared<NONE>(data); }
 
 // The flag is consumed by an exchange, as the ScoR suite does.
-template <Fence before, Fence around>
+template <Scope before, Scope around>
 static __device__ __forceinline__ void pass_by_exchange(int *data, int *flag)
 {
     if (blockIdx.x == 0) {
@@ -142,13 +129,13 @@ KERNEL(writer_looks_back)
 }
 
 // Flags that only atomics touch: raised behind a fence, awaited between fences.
-template <Fence scope> static __device__ __forceinline__ void raise(int *flag, int value)
+template <Scope scope> static __device__ __forceinline__ void raise(int *flag, int value)
 {
     fence<scope>();
     atomicExch(flag, value);
 }
 
-template <Fence scope> static __device__ __forceinline__ void await(int *flag, int value)
+template <Scope scope> static __device__ __forceinline__ void await(int *flag, int value)
 {
     int seen;
     do {
@@ -197,7 +184,7 @@ KERNEL(chain_of_blocks)
 }
 
 // Writer and go-between in one block, with block fences; the go-between tells the other block.
-template <Fence between_blocks> static __device__ __forceinline__ void relay(int *data, int *sync)
+template <Scope between_blocks> static __device__ __forceinline__ void relay(int *data, int *sync)
 {
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         poke(data, 1);

@@ -1,19 +1,6 @@
 // Spin locks: compare-and-swap and exchange, with fences of each scope, and what goes wrong.
 
-#define KERNEL(NAME) extern "C" __global__ void NAME(int *data, int *sync)
-
-static __device__ __forceinline__ int peek(const int *p) { return *(const volatile int *)p; }
-static __device__ __forceinline__ void poke(int *p, int v) { *(volatile int *)p = v; }
-
-enum Scope { NONE, BLOCK, DEVICE };
-
-template <Scope scope> static __device__ __forceinline__ void fence()
-{
-    if (scope == BLOCK)
-        __threadfence_block();
-    if (scope == DEVICE)
-        __threadfence();
-}
+#include "common.cuh"
 
 template <Scope scope> static __device__ __forceinline__ int swap_if(int *p, int old, int now)
 {

@@ -1,11 +1,6 @@
 // Threads of one warp: same-value stores, branch ordering, lockstep, shuffles, calls.
-//
-// Every kernel of the suite has the arguments (data, sync): 1,024 and 64 words, all zero at launch.
 
-#define KERNEL(NAME) extern "C" __global__ void NAME(int *data, int *sync)
-
-static __device__ __forceinline__ int peek(const int *p) { return *(const volatile int *)p; }
-static __device__ __forceinline__ void poke(int *p, int v) { *(volatile int *)p = v; }
+#include "common.cuh"
 
 KERNEL(warp_same_value_global) { data[0] = 7; }
 KERNEL(warp_different_values_global) { data[0] = threadIdx.x; }

@@ -1,8 +1,6 @@
 // Warps of one block: bytes, halves and vectors of neighbouring words, and histograms.
 
-#define KERNEL(NAME) extern "C" __global__ void NAME(int *data, int *sync)
-
-static __device__ __forceinline__ void poke(int *p, int v) { *(volatile int *)p = v; }
+#include "common.cuh"
 
 KERNEL(bytes_of_a_word) { ((volatile char *)data)[threadIdx.x / 32] = (char)(threadIdx.x / 32); }
 KERNEL(halves_of_a_word) { ((volatile short *)data)[threadIdx.x / 32] = (short)(threadIdx.x / 32); }
