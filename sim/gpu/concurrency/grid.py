@@ -46,7 +46,8 @@ _HAND_OVERS = (
     _case(
         "last_block_no_barrier", INTRA_BLOCK | INTER_BLOCK,
         "The second warp is told by a volatile word, without fence or barrier.",
-        scoped=INTRA_BLOCK, scoped_reason="the fence behind the ticket lets the word hand on the parts",
+        scoped=INTRA_BLOCK,
+        scoped_reason="the fence behind the ticket lets the word hand on the parts",
     ),
     _threads("ring_right", NONE, "Both counts are released and acquired."),
     _threads("ring_producer_unfenced", INTER_BLOCK, "The count may overtake the slot."),
