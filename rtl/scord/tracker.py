@@ -66,6 +66,9 @@ class Tracker(wiring.Component):
         Clearing; nothing is taken.
     o_idle : ``Out(1)``
         Not busy, and nothing that was taken is unfinished.
+    o_still : ``Out(1)``
+        Nothing in the tracker changes at the next edge, unless by reset: its clock may stop.
+        It depends on all inputs.
 
     Raises
     ------
@@ -85,6 +88,7 @@ class Tracker(wiring.Component):
             "i_clear": In(1),
             "o_busy": Out(1),
             "o_idle": Out(1),
+            "o_still": Out(1),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -116,6 +120,11 @@ class Tracker(wiring.Component):
         is_empty = ~(splitter.o.valid | lookup.o.valid | packet.o.valid)
         m.d.comb += self.o_idle.eq(is_empty & (fence == _Fence.NONE) & ~self.o_busy)
         self._clear(m, is_empty, lock_tables, barrier_ids)
+        # If the splitter's word waits, both stages behind it are full, and wait too; a fence that
+        # was delivered may be taken all the same.
+        waits = splitter.o.valid & ~splitter.o.ready & (fence != _Fence.DELIVERED)
+        sleeps = self.o_idle & ~splitter.i.valid
+        m.d.comb += self.o_still.eq((waits | sleeps) & ~self.i_clear)
         return m
 
     def _take_transactions(self, m: Module, splitter: UnitSplitter) -> Signal:

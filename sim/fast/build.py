@@ -10,12 +10,13 @@ from pathlib import Path
 
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.sim.build_cache import cache_folder, generate_rtl, locked, run_tool, source_hash
+from racetrap.sim.fast.clocks import fold_registers, gate_trackers
 from racetrap.sim.fast.ports import ports_header
 from racetrap.sim.fast.top import TOP, top_module
 
 __all__ = ["FastModel", "build_fast"]
 
-_SOURCES = ("shim.cpp", "axi_memory.h", "ports.py", "top.py", "build.py")
+_SOURCES = ("shim.cpp", "axi_memory.h", "ports.py", "top.py", "clocks.py", "build.py")
 #: The library is built for speed; unreset state gets junk at run time (`--x-initial unique`).
 _VERILATE = (
     "--cc", "--exe", "--build", "-O3", "--x-assign", "fast", "--x-initial", "unique",
@@ -98,12 +99,15 @@ def _compile(preset: str, params: ScordParams, folder: Path) -> None:
     (folder / "ports.h").write_text(ports_header(TOP, widths, params), encoding="utf-8")
     top = top_module(description["module"], ports)
     (folder / f"{TOP}.v").write_text(top, encoding="utf-8")
+    design = (folder / f"{preset}.v").read_text(encoding="utf-8")
+    simulated = gate_trackers(fold_registers(design), params.sm_count)
+    (folder / f"fast-{preset}.v").write_text(simulated, encoding="utf-8")
     for name in ("shim.cpp", "axi_memory.h"):
         shutil.copy(here / name, folder)
     make = [word for flag in _MAKE for word in ("-MAKEFLAGS", flag)]
     include = f"-I{folder.resolve()}"
     run_tool(
         ["verilator", *_VERILATE, *make, "-CFLAGS", include, "--top", TOP, "-Mdir", "obj",
-         f"{preset}.vlt", f"{preset}.v", f"{TOP}.v", "shim.cpp", "-o", "libsystem.so"],
+         f"{preset}.vlt", f"fast-{preset}.v", f"{TOP}.v", "shim.cpp", "-o", "libsystem.so"],
         folder,
     )  # fmt: skip

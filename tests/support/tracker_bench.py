@@ -15,7 +15,17 @@ from racetrap.golden_model.scord.packets import (
 from racetrap.golden_model.scord.tracker import Tracker as GoldenTracker
 from racetrap.rtl.scord.tracker import Tracker
 
-__all__ = ["ALL_WORDS", "TrackerBench", "atomic", "cas", "exch", "fence", "load", "run"]
+__all__ = [
+    "ALL_WORDS",
+    "TrackerBench",
+    "atomic",
+    "cas",
+    "exch",
+    "fence",
+    "load",
+    "random_transactions",
+    "run",
+]
 
 KIND, OP = TransactionKind, AtomicOp
 ALL_WORDS = (1 << 32) - 1
@@ -121,3 +131,29 @@ def fence(scope=Scope.DEVICE, warp=0, slot=0):
 
 def load(warp=0, slot=0, mask=1):
     return Transaction(KIND.LOAD, 0, 1, 0, slot, warp, 9, 6, mask)
+
+
+def random_transactions(params, rng, count):
+    """Transactions on few lines and warps, so that locks meet."""
+    masks = [
+        lambda: 0,
+        lambda: 1 << rng.randrange(4),
+        lambda: rng.getrandbits(32) & rng.getrandbits(32) & rng.getrandbits(32),
+        lambda: ALL_WORDS if rng.random() < 0.2 else 0b111,
+    ]
+    kinds = [*KIND, KIND.ATOMIC, KIND.ATOMIC, KIND.FENCE]
+    return [
+        Transaction(
+            kind=rng.choice(kinds),
+            scope=rng.getrandbits(1),
+            strong=rng.getrandbits(1),
+            op=rng.choice(list(OP)),
+            slot=rng.randrange(params.blocks_per_sm),
+            warp=rng.randrange(min(3, params.warps_per_sm)) or rng.randrange(params.warps_per_sm),
+            pc=rng.getrandbits(params.pc_bits),
+            line=rng.choice([0, 1, (1 << params.address_bits - 7) - 1]),
+            mask=rng.choice(masks)(),
+            lock_mask=rng.choice([0, ALL_WORDS, rng.getrandbits(32)]),
+        )
+        for _ in range(count)
+    ]

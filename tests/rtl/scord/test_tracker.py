@@ -5,40 +5,14 @@ from itertools import pairwise
 
 import pytest
 from streams import pulse, put
-from tracker_bench import ALL_WORDS, TrackerBench, cas, exch, fence, load, run
+from tracker_bench import ALL_WORDS, TrackerBench, cas, exch, fence, load, random_transactions, run
 
 from racetrap.generators.structure import StateBits, state_bits, valid_to_ready_paths
-from racetrap.golden_model.scord.packets import AtomicOp, Scope, Transaction, TransactionKind
+from racetrap.golden_model.scord.packets import Scope, Transaction, TransactionKind
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.tracker import Tracker
 
-KIND, OP = TransactionKind, AtomicOp
-
-
-def random_transactions(params, rng, count):
-    """Transactions on few lines and warps, so that locks meet."""
-    masks = [
-        lambda: 0,
-        lambda: 1 << rng.randrange(4),
-        lambda: rng.getrandbits(32) & rng.getrandbits(32) & rng.getrandbits(32),
-        lambda: ALL_WORDS if rng.random() < 0.2 else 0b111,
-    ]
-    kinds = [*KIND, KIND.ATOMIC, KIND.ATOMIC, KIND.FENCE]
-    return [
-        Transaction(
-            kind=rng.choice(kinds),
-            scope=rng.getrandbits(1),
-            strong=rng.getrandbits(1),
-            op=rng.choice(list(OP)),
-            slot=rng.randrange(params.blocks_per_sm),
-            warp=rng.randrange(min(3, params.warps_per_sm)) or rng.randrange(params.warps_per_sm),
-            pc=rng.getrandbits(params.pc_bits),
-            line=rng.choice([0, 1, (1 << params.address_bits - 7) - 1]),
-            mask=rng.choice(masks)(),
-            lock_mask=rng.choice([0, ALL_WORDS, rng.getrandbits(32)]),
-        )
-        for _ in range(count)
-    ]
+KIND = TransactionKind
 
 
 @pytest.mark.parametrize("seed", range(4))

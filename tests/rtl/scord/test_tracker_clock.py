@@ -1,0 +1,66 @@
+"""A tracker says when it stands still, so that its clock may stop."""
+
+import random
+
+import pytest
+from amaranth.hdl import EnableInserter, Module
+from streams import simulate
+from tracker_bench import random_transactions
+
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.rtl.scord.tracker import Tracker
+
+_CYCLES = 3_000
+
+
+def _inputs(params, rng):
+    """Inputs of each cycle; busy and quiet times take turns, and offers need not last."""
+    for cycle, transaction in enumerate(random_transactions(params, rng, _CYCLES)):
+        offers = 0.02 if cycle // 100 % 2 else 0.9
+        yield {
+            "payload": params.transaction_layout.pack(transaction._asdict()),
+            "valid": rng.random() < offers,
+            "ready": rng.random() < 0.2,
+            "enable": rng.random() < 0.95,
+            "clear": rng.random() < 0.005,
+        }
+
+
+def _set(ctx, tracker, inputs):
+    ctx.set(tracker.i_transaction.payload.as_value(), inputs["payload"])
+    ctx.set(tracker.i_transaction.valid, inputs["valid"])
+    ctx.set(tracker.o_packet.ready, inputs["ready"])
+    ctx.set(tracker.i_enable, inputs["enable"])
+    ctx.set(tracker.i_clear, inputs["clear"])
+
+
+def _outputs(ctx, tracker):
+    signals = (
+        tracker.i_transaction.ready, tracker.o_packet.valid, tracker.o_packet.payload.as_value(),
+        tracker.o_busy, tracker.o_idle, tracker.o_still,
+    )  # fmt: skip
+    return [ctx.get(signal) for signal in signals]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_clock_may_stop(seed):
+    """A tracker whose flip-flops and memories are held while it is still does the same."""
+    params = ScordParams(sm_count=2, warps_per_sm=4)
+    rng = random.Random(f"still {seed}")
+    free, gated = Tracker(params, 1), Tracker(params, 1)
+    m = Module()
+    m.submodules.free = free
+    m.submodules.gated = EnableInserter({"sync": ~gated.o_still})(gated)
+    still = {"waits": 0, "sleeps": 0}
+
+    async def testbench(ctx):
+        for cycle, inputs in enumerate(_inputs(params, rng)):
+            _set(ctx, free, inputs)
+            _set(ctx, gated, inputs)
+            assert _outputs(ctx, gated) == _outputs(ctx, free), f"seed {seed}, cycle {cycle}"
+            if ctx.get(free.o_still):
+                still["sleeps" if ctx.get(free.o_idle) else "waits"] += 1
+            await ctx.tick()
+
+    simulate(m, testbench)
+    assert min(still.values()) > _CYCLES // 10, still

@@ -1,0 +1,95 @@
+"""The rewritten Verilog: its text, and that nothing else happens in any cycle."""
+
+import pytest
+
+from racetrap.golden_model.scord.params import Region
+from racetrap.sim.fast import build
+from racetrap.sim.fast.clocks import fold_registers, gate_trackers
+from racetrap.sim.fast.compare import check_launch
+from racetrap.sim.fast.library import Timing
+from racetrap.sim.fast.simulation import FastSim
+from racetrap.sim.gpu.knobs import KNOBS
+from racetrap.sim.gpu.random_events import random_events, transactions_of
+
+_COUNTER = r"""module counter(clk, go, \total$3 );
+  reg [3:0] \$1 ;
+  reg [3:0] \total$3 ;
+  always @(posedge clk)
+    \total$3  <= \$1 ;
+  always @* begin
+    if (\$auto$7 ) begin end
+    \$1  = \total$3 ;
+    if (go) begin
+      \$1 [1:0] = \total$3 [1:0] + 1;
+    end
+  end
+endmodule
+"""
+_FOLDED = r"""module counter(clk, go, \total$3 );
+  reg [3:0] \$1 ;
+  reg [3:0] \total$3 ;
+  always @(posedge clk) begin
+    if (go) begin
+      \total$3 [1:0] <= \total$3 [1:0] + 1;
+    end
+  end
+endmodule
+"""
+
+
+def test_register_is_folded_in_each_module():
+    assert fold_registers(_COUNTER + _COUNTER) == _FOLDED + _FOLDED
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("endmodule", "  assign o = \\$1 [0];\nendmodule"),
+        ("    if (go) begin\n", "    if (go) begin\n      \\$2  = 1;\n"),
+        ("    if (go) begin\n", "    if (\\$1 [3]) begin\n"),
+        ("\\$1  = \\total$3 ;", "\\$1  = \\other ;"),
+        ("  always @(posedge clk)", "  always @(posedge fast)"),
+    ],
+    ids=["read outside", "second target", "read inside", "no register's default", "other clock"],
+)
+def test_anything_else_stays(old, new):
+    verilog = _COUNTER.replace(old, new)
+    assert verilog != _COUNTER
+    assert fold_registers(verilog) == verilog
+
+
+_INSTANCE = "  \\top.tracker_{0}  tracker_{0} (\n    .clk(clk),\n    .rst(rst)\n  );\n"
+
+
+def test_each_tracker_gets_its_clock():
+    gated = gate_trackers("".join(map(_INSTANCE.format, range(12))), 12)
+    for name in ("tracker_1", "tracker_11"):
+        assert gated.count(f"wire {name}__clk = clk & {name}__moves;") == 1
+        assert gated.count(f"\\top.{name}  {name} (\n    .clk({name}__clk),\n") == 1
+
+
+def test_trackers_are_counted():
+    with pytest.raises(ValueError, match=r"^Trackers in the Verilog must be 2, not 1$"):
+        gate_trackers(_INSTANCE.format(0), 2)
+
+
+def _cycles(model):
+    """Every bit that leaves the hardware in two launches, and the cycles of the steps."""
+    region = Region(data_base=1 << 13, size_log2=13, metadata_base=0x8000)
+    timing = Timing(idle_percent=20, latency=5, jitter=9, reorder=True, back_pressure=20)
+    seen = []
+    with FastSim(model, seed=3, timing=timing) as sim:
+        for knobs in ("mixed", "contended"):
+            events = random_events(model.params, region, KNOBS[knobs], 1, 400)
+            check_launch(sim, model.params, region, transactions_of(events, model.params))
+            steps = [sim.step_words(bank).tobytes() for bank in range(model.params.banks)]
+            seen += [bytes(sim.stats), steps, sim.counters(), sim.reports()]
+    return seen
+
+
+def test_all_cycles_are_the_designs_own(model, monkeypatch, tmp_path):
+    rewritten = _cycles(model)
+    monkeypatch.setenv("RACETRAP_CACHE", str(tmp_path))
+    monkeypatch.setattr(build, "fold_registers", lambda verilog: verilog)
+    monkeypatch.setattr(build, "gate_trackers", lambda verilog, count: verilog)
+    assert _cycles(build.build_fast(model.preset, model.params)) == rewritten
