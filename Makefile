@@ -11,7 +11,7 @@ SOURCES := golden_model rtl generators sim tb racetrap
 TYPES := $(BUILD)/types/racetrap
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format types unit bench campaign docs kernels clean
+.PHONY: help setup demo test lint format types unit bench campaign evaluate docs kernels clean
 
 help:
 	@echo "make setup     make the virtual environment $(VENV)"
@@ -82,6 +82,7 @@ evaluate: $(READY)
 
 docs: $(READY)
 	$(BIN)/python -m racetrap.generators.docs docs
+	$(BIN)/python -m racetrap.sim.gpu.concurrency.docs docs/concurrency-suite.md
 
 kernels: $(READY)
 	$(BIN)/python -m racetrap.sim.gpu.kernel_files
