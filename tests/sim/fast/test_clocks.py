@@ -76,7 +76,9 @@ def test_trackers_are_counted():
 def _cycles(model):
     """Every bit that leaves the hardware in two launches, and the cycles of the steps."""
     region = Region(data_base=1 << 13, size_log2=13, metadata_base=0x8000)
-    timing = Timing(idle_percent=20, latency=5, jitter=9, reorder=True, back_pressure=20)
+    timing = Timing(
+        idle_percent=20, latency=5, jitter=9, reorder=True, back_pressure=20, watchdog=5_000
+    )
     seen = []
     with FastSim(model, seed=3, timing=timing) as sim:
         for knobs in ("mixed", "contended"):
