@@ -17,6 +17,7 @@ import cocotb_tools.config
 import find_libpython
 
 from racetrap.sim.bench_top import BENCH_MODULE
+from racetrap.sim.build_cache import locked
 from racetrap.sim.tools import tool_environment
 from racetrap.sim.verilator import BuiltModel
 
@@ -96,6 +97,22 @@ def run(
     """
     folder.mkdir(parents=True, exist_ok=True)
     folder = folder.resolve()
+    # Another run may want the same folder: it waits until this one's results are read.
+    with locked(folder.with_name(f"{folder.name}.lock")):
+        return _run(model, module, folder, plan, seed, case, stall_seconds, watch)
+
+
+def _run(
+    model: BuiltModel,
+    module: str,
+    folder: Path,
+    plan: dict[str, Any],
+    seed: int,
+    case: str | None,
+    stall_seconds: float,
+    watch: Callable[[dict[str, Any]], None] | None,
+) -> RunResult:
+    """``run`` in a folder that is there and that nobody else uses."""
     results = folder / "results.xml"
     notes = folder / NOTES
     results.unlink(missing_ok=True)
