@@ -24,6 +24,7 @@ __all__ = [
     "progress",
     "report_console",
     "set_option",
+    "size_option",
     "write_json",
 ]
 
@@ -77,6 +78,17 @@ def set_option(function: Callable[..., Any]) -> Callable[..., Any]:
         metavar="NAME=VALUE",
         multiple=True,
         help="Change one parameter; may be repeated.",
+    )(function)
+
+
+def size_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator: the option ``--size``, the size of the applications' inputs."""
+    return click.option(
+        "--size",
+        type=click.Choice(("tiny", "small", "paper")),
+        default="tiny",
+        show_default=True,
+        help="Size of the applications' inputs.",
     )(function)
 
 

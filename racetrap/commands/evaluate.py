@@ -21,6 +21,7 @@ from racetrap.output import (
     json_option,
     print_table,
     report_console,
+    size_option,
     write_json,
 )
 from racetrap.sim.evaluation.detect import DETECTORS
@@ -36,7 +37,6 @@ from racetrap.worker_pool import worker_pool
 
 __all__ = ["command"]
 
-_SIZES = ("tiny", "small", "paper")
 _RACY_DETECTORS = ("base", "cached")
 _TABLE_WIDTH = 150
 
@@ -147,10 +147,7 @@ def _problems(tables: Tables) -> list[str]:
 
 
 @command.command("scor")
-@click.option(
-    "--size", type=click.Choice(_SIZES), default="tiny", show_default=True,
-    help="Size of the applications' inputs.",
-)  # fmt: skip
+@size_option
 @click.option(
     "--workload", "workloads", type=click.Choice(list(RACES)), multiple=True,
     help="Run only this row of the tables; may be repeated.",

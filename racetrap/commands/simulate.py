@@ -23,6 +23,7 @@ from racetrap.output import (
     print_table,
     report_console,
     set_option,
+    size_option,
     write_json,
 )
 from racetrap.reports import (
@@ -43,7 +44,6 @@ __all__ = ["command"]
 
 _TESTS = "racetrap.tb.play_tests"
 _SUITES = ("scor-micro", "scor-apps")
-_SIZES = ("tiny", "small", "paper")
 #: The suite's table has names worth reading: it is not squeezed into a narrow terminal.
 _TABLE_WIDTH = 150
 
@@ -181,10 +181,7 @@ def _trace(
     help="Random schedules of each micro-benchmark, besides the fixed ones; or all schedules "
     "of each application.",
 )  # fmt: skip
-@click.option(
-    "--size", type=click.Choice(_SIZES), default="tiny", show_default=True,
-    help="Size of the applications' inputs.",
-)  # fmt: skip
+@size_option
 @click.option("--waves", is_flag=True, help="Write waves as a VCD file.")
 @click.option("--junit", "junit_file", metavar="FILE", help="Write the suite's verdicts as JUnit.")
 @set_option

@@ -58,6 +58,8 @@ def causes(trace: Trace, params: ScordParams, pairs: Sequence[Pair]) -> list[Cau
     pairs : sequence of Pair
         Races in the monitored region.
     """
+    if not pairs:
+        return []  # nothing to watch: the whole run need not be checked again
     # An access may begin before the word that it shares with the other.
     pairs = [pair._replace(address=_common_word(trace, pair) << 2) for pair in pairs]
     seen = histories(trace, params, {pair.address for pair in pairs})

@@ -43,8 +43,6 @@ class BuildSummary:
         Whether its unique races were the golden model's in every run.
     unique : dict of str to set of UniqueRace
         Unique races by detector over all runs.
-    unconfirmed : set of UniqueRace
-        Races reported with caching at an instruction for which the oracle has none in any run.
     oracle : set of (int, int, str)
         Unique races of the oracle over all runs.
     outcomes : Counter of str
@@ -61,7 +59,6 @@ class BuildSummary:
     hardware_reported: int = 0
     hardware_agrees: bool = True
     unique: defaultdict[str, set[UniqueRace]] = field(default_factory=lambda: defaultdict(set))
-    unconfirmed: set[UniqueRace] = field(default_factory=set)
     oracle: set[tuple[int, int, str]] = field(default_factory=set)
     outcomes: Counter[str] = field(default_factory=Counter)
     places: dict[int, str] = field(default_factory=dict)
@@ -80,8 +77,13 @@ class BuildSummary:
             self.hardware_runs += 1
             self.hardware_reported += bool(result.hardware.races)
             self.hardware_agrees &= result.hardware.races == result.detectors["cached"]
+
+    @property
+    def unconfirmed(self) -> set[UniqueRace]:
+        """Races reported with caching at an instruction for which the oracle has none in any
+        run."""
         racing = {pc for first, second, _ in self.oracle for pc in (first, second)}
-        self.unconfirmed = {race for race in self.unique["cached"] if race[0] not in racing}
+        return {race for race in self.unique["cached"] if race[0] not in racing}
 
 
 @dataclass(frozen=True)
