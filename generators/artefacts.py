@@ -6,12 +6,13 @@ import json
 from pathlib import Path
 
 from amaranth.back import verilog
+from amaranth.lib import wiring
 
 from racetrap.generators.description import describe
 from racetrap.generators.presets import module_name
 from racetrap.generators.register_files import write_header, write_manual
-from racetrap.golden_model.scord.params import ScordParams
-from racetrap.rtl.scord.system import ScordSystem
+from racetrap.generators.system import Params
+from racetrap.generators.systems import system_of
 
 __all__ = ["generate"]
 
@@ -26,7 +27,7 @@ _WAIVERS = {
 }
 
 
-def generate(preset: str, params: ScordParams, directory: Path) -> dict[str, Path]:
+def generate(preset: str, params: Params, directory: Path) -> dict[str, Path]:
     """Write the files of a configuration; the same input gives the same bytes anywhere.
 
     Nothing is written before the whole design has been elaborated.
@@ -35,7 +36,7 @@ def generate(preset: str, params: ScordParams, directory: Path) -> dict[str, Pat
     ----------
     preset : str
         Name: of the files, and with ``_`` for ``-`` of the Verilog module.
-    params : ScordParams
+    params : Params
         Parameters (the preset's own, or changed).
     directory : Path
         Folder of the files; made if it does not exist.
@@ -44,34 +45,44 @@ def generate(preset: str, params: ScordParams, directory: Path) -> dict[str, Pat
     -------
     dict of str to Path
         ``verilog`` (.v), ``description`` (.json), ``verilator`` (.vlt: lint waivers), ``header``
-        (.h: registers for C), ``manual`` (.md: registers).
+        (.h: registers for C), ``manual`` (.md: registers), and ``verilog <part>`` for each part
+        that is a top of its own (-<part>.v).
 
     Raises
     ------
     OSError
         If a file cannot be written.
     """
-    system = ScordSystem(params)
-    texts = {
-        "verilog": verilog.convert(
-            system, name=module_name(preset), emit_src=False, strip_internal_attrs=True
+    system = system_of(params)
+    tops = {"": system.top(params)} | {name: part(params) for name, part in system.parts.items()}
+    files = {
+        "verilog": (f"{preset}.v", _verilog(preset, "", tops[""])),
+        "description": (
+            f"{preset}.json", json.dumps(describe(preset, params, tops), indent=1) + "\n",
         ),
-        "description": json.dumps(describe(preset, params, system), indent=1) + "\n",
-        "verilator": _verilator_control(preset),
-    }
-    suffixes = {"verilog": "v", "description": "json", "verilator": "vlt"}
+        "verilator": (f"{preset}.vlt", _verilator_control(preset)),
+    }  # fmt: skip
+    for name in system.parts:
+        files[f"verilog {name}"] = (f"{preset}-{name}.v", _verilog(preset, name, tops[name]))
     directory.mkdir(parents=True, exist_ok=True)
-    paths = {kind: directory / f"{preset}.{suffix}" for kind, suffix in suffixes.items()}
-    for kind, path in paths.items():
-        path.write_text(texts[kind], encoding="utf-8")
+    paths = {}
+    for kind, (file, text) in files.items():
+        paths[kind] = directory / file
+        paths[kind].write_text(text, encoding="utf-8")
     paths |= {"header": directory / f"{preset}.h", "manual": directory / f"{preset}.md"}
-    write_header(paths["header"])
-    write_manual(paths["manual"])
+    write_header(system, paths["header"])
+    write_manual(system, paths["manual"])
     return paths
+
+
+def _verilog(preset: str, part: str, top: wiring.Component) -> str:
+    return verilog.convert(
+        top, name=module_name(preset, part), emit_src=False, strip_internal_attrs=True
+    )
 
 
 def _verilator_control(preset: str) -> str:
     lines = ["`verilator_config"]
     for rule, reason in _WAIVERS.items():
-        lines += [f"// {reason}", f'lint_off -rule {rule} -file "*{preset}.v"']
+        lines += [f"// {reason}", f'lint_off -rule {rule} -file "*{preset}*.v"']
     return "\n".join(lines) + "\n"

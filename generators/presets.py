@@ -1,6 +1,7 @@
 """Named configurations, and changes of them by ``name=value`` settings.
 
-Ref: ScoRD (ISCA'20) Table V (GPU), Section IV-B and Table VII (metadata).
+Ref: ScoRD (ISCA'20) Table V (GPU), Section IV-B and Table VII (metadata); SigRace (ISCA'09)
+Tables 4-6.
 """
 
 from __future__ import annotations
@@ -8,17 +9,31 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from enum import Enum
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from racetrap.generators.random_configurations import random_configuration
+from racetrap.generators.random_configurations import random_scord, random_sigrace
+from racetrap.generators.system import Params
 from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.sigrace.params import SigraceParams
 
-__all__ = ["PRESETS", "Preset", "find_preset", "module_name", "with_settings"]
+__all__ = [
+    "PRESETS",
+    "SCORD_PRESETS",
+    "SIGRACE_PRESETS",
+    "Preset",
+    "find_preset",
+    "module_name",
+    "with_settings",
+]
+
+_Params = TypeVar("_Params", bound=Params, covariant=True)
+_Changed = TypeVar("_Changed", bound=Params)
 
 
 @dataclass(frozen=True)
-class Preset:
+class Preset(Generic[_Params]):
     """A named configuration.
 
     Parameters
@@ -27,19 +42,19 @@ class Preset:
         Name in lower case, words joined by hyphens.
     summary : str
         What it is for, in one line.
-    params : ScordParams
+    params : ScordParams or SigraceParams
         Its parameters.
     """
 
     name: str
     summary: str
-    params: ScordParams
+    params: _Params
 
 
 _SMALL = ScordParams(sm_count=2, blocks_per_sm=2, warps_per_sm=4, ratio=4, outstanding=8)
 
-#: Every preset by name.
-PRESETS: Mapping[str, Preset] = MappingProxyType({
+#: Presets of ScoRD by name.
+SCORD_PRESETS: Mapping[str, Preset[ScordParams]] = MappingProxyType({
     preset.name: preset
     for preset in (
         # Fast to generate and simulate: the configuration of most tests.
@@ -62,39 +77,68 @@ PRESETS: Mapping[str, Preset] = MappingProxyType({
     )
 })  # fmt: skip
 
+#: Presets of SigRace by name.
+SIGRACE_PRESETS: Mapping[str, Preset[SigraceParams]] = MappingProxyType({
+    preset.name: preset
+    for preset in (
+        # Everything overflows, wraps and saturates soon: the configuration of most tests.
+        Preset(
+            "sigrace-tiny",
+            "2 cores, 3 threads, short blocks and queues, for tests",
+            SigraceParams(
+                cores=2, threads=3, filters=4, filter_bits=32, usb_limit=4, block_instructions=50,
+                history_depth=4, timestamp_bits=6, log_depth=2, log_blocks=2, trap_depth=2,
+                link_depth=4,
+            ),
+        ),
+        # The paper's own: B2_S2 of Tables 5 and 6, 8 processors, 16 entries, 20-bit counters.
+        Preset("sigrace", "The paper's detector: 8 cores, 2 Kbit signatures", SigraceParams()),
+    )
+})  # fmt: skip
 
-def find_preset(name: str) -> Preset:
-    """The preset called ``name``, or the random configuration of ``random-NUMBER``.
+#: Every preset by name.
+PRESETS: Mapping[str, Preset[Params]] = MappingProxyType({**SCORD_PRESETS, **SIGRACE_PRESETS})
+
+#: Random configurations by the prefix of their names.
+_RANDOM = {"random": random_scord, "sigrace-random": random_sigrace}
+
+
+def find_preset(name: str) -> Preset[Params]:
+    """The preset called ``name``, or a random configuration.
+
+    The name ``random-NUMBER`` gives one of ScoRD, ``sigrace-random-NUMBER`` one of SigRace.
 
     Raises
     ------
     ValueError
         If there is no such preset.
     """
-    if found := re.fullmatch(r"random-(\d{1,9})", name):
-        number = int(found[1])
-        return Preset(name, f"Random configuration {number}", random_configuration(number))
+    found = re.fullmatch(r"(.*)-(\d{1,9})", name)
+    if found and found[1] in _RANDOM:
+        number = int(found[2])
+        return Preset(name, f"Random configuration {number}", _RANDOM[found[1]](number))
     if name not in PRESETS:
-        choices = ", ".join(PRESETS)
-        raise ValueError(f"Preset must be one of {choices}, or random-NUMBER, not {name}")
+        choices = ", ".join([*PRESETS, *(f"{prefix}-NUMBER" for prefix in _RANDOM)])
+        raise ValueError(f"Preset must be one of {choices}, not {name}")
     return PRESETS[name]
 
 
-def module_name(preset: str) -> str:
-    """Verilog module of a preset."""
-    return preset.replace("-", "_")
+def module_name(preset: str, part: str = "") -> str:
+    """Verilog module of a preset, or of a part of it."""
+    name = f"{preset}-{part}" if part else preset
+    return name.replace("-", "_")
 
 
-def with_settings(params: ScordParams, settings: Iterable[str]) -> ScordParams:
+def with_settings(params: _Changed, settings: Iterable[str]) -> _Changed:
     """``params`` with some parameters changed.
 
     Parameters
     ----------
-    params : ScordParams
+    params : ScordParams or SigraceParams
         Parameters to start from.
     settings : iterable of str
         Changes as ``name=value``; numbers in any base that Python writes, ``true`` or
-        ``false`` for switches.
+        ``false`` for switches, the word itself for a choice of words.
 
     Raises
     ------
@@ -112,7 +156,12 @@ def with_settings(params: ScordParams, settings: Iterable[str]) -> ScordParams:
             raise ValueError(f"Setting name must be one of {', '.join(kinds)}, not {name}")
         if name in changes:
             raise ValueError(f"Setting {name} must be given once, not again as {text}")
-        changes[name] = _switch(name, text) if kinds[name] is bool else _number(name, text)
+        if issubclass(kinds[name], Enum):
+            changes[name] = text  # the parameters know the words
+        elif kinds[name] is bool:
+            changes[name] = _switch(name, text)
+        else:
+            changes[name] = _number(name, text)
     return replace(params, **changes)
 
 

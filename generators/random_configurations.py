@@ -6,14 +6,18 @@ represented; a draw that breaks a rule between parameters is drawn again.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.sigrace.params import Form, SigraceParams
 
-__all__ = ["random_configuration"]
+__all__ = ["random_scord", "random_sigrace"]
 
-_CHOICES: dict[str, tuple[int, ...]] = {
+_Params = TypeVar("_Params", ScordParams, SigraceParams)
+
+_SCORD: dict[str, tuple[int, ...]] = {
     "sm_count": (1, 2, 3, 4, 5, 7, 8, 9),
     "blocks_per_sm": (1, 2, 3, 4, 5, 7, 8, 9),
     "warps_per_sm": (1, 2, 3, 4, 5, 7, 8, 9, 31, 32),
@@ -33,12 +37,43 @@ _CHOICES: dict[str, tuple[int, ...]] = {
 }
 
 
-def random_configuration(number: int) -> ScordParams:
-    """Configuration ``number``: always the same one for a number."""
+_SIGRACE: dict[str, Sequence[Any]] = {
+    "cores": (1, 2, 3, 4, 5),
+    "contexts": (1, 1, 2, 3),
+    "threads": (1, 2, 3, 4, 5, 7, 8, 9),
+    "lsb_bits": (4, 8, 9, 10, 12, 16),
+    "filters": (2, 4, 8, 16),
+    "filter_bits": (16, 32, 64, 256),
+    "one_hot_lsb": (False, False, True),
+    "form": tuple(Form),
+    "usb_limit": (1, 2, 3, 4, 5, 24),
+    "block_instructions": (1, 7, 8, 9, 100, 2000),
+    "history_depth": (1, 2, 3, 4, 5, 16),
+    "timestamp_bits": (2, 3, 4, 20, 32),
+    "sequence_bits": (2, 3, 8),
+    "log_depth": (1, 2, 3, 4, 5),
+    "log_blocks": (1, 2, 8),
+    "trap_depth": (1, 2, 3, 4, 5),
+    "link_depth": (2, 3, 4, 5, 32),
+    "pc_bits": (8, 20, 32),
+}
+
+
+def _draw(kind: type[_Params], choices: Mapping[str, Sequence[Any]], number: int) -> _Params:
     random = Random(f"configuration {number}")
     while True:
-        drawn: dict[str, Any] = {name: random.choice(some) for name, some in _CHOICES.items()}
+        drawn: dict[str, Any] = {name: random.choice(some) for name, some in choices.items()}
         try:
-            return ScordParams(**drawn)
+            return kind(**drawn)
         except ValueError:
             continue
+
+
+def random_scord(number: int) -> ScordParams:
+    """Configuration ``number`` of ScoRD: always the same one for a number."""
+    return _draw(ScordParams, _SCORD, number)
+
+
+def random_sigrace(number: int) -> SigraceParams:
+    """Configuration ``number`` of SigRace: always the same one for a number."""
+    return _draw(SigraceParams, _SIGRACE, number)

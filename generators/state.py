@@ -1,6 +1,6 @@
 """State bits of a configuration by kind: what the method needs beside what the hardware has.
 
-Ref: ScoRD (ISCA'20) Section IV-C.
+Ref: ScoRD (ISCA'20) Section IV-C; SigRace (ISCA'09) Section 5.5.
 """
 
 from __future__ import annotations
@@ -9,28 +9,10 @@ import re
 from dataclasses import dataclass
 
 from racetrap.generators.structure import StateBits, state_bits
-from racetrap.golden_model.scord.params import ScordParams
-from racetrap.golden_model.scord.state import state_bits as method_bits
-from racetrap.rtl.scord.system import ScordSystem
+from racetrap.generators.system import Params
+from racetrap.generators.systems import system_of
 
 __all__ = ["StatePart", "state_parts"]
-
-#: Kind of the state of a module by its path; the first pattern that matches counts.  The first
-#: three kinds are the method's own, the others explain what the hardware has on top.
-_KINDS = {
-    "lock_tables": r"\.tracker_\d+\.lock_tables",
-    "barrier_ids": r"\.tracker_\d+\.barrier_ids",
-    "fence_files": r"\.bank_\d+\..*fence_file",
-    "tracker_pipelines": r"\.(tracker|gate)_\d+",
-    "interleaver": r"\.interleaver",
-    "packet_fifos": r"\.bank_\d+\.(fifo|located)",
-    "report_fifos": r"\.bank_\d+\.reports",
-    "metadata_windows": r"\.bank_\d+\.accessor",
-    "check_pipelines": r"\.bank_\d+",
-    "local_memory": r"\.local_memory_\d+",
-    "report_path": r"\.report_path",
-    "registers": r"\.(registers|launch_control)|^top$",
-}
 
 
 @dataclass(frozen=True)
@@ -54,7 +36,7 @@ class StatePart:
     memory_bits: int
 
 
-def state_parts(params: ScordParams) -> list[StatePart]:
+def state_parts(params: Params) -> list[StatePart]:
     """State of the whole system by kind; every module of the design is in exactly one kind.
 
     Raises
@@ -62,10 +44,12 @@ def state_parts(params: ScordParams) -> list[StatePart]:
     ValueError
         If a module with state belongs to no kind.
     """
-    method = method_bits(params)
-    built = dict.fromkeys(_KINDS, StateBits())
-    for path, bits in state_bits(ScordSystem(params)).items():
-        kind = next((kind for kind, rule in _KINDS.items() if re.search(rule, path)), None)
+    system = system_of(params)
+    method = system.method_bits(params)
+    kinds = system.state_kinds
+    built = dict.fromkeys([*kinds, *method], StateBits())
+    for path, bits in state_bits(system.top(params)).items():
+        kind = next((kind for kind, rule in kinds.items() if re.search(rule, path)), None)
         if kind is None:
             raise ValueError(f"Module with state must belong to a kind, not {path}")
         built[kind] += bits

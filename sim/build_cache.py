@@ -18,7 +18,8 @@ import racetrap.generators
 import racetrap.golden_model
 import racetrap.rtl
 import racetrap.sim
-from racetrap.golden_model.scord.params import ScordParams
+from racetrap.generators.system import Params
+from racetrap.generators.systems import system_of
 from racetrap.sim.tools import tool_environment
 
 __all__ = ["BuildError", "cache_folder", "generate_rtl", "locked", "run_tool", "source_hash"]
@@ -73,7 +74,7 @@ def run_tool(command: list[str], folder: Path) -> None:
         raise BuildError(f"Command {command[0]} failed in {folder}:\n{said}")
 
 
-def generate_rtl(preset: str, params: ScordParams, folder: Path, rtl: Path | None = None) -> None:
+def generate_rtl(preset: str, params: Params, folder: Path, rtl: Path | None = None) -> None:
     """Write a system's artefacts into ``folder``.
 
     They are made in a process of its own, so that an RTL other than ours stays out of ours.
@@ -82,7 +83,7 @@ def generate_rtl(preset: str, params: ScordParams, folder: Path, rtl: Path | Non
     ----------
     preset : str
         Name of the preset.
-    params : ScordParams
+    params : Params
         Its parameters.
     folder : Path
         Folder of the artefacts, which must exist.
@@ -91,4 +92,5 @@ def generate_rtl(preset: str, params: ScordParams, folder: Path, rtl: Path | Non
     """
     rtl = rtl or Path(racetrap.rtl.__path__[0])
     (folder / "params.json").write_text(json.dumps(asdict(params)), encoding="utf-8")
-    run_tool([sys.executable, "-m", "racetrap.sim.generate_rtl", str(rtl), preset], folder)
+    system = system_of(params).name
+    run_tool([sys.executable, "-m", "racetrap.sim.generate_rtl", str(rtl), system, preset], folder)

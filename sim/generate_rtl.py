@@ -1,7 +1,7 @@
 """Writes the artefacts of ``params.json`` here, with the RTL of a given folder.
 
-``python -m racetrap.sim.generate_rtl RTL_FOLDER PRESET``: the folder stands in for the package
-``racetrap.rtl``, so that a bug can be planted in a copy of it.
+``python -m racetrap.sim.generate_rtl RTL_FOLDER SYSTEM PRESET``: the folder stands in for the
+package ``racetrap.rtl``, so that a bug can be planted in a copy of it.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ import importlib.util
 import json
 import sys
 from pathlib import Path
-
-from racetrap.golden_model.scord.params import ScordParams
 
 __all__ = ["use_rtl_of"]
 
@@ -31,9 +29,10 @@ def use_rtl_of(folder: Path) -> None:
 def _main() -> None:
     use_rtl_of(Path(sys.argv[1]))
     from racetrap.generators.artefacts import generate
+    from racetrap.generators.systems import system_named
 
-    params = ScordParams(**json.loads(Path("params.json").read_text(encoding="utf-8")))
-    generate(sys.argv[2], params, Path())
+    values = json.loads(Path("params.json").read_text(encoding="utf-8"))
+    generate(sys.argv[3], system_named(sys.argv[2]).params(**values), Path())
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from pathlib import Path
 import cocotb_tools.config
 
 import racetrap.rtl
-from racetrap.golden_model.scord.params import ScordParams
+from racetrap.generators.system import Params
 from racetrap.sim import bench_top
 from racetrap.sim.bench_top import BENCH_MODULE, BenchTop, Port
 from racetrap.sim.build_cache import (
@@ -75,7 +75,7 @@ class BuiltModel:
     ----------
     preset : str
         Name of the preset.
-    params : ScordParams
+    params : Params
         Its parameters.
     folder : Path
         Folder of the build; ``<preset>.v`` and ``<preset>.json`` are in it.
@@ -84,7 +84,7 @@ class BuiltModel:
     """
 
     preset: str
-    params: ScordParams
+    params: Params
     folder: Path
     waves: bool
 
@@ -99,7 +99,7 @@ class BuiltModel:
 
 
 def build(
-    preset: str, params: ScordParams, *, waves: bool = False, patch: Patch | None = None
+    preset: str, params: Params, *, waves: bool = False, patch: Patch | None = None
 ) -> BuiltModel:
     """Generate and Verilate a system, or find it in the cache.
 
@@ -107,7 +107,7 @@ def build(
     ----------
     preset : str
         Name of the preset; it names the module.
-    params : ScordParams
+    params : Params
         Parameters (the preset's own, or changed).
     waves : bool
         Build with wave tracing.
@@ -132,7 +132,7 @@ def build(
     return model
 
 
-def _key(preset: str, params: ScordParams, waves: bool, patch: Patch | None) -> str:
+def _key(preset: str, params: Params, waves: bool, patch: Patch | None) -> str:
     """Hash of everything that the build depends on."""
     sources = source_hash([Path(__file__), Path(bench_top.__file__)])
     libraries = str(cocotb_tools.config.libs_dir)

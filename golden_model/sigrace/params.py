@@ -13,7 +13,16 @@ from typing import NamedTuple
 from racetrap.golden_model.h3 import h3_rows
 from racetrap.golden_model.layout import Layout
 
-__all__ = ["FLIT_BITS", "GRANULE_BYTES", "Form", "SigraceParams", "SubFilter"]
+__all__ = [
+    "FLIT_BITS",
+    "GRANULE_BYTES",
+    "MAX_BITMAP_LSB_BITS",
+    "ORGANISATIONS",
+    "PARTITIONS",
+    "Form",
+    "SigraceParams",
+    "SubFilter",
+]
 
 #: Addresses in signatures are those of 4-byte words: "a good choice is to use word addresses".
 GRANULE_BYTES = 4
@@ -81,7 +90,11 @@ _RANGES = {
 }
 _SWITCHES = ("one_hot_lsb", "trace_port")
 #: Largest LSB portion that is sent as a bitmap.
-_BITMAP_LSB_BITS = 12
+MAX_BITMAP_LSB_BITS = 12
+#: Bits of the LSB portion of the paper's address partitions B1 to B3 (Table 5).
+PARTITIONS = {1: 8, 2: 10, 3: 16}
+#: Number of filters and bits of each of the paper's signature organisations S1 to S6 (Table 6).
+ORGANISATIONS = {1: (16, 256), 2: (16, 128), 3: (16, 64), 4: (8, 512), 5: (8, 256), 6: (8, 128)}
 
 
 @dataclass(frozen=True)
@@ -171,9 +184,9 @@ class SigraceParams:
             raise ValueError(
                 f"Parameter filter_bits must be a power of two, not {self.filter_bits}"
             )
-        if self.lsb_bits > _BITMAP_LSB_BITS and (self.form is Form.SETS or self.one_hot_lsb):
+        if self.lsb_bits > MAX_BITMAP_LSB_BITS and (self.form is Form.SETS or self.one_hot_lsb):
             raise ValueError(
-                f"Parameter lsb_bits must be at most {_BITMAP_LSB_BITS} with form sets or "
+                f"Parameter lsb_bits must be at most {MAX_BITMAP_LSB_BITS} with form sets or "
                 f"one_hot_lsb, not {self.lsb_bits} (set form=hashed)"
             )
 

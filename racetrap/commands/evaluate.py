@@ -13,7 +13,7 @@ from typing import Any
 import click
 from rich.console import Console
 
-from racetrap.generators.presets import PRESETS
+from racetrap.generators.presets import SCORD_PRESETS
 from racetrap.output import (
     ExitStatus,
     fail,
@@ -51,7 +51,7 @@ def _hardware(wanted: bool) -> FastModel | None:
         return None
     if missing := missing_tools():
         fail(missing[0], ExitStatus.FAILED)
-    preset = PRESETS[DETECTORS["cached"]]
+    preset = SCORD_PRESETS[DETECTORS["cached"]]
     try:
         return build_fast(preset.name, preset.params)
     except BuildError as error:
@@ -62,7 +62,7 @@ def _jobs(
     builds: list[Build], size: str, schedules: int, seed: int, model: FastModel | None, rtl: int,
     region_log2: int,
 ) -> list[Job]:  # fmt: skip
-    params = {name: PRESETS[preset].params for name, preset in DETECTORS.items()}
+    params = {name: SCORD_PRESETS[preset].params for name, preset in DETECTORS.items()}
     # Coarse units make false races: of interest where nothing else is to be reported.
     racy = {name: params[name] for name in _RACY_DETECTORS}
     return [

@@ -11,6 +11,7 @@ from rich.console import Console
 from racetrap.generators.description import describe_layouts
 from racetrap.generators.presets import PRESETS, find_preset
 from racetrap.generators.state import StatePart, state_parts
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.state import metadata_overhead
 from racetrap.output import input_errors, json_option, print_table, report_console, write_json
 
@@ -36,9 +37,10 @@ def command(name: str | None, json_file: str | None) -> None:
         "summary": preset.summary,
         "parameters": asdict(preset.params),
         "layouts": describe_layouts(preset.params),
-        "metadata_overhead": metadata_overhead(preset.params),
         "state_bits": [asdict(part) for part in parts],
     }
+    if isinstance(preset.params, ScordParams):
+        shown["metadata_overhead"] = metadata_overhead(preset.params)
     _print(console, shown, parts)
     write_json(json_file, shown)
 
@@ -56,4 +58,5 @@ def _print(console: Console, shown: dict[str, Any], parts: list[StatePart]) -> N
     rows = [(part.kind, part.method, part.flip_flops, part.memory_bits) for part in parts]
     sums = [sum(row[column] for row in rows) for column in (1, 2, 3)]
     print_table(console, "State", columns, [*rows, ("total", *sums)])
-    console.print(f"Metadata is {shown['metadata_overhead']:.1%} of the monitored data.")
+    if "metadata_overhead" in shown:
+        console.print(f"Metadata is {shown['metadata_overhead']:.1%} of the monitored data.")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from racetrap.generators.presets import PRESETS
+from racetrap.generators.presets import SCORD_PRESETS
 from racetrap.golden_model.events import DataRegion, Geometry, TraceHeader
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.evaluation.paper import MICRO_BENCHMARKS_ROW
@@ -22,7 +22,7 @@ from racetrap.sim.gpu.workloads.registry import WORKLOADS
 
 __all__ = ["GEOMETRY", "Build", "Schedule", "applications", "micro_benchmarks", "trace_of"]
 
-_PARAMS = PRESETS["scord"].params
+_PARAMS = SCORD_PRESETS["scord"].params
 #: GPU that everything runs on: the paper's.
 GEOMETRY = Geometry(_PARAMS.sm_count, _PARAMS.blocks_per_sm, _PARAMS.warps_per_sm)
 _SCHEDULERS = ("round-robin", "greedy-then-oldest", "in-order")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from racetrap.generators.presets import PRESETS
+from racetrap.generators.presets import SCORD_PRESETS
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
 from racetrap.golden_model.scord.params import LINE_BYTES, WORDS_PER_LINE, Region, ScordParams
 from racetrap.sim.fast.build import build_fast
@@ -74,14 +74,14 @@ def _launch(
 
 def streaming() -> float:
     """Accesses a cycle of the paper's detector on whole lines, metadata answering at once."""
-    params = PRESETS["scord"].params
+    params = SCORD_PRESETS["scord"].params
     result, _ = _launch("scord", params, _lines(params.sm_count, 600))
     return result.accesses / result.cycles
 
 
 def back_to_back() -> float:
     """Accesses a cycle when every access is to one metadata entry."""
-    params = PRESETS["scord"].params
+    params = SCORD_PRESETS["scord"].params
     store = Transaction(TransactionKind.STORE, strong=1, mask=1)
     traffic = [(number % params.sm_count, store) for number in range(20_000)]
     result, _ = _launch("scord", params, traffic)
@@ -94,7 +94,7 @@ def bandwidth(outstanding: int, latency: int) -> Bandwidth:
     Every access reads its entry and writes it back, and keeps its place in the window until
     the write is answered, so that about twice the latency is in flight.
     """
-    params = replace(PRESETS["scord"].params, sm_count=_FEW_SMS, outstanding=outstanding)
+    params = replace(SCORD_PRESETS["scord"].params, sm_count=_FEW_SMS, outstanding=outstanding)
     # The region is passed over once: each entry is read and written once.
     lines = _REGION.entries(params) * params.granularity // LINE_BYTES
     _, stats = _launch("scord", params, _lines(_FEW_SMS, lines), latency)
@@ -104,6 +104,6 @@ def bandwidth(outstanding: int, latency: int) -> Bandwidth:
 
 def banks(preset: str) -> float:
     """Accesses a cycle of a preset on whole lines from all its SMs."""
-    params = PRESETS[preset].params
+    params = SCORD_PRESETS[preset].params
     result, _ = _launch(preset, params, _lines(params.sm_count, 960))
     return result.accesses / result.cycles

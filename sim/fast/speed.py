@@ -21,7 +21,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from racetrap.generators.presets import PRESETS
+from racetrap.generators.presets import SCORD_PRESETS
 from racetrap.golden_model.scord.detector_bank import DetectorBank
 from racetrap.golden_model.scord.packets import Transaction
 from racetrap.golden_model.scord.params import Region
@@ -40,7 +40,7 @@ from racetrap.sim.verilator import build
 __all__ = ["Cocotb", "Rate", "Rates", "cocotb", "rates", "rates_in_child"]
 
 _PRESET, _KNOBS = "scord", "streaming"
-_PARAMS = PRESETS[_PRESET].params
+_PARAMS = SCORD_PRESETS[_PRESET].params
 _REGION = Region(size_log2=17, metadata_base=1 << 20)
 #: Instructions of the workload, and of the part of it that cocotb can do in some seconds.
 _INSTRUCTIONS, _FEW_INSTRUCTIONS = 8000, 400

@@ -79,7 +79,7 @@ def test_described_ports_are_those_of_the_verilog(name, tmp_path):
     assert description["ports"] == ports
     assert ports["i_transaction__1__payload"]["width"] == TINY.transaction_layout.width
     assert ("m_axi_metadata__0__araddr" in ports) == (name == "scord-tiny")
-    for bank in description["trace"]:
+    for bank in description["trace"]["step"]:
         assert ports[bank["valid"]] == {"direction": "output", "width": 1}
         assert ports[bank["payload"]]["width"] == description["layouts"]["step"]["width"]
 
@@ -130,7 +130,7 @@ def test_trace_port_can_be_left_out(tmp_path):
     params = type(TINY)(**{**asdict(TINY), "trace_port": False})
     paths = generate("scord-tiny", params, tmp_path)
     description = json.loads(paths["description"].read_text())
-    assert description["trace"] == []
+    assert description["trace"] == {"step": []}
     assert not any(port.startswith("trace") for port in description["ports"])
     assert paths["verilog"].stat().st_size < with_trace
 

@@ -9,7 +9,7 @@ from racetrap.generators.docs import write_pages
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-@pytest.mark.parametrize("page", ["registers.md", "presets.md"])
+@pytest.mark.parametrize("page", ["registers-scord.md", "registers-sigrace.md", "presets.md"])
 def test_page_is_current(tmp_path, page):
     write_pages(tmp_path)
     assert (DOCS / page).read_text() == (tmp_path / page).read_text(), (

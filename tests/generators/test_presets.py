@@ -6,13 +6,15 @@ import pytest
 
 from racetrap.generators.presets import PRESETS, find_preset, module_name, with_settings
 from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.sigrace.params import SigraceParams
 
 
 def test_the_paper_is_the_default():
     assert PRESETS["scord"].params == ScordParams()
+    assert PRESETS["sigrace"].params == SigraceParams()
     assert set(PRESETS) == {
         "scord-tiny", "scord", "scord-nocache", "scord-8byte", "scord-16byte", "scord-banks4",
-        "scord-local",
+        "scord-local", "sigrace-tiny", "sigrace",
     }  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import pytest
 from axi_lite import axil_read, axil_write
 from streams import simulate
 
-from racetrap.generators.presets import PRESETS
+from racetrap.generators.presets import SCORD_PRESETS
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.axi import AxiResponse
 from racetrap.rtl.common.registers import FieldKind, RegisterBlock, field_kind
@@ -59,7 +59,7 @@ def test_constants_fit_their_fields(params):
 
 
 def test_identity_and_parameters_read_back():
-    params = replace(PRESETS["scord-tiny"].params, outstanding=16)
+    params = replace(SCORD_PRESETS["scord-tiny"].params, outstanding=16)
     dut = ScordSystem(params)
     read = {}
 

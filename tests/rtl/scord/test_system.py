@@ -9,7 +9,7 @@ from axi_lite import axil_read, axil_write
 from axi_memory import AxiMemory
 from streams import put, random_idle, simulate
 
-from racetrap.generators.presets import PRESETS
+from racetrap.generators.presets import SCORD_PRESETS
 from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.golden_model.scord.packets import (
     AtomicOp,
@@ -24,7 +24,7 @@ from racetrap.rtl.scord.registers import compile_registers
 from racetrap.rtl.scord.system import ScordSystem
 from racetrap.sim.scoreboard import Scoreboard
 
-TINY = PRESETS["scord-tiny"].params
+TINY = SCORD_PRESETS["scord-tiny"].params
 ADDRESS = {node.inst_name: node.address_offset for node in compile_registers().registers()}
 REGION = Region(data_base=0x4000, size_log2=9, metadata_base=0x1_0000_0008)
 RING = 0x2_0000_0020
@@ -147,7 +147,7 @@ class Bench:
         ("tiny", TINY),
         ("banks", replace(TINY, banks=4)),
         ("units", replace(TINY, granularity=8, ratio=1)),
-        ("local", PRESETS["scord-local"].params),
+        ("local", SCORD_PRESETS["scord-local"].params),
     ],
 )
 def test_agrees_with_golden_model(name, params):
@@ -347,7 +347,7 @@ def test_configuration_may_end_with_the_address_space(ends):
 
 
 @pytest.mark.parametrize(
-    "params", [TINY, replace(TINY, banks=2, sm_count=3), PRESETS["scord-local"].params]
+    "params", [TINY, replace(TINY, banks=2, sm_count=3), SCORD_PRESETS["scord-local"].params]
 )
 def test_no_path_from_valid_to_ready(params):
     assert valid_to_ready_paths(ScordSystem(params)) == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from racetrap.generators.presets import PRESETS
+from racetrap.generators.presets import SCORD_PRESETS
 from racetrap.golden_model.events import DataRegion, Event, EventKind, Geometry, Lane, TraceHeader
 from racetrap.golden_model.scord.bloom_filter import filter_of_key, share_a_lock
 from racetrap.golden_model.scord.lock_hash import block_mask, lock_hash
@@ -12,7 +12,7 @@ from racetrap.golden_model.scord.packets import AtomicOp, Scope
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.evaluation.missed import Cause, Pair, causes
 
-PARAMS = PRESETS["scord"].params
+PARAMS = SCORD_PRESETS["scord"].params
 BASE, SIZE_LOG2 = 0x1_0000, 16
 WORD = BASE
 #: A word that shares its metadata entry with ``WORD``.

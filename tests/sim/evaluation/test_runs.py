@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from racetrap.generators.presets import PRESETS
+from racetrap.generators.presets import SCORD_PRESETS
 from racetrap.golden_model.events import EventKind
 from racetrap.sim.evaluation.applications import ApplicationVerdict
 from racetrap.sim.evaluation.detect import DETECTORS
@@ -23,7 +23,7 @@ from racetrap.sim.evaluation.runs import Job, RunResult, run_job, run_jobs
 from racetrap.sim.fast.build import build_fast
 from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2
 
-PARAMS = {name: PRESETS[preset].params for name, preset in DETECTORS.items()}
+PARAMS = {name: SCORD_PRESETS[preset].params for name, preset in DETECTORS.items()}
 FREE = Build("1DC", "1DC")
 RACY = next(build for build in applications() if build.program == "1DC" and build.switches)
 
@@ -91,7 +91,7 @@ def test_micro_benchmark_trace_is_a_kernel(number: int) -> None:
 
 
 def test_hardware_reports_what_the_golden_model_does() -> None:
-    preset = PRESETS["scord"]
+    preset = SCORD_PRESETS["scord"]
     model = build_fast(preset.name, preset.params)
     with ThreadPoolExecutor(1) as pool:
         jobs = [Job(b, "tiny", Schedule(0, 1), 1, PARAMS, "cached", model) for b in (FREE, RACY)]
