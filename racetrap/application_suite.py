@@ -19,10 +19,10 @@ from racetrap.output import (
     write_json,
 )
 from racetrap.reports import check_geometry
-from racetrap.sim.evaluation.applications import application_verdicts
-from racetrap.sim.evaluation.programs import GEOMETRY, applications
+from racetrap.sim.evaluation.scord.applications import application_verdicts
+from racetrap.sim.evaluation.scord.programs import GEOMETRY, applications
 from racetrap.sim.fast.build import build_fast
-from racetrap.sim.scoreboard import Mismatch
+from racetrap.sim.mismatch import Mismatch
 from racetrap.sim.tools import missing_tools
 from racetrap.sim.verilator import BuildError
 from racetrap.worker_pool import worker_pool

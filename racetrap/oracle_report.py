@@ -9,8 +9,8 @@ from rich.console import Console
 
 from racetrap.golden_model.barracuda import Party
 from racetrap.golden_model.scord.report import race_words
-from racetrap.sim.evaluation.detect import UniqueRace
-from racetrap.sim.evaluation.truth import Truth, is_missed, unconfirmed
+from racetrap.sim.evaluation.scord.detect import UniqueRace
+from racetrap.sim.evaluation.scord.truth import Truth, is_missed, unconfirmed
 
 __all__ = ["print_truths", "truths_to_dict"]
 

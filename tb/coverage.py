@@ -1,6 +1,6 @@
 """Functional coverage: named bins, fed with what a scoreboard has compared.
 
-The model knows no simulator: it is an observer of ``racetrap.sim.scoreboard.Scoreboard``, so
+The model knows no simulator: it is an observer of ``racetrap.sim.scord.scoreboard.Scoreboard``, so
 every way to simulate can use it, and results of runs are merged as JSON.  Bins that only a
 bench with its own eyes on the ports can fill are hit by name (:meth:`Coverage.hit`).
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyuvm import ConfigDB, uvm_env
 
 from racetrap.golden_model.scord.params import ENTRY_BYTES, Region
-from racetrap.sim.scoreboard import Mismatch
+from racetrap.sim.mismatch import Mismatch
 from racetrap.tb.axi_memory import AxiMemory
 from racetrap.tb.bench import Bench
 from racetrap.tb.memory_knobs import MemoryKnobs

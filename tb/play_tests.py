@@ -19,8 +19,8 @@ from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.trace import read_trace
 from racetrap.sim.gpu.program import program_region
 from racetrap.sim.gpu.random_events import transactions_of
-from racetrap.sim.report_check import Mismatch
-from racetrap.sim.suite import suite_runs
+from racetrap.sim.mismatch import Mismatch
+from racetrap.sim.scord.suite import suite_runs
 from racetrap.tb.base_test import BaseTest, run_test
 from racetrap.tb.sequences import PlayInOrder
 

@@ -18,7 +18,8 @@ from racetrap.golden_model.scord.packets import (
 )
 from racetrap.golden_model.scord.params import ENTRY_BYTES, WORD_BYTES, Region
 from racetrap.golden_model.scord.report import RaceReport
-from racetrap.sim.scoreboard import Mismatch, Scoreboard
+from racetrap.sim.mismatch import Mismatch
+from racetrap.sim.scord.scoreboard import Scoreboard
 from racetrap.tb.bench import Bench
 from racetrap.tb.coverage import Coverage
 from racetrap.tb.memory_knobs import ReadRecord

@@ -31,7 +31,7 @@ from racetrap.reports import (
     print_findings,
     region_of,
 )
-from racetrap.sim.evaluation.truth import truths
+from racetrap.sim.evaluation.scord.truth import truths
 from racetrap.sim.gpu.capture import is_kernel_file
 
 __all__ = ["command"]

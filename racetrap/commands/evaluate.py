@@ -24,11 +24,11 @@ from racetrap.output import (
     size_option,
     write_json,
 )
-from racetrap.sim.evaluation.detect import DETECTORS
-from racetrap.sim.evaluation.paper import RACES
-from racetrap.sim.evaluation.programs import Build, Schedule, applications, micro_benchmarks
-from racetrap.sim.evaluation.runs import Job, run_jobs
-from racetrap.sim.evaluation.tables import BuildSummary, Tables, make_tables
+from racetrap.sim.evaluation.scord.detect import DETECTORS
+from racetrap.sim.evaluation.scord.paper import RACES
+from racetrap.sim.evaluation.scord.programs import Build, Schedule, applications, micro_benchmarks
+from racetrap.sim.evaluation.scord.runs import Job, run_jobs
+from racetrap.sim.evaluation.scord.tables import BuildSummary, Tables, make_tables
 from racetrap.sim.fast.build import FastModel, build_fast
 from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2
 from racetrap.sim.tools import missing_tools
@@ -223,7 +223,7 @@ def scor(
         "problems": problems,
     })  # fmt: skip
     if html_file is not None:
-        from racetrap.sim.evaluation.page import html_page  # brings in the plots: slow
+        from racetrap.sim.evaluation.scord.page import html_page  # brings in the plots: slow
 
         line = shlex.join(["racetrap", *sys.argv[1:]])
         Path(html_file).write_text(html_page(tables, facts, line), encoding="utf-8")

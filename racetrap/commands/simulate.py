@@ -35,9 +35,9 @@ from racetrap.reports import (
 )
 from racetrap.sim.cocotb_run import RunResult, SimulationError, run
 from racetrap.sim.gpu.program import program_region
-from racetrap.sim.suite import suite_runs
+from racetrap.sim.scord.suite import suite_runs
+from racetrap.sim.scord.verdicts import gather, write_junit
 from racetrap.sim.tools import missing_tools
-from racetrap.sim.verdicts import gather, write_junit
 from racetrap.sim.verilator import BuildError, build, cache_folder
 
 __all__ = ["command"]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from racetrap.sim.fast.packing import pack_steps, unpack_column
-from racetrap.sim.scoreboard import Scoreboard
+from racetrap.sim.scord.scoreboard import Scoreboard
 
 __all__ = ["BatchScoreboard"]
 

@@ -21,7 +21,8 @@ from racetrap.sim.fast.library import Timing
 from racetrap.sim.fast.simulation import FastSim, SimulationError
 from racetrap.sim.gpu.knobs import KNOBS
 from racetrap.sim.gpu.random_events import random_events, transactions_of
-from racetrap.sim.scoreboard import Mismatch, Observer
+from racetrap.sim.mismatch import Mismatch
+from racetrap.sim.scord.scoreboard import Observer
 
 __all__ = ["Case", "CaseResult", "LaunchObserver", "run_case", "run_cases"]
 

@@ -14,7 +14,8 @@ from racetrap.golden_model.scord.packets import Transaction, TransactionKind
 from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.sim.fast.batch import BatchScoreboard
 from racetrap.sim.fast.simulation import FastSim
-from racetrap.sim.scoreboard import Mismatch, Observer, Scoreboard
+from racetrap.sim.mismatch import Mismatch
+from racetrap.sim.scord.scoreboard import Observer, Scoreboard
 
 __all__ = ["LaunchResult", "check_launch", "collector_off"]
 

@@ -17,7 +17,7 @@ from racetrap.sim.gpu.micro_benchmarks import MICRO_BENCHMARKS
 from racetrap.sim.gpu.program import program_region
 from racetrap.sim.gpu.random_events import transactions_of
 from racetrap.sim.gpu.scheduler import FIXED_SCHEDULES, Placement, Schedule, random_schedule, run
-from racetrap.sim.scoreboard import Mismatch
+from racetrap.sim.mismatch import Mismatch
 
 __all__ = ["SuiteResult", "run_micro_benchmark"]
 

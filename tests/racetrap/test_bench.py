@@ -5,12 +5,12 @@ import json
 import pytest
 
 from racetrap.commands import bench as command
-from racetrap.sim.evaluation import kernel_rates
-from racetrap.sim.evaluation.kernel_rates import ApplicationRate
+from racetrap.sim.evaluation.scord import kernel_rates
+from racetrap.sim.evaluation.scord.kernel_rates import ApplicationRate
 from racetrap.sim.fast import bench, speed
 from racetrap.sim.fast.bench import Bandwidth
 from racetrap.sim.fast.speed import Cocotb, Rate, Rates
-from racetrap.sim.scoreboard import Mismatch
+from racetrap.sim.mismatch import Mismatch
 
 
 def _rates(compiled):

@@ -6,10 +6,10 @@ import pytest
 
 from racetrap import application_suite
 from racetrap.commands import evaluate
-from racetrap.sim.evaluation.applications import ApplicationVerdict
-from racetrap.sim.evaluation.hardware import HardwareRun
-from racetrap.sim.evaluation.programs import Build, Schedule
-from racetrap.sim.evaluation.runs import Job, RunResult
+from racetrap.sim.evaluation.scord.applications import ApplicationVerdict
+from racetrap.sim.evaluation.scord.hardware import HardwareRun
+from racetrap.sim.evaluation.scord.programs import Build, Schedule
+from racetrap.sim.evaluation.scord.runs import Job, RunResult
 from racetrap.sim.fast.build import FastModel
 
 RACE = (0x40, 5)

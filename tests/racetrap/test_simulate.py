@@ -12,7 +12,7 @@ from racetrap.golden_model.events import DataRegion, Event, EventKind, Geometry,
 from racetrap.golden_model.scord.packets import Scope
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.cocotb_run import SimulationError
-from racetrap.sim.verdicts import Verdict, write_junit
+from racetrap.sim.scord.verdicts import Verdict, write_junit
 from racetrap.sim.verilator import Patch
 
 _BASE = 0x10000

@@ -15,7 +15,7 @@ from racetrap.golden_model.scord.packets import (
     TransactionKind,
 )
 from racetrap.golden_model.scord.params import Region, ScordParams
-from racetrap.sim.plans import fast_memory, hard_memory, random_plan
+from racetrap.sim.scord.plans import fast_memory, hard_memory, random_plan
 from racetrap.tb.coverage import Coverage
 from racetrap.tb.coverage_bins import BINS, UNREACHABLE
 from racetrap.tb.coverage_report import merge_files

@@ -2,7 +2,7 @@
 
 import pytest
 
-from racetrap.sim.plans import fast_memory, random_plan
+from racetrap.sim.scord.plans import fast_memory, random_plan
 from racetrap.sim.verilator import Patch
 
 _MUTE = {

@@ -3,7 +3,7 @@
 import pytest
 from planted_bugs import PLANTED_BUGS
 
-from racetrap.sim.plans import fast_memory, hard_memory, random_plan
+from racetrap.sim.scord.plans import fast_memory, hard_memory, random_plan
 
 #: Two banks, so that the interconnect matters; room for reports, so that few are dropped.
 _CHANGES = {"banks": 2, "report_fifo_depth": 64}

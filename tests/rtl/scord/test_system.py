@@ -22,7 +22,7 @@ from racetrap.golden_model.scord.packets import (
 from racetrap.golden_model.scord.params import Region
 from racetrap.rtl.scord.registers import compile_registers
 from racetrap.rtl.scord.system import ScordSystem
-from racetrap.sim.scoreboard import Scoreboard
+from racetrap.sim.scord.scoreboard import Scoreboard
 
 TINY = SCORD_PRESETS["scord-tiny"].params
 ADDRESS = {node.inst_name: node.address_offset for node in compile_registers().registers()}

@@ -17,7 +17,8 @@ from racetrap.sim.fast.packing import pack_records, unpack_column, unpack_record
 from racetrap.sim.fast.simulation import FastSim
 from racetrap.sim.gpu.knobs import KNOBS
 from racetrap.sim.gpu.random_events import random_events, transactions_of
-from racetrap.sim.scoreboard import Mismatch, Scoreboard
+from racetrap.sim.mismatch import Mismatch
+from racetrap.sim.scord.scoreboard import Scoreboard
 
 _LAYOUT = find_preset("scord-tiny").params.step_layout
 #: The highest bit of a step's last word, which no field has.

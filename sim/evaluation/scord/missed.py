@@ -19,8 +19,8 @@ from racetrap.golden_model.scord.metadata import unpack_entry
 from racetrap.golden_model.scord.packets import Preliminary, Step
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.trace import Trace
-from racetrap.sim.evaluation.detect import History, histories
-from racetrap.sim.evaluation.held_locks import held_locks
+from racetrap.sim.evaluation.scord.detect import History, histories
+from racetrap.sim.evaluation.scord.held_locks import held_locks
 
 __all__ = ["Cause", "Pair", "causes"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 
 from racetrap.golden_model.scord.packets import RaceKind
-from racetrap.sim.evaluation.detect import DETECTORS
-from racetrap.sim.evaluation.missed import Cause
-from racetrap.sim.evaluation.programs import Build, Schedule
-from racetrap.sim.evaluation.runs import Job, RunResult
-from racetrap.sim.evaluation.tables import make_tables
+from racetrap.sim.evaluation.scord.detect import DETECTORS
+from racetrap.sim.evaluation.scord.missed import Cause
+from racetrap.sim.evaluation.scord.programs import Build, Schedule
+from racetrap.sim.evaluation.scord.runs import Job, RunResult
+from racetrap.sim.evaluation.scord.tables import make_tables
 
 RACE = (0x40, int(RaceKind.MISSING_LOCK))
 PAIR = (0x40, 0x48, "missing-lock")

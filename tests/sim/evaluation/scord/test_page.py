@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from racetrap.golden_model.scord.packets import RaceKind
-from racetrap.sim.evaluation.detect import DETECTORS
-from racetrap.sim.evaluation.missed import Cause
-from racetrap.sim.evaluation.page import html_page
-from racetrap.sim.evaluation.paper import FALSE_RACES, RACES
-from racetrap.sim.evaluation.programs import Build, Schedule
-from racetrap.sim.evaluation.runs import Job, RunResult
-from racetrap.sim.evaluation.tables import Tables, make_tables
+from racetrap.sim.evaluation.scord.detect import DETECTORS
+from racetrap.sim.evaluation.scord.missed import Cause
+from racetrap.sim.evaluation.scord.page import html_page
+from racetrap.sim.evaluation.scord.paper import FALSE_RACES, RACES
+from racetrap.sim.evaluation.scord.programs import Build, Schedule
+from racetrap.sim.evaluation.scord.runs import Job, RunResult
+from racetrap.sim.evaluation.scord.tables import Tables, make_tables
 
 RACE = (0x1040, int(RaceKind.SCOPED_ATOMIC))
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 
 from racetrap.golden_model.barracuda import Race
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.sim.evaluation.detect import UniqueRace, detect
-from racetrap.sim.evaluation.hardware import HardwareRun, run_hardware
-from racetrap.sim.evaluation.programs import Build, Schedule, trace_of
-from racetrap.sim.evaluation.truth import NOT_SEEN, truths
+from racetrap.sim.evaluation.scord.detect import UniqueRace, detect
+from racetrap.sim.evaluation.scord.hardware import HardwareRun, run_hardware
+from racetrap.sim.evaluation.scord.programs import Build, Schedule, trace_of
+from racetrap.sim.evaluation.scord.truth import NOT_SEEN, truths
 from racetrap.sim.fast.build import FastModel
 from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2
 

@@ -9,7 +9,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from racetrap.sim.evaluation.tables import FalseRow, RaceRow
+from racetrap.sim.evaluation.scord.tables import FalseRow, RaceRow
 
 __all__ = ["plot_false_races", "plot_races"]
 

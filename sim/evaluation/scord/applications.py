@@ -12,8 +12,8 @@ from typing import Any
 
 from racetrap.golden_model.scord.packets import RaceKind
 from racetrap.golden_model.scord.report import race_words
-from racetrap.sim.evaluation.programs import Build, Schedule, applications
-from racetrap.sim.evaluation.runs import Job, RunResult, run_jobs
+from racetrap.sim.evaluation.scord.programs import Build, Schedule, applications
+from racetrap.sim.evaluation.scord.runs import Job, RunResult, run_jobs
 from racetrap.sim.fast.build import FastModel
 
 __all__ = ["ApplicationVerdict", "application_verdicts"]

@@ -11,12 +11,9 @@ from collections.abc import Mapping
 from racetrap.golden_model.scord.packets import Step
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.report import RaceReport
+from racetrap.sim.mismatch import Mismatch
 
-__all__ = ["Mismatch", "ReportCheck"]
-
-
-class Mismatch(AssertionError):
-    """The hardware did something that the golden model does not."""
+__all__ = ["ReportCheck"]
 
 
 class ReportCheck:

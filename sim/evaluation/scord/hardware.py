@@ -12,7 +12,7 @@ from racetrap.golden_model.events import Event, EventKind
 from racetrap.golden_model.scord.packets import Transaction
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.trace import Trace
-from racetrap.sim.evaluation.detect import UniqueRace, region_of
+from racetrap.sim.evaluation.scord.detect import UniqueRace, region_of
 from racetrap.sim.fast.build import FastModel
 from racetrap.sim.fast.compare import check_launch
 from racetrap.sim.fast.simulation import FastSim

@@ -12,8 +12,8 @@ from racetrap.golden_model.barracuda import Race, RaceClass, ScopedOracle
 from racetrap.golden_model.events import Space
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.trace import Trace
-from racetrap.sim.evaluation.detect import UniqueRace, region_of
-from racetrap.sim.evaluation.missed import Cause, Pair, causes
+from racetrap.sim.evaluation.scord.detect import UniqueRace, region_of
+from racetrap.sim.evaluation.scord.missed import Cause, Pair, causes
 
 __all__ = ["NOT_SEEN", "Truth", "is_missed", "truths", "unconfirmed"]
 

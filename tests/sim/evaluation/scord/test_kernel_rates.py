@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from racetrap.sim.evaluation import kernel_rates
+from racetrap.sim.evaluation.scord import kernel_rates
 from racetrap.sim.gpu.executor.rates import THREADS
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from jinja2 import Environment, StrictUndefined
 
-from racetrap.sim.evaluation.paper import MICRO_BENCHMARKS_ROW
-from racetrap.sim.evaluation.plots import plot_false_races, plot_races
-from racetrap.sim.evaluation.tables import Tables
+from racetrap.sim.evaluation.scord.paper import MICRO_BENCHMARKS_ROW
+from racetrap.sim.evaluation.scord.plots import plot_false_races, plot_races
+from racetrap.sim.evaluation.scord.tables import Tables
 
 __all__ = ["html_page"]
 

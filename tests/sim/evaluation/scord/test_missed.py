@@ -10,7 +10,7 @@ from racetrap.golden_model.scord.bloom_filter import filter_of_key, share_a_lock
 from racetrap.golden_model.scord.lock_hash import block_mask, lock_hash
 from racetrap.golden_model.scord.packets import AtomicOp, Scope
 from racetrap.golden_model.trace import Trace
-from racetrap.sim.evaluation.missed import Cause, Pair, causes
+from racetrap.sim.evaluation.scord.missed import Cause, Pair, causes
 
 PARAMS = SCORD_PRESETS["scord"].params
 BASE, SIZE_LOG2 = 0x1_0000, 16

@@ -12,7 +12,8 @@ from racetrap.golden_model.scord.packets import PacketKind, Scope, Transaction, 
 from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.tracker import Tracker
-from racetrap.sim.scoreboard import Mismatch, Scoreboard
+from racetrap.sim.mismatch import Mismatch
+from racetrap.sim.scord.scoreboard import Scoreboard
 
 _PARAMS = ScordParams(sm_count=3, blocks_per_sm=2, warps_per_sm=2, banks=2)
 _REGION = Region(size_log2=12)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from time import process_time
 
 from racetrap.golden_model.barracuda import Barracuda, ScopedOracle
-from racetrap.sim.evaluation.programs import GEOMETRY
+from racetrap.sim.evaluation.scord.programs import GEOMETRY
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.executor.rates import THREADS, measure_rate
 from racetrap.sim.gpu.workloads.registry import WORKLOADS

@@ -8,18 +8,18 @@ import pytest
 
 from racetrap.generators.presets import SCORD_PRESETS
 from racetrap.golden_model.events import EventKind
-from racetrap.sim.evaluation.applications import ApplicationVerdict
-from racetrap.sim.evaluation.detect import DETECTORS
-from racetrap.sim.evaluation.hardware import HardwareRun, kernels_of
-from racetrap.sim.evaluation.missed import Cause
-from racetrap.sim.evaluation.programs import (
+from racetrap.sim.evaluation.scord.applications import ApplicationVerdict
+from racetrap.sim.evaluation.scord.detect import DETECTORS
+from racetrap.sim.evaluation.scord.hardware import HardwareRun, kernels_of
+from racetrap.sim.evaluation.scord.missed import Cause
+from racetrap.sim.evaluation.scord.programs import (
     Build,
     Schedule,
     applications,
     micro_benchmarks,
     trace_of,
 )
-from racetrap.sim.evaluation.runs import Job, RunResult, run_job, run_jobs
+from racetrap.sim.evaluation.scord.runs import Job, RunResult, run_job, run_jobs
 from racetrap.sim.fast.build import build_fast
 from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from racetrap.generators.presets import SCORD_PRESETS
 from racetrap.golden_model.events import DataRegion, Geometry, TraceHeader
 from racetrap.golden_model.trace import Trace
-from racetrap.sim.evaluation.paper import MICRO_BENCHMARKS_ROW
+from racetrap.sim.evaluation.scord.paper import MICRO_BENCHMARKS_ROW
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.micro_benchmarks import MICRO_BENCHMARKS
 from racetrap.sim.gpu.program import program_region

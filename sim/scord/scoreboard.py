@@ -32,9 +32,10 @@ from racetrap.golden_model.scord.packets import (
 from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.tracker import Tracker
-from racetrap.sim.report_check import Mismatch, ReportCheck
+from racetrap.sim.mismatch import Mismatch
+from racetrap.sim.scord.report_check import ReportCheck
 
-__all__ = ["Mismatch", "Observer", "Scoreboard"]
+__all__ = ["Observer", "Scoreboard"]
 
 #: Lock table of a warp: hash and state of each lock, newest first.
 Locks = list[tuple[int, LockState]]

@@ -9,10 +9,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from racetrap.sim.evaluation.detect import DETECTORS, UniqueRace
-from racetrap.sim.evaluation.paper import FALSE_RACES, RACES, PaperFalseRaces, PaperRaces
-from racetrap.sim.evaluation.programs import Build
-from racetrap.sim.evaluation.runs import RunResult
+from racetrap.sim.evaluation.scord.detect import DETECTORS, UniqueRace
+from racetrap.sim.evaluation.scord.paper import FALSE_RACES, RACES, PaperFalseRaces, PaperRaces
+from racetrap.sim.evaluation.scord.programs import Build
+from racetrap.sim.evaluation.scord.runs import RunResult
 
 __all__ = [
     "BuildSummary",
