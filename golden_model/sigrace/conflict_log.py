@@ -1,0 +1,70 @@
+"""Conflict log: which blocks conflict, and when a rollback is requested.
+
+Ref: SigRace (ISCA'09) Section 3.3.1.
+"""
+
+from __future__ import annotations
+
+from enum import IntFlag
+
+from racetrap.golden_model.sigrace.packets import Cause, LogEntry, Summary
+from racetrap.golden_model.sigrace.params import SigraceParams
+
+__all__ = ["ConflictLog", "Reason"]
+
+
+class Reason(IntFlag):
+    """Why a rollback is requested; what has been set stays until the log is cleared."""
+
+    FULL = 1  # the log is full
+    BLOCKS = 2  # log_blocks more blocks of the thread that found the first conflict
+    SYNC = 4  # that thread has reached a synchronisation
+
+
+class ConflictLog:
+    """Holds the first conflicts.
+
+    Parameters
+    ----------
+    params : SigraceParams
+        Configuration.
+
+    Attributes
+    ----------
+    entries : list of LogEntry
+        Conflicts, oldest first.
+    reasons : int
+        ``Reason`` of the rollback request; 0 if there is none.
+    """
+
+    def __init__(self, params: SigraceParams) -> None:
+        self._params = params
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget conflicts and reasons."""
+        self.entries: list[LogEntry] = []
+        self.reasons = 0
+        self._first = -1  # thread whose message found the first conflict
+        self._blocks = -1  # its messages since then
+
+    def add(self, entry: LogEntry) -> bool:
+        """Log a conflict; False if there is no place."""
+        if len(self.entries) == self._params.log_depth:
+            return False
+        self.entries.append(entry)
+        if self._first < 0:
+            self._first = entry.thread
+        return True
+
+    def pushed(self, summary: Summary) -> None:
+        """A message went into its queue: see whether a rollback is due."""
+        if len(self.entries) == self._params.log_depth:
+            self.reasons |= Reason.FULL
+        if summary.thread != self._first:
+            return
+        self._blocks += 1  # the message that found the conflict makes this 0
+        if self._blocks >= self._params.log_blocks:
+            self.reasons |= Reason.BLOCKS
+        if summary.cause == Cause.SYNC:
+            self.reasons |= Reason.SYNC

@@ -1,0 +1,69 @@
+"""CoreToThread: which thread runs on each context, and the sequence number that is due.
+
+Ref: SigRace (ISCA'09) Section 4.3.1.
+"""
+
+from __future__ import annotations
+
+from racetrap.golden_model.sigrace.packets import Drop, Summary
+from racetrap.golden_model.sigrace.params import SigraceParams
+
+__all__ = ["CoreToThread"]
+
+
+class CoreToThread:
+    """Checks where messages come from.
+
+    Parameters
+    ----------
+    params : SigraceParams
+        Configuration.
+
+    Attributes
+    ----------
+    threads : dict
+        Thread on each (core, context) that has one.
+    expected : dict
+        Sequence number that is due from each (core, context).
+    """
+
+    def __init__(self, params: SigraceParams) -> None:
+        self._params = params
+        self.threads: dict[tuple[int, int], int] = {}
+        self.expected = {
+            (core, context): 0 for core in range(params.cores) for context in range(params.contexts)
+        }
+
+    def map(self, core: int, context: int, thread: int | None) -> None:
+        """Say that ``thread`` runs on a context, or that none does."""
+        if thread is None:
+            self.threads.pop((core, context), None)
+        else:
+            self.threads[core, context] = thread
+
+    def check(self, summary: Summary, link: int) -> Drop:
+        """Why a message that came over ``link`` must be dropped; NONE if it is good.
+
+        A message with the wrong number counts as received, so that one gap drops one message.
+        """
+        if summary.is_malformed:
+            return Drop.MALFORMED
+        place = summary.core, summary.context
+        if summary.core != link or place not in self.expected or place not in self.threads:
+            return Drop.UNMAPPED
+        thread = self.threads[place]
+        if summary.thread >= self._params.threads or summary.thread != thread:
+            return Drop.THREAD
+        return Drop.NONE if self.follow(summary, link) else Drop.SEQUENCE
+
+    def follow(self, summary: Summary, link: int) -> bool:
+        """Expect the number after a message's own; whether the message had the one expected.
+
+        A message that is malformed or names another link or no context changes nothing.
+        """
+        place = summary.core, summary.context
+        if summary.is_malformed or summary.core != link or place not in self.expected:
+            return False
+        was_expected = self.expected[place] == summary.sequence
+        self.expected[place] = summary.sequence + 1 & (1 << self._params.sequence_bits) - 1
+        return was_expected
