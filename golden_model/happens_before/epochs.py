@@ -1,0 +1,86 @@
+"""Which epoch every event of a trace lies in, for all events at once.
+
+Ref: SigRace (ISCA'09) Sections 2.1 and 4.2 (collect_off).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from racetrap.golden_model.threads.events import ATOMIC_KINDS, MemoryOrder, ThreadEventKind
+
+__all__ = ["EventEpochs", "event_epochs"]
+
+_KIND = ThreadEventKind
+_ONE_STEP = (
+    _KIND.ACQUIRE, _KIND.RELEASE, _KIND.BARRIER_ARRIVE, _KIND.BARRIER_LEAVE,
+    _KIND.CREATE, _KIND.BEGIN, _KIND.END, _KIND.JOIN,
+)  # fmt: skip
+#: Bits of the order that an atomic access can have; the others mean nothing for it.
+_ATOMIC_BITS = {
+    _KIND.ATOMIC_LOAD: MemoryOrder.ACQUIRE,
+    _KIND.ATOMIC_STORE: MemoryOrder.RELEASE,
+    _KIND.ATOMIC_UPDATE: MemoryOrder.ACQ_REL,
+}
+
+
+class EventEpochs(NamedTuple):
+    """Place of each event of a trace in its thread's epochs.
+
+    Parameters
+    ----------
+    steps : ndarray of int64
+        Epochs that the event ends.
+    epoch : ndarray of int64
+        Epochs of its thread before the event: what is ordered after this epoch is ordered after
+        the event's access.
+    known : ndarray of int64
+        Epoch whose clock says what is ordered before the event's access: later than ``epoch``
+        for an atomic access that acquires, as it has read what the release wrote.
+    collected : ndarray of bool
+        Whether accesses are to be checked there.
+    """
+
+    steps: np.ndarray
+    epoch: np.ndarray
+    known: np.ndarray
+    collected: np.ndarray
+
+
+def event_epochs(events: np.ndarray) -> EventEpochs:
+    """Epochs of the events (records of a thread trace) of a whole trace."""
+    steps = _steps(events)
+    order = np.argsort(events["thread"], kind="stable")
+    epoch = _earlier_sums(steps, events["thread"], order)
+    marks = (events["kind"] == _KIND.COLLECT_OFF).astype(np.int64)
+    marks -= events["kind"] == _KIND.COLLECT_ON
+    collected = _earlier_sums(marks, events["thread"], order) == 0
+    acquires = np.isin(events["kind"], (_KIND.ATOMIC_LOAD, _KIND.ATOMIC_UPDATE))
+    acquires &= (events["value"] & MemoryOrder.ACQUIRE) != 0
+    return EventEpochs(steps, epoch, epoch + steps * acquires, collected)
+
+
+def _steps(events: np.ndarray) -> np.ndarray:
+    """Epochs that each event ends."""
+    kinds = events["kind"]
+    steps = np.isin(kinds, _ONE_STEP).astype(np.int64)
+    steps[(kinds == _KIND.BEGIN) & (events["thread"] == 0)] = 0
+    for kind in ATOMIC_KINDS:
+        rows = np.flatnonzero(kinds == kind)
+        bits = events["value"][rows] & int(_ATOMIC_BITS[kind])
+        steps[rows] = (bits & 1) + (bits >> 1)
+    return steps
+
+
+def _earlier_sums(values: np.ndarray, threads: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """For each event, the sum of the values of its thread's earlier events."""
+    if not len(values):
+        return values
+    sums = np.cumsum(values[order]) - values[order]
+    firsts = np.append(0, np.flatnonzero(np.diff(threads[order])) + 1)
+    sums -= np.repeat(sums[firsts], np.diff(np.append(firsts, len(order))))
+    result = np.empty_like(sums)
+    result[order] = sums
+    return result
