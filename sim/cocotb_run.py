@@ -16,6 +16,7 @@ from typing import Any
 import cocotb_tools.config
 import find_libpython
 
+from racetrap.generators.systems import system_of
 from racetrap.sim.bench_top import BENCH_MODULE
 from racetrap.sim.build_cache import locked
 from racetrap.sim.tools import tool_environment
@@ -144,6 +145,7 @@ def _description(model: BuiltModel) -> dict[str, Any]:
     """What a bench must know of the build."""
     return {
         "preset": model.preset,
+        "system": system_of(model.params).name,
         "params": asdict(model.params),
         "bench": json.loads((model.folder / "bench.json").read_text(encoding="utf-8")),
         "registers": model.description["registers"],

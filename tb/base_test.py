@@ -5,11 +5,9 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from pyuvm import ConfigDB, uvm_root, uvm_test
+from pyuvm import ConfigDB, uvm_env, uvm_root, uvm_test
 
-from racetrap.golden_model.scord.params import Region
 from racetrap.tb.bench import Bench
-from racetrap.tb.environment import ScordEnvironment
 
 __all__ = ["BaseTest", "run_test"]
 
@@ -17,12 +15,14 @@ __all__ = ["BaseTest", "run_test"]
 class BaseTest(uvm_test):
     """Builds the environment, starts the clock, runs :meth:`body`, writes coverage.
 
-    A test overrides ``body``.
+    A test overrides ``body``, a system's own base class ``environment_class``.
     """
+
+    environment_class: type[uvm_env]
 
     def build_phase(self) -> None:
         self.bench: Bench = ConfigDB().get(self, "", "BENCH")
-        self.environment = ScordEnvironment("environment", self)
+        self.environment: Any = self.environment_class("environment", self)
 
     async def run_phase(self) -> None:
         self.raise_objection()
@@ -34,10 +34,6 @@ class BaseTest(uvm_test):
     async def body(self) -> None:
         """The test itself."""
         raise NotImplementedError
-
-    def region(self) -> Region:
-        """Monitored region of the plan."""
-        return Region(**self.bench.plan["region"])
 
 
 async def run_test(dut: Any, test: type[BaseTest]) -> None:

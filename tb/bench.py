@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from racetrap.golden_model.scord.params import ScordParams
+from racetrap.generators.systems import system_named
 from racetrap.sim.cocotb_run import NOTES, PLAN
 from racetrap.tb.clocking import Clocking
 from racetrap.tb.pins import Pins
@@ -29,7 +29,7 @@ class Bench:
     ----------
     plan : dict
         What the test was told to do.
-    params : ScordParams
+    params : ScordParams or SigraceParams
         Configuration of the device.
     registers : mapping
         Registers by name, from the generator's description.
@@ -42,7 +42,7 @@ class Bench:
     def __init__(self, dut: Any):
         path = Path(os.environ[PLAN])
         self.plan: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        self.params = ScordParams(**self.plan["params"])
+        self.params: Any = system_named(self.plan["system"]).params(**self.plan["params"])
         self.registers: Mapping[str, Any] = self.plan["registers"]
         self.pins = Pins(dut, self.plan["bench"])
         self.clocking = Clocking(self.pins)

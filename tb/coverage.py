@@ -1,66 +1,26 @@
-"""Functional coverage: named bins, fed with what a scoreboard has compared.
+"""Functional coverage: counts of named bins, and the reasons why some cannot be hit.
 
-The model knows no simulator: it is an observer of ``racetrap.sim.scord.scoreboard.Scoreboard``, so
-every way to simulate can use it, and results of runs are merged as JSON.  Bins that only a
-bench with its own eyes on the ports can fill are hit by name (:meth:`Coverage.hit`).
+The model knows no simulator: what derives from it is an observer of a scoreboard, so every way
+to simulate can use it, and results of runs are merged as JSON.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
 
-from racetrap.golden_model.scord.packets import (
-    AtomicOp,
-    LockState,
-    Packet,
-    PacketKind,
-    Preliminary,
-    RaceKind,
-    Row,
-    Scope,
-    Step,
-    Transaction,
-    TransactionKind,
-)
-from racetrap.golden_model.scord.params import WORD_BYTES, Region, ScordParams
-from racetrap.golden_model.scord.report import RaceReport
-from racetrap.tb.coverage_bins import BINS, UNREACHABLE, distance_bin, lock_change
-
-__all__ = ["Coverage"]
-
-_ACCESS_NAMES = {
-    PacketKind.LOAD: "load",
-    PacketKind.STORE: "store",
-    PacketKind.ATOMIC: "atomic",
-}
-#: Names are looked up for every step, so they are made once.
-_ROWS: dict[tuple[int, int], str] = {
-    (kind, row): f"row.{row.name.lower()}.{name}"
-    for kind, name in _ACCESS_NAMES.items()
-    for row in Row
-}
-_PRELIMINARY: dict[tuple[int, int], str] = {
-    (kind, check): f"preliminary.{check.name.lower()}.{name}"
-    for kind, name in _ACCESS_NAMES.items()
-    for check in Preliminary
-}
-_RACES: dict[tuple[int, int, bool], str] = {
-    (kind, race, other): f"race.{race.name.lower()}.{name}.{'device' if other else 'block'}"
-    for kind, name in _ACCESS_NAMES.items()
-    for race in RaceKind
-    for other in (False, True)
-}
+__all__ = ["BinCounts"]
 
 
-class Coverage:
+class BinCounts:
     """Counts of every bin.
 
     Parameters
     ----------
-    params : ScordParams
-        Configuration of the device.
+    bins : mapping of str to None
+        Names of all bins, in the order of reports.
+    unreachable : mapping of str to str
+        Bins that no stimulus can hit, with the reason.
 
     Attributes
     ----------
@@ -68,123 +28,20 @@ class Coverage:
         Hits by bin.
     """
 
-    def __init__(self, params: ScordParams):
-        self._params = params
+    def __init__(self, bins: Mapping[str, None], unreachable: Mapping[str, str]):
+        self._bins = bins
+        self._unreachable = unreachable
         self.counts: Counter[str] = Counter()
-        self._block_offset = params.entry_layout.offset("block")
-        self._block_mask = (1 << params.block_bits) - 1
-        self.launch(Region(size_log2=params.min_region_log2))
-
-    def launch(self, region: Region) -> None:
-        """A kernel was launched with this region."""
-        self._region = region
-        self._number = [0] * self._params.banks
-        self._last: dict[tuple[int, int], int] = {}
-        self._barriers: dict[tuple[int, int], int] = {}
-        self.counts["launch"] += 1
 
     def hit(self, name: str, count: int = 1) -> None:
         """Count a bin by name; ``KeyError`` if there is no such bin."""
-        if name not in BINS:
+        if name not in self._bins:
             raise KeyError(f"Coverage bin must be one of the model's, not {name!r}")
         self.counts[name] += count
 
-    # Observer of a scoreboard ------------------------------------------------------------
-
-    def transaction(
-        self,
-        sm: int,
-        transaction: Transaction,
-        before: list[tuple[int, LockState]],
-        after: list[tuple[int, LockState]],
-        packets: list[Packet],
-    ) -> None:
-        """A transaction with its warp's lock table before and after."""
-        kind = transaction.kind
-        self.counts[f"transaction.{TransactionKind(kind).name.lower()}"] += 1
-        if kind == TransactionKind.FENCE:
-            scope = Scope(transaction.scope).name.lower()
-            for (_, old), (_, new) in zip(before, after, strict=True):
-                self.counts[f"lock.fence_{scope}.{lock_change(old, new)}"] += 1
-        elif kind == TransactionKind.ATOMIC and transaction.lock_mask:
-            self._lock(transaction, before, after)
-        elif kind == TransactionKind.BARRIER:
-            self._barrier(sm, transaction.slot)
-        elif kind == TransactionKind.BLOCK_START and before and not after:
-            self.counts["lock.cleared"] += 1
-        if len(packets) > 1:
-            self.counts["transaction.several_packets"] += 1
-
-    def _lock(
-        self,
-        transaction: Transaction,
-        before: list[tuple[int, LockState]],
-        after: list[tuple[int, LockState]],
-    ) -> None:
-        if transaction.lock_mask.bit_count() > 1:
-            self.counts["lock.several_words"] += 1
-            return
-        scope = Scope(transaction.scope).name.lower()
-        if transaction.op == AtomicOp.CAS:
-            if len(after) > len(before):
-                outcome = "inserted"
-            else:
-                outcome = "already_there" if after == before else "oldest_left"
-            self.counts[f"lock.cas_{scope}.{outcome}"] += 1
-        elif transaction.op == AtomicOp.EXCH:
-            gone = [entry for entry in before if entry not in after]
-            outcome = gone[0][1].name.lower() if gone else "not_there"
-            self.counts[f"lock.exch_{scope}.{outcome}"] += 1
-
-    def _barrier(self, sm: int, slot: int) -> None:
-        count = self._barriers.get((sm, slot), 0) + 1
-        self._barriers[sm, slot] = count
-        if count % (1 << self._params.barrier_id_bits) == 0:
-            self.counts["wrap.barrier_id"] += 1
-
-    def step(self, bank: int, step: Step) -> None:
-        """A step of a bank, in the bank's order."""
-        packet, counts = step.packet, self.counts
-        kind = packet.kind
-        self._number[bank] += 1
-        if kind == PacketKind.FENCE:
-            scope = "device" if packet.scope else "block"
-            counts[f"fence.{scope}"] += 1
-            # A counter that an increment left at 0 has come round.
-            if not (step.own_dev_fence_id if packet.scope else step.own_blk_fence_id):
-                counts[f"wrap.fence_id.{scope}"] += 1
-            return
-        if step.row == Row.UNMONITORED:
-            counts["access.unmonitored"] += 1
-            return
-        counts[_ROWS[kind, step.row]] += 1
-        if step.preliminary:
-            counts[_PRELIMINARY[kind, step.preliminary]] += 1
-        if step.race:
-            owner = step.before >> self._block_offset & self._block_mask
-            counts[_RACES[kind, step.race, owner != packet.block]] += 1
-        if step.tag_conflict:
-            counts["access.tag_conflict"] += 1
-        if step.read_error:
-            counts["access.read_error"] += 1
-        if step.before == step.after:
-            counts["access.entry_unchanged"] += 1
-        index, _ = self._region.locate(self._params, packet.word * WORD_BYTES)
-        number = self._number[bank]
-        last = self._last.get((bank, index))
-        self._last[bank, index] = number
-        if last is not None:
-            counts[distance_bin(number - last)] += 1
-
-    def report(self, report: RaceReport) -> None:
-        """A record read from the ring buffer."""
-        self.counts["report.read"] += 1
-
-    # Results ------------------------------------------------------------------------------
-
     def to_json(self) -> dict[str, int]:
         """Hits of each bin that was hit."""
-        return {name: count for name, count in sorted(self.counts.items()) if name in BINS}
+        return {name: count for name, count in sorted(self.counts.items()) if name in self._bins}
 
     def merge(self, counts: Mapping[str, int]) -> None:
         """Add the result of another run, as ``to_json`` gave it."""
@@ -194,13 +51,14 @@ class Coverage:
     @property
     def missed(self) -> list[str]:
         """Bins that can be hit and were not."""
-        return [name for name in BINS if name not in UNREACHABLE and not self.counts[name]]
+        return [
+            name for name in self._bins if name not in self._unreachable and not self.counts[name]
+        ]
 
     def table(self) -> list[tuple[str, int, str]]:
         """Every bin with its hits and a remark: missed, or why it cannot be hit."""
-        rows: list[tuple[str, int, str]] = []
-        for name in BINS:
-            count = self.counts[name]
-            remark: Any = UNREACHABLE.get(name, "" if count else "missed")
-            rows.append((name, count, remark))
-        return rows
+        return [
+            (name, count, self._unreachable.get(name, "" if count else "missed"))
+            for name in self._bins
+            for count in (self.counts[name],)
+        ]

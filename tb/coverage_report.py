@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.tb.coverage import Coverage
+from racetrap.tb.scord.coverage import Coverage
 
 __all__ = ["merge_files"]
 

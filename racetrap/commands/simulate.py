@@ -42,7 +42,7 @@ from racetrap.sim.verilator import BuildError, build, cache_folder
 
 __all__ = ["command"]
 
-_TESTS = "racetrap.tb.play_tests"
+_TESTS = "racetrap.tb.scord.play_tests"
 _SUITES = ("scor-micro", "scor-apps")
 #: The suite's table has names worth reading: it is not squeezed into a narrow terminal.
 _TABLE_WIDTH = 150

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from racetrap.generators.presets import find_preset
-from racetrap.golden_model.scord.params import ScordParams
+from racetrap.generators.systems import system_of
 from racetrap.sim.cocotb_run import RunResult, run
 from racetrap.sim.verilator import BuiltModel, Patch, build
 
@@ -32,8 +32,7 @@ def model() -> Callable[..., BuiltModel]:
     """Function that builds a preset, perhaps with changed parameters or a planted bug."""
 
     def make(preset: str, patch: Patch | None = None, **changes: Any) -> BuiltModel:
-        params: ScordParams = replace(find_preset(preset).params, **changes)
-        return build(preset, params, patch=patch)
+        return build(preset, replace(find_preset(preset).params, **changes), patch=patch)
 
     return make
 
@@ -44,7 +43,7 @@ def bench(tmp_path: Path, seed: int) -> Callable[..., RunResult]:
 
     def play(model: BuiltModel, module: str, plan: dict[str, Any], **options: Any) -> RunResult:
         result = run(
-            model, f"racetrap.tb.{module}", tmp_path, plan,
+            model, f"racetrap.tb.{system_of(model.params).name}.{module}", tmp_path, plan,
             seed=seed, stall_seconds=300, **options,
         )  # fmt: skip
         print(f"{module} on {model.preset}, seed {seed}: log in {tmp_path / 'simulation.log'}")

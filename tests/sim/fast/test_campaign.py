@@ -10,7 +10,7 @@ from racetrap.sim.fast import campaign
 from racetrap.sim.fast.campaign import Case, run_case, run_cases
 from racetrap.sim.fast.packing import words_of
 from racetrap.sim.fast.simulation import FastSim
-from racetrap.tb.coverage import Coverage
+from racetrap.tb.scord.coverage import Coverage
 
 #: What a mute trace port would show.
 _NO_STEPS = np.zeros((0, words_of(find_preset("scord-tiny").params.step_layout)), dtype=np.uint32)

@@ -44,5 +44,5 @@ def test_failed_child(monkeypatch):
 
 def test_same_trace_by_cocotb(monkeypatch):
     monkeypatch.setattr(speed, "_FEW_INSTRUCTIONS", 30)
-    measured = cocotb("racetrap.tb.random_tests")
+    measured = cocotb("racetrap.tb.scord.random_tests")
     assert measured.fast > 2 * measured.cocotb > 0

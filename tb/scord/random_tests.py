@@ -18,13 +18,14 @@ import cocotb
 from racetrap.golden_model.scord.packets import Transaction
 from racetrap.sim.gpu.knobs import KNOBS
 from racetrap.sim.gpu.random_events import random_events, transactions_of
-from racetrap.tb.base_test import BaseTest, run_test
-from racetrap.tb.sequences import PlayTogether
+from racetrap.tb.base_test import run_test
+from racetrap.tb.scord.scord_test import ScordTest
+from racetrap.tb.scord.sequences import PlayTogether
 
 __all__ = ["random_traffic"]
 
 
-class _RandomTraffic(BaseTest):
+class _RandomTraffic(ScordTest):
     """Random GPU runs, all SMs together."""
 
     def build_phase(self) -> None:

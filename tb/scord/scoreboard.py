@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
-from typing import Any
 
-from pyuvm import ConfigDB, uvm_component, uvm_subscriber
+from pyuvm import ConfigDB, uvm_component
 
 from racetrap.golden_model.scord.packets import (
     LockState,
@@ -21,21 +20,11 @@ from racetrap.golden_model.scord.report import RaceReport
 from racetrap.sim.mismatch import Mismatch
 from racetrap.sim.scord.scoreboard import Scoreboard
 from racetrap.tb.bench import Bench
-from racetrap.tb.coverage import Coverage
 from racetrap.tb.memory_knobs import ReadRecord
+from racetrap.tb.scord.coverage import Coverage
+from racetrap.tb.tap import Tap
 
 __all__ = ["ScoreboardComponent"]
-
-
-class _Tap(uvm_subscriber):
-    """Subscriber that hands everything to a function."""
-
-    def __init__(self, name: str, parent: uvm_component, write: Callable[[Any], None]):
-        self._write = write
-        super().__init__(name, parent)
-
-    def write(self, datum: Any) -> None:
-        self._write(datum)
 
 
 class ScoreboardComponent(uvm_component):
@@ -59,9 +48,9 @@ class ScoreboardComponent(uvm_component):
         bench: Bench = ConfigDB().get(self, "", "BENCH")
         self._params = bench.params
         self._cycle = lambda: bench.clocking.cycle
-        self.transactions = _Tap("transactions", self, self._transaction).analysis_export
-        self.steps = _Tap("steps", self, self._step).analysis_export
-        self.reads = _Tap("reads", self, self._read).analysis_export
+        self.transactions = Tap("transactions", self, self._transaction).analysis_export
+        self.steps = Tap("steps", self, self._step).analysis_export
+        self.reads = Tap("reads", self, self._read).analysis_export
         self.coverage = Coverage(bench.params)
         self.knows_reads = False
         self.enabled = False

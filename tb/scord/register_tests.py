@@ -8,9 +8,10 @@ import cocotb
 
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
 from racetrap.golden_model.scord.params import LINE_BYTES
-from racetrap.tb.base_test import BaseTest, run_test
+from racetrap.tb.base_test import run_test
 from racetrap.tb.register_agent import RegisterError
-from racetrap.tb.sequences import TransactionSequence
+from racetrap.tb.scord.scord_test import ScordTest
+from racetrap.tb.scord.sequences import TransactionSequence
 
 __all__ = ["register_misuse"]
 
@@ -26,7 +27,7 @@ def _demand(what: str, seen: Any, expected: Any) -> None:
         raise RegisterError(f"{what} must be {expected:#x}, not {seen:#x}")
 
 
-class _RegisterMisuse(BaseTest):
+class _RegisterMisuse(ScordTest):
     async def body(self) -> None:
         self._ports = self.environment.registers
         await self._identity()

@@ -16,9 +16,9 @@ from racetrap.golden_model.scord.packets import (
 )
 from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.sim.scord.plans import fast_memory, hard_memory, random_plan
-from racetrap.tb.coverage import Coverage
-from racetrap.tb.coverage_bins import BINS, UNREACHABLE
 from racetrap.tb.coverage_report import merge_files
+from racetrap.tb.scord.coverage import Coverage
+from racetrap.tb.scord.coverage_bins import BINS, UNREACHABLE
 
 _PARAMS = ScordParams(ratio=1, banks=2)
 _REGION = Region(0, 16)

@@ -10,8 +10,8 @@ from pyuvm import uvm_sequence
 
 from racetrap.golden_model.scord.packets import Transaction
 from racetrap.tb.bench import Bench
-from racetrap.tb.environment import ScordEnvironment
-from racetrap.tb.transaction_agent import TransactionItem
+from racetrap.tb.scord.environment import ScordEnvironment
+from racetrap.tb.stream_agent import StreamItem
 
 __all__ = ["PlayInOrder", "PlayTogether", "TransactionSequence"]
 
@@ -52,7 +52,7 @@ class TransactionSequence(uvm_sequence):
             idle = 0
             if self._busy < 1 and self._rng.random() >= self._busy:
                 idle = self._rng.randint(1, self._longest_idle)
-            item = TransactionItem(transaction, idle)
+            item = StreamItem(transaction, idle)
             await self.start_item(item)
             await self.finish_item(item)
 

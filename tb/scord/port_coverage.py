@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from racetrap.tb.bench import Bench
-from racetrap.tb.coverage import Coverage
+from racetrap.tb.scord.coverage import Coverage
 
 __all__ = ["watch_ports"]
 

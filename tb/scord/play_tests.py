@@ -21,8 +21,9 @@ from racetrap.sim.gpu.program import program_region
 from racetrap.sim.gpu.random_events import transactions_of
 from racetrap.sim.mismatch import Mismatch
 from racetrap.sim.scord.suite import suite_runs
-from racetrap.tb.base_test import BaseTest, run_test
-from racetrap.tb.sequences import PlayInOrder
+from racetrap.tb.base_test import run_test
+from racetrap.tb.scord.scord_test import ScordTest
+from racetrap.tb.scord.sequences import PlayInOrder
 
 __all__ = ["play_suite", "play_trace"]
 
@@ -33,7 +34,7 @@ _DRAIN_EVENTS = 64
 _NOTE_SECONDS = 0.2
 
 
-class _PlayTest(BaseTest):
+class _PlayTest(ScordTest):
     """Plays kernels one after the other."""
 
     async def play(self, region: Region, events: Iterable[Event]) -> dict[str, Any]:

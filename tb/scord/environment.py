@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from pyuvm import ConfigDB, uvm_env
 
+from racetrap.golden_model.scord.packets import Packet, Step, Transaction
 from racetrap.golden_model.scord.params import ENTRY_BYTES, Region
 from racetrap.sim.mismatch import Mismatch
 from racetrap.tb.axi_memory import AxiMemory
 from racetrap.tb.bench import Bench
 from racetrap.tb.memory_knobs import MemoryKnobs
-from racetrap.tb.port_coverage import watch_ports
 from racetrap.tb.register_agent import RegisterAgent
-from racetrap.tb.scoreboard import ScoreboardComponent
-from racetrap.tb.software import Software
+from racetrap.tb.scord.port_coverage import watch_ports
+from racetrap.tb.scord.scoreboard import ScoreboardComponent
+from racetrap.tb.scord.software import Software
+from racetrap.tb.stream_agent import StreamAgent
 from racetrap.tb.third_party_memory import ThirdPartyMemory
 from racetrap.tb.trace_monitor import TraceMonitor
-from racetrap.tb.transaction_agent import TransactionAgent
 
 __all__ = ["ScordEnvironment"]
 
 _REPORT_BEATS = 4
+_PACKET_FIELDS = len(Packet._fields)
 #: Ring buffer below the metadata, and both far from the data: nothing of ours may overlap.
 _RING_BASE = 0x2000
+
+
+def _transaction(sm: int, *values: int) -> tuple[int, Transaction]:
+    return sm, Transaction(*values)
+
+
+def _step(bank: int, *values: int) -> tuple[int, Step]:
+    return bank, Step(Packet(*values[:_PACKET_FIELDS]), *values[_PACKET_FIELDS:])
 
 
 class ScordEnvironment(uvm_env):
@@ -31,7 +43,7 @@ class ScordEnvironment(uvm_env):
 
     Attributes
     ----------
-    sms : list of TransactionAgent
+    sms : list of StreamAgent
         One for each SM.
     metadata : list of AxiMemory
         Memory of each bank; empty with metadata on the chip.
@@ -55,7 +67,13 @@ class ScordEnvironment(uvm_env):
         params = self._bench.params
         knobs = MemoryKnobs(**self._bench.plan.get("memory", {}))
         self.registers = RegisterAgent("registers", self)
-        self.sms = [TransactionAgent(f"sm_{sm}", self, sm) for sm in range(params.sm_count)]
+        self.sms = [
+            StreamAgent(
+                f"sm_{sm}", self, f"i_transaction__{sm}", params.transaction_layout,
+                partial(_transaction, sm),
+            )
+            for sm in range(params.sm_count)
+        ]  # fmt: skip
         ports = [
             f"m_axi_metadata__{bank}" for bank in range(0 if params.local_bytes else params.banks)
         ]
@@ -69,7 +87,12 @@ class ScordEnvironment(uvm_env):
         self.report_memory = AxiMemory(
             "report_memory", self, "m_axi_report", _REPORT_BEATS, report_knobs
         )
-        self.traces = [TraceMonitor(f"trace_{bank}", self, bank) for bank in range(params.banks)]
+        self.traces = [
+            TraceMonitor(
+                f"trace_{bank}", self, f"trace__{bank}", params.step_layout, partial(_step, bank)
+            )
+            for bank in range(params.banks)
+        ]
         self.scoreboard = ScoreboardComponent("scoreboard", self)
 
     def connect_phase(self) -> None:
