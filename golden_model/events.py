@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, fields
 from enum import IntEnum
 from typing import NamedTuple
 
+from racetrap.golden_model.checks import check_integer, check_provenance
 from racetrap.golden_model.scord.packets import AtomicOp, Scope
 
 __all__ = [
@@ -164,20 +165,6 @@ class Event(NamedTuple):
     mask: int = 0
 
 
-def _check_integer(what: str, value: object, low: int, high: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"{what} must be an integer, not {value!r}")
-    if not low <= value <= high:
-        raise ValueError(f"{what} must be from {low} to {high}, not {value}")
-
-
-def _check_printable(what: str, value: object) -> None:
-    if not isinstance(value, str):
-        raise TypeError(f"{what} must be a string, not {value!r}")
-    if not value.isprintable():
-        raise ValueError(f"{what} must be printable characters, not {value!r}")
-
-
 @dataclass(frozen=True)
 class Geometry:
     """Size of the GPU that a trace was taken on.
@@ -201,7 +188,7 @@ class Geometry:
 
     def __post_init__(self) -> None:
         for size in fields(self):
-            _check_integer(
+            check_integer(
                 f"Geometry {size.name}", getattr(self, size.name), *size.metadata["range"]
             )
 
@@ -227,8 +214,8 @@ class DataRegion:
     size_log2: int
 
     def __post_init__(self) -> None:
-        _check_integer("Region size_log2", self.size_log2, 0, 63)
-        _check_integer("Region data_base", self.data_base, 0, (1 << 64) - 1)
+        check_integer("Region size_log2", self.size_log2, 0, 63)
+        check_integer("Region data_base", self.data_base, 0, (1 << 64) - 1)
         if self.data_base % (1 << self.size_log2):
             raise ValueError(
                 f"Region data_base must be a multiple of its size 2**{self.size_log2}, "
@@ -272,9 +259,4 @@ class TraceHeader:
     def __post_init__(self) -> None:
         if self.system != "scord":
             raise ValueError(f"Trace system must be 'scord', not {self.system!r}")
-        _check_printable("Trace source", self.source)
-        if self.seed is not None:
-            _check_integer("Trace seed", self.seed, 0, (1 << 64) - 1)
-        for pc, place in self.locations.items():
-            _check_integer("PC of a location", pc, 0, (1 << 32) - 1)
-            _check_printable(f"Location of pc {pc:#x}", place)
+        check_provenance(self.source, self.seed, self.locations)

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
 
+from racetrap.golden_model.checks import check_integer, check_provenance
+
 __all__ = [
     "ACCESS_KINDS",
     "ATOMIC_KINDS",
@@ -23,6 +25,7 @@ __all__ = [
     "ThreadEvent",
     "ThreadEventKind",
     "ThreadTraceHeader",
+    "epoch_steps",
 ]
 
 #: Most bytes of one access; whoever records a longer one splits it.
@@ -142,6 +145,11 @@ class ThreadTraceHeader:
         Seed of a random trace, up to 64 bits.
     locations : mapping of int to str
         Place in the source (``"file.c:12"``) of a PC; PCs may be missing.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a value has the wrong type or is out of range.
     """
 
     system: str = "sigrace"
@@ -149,3 +157,51 @@ class ThreadTraceHeader:
     source: str = ""
     seed: int | None = None
     locations: Mapping[int, str] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        if self.system != "sigrace":
+            raise ValueError(f"Trace system must be 'sigrace', not {self.system!r}")
+        check_integer("Trace threads", self.threads, 1, MAX_THREADS)
+        check_provenance(self.source, self.seed, self.locations)
+
+
+#: Steps of every kind but BEGIN and the atomic accesses.
+_ONE_STEP = frozenset({
+    ThreadEventKind.ACQUIRE, ThreadEventKind.RELEASE,
+    ThreadEventKind.BARRIER_ARRIVE, ThreadEventKind.BARRIER_LEAVE,
+    ThreadEventKind.CREATE, ThreadEventKind.END, ThreadEventKind.JOIN,
+})  # fmt: skip
+#: Orders that a kind of atomic access can have: a load does not release, a store not acquire.
+_ORDERS = {
+    ThreadEventKind.ATOMIC_LOAD: MemoryOrder.ACQUIRE,
+    ThreadEventKind.ATOMIC_STORE: MemoryOrder.RELEASE,
+    ThreadEventKind.ATOMIC_UPDATE: MemoryOrder.ACQ_REL,
+}
+
+
+def epoch_steps(kind: int, value: int, thread: int = 1) -> int:
+    """Epochs that a thread steps on by an event: how often it makes ``sync_reached``.
+
+    A release-type event steps before its operation, an acquire-type event after it; an update
+    of an atomic with both orders does both.  An access is in the epoch that has as its number
+    the sum of the steps of its thread's earlier events.
+
+    Parameters
+    ----------
+    kind, value : int
+        Of the event; see ``ThreadEvent``.
+    thread : int
+        Thread of the event: the BEGIN of thread 0, which nobody created, is no step.
+
+    Returns
+    -------
+    int
+        0, 1 or 2.
+
+    Ref: SigRace (ISCA'09) Section 4.2.
+    """
+    if kind in _ONE_STEP:
+        return 1
+    if kind in _ORDERS:
+        return (value & _ORDERS[ThreadEventKind(kind)]).bit_count()
+    return int(kind == ThreadEventKind.BEGIN and thread != 0)

@@ -1,8 +1,24 @@
-"""Trace files: events of a GPU run, in a binary form for machines and a text form for people."""
+"""Trace files: events of a run, in a binary form for machines and a text form for people."""
 
-from racetrap.golden_model.trace.files import is_binary, read_trace
-from racetrap.golden_model.trace.records import Rule, TraceError
+from racetrap.golden_model.threads.thread_trace import ThreadTrace
+from racetrap.golden_model.trace.files import (
+    is_binary,
+    read_gpu_trace,
+    read_thread_trace,
+    read_trace,
+)
 from racetrap.golden_model.trace.text_writer import dump_text
 from racetrap.golden_model.trace.trace import Trace
+from racetrap.golden_model.trace_file.rules import Rule, TraceError
 
-__all__ = ["Rule", "Trace", "TraceError", "dump_text", "is_binary", "read_trace"]
+__all__ = [
+    "Rule",
+    "ThreadTrace",
+    "Trace",
+    "TraceError",
+    "dump_text",
+    "is_binary",
+    "read_gpu_trace",
+    "read_thread_trace",
+    "read_trace",
+]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from racetrap.golden_model.events import EventKind
-from racetrap.golden_model.trace.records import Breach, Rule
+from racetrap.golden_model.trace_file.rules import Breach, Rule
 
 __all__ = ["divergence_breach"]
 

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from racetrap.golden_model.events import EventKind
-from racetrap.golden_model.trace.records import USED_FIELDS, Breach, Rule
+from racetrap.golden_model.trace.records import USED_FIELDS
+from racetrap.golden_model.trace_file.rules import Breach, Rule
 
 __all__ = ["placement_breaches"]
 

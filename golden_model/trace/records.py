@@ -1,19 +1,12 @@
-"""Records of a binary trace, and the rules that every trace obeys.
-
-The rules are explained, with the same numbers, in ``docs/trace-format.md``.
-"""
+"""Records of a binary trace of a GPU."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from enum import IntEnum
-from typing import NamedTuple
 
 import numpy as np
 
 from racetrap.golden_model.events import EventKind
 
-__all__ = ["EVENT_DTYPE", "LANE_DTYPE", "USED_FIELDS", "Breach", "Rule", "TraceError"]
+__all__ = ["EVENT_DTYPE", "LANE_DTYPE", "USED_FIELDS"]
 
 #: One event.  The lane records of an access are the ones from ``first_lane`` on, one for each
 #: bit of ``lane_mask``; ``success_mask`` has a bit for each lane whose CAS succeeded.  In other
@@ -59,61 +52,3 @@ USED_FIELDS: dict[EventKind, tuple[str, ...]] = {
     EventKind.EXIT: _WARP,
     EventKind.WARP_BARRIER: _WARP,
 }
-
-
-class Rule(IntEnum):
-    """Number of a rule that every trace obeys."""
-
-    MAGIC = 1
-    VERSION = 2
-    HEADER_LENGTH = 3
-    FILE_LENGTH = 4
-    HEADER = 5
-    KIND = 6
-    CODE = 7
-    WIDTH = 8
-    UNUSED_FIELD = 9
-    GEOMETRY = 10
-    ATOMIC_STRONG = 11
-    SIZE = 12
-    LANES = 13
-    LANE_RECORDS = 14
-    ALIGNMENT = 15
-    LANE_VALUES = 16
-    VALUE_WIDTH = 17
-    KERNEL = 18
-    SLOT_FREE = 19
-    SLOT_TAKEN = 20
-    ALL_RETIRED = 21
-    WARPS_FREE = 22
-    PLACED = 23
-    DIVERGENCE = 24
-    TEXT = 25
-
-
-class Breach(NamedTuple):
-    """Events (by number) that break a rule, and what to say about one of them."""
-
-    rule: Rule
-    rows: np.ndarray
-    describe: Callable[[int], str]
-
-
-class TraceError(ValueError):
-    """A trace breaks a rule.
-
-    Parameters
-    ----------
-    place : str
-        Where: the file, or the file and a line or record.
-    rule : Rule
-        Rule broken.
-    sentence : str
-        What must be and what is.
-    """
-
-    def __init__(self, place: str, rule: Rule, sentence: str):
-        super().__init__(f"{place}: {sentence} (rule {int(rule)})")
-        self.place = place
-        self.rule = rule
-        self.sentence = sentence

@@ -17,7 +17,8 @@ from racetrap.golden_model.events import (
 from racetrap.golden_model.scord.packets import AtomicOp, Scope
 from racetrap.golden_model.trace.divergence import divergence_breach
 from racetrap.golden_model.trace.placement import placement_breaches
-from racetrap.golden_model.trace.records import LANE_DTYPE, USED_FIELDS, Breach, Rule, TraceError
+from racetrap.golden_model.trace.records import LANE_DTYPE, USED_FIELDS
+from racetrap.golden_model.trace_file.rules import Breach, Rule, TraceError, check_breaches
 
 __all__ = ["check_rules"]
 
@@ -239,7 +240,4 @@ def check_rules(
     TraceError
         For the first event that breaks the first broken rule.
     """
-    for rule, rows, describe in _breaches(header, events, lanes, where):
-        if len(rows):
-            row = int(rows[0])
-            raise TraceError(where(row), rule, describe(row))
+    check_breaches(_breaches(header, events, lanes, where), where)

@@ -1,4 +1,4 @@
-"""Text form of a trace, reading: numbers, and the lanes of an access with their values."""
+"""Text form of a GPU trace, reading: the lanes of an access with their values."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from collections.abc import Iterator
 
 from racetrap.golden_model.events import WARP_SIZE, EventKind, Lane
 from racetrap.golden_model.scord.packets import AtomicOp
-from racetrap.golden_model.trace.records import Rule
+from racetrap.golden_model.trace_file.rules import Rule
+from racetrap.golden_model.trace_file.text import NUMBER, LineError, read_number
 
-__all__ = ["LineError", "read_lanes", "read_number"]
+__all__ = ["read_lanes"]
 
-_NUMBER = r"(?:0x[0-9a-fA-F]{1,40}|[0-9]{1,40})"
-_NUMBER_RE = re.compile(_NUMBER)
 _LANES_RE = re.compile(
-    rf"(?P<first>[0-9]{{1,9}})(?:\.\.(?P<last>[0-9]{{1,9}}))?:(?P<address>{_NUMBER})"
-    rf"(?P<stride>[+-]{_NUMBER})?"
-    rf"(?:=(?:(?P<compare>{_NUMBER})->)?(?P<value>{_NUMBER})(?::(?P<outcome>ok|failed))?)?"
+    rf"(?P<first>[0-9]{{1,9}})(?:\.\.(?P<last>[0-9]{{1,9}}))?:(?P<address>{NUMBER})"
+    rf"(?P<stride>[+-]{NUMBER})?"
+    rf"(?:=(?:(?P<compare>{NUMBER})->)?(?P<value>{NUMBER})(?::(?P<outcome>ok|failed))?)?"
 )
 #: Values that a lane of an atomic has, and how they are written.
 _VALUES: dict[AtomicOp | None, tuple[set[str], str]] = {
@@ -25,21 +24,6 @@ _VALUES: dict[AtomicOp | None, tuple[set[str], str]] = {
 }
 #: Bits of a stored value that fit in one field of a lane; the rest goes to the next.
 _VALUE_BITS = 64
-
-
-class LineError(Exception):
-    """What is wrong with the line being read."""
-
-    def __init__(self, rule: Rule, sentence: str):
-        self.rule = rule
-        self.sentence = sentence
-
-
-def read_number(text: str) -> int:
-    """Number of a text form, or ``LineError``."""
-    if not _NUMBER_RE.fullmatch(text):
-        raise LineError(Rule.TEXT, f"Number must be decimal or 0x and hexadecimal, not {text!r}")
-    return int(text, 16 if text.startswith("0x") else 10)
 
 
 def _check_values(match: re.Match[str], kind: EventKind, op: AtomicOp | None) -> None:

@@ -1,22 +1,19 @@
-"""Text form of a trace, writing: one event a line, lanes in ranges where they are regular."""
+"""Text form of a GPU trace, writing: one event a line, lanes in ranges where they are regular."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, TextIO
 
 from racetrap.golden_model.events import Event, EventKind, Lane, Space, TraceHeader
 from racetrap.golden_model.scord.packets import AtomicOp
+from racetrap.golden_model.trace_file.text import FIRST_LINE, provenance_lines
 
 if TYPE_CHECKING:
     from racetrap.golden_model.trace.trace import Trace
 
-__all__ = ["FIRST_LINE", "NUMBER_FIELDS", "dump_text"]
-
-#: First line of every text trace: what it is, and the version of the form.
-FIRST_LINE = "racetrap-trace 2"
+__all__ = ["NUMBER_FIELDS", "dump_text"]
 
 _WARP = ("sm", "slot", "warp", "pc")
 _ACCESS = (*_WARP, "size")
@@ -56,11 +53,7 @@ def _header_lines(header: TraceHeader) -> Iterator[str]:
     yield f"system {header.system}"
     yield f"geometry {numbers(asdict(header.geometry))}"
     yield f"region {numbers(asdict(header.region))}"
-    yield f"source {json.dumps(header.source, ensure_ascii=False)}"
-    if header.seed is not None:
-        yield f"seed {header.seed}"
-    for pc, place in sorted(header.locations.items()):
-        yield f"location {pc:#x} {json.dumps(place, ensure_ascii=False)}"
+    yield from provenance_lines(header.source, header.seed, header.locations)
 
 
 def _run_length(lanes: tuple[Lane, ...], start: int) -> int:

@@ -1,13 +1,11 @@
-"""A trace in memory: header and record arrays, always valid; made from events or from a file."""
+"""A GPU trace in memory: header and records, always valid; made from events or from a file."""
 
 from __future__ import annotations
 
 import io
 import os
-from array import array
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -22,17 +20,17 @@ from racetrap.golden_model.events import (
 )
 from racetrap.golden_model.scord.packets import AtomicOp, Scope
 from racetrap.golden_model.trace.binary_writer import dump_binary
-from racetrap.golden_model.trace.records import EVENT_DTYPE, LANE_DTYPE, Rule, TraceError
-from racetrap.golden_model.trace.replacing import replacing
+from racetrap.golden_model.trace.records import EVENT_DTYPE, LANE_DTYPE
 from racetrap.golden_model.trace.rules import check_rules
 from racetrap.golden_model.trace.text_writer import dump_text
+from racetrap.golden_model.trace_file.columns import fill
+from racetrap.golden_model.trace_file.replacing import replacing
+from racetrap.golden_model.trace_file.rules import Rule, TraceError
 
 __all__ = ["Trace"]
 
 #: Events turned into Python objects at a time: large enough to hide NumPy's cost of a call.
 _BLOCK = 4096
-#: Code in ``array`` of an unsigned field of so many bytes.
-_ARRAY_CODES = {1: "B", 4: "I", 8: "Q"}
 
 _KINDS = tuple(EventKind)
 _SCOPES = tuple(Scope)
@@ -48,25 +46,6 @@ _FLAGS = (False, True)
 def _lanes_of(mask: int) -> tuple[int, ...]:
     """Numbers of the set bits, ascending."""
     return tuple(lane for lane in range(WARP_SIZE) if mask >> lane & 1)
-
-
-def _fill(target: np.ndarray, name: str, values: list[Any], where: Callable[[int], str]) -> None:
-    """Fill one field of all records; ``array`` refuses what does not fit, NumPy may wrap."""
-    code = _ARRAY_CODES[target.dtype[name].itemsize]
-    try:
-        target[name] = np.frombuffer(
-            array(code, values), dtype=target.dtype[name].newbyteorder("=")
-        )
-    except (OverflowError, TypeError):
-        limit = 1 << 8 * target.dtype[name].itemsize
-        for row, value in enumerate(values):
-            if not isinstance(value, int) or not 0 <= value < limit:
-                raise TraceError(
-                    where(row),
-                    Rule.WIDTH,
-                    f"Field {name} must be a whole number below {limit:#x}, not {value!r}",
-                ) from None
-        raise
 
 
 def _pack_lanes(
@@ -153,8 +132,8 @@ class Trace:
         for name in Event._fields:
             if name not in ("lanes", "mask"):
                 column = Event._fields.index(name)
-                _fill(event_records, name, [row[column] for row in rows], where)
-        _fill(event_records, "lane_mask", masks, where)
+                fill(event_records, name, [row[column] for row in rows], where)
+        fill(event_records, "lane_mask", masks, where)
         event_records["success_mask"] = successes
         counts = [len(row.lanes) for row in rows]
         event_records["first_lane"] = np.cumsum(counts, dtype=np.int64) - counts
@@ -162,7 +141,7 @@ class Trace:
         for name in LANE_DTYPE.names or ():
             column = Lane._fields.index(name)
             values = [lane[column] for lane in lanes]
-            _fill(lane_records, name, values, lambda lane: where(lane_rows[lane]))
+            fill(lane_records, name, values, lambda lane: where(lane_rows[lane]))
         return cls(header, event_records, lane_records, where)
 
     def write_binary(self, path: str | os.PathLike[str]) -> None:

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from racetrap.golden_model.trace import Rule, Trace, TraceError, is_binary, read_trace
-from racetrap.golden_model.trace.binary_writer import MAX_HEADER_BYTES, PREFIX
 from racetrap.golden_model.trace.header import header_to_dict
 from racetrap.golden_model.trace.records import EVENT_DTYPE, LANE_DTYPE
+from racetrap.golden_model.trace_file.container import MAX_HEADER_BYTES, PREFIX
 
 
 def _refuse(path, rule, place=""):

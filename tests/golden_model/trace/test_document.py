@@ -7,7 +7,7 @@ import pytest
 
 from racetrap.golden_model.events import EventKind
 from racetrap.golden_model.trace import Rule, read_trace
-from racetrap.golden_model.trace.binary_writer import MAGIC
+from racetrap.golden_model.trace_file.container import MAGIC
 
 
 @pytest.fixture

@@ -1,0 +1,97 @@
+"""Rules that traces obey, and what a breach of one is.
+
+The rules are explained, with the same numbers, in ``docs/trace-format.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+
+__all__ = ["Breach", "Rule", "TraceError", "check_breaches"]
+
+
+class Rule(IntEnum):
+    """Number of a rule that every trace obeys."""
+
+    MAGIC = 1
+    VERSION = 2
+    HEADER_LENGTH = 3
+    FILE_LENGTH = 4
+    HEADER = 5
+    KIND = 6
+    CODE = 7
+    WIDTH = 8
+    UNUSED_FIELD = 9
+    GEOMETRY = 10
+    ATOMIC_STRONG = 11
+    SIZE = 12
+    LANES = 13
+    LANE_RECORDS = 14
+    ALIGNMENT = 15
+    LANE_VALUES = 16
+    VALUE_WIDTH = 17
+    KERNEL = 18
+    SLOT_FREE = 19
+    SLOT_TAKEN = 20
+    ALL_RETIRED = 21
+    WARPS_FREE = 22
+    PLACED = 23
+    DIVERGENCE = 24
+    TEXT = 25
+    THREAD = 26
+    BEGIN = 27
+    ALIVE = 28
+    JOIN = 29
+    HELD = 30
+    FREE = 31
+    BARRIER_WIDTH = 32
+    BARRIER_CROSSING = 33
+    COLLECT = 34
+
+
+class Breach(NamedTuple):
+    """Events (by number) that break a rule, and what to say about one of them."""
+
+    rule: Rule
+    rows: np.ndarray
+    describe: Callable[[int], str]
+
+
+class TraceError(ValueError):
+    """A trace breaks a rule.
+
+    Parameters
+    ----------
+    place : str
+        Where: the file, or the file and a line or record.
+    rule : Rule
+        Rule broken.
+    sentence : str
+        What must be and what is.
+    """
+
+    def __init__(self, place: str, rule: Rule, sentence: str):
+        super().__init__(f"{place}: {sentence} (rule {int(rule)})")
+        self.place = place
+        self.rule = rule
+        self.sentence = sentence
+
+
+def check_breaches(breaches: Iterable[Breach], where: Callable[[int], str]) -> None:
+    """Raise ``TraceError`` for the first event that breaks the first broken rule.
+
+    Parameters
+    ----------
+    breaches : iterable of Breach
+        Each rule in turn: a later one may rely on those before it.
+    where : callable
+        Name of the place of an event, from its number.
+    """
+    for rule, rows, describe in breaches:
+        if len(rows):
+            row = int(rows[0])
+            raise TraceError(where(row), rule, describe(row))
