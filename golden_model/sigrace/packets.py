@@ -124,7 +124,7 @@ class CoreEvent(NamedTuple):
     op: int
     data: int = 0
     size: int = 0
-    index: int = 0
+    index: int = 0  # type: ignore[assignment]
     instructions: int = 0
     pc: int = 0
 
