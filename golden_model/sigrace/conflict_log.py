@@ -28,6 +28,8 @@ class ConflictLog:
     ----------
     params : SigraceParams
         Configuration.
+    unbounded : bool
+        No limit of the log, as no hardware can have: it is never full.
 
     Attributes
     ----------
@@ -37,8 +39,9 @@ class ConflictLog:
         ``Reason`` of the rollback request; 0 if there is none.
     """
 
-    def __init__(self, params: SigraceParams) -> None:
+    def __init__(self, params: SigraceParams, unbounded: bool = False) -> None:
         self._params = params
+        self._depth = None if unbounded else params.log_depth
         self.clear()
 
     def clear(self) -> None:
@@ -50,7 +53,7 @@ class ConflictLog:
 
     def add(self, entry: LogEntry) -> bool:
         """Log a conflict; False if there is no place."""
-        if len(self.entries) == self._params.log_depth:
+        if len(self.entries) == self._depth:
             return False
         self.entries.append(entry)
         if self._first < 0:
@@ -59,7 +62,7 @@ class ConflictLog:
 
     def pushed(self, summary: Summary) -> None:
         """A message went into its queue: see whether a rollback is due."""
-        if len(self.entries) == self._params.log_depth:
+        if len(self.entries) == self._depth:
             self.reasons |= Reason.FULL
         if summary.thread != self._first:
             return

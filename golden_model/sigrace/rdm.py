@@ -46,7 +46,7 @@ class Rdm:
     params : SigraceParams
         Configuration.
     unbounded : bool
-        Queues without limit, as no hardware can have.
+        Queues and log without limit, as no hardware can have.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Rdm:
         self._params = params
         self._hash = signature_hash(params)
         self._core_to_thread = CoreToThread(params)
-        self._log = ConflictLog(params)
+        self._log = ConflictLog(params, unbounded)
         self.enabled = True
         self.queues = [HistoryQueue(params, unbounded) for _ in range(params.threads)]
         self.counters = dict.fromkeys(_COUNTERS, 0)
