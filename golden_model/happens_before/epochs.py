@@ -9,21 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from racetrap.golden_model.threads.events import ATOMIC_KINDS, MemoryOrder, ThreadEventKind
+from racetrap.golden_model.threads.events import MemoryOrder, ThreadEventKind, epoch_steps
 
 __all__ = ["EventEpochs", "event_epochs"]
 
 _KIND = ThreadEventKind
-_ONE_STEP = (
-    _KIND.ACQUIRE, _KIND.RELEASE, _KIND.BARRIER_ARRIVE, _KIND.BARRIER_LEAVE,
-    _KIND.CREATE, _KIND.BEGIN, _KIND.END, _KIND.JOIN,
-)  # fmt: skip
-#: Bits of the order that an atomic access can have; the others mean nothing for it.
-_ATOMIC_BITS = {
-    _KIND.ATOMIC_LOAD: MemoryOrder.ACQUIRE,
-    _KIND.ATOMIC_STORE: MemoryOrder.RELEASE,
-    _KIND.ATOMIC_UPDATE: MemoryOrder.ACQ_REL,
-}
 
 
 class EventEpochs(NamedTuple):
@@ -64,13 +54,9 @@ def event_epochs(events: np.ndarray) -> EventEpochs:
 
 def _steps(events: np.ndarray) -> np.ndarray:
     """Epochs that each event ends."""
-    kinds = events["kind"]
-    steps = np.isin(kinds, _ONE_STEP).astype(np.int64)
-    steps[(kinds == _KIND.BEGIN) & (events["thread"] == 0)] = 0
-    for kind in ATOMIC_KINDS:
-        rows = np.flatnonzero(kinds == kind)
-        bits = events["value"][rows] & int(_ATOMIC_BITS[kind])
-        steps[rows] = (bits & 1) + (bits >> 1)
+    table = [[epoch_steps(kind, order) for order in MemoryOrder] for kind in _KIND]
+    steps = np.array(table, np.int64)[events["kind"], events["value"] % len(MemoryOrder)]
+    steps[(events["kind"] == _KIND.BEGIN) & (events["thread"] == 0)] = 0
     return steps
 
 

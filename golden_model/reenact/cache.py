@@ -1,0 +1,73 @@
+"""L1 caches with the timestamps of W-ReEnact in every word, kept coherent.
+
+Ref: SigRace (ISCA'09) Sections 2.2, 5.1 and 5.4.1, Table 4.
+"""
+
+from __future__ import annotations
+
+__all__ = ["Cache", "Line"]
+
+
+class Line:
+    """A cached line.
+
+    Attributes
+    ----------
+    is_alone : bool
+        No other cache has the line (states M and E of MESI; otherwise S).
+    reads, writes : dict of int to (int, int)
+        Timestamps of its words, by granule number: thread and epoch of the last read and write.
+    """
+
+    __slots__ = ("is_alone", "reads", "writes")
+
+    def __init__(self, is_alone: bool) -> None:
+        self.is_alone = is_alone
+        self.reads: dict[int, tuple[int, int]] = {}
+        self.writes: dict[int, tuple[int, int]] = {}
+
+
+class Cache:
+    """Set-associative cache with LRU replacement; only what decides on timestamps is modelled.
+
+    Parameters
+    ----------
+    sets, ways : int
+        Size in lines.
+    """
+
+    def __init__(self, sets: int, ways: int) -> None:
+        self._ways = ways
+        self._sets: list[dict[int, Line]] = [{} for _ in range(sets)]  # oldest use first
+
+    def find(self, number: int) -> Line | None:
+        """The line, if it is cached; not a use of it."""
+        return self._sets[number % len(self._sets)].get(number)
+
+    def use(self, number: int) -> Line | None:
+        """The line, if it is cached, now the one used last."""
+        lines = self._sets[number % len(self._sets)]
+        line = lines.pop(number, None)
+        if line is not None:
+            lines[number] = line
+        return line
+
+    def fill(self, number: int, is_alone: bool) -> Line:
+        """A new line; the one of its set that was used longest ago is displaced."""
+        lines = self._sets[number % len(self._sets)]
+        if len(lines) == self._ways:
+            del lines[next(iter(lines))]
+        line = lines[number] = Line(is_alone)
+        return line
+
+    def invalidate(self, number: int) -> None:
+        """Drop a line with its timestamps, if it is cached."""
+        self._sets[number % len(self._sets)].pop(number, None)
+
+    def forget(self, first: int, end: int) -> None:
+        """Clear the timestamps of granules ``first`` to before ``end``."""
+        for lines in self._sets:
+            for line in lines.values():
+                for stamps in (line.reads, line.writes):
+                    for granule in [g for g in stamps if first <= g < end]:
+                        del stamps[granule]

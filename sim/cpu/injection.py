@@ -1,0 +1,179 @@
+"""Injected data races: one dynamic synchronisation taken out of a recorded trace.
+
+Ref: SigRace (ISCA'09) Section 5.4.1 ("we randomly eliminate one dynamic lock-unlock pair or one
+dynamic barrier").
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from enum import StrEnum
+from random import Random
+from typing import NamedTuple
+
+import numpy as np
+
+from racetrap.golden_model.threads.events import SyncClass, ThreadEventKind
+from racetrap.golden_model.threads.thread_trace import ThreadTrace
+
+__all__ = ["Injection", "Removal", "RemovalKind", "inject", "removable", "remove"]
+
+_KIND = ThreadEventKind
+_LOCKS = (SyncClass.MUTEX, SyncClass.RWLOCK_READ, SyncClass.RWLOCK_WRITE)
+
+
+class RemovalKind(StrEnum):
+    """What is taken out."""
+
+    LOCK = "lock"
+    BARRIER = "barrier"
+
+
+class Removal(NamedTuple):
+    """A dynamic synchronisation that can be taken out.
+
+    Parameters
+    ----------
+    kind : RemovalKind
+        LOCK: what one thread acquires, and releases next.  BARRIER: a crossing, by all threads.
+    address : int
+        The lock, or the barrier.
+    thread : int
+        LOCK: the thread.  BARRIER: the thread that arrives first.
+    pc : int
+        Instruction of its first event.
+    events : tuple of int
+        Numbers of the events, ascending.
+    """
+
+    kind: RemovalKind
+    address: int
+    thread: int
+    pc: int
+    events: tuple[int, ...]
+
+
+class Injection(NamedTuple):
+    """A trace without one of its synchronisations.
+
+    Parameters
+    ----------
+    trace : ThreadTrace
+        What is left: a valid trace.
+    removal : Removal
+        What was taken out.
+    location : str
+        Place of its first event in the program's source; empty if the trace does not say.
+    """
+
+    trace: ThreadTrace
+    removal: Removal
+    location: str
+
+    def __str__(self) -> str:
+        what = self.removal
+        place = self.location or f"pc {what.pc:#x}"
+        if what.kind is RemovalKind.LOCK:
+            return f"lock {what.address:#x} taken at {place} by thread {what.thread}"
+        return f"crossing of barrier {what.address:#x} at {place}"
+
+
+def removable(trace: ThreadTrace) -> list[Removal]:
+    """All dynamic lock/unlock pairs and barrier crossings, in the order of their first events.
+
+    A wait for a condition variable releases its mutex and acquires it again: these are ends of
+    pairs as well.  A lock that is held until the trace ends is in no pair, and a crossing that
+    not all threads leave cannot be taken out.
+    """
+    return sorted(_lock_pairs(trace) + _crossings(trace), key=lambda removal: removal.events)
+
+
+def remove(trace: ThreadTrace, removal: Removal) -> Injection:
+    """Take one synchronisation out of a trace.
+
+    The instructions of the events go to the next events of their threads, so that the others keep
+    their distance.
+    """
+    kept = np.ones(len(trace.events), bool)
+    kept[list(removal.events)] = False
+    events = trace.events.copy()
+    for number in removal.events:
+        later = np.flatnonzero(events["thread"][number + 1 :] == events["thread"][number])
+        if len(later):
+            events["instructions"][number + 1 + later[0]] += events["instructions"][number]
+    location = trace.header.locations.get(removal.pc, "")
+    return Injection(ThreadTrace(trace.header, events[kept]), removal, location)
+
+
+def inject(trace: ThreadTrace, seed: int) -> Injection | None:
+    """Take out a synchronisation chosen with equal chances among all of them.
+
+    Parameters
+    ----------
+    trace : ThreadTrace
+        A trace.
+    seed : int
+        Another seed, another choice; the same seed, the same one.
+
+    Returns
+    -------
+    Injection or None
+        None if the trace has neither a lock/unlock pair nor a barrier crossing.
+    """
+    candidates = removable(trace)
+    if not candidates:
+        return None
+    return remove(trace, Random(f"injection {seed}").choice(candidates))
+
+
+def _lock_pairs(trace: ThreadTrace) -> list[Removal]:
+    """Each acquire of a lock with the same thread's next release of it."""
+    open_: dict[tuple[int, int], int] = {}
+    pairs = []
+    for number, kind, thread, address, value, pc in _rows(trace, (_KIND.ACQUIRE, _KIND.RELEASE)):
+        if value not in _LOCKS:
+            continue
+        if kind == _KIND.ACQUIRE:
+            open_[thread, address] = number
+        else:
+            start = open_.pop((thread, address))
+            pc = int(trace.events["pc"][start])
+            pairs.append(Removal(RemovalKind.LOCK, address, thread, pc, (start, number)))
+    return pairs
+
+
+def _crossings(trace: ThreadTrace) -> list[Removal]:
+    """Each crossing of a barrier by as many threads as it waits for."""
+    arrivals: defaultdict[tuple[int, int], int] = defaultdict(int)
+    episodes: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+    widths = {}
+    for number, kind, thread, address, value, _ in _rows(
+        trace, (_KIND.BARRIER_ARRIVE, _KIND.BARRIER_LEAVE)
+    ):
+        arrivals[thread, address] += kind == _KIND.BARRIER_ARRIVE
+        episodes[address, arrivals[thread, address]].append(number)
+        widths[address] = value
+    crossings = []
+    for (address, _), numbers in episodes.items():
+        if len(numbers) == 2 * widths[address]:
+            first = trace.events[numbers[0]]
+            crossings.append(
+                Removal(
+                    RemovalKind.BARRIER,
+                    address,
+                    int(first["thread"]),
+                    int(first["pc"]),
+                    tuple(numbers),
+                )
+            )
+    return crossings
+
+
+def _rows(
+    trace: ThreadTrace, kinds: tuple[ThreadEventKind, ...]
+) -> list[tuple[int, int, int, int, int, int]]:
+    """Number, kind, thread, address, value and PC of all events of some kinds."""
+    numbers = np.flatnonzero(np.isin(trace.events["kind"], kinds))
+    events = trace.events[numbers]
+    columns = (events[name].tolist() for name in ("kind", "thread", "address", "value", "pc"))
+    return list(zip(numbers.tolist(), *columns, strict=True))
