@@ -1,0 +1,150 @@
+"""The synchronisation library in Normal mode: what a thread's core does for each trace event.
+
+Ref: SigRace (ISCA'09) Section 4.2, Tables 1 to 3.
+"""
+
+from __future__ import annotations
+
+from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp
+from racetrap.golden_model.sigrace.params import ADDRESS_BITS, INSTRUCTION_BITS, SigraceParams
+from racetrap.golden_model.sigrace.sync_objects import SyncObjects, Timestamp
+from racetrap.golden_model.threads.events import MemoryOrder, ThreadEvent, ThreadEventKind
+
+__all__ = ["SyncLibrary"]
+
+_ADDRESS_MASK = (1 << ADDRESS_BITS) - 1
+_MAX_INSTRUCTIONS = (1 << INSTRUCTION_BITS) - 1
+
+_RELEASES = frozenset({
+    ThreadEventKind.RELEASE, ThreadEventKind.BARRIER_ARRIVE, ThreadEventKind.CREATE,
+    ThreadEventKind.END,
+})  # fmt: skip
+_ACQUIRES = frozenset({
+    ThreadEventKind.ACQUIRE, ThreadEventKind.BARRIER_LEAVE, ThreadEventKind.BEGIN,
+    ThreadEventKind.JOIN,
+})  # fmt: skip
+_SYNC_REACHED = CoreEvent(CoreOp.SYNC_REACHED)
+_COLLECT_ON = CoreEvent(CoreOp.COLLECT_ON)
+_COLLECT_OFF = CoreEvent(CoreOp.COLLECT_OFF)
+
+
+def _releases(event: ThreadEvent) -> bool:
+    """Whether what the thread did before becomes known to others by the event."""
+    if event.kind in (ThreadEventKind.ATOMIC_STORE, ThreadEventKind.ATOMIC_UPDATE):
+        return bool(event.value & MemoryOrder.RELEASE)
+    return event.kind in _RELEASES
+
+
+def _acquires(event: ThreadEvent) -> bool:
+    """Whether the thread learns by the event what others did before."""
+    if event.kind in (ThreadEventKind.ATOMIC_LOAD, ThreadEventKind.ATOMIC_UPDATE):
+        return bool(event.value & MemoryOrder.ACQUIRE)
+    # Nobody has created the first thread.
+    return event.kind in _ACQUIRES and (event.kind, event.thread) != (ThreadEventKind.BEGIN, 0)
+
+
+class SyncLibrary:
+    """Keeps the timestamps of threads and objects, and says what each event is for a core.
+
+    A plain access is a LOAD or STORE.  A synchronisation runs with collection off: sync_reached
+    before a release, whose object then gets the new timestamp, or after an acquire, whose
+    object's timestamp the thread's own is then merged with; every counter that this changes is
+    written into the core's TS.  Other events are the instructions that they stand for.
+
+    Instructions come with the first core event of a trace event; what does not fit in there goes
+    ahead as INSTRUCTIONS.
+
+    Parameters
+    ----------
+    params : SigraceParams
+        Gives the range of threads, and the widths of counters and PCs.
+
+    Attributes
+    ----------
+    timestamps : list of list of int
+        Timestamp of each thread now.
+    log : list of list of tuple
+        TS log of each thread: its timestamp after each synchronisation.
+
+    Ref: SigRace (ISCA'09) Table 2.
+    """
+
+    def __init__(self, params: SigraceParams) -> None:
+        self._params = params
+        self._pc_mask = (1 << params.pc_bits) - 1
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin a program: nothing has happened."""
+        threads = self._params.threads
+        self._objects = SyncObjects()
+        self._collects = [True] * threads
+        self.timestamps = [[0] * threads for _ in range(threads)]
+        self.log: list[list[Timestamp]] = [[] for _ in range(threads)]
+
+    def collects(self, thread: int) -> bool:
+        """Whether the program wants the accesses of a thread checked at present."""
+        return self._collects[thread]
+
+    def events(self, event: ThreadEvent) -> list[CoreEvent]:
+        """What the core does on which the thread runs, in order."""
+        kind = event.kind
+        if kind <= ThreadEventKind.STORE:
+            op = CoreOp.LOAD if kind == ThreadEventKind.LOAD else CoreOp.STORE
+            data, pc = event.address & _ADDRESS_MASK, event.pc & self._pc_mask
+            return self._counted(event, [CoreEvent(op, data, event.size, pc=pc)])
+        if kind in (ThreadEventKind.COLLECT_OFF, ThreadEventKind.COLLECT_ON):
+            self._collects[event.thread] = kind == ThreadEventKind.COLLECT_ON
+            return self._counted(
+                event, [_COLLECT_ON if kind == ThreadEventKind.COLLECT_ON else _COLLECT_OFF]
+            )
+        actions: list[CoreEvent] = []
+        if _releases(event):
+            actions += self._release(event)
+        if _acquires(event):
+            actions += self._acquire(event)
+        if actions and self._collects[event.thread]:
+            actions = [_COLLECT_OFF, *actions, _COLLECT_ON]
+        return self._counted(event, actions)
+
+    def _counted(self, event: ThreadEvent, actions: list[CoreEvent]) -> list[CoreEvent]:
+        """Core events of a trace event, with its instructions."""
+        left = event.instructions
+        if not left:
+            return actions
+        ahead = []
+        while left > (_MAX_INSTRUCTIONS if actions else 0):
+            share = min(left, _MAX_INSTRUCTIONS)
+            ahead.append(CoreEvent(CoreOp.INSTRUCTIONS, instructions=share))
+            left -= share
+        if actions:
+            actions[0] = actions[0]._replace(instructions=left)
+        return ahead + actions
+
+    def _release(self, event: ThreadEvent) -> list[CoreEvent]:
+        """SN_UNLOCK of Table 2: the new timestamp is stored with the object."""
+        stamp = self._step(event.thread)
+        self._objects.release(event, tuple(stamp))
+        self.log[event.thread].append(tuple(stamp))
+        return [_SYNC_REACHED]
+
+    def _acquire(self, event: ThreadEvent) -> list[CoreEvent]:
+        """SN_LOCK of Table 2: GenerateTS is the maximum of each counter but the own."""
+        thread = event.thread
+        stamp = self._step(thread)
+        merged = list(map(max, stamp, *self._objects.acquire(event), stamp))
+        merged[thread] = stamp[thread]
+        writes = [
+            CoreEvent(CoreOp.TS_WRITE, value, index=index)
+            for index, value in enumerate(merged)
+            if value != stamp[index]
+        ]
+        stamp[:] = merged
+        self.log[thread].append(tuple(stamp))
+        return [_SYNC_REACHED, *writes]
+
+    def _step(self, thread: int) -> list[int]:
+        """Timestamp of a thread after sync_reached."""
+        stamp = self.timestamps[thread]
+        stamp[thread] = min(stamp[thread] + 1, self._params.max_counter)
+        return stamp
