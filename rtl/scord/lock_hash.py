@@ -5,28 +5,18 @@ Ref: ScoRD (ISCA'20) Section IV-A "Detecting races due to lock/unlock".
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import xor
-
-from amaranth.hdl import Array, Cat, Const, Value
+from amaranth.hdl import Array, Const, Value
 
 from racetrap.golden_model.scord.lock_hash import block_mask, lock_hash_columns
 from racetrap.golden_model.scord.params import LOCK_HASH_BITS, ScordParams
+from racetrap.rtl.common.h3 import h3_hash_of
 
 __all__ = ["block_mask_of", "lock_hash_of"]
 
 
 def lock_hash_of(word: Value) -> Value:
     """Six-bit hash of a word address, combinational."""
-    columns = lock_hash_columns(len(word))
-    return Cat(
-        reduce(
-            xor,
-            (word[i] for i, column in enumerate(columns) if column >> bit & 1),
-            Const(0, 1),
-        )
-        for bit in range(LOCK_HASH_BITS)
-    )
+    return h3_hash_of(lock_hash_columns(len(word)), LOCK_HASH_BITS, word)
 
 
 def block_mask_of(params: ScordParams, sm: int, slot: Value) -> Value:

@@ -1,0 +1,54 @@
+"""Compressor: messages equal the golden ones, flit by flit."""
+
+import random
+from dataclasses import replace
+
+import pytest
+from sigrace_blocks import EDGES, pack_block, random_block
+from sigrace_configurations import SMALL
+from streams import get_forever, monitor, put_all, random_idle, simulate
+
+from racetrap.generators.structure import valid_to_ready_paths
+from racetrap.golden_model.sigrace.compressor import encode
+from racetrap.rtl.sigrace.compressor import Compressor
+
+
+def compress(params, blocks, *, seed=None):
+    """Transfers (cycle, word) at the output, and at the input."""
+    dut, left, taken = Compressor(params), [], []
+    rng = random.Random(f"junk {seed}")
+    words = [pack_block(params, block, rng) for block in blocks]
+    pauses = [{"idle": random_idle(f"{seed} {end}", 0.2)} if seed else {} for end in ("put", "get")]
+
+    async def until_idle(ctx):
+        await put_all(dut.i, words, **pauses[0])(ctx)
+        while not ctx.get(dut.o_idle):
+            await ctx.tick()
+        await ctx.tick()
+
+    background = [get_forever(dut.o, [], **pauses[1]), monitor(dut.o, left), monitor(dut.i, taken)]
+    simulate(dut, until_idle, background=background)
+    return left, taken
+
+
+def expected_flits(params, blocks):
+    """Packed flits of the golden messages."""
+    return [
+        params.flit_layout.pack({"data": flit, "last": number == len(message) - 1})
+        for message in (encode(params, block) for block in blocks)
+        for number, flit in enumerate(message)
+    ]
+
+
+@pytest.mark.parametrize("settings", EDGES, ids=str)
+def test_messages(settings):
+    params = replace(SMALL, **settings)
+    rng = random.Random(str(settings))
+    blocks = [random_block(params, rng) for _ in range(20)]
+    left, _ = compress(params, blocks, seed=str(settings))
+    assert [word for _, word in left] == expected_flits(params, blocks)
+
+
+def test_no_path_from_valid_to_ready():
+    assert valid_to_ready_paths(Compressor(SMALL)) == []
+    assert valid_to_ready_paths(Compressor(replace(SMALL, form="hashed"))) == []
