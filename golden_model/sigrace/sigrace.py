@@ -1,0 +1,196 @@
+"""SigRace over a recorded program: from its events to races that Analysis has confirmed.
+
+Ref: SigRace (ISCA'09) Sections 3 and 4, Fig. 2, 3 and 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from racetrap.golden_model.sigrace.checkpoint import Checkpoint
+from racetrap.golden_model.sigrace.compressor import encode
+from racetrap.golden_model.sigrace.conflict_log import Reason
+from racetrap.golden_model.sigrace.core_unit import CoreUnit
+from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp, RdmStepKind, Relation
+from racetrap.golden_model.sigrace.params import FLIT_BITS, SigraceParams
+from racetrap.golden_model.sigrace.playback import Command, CoreCommand, Environment, play
+from racetrap.golden_model.sigrace.rdm import Rdm
+from racetrap.golden_model.sigrace.result import SigraceResult, SigraceStatistics
+from racetrap.golden_model.sigrace.rollback import Rollback
+from racetrap.golden_model.threads.epoch_index import EpochIndex
+from racetrap.golden_model.threads.thread_trace import ThreadTrace
+
+__all__ = ["Sigrace"]
+
+_FLIT_BYTES = FLIT_BITS // 8
+_SYNC_REACHED = int(CoreOp.SYNC_REACHED)
+_TS_WRITE = int(CoreOp.TS_WRITE)
+_SWITCH_OUT = CoreEvent(CoreOp.SWITCH_OUT)
+_HIT = (int(RdmStepKind.COMPARE), int(Relation.PRECEDES))
+
+
+class Sigrace:
+    """Core units, RDM and the software that takes checkpoints and analyses conflicts.
+
+    A program runs in Normal mode.  When the RDM asks for it, when a checkpoint is due and at the
+    program's end, the logged conflicts are analysed over the recorded program.
+
+    Without limit of the queues and without a checkpoint in between it finds every race between
+    collected plain accesses; and what it reports is always a race.
+
+    Parameters
+    ----------
+    params : SigraceParams
+        Configuration.
+    environment : Environment
+        How threads are put on contexts (Section 4.3).
+    checkpoint_interval : int
+        Instructions committed by one thread from one checkpoint to the next.
+    unbounded : bool
+        Ideal SigRace: queues and conflict log without limit.
+
+    Raises
+    ------
+    ValueError
+        If the interval is less than 1.
+    """
+
+    def __init__(
+        self,
+        params: SigraceParams,
+        environment: Environment = Environment("fixed"),  # noqa: B008
+        checkpoint_interval: int = 1_000_000,
+        unbounded: bool = False,
+    ) -> None:
+        if checkpoint_interval < 1:
+            raise ValueError(f"Checkpoint interval must be at least 1, not {checkpoint_interval}")
+        self.params = params
+        self.environment = environment
+        self.checkpoint_interval = checkpoint_interval
+        self.unbounded = unbounded
+
+    def run(self, trace: ThreadTrace) -> SigraceResult:
+        """Races of a recorded program.
+
+        Raises
+        ------
+        ValueError
+            If the trace needs more threads, contexts or longer counters than there are.
+        """
+        params, threads = self.params, trace.header.threads
+        if threads > params.threads:
+            raise ValueError(
+                f"Parameter threads must be at least the {threads} of the trace, "
+                f"not {params.threads}"
+            )
+        index = EpochIndex(trace)
+        needed = (index.last_epoch() + 1).bit_length()
+        if needed > params.timestamp_bits:
+            raise ValueError(
+                f"Parameter timestamp_bits must be at least the {needed} that the epochs of the "
+                f"trace need, not {params.timestamp_bits}"
+            )
+        machine = _Machine(self, index)
+        machine.run(play(trace, params, self.environment))
+        return machine.result()
+
+
+class _Machine:
+    """The hardware in Normal mode, and what its software keeps."""
+
+    def __init__(self, sigrace: Sigrace, index: EpochIndex) -> None:
+        params = self._params = sigrace.params
+        self._units = [
+            [CoreUnit(params, core, context) for context in range(params.contexts)]
+            for core in range(params.cores)
+        ]
+        self._rdm = Rdm(params, sigrace.unbounded)
+        self._statistics = SigraceStatistics()
+        self._checkpoint = Checkpoint(params.threads, sigrace.checkpoint_interval)
+        self._rollback = Rollback(params, index, self._checkpoint, self._statistics)
+        self._progress = [-1] * params.threads
+
+    def run(self, commands: Iterable[Command]) -> None:
+        """Run a whole program."""
+        units, progress, checkpoint = self._units, self._progress, self._checkpoint
+        committed, interval = checkpoint.committed, checkpoint.interval
+        is_due, last = False, -1
+        for command in commands:
+            if not isinstance(command, CoreCommand):
+                self._rdm.map(*command)
+                continue
+            core, context, event, number = command
+            unit = units[core][context]
+            if is_due and number not in (last, -1):
+                # Between events of the program: library code is not interrupted.
+                self._take_checkpoint()
+                is_due = False
+            unit.take(event)
+            if number >= 0:
+                thread = unit.thread
+                progress[thread] = last = number
+                committed[thread] += event.instructions
+                if committed[thread] >= interval:
+                    is_due = True
+                if event.op in (_SYNC_REACHED, _TS_WRITE):
+                    self._append_to_log(unit, event.op)
+            if unit.blocks:
+                self._send(unit)
+        self._end_blocks()
+        self._handle("end")
+
+    def result(self) -> SigraceResult:
+        """What has been found."""
+        counters, statistics = self._rdm.counters, self._statistics
+        statistics.instructions = self._checkpoint.total
+        statistics.messages = counters["messages"]
+        statistics.comparisons = counters["comparisons"]
+        statistics.intersections = counters["intersections"]
+        statistics.conflicts_dropped = counters["log_dropped"]
+        statistics.lost = dict(self._rdm.lost)
+        return SigraceResult(
+            sorted(self._rollback.races),
+            counters["conflicts"],
+            self._rollback.false_positives,
+            statistics,
+        )
+
+    def _append_to_log(self, unit: CoreUnit, op: int) -> None:
+        """Keep the TS log: the timestamp after each synchronisation and its merge."""
+        log = self._checkpoint.log[unit.thread]
+        if op == _TS_WRITE:
+            log.pop()
+        log.append(tuple(unit.timestamp))
+
+    def _send(self, unit: CoreUnit) -> None:
+        """Give the finished blocks of a unit to the RDM, and do what it asks for."""
+        params, statistics = self._params, self._statistics
+        for block in unit.blocks:
+            statistics.blocks += 1
+            statistics.message_bytes += _FLIT_BYTES * len(encode(params, block))
+            for step in self._rdm.summary(block.summary(params)):
+                statistics.hits += (step.kind, step.relation) == _HIT
+            if reasons := self._rdm.reasons:
+                self._handle(next(each.name for each in Reason if each & reasons).lower())
+        unit.blocks.clear()
+
+    def _handle(self, reason: str) -> None:
+        """Roll back for the logged conflicts."""
+        if self._rdm.log:
+            self._rollback.handle(self._rdm.log, reason)
+            self._rdm.clear_log()
+
+    def _end_blocks(self) -> None:
+        """End the block of every context, as an interrupt that switches to the kernel does."""
+        for contexts in self._units:
+            for unit in contexts:
+                unit.take(_SWITCH_OUT)
+                self._send(unit)
+
+    def _take_checkpoint(self) -> None:
+        """Take a global checkpoint; conflicts that wait are analysed first."""
+        self._end_blocks()
+        self._handle("checkpoint")
+        self._rdm.flush()
+        self._checkpoint.take(self._progress)
+        self._statistics.checkpoints += 1
