@@ -187,8 +187,12 @@ class _Program:
             self._plan(child, _K.BEGIN)
 
     def _join(self, thread: int) -> None:
+        """Join a child, which then has ended already more often than not."""
         if self._children[thread] and not self._locks.held.get(thread):
-            self._plan(thread, _K.JOIN, value=self._children[thread].pop())
+            child = self.random.choice(self._children[thread])
+            if child in self._ended or self.random.random() < self._end_rate / 10:
+                self._children[thread].remove(child)
+                self._plan(thread, _K.JOIN, value=child)
 
     def _memory(self, thread: int) -> None:
         if self._heap and self.random.random() < 0.5:
