@@ -24,7 +24,7 @@ struct Particle {
 
 struct Cell {
     std::mutex lock;
-    std::vector<Particle> particles;
+    Particle particles[IN_CELL];
 };
 
 class Barrier {
@@ -89,7 +89,7 @@ public:
         for (int at = 0; at < width * width; at++)
             for (int i = 0; i < IN_CELL; i++) {
                 double x = at % width + next_real(&state), y = at / width + next_real(&state);
-                cells[static_cast<std::size_t>(at)].particles.push_back({x, y, 0, 0, 0});
+                cells[static_cast<std::size_t>(at)].particles[i] = {x, y, 0, 0, 0};
             }
     }
 
@@ -112,12 +112,13 @@ public:
     /* Each density against that of all pairs of neighbours; forces are mutual: no sum is left. */
     CHECK_ONLY void check() const
     {
+        const Cell *all = cells.data();
         std::int64_t force_x = 0, force_y = 0;
         for (int cell = 0; cell < width * width; cell++)
-            for (const Particle &particle : cells.data()[cell].particles) {
+            for (const Particle &particle : all[cell].particles) {
                 force_x += particle.force_x;
                 force_y += particle.force_y;
-                if (particle.density != checked_density(particle, cell))
+                if (particle.density != checked_density(all, particle, cell))
                     fail("a density is not that of all neighbours");
             }
         if (force_x != 0 || force_y != 0)
@@ -127,20 +128,21 @@ public:
     CHECK_ONLY std::uint64_t checksum() const
     {
         std::uint64_t sum = 0;
-        for (const Cell &cell : cells)
-            for (const Particle &particle : cell.particles)
+        const Cell *all = cells.data();
+        for (int cell = 0; cell < width * width; cell++)
+            for (const Particle &particle : all[cell].particles)
                 sum = mixed(sum, static_cast<std::uint64_t>(fixed(particle.x + 2 * particle.y)));
         return sum;
     }
 
 private:
-    CHECK_ONLY std::int64_t checked_density(const Particle &particle, int cell) const
+    CHECK_ONLY std::int64_t checked_density(const Cell *all, const Particle &particle, int cell) const
     {
         std::int64_t sum = 0;
         for (int row = cell / width - 1; row <= cell / width + 1; row++)
             for (int column = cell % width - 1; column <= cell % width + 1; column++)
                 if (row >= 0 && row < width && column >= 0 && column < width)
-                    for (const Particle &other : cells.data()[row * width + column].particles)
+                    for (const Particle &other : all[row * width + column].particles)
                         if (&other != &particle)
                             sum += fixed(closeness(particle, other));
         return sum;
@@ -164,8 +166,8 @@ private:
     void treat(Cell &cell, Change change)
     {
         std::lock_guard<std::mutex> guard(cell.lock);
-        for (std::size_t i = 0; i < cell.particles.size(); i++)
-            for (std::size_t j = i + 1; j < cell.particles.size(); j++)
+        for (int i = 0; i < IN_CELL; i++)
+            for (int j = i + 1; j < IN_CELL; j++)
                 change(cell.particles[i], cell.particles[j]);
     }
 

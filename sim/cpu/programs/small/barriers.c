@@ -1,0 +1,81 @@
+/* Barriers. */
+#include "cases.h"
+#include "small.h"
+
+enum { ROUNDS = 4 };
+
+static pthread_barrier_t barrier;
+int halves[2], sums[2];
+
+static void exchange_halves(int self, int waits_after_reading)
+{
+    for (int round = 0; round < ROUNDS; round++) {
+        halves[self] = round;
+        pthread_barrier_wait(&barrier);
+        sums[self] += halves[1 - self];
+        if (waits_after_reading)
+            pthread_barrier_wait(&barrier);
+    }
+}
+
+static void *first_twice(void *unused)
+{
+    exchange_halves(0, 1);
+    return unused;
+}
+
+static void *second_twice(void *unused)
+{
+    exchange_halves(1, 1);
+    return unused;
+}
+
+static void *first_once(void *unused)
+{
+    exchange_halves(0, 0);
+    return unused;
+}
+
+static void *second_once(void *unused)
+{
+    exchange_halves(1, 0);
+    return unused;
+}
+
+static void *write_before(void *unused)
+{
+    data = 1;
+    pthread_barrier_wait(&barrier);
+    return unused;
+}
+
+static void *write_after(void *unused)
+{
+    pthread_barrier_wait(&barrier);
+    data = 2;
+    return unused;
+}
+
+void barrier_between(void)
+{
+    pthread_barrier_init(&barrier, NULL, 2);
+    both(write_before, write_after);
+}
+
+void barrier_too_early(void)
+{
+    pthread_barrier_init(&barrier, NULL, 2);
+    both(write_after, write_after);
+}
+
+void barrier_on_both_sides(void)
+{
+    pthread_barrier_init(&barrier, NULL, 2);
+    both(first_twice, second_twice);
+}
+
+void barrier_on_one_side(void)
+{
+    pthread_barrier_init(&barrier, NULL, 2);
+    both(first_once, second_once);
+}
