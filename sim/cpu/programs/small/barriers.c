@@ -5,13 +5,22 @@
 enum { ROUNDS = 4 };
 
 static pthread_barrier_t barrier;
+static atomic_int is_past[ROUNDS][2];
 int halves[2], sums[2];
+
+/* Both threads are past the barrier; this orders no accesses. */
+static void await_other(int self, int round)
+{
+    set_relaxed(&is_past[round][self]);
+    await_relaxed(&is_past[round][1 - self]);
+}
 
 static void exchange_halves(int self, int waits_after_reading)
 {
     for (int round = 0; round < ROUNDS; round++) {
         halves[self] = round;
         pthread_barrier_wait(&barrier);
+        await_other(self, round);
         sums[self] += halves[1 - self];
         if (waits_after_reading)
             pthread_barrier_wait(&barrier);
