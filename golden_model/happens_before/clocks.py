@@ -68,7 +68,8 @@ class _Clocks:
         self._objects: defaultdict[tuple[str, int, int], list[int]] = defaultdict(
             lambda: [0] * threads
         )
-        self._crossings: defaultdict[tuple[int, int], int] = defaultdict(int)
+        self._arrivals: defaultdict[int, int] = defaultdict(int)
+        self._crossings: dict[tuple[int, int], int] = {}
         self._handlers: dict[int, Callable[[int, int, int], None]] = {
             _KIND.ACQUIRE: self._acquire,
             _KIND.RELEASE: self._release,
@@ -124,13 +125,15 @@ class _Clocks:
             is_mutex = sync_class == SyncClass.MUTEX
             self._give(thread, ("object", address, sync_class), overwrite=is_mutex)
 
-    def _arrive(self, thread: int, barrier: int, _width: int) -> None:
-        """Arrivals of a crossing meet in an episode, found by each thread's own count."""
-        self._give(thread, ("barrier", barrier, self._crossings[thread, barrier]))
-        self._crossings[thread, barrier] += 1
+    def _arrive(self, thread: int, barrier: int, width: int) -> None:
+        """The first ``width`` arrivals at a barrier are its first crossing, and so on."""
+        crossing = self._arrivals[barrier] // width
+        self._arrivals[barrier] += 1
+        self._crossings[thread, barrier] = crossing
+        self._give(thread, ("barrier", barrier, crossing))
 
     def _leave(self, thread: int, barrier: int, _width: int) -> None:
-        self._take(thread, ("barrier", barrier, self._crossings[thread, barrier] - 1))
+        self._take(thread, ("barrier", barrier, self._crossings[thread, barrier]))
 
     def _update(self, thread: int, address: int, order: int) -> None:
         if order & MemoryOrder.RELEASE:

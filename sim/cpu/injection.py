@@ -144,15 +144,18 @@ def _lock_pairs(trace: ThreadTrace) -> list[Removal]:
 
 def _crossings(trace: ThreadTrace) -> list[Removal]:
     """Each crossing of a barrier by as many threads as it waits for."""
-    arrivals: defaultdict[tuple[int, int], int] = defaultdict(int)
+    arrivals: defaultdict[int, int] = defaultdict(int)
+    crossing: dict[tuple[int, int], int] = {}
     episodes: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     widths = {}
-    for number, kind, thread, address, value, _ in _rows(
+    for number, kind, thread, address, width, _ in _rows(
         trace, (_KIND.BARRIER_ARRIVE, _KIND.BARRIER_LEAVE)
     ):
-        arrivals[thread, address] += kind == _KIND.BARRIER_ARRIVE
-        episodes[address, arrivals[thread, address]].append(number)
-        widths[address] = value
+        if kind == _KIND.BARRIER_ARRIVE:
+            crossing[thread, address] = arrivals[address] // width
+            arrivals[address] += 1
+        episodes[address, crossing[thread, address]].append(number)
+        widths[address] = width
     crossings = []
     for (address, _), numbers in episodes.items():
         if len(numbers) == 2 * widths[address]:

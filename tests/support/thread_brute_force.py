@@ -59,15 +59,17 @@ def _ancestors(events: list[ThreadEvent]) -> list[int]:
     before: list[int] = []
     last: dict[int, int] = {}
     releases: defaultdict[object, int] = defaultdict(int)
-    crossing: Counter[object] = Counter()
+    arrivals: Counter[int] = Counter()
+    crossed: dict[tuple[int, int], int] = {}
     for number, event in enumerate(events):
         mask = last.get(event.thread, 0)
         released, acquired = _released(event), _acquired(event)
         if event.kind == _KIND.BARRIER_ARRIVE:
-            released = [("barrier", event.address, crossing[event.thread, event.address])]
-            crossing[event.thread, event.address] += 1
+            crossed[event.thread, event.address] = arrivals[event.address] // event.value
+            arrivals[event.address] += 1
+            released = [("barrier", event.address, crossed[event.thread, event.address])]
         if event.kind == _KIND.BARRIER_LEAVE:
-            acquired = [("barrier", event.address, crossing[event.thread, event.address] - 1)]
+            acquired = [("barrier", event.address, crossed[event.thread, event.address])]
         for name in acquired:
             mask |= releases[name]
         before.append(mask)

@@ -1,4 +1,4 @@
-"""Random runs of programs with threads that use every kind of event and every class of object."""
+"""Random runs of threads on a few words, plain and atomic: dense in races of every kind."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from thread_brute_force import brute_force_races
 from thread_programs import random_run, trace_of
+from thread_traces import random_thread_trace
 
 from racetrap.golden_model.happens_before import pairs
 from racetrap.golden_model.happens_before.happens_before import HappensBefore
@@ -50,7 +51,10 @@ def count(threads: int, *events: ThreadEvent) -> int:
 
 @pytest.mark.parametrize("seed", range(60))
 def test_random_runs_against_brute_force(seed: int) -> None:
-    trace = random_run(seed, threads=1 + seed % 6, events=300, sync=(0.1, 0.3, 0.6)[seed % 3])
+    if seed % 4:
+        trace = random_run(seed, threads=1 + seed % 6, events=300, sync=(0.1, 0.3, 0.6)[seed % 3])
+    else:
+        trace = random_thread_trace(seed, threads=5, addresses=64, objects=2)
     expected = brute_force_races(trace)
     result = HappensBefore().run(trace)
     assert result.races == sorted(expected)
@@ -156,6 +160,15 @@ def test_barrier_and_the_next_crossing() -> None:
     late = [*arrivals, leaves[0], store(0), arrivals[0], leaves[1], load(1)]
     assert count(2, *late) == 1
     assert count(2, *late[:-1], arrivals[1], leaves[0], leaves[1], load(1)) == 0
+
+
+def test_a_barrier_that_threads_cross_in_pairs() -> None:
+    pairs_ = [[barrier(kind, thread, 2) for kind in (K.BARRIER_ARRIVE, K.BARRIER_LEAVE)
+               for thread in pair] for pair in ((0, 1), (2, 3))]  # fmt: skip
+    assert count(4, *pairs_[0], store(0), *pairs_[1], store(2)) == 1
+    again = [barrier(kind, thread, 2) for kind in (K.BARRIER_ARRIVE, K.BARRIER_LEAVE)
+             for thread in (0, 2)]  # fmt: skip
+    assert count(4, *pairs_[0], store(0), *again, store(2)) == 0
 
 
 def test_create_and_join() -> None:
