@@ -1,0 +1,147 @@
+"""Instructions of a compiled program between its calls of the recording runtime.
+
+The compiler calls the runtime at every access, function and basic block.  From the return
+address of one such call the program runs straight on to the next, so the instructions in between
+are a number that can be looked up.  The calls themselves and the moves of their arguments, which
+only recording needs, do not count; instructions of libraries are not known.
+
+At a conditional branch whose other way is not a basic block of the source (the compiler made it
+later) the way straight on is taken.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+__all__ = ["COUNT_DTYPE", "count_instructions", "write_counts"]
+
+COUNT_DTYPE = np.dtype("<u2")
+_MOST = np.iinfo(COUNT_DTYPE).max
+
+_PREFIXES = {"lock", "rep", "repz", "repnz", "bnd", "notrack", "data16", "cs", "ds", "addr32"}
+_ARGUMENT = re.compile(r",%[re]?(?:[ds]i|[dc]x|8d?|9d?)$|,%r[89]d?$")
+#: Arguments that the compiler loads for a call of the runtime; of atomics the operation itself
+#: stands for the call.
+_ARGUMENTS = {"func_entry": 1, "func_exit": 0, "init": 0, "vptr_update": 2}
+#: Calls that are no access, or do the access themselves.
+_NO_ACCESS = ("__tsan_func_", "__tsan_init", "__tsan_atomic", "__sanitizer_cov_")
+
+
+class _Instruction(NamedTuple):
+    address: int
+    name: str
+    operands: str
+    target: str  # function that is called or jumped to
+    goal: int  # address of that, or -1
+    function: str  # that it is in
+
+
+def _disassemble(program: Path) -> list[_Instruction]:
+    text = subprocess.run(
+        ["objdump", "-d", "--no-show-raw-insn", "-j", ".text", str(program)],
+        stdout=subprocess.PIPE, text=True, check=True,
+    ).stdout  # fmt: skip
+    found, function = [], ""
+    for line in text.splitlines():
+        if line.endswith(">:"):
+            function = line[line.index("<") + 1 : -2]
+            continue
+        address, colon, rest = line.partition(":\t")
+        if not colon:
+            continue
+        words = rest.split()
+        while len(words) > 1 and words[0] in _PREFIXES:
+            del words[0]
+        name = words[0]
+        operands = words[1] if len(words) > 1 else ""
+        target, goal = "", -1
+        if name[0] in "cj" and (name[0] == "j" or name == "call") and operands[0] not in "*%":
+            goal = int(operands, 16)
+            target = words[2].strip("<>") if len(words) > 2 else ""
+        found.append(_Instruction(int(address, 16), name, operands, target, goal, function))
+    return found
+
+
+def _is_callback(instruction: _Instruction) -> bool:
+    return instruction.target.startswith(("__tsan_", "__sanitizer_cov_"))
+
+
+def _arguments(target: str) -> int:
+    """Instructions that load the arguments of a call of the runtime, beyond the work itself."""
+    name = target.removeprefix("__tsan_")
+    if name.startswith("atomic"):
+        # Address and order; operands are loaded, and the operation done, in any case.
+        return 1
+    if name.startswith("__sanitizer"):
+        return 0
+    return _ARGUMENTS.get(name, 2 if name.endswith("_range") else 1)
+
+
+class _Walk:
+    """Counts along the way from an instruction to the next call of the runtime."""
+
+    def __init__(self, instructions: list[_Instruction]):
+        self.instructions = instructions
+        self.rows = {item.address: row for row, item in enumerate(instructions)}
+
+    def count(self, row: int) -> int:
+        """Instructions from the one in ``row`` on, up to the next call or the return."""
+        total, seen, arguments = 0, set(), 0
+        while row < len(self.instructions) and row not in seen:
+            seen.add(row)
+            item = self.instructions[row]
+            if _is_callback(item):
+                return max(0, total - min(arguments, _arguments(item.target)))
+            is_work = not item.name.startswith(("nop", "endbr"))
+            total += is_work
+            arguments = arguments + 1 if _ARGUMENT.search(item.operands) else 0
+            if item.name.startswith("ret"):
+                break
+            if item.name.startswith("jmp"):
+                next_row = self.rows.get(item.goal)
+                if next_row is None or self.instructions[next_row].function != item.function:
+                    break
+                row = next_row
+            else:
+                row += 1
+        return total
+
+
+def count_instructions(program: Path) -> dict[int, int]:
+    """Instructions after each return address into ``program``; 0 is left out."""
+    instructions = _disassemble(program)
+    walk = _Walk(instructions)
+    counts: dict[int, int] = {}
+    first = 0
+    for row, item in enumerate(instructions):
+        if row and item.function != instructions[row - 1].function:
+            first = row
+        if not _is_callback(item) or item.name != "call" or row + 1 >= len(instructions):
+            continue
+        count = walk.count(row + 1)
+        if item.target == "__tsan_func_entry":
+            count += walk.count(first)  # what the function has done before
+        elif not item.target.startswith(_NO_ACCESS):
+            count = max(0, count - 1)  # the runtime counts the access itself
+        counts[instructions[row + 1].address] = min(count, _MOST)
+    return counts
+
+
+def write_counts(program: Path, target: Path) -> None:
+    """Write the counts as an array by return address, with holes where there is no code."""
+    counts = count_instructions(program)
+    addresses = np.fromiter(counts, np.int64, len(counts))
+    low = int(addresses.min(initial=0))
+    if len(addresses):
+        table = np.zeros(int(addresses.max()) - low + 1, COUNT_DTYPE)
+        table[addresses - low] = np.fromiter(counts.values(), COUNT_DTYPE, len(counts))
+    else:
+        table = np.zeros(1, COUNT_DTYPE)
+    with target.open("wb") as file:
+        file.seek(low * COUNT_DTYPE.itemsize)
+        table.tofile(file)

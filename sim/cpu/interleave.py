@@ -1,0 +1,115 @@
+"""One global order of the events of recorded threads, by virtual time.
+
+A thread's virtual time is the number of instructions that it has committed, as if every thread
+had a core of its own; where it waits for others its time goes on to theirs.  The events on each
+synchronisation object, and on each block of the heap, stay in the order in which they were
+recorded.  The same raw records always give the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from racetrap.golden_model.threads.events import ThreadEventKind
+from racetrap.golden_model.threads.records import THREAD_DTYPE
+from racetrap.sim.cpu.raw import RawStream
+
+__all__ = ["interleave"]
+
+_LIFE_BY_VALUE = (ThreadEventKind.CREATE, ThreadEventKind.JOIN)
+_LIFE_BY_THREAD = (ThreadEventKind.BEGIN, ThreadEventKind.END)
+
+
+def _objects(thread: int, stream: RawStream) -> np.ndarray:
+    """What each ordered event is ordered on: an address, or a thread as a negative number."""
+    kind = stream.kind[stream.ordered]
+    objects = stream.address[stream.ordered].astype(np.int64)
+    by_value = np.isin(kind, _LIFE_BY_VALUE)
+    objects[by_value] = -1 - stream.value[by_value].astype(np.int64)
+    objects[np.isin(kind, _LIFE_BY_THREAD)] = -1 - thread
+    return objects
+
+
+def _ordered(streams: Sequence[RawStream], times: Sequence[np.ndarray]) -> Iterator[list[int]]:
+    """Thread, object and own time of all ordered events, by sequence number."""
+    threads = np.concatenate([np.full(len(s.ordered), t) for t, s in enumerate(streams)])
+    objects = np.concatenate([_objects(thread, stream) for thread, stream in enumerate(streams)])
+    own = np.concatenate([time[s.ordered] for s, time in zip(streams, times, strict=True)])
+    order = np.argsort(np.concatenate([stream.sequence for stream in streams]), kind="stable")
+    return zip(threads[order].tolist(), objects[order].tolist(), own[order].tolist(), strict=True)  # type: ignore[return-value]
+
+
+def _waits(streams: Sequence[RawStream], times: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Time that each thread has waited, before each of its ordered events."""
+    waited = [0] * len(streams)
+    waits: list[list[int]] = [[] for _ in streams]
+    last: dict[int, int] = {}
+    get = last.get
+    for thread, object_, own in _ordered(streams, times):
+        time = own + waited[thread]
+        before = get(object_, -1)
+        if time <= before:
+            waited[thread] += before + 1 - time
+            time = before + 1
+        last[object_] = time
+        waits[thread].append(waited[thread])
+    return [np.array(wait, np.int64) for wait in waits]
+
+
+def _virtual_times(streams: Sequence[RawStream]) -> list[np.ndarray]:
+    times = [np.cumsum(stream.instructions, dtype=np.int64) for stream in streams]
+    for stream, time, wait in zip(streams, times, _waits(streams, times), strict=True):
+        steps = np.diff(wait, prepend=0)
+        late = np.flatnonzero(steps)
+        if len(late):
+            shift = np.zeros(len(time), np.int64)
+            shift[stream.ordered[late]] = steps[late]
+            time += np.cumsum(shift)
+    return times
+
+
+def _records(thread: int, stream: RawStream) -> np.ndarray:
+    records = np.zeros(len(stream), THREAD_DTYPE)
+    for name in ("kind", "address", "size", "pc", "instructions"):
+        records[name] = getattr(stream, name)
+    records["thread"] = thread
+    records["value"][stream.ordered] = stream.value
+    return records
+
+
+def interleave(streams: Sequence[RawStream]) -> np.ndarray:
+    """Merge the streams of all threads into one array of ``THREAD_DTYPE``.
+
+    A thread that had not ended with the program gets its END at the end, in the order of the
+    threads' numbers; one that was created but never ran gets its BEGIN there, too.
+
+    Parameters
+    ----------
+    streams : sequence of RawStream
+        Events of each thread, by number.
+    """
+    times = np.concatenate(_virtual_times(streams))
+    order = np.argsort(times, kind="stable")
+    records = np.concatenate([_records(thread, stream) for thread, stream in enumerate(streams)])
+    records = records[order]
+    return np.concatenate([records, _endings(streams)])
+
+
+def _endings(streams: Sequence[RawStream]) -> np.ndarray:
+    created = {0}
+    for stream in streams:
+        kinds = stream.kind[stream.ordered]
+        created.update(stream.value[kinds == ThreadEventKind.CREATE].tolist())
+    rows = []
+    for thread in sorted(created):
+        kinds = streams[thread].kind if thread < len(streams) else np.empty(0, np.uint8)
+        if not len(kinds):
+            rows.append((ThreadEventKind.BEGIN, thread))
+        if not len(kinds) or kinds[-1] != ThreadEventKind.END:
+            rows.append((ThreadEventKind.END, thread))
+    endings = np.zeros(len(rows), THREAD_DTYPE)
+    endings["kind"] = [kind for kind, _ in rows]
+    endings["thread"] = [thread for _, thread in rows]
+    return endings

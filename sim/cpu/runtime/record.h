@@ -1,0 +1,139 @@
+// Raw records of one thread's events, in a file that is mapped into memory, and how the parts of
+// the runtime append to it.  recorder and runtime share the layout (racetrap.sim.cpu.raw).
+#ifndef RECORD_H
+#define RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// Kinds of events, as in racetrap.golden_model.threads.events.
+enum kind {
+    LOAD, STORE, ATOMIC_LOAD, ATOMIC_STORE, ATOMIC_UPDATE, ACQUIRE, RELEASE, BARRIER_ARRIVE,
+    BARRIER_LEAVE, CREATE, BEGIN, END, JOIN, ALLOCATE, FREE, COLLECT_OFF, COLLECT_ON,
+    EXTENSION = 253,  // sequence number and value of the record before
+    FILLER = 254,     // only instructions: as many as its address says
+};
+
+enum sync_class { MUTEX, RWLOCK_READ, RWLOCK_WRITE, CONDITION, SEMAPHORE, FLAG };
+enum memory_order { RELAXED, ORDER_ACQUIRE, ORDER_RELEASE, ACQ_REL };
+
+// `tag` is the kind and one: a file of zeros holds no records.
+struct record {
+    uint64_t address;
+    union {
+        struct {
+            uint32_t pc;
+            uint16_t instructions;
+            uint8_t tag, size;
+        };
+        uint64_t word;
+    };
+};
+
+#define MAX_THREADS 1024
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define EXPORT __attribute__((visibility("default")))
+#define CALLER ((uint32_t)(uintptr_t)__builtin_return_address(0))
+
+// A failed attempt of an atomic operation that a thread may repeat while it waits.
+struct poll {
+    struct record *record;
+    uint64_t value;
+};
+
+struct thread_state {
+    struct record *next, *end;  // room in the part of the file that is mapped
+    uint64_t pending;           // instructions since the thread's last event
+    struct record *chunk;       // start of the mapped part; NULL before the thread begins
+    int number, file, is_ended, marks, tid;
+    uint64_t chunks;            // parts of the file before the mapped one
+    uint64_t random;            // state of the generator of delays; 0: no delays
+    struct poll poll;
+    uint64_t loaded[4];         // latest relaxed atomic loads, for an acquire fence
+    uint8_t loaded_size[4];
+    int is_released;            // a release fence has gone before
+    struct record scratch[2];   // where the events of an ended thread go
+};
+
+extern __thread struct thread_state self;
+
+// Instructions from a return address into the program up to the next call of the runtime.
+extern const uint16_t *racetrap_counts;
+extern uint64_t racetrap_counts_end;  // return addresses from here on are not the program's
+
+static inline uint64_t count_after(uint32_t pc) {
+    return pc < racetrap_counts_end ? racetrap_counts[pc] : 0;
+}
+
+// Ends the process with one sentence for the user.
+_Noreturn void racetrap_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+// Makes room for two records more.
+void racetrap_grow(void);
+
+// Takes the instructions so far, at most 65535: more are put into a filler.
+uint16_t racetrap_fill(void);
+
+static inline uint16_t take_instructions(void) {
+    // The access itself comes after the call: it counts for its own event, not for the next.
+    uint64_t count = self.pending + 1;
+    return LIKELY(count <= 0xffff) ? (uint16_t)count : racetrap_fill();
+}
+
+static inline void put(struct record *record, unsigned kind, unsigned size, uint64_t address,
+                       uint32_t pc, uint16_t instructions) {
+    record->address = address;
+    // One store, and the last: a record is there as a whole or not at all.
+    uint64_t tag = kind + 1;
+    *(volatile uint64_t *)&record->word =
+        pc | (uint64_t)instructions << 32 | tag << 48 | (uint64_t)size << 56;
+}
+
+// Appends a plain access from a call site in the program.
+static inline void record_access(unsigned kind, unsigned size, const volatile void *address,
+                                 uint32_t pc) {
+    if (!LIKELY(self.next != self.end)) racetrap_grow();
+    uint16_t instructions = take_instructions();
+    put(self.next++, kind, size, (uint64_t)address, pc, instructions);
+    self.pending = racetrap_counts[pc];
+}
+
+// Appends the accesses of a range, each of at most 16 bytes and not over a 16-byte boundary.
+void racetrap_range(unsigned kind, const volatile void *address, uint64_t size, uint32_t pc);
+
+// Appends an event that is ordered among threads, with a sequence number taken now.
+void racetrap_sync(unsigned kind, uint64_t address, unsigned size, uint32_t value, uint32_t pc);
+
+// Appends an event without address and order.
+void racetrap_mark(unsigned kind, uint32_t pc);
+
+// Begins the calling thread's record, with its event BEGIN.
+void racetrap_begin_thread(int number);
+
+// Ends it; later events of the thread are not recorded.
+void racetrap_end_thread(void);
+
+// Yields the processor now and then, if a seed was given: other orders of events.
+void racetrap_delay(void);
+
+// Whether the calling thread's events are recorded.
+static inline int is_recording(void) { return self.chunk != NULL && !self.is_ended; }
+
+uint64_t racetrap_sequence(void);
+
+// A lock that does not use what the runtime intercepts.
+typedef struct { int taken; } spinlock;
+void racetrap_lock(spinlock *lock);
+void racetrap_unlock(spinlock *lock);
+
+// The function that the program would have called without the runtime.
+void *racetrap_real(const char *name, const char *version);
+#define REAL_VERSION(name, version)                                                     \
+    ({                                                                                  \
+        static __typeof__(&name) found;                                                 \
+        if (!found) found = (__typeof__(&name))racetrap_real(#name, version);           \
+        found;                                                                          \
+    })
+#define REAL(name) REAL_VERSION(name, NULL)
+
+#endif

@@ -1,0 +1,34 @@
+"""What cannot be recorded, found by the functions that a compiled program calls."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Sequence
+
+from racetrap.sim.cpu.errors import RecordError
+
+__all__ = ["check_objects"]
+
+#: Pattern of functions, and why their use cannot be recorded.
+_UNSUPPORTED = (
+    (r"v?fork|clone|posix_spawnp?|popen|system", "another process is not followed"),
+    (r"pthread_cancel", "a cancelled thread leaves no trace of what its cleanup undoes"),
+    (r"pthread_mutexattr_setrobust", "robust mutexes are not followed"),
+    (r"thrd_\w+|mtx_\w+|cnd_\w+|call_once", "threads of C11 bypass the pthread functions"),
+    (r"GOMP_\w+|omp_\w+", "OpenMP synchronises inside its own library"),
+    (r"timer_create|getaddrinfo_a|aio_\w+|mq_notify", "the C library makes its threads itself"),
+    (r"(make|swap|set)context", "several stacks in one thread are not followed"),
+)
+
+
+def check_objects(objects: Sequence[str]) -> None:
+    """Raise :class:`RecordError` if object files call a function that cannot be recorded."""
+    listed = subprocess.run(
+        ["nm", "--undefined-only", "--format=just-symbols", *objects],
+        stdout=subprocess.PIPE, text=True, check=True,
+    ).stdout  # fmt: skip
+    for name in sorted(set(listed.split())):
+        for pattern, reason in _UNSUPPORTED:
+            if re.fullmatch(pattern, name):
+                raise RecordError(f"Function {name} cannot be recorded: {reason}")
