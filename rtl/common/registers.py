@@ -7,20 +7,37 @@ chapter B1.
 from __future__ import annotations
 
 from enum import Enum
-from functools import reduce
+from functools import cache, reduce
+from importlib import metadata
 from operator import or_
+from pathlib import Path
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+from systemrdl import RDLCompiler
 from systemrdl.node import AddrmapNode, FieldNode, RegNode
 
 from racetrap.rtl.common.axi import AxiLiteSignature, AxiResponse
 
-__all__ = ["FieldKind", "RegisterBlock", "field_kind"]
+__all__ = ["FieldKind", "RegisterBlock", "compile_description", "field_kind", "version_fields"]
 
 _REGISTER_BYTES = 4
 _REGISTER_BITS = 8 * _REGISTER_BYTES
+
+
+@cache
+def compile_description(path: Path) -> AddrmapNode:
+    """The elaborated address map of a SystemRDL file."""
+    compiler = RDLCompiler()
+    compiler.compile_file(str(path))
+    return compiler.elaborate().top
+
+
+def version_fields() -> dict[str, int]:
+    """Fields of a register that gives the version of this package."""
+    major, minor, patch = (int(part) for part in metadata.version("racetrap").split(".")[:3])
+    return {"major": major, "minor": minor, "patch": patch}
 
 
 class FieldKind(Enum):
@@ -31,6 +48,7 @@ class FieldKind(Enum):
     STORED = "output"
     PULSE = "output, high for one cycle"
     COUNTER = "inputs `increment` and `clear`"
+    PORT = "input `value`, outputs `data` and `strobe`"
 
 
 def field_kind(field: FieldNode) -> FieldKind:
@@ -45,6 +63,8 @@ def field_kind(field: FieldNode) -> FieldKind:
         kind = FieldKind.COUNTER
     elif field.get_property("singlepulse"):
         kind = FieldKind.PULSE
+    elif field.get_property("swmod") and field.is_sw_writable and field.is_hw_writable:
+        kind = FieldKind.PORT
     elif field.is_sw_writable and field.is_hw_readable and not field.is_hw_writable:
         kind = FieldKind.STORED
     elif field.is_hw_writable and not field.is_hw_readable and not field.is_sw_writable:
@@ -56,8 +76,8 @@ def field_kind(field: FieldNode) -> FieldKind:
     else:
         raise ValueError(
             f"Register field {field.get_path()} must be a constant, a hardware input, a stored "
-            f"value, a single pulse or a counter with hwclr, not sw={field.get_property('sw').name}"
-            f" hw={field.get_property('hw').name}"
+            f"value, a single pulse, a counter with hwclr or a port with swmod, "
+            f"not sw={field.get_property('sw').name} hw={field.get_property('hw').name}"
         )
     return kind
 
@@ -74,6 +94,9 @@ def _member(field: FieldNode) -> wiring.Member | None:
     if kind is FieldKind.COUNTER:
         width = field.get_property("incrwidth") or 1
         return Out(wiring.Signature({"increment": In(width), "clear": In(1)}))
+    if kind is FieldKind.PORT:
+        width = field.width
+        return Out(wiring.Signature({"value": In(width), "data": Out(width), "strobe": Out(1)}))
     return None
 
 
@@ -89,7 +112,9 @@ class RegisterBlock(wiring.Component):
 
     A stored field changes in the cycle after the write is taken; a single pulse is high in
     that cycle.  A counter adds `increment` every cycle, stops at its largest value if the
-    description says ``incrsaturate`` and wraps otherwise; `clear` wins over `increment`.
+    description says ``incrsaturate`` and wraps otherwise; `clear` wins over `increment`.  A port
+    is a value that lives elsewhere: it is read from `value`, and in the cycle after a write is
+    taken `strobe` is high and `data` is what was written (bytes that were not are `value`'s).
 
     Parameters
     ----------
@@ -102,8 +127,9 @@ class RegisterBlock(wiring.Component):
         Registers; the address has as many bits as the space given by ``address_bits``.
     <register> : Signature, names in lower case
         A member <field> for each field that is no constant: `In(width)` if the hardware
-        supplies it, `Out(width)` if it is stored or a pulse, and for a counter the inputs
-        `<field>.increment` and `<field>.clear`.
+        supplies it, `Out(width)` if it is stored or a pulse, for a counter the inputs
+        `<field>.increment` and `<field>.clear`, and for a port the input `<field>.value` and
+        the outputs `<field>.data` and `<field>.strobe`.
 
     Raises
     ------
@@ -161,6 +187,8 @@ class RegisterBlock(wiring.Component):
             elif kind is FieldKind.COUNTER:
                 name = f"{register.inst_name}_{field.inst_name}".lower()
                 values.append(Signal(field.width, name=name, init=field.get_property("reset") or 0))
+            elif kind is FieldKind.PORT:
+                values.append(self._port(field).value)
             else:
                 values.append(self._port(field))
         return values
@@ -236,6 +264,9 @@ class RegisterBlock(wiring.Component):
                 m.d.sync += value.eq((value & ~mask) | (data & mask))
         elif kind is FieldKind.PULSE:
             m.d.sync += value.eq(selected & data & mask)
+        elif kind is FieldKind.PORT:
+            port = self._port(field)
+            m.d.sync += [port.strobe.eq(selected), port.data.eq((value & ~mask) | (data & mask))]
         elif kind is FieldKind.COUNTER:
             port = self._port(field)
             total = Signal(field.width + 1)

@@ -5,14 +5,12 @@ Ref: ScoRD (ISCA'20) Section IV (host side: allocation of metadata and report bu
 
 from __future__ import annotations
 
-from functools import cache
-from importlib import metadata
 from pathlib import Path
 
-from systemrdl import RDLCompiler
 from systemrdl.node import AddrmapNode
 
 from racetrap.golden_model.scord.params import ScordParams
+from racetrap.rtl.common.registers import compile_description, version_fields
 
 __all__ = ["RDL_FILE", "REGISTER_ADDRESS_BITS", "compile_registers", "supplied_constants"]
 
@@ -22,19 +20,15 @@ RDL_FILE = Path(__file__).with_name("scord.rdl")
 REGISTER_ADDRESS_BITS = 12
 
 
-@cache
 def compile_registers() -> AddrmapNode:
     """The elaborated address map of ``scord.rdl``."""
-    compiler = RDLCompiler()
-    compiler.compile_file(str(RDL_FILE))
-    return compiler.elaborate().top
+    return compile_description(RDL_FILE)
 
 
 def supplied_constants(params: ScordParams) -> dict[str, dict[str, int]]:
     """Values of the VERSION and PARAMS registers, as register -> field -> value."""
-    major, minor, patch = (int(part) for part in metadata.version("racetrap").split(".")[:3])
     return {
-        "version": {"major": major, "minor": minor, "patch": patch},
+        "version": version_fields(),
         "params_geometry": {
             name: getattr(params, name)
             for name in ("sm_count", "blocks_per_sm", "warps_per_sm", "banks")

@@ -34,6 +34,12 @@ addrmap block {
     reg {
         field { sw = r; hw = na; counter; incrwidth = 5; hwclr; } count[7:0] = 0;
     } WRAPPING @ 0x24;
+    reg {
+        default sw = rw;
+        default hw = rw;
+        field { swmod; } low[7:0];
+        field { swmod; } high[23:16];
+    } PORT @ 0x30;
 };
 """
 
@@ -111,6 +117,31 @@ def test_pulse_lasts_one_cycle_and_reads_zero(block):
 
     simulate(block, testbench, background=[watch])
     assert [sum(column) for column in zip(*cycles, strict=True)] == [1, 1]
+
+
+def test_port_reads_the_hardware_and_tells_of_writes(block):
+    written = []
+
+    async def watch(ctx):
+        low, high = block.port.low, block.port.high
+        while True:
+            *_, first, second, data_low, data_high = await ctx.tick().sample(
+                low.strobe, high.strobe, low.data, high.data
+            )
+            assert first == second
+            if first:
+                written.append((data_low, data_high))
+
+    async def testbench(ctx):
+        ctx.set(block.port.low.value, 0x12)
+        ctx.set(block.port.high.value, 0x34)
+        assert await axil_read(ctx, block.s_axil, 0x30) == (0x00340012, OKAY)
+        assert await axil_write(ctx, block.s_axil, 0x30, 0xFFABFFCD) == OKAY
+        assert await axil_write(ctx, block.s_axil, 0x30, 0xFFABFFCD, strobe=0b0001) == OKAY
+        assert await axil_read(ctx, block.s_axil, 0x30) == (0x00340012, OKAY)
+
+    simulate(block, testbench, background=[watch])
+    assert written == [(0xCD, 0xAB), (0xCD, 0x34)]
 
 
 def test_counters_saturate_or_wrap_and_clear(block):

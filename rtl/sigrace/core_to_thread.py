@@ -1,0 +1,108 @@
+"""CoreToThread: which thread runs on each context, and the sequence number that is due.
+
+Ref: SigRace (ISCA'09) Section 4.3.1.
+"""
+
+from __future__ import annotations
+
+from amaranth.hdl import Array, Module, Mux, Signal, Value
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from racetrap.golden_model.sigrace.packets import Drop
+from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.rtl.common.layout import struct_layout
+
+__all__ = ["CoreToThread", "mapping_layout", "place_layout"]
+
+#: A context, as software and messages name it.
+place_layout = data.StructLayout({"core": 8, "context": 4})
+#: Thread of a context.
+mapping_layout = data.StructLayout({"thread": 8, "valid": 1})
+
+
+class CoreToThread(wiring.Component):
+    """Checks where messages come from.
+
+    ``o_drop`` and ``o_selected`` are combinational; a change is seen in the next cycle.  A place
+    that does not exist has no thread, and mapping it changes nothing.
+
+    Parameters
+    ----------
+    params : SigraceParams
+        Configuration.
+
+    Members
+    -------
+    i_header : ``In(header_layout)``
+        Header of the message that is checked.
+    i_link : ``In(range(cores))``
+        Link that it came over.
+    i_is_malformed : ``In(1)``
+        It could not be decoded.
+    o_drop : ``Out(3)``
+        ``Drop``: why it must be dropped, or NONE.
+    i_follow : ``In(1)``
+        The message has been taken, checked or not: its successor is due from now on.
+    i_place : ``In(place_layout)``
+        Context that software has selected.
+    o_mapping, o_expected : ``Out(mapping_layout)``, ``Out(sequence_bits)``
+        Its thread, and the sequence number that is due from it; 0 if there is no such context.
+    i_map, i_mapping : ``In(1)``, ``In(mapping_layout)``
+        Map the selected context.
+    """
+
+    def __init__(self, params: SigraceParams):
+        self._params = params
+        super().__init__({
+            "i_header": In(struct_layout(params.header_layout)),
+            "i_link": In(range(params.cores)),
+            "i_is_malformed": In(1),
+            "o_drop": Out(3),
+            "i_follow": In(1),
+            "i_place": In(place_layout),
+            "o_mapping": Out(mapping_layout),
+            "o_expected": Out(params.sequence_bits),
+            "i_map": In(1),
+            "i_mapping": In(mapping_layout),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        params, header = self._params, self.i_header
+        count = params.cores * params.contexts
+        mappings = Array(Signal(mapping_layout, name=f"mapping_{k}") for k in range(count))
+        expected = Array(Signal(params.sequence_bits, name=f"expected_{k}") for k in range(count))
+
+        is_place, index = self._locate(m, "sent", header.core, header.context)
+        mapping = mappings[index]
+        is_here = is_place & (header.core == self.i_link)
+        is_thread = (header.thread < params.threads) & (header.thread == mapping.thread)
+        with m.If(self.i_is_malformed):
+            m.d.comb += self.o_drop.eq(Drop.MALFORMED)
+        with m.Elif(~is_here | ~mapping.valid):
+            m.d.comb += self.o_drop.eq(Drop.UNMAPPED)
+        with m.Elif(~is_thread):
+            m.d.comb += self.o_drop.eq(Drop.THREAD)
+        with m.Elif(header.sequence != expected[index]):
+            m.d.comb += self.o_drop.eq(Drop.SEQUENCE)
+        with m.If(self.i_follow & ~self.i_is_malformed & is_here):
+            m.d.sync += expected[index].eq(header.sequence + 1)
+
+        is_selected, selected = self._locate(m, "selected", self.i_place.core, self.i_place.context)
+        with m.If(is_selected):
+            m.d.comb += [
+                self.o_mapping.eq(mappings[selected]),
+                self.o_expected.eq(expected[selected]),
+            ]
+            with m.If(self.i_map):
+                m.d.sync += mappings[selected].eq(self.i_mapping)
+        return m
+
+    def _locate(self, m: Module, name: str, core: Value, context: Value) -> tuple[Value, Value]:
+        """Whether there is such a context, and its number in the table."""
+        params = self._params
+        index = Signal(range(params.cores * params.contexts), name=f"{name}_index")
+        is_place = (core < params.cores) & (context < params.contexts)
+        m.d.comb += index.eq(Mux(is_place, core * params.contexts + context, 0))
+        return is_place, index

@@ -1,0 +1,99 @@
+"""BlockHistoryQueues: the last blocks of every thread, in one memory.
+
+Ref: SigRace (ISCA'09) Section 3.2, Fig. 5(a); Section 5.5.
+"""
+
+from __future__ import annotations
+
+from amaranth.hdl import Array, Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.rtl.common.layout import struct_layout
+
+__all__ = ["HistoryQueues"]
+
+
+class HistoryQueues(wiring.Component):
+    """The queues of all threads; the oldest block of a queue leaves for a new one.
+
+    ``o_count`` is combinational.  An entry is read in the cycle after its position is given,
+    one a cycle; the queue must have been opened in a cycle before.  Block memory holds the
+    entries; only heads and counts are registers, so that a flush takes one cycle.
+
+    Parameters
+    ----------
+    params : SigraceParams
+        Configuration.
+
+    Members
+    -------
+    i_thread : ``In(range(threads))``
+        Queue to be looked at, opened or pushed to.
+    o_count : ``Out(range(history_depth + 1))``
+        Entries of that queue.
+    i_open : ``In(1)``
+        Read from that queue from the next cycle on.
+    i_position : ``In(range(history_depth))``
+        Age of the entry that is wanted; 0 is the newest.
+    o_entry : ``Out(history_layout)``
+        The entry asked for in the cycle before.
+    i_push, i_entry : ``In(1)``, ``In(history_layout)``
+        Add a block to the queue of ``i_thread``.
+    i_flush : ``In(1)``
+        Empty all queues.
+    """
+
+    def __init__(self, params: SigraceParams):
+        self._params = params
+        super().__init__({
+            "i_thread": In(range(params.threads)),
+            "o_count": Out(range(params.history_depth + 1)),
+            "i_open": In(1),
+            "i_position": In(range(params.history_depth)),
+            "o_entry": Out(struct_layout(params.history_layout)),
+            "i_push": In(1),
+            "i_entry": In(struct_layout(params.history_layout)),
+            "i_flush": In(1),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        params = self._params
+        threads, depth = params.threads, params.history_depth
+        m.submodules.memory = memory = Memory(
+            shape=struct_layout(params.history_layout), depth=threads * depth, init=[]
+        )
+        read, write = memory.read_port(), memory.write_port()
+        # Slot of the newest entry of each queue, and its entries.
+        newest = Array(Signal(range(depth), name=f"newest_{k}") for k in range(threads))
+        counts = Array(Signal(range(depth + 1), name=f"count_{k}") for k in range(threads))
+
+        base = Signal(range(threads * depth))
+        slot = Signal(range(depth))
+        with m.If(self.i_open):
+            m.d.sync += [base.eq(self.i_thread * depth), slot.eq(newest[self.i_thread])]
+        age = self.i_position
+        m.d.comb += [
+            self.o_count.eq(counts[self.i_thread]),
+            # Older entries lie below, and beyond slot 0 at the top.
+            read.addr.eq(base + Mux(age > slot, slot + depth - age, slot - age)),
+            self.o_entry.eq(read.data),
+        ]
+
+        head = newest[self.i_thread]
+        next_head = Mux(head == depth - 1, 0, head + 1)
+        m.d.comb += [
+            write.addr.eq(self.i_thread * depth + next_head),
+            write.data.eq(self.i_entry),
+            write.en.eq(self.i_push),
+        ]
+        with m.If(self.i_push):
+            m.d.sync += head.eq(next_head)
+            with m.If(self.o_count != depth):
+                m.d.sync += counts[self.i_thread].eq(self.o_count + 1)
+        with m.If(self.i_flush):
+            m.d.sync += [count.eq(0) for count in counts]
+        return m

@@ -1,0 +1,194 @@
+"""Race Detection Module: compares every block with the recorded blocks of all other threads.
+
+Ref: SigRace (ISCA'09) Sections 3.2 and 3.3.1, Fig. 5(a); Section 4.3.
+"""
+
+from __future__ import annotations
+
+from amaranth.hdl import Cat, Module, Signal
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.rtl.common.axi import AxiLiteSignature
+from racetrap.rtl.common.layout import struct_layout
+from racetrap.rtl.common.message_arbiter import MessageArbiter
+from racetrap.rtl.common.registers import RegisterBlock
+from racetrap.rtl.common.stream import StreamFifo
+from racetrap.rtl.sigrace.conflict_log import ConflictLog
+from racetrap.rtl.sigrace.core_to_thread import CoreToThread
+from racetrap.rtl.sigrace.decompressor import Decompressor
+from racetrap.rtl.sigrace.rdm_controller import PULSES, RdmController, step_signature
+from racetrap.rtl.sigrace.registers import (
+    REGISTER_ADDRESS_BITS,
+    compile_registers,
+    supplied_constants,
+)
+
+__all__ = ["Rdm"]
+
+
+class Rdm(wiring.Component):
+    """Links, decompressor, CoreToThread, BlockHistoryQueues with their scanner, log, registers.
+
+    One message is decompressed while the one before it is compared; links are served round
+    robin, a message at a time.  Nothing is checked before ``CONTROL.enable`` is set.  No
+    combinational path leads from a ``valid`` input to a ``ready`` output.
+
+    Parameters
+    ----------
+    params : SigraceParams
+        Configuration.
+
+    Members
+    -------
+    i_message : ``In(stream.Signature(flit_layout)).array(cores)``
+        Summary messages of each core; its contexts take turns by message.
+    s_axil : ``In(AxiLiteSignature)``
+        Registers, described in ``sigrace.rdl``.
+    irq : ``Out(1)``
+        High while a rollback is requested, if enabled.
+    i_saturated : ``In(1)``
+        A timestamp's counter has saturated in some core unit.
+    o_idle : ``Out(1)``
+        Nothing of a message, and no flush or clearing of the log, is unfinished here.
+    trace : ``Out(step_signature(params))``
+        Every step, without back-pressure; only with ``trace_port``.
+    """
+
+    def __init__(self, params: SigraceParams):
+        self._params = params
+        flit = struct_layout(params.flit_layout)
+        members = {
+            "i_message": In(stream.Signature(flit)).array(params.cores),
+            "s_axil": In(AxiLiteSignature(address_bits=REGISTER_ADDRESS_BITS)),
+            "irq": Out(1),
+            "i_saturated": In(1),
+            "o_idle": Out(1),
+        }
+        if params.trace_port:
+            members["trace"] = Out(step_signature(params))
+        super().__init__(members)
+
+    def elaborate(self, platform):
+        m = Module()
+        params = self._params
+        m.submodules.registers = registers = RegisterBlock(
+            compile_registers(), address_bits=REGISTER_ADDRESS_BITS
+        )
+        m.submodules.controller = controller = RdmController(params)
+        m.submodules.core_to_thread = core_to_thread = CoreToThread(params)
+        m.submodules.log = log = ConflictLog(params)
+        connect(m, flipped(self.s_axil), registers.s_axil)
+        if params.trace_port:
+            connect(m, controller.o_step, flipped(self.trace))
+
+        is_empty = self._elaborate_links(m, controller)
+        self._connect_tables(m, controller, core_to_thread, log)
+        self._connect_control(m, registers, controller)
+        self._connect_software(m, registers, core_to_thread, log)
+        self._connect_counters(m, registers, controller)
+        m.d.comb += [
+            self.o_idle.eq(is_empty & controller.o_idle),
+            registers.status.idle.eq(self.o_idle),
+            registers.status.reasons.eq(log.o_reasons),
+            registers.status.saturated.eq(self.i_saturated),
+        ]
+        m.d.sync += self.irq.eq(registers.control.irq_enable & (log.o_reasons != 0))
+        return m
+
+    def _elaborate_links(self, m: Module, controller: RdmController) -> Signal:
+        """From the links to the controller; gives whether nothing is on this way."""
+        flit = struct_layout(self._params.flit_layout)
+        m.submodules.arbiter = arbiter = MessageArbiter(flit, self._params.cores)
+        m.submodules.decompressor = decompressor = Decompressor(self._params)
+        empty = []
+        for core, link in enumerate(self.i_message):
+            m.submodules[f"link_{core}"] = fifo = StreamFifo(flit, self._params.link_depth)
+            connect(m, flipped(link), fifo.i)
+            connect(m, fifo.o, arbiter.i[core])
+            empty.append(fifo.o_empty)
+        # All flits of a message come over one link.
+        source = Signal.like(arbiter.o.p.source)
+        with m.If(arbiter.o.valid & arbiter.o.ready):
+            m.d.sync += source.eq(arbiter.o.p.source)
+        m.d.comb += [
+            decompressor.i.payload.eq(arbiter.o.p.flit),
+            decompressor.i.valid.eq(arbiter.o.valid),
+            arbiter.o.ready.eq(decompressor.i.ready),
+            controller.i.p.summary.eq(decompressor.o.payload),
+            controller.i.p.link.eq(source),
+            controller.i.valid.eq(decompressor.o.valid),
+            decompressor.o.ready.eq(controller.i.ready),
+        ]
+        is_empty = Signal()
+        m.d.comb += is_empty.eq(Cat(empty).all() & ~arbiter.o.valid & decompressor.o_idle)
+        return is_empty
+
+    def _connect_tables(
+        self, m: Module, controller: RdmController, table: CoreToThread, log: ConflictLog
+    ) -> None:
+        arrival = controller.o_arrival
+        m.d.comb += [
+            table.i_header.eq(arrival.summary.header),
+            table.i_link.eq(arrival.link),
+            table.i_is_malformed.eq(arrival.summary.is_malformed),
+            controller.i_drop.eq(table.o_drop),
+            table.i_follow.eq(controller.o_follow),
+            log.i_add.eq(controller.o_log),
+            log.i_entry.eq(controller.o_log_entry),
+            controller.i_log_full.eq(log.o_full),
+            log.i_pushed.eq(controller.o_pushed),
+            log.i_thread.eq(arrival.summary.header.thread),
+            log.i_cause.eq(arrival.summary.header.cause),
+            log.i_clear.eq(controller.o_clear_log),
+        ]
+
+    def _connect_control(
+        self, m: Module, registers: RegisterBlock, controller: RdmController
+    ) -> None:
+        for register, fields in supplied_constants(self._params).items():
+            for field, value in fields.items():
+                m.d.comb += getattr(getattr(registers, register), field).eq(value)
+        control = registers.control
+        m.d.comb += [
+            controller.i_enable.eq(control.enable),
+            controller.i_flush.eq(control.flush),
+            controller.i_clear_log.eq(control.clear_log),
+        ]
+        with m.If(control.clear_counters):
+            m.d.sync += registers.status.sequence_gap.eq(0)
+        with m.Elif(controller.o_count.dropped_sequence):
+            m.d.sync += registers.status.sequence_gap.eq(1)
+
+    def _connect_software(
+        self, m: Module, registers: RegisterBlock, table: CoreToThread, log: ConflictLog
+    ) -> None:
+        """What software reads and writes of CoreToThread and the log."""
+        mapping = registers.map
+        m.d.comb += [
+            table.i_place.core.eq(registers.map_select.core),
+            table.i_place.context.eq(registers.map_select.context),
+            table.i_map.eq(mapping.valid.strobe),
+            table.i_mapping.thread.eq(mapping.thread.data),
+            table.i_mapping.valid.eq(mapping.valid.data),
+            mapping.thread.value.eq(table.o_mapping.thread),
+            mapping.valid.value.eq(table.o_mapping.valid),
+            registers.map_sequence.expected.eq(table.o_expected),
+            registers.log_count.count.eq(log.o_count),
+            log.i_select.eq(registers.log_select.entry),
+            log.i_word.eq(registers.log_select.word),
+            registers.log_data.value.eq(log.o_word),
+        ]
+
+    def _connect_counters(
+        self, m: Module, registers: RegisterBlock, controller: RdmController
+    ) -> None:
+        increments = {name: controller.o_count[name] for name in PULSES}
+        increments["stall_cycles"] = sum(link.valid & ~link.ready for link in self.i_message)
+        for name, increment in increments.items():
+            counter = getattr(registers, name).count
+            m.d.comb += [
+                counter.increment.eq(increment),
+                counter.clear.eq(registers.control.clear_counters),
+            ]
