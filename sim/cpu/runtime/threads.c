@@ -96,7 +96,10 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
     racetrap_sync(CREATE, 0, 0, thread_count, CALLER);
     struct record *created = self.next - 2;
     int error = REAL(pthread_create)(thread, &own, run_thread, start);
-    if (!error) thread_count++;
+    if (!error) {
+        start->thread = *thread;  // the thread itself may not have run yet
+        thread_count++;
+    }
     if (error && !self.is_ended) {  // the event goes again
         put(created, FILLER, 0, 0, 0, 0);
         put(created + 1, FILLER, 0, 0, 0, 0);
