@@ -77,21 +77,18 @@ class Sigrace:
         ValueError
             If the trace needs more threads, contexts or longer counters than there are.
         """
-        params, threads = self.params, trace.header.threads
-        if threads > params.threads:
-            raise ValueError(
-                f"Parameter threads must be at least the {threads} of the trace, "
-                f"not {params.threads}"
-            )
+        params = self.params
+        commands = play(trace, params, self.environment)
         index = EpochIndex(trace)
+        # A counter that has reached its maximum says no more what is ordered.
         needed = (index.last_epoch() + 1).bit_length()
         if needed > params.timestamp_bits:
             raise ValueError(
-                f"Parameter timestamp_bits must be at least the {needed} that the epochs of the "
-                f"trace need, not {params.timestamp_bits}"
+                f"Parameter timestamp_bits must be at least {needed} for the epochs of the trace, "
+                f"not {params.timestamp_bits}"
             )
         machine = _Machine(self, index)
-        machine.run(play(trace, params, self.environment))
+        machine.run(commands)
         return machine.result()
 
 
