@@ -11,32 +11,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from racetrap.golden_model.threads.events import SyncClass, ThreadEventKind
+from racetrap.golden_model.threads.groups import group_numbers, running_sums
 from racetrap.golden_model.trace_file.rules import Breach, Rule
 
 __all__ = ["sync_breaches"]
 
 _LOCKS = (SyncClass.MUTEX, SyncClass.RWLOCK_READ, SyncClass.RWLOCK_WRITE)
 _BARRIERS = (ThreadEventKind.BARRIER_ARRIVE, ThreadEventKind.BARRIER_LEAVE)
-
-
-def _number(*keys: np.ndarray) -> np.ndarray:
-    """A number for each row, the same for rows with the same keys."""
-    numbers = np.zeros(len(keys[0]), dtype=np.int64)
-    for key in keys:
-        values, inverse = np.unique(key, return_inverse=True)
-        _, numbers = np.unique(numbers * len(values) + inverse, return_inverse=True)
-    return numbers
-
-
-def _running(group: np.ndarray, step: np.ndarray) -> np.ndarray:
-    """Sum of the steps of each row's group, up to and with the row."""
-    order = np.argsort(group, kind="stable")
-    group, step = group[order], step[order]
-    total = np.cumsum(step)
-    first = np.searchsorted(group, group)
-    sums = np.empty_like(total)
-    sums[order] = total - (total - step)[first]
-    return sums
 
 
 def _lock_breaches(events: np.ndarray) -> Iterator[Breach]:
@@ -46,7 +27,7 @@ def _lock_breaches(events: np.ndarray) -> Iterator[Breach]:
     acquires = kind[rows] == ThreadEventKind.ACQUIRE
     step = np.where(acquires, 1, -1)
     reads = value[rows] == SyncClass.RWLOCK_READ
-    lock = _number(address[rows], value[rows] == SyncClass.MUTEX)
+    lock = group_numbers(address[rows], value[rows] == SyncClass.MUTEX)
 
     def describe_release(row: int) -> str:
         name = SyncClass(value[row]).name.lower()
@@ -55,9 +36,9 @@ def _lock_breaches(events: np.ndarray) -> Iterator[Breach]:
             f"not by thread {thread[row]}"
         )
 
-    held = _running(_number(lock, reads, thread[rows]), step)
+    held = running_sums(group_numbers(lock, reads, thread[rows]), step)
     yield Breach(Rule.HELD, rows[held < 0], describe_release)
-    writers, readers = _running(lock, step * ~reads), _running(lock, step * reads)
+    writers, readers = running_sums(lock, step * ~reads), running_sums(lock, step * reads)
     taken = np.where(reads, writers > 0, (writers > 1) | (readers > 0))
     yield Breach(
         Rule.FREE,
@@ -91,8 +72,8 @@ def _early_leaves(
     Crossings count by arrivals at the barrier: the first ``width`` of them are the first
     crossing.  Arrivals and leaves of each thread alternate.
     """
-    number = _running(barrier, arrives.astype(np.int64))  # arrivals so far, this one included
-    by_thread = np.argsort(_number(barrier, thread), kind="stable")
+    number = running_sums(barrier, arrives.astype(np.int64))  # arrivals so far, this one included
+    by_thread = np.argsort(group_numbers(barrier, thread), kind="stable")
     own = np.empty_like(number)
     # The arrival of a leave is the event before it of its thread.
     own[by_thread] = np.roll(number[by_thread], 1)
@@ -104,10 +85,10 @@ def _early_leaves(
 def _barrier_breaches(events: np.ndarray) -> Iterator[Breach]:
     rows = np.flatnonzero(np.isin(events["kind"], _BARRIERS))
     thread = events["thread"][rows]
-    barrier, width = _number(events["address"][rows]), events["value"][rows].astype(np.int64)
+    barrier, width = group_numbers(events["address"][rows]), events["value"][rows].astype(np.int64)
     yield from _width_breaches(rows, barrier, width)
     arrives = events["kind"][rows] == ThreadEventKind.BARRIER_ARRIVE
-    inside = _running(_number(barrier, thread), np.where(arrives, 1, -1))
+    inside = running_sums(group_numbers(barrier, thread), np.where(arrives, 1, -1))
     yield Breach(
         Rule.BARRIER_CROSSING, rows[(inside < 0) | (inside > 1)],
         lambda row: (
@@ -128,7 +109,7 @@ def _collect_breach(events: np.ndarray) -> Breach:
     kind = events["kind"]
     rows = np.flatnonzero(kind >= ThreadEventKind.COLLECT_OFF)
     step = np.where(kind[rows] == ThreadEventKind.COLLECT_OFF, 1, -1)
-    off = _running(_number(events["thread"][rows]), step)
+    off = running_sums(group_numbers(events["thread"][rows]), step)
     return Breach(
         Rule.COLLECT,
         rows[(off < 0) | (off > 1)],

@@ -18,12 +18,20 @@ from racetrap.golden_model.threads.text_writer import dump_text
 from racetrap.golden_model.trace_file.columns import fill
 from racetrap.golden_model.trace_file.replacing import replacing
 
-__all__ = ["ThreadTrace"]
+__all__ = ["ThreadTrace", "thread_events"]
 
 #: Events turned into Python objects at a time: large enough to hide NumPy's cost of a call.
 _BLOCK = 4096
 #: ``ThreadEvent`` of an iterable of its fields, without a call of Python code.
 _event: Any = partial(tuple.__new__, ThreadEvent)
+
+
+def thread_events(records: np.ndarray) -> Iterator[ThreadEvent]:
+    """Events of records of ``THREAD_DTYPE``, made block by block."""
+    for start in range(0, len(records), _BLOCK):
+        block = records[start : start + _BLOCK]
+        columns = (block[name].tolist() for name in ThreadEvent._fields)
+        yield from map(_event, zip(*columns, strict=True))
 
 
 def _event_number(row: int) -> str:
@@ -90,10 +98,7 @@ class ThreadTrace:
         return len(self.events)
 
     def __iter__(self) -> Iterator[ThreadEvent]:
-        for start in range(0, len(self.events), _BLOCK):
-            records = self.events[start : start + _BLOCK]
-            columns = (records[name].tolist() for name in ThreadEvent._fields)
-            yield from map(_event, zip(*columns, strict=True))
+        return thread_events(self.events)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ThreadTrace):

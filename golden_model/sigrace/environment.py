@@ -1,0 +1,99 @@
+"""Environments of a running program, and the commands that a machine gets in them.
+
+Ref: SigRace (ISCA'09) Section 4.3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from racetrap.golden_model.checks import check_integer
+from racetrap.golden_model.sigrace.packets import CoreEvent
+from racetrap.golden_model.sigrace.params import SigraceParams
+
+__all__ = ["ENVIRONMENTS", "OWN", "Command", "CoreCommand", "Environment", "Remap", "Slot"]
+
+#: Ways to put threads on contexts.
+ENVIRONMENTS = ("fixed", "migration", "multiplex", "multithreaded")
+#: Number of a command that stands for no event of the trace.
+OWN = -1
+#: A core and a context of it.
+Slot = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Environment:
+    """How threads are put on contexts.
+
+    ``fixed``: each thread has a context of its own, from its begin to its end.  ``migration``:
+    at most as many threads as contexts; at the end of a quantum a thread goes to another one,
+    and changes places with who is there.  ``multiplex``: any number of threads take turns on
+    the cores, with one context each; who must wait for a thread that does not run makes room.
+    ``multithreaded``: the same with all contexts.
+
+    Parameters
+    ----------
+    name : str
+        One of ``ENVIRONMENTS``.
+    quantum : int
+        Instructions after which a thread is moved, on the mean; not used if fixed.
+    seed : int
+        Of everything random: lengths of quanta and where threads go.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a value has the wrong type or is out of range.
+    """
+
+    name: str = "fixed"
+    quantum: int = 20_000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.name not in ENVIRONMENTS:
+            raise ValueError(
+                f"Environment must be one of {', '.join(ENVIRONMENTS)}, not {self.name!r}"
+            )
+        check_integer("Quantum", self.quantum, 1, (1 << 32) - 1)
+        check_integer("Seed of the environment", self.seed, 0, (1 << 64) - 1)
+
+    def slots(self, params: SigraceParams) -> list[Slot]:
+        """Contexts in use, in the order in which threads take them: first one of each core."""
+        contexts = 1 if self.name == "multiplex" else params.contexts
+        return [(core, context) for context in range(contexts) for core in range(params.cores)]
+
+
+class CoreCommand(NamedTuple):
+    """An event of a context.
+
+    Parameters
+    ----------
+    core, context : int
+        Where.
+    event : CoreEvent
+        The event.
+    number : int
+        Number of the trace's event that it belongs to; -1 for the operating system's own.
+    """
+
+    core: int
+    context: int
+    event: CoreEvent
+    number: int
+
+
+class Remap(NamedTuple):
+    """A change of CoreToThread: ``thread``, or none, runs on a context from now on.
+
+    Where hardware runs the commands, it waits until the RDM has taken every message of the
+    core's earlier commands.  A thread that moves has been taken off its old context before.
+    """
+
+    core: int
+    context: int
+    thread: int | None
+
+
+Command = CoreCommand | Remap

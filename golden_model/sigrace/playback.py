@@ -1,0 +1,77 @@
+"""A recorded program on the cores of a SigRace machine, in each environment of the paper.
+
+Ref: SigRace (ISCA'09) Section 4.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from racetrap.golden_model.sigrace.environment import (
+    OWN,
+    Command,
+    CoreCommand,
+    Environment,
+    Remap,
+    Slot,
+)
+from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp, Mode
+from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.golden_model.sigrace.scheduler import Scheduler
+from racetrap.golden_model.sigrace.sync_library import SyncLibrary
+from racetrap.golden_model.threads.thread_trace import ThreadTrace
+
+__all__ = ["Command", "CoreCommand", "Environment", "Remap", "play"]
+
+#: Environments in which threads never wait for a context.
+_ROOMY = ("fixed", "migration")
+
+
+def _fixed(trace: ThreadTrace, library: SyncLibrary, slots: list[Slot]) -> Iterator[Command]:
+    """Every thread on its own context; the events in the trace's order."""
+    for slot in slots:
+        yield CoreCommand(*slot, CoreEvent(CoreOp.RESET), OWN)
+    for thread, slot in zip(range(trace.header.threads), slots, strict=False):
+        yield Remap(*slot, thread)
+        yield CoreCommand(*slot, CoreEvent(CoreOp.SWITCH_IN, index=thread), OWN)
+        yield CoreCommand(*slot, CoreEvent(CoreOp.MODE, Mode.NORMAL), OWN)
+        yield CoreCommand(*slot, CoreEvent(CoreOp.COLLECT_ON), OWN)
+    for number, event in enumerate(trace):
+        core, context = slots[event.thread]
+        for core_event in library.events(event):
+            yield CoreCommand(core, context, core_event, number)
+
+
+def play(trace: ThreadTrace, params: SigraceParams, environment: Environment) -> Iterator[Command]:
+    """What the cores do when a program runs, and when CoreToThread changes.
+
+    The order of the commands is one that is possible: each thread's events in their order, the
+    synchronisation events of each object in theirs.  Between cores hardware may be faster or
+    slower, but for what ``Remap`` says.
+
+    Parameters
+    ----------
+    trace : ThreadTrace
+        The program.
+    params : SigraceParams
+        The machine.
+    environment : Environment
+        How threads are put on its contexts.
+
+    Raises
+    ------
+    ValueError
+        If the trace has more threads than the machine or the environment can have.
+    """
+    threads, slots = trace.header.threads, environment.slots(params)
+    if threads > params.threads:
+        raise ValueError(f"Threads of the trace must be at most {params.threads}, not {threads}")
+    if environment.name in _ROOMY and threads > len(slots):
+        raise ValueError(
+            f"Threads of the trace must be at most the {len(slots)} contexts in environment "
+            f"{environment.name}, not {threads} (take multiplex)"
+        )
+    library = SyncLibrary(params)
+    if environment.name == "fixed":
+        return _fixed(trace, library, slots)
+    return Scheduler(trace, library, slots, environment).commands()
