@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 
@@ -67,7 +67,7 @@ def _progress_of(raw: Path, progress: Callable[[int], None] | None) -> Callable[
 
 def _run(
     program: Path, arguments: Sequence[str], raw: Path, seed: int | None, timeout: float,
-    progress: Callable[[int], None] | None,
+    progress: Callable[[int], None] | None, output: IO[str] | None,
 ) -> float:  # fmt: skip
     counts = raw / "counts"
     write_counts(program, counts)
@@ -76,7 +76,7 @@ def _run(
     if seed is not None:
         environment["RACETRAP_SEED"] = str(seed)
     command = [str(program), *arguments]
-    return run_watched(command, environment, raw, timeout, _progress_of(raw, progress))
+    return run_watched(command, environment, raw, timeout, _progress_of(raw, progress), output)
 
 
 def _trace_of(
@@ -106,6 +106,7 @@ def record_run(
     seed: int | None = None,
     timeout: float = TIMEOUT,
     progress: Callable[[int], None] | None = None,
+    output: IO[str] | None = None,
 ) -> Recording:
     """Compile a program, run it, and give its trace with the figures of the run.
 
@@ -125,6 +126,8 @@ def record_run(
         Seconds after which the program is ended.
     progress : callable or None
         Called now and then with the number of events so far, about.
+    output : file or None
+        Where the program's standard output goes; None: where ours goes.
 
     Raises
     ------
@@ -139,10 +142,11 @@ def record_run(
         folder, raw = Path(name), Path(name) / "raw"
         raw.mkdir()
         program = compile_program([Path(path) for path in sources], folder, include, options)
-        run_seconds = _run(program, arguments, raw, seed, timeout, progress)
+        run_seconds = _run(program, arguments, raw, seed, timeout, progress, output)
         raw_bytes = sum(path.stat().st_size for path in raw.glob("thread.*"))
         begin = time.perf_counter()
         source = " ".join([*(Path(path).name for path in sources), *arguments])
+        source = "".join(letter if letter.isprintable() else "?" for letter in source)
         trace = _trace_of(read_streams(raw), program, source, seed)
         return Recording(trace, run_seconds, time.perf_counter() - begin, raw_bytes)
 

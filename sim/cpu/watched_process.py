@@ -7,6 +7,7 @@ import subprocess
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import IO
 
 from racetrap.sim.cpu.errors import RecordError
 
@@ -69,8 +70,9 @@ def run_watched(
     folder: Path,
     timeout: float,
     progress: Callable[[], None],
+    output: IO[str] | None = None,
 ) -> float:
-    """Run a program with the recording runtime; its output goes where ours goes.
+    """Run a program with the recording runtime.
 
     Parameters
     ----------
@@ -84,6 +86,8 @@ def run_watched(
         Seconds after which the program is ended.
     progress : callable
         Called many times a second while the program runs.
+    output : file or None
+        Where its standard output goes; None: where ours goes.
 
     Returns
     -------
@@ -97,7 +101,7 @@ def run_watched(
         what cannot be recorded.
     """
     begin = time.perf_counter()
-    process = subprocess.Popen(command, env=environment)
+    process = subprocess.Popen(command, env=environment, stdout=output)
     try:
         _watch(process, timeout, progress)
     finally:

@@ -1,0 +1,120 @@
+"""`racetrap trace record`: compile a program with threads, run it, and write its trace."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from rich.console import Console
+
+from racetrap.golden_model.threads.events import ThreadEventKind
+from racetrap.output import fail, input_errors, json_option, report_console, write_json
+from racetrap.sim.cpu.compiler import SUFFIXES
+from racetrap.sim.cpu.recorder import TIMEOUT, RecordError, Recording, record_run
+
+__all__ = ["command"]
+
+
+def _split(words: tuple[str, ...]) -> tuple[list[Path], list[str]]:
+    """Sources, and the program's arguments: from a ``--`` on, or the first word that is none."""
+    end = words.index("--") if "--" in words else len(words)
+    names = words[:end]
+    count = next((i for i, name in enumerate(names) if not name.endswith(SUFFIXES)), len(names))
+    if "--" not in words and count:
+        return [Path(name) for name in words[:count]], list(words[count:])
+    return [Path(name) for name in names], list(words[end + 1 :])
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int], None] | None]:
+    """Shows the number of events so far on standard error, if that is a terminal."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    with console.status("Compiling") as status:
+        yield lambda events: status.update(f"Recording: about {events:,} events")
+
+
+def _summary(target: str, recording: Recording) -> dict[str, Any]:
+    trace = recording.trace
+    counts = np.bincount(trace.events["kind"], minlength=len(ThreadEventKind))
+    return {
+        "trace": target,
+        "source": trace.header.source,
+        "seed": trace.header.seed,
+        "threads": trace.header.threads,
+        "events": len(trace),
+        "instructions": int(trace.events["instructions"].sum(dtype=np.uint64)),
+        "kinds": {kind.name.lower(): int(counts[kind]) for kind in ThreadEventKind},
+        "raw_bytes": recording.raw_bytes,
+        "run_seconds": recording.run_seconds,
+        "events_per_second": len(trace) / recording.run_seconds,
+        "merge_seconds": recording.merge_seconds,
+        "merged_per_second": len(trace) / recording.merge_seconds,
+    }
+
+
+@click.command("record")
+@click.argument("words", metavar="PROGRAM.c ... [-- ARGS]", nargs=-1, required=True)
+@click.option("-o", "target", metavar="TRACE", required=True, help="Trace file to write.")
+@click.option("--compress", is_flag=True, help="Write a smaller file that cannot be mapped.")
+@click.option(
+    "--seed", type=click.IntRange(0, (1 << 64) - 1),
+    help="Seed of small delays before synchronisation: other orders of events.",
+)  # fmt: skip
+@click.option(
+    "--timeout", type=click.FloatRange(0, min_open=True), default=TIMEOUT, show_default=True,
+    help="Seconds after which the program is ended.",
+)  # fmt: skip
+@click.option(
+    "-I", "include", metavar="FOLDER", multiple=True, help="Folder of headers; may be repeated."
+)
+@click.option(
+    "--cc", "options", metavar="OPTION", multiple=True,
+    help="Option for compiler and linker; may be repeated.",
+)  # fmt: skip
+@json_option
+def command(
+    words: tuple[str, ...],
+    target: str,
+    compress: bool,
+    seed: int | None,
+    timeout: float,
+    include: tuple[str, ...],
+    options: tuple[str, ...],
+    json_file: str | None,
+) -> None:
+    """Compile C or C++ sources with threads, run the program with ARGS, and write what its
+    threads did to a trace file.
+
+    The sources need no change; those that include racetrap.h can mark accesses that are not to
+    be checked.  Put -- before sources and before arguments that begin with a dash.
+    """
+    sources, arguments = _split(words)
+    try:
+        with _progress() as progress:
+            recording = record_run(
+                sources, arguments, include=[Path(folder) for folder in include],
+                options=options, seed=seed, timeout=timeout, progress=progress,
+                # Standard output is for JSON, and then for nothing else.
+                output=sys.stderr if json_file == "-" else None,
+            )  # fmt: skip
+    except RecordError as error:
+        fail(error)
+    with input_errors():
+        recording.trace.write_binary(target, compress)
+    summary = _summary(target, recording)
+    report_console(json_file).print(
+        f"{target}: {summary['events']} events of {summary['threads']} threads, "
+        f"{summary['instructions']} instructions; recorded in {summary['run_seconds']:.2f} s "
+        f"({summary['events_per_second'] / 1e6:.1f} M events/s), merged in "
+        f"{summary['merge_seconds']:.2f} s",
+        markup=False,
+    )
+    write_json(json_file, summary)
