@@ -16,7 +16,7 @@ from racetrap.output import ExitStatus, fail, json_option, print_table, report_c
 from racetrap.sim.build_cache import BuildError
 from racetrap.sim.cocotb_run import SimulationError as BenchError
 from racetrap.sim.evaluation.scord import kernel_rates
-from racetrap.sim.fast import bench, speed
+from racetrap.sim.fast.scord import bench, speed
 from racetrap.sim.fast.simulation import SimulationError
 from racetrap.sim.mismatch import Mismatch
 from racetrap.sim.tools import missing_tools

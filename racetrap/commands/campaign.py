@@ -23,8 +23,8 @@ from racetrap.output import (
 )
 from racetrap.sim.build_cache import BuildError
 from racetrap.sim.fast.build import FastModel, build_fast
-from racetrap.sim.fast.campaign import Case, CaseResult, run_case, run_cases
-from racetrap.sim.fast.suite import SuiteResult, run_micro_benchmark
+from racetrap.sim.fast.scord.campaign import Case, CaseResult, run_case, run_cases
+from racetrap.sim.fast.scord.suite import SuiteResult, run_micro_benchmark
 from racetrap.sim.gpu.micro_benchmarks import MICRO_BENCHMARKS
 from racetrap.sim.tools import missing_tools
 from racetrap.tb.scord.coverage import Coverage

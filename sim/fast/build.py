@@ -7,16 +7,22 @@ import json
 import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Generic, TypeVar
 
-from racetrap.golden_model.scord.params import ScordParams
+from racetrap.generators.system import Params
+from racetrap.generators.systems import system_of
 from racetrap.sim.build_cache import cache_folder, generate_rtl, locked, run_tool, source_hash
-from racetrap.sim.fast.clocks import fold_registers, gate_trackers
+from racetrap.sim.fast.harness import Harness
 from racetrap.sim.fast.ports import ports_header
+from racetrap.sim.fast.scord.harness import SCORD
+from racetrap.sim.fast.sigrace.harness import SIGRACE
 from racetrap.sim.fast.top import TOP, top_module
 
 __all__ = ["FastModel", "build_fast"]
 
-_SOURCES = ("shim.cpp", "axi_memory.h", "ports.py", "top.py", "clocks.py", "build.py")
+_HARNESSES = {"scord": SCORD, "sigrace": SIGRACE}
+#: Sources that all libraries share.
+_SOURCES = ("bench.h", "ports.py", "top.py", "folding.py", "harness.py", "build.py")
 #: The library is built for speed; unreset state gets junk at run time (`--x-initial unique`).
 _VERILATE = (
     "--cc", "--exe", "--build", "-O3", "--x-assign", "fast", "--x-initial", "unique",
@@ -27,15 +33,18 @@ _VERILATE = (
 _MAKE = ("OPT_FAST=-O2", "OPT_SLOW=-O1", "OPT_GLOBAL=-O2", "CFG_CXXFLAGS_PCH_I=-include")
 
 
+P = TypeVar("P", bound=Params)
+
+
 @dataclass(frozen=True)
-class FastModel:
+class FastModel(Generic[P]):
     """A system as a shared library.
 
     Parameters
     ----------
     preset : str
         Name of the preset.
-    params : ScordParams
+    params : Params
         Its parameters.
     folder : Path
         Folder of the build.
@@ -44,7 +53,7 @@ class FastModel:
     """
 
     preset: str
-    params: ScordParams
+    params: P
     folder: Path
     registers: dict[str, int]
 
@@ -54,7 +63,7 @@ class FastModel:
         return self.folder / "libsystem.so"
 
 
-def build_fast(preset: str, params: ScordParams) -> FastModel:
+def build_fast(preset: str, params: P) -> FastModel[P]:
     """Generate, Verilate and compile a system, or find it in the cache.
 
     The first build of a configuration takes half a minute to a minute.
@@ -63,7 +72,7 @@ def build_fast(preset: str, params: ScordParams) -> FastModel:
     ----------
     preset : str
         Name of the preset; it names the module.
-    params : ScordParams
+    params : Params
         Parameters (the preset's own, or changed); the trace port must be there.
 
     Raises
@@ -76,34 +85,36 @@ def build_fast(preset: str, params: ScordParams) -> FastModel:
     if not params.trace_port:
         raise ValueError("Parameter trace_port must be true for co-simulation, not False")
     here = Path(__file__).parent
-    key = hashlib.sha256(source_hash([here / name for name in _SOURCES]).encode())
+    harness = _HARNESSES[system_of(params).name]
+    sources = [*(here / name for name in _SOURCES), *harness.sources]
+    key = hashlib.sha256(source_hash(sources).encode())
     key.update(json.dumps([preset, asdict(params), _VERILATE, _MAKE]).encode())
     folder = cache_folder() / "fast" / f"{preset}-{key.hexdigest()[:16]}"
     with locked(folder.with_suffix(".lock")):
         if not (folder / "done").exists():
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
-            _compile(preset, params, folder)
+            _compile(preset, params, folder, harness)
             (folder / "done").touch()
     description = json.loads((folder / f"{preset}.json").read_text(encoding="utf-8"))
     registers = {name: entry["offset"] for name, entry in description["registers"].items()}
     return FastModel(preset, params, folder, registers)
 
 
-def _compile(preset: str, params: ScordParams, folder: Path) -> None:
-    here = Path(__file__).parent
+def _compile(preset: str, params: Params, folder: Path, harness: Harness) -> None:
     generate_rtl(preset, params, folder)
     description = json.loads((folder / f"{preset}.json").read_text(encoding="utf-8"))
     ports = description["ports"]
     widths = {name: port["width"] for name, port in ports.items()}
-    (folder / "ports.h").write_text(ports_header(TOP, widths, params), encoding="utf-8")
+    header = ports_header(TOP, widths, harness.ports(params), harness.constants(params))
+    (folder / "ports.h").write_text(header, encoding="utf-8")
     top = top_module(description["module"], ports)
     (folder / f"{TOP}.v").write_text(top, encoding="utf-8")
     design = (folder / f"{preset}.v").read_text(encoding="utf-8")
-    simulated = gate_trackers(fold_registers(design), params.sm_count)
+    simulated = harness.rewrite(design, params)
     (folder / f"fast-{preset}.v").write_text(simulated, encoding="utf-8")
-    for name in ("shim.cpp", "axi_memory.h"):
-        shutil.copy(here / name, folder)
+    for path in (Path(__file__).parent / "bench.h", *harness.native):
+        shutil.copy(path, folder)
     make = [word for flag in _MAKE for word in ("-MAKEFLAGS", flag)]
     include = f"-I{folder.resolve()}"
     run_tool(

@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from racetrap.golden_model.layout import Layout
-from racetrap.golden_model.scord.packets import Step
-from racetrap.golden_model.scord.params import ScordParams
 
-__all__ = ["pack_records", "pack_steps", "unpack_column", "unpack_records", "words_of"]
+__all__ = ["pack_records", "unpack_column", "unpack_records", "words_of"]
 
 _WORD = 32
 
@@ -61,15 +59,6 @@ def _values(column: Sequence[int], width: int) -> NDArray[np.uint64]:
         with suppress(ValueError):
             return np.frombuffer(bytes(column), dtype=np.uint8).astype(np.uint64)
     return np.frombuffer(array("Q", column), dtype=np.uint64)
-
-
-def pack_steps(params: ScordParams, steps: Sequence[Step]) -> NDArray[np.uint32]:
-    """Steps as a bank's trace port shows them, in rows of 32-bit words."""
-    layout = params.step_layout
-    if not steps:
-        return np.zeros((0, words_of(layout)), dtype=np.uint32)
-    packets, *results = zip(*steps, strict=True)
-    return pack_records(layout, [*zip(*packets, strict=True), *results])
 
 
 def unpack_records(layout: Layout, words: NDArray[np.uint32]) -> list[list[int]]:

@@ -1,32 +1,23 @@
-"""The generated header through which the C++ shim reaches a Verilated design's ports.
+"""The generated header through which a C++ shim reaches a Verilated design's ports.
 
-It holds types, counts and references only, taken from the side-car of the generated Verilog;
-all behaviour is in the hand-written ``shim.cpp`` and ``axi_memory.h``.
+It holds types, numbers and references only, taken from the side-car of the generated Verilog;
+all behaviour is in hand-written C++.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from racetrap.golden_model.scord.params import ScordParams
+__all__ = ["LITE", "PortGroup", "ports_header", "words_of_bits"]
 
-__all__ = ["ports_header"]
-
-_WRITE = (
-    "awid", "awaddr", "awlen", "awsize", "awvalid", "awready", "wdata", "wstrb", "wlast",
-    "wvalid", "wready", "bid", "bresp", "bvalid", "bready",
-)  # fmt: skip
-_READ = (
-    "arid", "araddr", "arlen", "arsize", "arvalid", "arready", "rid", "rdata", "rresp", "rlast",
-    "rvalid", "rready",
-)  # fmt: skip
-_LITE = (
+_LITE_SIGNALS = (
     "awaddr", "awvalid", "awready", "wdata", "wstrb", "wvalid", "wready", "bresp", "bvalid",
     "bready", "araddr", "arvalid", "arready", "rdata", "rresp", "rvalid", "rready",
 )  # fmt: skip
 
 _HEADER = """\
-// Generated: the ports of {top} as shim.cpp names them.
+// Generated: the ports of {top} as the shim names them.
 
 #pragma once
 
@@ -36,9 +27,7 @@ _HEADER = """\
 #include "V{top}.h"
 
 using Top = V{top};
-constexpr int SMS = {sms}, BANKS = {banks}, METADATA_PORTS = {metadata_ports};
-constexpr int TRANSACTION_WORDS = {transaction_words}, STEP_WORDS = {step_words};
-
+{constants}
 template <class T> void load(T& port, const uint32_t* words) {{
     uint64_t value = words[0];
     if (sizeof(T) > 4) value |= uint64_t(words[1]) << 32;
@@ -58,7 +47,36 @@ template <std::size_t N> void store(const VlWide<N>& port, uint32_t* words) {{
 """
 
 
-def _words(bits: int) -> int:
+@dataclass(frozen=True)
+class PortGroup:
+    """Ports that belong together: one bus, or an array of equal ones.
+
+    Parameters
+    ----------
+    struct, member : str
+        Name of the C++ struct, and of its instance or array in ``Ports``.
+    prefix : str
+        What the Verilog names begin with; ``{}`` stands for the index in an array.
+    signals : tuple of str
+        What follows the prefix; empty: the prefix is the name of a single port, which the
+        struct has as ``value``.
+    count : int or None
+        Length of the array, which may be 0; None: a single bus.
+    """
+
+    struct: str
+    member: str
+    prefix: str
+    signals: tuple[str, ...] = ()
+    count: int | None = None
+
+
+#: The AXI4-Lite port that every system has.
+LITE = PortGroup("LitePort", "lite", "s_axil__", _LITE_SIGNALS)
+
+
+def words_of_bits(bits: int) -> int:
+    """32-bit words that hold so many bits."""
     return -(-bits // 32)
 
 
@@ -67,7 +85,7 @@ def _type(width: int) -> str:
     for bits, name in ((8, "CData"), (16, "SData"), (32, "IData"), (64, "QData")):
         if width <= bits:
             return name
-    return f"VlWide<{_words(width)}>"
+    return f"VlWide<{words_of_bits(width)}>"
 
 
 def _member(port: str) -> str:
@@ -75,21 +93,47 @@ def _member(port: str) -> str:
     return port.replace("__", "___05F")
 
 
-def _struct(name: str, prefix: str, signals: tuple[str, ...], widths: Mapping[str, int]) -> str:
-    """A struct of references, typed like the ports that begin with ``prefix``.
+def _names(group: PortGroup) -> tuple[str, ...]:
+    """C++ names of a group's ports."""
+    return group.signals or ("value",)
 
-    A design without such ports (metadata in local memory) gets the struct all the same, for
-    the templates that name it.
+
+def _struct(group: PortGroup, widths: Mapping[str, int]) -> str:
+    """A struct of references, typed like the group's first ports.
+
+    A design without such ports gets the struct all the same, for the templates that name it.
     """
-    fields = [f"    {_type(widths.get(prefix + signal, 64))}& {signal};" for signal in signals]
-    return "\n".join([f"struct {name} {{", *fields, "};", ""])
+    prefix = group.prefix.format(0)
+    ports = [prefix + signal for signal in group.signals] or [prefix]
+    fields = [
+        f"    {_type(widths.get(port, 64))}& {name};"
+        for port, name in zip(ports, _names(group), strict=True)
+    ]
+    return "\n".join([f"struct {group.struct} {{", *fields, "};", ""])
 
 
-def _references(prefix: str, signals: tuple[str, ...]) -> str:
-    return "{" + ", ".join(f"top.{_member(prefix + signal)}" for signal in signals) + "}"
+def _references(group: PortGroup, index: int) -> str:
+    prefix = group.prefix.format(index)
+    ports = [prefix + signal for signal in group.signals] or [prefix]
+    return "{" + ", ".join(f"top.{_member(port)}" for port in ports) + "}"
 
 
-def ports_header(top: str, widths: Mapping[str, int], params: ScordParams) -> str:
+def _instance(group: PortGroup) -> str:
+    """The group's member of ``Ports``."""
+    if group.count is None:
+        return f"    {group.struct} {group.member} = {_references(group, 0)};"
+    if not group.count:
+        return f"    {group.struct}* {group.member} = nullptr;"
+    items = ", ".join(_references(group, index) for index in range(group.count))
+    return f"    {group.struct} {group.member}[{group.count}] = {{{items}}};"
+
+
+def ports_header(
+    top: str,
+    widths: Mapping[str, int],
+    groups: Sequence[PortGroup],
+    constants: Mapping[str, int],
+) -> str:
     """Text of ``ports.h`` for one design.
 
     Parameters
@@ -98,45 +142,14 @@ def ports_header(top: str, widths: Mapping[str, int], params: ScordParams) -> st
         Name of the top-level Verilog module.
     widths : mapping of str to int
         Width of each of its ports.
-    params : ScordParams
-        Configuration; its trace port must be there.
-
-    Raises
-    ------
-    ValueError
-        If the configuration has no trace port.
+    groups : sequence of PortGroup
+        Ports that the shim uses.
+    constants : mapping of str to int
+        Numbers that the shim uses, by name.
     """
-    if not params.trace_port:
-        raise ValueError("Parameter trace_port must be true for co-simulation, not False")
-    groups = [
-        ("TransactionPort", "transaction", "i_transaction__{}__", params.sm_count,
-         ("valid", "ready", "payload")),
-        ("TracePort", "trace", "trace__{}__", params.banks, ("valid", "payload")),
-        ("MetadataPort", "metadata", "m_axi_metadata__{}__",
-         0 if params.local_bytes else params.banks, _WRITE + _READ),
-    ]  # fmt: skip
-    single = [
-        ("ReportPort", "report", "m_axi_report__", _WRITE),
-        ("LitePort", "lite", "s_axil__", _LITE),
-    ]
-    text = _HEADER.format(
-        top=top,
-        sms=params.sm_count,
-        banks=params.banks,
-        metadata_ports=0 if params.local_bytes else params.banks,
-        transaction_words=_words(params.transaction_layout.width),
-        step_words=_words(params.step_layout.width),
-    )
-    members = ["    Top& top;"]
-    for struct, member, prefix, count, signals in groups:
-        text += _struct(struct, prefix.format(0), signals, widths)
-        if count:
-            items = ", ".join(_references(prefix.format(i), signals) for i in range(count))
-            members.append(f"    {struct} {member}[{count}] = {{{items}}};")
-        else:
-            members.append(f"    {struct}* {member} = nullptr;")
-    for struct, member, prefix, signals in single:
-        text += _struct(struct, prefix, signals, widths)
-        members.append(f"    {struct} {member} = {_references(prefix, signals)};")
+    lines = [f"constexpr int {name} = {value};" for name, value in constants.items()]
+    text = _HEADER.format(top=top, constants="\n".join([*lines, ""]))
+    text += "".join(_struct(group, widths) for group in groups)
+    members = ["    Top& top;", *map(_instance, groups)]
     members.append("    explicit Ports(Top& top_) : top(top_) {}")
     return text + "\n".join(["\nstruct Ports {", *members, "};", ""])

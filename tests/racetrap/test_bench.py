@@ -7,9 +7,9 @@ import pytest
 from racetrap.commands import bench as command
 from racetrap.sim.evaluation.scord import kernel_rates
 from racetrap.sim.evaluation.scord.kernel_rates import ApplicationRate
-from racetrap.sim.fast import bench, speed
-from racetrap.sim.fast.bench import Bandwidth
-from racetrap.sim.fast.speed import Cocotb, Rate, Rates
+from racetrap.sim.fast.scord import bench, speed
+from racetrap.sim.fast.scord.bench import Bandwidth
+from racetrap.sim.fast.scord.speed import Cocotb, Rate, Rates
 from racetrap.sim.mismatch import Mismatch
 
 

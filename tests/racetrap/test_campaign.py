@@ -8,8 +8,8 @@ import pytest
 from racetrap.commands import campaign
 from racetrap.sim.build_cache import BuildError
 from racetrap.sim.fast.build import FastModel
-from racetrap.sim.fast.campaign import Case, CaseResult
-from racetrap.sim.fast.suite import SuiteResult
+from racetrap.sim.fast.scord.campaign import Case, CaseResult
+from racetrap.sim.fast.scord.suite import SuiteResult
 
 
 def test_volume(racetrap, tmp_path):

@@ -14,8 +14,8 @@ from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.evaluation.scord.detect import UniqueRace, region_of
 from racetrap.sim.fast.build import FastModel
-from racetrap.sim.fast.compare import check_launch
-from racetrap.sim.fast.simulation import FastSim
+from racetrap.sim.fast.scord.compare import check_launch
+from racetrap.sim.fast.scord.simulation import FastSim
 from racetrap.sim.gpu.random_events import transactions_of
 
 __all__ = ["HardwareRun", "kernels_of", "run_hardware"]

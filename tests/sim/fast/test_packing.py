@@ -6,11 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from racetrap.golden_model.layout import Layout
-from racetrap.golden_model.scord.packets import Packet, Preliminary, RaceKind, Row, Step
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.sim.fast.packing import (
     pack_records,
-    pack_steps,
     unpack_column,
     unpack_records,
     words_of,
@@ -41,21 +39,6 @@ def test_column_by_name():
     layout = Layout({"a": 3, "b": Layout({"c": 40, "d": 9})})
     words = pack_records(layout, [[1, 2], [1 << 39, 5], [7, 256]])
     assert unpack_column(layout, words, "b.d").tolist() == [7, 256]
-
-
-def test_steps_as_the_trace_port_shows_them():
-    params = ScordParams()
-    layout = params.step_layout
-    packet = Packet(2, 1, 1, 100, 31, 255, 1 << 15, 1 << 31, (1 << 38) - 1)
-    steps = [
-        Step(packet, Row.W9, Preliminary.BARRIER, RaceKind.NOT_STRONG, 1, 0, 63, 1, 2, 3, before, 9)
-        for before in (0, (1 << 64) - 1)
-    ]
-    fields = [dict(zip(layout.fields, step, strict=True)) for step in steps]
-    expected = [layout.pack(f | {"packet": packet._asdict()}) for f in fields]
-    words = pack_steps(params, steps)
-    assert [int.from_bytes(row.tobytes(), "little") for row in words] == expected
-    assert pack_steps(params, []).shape == (0, words_of(layout))
 
 
 def test_no_records():

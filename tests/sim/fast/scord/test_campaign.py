@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from racetrap.generators.presets import find_preset
-from racetrap.sim.fast import campaign
-from racetrap.sim.fast.campaign import Case, run_case, run_cases
 from racetrap.sim.fast.packing import words_of
-from racetrap.sim.fast.simulation import FastSim
+from racetrap.sim.fast.scord import campaign
+from racetrap.sim.fast.scord.campaign import Case, run_case, run_cases
+from racetrap.sim.fast.scord.simulation import FastSim
 from racetrap.tb.scord.coverage import Coverage
 
 #: What a mute trace port would show.

@@ -5,8 +5,8 @@ import pytest
 from racetrap.generators.presets import find_preset
 from racetrap.golden_model.scord.params import Region
 from racetrap.sim.fast.build import build_fast
-from racetrap.sim.fast.library import Timing
-from racetrap.sim.fast.simulation import FastSim
+from racetrap.sim.fast.scord.library import Timing
+from racetrap.sim.fast.scord.simulation import FastSim
 from racetrap.sim.gpu.knobs import KNOBS
 from racetrap.sim.gpu.random_events import random_events, transactions_of
 

@@ -8,25 +8,8 @@
 
 #include <cstdint>
 #include <deque>
-#include <string>
 
-// xorshift64*: small, fast, and the same on every machine.
-class Random {
-  public:
-    explicit Random(uint64_t seed) : state(seed * 0x9E3779B97F4A7C15u | 1) {}
-
-    uint64_t next() {
-        state ^= state >> 12;
-        state ^= state << 25;
-        state ^= state >> 27;
-        return state * 0x2545F4914F6CDD1Du;
-    }
-    uint64_t below(uint64_t limit) { return limit ? (next() >> 32) % limit : 0; }
-    bool percent(uint32_t chance) { return chance && below(100) < chance; }
-
-  private:
-    uint64_t state;
-};
+#include "bench.h"
 
 struct Memory {
     uint64_t base = 0, count = 0;
@@ -51,14 +34,6 @@ struct Knobs {
 };
 
 constexpr uint8_t SLVERR = 2;
-
-class Failure {
-  public:
-    std::string text;
-    void report(const std::string& what) {
-        if (text.empty()) text = what;
-    }
-};
 
 template <class Port> class ReadSide {
   public:

@@ -14,9 +14,9 @@ from racetrap.generators.presets import SCORD_PRESETS
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
 from racetrap.golden_model.scord.params import LINE_BYTES, WORDS_PER_LINE, Region, ScordParams
 from racetrap.sim.fast.build import build_fast
-from racetrap.sim.fast.compare import LaunchResult, check_launch
-from racetrap.sim.fast.library import SimStats, Timing
-from racetrap.sim.fast.simulation import FastSim
+from racetrap.sim.fast.scord.compare import LaunchResult, check_launch
+from racetrap.sim.fast.scord.library import SimStats, Timing
+from racetrap.sim.fast.scord.simulation import FastSim
 
 __all__ = [
     "LATENCIES",

@@ -3,8 +3,8 @@
 import pytest
 
 from racetrap.sim.build_cache import BuildError
-from racetrap.sim.fast import speed
-from racetrap.sim.fast.speed import Rate, cocotb, rates
+from racetrap.sim.fast.scord import speed
+from racetrap.sim.fast.scord.speed import Rate, cocotb, rates
 
 # One process builds the system once; the others find it in the cache.
 pytestmark = pytest.mark.xdist_group("bench")

@@ -1,8 +1,8 @@
 """Speed of simulation: accesses a second of the golden model, of the hardware and of both.
 
 Everything is measured in seconds of the processor, since other work on the machine would show
-in seconds of the clock.  ``python -m racetrap.sim.fast.speed`` prints the rates with the golden
-model that the process uses (see ``racetrap.sim.compiled``).
+in seconds of the clock.  ``python -m racetrap.sim.fast.scord.speed`` prints the rates with the
+golden model that the process uses (see ``racetrap.sim.compiled``).
 
 Ref: ScoRD (ISCA'20) Table V (the GPU simulated).
 """
@@ -29,10 +29,10 @@ from racetrap.golden_model.scord.tracker import Tracker
 from racetrap.sim.build_cache import BuildError
 from racetrap.sim.cocotb_run import run
 from racetrap.sim.compiled import is_compiled
-from racetrap.sim.fast.batch import BatchScoreboard
 from racetrap.sim.fast.build import build_fast
-from racetrap.sim.fast.compare import check_launch, collector_off
-from racetrap.sim.fast.simulation import FastSim
+from racetrap.sim.fast.scord.batch import BatchScoreboard
+from racetrap.sim.fast.scord.compare import check_launch, collector_off
+from racetrap.sim.fast.scord.simulation import FastSim
 from racetrap.sim.gpu.knobs import KNOBS
 from racetrap.sim.gpu.random_events import random_events, transactions_of
 from racetrap.sim.verilator import build
@@ -161,7 +161,7 @@ def rates_in_child(compiled: bool) -> Rates:
     BuildError
         If the process fails; the text ends with what it said.
     """
-    modules = ["racetrap.sim.fast.speed"]
+    modules = ["racetrap.sim.fast.scord.speed"]
     if compiled:
         modules.insert(0, "racetrap.sim.compiled")
     command = [sys.executable, "-m", *modules]

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.sim.fast.build import FastModel
-from racetrap.sim.fast.compare import check_launch
-from racetrap.sim.fast.simulation import FastSim, SimulationError
+from racetrap.sim.fast.scord.compare import check_launch
+from racetrap.sim.fast.scord.simulation import FastSim
+from racetrap.sim.fast.simulation import SimulationError
 from racetrap.sim.gpu.micro_benchmarks import MICRO_BENCHMARKS
 from racetrap.sim.gpu.program import program_region
 from racetrap.sim.gpu.random_events import transactions_of

@@ -2,8 +2,8 @@
 
 import pytest
 
-from racetrap.sim.fast.simulation import FastSim
-from racetrap.sim.fast.suite import run_micro_benchmark
+from racetrap.sim.fast.scord.simulation import FastSim
+from racetrap.sim.fast.scord.suite import run_micro_benchmark
 from racetrap.sim.gpu.micro_benchmarks import MICRO_BENCHMARKS, MicroBenchmark
 
 

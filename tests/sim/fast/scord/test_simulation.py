@@ -4,8 +4,9 @@ import pytest
 
 from racetrap.golden_model.scord.packets import Row, Transaction, TransactionKind
 from racetrap.golden_model.scord.params import Region
-from racetrap.sim.fast.library import Timing
-from racetrap.sim.fast.simulation import FastSim, SimulationError
+from racetrap.sim.fast.scord.library import Timing
+from racetrap.sim.fast.scord.simulation import FastSim
+from racetrap.sim.fast.simulation import SimulationError
 
 _LINE = Transaction(TransactionKind.STORE, strong=1, line=64, mask=0b1011, pc=0x40)
 

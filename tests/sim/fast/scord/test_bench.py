@@ -2,7 +2,7 @@
 
 import pytest
 
-from racetrap.sim.fast import bench
+from racetrap.sim.fast.scord import bench
 
 # One process builds each system once; the others find it in the cache.
 pytestmark = pytest.mark.xdist_group("bench")

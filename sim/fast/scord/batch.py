@@ -12,7 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from racetrap.sim.fast.packing import pack_steps, unpack_column
+from racetrap.sim.fast.packing import unpack_column
+from racetrap.sim.fast.scord.packing import pack_steps
 from racetrap.sim.scord.scoreboard import Scoreboard
 
 __all__ = ["BatchScoreboard"]

@@ -11,10 +11,10 @@ import pytest
 from racetrap.generators.presets import find_preset
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.scord import Scord
-from racetrap.sim.fast.compare import check_launch
-from racetrap.sim.fast.library import Timing
 from racetrap.sim.fast.packing import pack_records, unpack_column, unpack_records, words_of
-from racetrap.sim.fast.simulation import FastSim
+from racetrap.sim.fast.scord.compare import check_launch
+from racetrap.sim.fast.scord.library import Timing
+from racetrap.sim.fast.scord.simulation import FastSim
 from racetrap.sim.gpu.knobs import KNOBS
 from racetrap.sim.gpu.random_events import random_events, transactions_of
 from racetrap.sim.mismatch import Mismatch

@@ -1,62 +1,18 @@
 """The rewritten Verilog: its text, and that nothing else happens in any cycle."""
 
+from dataclasses import replace
+
 import pytest
 
 from racetrap.golden_model.scord.params import Region
 from racetrap.sim.fast import build
-from racetrap.sim.fast.clocks import fold_registers, gate_trackers
-from racetrap.sim.fast.compare import check_launch
-from racetrap.sim.fast.library import Timing
-from racetrap.sim.fast.simulation import FastSim
+from racetrap.sim.fast.scord.clocks import gate_trackers
+from racetrap.sim.fast.scord.compare import check_launch
+from racetrap.sim.fast.scord.harness import SCORD
+from racetrap.sim.fast.scord.library import Timing
+from racetrap.sim.fast.scord.simulation import FastSim
 from racetrap.sim.gpu.knobs import KNOBS
 from racetrap.sim.gpu.random_events import random_events, transactions_of
-
-_COUNTER = r"""module counter(clk, go, \total$3 );
-  reg [3:0] \$1 ;
-  reg [3:0] \total$3 ;
-  always @(posedge clk)
-    \total$3  <= \$1 ;
-  always @* begin
-    if (\$auto$7 ) begin end
-    \$1  = \total$3 ;
-    if (go) begin
-      \$1 [1:0] = \total$3 [1:0] + 1;
-    end
-  end
-endmodule
-"""
-_FOLDED = r"""module counter(clk, go, \total$3 );
-  reg [3:0] \$1 ;
-  reg [3:0] \total$3 ;
-  always @(posedge clk) begin
-    if (go) begin
-      \total$3 [1:0] <= \total$3 [1:0] + 1;
-    end
-  end
-endmodule
-"""
-
-
-def test_register_is_folded_in_each_module():
-    assert fold_registers(_COUNTER + _COUNTER) == _FOLDED + _FOLDED
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("endmodule", "  assign o = \\$1 [0];\nendmodule"),
-        ("    if (go) begin\n", "    if (go) begin\n      \\$2  = 1;\n"),
-        ("    if (go) begin\n", "    if (\\$1 [3]) begin\n"),
-        ("\\$1  = \\total$3 ;", "\\$1  = \\other ;"),
-        ("  always @(posedge clk)", "  always @(posedge fast)"),
-    ],
-    ids=["read outside", "second target", "read inside", "no register's default", "other clock"],
-)
-def test_anything_else_stays(old, new):
-    verilog = _COUNTER.replace(old, new)
-    assert verilog != _COUNTER
-    assert fold_registers(verilog) == verilog
-
 
 _INSTANCE = "  \\top.tracker_{0}  tracker_{0} (\n    .clk(clk),\n    .rst(rst)\n  );\n"
 
@@ -92,6 +48,6 @@ def _cycles(model):
 def test_all_cycles_are_the_designs_own(model, monkeypatch, tmp_path):
     rewritten = _cycles(model)
     monkeypatch.setenv("RACETRAP_CACHE", str(tmp_path))
-    monkeypatch.setattr(build, "fold_registers", lambda verilog: verilog)
-    monkeypatch.setattr(build, "gate_trackers", lambda verilog, count: verilog)
+    as_generated = replace(SCORD, rewrite=lambda verilog, params: verilog)
+    monkeypatch.setitem(build._HARNESSES, "scord", as_generated)
     assert _cycles(build.build_fast(model.preset, model.params)) == rewritten

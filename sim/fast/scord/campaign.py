@@ -16,9 +16,10 @@ from typing import Protocol
 
 from racetrap.golden_model.scord.params import LINE_BYTES, Region, ScordParams
 from racetrap.sim.fast.build import FastModel
-from racetrap.sim.fast.compare import LaunchResult, check_launch
-from racetrap.sim.fast.library import Timing
-from racetrap.sim.fast.simulation import FastSim, SimulationError
+from racetrap.sim.fast.scord.compare import LaunchResult, check_launch
+from racetrap.sim.fast.scord.library import Timing
+from racetrap.sim.fast.scord.simulation import FastSim
+from racetrap.sim.fast.simulation import SimulationError
 from racetrap.sim.gpu.knobs import KNOBS
 from racetrap.sim.gpu.random_events import random_events, transactions_of
 from racetrap.sim.mismatch import Mismatch

@@ -1,13 +1,14 @@
-"""The Verilated shared library as Python sees it: its structures and functions."""
+"""The shared library of a ScoRD system as Python sees it: its structures and functions."""
 
 from __future__ import annotations
 
 import ctypes
-from ctypes import POINTER, c_char_p, c_int, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, c_int, c_uint32, c_uint64, c_void_p
 from dataclasses import astuple, dataclass
-from pathlib import Path
 
-__all__ = ["MAX_BANKS", "SimStats", "Timing", "load_library"]
+from racetrap.sim.fast.simulation import Functions
+
+__all__ = ["FUNCTIONS", "MAX_BANKS", "SimStats", "Timing"]
 
 #: Banks that the library's statistics have room for: the most that ``ScordParams`` allows.
 MAX_BANKS = 16
@@ -70,8 +71,8 @@ class _Knobs(ctypes.Structure):
 class SimStats(ctypes.Structure):
     """Figures of a simulation: `Stats` in shim.cpp.
 
-    Cycles count from reset; first and last cycles of steps are those since the trace buffers
-    were set, those of read data since reset.
+    Cycles count from reset; first and last cycles of steps are those since the run
+    began, those of read data since reset.
     """
 
     _fields_ = [
@@ -84,26 +85,14 @@ class SimStats(ctypes.Structure):
     ]
 
 
-_FUNCTIONS = {
+#: What shim.cpp has besides the functions of every library.
+FUNCTIONS: Functions = {
     "sim_new": (c_void_p, [c_uint64]),
-    "sim_delete": (None, [c_void_p]),
     "sim_knobs": (None, [c_void_p, POINTER(_Knobs)]),
     "sim_metadata": (None, [c_void_p, c_uint64, c_void_p, c_uint64]),
     "sim_ring": (None, [c_void_p, c_uint64, c_void_p, c_uint64]),
     "sim_transactions": (None, [c_void_p, c_uint32, c_void_p, c_void_p, c_uint64]),
-    "sim_trace": (None, [c_void_p, c_uint32, c_void_p, c_uint64]),
+    "sim_trace": (POINTER(c_uint32), [c_void_p, c_uint32]),
     "sim_run": (c_int, [c_void_p, c_uint64]),
-    "sim_write": (c_int, [c_void_p, c_uint32, c_uint32]),
-    "sim_read": (c_int, [c_void_p, c_uint32, POINTER(c_uint32)]),
-    "sim_failure": (c_char_p, [c_void_p]),
     "sim_stats": (None, [c_void_p, POINTER(SimStats)]),
 }
-
-
-def load_library(path: Path) -> ctypes.CDLL:
-    """The library at ``path`` with its functions' types set."""
-    library = ctypes.CDLL(str(path))
-    for name, (result, arguments) in _FUNCTIONS.items():
-        function = getattr(library, name)
-        function.restype, function.argtypes = result, arguments
-    return library

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
 from racetrap.golden_model.scord.params import Region, ScordParams
-from racetrap.sim.fast.batch import BatchScoreboard
-from racetrap.sim.fast.simulation import FastSim
+from racetrap.sim.fast.scord.batch import BatchScoreboard
+from racetrap.sim.fast.scord.simulation import FastSim
 from racetrap.sim.mismatch import Mismatch
 from racetrap.sim.scord.scoreboard import Observer, Scoreboard
 

@@ -1,0 +1,48 @@
+"""The generated Verilog rewritten so that what waits costs a cycle-based simulator nothing.
+
+Behaviour is the same in every cycle; only the way it is written changes.  With all SMs on one
+bank nearly every tracker waits in nearly every cycle, and without this its logic, which is half
+of the design, would be evaluated again each time to the same values.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["gate_trackers"]
+
+_TRACKER = re.compile(r"  \\\S+\.(tracker_\d+)  \1 \(\n    \.clk\(clk\)")
+
+
+def gate_trackers(verilog: str, count: int) -> str:
+    """Give each tracker a clock of its own that stops while the tracker is still.
+
+    The clock is gated as in a chip: its enable changes on the falling edge, when the tracker's
+    ``o_still`` has settled.  A reset is never missed.
+
+    Parameters
+    ----------
+    verilog : str
+        Verilog of the generator.
+    count : int
+        Trackers that are in it.
+
+    Raises
+    ------
+    ValueError
+        If other than ``count`` trackers are found.
+    """
+    gated, found = _TRACKER.subn(_gate, verilog)
+    if found != count:
+        raise ValueError(f"Trackers in the Verilog must be {count}, not {found}")
+    return gated
+
+
+def _gate(instance: re.Match[str]) -> str:
+    name = instance[1]
+    return (
+        f"  reg {name}__moves = 1;\n"
+        f"  wire {name}__clk = clk & {name}__moves;\n"
+        f"  always @(negedge clk) {name}__moves <= rst | ~{name}.o_still;\n"
+        f"{instance[0].removesuffix('clk)')}{name}__clk)"
+    )
