@@ -129,7 +129,8 @@ EXPORT void *calloc(size_t count, size_t size) {
     if (__builtin_mul_overflow(count, size, &bytes)) bytes = SIZE_MAX;
     void *block = allocate(0, bytes, CALLER);
     // By hand: the program's memset is recorded.  Fresh pages would be clean, used rooms not.
-    if (block) __asm__ volatile("rep stosb" : : "D"(block), "c"(bytes), "a"(0) : "memory");
+    void *place = block;
+    if (block) __asm__ volatile("rep stosb" : "+D"(place), "+c"(bytes) : "a"(0) : "memory");
     return block;
 }
 
