@@ -89,6 +89,7 @@ class ThreadCursor:
         The next event, while there is one.
     """
 
+    number: int
     event: ThreadEvent
 
     def __init__(self, thread: int, numbers: np.ndarray, records: np.ndarray) -> None:

@@ -6,8 +6,8 @@ from racetrap.golden_model.trace.files import (
     read_gpu_trace,
     read_thread_trace,
     read_trace,
+    text_of,
 )
-from racetrap.golden_model.trace.text_writer import dump_text
 from racetrap.golden_model.trace.trace import Trace
 from racetrap.golden_model.trace_file.rules import Rule, TraceError
 
@@ -16,9 +16,9 @@ __all__ = [
     "ThreadTrace",
     "Trace",
     "TraceError",
-    "dump_text",
     "is_binary",
     "read_gpu_trace",
     "read_thread_trace",
     "read_trace",
+    "text_of",
 ]

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import os
 from pathlib import Path
 from typing import Any
 
 from racetrap.golden_model.threads.binary_reader import load_binary as load_thread_binary
 from racetrap.golden_model.threads.text_reader import load_text as load_thread_text
+from racetrap.golden_model.threads.text_writer import dump_text as dump_thread_text
 from racetrap.golden_model.threads.thread_trace import ThreadTrace
 from racetrap.golden_model.trace.binary_reader import load_binary
 from racetrap.golden_model.trace.text_reader import load_text
+from racetrap.golden_model.trace.text_writer import dump_text
 from racetrap.golden_model.trace.trace import Trace
 from racetrap.golden_model.trace_file.container import MAGIC, open_container
 from racetrap.golden_model.trace_file.rules import Rule, TraceError
 from racetrap.golden_model.trace_file.text import open_text
 
-__all__ = ["is_binary", "read_gpu_trace", "read_thread_trace", "read_trace"]
+__all__ = ["is_binary", "read_gpu_trace", "read_thread_trace", "read_trace", "text_of"]
 
 _GPU, _THREADS = "scord", "sigrace"
 
@@ -86,3 +89,13 @@ def read_thread_trace(path: str | os.PathLike[str]) -> ThreadTrace:
     if not isinstance(trace, ThreadTrace):
         raise _system_error(path, _THREADS, _GPU)
     return trace
+
+
+def text_of(trace: Trace | ThreadTrace) -> str:
+    """The text form of a trace."""
+    text = io.StringIO()
+    if isinstance(trace, ThreadTrace):
+        dump_thread_text(trace, text)
+    else:
+        dump_text(trace, text)
+    return text.getvalue()

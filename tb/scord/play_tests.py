@@ -16,7 +16,7 @@ from racetrap.golden_model.events import Event, EventKind
 from racetrap.golden_model.scord.params import Region
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.scord import Scord
-from racetrap.golden_model.trace import read_trace
+from racetrap.golden_model.trace import read_gpu_trace
 from racetrap.sim.gpu.program import program_region
 from racetrap.sim.gpu.random_events import transactions_of
 from racetrap.sim.mismatch import Mismatch
@@ -93,7 +93,7 @@ class _PlaySuite(_PlayTest):
 
 class _PlayTrace(_PlayTest):
     async def body(self) -> None:
-        trace = read_trace(self.bench.plan["trace"])
+        trace = read_gpu_trace(self.bench.plan["trace"])
         self._done, self._total, self._noted = 0, len(trace), monotonic()
         kernel: list[Event] = []
         for event in trace:
