@@ -48,6 +48,7 @@ class StreamRegister(wiring.Component):
 class StreamFifo(wiring.Component):
     """A synchronous FIFO between two streams, in memory with a synchronous read port.
 
+    One or two payloads are held in registers: a memory has two words or more.
     Latency is two cycles (one at depth 1), throughput one payload a cycle from depth 3 on
     (every second cycle below).  ``i.ready`` depends on flip-flops only.
 
@@ -86,6 +87,9 @@ class StreamFifo(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
+        if self._depth == 2:
+            # The queue's memory would have one word: no address, and Verilog has no such signals.
+            return self._two_registers(m)
         m.submodules.queue = queue = fifo.SyncFIFOBuffered(width=self._width, depth=self._depth)
         m.d.comb += [
             queue.w_data.eq(self.i.payload),
@@ -95,5 +99,22 @@ class StreamFifo(wiring.Component):
             self.o.valid.eq(queue.r_rdy),
             queue.r_en.eq(self.o.ready),
             self.o_empty.eq(queue.level == 0),
+        ]
+        return m
+
+    def _two_registers(self, m: Module) -> Module:
+        m.submodules.first = first = fifo.SyncFIFOBuffered(width=self._width, depth=1)
+        m.submodules.second = second = fifo.SyncFIFOBuffered(width=self._width, depth=1)
+        m.d.comb += [
+            first.w_data.eq(self.i.payload),
+            first.w_en.eq(self.i.valid),
+            self.i.ready.eq(first.w_rdy),
+            second.w_data.eq(first.r_data),
+            second.w_en.eq(first.r_rdy),
+            first.r_en.eq(second.w_rdy),
+            self.o.payload.eq(second.r_data),
+            self.o.valid.eq(second.r_rdy),
+            second.r_en.eq(self.o.ready),
+            self.o_empty.eq(~first.r_rdy & ~second.r_rdy),
         ]
         return m

@@ -5,7 +5,7 @@ Ref: SigRace (ISCA'09) Section 4.2 (compressed signatures).
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -58,7 +58,7 @@ class BitScanner(wiring.Component):
         word_bits = min(self._bits, _WORD_BITS)
         words = [self.i_bits[low : low + word_bits] for low in range(0, self._bits, word_bits)]
         word = Signal(word_bits)  # bits still to be handed out
-        number = Signal(range(len(words)))  # of that word
+        number = Signal(range(max(2, len(words))))  # of that word
         remaining = Signal(len(words))  # words behind it with a bit set
         next_number = _lowest_set(remaining)
 
@@ -91,7 +91,9 @@ class BitScanner(wiring.Component):
 def _lowest_set(bits: Value) -> Value:
     """Number of the lowest bit that is set, as a tree; ``bits`` has a power-of-two width."""
     if len(bits) == 1:
-        return bits[:0]
+        return Const(0, 1)
+    if len(bits) == 2:
+        return ~bits[0]
     half = len(bits) // 2
     is_low = bits[:half].any()
     return Cat(Mux(is_low, _lowest_set(bits[:half]), _lowest_set(bits[half:])), ~is_low)

@@ -91,7 +91,7 @@ class Compressor(wiring.Component):
     def _send_timestamp(self, m: Module, timestamp: Signal, port):
         """One counter a cycle, number 0 first."""
         bits = self._params.timestamp_bits
-        number = Signal(range(self._params.threads))
+        number = Signal(range(max(2, self._params.threads)))
         with m.State("TIMESTAMP"):
             with m.If(put_field(m, port, timestamp[:bits], bits)):
                 m.d.sync += [timestamp.eq(timestamp >> bits), number.eq(number + 1)]
