@@ -24,10 +24,20 @@ COUNT_DTYPE = np.dtype("<u2")
 _MOST = np.iinfo(COUNT_DTYPE).max
 
 _PREFIXES = {"lock", "rep", "repz", "repnz", "bnd", "notrack", "data16", "cs", "ds", "addr32"}
-_ARGUMENT = re.compile(r",%[re]?(?:[ds]i|[dc]x|8d?|9d?)$|,%r[89]d?$")
-#: Arguments that the compiler loads for a call of the runtime; of atomics the operation itself
-#: stands for the call.
-_ARGUMENTS = {"func_entry": 1, "func_exit": 0, "init": 0, "vptr_update": 2}
+#: Moves into registers of arguments, by register.
+_ARGUMENT = re.compile(r",%[re](di|si)$")
+#: Padding, and moves between registers and the stack: a call of the runtime loses the registers,
+#: so that they are saved around it.
+_NO_WORK = re.compile(r"nop|endbr|mov\w* (%\w+,)?(0x\w+)?\(%rsp\)(,%\w+)?$")
+#: Registers that only recording loads; by default that of the address.
+_ARGUMENTS = {
+    "__sanitizer_cov_trace_pc": (),
+    "__tsan_func_exit": (),
+    "__tsan_init": (),
+    "__tsan_read_range": ("di", "si"),
+    "__tsan_write_range": ("di", "si"),
+    "__tsan_vptr_update": ("di", "si"),
+}
 #: Calls that are no access, or do the access themselves.
 _NO_ACCESS = ("__tsan_func_", "__tsan_init", "__tsan_atomic", "__sanitizer_cov_")
 
@@ -71,17 +81,6 @@ def _is_callback(instruction: _Instruction) -> bool:
     return instruction.target.startswith(("__tsan_", "__sanitizer_cov_"))
 
 
-def _arguments(target: str) -> int:
-    """Instructions that load the arguments of a call of the runtime, beyond the work itself."""
-    name = target.removeprefix("__tsan_")
-    if name.startswith("atomic"):
-        # Address and order; operands are loaded, and the operation done, in any case.
-        return 1
-    if name.startswith("__sanitizer"):
-        return 0
-    return _ARGUMENTS.get(name, 2 if name.endswith("_range") else 1)
-
-
 class _Walk:
     """Counts along the way from an instruction to the next call of the runtime."""
 
@@ -91,15 +90,19 @@ class _Walk:
 
     def count(self, row: int) -> int:
         """Instructions from the one in ``row`` on, up to the next call or the return."""
-        total, seen, arguments = 0, set(), 0
+        total = 0
+        seen: set[int] = set()
+        loaded: set[str] = set()  # registers of arguments, since the last call
         while row < len(self.instructions) and row not in seen:
             seen.add(row)
             item = self.instructions[row]
             if _is_callback(item):
-                return max(0, total - min(arguments, _arguments(item.target)))
-            is_work = not item.name.startswith(("nop", "endbr"))
-            total += is_work
-            arguments = arguments + 1 if _ARGUMENT.search(item.operands) else 0
+                return total - len(loaded.intersection(_ARGUMENTS.get(item.target, ("di",))))
+            total += not _NO_WORK.match(f"{item.name} {item.operands}")
+            if argument := _ARGUMENT.search(item.operands):
+                loaded.add(argument[1])
+            elif item.name == "call":
+                loaded.clear()
             if item.name.startswith("ret"):
                 break
             if item.name.startswith("jmp"):
