@@ -98,8 +98,9 @@ class _Walk:
             item = self.instructions[row]
             if _is_callback(item):
                 return total - len(loaded.intersection(_ARGUMENTS.get(item.target, ("di",))))
-            total += not _NO_WORK.match(f"{item.name} {item.operands}")
-            if argument := _ARGUMENT.search(item.operands):
+            is_work = not _NO_WORK.match(f"{item.name} {item.operands}")
+            total += is_work
+            if is_work and (argument := _ARGUMENT.search(item.operands)):
                 loaded.add(argument[1])
             elif item.name == "call":
                 loaded.clear()
