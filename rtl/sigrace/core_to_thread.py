@@ -42,8 +42,9 @@ class CoreToThread(wiring.Component):
         It could not be decoded.
     o_drop : ``Out(3)``
         ``Drop``: why it must be dropped, or NONE.
-    i_follow : ``In(1)``
-        The message has been taken, checked or not: its successor is due from now on.
+    i_follow, i_is_checked : ``In(1)``
+        The message has been taken, and whether it was dropped for ``o_drop`` or is ignored: its
+        successor is due from now on, unless it is malformed or not from this place and thread.
     i_place : ``In(place_layout)``
         Context that software has selected.
     o_mapping, o_expected : ``Out(mapping_layout)``, ``Out(sequence_bits)``
@@ -60,6 +61,7 @@ class CoreToThread(wiring.Component):
             "i_is_malformed": In(1),
             "o_drop": Out(3),
             "i_follow": In(1),
+            "i_is_checked": In(1),
             "i_place": In(place_layout),
             "o_mapping": Out(mapping_layout),
             "o_expected": Out(params.sequence_bits),
@@ -86,7 +88,9 @@ class CoreToThread(wiring.Component):
             m.d.comb += self.o_drop.eq(Drop.THREAD)
         with m.Elif(header.sequence != expected[index]):
             m.d.comb += self.o_drop.eq(Drop.SEQUENCE)
-        with m.If(self.i_follow & ~self.i_is_malformed & is_here):
+        # What is not from this context's thread says nothing about its next message.
+        is_own = (self.o_drop == Drop.NONE) | (self.o_drop == Drop.SEQUENCE)
+        with m.If(self.i_follow & Mux(self.i_is_checked, is_own, ~self.i_is_malformed & is_here)):
             m.d.sync += expected[index].eq(header.sequence + 1)
 
         is_selected, selected = self._locate(m, "selected", self.i_place.core, self.i_place.context)

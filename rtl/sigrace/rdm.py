@@ -135,6 +135,7 @@ class Rdm(wiring.Component):
             table.i_is_malformed.eq(arrival.summary.is_malformed),
             controller.i_drop.eq(table.o_drop),
             table.i_follow.eq(controller.o_follow),
+            table.i_is_checked.eq(controller.i_enable),
             log.i_add.eq(controller.o_log),
             log.i_entry.eq(controller.o_log_entry),
             controller.i_log_full.eq(log.o_full),

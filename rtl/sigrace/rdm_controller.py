@@ -203,11 +203,12 @@ class RdmController(wiring.Component):
                 m.d.comb += count[f"dropped_{drop.name.lower()}"].eq(
                     is_dropped & (self.i_drop == drop)
                 )
+        digest = self._digest(m) if self._params.trace_port else 0
         with m.If(self.o_pushed):
             m.d.comb += [
                 step.kind.eq(RdmStepKind.PUSH),
                 step.lost.eq(self._lost),
-                step.digest.eq(self._digest(m) if self._params.trace_port else 0),
+                step.digest.eq(digest),
             ]
         with m.Elif(is_dropped):
             m.d.comb += [step.kind.eq(RdmStepKind.DROP), step.drop.eq(self.i_drop)]

@@ -1,0 +1,130 @@
+"""The Race Detection Module against the golden one: random messages over free-running links."""
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+from axi_lite import axil_read, axil_write
+from sigrace_configurations import SMALL
+from sigrace_messages import random_message
+from sigrace_rdm_bench import RdmBench, read, read_field, write
+
+from racetrap.generators.structure import state_bits, valid_to_ready_paths
+from racetrap.golden_model.sigrace.packets import Cause, Drop, RdmStepKind, Relation
+from racetrap.golden_model.sigrace.params import Form, SigraceParams
+from racetrap.rtl.sigrace.rdm import Rdm
+
+CONFIGURATIONS = {
+    "small": SMALL,
+    "hashed": replace(SMALL, form=Form.HASHED),
+    "one core, one thread": replace(SMALL, cores=1, threads=1, sequence_bits=2),
+    "contexts": replace(SMALL, contexts=3, threads=9, history_depth=3, log_depth=5, log_blocks=1),
+    "more threads": replace(SMALL, cores=3, threads=7, history_depth=5, log_depth=1),
+    "depth 1": replace(SMALL, cores=4, threads=4, history_depth=1, log_depth=3, log_blocks=3),
+    "depth 2": replace(SMALL, history_depth=2, one_hot_lsb=True, lsb_bits=6),
+    "few cores": replace(SMALL, cores=1, threads=5, history_depth=9, filter_bits=16),
+}
+
+
+class Traffic:
+    """Messages of each link: mostly good ones of the threads mapped, with plausible timestamps."""
+
+    def __init__(self, params: SigraceParams, rng: Random, wrong: float = 0.1):
+        self.params, self.rng, self.wrong = params, rng, wrong
+        places = [(core, context) for core in range(params.cores)
+                  for context in range(params.contexts)]  # fmt: skip
+        threads = rng.sample(range(params.threads), min(params.threads, len(places)))
+        #: Thread of each place, as software maps it at the start.
+        self.places = dict(zip(places, threads, strict=False))
+        self.sequence = dict.fromkeys(places, 0)
+        self.clocks = [[0] * params.threads for _ in range(params.threads)]
+
+    def of_links(self, count: int) -> list[list[tuple[int, ...]]]:
+        """``count`` messages, dealt to the links."""
+        links: list[list[tuple[int, ...]]] = [[] for _ in range(self.params.cores)]
+        for _ in range(count):
+            core, context = self.rng.choice(list(self.sequence))
+            links[core].append(self._message(core, context))
+        return links
+
+    def _message(self, core: int, context: int) -> tuple[int, ...]:
+        params, rng = self.params, self.rng
+        modulus = 1 << params.sequence_bits
+        thread = self.places.get((core, context), 0)
+        fields = {"core": core, "context": context, "thread": thread}
+        fields["sequence"] = self.sequence[core, context]
+        if rng.random() < self.wrong:
+            name = rng.choice(list(fields))
+            fields[name] = rng.randrange(16) if name == "context" else rng.randrange(256)
+        self.sequence[core, context] = (fields["sequence"] + 1) % modulus
+        return random_message(params, rng, self.wrong / 2, timestamp=self._time(thread), **fields)
+
+    def _time(self, thread: int) -> tuple[int, ...]:
+        """The thread's own counter moves on; now and then it hears of another thread's."""
+        rng, clock = self.rng, self.clocks[thread]
+        if rng.random() < 0.4:
+            clock[thread] += 1
+        if rng.random() < 0.3:
+            other = self.clocks[rng.randrange(self.params.threads)]
+            clock[:] = [max(pair) for pair in zip(clock, other, strict=True)]
+        late = rng.random() < 0.1
+        clock[:] = [min(value, self.params.max_counter) for value in clock]
+        return tuple(max(0, value - 1) for value in clock) if late else tuple(clock)
+
+
+def start(bench, places, **control):
+    """Software that maps threads and enables the module."""
+
+    async def software(ctx):
+        for (core, context), thread in places.items():
+            await write(ctx, bench.port, "MAP_SELECT", core=core, context=context)
+            await write(ctx, bench.port, "MAP", thread=thread, valid=1)
+        await write(ctx, bench.port, "CONTROL", enable=1, **control)
+
+    return software
+
+
+def interfere(bench, traffic, rng):
+    """Software that maps threads anew, flushes, clears and disables at any time."""
+
+    async def software(ctx):
+        await start(bench, traffic.places)(ctx)
+        for _ in range(12):
+            for _ in range(rng.randrange(150)):
+                await ctx.tick()
+            action = rng.randrange(5)
+            if action == 0:
+                await write(ctx, bench.port, "CONTROL", enable=1, flush=1)
+            elif action == 1:
+                await write(ctx, bench.port, "CONTROL", enable=1, clear_log=1)
+            elif action == 2:
+                await write(ctx, bench.port, "CONTROL", enable=0)
+                for _ in range(rng.randrange(100)):
+                    await ctx.tick()
+                await write(ctx, bench.port, "CONTROL", enable=1, flush=1, clear_log=1)
+            else:
+                core, context = rng.choice(list(traffic.sequence))
+                await write(ctx, bench.port, "MAP_SELECT", core=core, context=context)
+                thread = rng.randrange(bench.params.threads + 1)
+                await write(ctx, bench.port, "MAP", thread=thread, valid=rng.random() < 0.9)
+
+    return software
+
+
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+def test_random_messages(name):
+    params = CONFIGURATIONS[name]
+    rng = Random(f"rdm {name}")
+    traffic = Traffic(params, rng)
+    bench = RdmBench(params, name)
+    bench.run(traffic.of_links(60), start(bench, traffic.places))
+    assert bench.model.counters["messages"] > 10
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_software_interferes(seed):
+    params = [SMALL, CONFIGURATIONS["contexts"]][seed % 2]
+    rng = Random(f"interfere {seed}")
+    traffic = Traffic(params, rng)
+    bench = RdmBench(params, seed)
+    bench.run(traffic.of_links(60), interfere(bench, traffic, rng), idle=0.8)
