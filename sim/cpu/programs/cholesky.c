@@ -5,6 +5,7 @@
  * Races: benign ones on the number of columns taken, which is looked at before the lock is taken.
  */
 #include <math.h>
+#include <sched.h>
 
 #include "program.h"
 
@@ -21,6 +22,8 @@ struct column {
 static struct column *column;
 static int columns;  /* of blocks: as many in the separator as in a group */
 static int elements; /* rows and columns of the matrix */
+
+static pthread_barrier_t start;
 
 static struct {
     pthread_mutex_t lock;
@@ -127,11 +130,13 @@ static void update(struct column *target, int number, const struct column *sourc
 static void work(int self)
 {
     (void)self;
+    pthread_barrier_wait(&start);
     for (int number; (number = take_task()) >= 0;) {
         factor(number);
         for (int later = number + 1; later < columns; later++)
             if (is_present(later, number))
                 update(&column[later], later, &column[number]);
+        sched_yield(); /* with fewer processors than threads, all shall get tasks */
     }
 }
 
@@ -193,6 +198,7 @@ int main(int count, char **arguments)
         if (column[number].missing == 0)
             put_task(number);
     }
+    pthread_barrier_init(&start, NULL, threads);
     run_threads(work);
     check();
     return 0;

@@ -14,7 +14,7 @@
 
 namespace {
 
-constexpr int STEPS = 3, IN_CELL = 4;
+constexpr int STEPS = 3, IN_CELL = 3;
 constexpr double REACH = 1.0; /* width of a cell */
 
 struct Particle {

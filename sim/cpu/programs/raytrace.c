@@ -6,6 +6,7 @@
  * and on a count of rays, which may lose some.
  */
 #include <math.h>
+#include <sched.h>
 #include <string.h>
 
 #include "program.h"
@@ -32,6 +33,7 @@ static const struct vector light = {-0.5, 0.8, -0.6};
 static struct queue *queues;
 static int *image; /* size squared */
 static int64_t rays;
+static pthread_barrier_t start;
 
 static struct vector plus(struct vector one, struct vector other, double scale)
 {
@@ -123,6 +125,7 @@ static int find_tile(int self)
 static void work(int self)
 {
     int tiles_in_row = size / TILE;
+    pthread_barrier_wait(&start);
     for (int tile; (tile = find_tile(self)) >= 0;) {
         int row = tile / tiles_in_row * TILE, column = tile % tiles_in_row * TILE;
         int64_t count = 0;
@@ -130,6 +133,7 @@ static void work(int self)
             for (int x = column; x < column + TILE; x++)
                 image[y * size + x] = pixel(y, x, &count);
         rays += count; /* benign race: a statistic that need not be exact */
+        sched_yield();  /* with fewer processors than threads, all shall get tasks */
     }
 }
 
@@ -176,6 +180,7 @@ int main(int count, char **arguments)
         for (int tile = first_of(self, tiles); tile < first_of(self + 1, tiles); tile++)
             queues[self].tiles[queues[self].length++] = tile;
     }
+    pthread_barrier_init(&start, NULL, threads);
     run_threads(work);
     check();
     return 0;

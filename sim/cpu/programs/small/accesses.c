@@ -2,7 +2,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "cases.h"
 #include "small.h"
 
 /* Not static: a store that nobody reads would be dropped. */
@@ -80,42 +79,57 @@ static void *read_volatile(void *unused)
     return polled == 2 ? NULL : unused;
 }
 
-void neighbour_bytes(void)
+static void neighbour_bytes(void)
 {
     both(write_byte_0, write_byte_1);
 }
 
-void same_byte(void)
+static void same_byte(void)
 {
     both(write_byte_1, write_byte_1);
 }
 
-void bit_fields(void)
+static void bit_fields(void)
 {
     both(write_low, write_high);
 }
 
-void block_and_byte(void)
+static void block_and_byte(void)
 {
     both(fill_all, read_last);
 }
 
-void block_and_block(void)
+static void block_and_block(void)
 {
     both(fill_all, copy_upper);
 }
 
-void block_read_twice(void)
+static void block_read_twice(void)
 {
     both(copy_upper, read_last);
 }
 
-void unaligned_word(void)
+static void unaligned_word(void)
 {
     both(write_unaligned, read_unaligned);
 }
 
-void volatile_word(void)
+static void volatile_word(void)
 {
     both(write_volatile, read_volatile);
+}
+
+int main(int count, char **arguments)
+{
+    static const struct small_case cases[] = {
+        CASE(neighbour_bytes, clean),
+        CASE(same_byte, racy),
+        CASE(bit_fields, racy),
+        CASE(block_and_byte, racy),
+        CASE(block_and_block, racy),
+        CASE(block_read_twice, clean),
+        CASE(unaligned_word, racy),
+        CASE(volatile_word, racy),
+    };
+    return run_case(cases, sizeof cases / sizeof *cases, count, arguments);
 }

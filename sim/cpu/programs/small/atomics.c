@@ -1,5 +1,4 @@
 /* C11 atomics, and pthread_once beside its imitations. */
-#include "cases.h"
 #include "small.h"
 
 static atomic_int flag, counter;
@@ -131,62 +130,81 @@ static void *make_double_checked_atomic(void *unused)
     return data == 1 ? unused : NULL;
 }
 
-void atomic_release_acquire(void)
+static void atomic_release_acquire(void)
 {
     both(publish_release, receive_acquire);
 }
 
-void atomic_relaxed_store(void)
+static void atomic_relaxed_store(void)
 {
     both(publish_relaxed, receive_acquire);
 }
 
-void atomic_relaxed_load(void)
+static void atomic_relaxed_load(void)
 {
     both(publish_release, receive_relaxed);
 }
 
-void atomic_update_in_between(void)
+static void atomic_update_in_between(void)
 {
     both(publish_by_update, receive_updated);
 }
 
-void atomic_counter(void)
+static void atomic_counter(void)
 {
     both(count, count);
 }
 
-void atomic_update_after_nothing(void)
+static void atomic_update_after_nothing(void)
 {
     both(publish_relaxed, count_and_use);
 }
 
-void atomic_and_plain(void)
+static void atomic_and_plain(void)
 {
     both(count, count_plainly);
 }
 
-void atomic_spin_lock(void)
+static void atomic_spin_lock(void)
 {
     both(hold_spin_lock, hold_spin_lock);
 }
 
-void atomic_relaxed_spin_lock(void)
+static void atomic_relaxed_spin_lock(void)
 {
     both(hold_relaxed_spin_lock, hold_relaxed_spin_lock);
 }
 
-void once_called(void)
+static void once_called(void)
 {
     both(make_once, make_once);
 }
 
-void once_imitated(void)
+static void once_imitated(void)
 {
     both(make_double_checked, make_double_checked);
 }
 
-void once_imitated_with_atomics(void)
+static void once_imitated_with_atomics(void)
 {
     both(make_double_checked_atomic, make_double_checked_atomic);
+}
+
+int main(int count, char **arguments)
+{
+    static const struct small_case cases[] = {
+        CASE(atomic_release_acquire, clean),
+        CASE(atomic_relaxed_store, racy),
+        CASE(atomic_relaxed_load, racy),
+        CASE(atomic_update_in_between, clean),
+        CASE(atomic_counter, clean),
+        CASE(atomic_update_after_nothing, racy),
+        CASE(atomic_and_plain, racy),
+        CASE(atomic_spin_lock, clean),
+        CASE(atomic_relaxed_spin_lock, racy),
+        CASE(once_called, clean),
+        CASE(once_imitated, racy),
+        CASE(once_imitated_with_atomics, clean),
+    };
+    return run_case(cases, sizeof cases / sizeof *cases, count, arguments);
 }

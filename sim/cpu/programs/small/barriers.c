@@ -1,5 +1,4 @@
 /* Barriers. */
-#include "cases.h"
 #include "small.h"
 
 enum { ROUNDS = 4 };
@@ -65,26 +64,37 @@ static void *write_after(void *unused)
     return unused;
 }
 
-void barrier_between(void)
+static void barrier_between(void)
 {
     pthread_barrier_init(&barrier, NULL, 2);
     both(write_before, write_after);
 }
 
-void barrier_too_early(void)
+static void barrier_too_early(void)
 {
     pthread_barrier_init(&barrier, NULL, 2);
     both(write_after, write_after);
 }
 
-void barrier_on_both_sides(void)
+static void barrier_on_both_sides(void)
 {
     pthread_barrier_init(&barrier, NULL, 2);
     both(first_twice, second_twice);
 }
 
-void barrier_on_one_side(void)
+static void barrier_on_one_side(void)
 {
     pthread_barrier_init(&barrier, NULL, 2);
     both(first_once, second_once);
+}
+
+int main(int count, char **arguments)
+{
+    static const struct small_case cases[] = {
+        CASE(barrier_between, clean),
+        CASE(barrier_too_early, racy),
+        CASE(barrier_on_both_sides, clean),
+        CASE(barrier_on_one_side, racy),
+    };
+    return run_case(cases, sizeof cases / sizeof *cases, count, arguments);
 }

@@ -1,5 +1,4 @@
 /* Condition variables. */
-#include "cases.h"
 #include "small.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -49,17 +48,27 @@ static void *consume_without_lock(void *unused)
     return unused;
 }
 
-void condition_after_data(void)
+static void condition_after_data(void)
 {
     both(produce, consume);
 }
 
-void condition_before_data(void)
+static void condition_before_data(void)
 {
     both(produce_late, consume);
 }
 
-void condition_seen_without_lock(void)
+static void condition_seen_without_lock(void)
 {
     both(produce, consume_without_lock);
+}
+
+int main(int count, char **arguments)
+{
+    static const struct small_case cases[] = {
+        CASE(condition_after_data, clean),
+        CASE(condition_before_data, racy),
+        CASE(condition_seen_without_lock, racy),
+    };
+    return run_case(cases, sizeof cases / sizeof *cases, count, arguments);
 }

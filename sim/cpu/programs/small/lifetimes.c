@@ -1,7 +1,6 @@
 /* Create, join, detached threads, and memory that is used again. */
 #include <stdlib.h>
 
-#include "cases.h"
 #include "small.h"
 
 static atomic_int has_finished;
@@ -29,7 +28,7 @@ static void *use_heap(void *unused)
     return unused;
 }
 
-void create_after_data(void)
+static void create_after_data(void)
 {
     pthread_t thread;
     data = 1;
@@ -38,7 +37,7 @@ void create_after_data(void)
     data++;
 }
 
-void create_before_data(void)
+static void create_before_data(void)
 {
     pthread_t thread;
     pthread_create(&thread, NULL, change, NULL);
@@ -46,7 +45,7 @@ void create_before_data(void)
     pthread_join(thread, NULL);
 }
 
-void join_of_someone_else(void)
+static void join_of_someone_else(void)
 {
     pthread_t thread, other;
     pthread_create(&thread, NULL, change, NULL);
@@ -56,7 +55,7 @@ void join_of_someone_else(void)
     pthread_join(thread, NULL);
 }
 
-void detached_without_order(void)
+static void detached_without_order(void)
 {
     pthread_t thread;
     pthread_create(&thread, NULL, change_and_tell, NULL);
@@ -65,12 +64,12 @@ void detached_without_order(void)
     data++;
 }
 
-void siblings(void)
+static void siblings(void)
 {
     both(change, change);
 }
 
-void siblings_one_after_the_other(void)
+static void siblings_one_after_the_other(void)
 {
     for (int i = 0; i < 2; i++) {
         pthread_t thread;
@@ -79,7 +78,21 @@ void siblings_one_after_the_other(void)
     }
 }
 
-void heap_used_again(void)
+static void heap_used_again(void)
 {
     both(use_heap, use_heap);
+}
+
+int main(int count, char **arguments)
+{
+    static const struct small_case cases[] = {
+        CASE(create_after_data, clean),
+        CASE(create_before_data, racy),
+        CASE(join_of_someone_else, racy),
+        CASE(detached_without_order, racy),
+        CASE(siblings, racy),
+        CASE(siblings_one_after_the_other, clean),
+        CASE(heap_used_again, clean),
+    };
+    return run_case(cases, sizeof cases / sizeof *cases, count, arguments);
 }

@@ -1,5 +1,4 @@
 /* Mutexes and spin locks. */
-#include "cases.h"
 #include "small.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -67,39 +66,53 @@ static void *spin_locked(void *unused)
     return unused;
 }
 
-void mutex_held(void)
+static void mutex_held(void)
 {
     both(locked, locked);
 }
 
-void mutex_left_out(void)
+static void mutex_left_out(void)
 {
     both(locked, unlocked);
 }
 
-void mutex_of_something_else(void)
+static void mutex_of_something_else(void)
 {
     both(locked, other_locked);
 }
 
-void trylock_repeated(void)
+static void trylock_repeated(void)
 {
     both(locked, try_rightly);
 }
 
-void trylock_result_ignored(void)
+static void trylock_result_ignored(void)
 {
     both(hold, try_wrongly);
 }
 
-void spin_lock_held(void)
+static void spin_lock_held(void)
 {
     pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE);
     both(spin_locked, spin_locked);
 }
 
-void spin_lock_left_out(void)
+static void spin_lock_left_out(void)
 {
     pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE);
     both(spin_locked, unlocked);
+}
+
+int main(int count, char **arguments)
+{
+    static const struct small_case cases[] = {
+        CASE(mutex_held, clean),
+        CASE(mutex_left_out, racy),
+        CASE(mutex_of_something_else, racy),
+        CASE(trylock_repeated, clean),
+        CASE(trylock_result_ignored, racy),
+        CASE(spin_lock_held, clean),
+        CASE(spin_lock_left_out, racy),
+    };
+    return run_case(cases, sizeof cases / sizeof *cases, count, arguments);
 }

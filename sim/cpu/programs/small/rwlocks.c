@@ -1,5 +1,4 @@
 /* Reader-writer locks. */
-#include "cases.h"
 #include "small.h"
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
@@ -37,22 +36,33 @@ static void *change_as_reader(void *unused)
     return unused;
 }
 
-void rwlock_readers(void)
+static void rwlock_readers(void)
 {
     both(read_first, read_second);
 }
 
-void rwlock_reader_and_writer(void)
+static void rwlock_reader_and_writer(void)
 {
     both(read_first, change);
 }
 
-void rwlock_writers(void)
+static void rwlock_writers(void)
 {
     both(change, change);
 }
 
-void rwlock_changed_by_readers(void)
+static void rwlock_changed_by_readers(void)
 {
     both(change_as_reader, change_as_reader);
+}
+
+int main(int count, char **arguments)
+{
+    static const struct small_case cases[] = {
+        CASE(rwlock_readers, clean),
+        CASE(rwlock_reader_and_writer, clean),
+        CASE(rwlock_writers, clean),
+        CASE(rwlock_changed_by_readers, racy),
+    };
+    return run_case(cases, sizeof cases / sizeof *cases, count, arguments);
 }

@@ -1,7 +1,6 @@
 /* Semaphores. */
 #include <semaphore.h>
 
-#include "cases.h"
 #include "small.h"
 
 static sem_t semaphore;
@@ -57,26 +56,37 @@ static void *second_of_two(void *unused)
     return unused;
 }
 
-void semaphore_after_data(void)
+static void semaphore_after_data(void)
 {
     sem_init(&semaphore, 0, 0);
     both(post_after, await_post);
 }
 
-void semaphore_before_data(void)
+static void semaphore_before_data(void)
 {
     sem_init(&semaphore, 0, 0);
     both(post_before, await_post);
 }
 
-void semaphore_of_one(void)
+static void semaphore_of_one(void)
 {
     sem_init(&semaphore, 0, 1);
     both(take_unit, take_unit);
 }
 
-void semaphore_of_two(void)
+static void semaphore_of_two(void)
 {
     sem_init(&semaphore, 0, 2);
     both(first_of_two, second_of_two);
+}
+
+int main(int count, char **arguments)
+{
+    static const struct small_case cases[] = {
+        CASE(semaphore_after_data, clean),
+        CASE(semaphore_before_data, racy),
+        CASE(semaphore_of_one, clean),
+        CASE(semaphore_of_two, racy),
+    };
+    return run_case(cases, sizeof cases / sizeof *cases, count, arguments);
 }

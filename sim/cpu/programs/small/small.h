@@ -1,15 +1,16 @@
 /* What the small programs share.  Each is a function that starts its own threads; whether it has a
- * race does not depend on how they are scheduled.
+ * race does not depend on how they are scheduled.  The argument of a program is the case's name.
  */
 #pragma once
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
-/* The data that is guarded rightly or wrongly; visible everywhere, so that no store is dropped. */
-extern int data;
+/* The data that is guarded rightly or wrongly; not static, so that no store is dropped. */
+int data;
 
 typedef void *work(void *);
 
@@ -33,4 +34,23 @@ static inline void await_relaxed(atomic_int *flag)
 static inline void set_relaxed(atomic_int *flag)
 {
     atomic_store_explicit(flag, 1, memory_order_relaxed);
+}
+
+struct small_case {
+    const char *name;
+    void (*run)(void);
+};
+
+/* The verdict, clean or racy, is for whoever reads the source. */
+#define CASE(name, verdict) {#name, name}
+
+static inline int run_case(const struct small_case *cases, size_t count, int words, char **word)
+{
+    for (size_t i = 0; words == 2 && i < count; i++)
+        if (strcmp(word[1], cases[i].name) == 0) {
+            cases[i].run();
+            return 0;
+        }
+    fprintf(stderr, "%s: argument is one of the cases in main\n", word[0]);
+    return 1;
 }
