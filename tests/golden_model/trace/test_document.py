@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from racetrap.golden_model.events import EventKind
+from racetrap.golden_model.threads.events import MemoryOrder, SyncClass, ThreadEventKind
 from racetrap.golden_model.trace import Rule, read_trace
 from racetrap.golden_model.trace_file.container import MAGIC
 
@@ -20,14 +21,31 @@ def test_every_rule_is_explained_once(page):
     assert [int(number) for number in re.findall(r"^(\d+)\. ", rules, re.M)] == list(Rule)
 
 
-def test_kinds_and_magic(page):
-    kinds = dict(re.findall(r"^\| (\d+) \| `(\w+)` \|", page, re.M))
-    assert kinds == {str(kind.value): kind.name.lower() for kind in EventKind}
+@pytest.mark.parametrize(
+    ("section", "kinds"),
+    [("## Events of a GPU", EventKind), ("## Events of threads", ThreadEventKind)],
+)
+def test_kinds(page, section, kinds):
+    table = page.partition(f"## {section}\n")[2].partition("\n## ")[0]
+    assert dict(re.findall(r"^\| (\d+) \| `(\w+)` \|", table, re.M)) == {
+        str(kind.value): kind.name.lower() for kind in kinds
+    }
+
+
+def test_magic(page):
     assert MAGIC.hex(" ").upper() in page
 
 
-def test_example_is_a_trace_with_every_kind(page, tmp_path):
-    example = re.search(r"```\n(racetrap-trace.*?)```", page, re.S)[1]
+@pytest.mark.parametrize(("system", "kinds"), [("scord", EventKind), ("sigrace", ThreadEventKind)])
+def test_example_is_a_trace_with_every_kind(page, tmp_path, system, kinds):
+    examples = re.findall(r"```\n(racetrap-trace.*?)```", page, re.S)
+    (example,) = [text for text in examples if f"system {system}\n" in text]
     path = tmp_path / "example.txt"
     path.write_text(example, encoding="utf-8")
-    assert {event.kind for event in read_trace(path)} == set(EventKind)
+    assert {event.kind for event in read_trace(path)} == set(kinds)
+
+
+def test_codes_of_threads(page):
+    for codes in (MemoryOrder, SyncClass):
+        for code in codes:
+            assert f"{code.value} `{code.name.lower()}`" in page
