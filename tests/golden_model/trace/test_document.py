@@ -23,7 +23,7 @@ def test_every_rule_is_explained_once(page):
 
 @pytest.mark.parametrize(
     ("section", "kinds"),
-    [("## Events of a GPU", EventKind), ("## Events of threads", ThreadEventKind)],
+    [("Events of a GPU", EventKind), ("Events of threads", ThreadEventKind)],
 )
 def test_kinds(page, section, kinds):
     table = page.partition(f"## {section}\n")[2].partition("\n## ")[0]
