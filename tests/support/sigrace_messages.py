@@ -23,7 +23,9 @@ __all__ = [
 def random_set(params: SigraceParams, rng: Random, addresses: int | None = None):
     """A read or write set of a few addresses, in the form of ``params``; sometimes empty."""
     count = rng.choice([0, 1, 2, 5, 20, 100]) if addresses is None else addresses
-    usb = [rng.getrandbits(params.usb_bits) for _ in range(rng.randint(1, params.usb_limit))]
+    # Often so few different values that sets have some in common.
+    bits = rng.choice([2, params.usb_bits])
+    usb = [rng.getrandbits(bits) for _ in range(rng.randint(1, params.usb_limit))]
     chosen = AddressSet()
     start, dense = rng.randrange(params.lsb_values), rng.random() < 0.5
     for number in range(count):

@@ -9,8 +9,9 @@ from __future__ import annotations
 from amaranth.hdl import Value
 from axi_lite import axil_read, axil_write
 from sigrace_messages import flit_words
-from streams import put_all, random_idle, simulate
+from streams import Idle, never_idle, put_all, random_idle, simulate
 
+from racetrap.golden_model.sigrace.packets import RdmStep
 from racetrap.golden_model.sigrace.params import WORD_BITS, SigraceParams
 from racetrap.golden_model.sigrace.rdm import Rdm as GoldenRdm
 from racetrap.rtl.common.axi import AxiResponse
@@ -57,8 +58,9 @@ class _Observed(Rdm):
 class RdmBench:
     """A Race Detection Module and its golden model.
 
-    ``steps`` and ``done`` get (cycle, step) of each step and (cycle, link) of each message that
-    is checked; ``events`` the order in which the golden model has to do the same things.
+    ``steps`` gets (cycle, step) of each step, ``checks`` the cycle in which each message is
+    checked, ``events`` the order in which the golden model has to do the same things, and
+    ``expected`` its steps.
     """
 
     def __init__(self, params: SigraceParams, seed: object = 0):
@@ -66,41 +68,52 @@ class RdmBench:
         self.dut = _Observed(params)
         self.model = GoldenRdm(params)
         self.seed = seed
+        self.sent: list[list[tuple[int, ...]]] = [[] for _ in range(params.cores)]
         self.steps: list[tuple[int, int]] = []
         self.events: list[tuple] = []
         self.checks: list[int] = []
+        self.expected: list[RdmStep] = []
 
     @property
     def port(self):
         """AXI4-Lite port."""
         return self.dut.s_axil
 
-    def run(self, messages, software=None, *, idle=0.3, finish=None, cycles=200_000) -> None:
-        """Send each link its list of messages, with ``software(ctx)`` beside it, and compare.
+    async def send(self, ctx, core: int, flits, idle: Idle = never_idle) -> None:
+        """Send a message over a link."""
+        self.sent[core].append(flits)
+        words = flit_words(self.params, flits)
+        await put_all(self.dut.i_message[core], words, idle=idle)(ctx)
 
-        ``idle`` is the probability of idle cycles before a flit.  Afterwards all registers are
-        read and compared, and ``finish(ctx)`` runs.
-        """
-        self._ended = 0
-        feeders = []
-        for core, of_link in enumerate(messages):
-            words = [word for flits in of_link for word in flit_words(self.params, flits)]
+    def feeders(self, links, idle: float = 0.3) -> list:
+        """Testbenches that send each link its messages; ``idle`` is the probability of a gap."""
+
+        def feeder(core, messages):
             gaps = random_idle(f"{self.seed} link {core}", idle)
-            feeders.append(put_all(self.dut.i_message[core], words, idle=gaps))
-        testbenches = [self._counted(one) for one in feeders]
-        if software:
-            testbenches.append(self._counted(software))
+
+            async def testbench(ctx):
+                for flits in messages:
+                    await self.send(ctx, core, flits, gaps)
+
+            return testbench
+
+        return [feeder(core, messages) for core, messages in enumerate(links)]
+
+    def run(self, *testbenches, finish=None, cycles: int = 200_000) -> None:
+        """Run ``testbenches``, compare, read and compare all registers, then run ``finish``."""
+        self._ended = 0
 
         async def end(ctx):
             while self._ended < len(testbenches) or not ctx.get(self.dut.o_idle):
                 await ctx.tick()
             await ctx.tick()  # the observer sees a cycle only after its clock edge
-            self._replay(messages)
+            self._replay()
             await self._compare_registers(ctx)
             if finish:
                 await finish(ctx)
 
-        simulate(self.dut, *testbenches, end, background=[self._observe], cycles=cycles)
+        counted = [self._counted(one) for one in testbenches]
+        simulate(self.dut, *counted, end, background=[self._observe], cycles=cycles)
 
     def _counted(self, testbench):
         async def counted(ctx):
@@ -146,9 +159,9 @@ class RdmBench:
             flush, clear = now["flush"], now["clear"]
             cycle += 1
 
-    def _replay(self, messages) -> None:
+    def _replay(self) -> None:
         """The golden model does the same in the same order: its steps are the hardware's."""
-        waiting = [iter(of_link) for of_link in messages]
+        waiting = [iter(of_link) for of_link in self.sent]
         expected = []
         for kind, *arguments in self.events:
             if kind == "message":
@@ -166,6 +179,7 @@ class RdmBench:
         for number, (one, other) in enumerate(zip(got, expected, strict=False)):
             assert one == other._asdict(), f"step {number} of seed {self.seed}: {one}, not {other}"
         assert len(got) == len(expected)
+        self.expected = expected
 
     async def _compare_registers(self, ctx) -> None:
         for name, value in self.model.counters.items():

@@ -4,13 +4,13 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from axi_lite import axil_read, axil_write
 from sigrace_configurations import SMALL
 from sigrace_messages import random_message
-from sigrace_rdm_bench import RdmBench, read, read_field, write
+from sigrace_rdm_bench import RdmBench, write
 
 from racetrap.generators.structure import state_bits, valid_to_ready_paths
-from racetrap.golden_model.sigrace.packets import Cause, Drop, RdmStepKind, Relation
+from racetrap.golden_model.sigrace.conflict_log import Reason
+from racetrap.golden_model.sigrace.packets import Conflict, Drop, RdmStepKind, Relation
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
 from racetrap.rtl.sigrace.rdm import Rdm
 
@@ -22,7 +22,6 @@ CONFIGURATIONS = {
     "more threads": replace(SMALL, cores=3, threads=7, history_depth=5, log_depth=1),
     "depth 1": replace(SMALL, cores=4, threads=4, history_depth=1, log_depth=3, log_blocks=3),
     "depth 2": replace(SMALL, history_depth=2, one_hot_lsb=True, lsb_bits=6),
-    "few cores": replace(SMALL, cores=1, threads=5, history_depth=9, filter_bits=16),
 }
 
 
@@ -44,10 +43,10 @@ class Traffic:
         links: list[list[tuple[int, ...]]] = [[] for _ in range(self.params.cores)]
         for _ in range(count):
             core, context = self.rng.choice(list(self.sequence))
-            links[core].append(self._message(core, context))
+            links[core].append(self.message(core, context))
         return links
 
-    def _message(self, core: int, context: int) -> tuple[int, ...]:
+    def message(self, core: int, context: int) -> tuple[int, ...]:
         params, rng = self.params, self.rng
         modulus = 1 << params.sequence_bits
         thread = self.places.get((core, context), 0)
@@ -114,10 +113,9 @@ def interfere(bench, traffic, rng):
 @pytest.mark.parametrize("name", CONFIGURATIONS)
 def test_random_messages(name):
     params = CONFIGURATIONS[name]
-    rng = Random(f"rdm {name}")
-    traffic = Traffic(params, rng)
+    traffic = Traffic(params, Random(f"rdm {name}"))
     bench = RdmBench(params, name)
-    bench.run(traffic.of_links(60), start(bench, traffic.places))
+    bench.run(*bench.feeders(traffic.of_links(40)), start(bench, traffic.places))
     assert bench.model.counters["messages"] > 10
 
 
@@ -127,4 +125,68 @@ def test_software_interferes(seed):
     rng = Random(f"interfere {seed}")
     traffic = Traffic(params, rng)
     bench = RdmBench(params, seed)
-    bench.run(traffic.of_links(60), interfere(bench, traffic, rng), idle=0.8)
+    bench.run(*bench.feeders(traffic.of_links(40), 0.8), interfere(bench, traffic, rng))
+
+
+@pytest.mark.parametrize("threads", [1, 3, 4, 5])
+def test_threads_take_turns_on_one_core(threads):
+    """More threads than cores: before each message another thread may be mapped."""
+    params = replace(SMALL, cores=1, threads=threads, history_depth=3)
+    rng = Random(f"turns {threads}")
+    traffic = Traffic(params, rng, wrong=0)
+    bench = RdmBench(params, threads)
+
+    async def software(ctx):
+        await start(bench, {})(ctx)
+        for _ in range(30):
+            traffic.places[0, 0] = rng.randrange(threads)
+            await write(ctx, bench.port, "MAP", thread=traffic.places[0, 0], valid=1)
+            await bench.send(ctx, 0, traffic.message(0, 0))
+            while not ctx.get(bench.dut.o_idle):
+                await ctx.tick()
+
+    bench.run(software)
+    assert bench.model.counters["messages"] == 30
+    assert (bench.model.counters["comparisons"] > 0) == (threads > 1)
+
+
+def test_everything_happens():
+    """All outcomes of a comparison, conflicts, drops and reasons occur in these tests."""
+    seen = set()
+    for name, count in (("small", 140), ("depth 1", 60)):
+        params = CONFIGURATIONS[name]
+        traffic = Traffic(params, Random(f"everything {name}"), wrong=0.2)
+        bench = RdmBench(params, name)
+        bench.run(*bench.feeders(traffic.of_links(count), 0), start(bench, traffic.places))
+        for step in bench.expected:
+            if step.kind == RdmStepKind.COMPARE:
+                seen |= {("relation", step.relation), ("conflict", step.conflict)}
+            seen |= {("drop", step.drop), ("lost", step.lost > 0)}
+        seen |= {("reason", reason) for reason in Reason if reason & bench.model.reasons}
+    wanted = {"relation": Relation, "conflict": [0, *Conflict], "drop": Drop, "reason": Reason}
+    wanted = {(kind, one) for kind, all_of_kind in wanted.items() for one in all_of_kind}
+    assert wanted | {("lost", True), ("lost", False)} <= seen
+
+
+def test_queues_are_one_memory_without_reset():
+    """Block memory has one read and one write port; the entries are nowhere else."""
+    for params in (SMALL, replace(SMALL, threads=5, history_depth=5)):
+        state = state_bits(Rdm(params))
+        path = "top.controller.queues"
+        entries = params.threads * params.history_depth
+        assert state[path].memory_bits == entries * params.history_layout.width
+        assert state[path].flip_flops < params.history_layout.width
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"cores": 1, "threads": 1, "history_depth": 1, "log_depth": 1, "link_depth": 2},
+        {"cores": 9, "threads": 9, "history_depth": 9, "log_depth": 9, "lsb_bits": 4},
+        {"threads": 128, "timestamp_bits": 2, "filters": 32, "filter_bits": 16},
+        {"form": Form.HASHED, "lsb_bits": 24, "filter_bits": 1024, "timestamp_bits": 32},
+        {"contexts": 8, "one_hot_lsb": True, "lsb_bits": 12, "usb_limit": 63, "trace_port": False},
+    ],
+)
+def test_elaborates_without_path_from_valid_to_ready(changes):
+    assert valid_to_ready_paths(Rdm(replace(SMALL, **changes))) == []
