@@ -20,7 +20,7 @@ OP = CoreOp
 _WEIGHTS = {
     OP.LOAD: 40, OP.STORE: 30, OP.INSTRUCTIONS: 5, OP.COLLECT_ON: 5, OP.COLLECT_OFF: 1,
     OP.SYNC_REACHED: 2, OP.TS_WRITE: 3, OP.SWITCH_OUT: 1, OP.SWITCH_IN: 1, OP.MODE: 1,
-    OP.TRT_WRITE: 1, OP.CONFLICT_WRITE: 1, OP.RESET: 0.2, 15: 0.5,
+    OP.TRT_WRITE: 1, OP.CONFLICT_WRITE: 1, OP.RESET: 0.3, 15: 0.5,
 }  # fmt: skip
 _ANALYSIS_AND_CT = Mode.ANALYSIS | 1 << 2
 
@@ -43,26 +43,28 @@ def _random_value(params: SigraceParams, rng: random.Random, op: int) -> tuple[i
         return index, rng.choice([rng.getrandbits(32), 5, params.max_counter, 1 << 31])
     if op == OP.CONFLICT_WRITE:
         word = rng.randrange(params.signature_words + 1)
-        return word, rng.choice([rng.getrandbits(32), (1 << 32) - 1])
+        return word, rng.getrandbits(32) | rng.getrandbits(32) | rng.getrandbits(32)
     return rng.getrandbits(12), rng.getrandbits(32)
 
 
 def random_events(params: SigraceParams, rng: random.Random, count: int) -> list[CoreEvent]:
     """Events of all ops; addresses come from few places, so that sets fill and hits occur."""
     places = [rng.getrandbits(32) for _ in range(params.usb_limit + 2)] + [(1 << 32) - 8]
-    ops = rng.choices(list(_WEIGHTS), list(_WEIGHTS.values()), k=count)
-    limit = params.block_instructions
-    events = [CoreEvent(OP.COLLECT_ON), *conflict_writes(params, places[:2])]
-    for op in ops:
-        instructions = rng.choice([1, 1, rng.randrange(limit), rng.randrange(1 << 12)])
+    few = range(max(1, params.block_instructions // 8))
+    watched = conflict_writes(params, places[:2])
+    events = [CoreEvent(OP.COLLECT_ON), CoreEvent(OP.MODE, _ANALYSIS_AND_CT), *watched]
+    for op in rng.choices(list(_WEIGHTS), list(_WEIGHTS.values()), k=count):
+        instructions = rng.choice([1, 1, 1, rng.choice(few)]) if rng.random() < 0.97 else 4095
         if op > OP.STORE:
             index, data = _random_value(params, rng, op)
-            events.append(CoreEvent(op, data, 0, index, instructions % (1 << 12)))
+            events.append(CoreEvent(op, data, 0, index, instructions))
         else:
             address = (rng.choice(places) + rng.randrange(40)) % (1 << 32)
             size = rng.choice([1, 2, 4, 4, 8, 16, rng.randint(1, 16)])
             pc = rng.getrandbits(params.pc_bits)
-            events.append(CoreEvent(op, address, size, 0, instructions % (1 << 12), pc))
+            events.append(CoreEvent(op, address, size, 0, instructions, pc))
+        if op == OP.RESET:
+            events += [CoreEvent(OP.COLLECT_ON), CoreEvent(OP.MODE, _ANALYSIS_AND_CT), *watched]
     return events
 
 
@@ -98,7 +100,8 @@ class CoreUnitBench:
             await put_all(self.dut.i_event, words, **self._idle["event"])(ctx)
             while not ctx.get(self.dut.o_idle) or ctx.get(self.dut.o_trap.valid):
                 await ctx.tick()
-            await ctx.tick().repeat(2)
+            for _ in range(2):
+                await ctx.tick()
 
         self.simulate(testbench, cycles=cycles)
 
