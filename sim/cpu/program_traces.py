@@ -1,0 +1,79 @@
+"""Traces of the programs, recorded once and kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+
+from racetrap.golden_model.threads.thread_trace import ThreadTrace
+from racetrap.golden_model.trace.files import read_thread_trace
+from racetrap.sim.build_cache import cache_folder, locked
+from racetrap.sim.cpu.compiler import runtime_hash
+from racetrap.sim.cpu.programs.catalogue import PROGRAMS
+from racetrap.sim.cpu.recorder import RecordError, record
+
+__all__ = ["program_trace"]
+
+#: Of the recorder's small delays: threads alternate also where there are fewer processors.
+_SEED = 1
+
+
+@cache
+def _compiler_version() -> str:
+    try:
+        done = subprocess.run(["gcc", "--version"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        raise RecordError(
+            "Command gcc was not found: install the GNU compilers, for example `apt install g++`"
+        ) from None
+    return done.stdout
+
+
+def _hash_of(files: Iterable[Path], arguments: Sequence[str]) -> str:
+    """Hash of all that a recording follows from, but the machine's scheduling."""
+    digest = hashlib.sha256()
+    for path in (*files, Path(__file__)):
+        digest.update(path.read_bytes())
+    words = [*arguments, runtime_hash(), _compiler_version()]
+    digest.update(json.dumps(words).encode())
+    return digest.hexdigest()[:16]
+
+
+def program_trace(name: str, size: str, threads: int = 8) -> ThreadTrace:
+    """Trace of a run of a program.
+
+    The first call compiles, runs and records it; later ones, also of other processes, read the
+    file that was kept.  A change of sources, arguments, compiler or recorder makes a new one.
+
+    Parameters
+    ----------
+    name : str
+        Name in ``PROGRAMS``.
+    size : str
+        Name of a size of that program.
+    threads : int
+        Number of threads, 1 to 64.
+
+    Raises
+    ------
+    ValueError
+        If the program or size is unknown, or the number of threads is out of range.
+    RecordError
+        If it cannot be recorded.
+    """
+    if name not in PROGRAMS:
+        raise ValueError(f"Program must be one of {', '.join(PROGRAMS)}, not {name}")
+    if not 1 <= threads <= 64:
+        raise ValueError(f"Threads must be from 1 to 64, not {threads}")
+    program = PROGRAMS[name]
+    arguments = program.command_line(size, threads)
+    folder = cache_folder() / "programs"
+    path = folder / f"{name}-{size}-{threads}-{_hash_of(program.files, arguments)}.trace"
+    with locked(path.with_suffix(".lock")):
+        if not path.is_file():
+            record([program.source], arguments, seed=_SEED).write_binary(path)
+    return read_thread_trace(path)

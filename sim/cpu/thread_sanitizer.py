@@ -1,0 +1,184 @@
+"""The compiler's own race detector, ThreadSanitizer, as a judge that shares nothing with ours.
+
+Its runtime watches the same instrumented program on a real run, and keeps a vector clock for each
+thread and the last few accesses of each word: what it reports is a race, but it may miss some.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+__all__ = ["LinePair", "SanitizerError", "line_pair", "sanitize"]
+
+#: Two places in the sources (``"file.c:12"``), the smaller one first.
+LinePair = tuple[str, str]
+
+#: A side of a race whose place ThreadSanitizer has forgotten.
+FORGOTTEN = "?"
+
+_COMPILE = (
+    "-g", "-O2", "-pthread", "-fsanitize=thread", "-Wno-tsan",
+    # Else accesses that the compiler expands itself are not seen; the recorder does the same.
+    "-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset",
+    "-fno-tree-loop-distribute-patterns",
+)  # fmt: skip
+_OPTIONS = (
+    "halt_on_error=0 exitcode=66 atexit_sleep_ms=0 detect_deadlocks=0 report_thread_leaks=0 "
+    "suppress_equal_addresses=0 history_size=7"  # the longest memory of places
+)
+_RACES_FOUND = 66
+_TIMEOUT = 300
+_SHOWN_CHARACTERS = 2000
+_ADDR_NO_RANDOMIZE = 0x0040000
+_ASK = 0xFFFFFFFF
+
+_REPORT = "WARNING: ThreadSanitizer: data race"
+#: First line of each side of a race.
+_SIDE = re.compile(r"^  (?:Previous )?(?:atomic )?(?:write|read) of size", re.IGNORECASE)
+_FRAME = re.compile(r"^    #\d+ .* (\S+):(\d+)(?::\d+)? \(")
+
+
+class SanitizerError(RuntimeError):
+    """ThreadSanitizer cannot be used; the text is one sentence, then what a tool said."""
+
+
+def line_pair(one: str, other: str) -> LinePair:
+    """The pair of two places, in either order."""
+    return min(one, other), max(one, other)
+
+
+@contextmanager
+def _fixed_addresses() -> Iterator[None]:
+    """Programs started meanwhile get no random addresses.
+
+    The runtime's shadow memory has no room for the places that newer kernels choose.  The
+    setting is that of the running thread, which a program that it starts inherits.
+    """
+    libc = ctypes.CDLL(None)
+    before = libc.personality(ctypes.c_ulong(_ASK))
+    libc.personality(ctypes.c_ulong(before | _ADDR_NO_RANDOMIZE))
+    try:
+        yield
+    finally:
+        libc.personality(ctypes.c_ulong(before))
+
+
+def _compile(sources: Sequence[Path], program: Path, include: Sequence[Path]) -> None:
+    is_cxx = any(source.suffix != ".c" for source in sources)
+    compiler = "g++" if is_cxx else "gcc"
+    command = [
+        compiler, *_COMPILE, *(f"-I{path}" for path in include), *map(str, sources),
+        "-lm", "-o", str(program),
+    ]  # fmt: skip
+    try:
+        done = subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+        )
+    except FileNotFoundError:
+        raise SanitizerError(
+            f"Command {compiler} was not found: install the GNU compilers, "
+            f"for example `apt install g++`"
+        ) from None
+    if done.returncode:
+        if "tsan" in done.stdout and "cannot find" in done.stdout:
+            raise SanitizerError(
+                "Library libtsan was not found: install it, for example `apt install libtsan2`"
+            )
+        raise SanitizerError(
+            f"Program cannot be compiled for ThreadSanitizer:\n{done.stdout[:_SHOWN_CHARACTERS]}"
+        )
+
+
+def _run(command: Sequence[str]) -> str:
+    """What ThreadSanitizer said of one run."""
+    environment = os.environ | {"TSAN_OPTIONS": _OPTIONS}
+    with _fixed_addresses():
+        process = subprocess.Popen(
+            command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
+    try:
+        said = process.communicate(timeout=_TIMEOUT)[1]
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        raise SanitizerError(
+            f"Program must end within {_TIMEOUT} seconds under ThreadSanitizer"
+        ) from None
+    if "FATAL: ThreadSanitizer" in said:
+        raise SanitizerError(f"ThreadSanitizer cannot run here:\n{said[:_SHOWN_CHARACTERS]}")
+    if process.returncode not in (0, _RACES_FOUND):
+        raise SanitizerError(
+            f"Program must return 0 under ThreadSanitizer, not {process.returncode}:\n"
+            f"{said[-_SHOWN_CHARACTERS:]}"
+        )
+    return said
+
+
+def _place(lines: Sequence[str]) -> str:
+    """Place of the innermost frame that is not the runtime's own; ``lines`` follow the side's."""
+    for line in lines:
+        if not line.startswith("    "):
+            break
+        frame = _FRAME.match(line)
+        if frame and "libsanitizer" not in line:
+            return f"{Path(frame[1]).name}:{frame[2]}"
+    return FORGOTTEN
+
+
+def parse_report(text: str) -> frozenset[LinePair]:
+    """Pairs of source lines of the data races in what ThreadSanitizer printed."""
+    pairs = set()
+    for block in text.split("==================\n"):
+        if _REPORT not in block:
+            continue
+        lines = block.splitlines()
+        sides = [
+            _place(lines[number + 1 :]) for number, line in enumerate(lines) if _SIDE.match(line)
+        ]
+        if len(sides) == 2:
+            pairs.add(line_pair(*sides))
+    return frozenset(pairs)
+
+
+def sanitize(
+    sources: Sequence[Path],
+    arguments: Sequence[str],
+    *,
+    include: Sequence[Path] = (),
+    runs: int = 3,
+) -> frozenset[LinePair]:
+    """Data races that ThreadSanitizer finds in runs of a program, as pairs of source lines.
+
+    Parameters
+    ----------
+    sources : sequence of Path
+        C and C++ files.
+    arguments : sequence of str
+        Arguments of the program.
+    include : sequence of Path
+        Folders of header files.
+    runs : int
+        Runs, at least 1; each has its own schedule, and two accesses at the very same time may
+        miss each other.
+
+    Raises
+    ------
+    ValueError
+        If there are no runs.
+    SanitizerError
+        If compiler or library are missing, or the program cannot be compiled or fails.
+    """
+    if runs < 1:
+        raise ValueError(f"Runs must be at least 1, not {runs}")
+    with tempfile.TemporaryDirectory(prefix="racetrap-") as folder:
+        program = Path(folder) / "program"
+        _compile(sources, program, include)
+        reports = [_run([str(program), *arguments]) for _ in range(runs)]
+    return frozenset[LinePair]().union(*map(parse_report, reports))
