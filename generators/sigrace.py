@@ -5,44 +5,35 @@ Ref: SigRace (ISCA'09) Section 5.5.
 
 from __future__ import annotations
 
-from amaranth.lib import wiring
-from systemrdl.node import AddrmapNode
-
 from racetrap.generators.system import System
 from racetrap.golden_model.layout import Layout
 from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.golden_model.sigrace.state import state_bits
+from racetrap.rtl.sigrace.core_unit import CoreUnit
+from racetrap.rtl.sigrace.rdm import Rdm
+from racetrap.rtl.sigrace.registers import compile_registers
+from racetrap.rtl.sigrace.system import SigraceSystem
 
 __all__ = ["SIGRACE"]
 
 
-def _top(params: SigraceParams) -> wiring.Component:
-    from racetrap.rtl.sigrace.system import SigraceSystem
-
-    return SigraceSystem(params)
-
-
-def _core_unit(params: SigraceParams) -> wiring.Component:
-    from racetrap.rtl.sigrace.core_unit import CoreUnit
-
-    return CoreUnit(params)
-
-
-def _rdm(params: SigraceParams) -> wiring.Component:
-    from racetrap.rtl.sigrace.rdm import Rdm
-
-    return Rdm(params)
-
-
-def _registers() -> AddrmapNode:
-    from racetrap.rtl.sigrace.registers import compile_registers
-
-    return compile_registers()
-
-
-def _method_bits(params: SigraceParams) -> dict[str, int]:
-    from racetrap.golden_model.sigrace.state import state_bits
-
-    return state_bits(params)
+#: The first kinds are the method's own, the others explain what the hardware has on top.
+_STATE_KINDS = {
+    "timestamps": r"\.core_unit_\d+\.state\.timestamp",
+    "timestamps_to_reach": r"\.core_unit_\d+\.state\.trt",
+    "read_write_sets": r"\.core_unit_\d+\.(sets|signatures)",
+    "conflict_signatures": r"\.core_unit_\d+\.traps$",
+    "history_queues": r"\.rdm\.controller\.queues",
+    "trap_records": r"\.core_unit_\d+\.traps\.",
+    "compressors": r"\.core_unit_\d+\.compressor",
+    "core_pipelines": r"\.core_unit_\d+",
+    "links": r"\.(context_arbiter_\d+|rdm\.(link_\d+|arbiter))",
+    "decompressor": r"\.rdm\.decompressor",
+    "core_to_thread": r"\.rdm\.core_to_thread",
+    "scanner": r"\.rdm\.controller",
+    "conflict_log": r"\.rdm\.log",
+    "registers": r"\.rdm(\.registers)?$|^top$",
+}
 
 
 def _layouts(params: SigraceParams) -> dict[str, Layout]:
@@ -67,11 +58,11 @@ def _trace_ports(params: SigraceParams) -> dict[str, list[str]]:
 SIGRACE = System(
     name="sigrace",
     params=SigraceParams,
-    top=_top,
-    parts={"core-unit": _core_unit, "rdm": _rdm},
+    top=SigraceSystem,
+    parts={"core-unit": CoreUnit, "rdm": Rdm},
     layouts=_layouts,
     trace_ports=_trace_ports,
-    registers=_registers,
-    state_kinds={},
-    method_bits=_method_bits,
+    registers=compile_registers,
+    state_kinds=_STATE_KINDS,
+    method_bits=state_bits,
 )

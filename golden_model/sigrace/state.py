@@ -21,10 +21,10 @@ def core_state_bits(params: SigraceParams) -> dict[str, int]:
     """
     sets = params.lsb_values + params.usb_limit * params.usb_bits + params.usb_count_bits
     return {
-        "timestamp": params.timestamp_width,
+        "timestamps": params.timestamp_width,
         "read_write_sets": 2 * (params.signature_bits if params.form is Form.HASHED else sets),
-        "timestamp_to_reach": params.timestamp_width,
-        "conflict_signature": params.signature_bits,
+        "timestamps_to_reach": params.timestamp_width,
+        "conflict_signatures": params.signature_bits,
     }
 
 
@@ -36,5 +36,5 @@ def thread_state_bits(params: SigraceParams) -> int:
 def state_bits(params: SigraceParams) -> dict[str, int]:
     """State bits of the whole instance by kind."""
     units = params.cores * params.contexts
-    bits = {f"{kind}s": units * each for kind, each in core_state_bits(params).items()}
+    bits = {kind: units * each for kind, each in core_state_bits(params).items()}
     return bits | {"history_queues": params.threads * thread_state_bits(params)}

@@ -74,7 +74,7 @@ class Decompressor(wiring.Component):
         decoder = SetDecoder(params) if params.form is Form.SETS else FilterDecoder(params)
         m.submodules.decoder = ResetInserter(restart)(decoder)
         words = -(-params.timestamp_width // FLIT_BITS)
-        word = Signal(range(words))
+        word = Signal(range(max(words, 2)))  # never without bits: Verilog has no such signal
         timestamp = Signal(words * FLIT_BITS)
         m.d.comb += [
             restart.eq(self.o.valid & self.o.ready),

@@ -10,7 +10,7 @@ from dataclasses import asdict
 import pytest
 
 from racetrap.generators.artefacts import generate
-from racetrap.generators.presets import PRESETS
+from racetrap.generators.presets import PRESETS, with_settings
 from racetrap.rtl.scord.system import ScordSystem
 from racetrap.sim.tools import tool_environment
 
@@ -145,13 +145,41 @@ def test_nothing_is_written_if_the_design_cannot_be_made(tmp_path, monkeypatch):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("name", ["scord-tiny", "scord-local"])
-def test_verilator_finds_nothing_beyond_the_waivers(name, tmp_path):
-    generate(name, PRESETS[name].params, tmp_path)
-    command = ["verilator", "--lint-only", "-Wall", f"{name}.vlt", f"{name}.v", "--top-module"]
-    done = subprocess.run(
-        [*command, name.replace("-", "_")],
-        cwd=tmp_path, env=tool_environment(), capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "%Warning" not in done.stdout + done.stderr
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("scord-tiny", []),
+        ("scord-local", []),
+        ("sigrace-tiny", []),
+        ("sigrace-tiny", ["form=hashed", "lsb_bits=16", "contexts=2"]),
+        ("sigrace-tiny", ["one_hot_lsb=true"]),
+    ],
+)
+def test_verilator_finds_nothing_beyond_the_waivers(name, settings, tmp_path):
+    paths = generate(name, with_settings(PRESETS[name].params, settings), tmp_path)
+    verilogs = [path.name for kind, path in paths.items() if kind.startswith("verilog ")]
+    for file in (f"{name}.v", *verilogs):
+        top = file.removesuffix(".v").replace("-", "_")
+        done = subprocess.run(
+            ["verilator", "--lint-only", "-Wall", f"{name}.vlt", file, "--top-module", top],
+            cwd=tmp_path, env=tool_environment(), capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert "%Warning" not in done.stdout + done.stderr
+
+
+def test_parts_of_sigrace_are_tops_of_their_own(tmp_path):
+    paths = generate("sigrace-tiny", PRESETS["sigrace-tiny"].params, tmp_path)
+    description = json.loads(paths["description"].read_text())
+    assert list(description["parts"]) == ["core-unit", "rdm"]
+    for name, part in description["parts"].items():
+        text = paths[f"verilog {name}"].read_text()
+        assert part["ports"] == verilog_ports(text, part["module"])
+    unit, rdm = description["parts"].values()
+    assert unit["ports"]["o_message__payload"] == {"direction": "output", "width": 33}
+    assert rdm["ports"]["i_message__1__payload"] == {"direction": "input", "width": 33}
+    assert description["ports"] == verilog_ports(paths["verilog"].read_text(), "sigrace_tiny")
+    for layout, ports in description["trace"].items():
+        for port in ports:
+            width = description["layouts"][layout]["width"]
+            assert description["ports"][port["payload"]]["width"] == width

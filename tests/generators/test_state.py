@@ -2,10 +2,11 @@
 
 import pytest
 
-from racetrap.generators.presets import PRESETS
+from racetrap.generators.presets import PRESETS, with_settings
+from racetrap.generators.sigrace import SIGRACE
 from racetrap.generators.state import state_parts
 from racetrap.generators.structure import state_bits, total_state
-from racetrap.rtl.scord.system import ScordSystem
+from racetrap.generators.systems import system_of
 
 METHOD = ("lock_tables", "barrier_ids", "fence_files")
 
@@ -28,9 +29,27 @@ def test_the_papers_figure():
     assert sum(part.method for part in parts) == 8 * (15 * 152 + 720)
 
 
-def test_kinds_add_up_to_the_whole_design():
-    params = PRESETS["scord-tiny"].params
+@pytest.mark.parametrize(
+    ("name", "settings"), [("sigrace-tiny", []), ("sigrace-tiny", ["form=hashed", "contexts=2"])]
+)
+def test_sigraces_state_is_in_the_design(name, settings):
+    params = with_settings(PRESETS[name].params, settings)
+    parts = {part.kind: part for part in state_parts(params)}
+    for kind in ("timestamps_to_reach", "read_write_sets", "conflict_signatures"):
+        assert 0 < parts[kind].method <= parts[kind].flip_flops < 1.5 * parts[kind].method, kind
+    assert parts["history_queues"].memory_bits == parts["history_queues"].method
+
+
+def test_the_papers_figures_of_sigrace():
+    """Section 5.5: 8,512 bytes in the RDM and 808 at the core, for each of eight processors."""
+    params = with_settings(PRESETS["sigrace"].params, ["form=hashed"])
+    assert sum(SIGRACE.method_bits(params).values()) == 8 * 8 * (8512 + 808)
+
+
+@pytest.mark.parametrize("name", ["scord-tiny", "sigrace-tiny"])
+def test_kinds_add_up_to_the_whole_design(name):
+    params = PRESETS[name].params
     parts = state_parts(params)
-    whole = total_state(state_bits(ScordSystem(params)))
+    whole = total_state(state_bits(system_of(params).top(params)))
     assert sum(part.flip_flops for part in parts) == whole.flip_flops
     assert sum(part.memory_bits for part in parts) == whole.memory_bits
