@@ -12,15 +12,15 @@ struct Knobs {
 
 // Results of a run; also the layout of the Python side's structure.
 struct Stats {
-    uint64_t cycles;                    // since reset
-    uint64_t accepted;                  // events, in the last run
-    uint64_t first_event, last_event;   // cycles of the first and last of them
+    uint64_t cycles;                   // since reset
+    uint64_t accepted;                 // events, in the last run
+    uint64_t first_event, last_event;  // cycles of the first and last of them
 };
 
-// A change of CoreToThread, which waits for messages of up to two contexts.
+// A change of CoreToThread, which waits until the RDM has taken messages of the context.
 struct Remap {
-    uint64_t select, map;              // register values
-    uint64_t unit[2], messages[2];     // context, messages of it that the RDM must have taken
+    uint64_t unit, messages;
+    uint64_t select, map;  // register values
 };
 
 // An event before which a context waits until so many remaps are done.
@@ -161,9 +161,7 @@ class Sim : public Bench {
         }
         if (remaps_done == remap_count) return;
         const Remap& remap = remaps[remaps_done];
-        if (!remap_writes)
-            for (int side = 0; side < 2; side++)
-                if (messages_of[remap.unit[side]] < remap.messages[side]) return;
+        if (messages_of[remap.unit] < remap.messages) return;
         if (!remap_writes) lite.start(true, select_address, uint32_t(remap.select));
         else lite.start(true, map_address, uint32_t(remap.map));
         remap_writes++;
