@@ -1,6 +1,9 @@
 """`racetrap trace`: what it says of a file, and conversion between the forms."""
 
 import json
+from pathlib import Path
+
+import pytest
 
 from racetrap.golden_model.trace import is_binary, read_trace
 
@@ -63,3 +66,57 @@ def test_folder_that_is_not_there(racetrap, racy, tmp_path):
     result = racetrap("trace", "convert", racy, tmp_path / "no" / "x.trace")
     assert result.exit_code == 2
     assert "No such file or directory" in result.stderr
+
+
+_EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+
+
+def test_info_of_threads(racetrap, tmp_path):
+    file = tmp_path / "info.json"
+    path = _EXAMPLES / "unlocked-sum.trace"
+    result = racetrap("trace", "info", path)
+    assert result.exit_code == 0
+    for words in ("text trace for sigrace", "Threads:  3", "135 instructions", "4 accesses"):
+        assert words in result.stdout
+    racetrap("trace", "info", path, "--json", file)
+    data = json.loads(file.read_text())
+    assert (data["events"], data["accesses"], data["instructions"]) == (16, 4, 135)
+    assert (data["kinds"]["store"], data["kinds"]["barrier_arrive"]) == (2, 0)
+    assert data["header"]["locations"] == {"64": "sum.c:12", "96": "sum.c:20"}
+    assert "lanes" not in data
+
+
+@pytest.mark.parametrize("compress", [[], ["--compress"]])
+def test_convert_threads_there_and_back(racetrap, tmp_path, compress):
+    path = _EXAMPLES / "locked-sum.trace"
+    binary, text = tmp_path / "x.trace", tmp_path / "x.txt"
+    assert racetrap("trace", "convert", path, binary, *compress).exit_code == 0
+    assert racetrap("trace", "convert", binary, text).exit_code == 0
+    assert is_binary(binary)
+    assert read_trace(binary) == read_trace(text) == read_trace(path)
+    assert racetrap("trace", "convert", binary, "-").stdout == text.read_text()
+
+
+def test_compress_in_place(racetrap, tmp_path):
+    path = tmp_path / "x.trace"
+    racetrap("trace", "convert", _EXAMPLES / "locked-sum.trace", path)
+    before, trace = path.read_bytes(), read_trace(path)
+    assert racetrap("trace", "convert", path, path, "--compress").exit_code == 0
+    assert is_binary(path)
+    assert path.read_bytes() != before
+    assert read_trace(path) == trace
+
+
+def test_what_cannot_be_compressed(racetrap, racy, tmp_path):
+    threads = _EXAMPLES / "locked-sum.trace"
+    for arguments in ([racy, "x"], [threads, "x", "--to", "text"], [threads, "-"]):
+        result = racetrap(
+            "trace", "convert", *[tmp_path / a if a == "x" else a for a in arguments], "--compress"
+        )
+        assert result.exit_code == 2
+    assert not (tmp_path / "x").exists()
+
+
+def test_help_names_the_commands_that_take_traces(racetrap):
+    result = racetrap("trace", "--help")
+    assert all(f"  {name} " in result.stdout for name in ("capture", "convert", "info", "record"))
