@@ -8,10 +8,10 @@ from racetrap.golden_model.sigrace.address_set import AddressSet
 from racetrap.golden_model.sigrace.block import Block
 from racetrap.golden_model.sigrace.packets import Cause
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
-from racetrap.golden_model.sigrace.signature import signature_of
-from racetrap.rtl.sigrace.layouts import block_layout, set_layout
+from racetrap.golden_model.sigrace.signature import bits_of, signature_of
+from racetrap.rtl.sigrace.layouts import block_layout, index_layout, set_layout
 
-__all__ = ["EDGES", "pack_block", "random_block"]
+__all__ = ["EDGES", "indices_of", "pack_block", "random_block"]
 
 #: Settings of parameters at the edges of their ranges, each a change of ``SMALL``.
 EDGES = [
@@ -26,6 +26,7 @@ EDGES = [
     {"form": "hashed", "one_hot_lsb": True, "lsb_bits": 4},
     {"form": "hashed", "filters": 2, "filter_bits": 1024, "lsb_bits": 16},
     {"form": "hashed", "one_hot_lsb": True, "lsb_bits": 12, "filter_bits": 16},
+    {"block_instructions": 1, "sequence_bits": 2},
 ]
 
 
@@ -113,6 +114,15 @@ def pack_block(params: SigraceParams, block: Block, rng: random.Random) -> int:
     ):
         word |= value << layout[name].offset
     return word
+
+
+def indices_of(params: SigraceParams, granule: int):
+    """Position of the granule's bit in each filter (``index_layout``), by the golden signature."""
+    bits = bits_of(params, granule)
+    return index_layout(params).const({
+        str(number): (bits >> each.offset & (1 << each.bits) - 1).bit_length() - 1
+        for number, each in enumerate(params.sub_filters)
+    })  # fmt: skip
 
 
 def _constant(layout, values) -> int:

@@ -105,7 +105,7 @@ class CoreUnitBench:
 
         self.simulate(testbench, cycles=cycles)
 
-    def simulate(self, testbench, *, drains=("message", "trap"), cycles=100_000) -> None:
+    def simulate(self, testbench, *, drains=("message", "trap"), background=(), cycles=100_000):
         """Run ``testbench(ctx)`` with readers at the outputs named in ``drains``."""
         outputs = {"message": self.dut.o_message, "trap": self.dut.o_trap}
         simulate(
@@ -117,6 +117,7 @@ class CoreUnitBench:
                 monitor(self.dut.o_message, self.flits),
                 monitor(self.dut.o_trap, self.traps),
                 self._watch_trace,
+                *background,
             ],
             cycles=cycles,
         )
@@ -138,11 +139,20 @@ class CoreUnitBench:
         expected = [golden.step(event) for event in events]
         for number, ((_, step), wanted) in enumerate(zip(self.steps, expected, strict=True)):
             assert step == wanted, f"step {number}"
-        flits = [
-            {"data": flit, "last": int(number == len(message) - 1)}
-            for message in (encode(params, block) for block in golden.blocks)
-            for number, flit in enumerate(message)
-        ]
-        assert [params.flit_layout.unpack(word) for _, word in self.flits] == flits
+        assert [word for _, word in self.flits] == self._flits_of(golden.blocks)
         traps = [trap._asdict() for trap in golden.traps]
         assert [params.trap_layout.unpack(word) for _, word in self.traps] == traps
+
+    def golden_flits(self, events) -> list[int]:
+        """Flits of a fresh golden unit that has taken ``events``."""
+        golden = GoldenCoreUnit(self.params, self.core, self.context)
+        for event in events:
+            golden.step(event)
+        return self._flits_of(golden.blocks)
+
+    def _flits_of(self, blocks) -> list[int]:
+        return [
+            self.params.flit_layout.pack({"data": flit, "last": number == len(message) - 1})
+            for message in (encode(self.params, block) for block in blocks)
+            for number, flit in enumerate(message)
+        ]

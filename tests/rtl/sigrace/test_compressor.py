@@ -44,7 +44,7 @@ def expected_flits(params, blocks):
 def test_messages(settings):
     params = replace(SMALL, **settings)
     rng = random.Random(str(settings))
-    blocks = [random_block(params, rng) for _ in range(20)]
+    blocks = [random_block(params, rng) for _ in range(12)]
     left, _ = compress(params, blocks, seed=str(settings))
     assert [word for _, word in left] == expected_flits(params, blocks)
 

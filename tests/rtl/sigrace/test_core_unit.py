@@ -1,4 +1,4 @@
-"""Core unit against the golden one: steps, messages flit by flit, traps; and its timing."""
+"""Core unit against the golden one on random events: steps, messages flit by flit, traps."""
 
 import random
 from dataclasses import replace
@@ -8,17 +8,42 @@ from sigrace_blocks import EDGES
 from sigrace_configurations import SMALL
 from sigrace_core_bench import CoreUnitBench, random_events
 
-
-
-def run(params, events, seed=None):
-    bench = CoreUnitBench(params, seed)
-    bench.run(events)
-    bench.check(events)
-    return bench
+from racetrap.generators.structure import state_bits, valid_to_ready_paths
+from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.rtl.sigrace.core_unit import CoreUnit
 
 
 @pytest.mark.parametrize("settings", EDGES, ids=str)
 def test_random_events(settings):
     params = replace(SMALL, **settings)
-    events = random_events(params, random.Random(str(settings)), 300)
-    run(params, events, seed=str(settings))
+    events = random_events(params, random.Random(str(settings)), 150)
+    bench = CoreUnitBench(params, seed=str(settings))
+    bench.run(events)
+    bench.check(events)
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("form", ["sets", "hashed"])
+def test_random_events_at_full_rate(form, seed):
+    """No idle cycle and no stall from outside: every hand-over between neighbours is met."""
+    params = replace(SMALL, form=form, block_instructions=7)
+    events = random_events(params, random.Random(f"{form} {seed}"), 300)
+    bench = CoreUnitBench(params)
+    bench.run(events)
+    bench.check(events)
+
+
+@pytest.mark.parametrize("form", ["sets", "hashed"])
+def test_no_path_from_valid_to_ready(form):
+    assert valid_to_ready_paths(CoreUnit(replace(SMALL, form=form))) == []
+
+
+def test_state_is_the_papers():
+    """Section 5.5: TS 20, R and W 512, TRT 20, Conflict Signature 256 bytes: 808 of a core."""
+    bits = state_bits(CoreUnit(SigraceParams(form="hashed", trace_port=False)))
+    assert bits["top.state.timestamp.counters"].flip_flops == 8 * 20
+    assert bits["top.state.trt"].flip_flops == 8 * 20
+    assert bits["top.traps"].flip_flops == 8 * 256
+    # One flag beside each signature: whether it is empty.
+    signatures = sum(bits[f"top.sets.{name}"].flip_flops - 1 for name in ("read", "write"))
+    assert signatures == 8 * 512
