@@ -24,7 +24,7 @@ from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.reexecution import Reexecution
 from racetrap.golden_model.sigrace.result import FirstRace, SigraceStatistics
 from racetrap.golden_model.sigrace.signature import signature_hash
-from racetrap.golden_model.threads.epoch_index import EpochIndex
+from racetrap.golden_model.threads.epoch_index import CollectedAccess, EpochIndex
 from racetrap.golden_model.threads.race import RaceParty, ThreadRace
 
 __all__ = ["Rollback"]
@@ -111,9 +111,15 @@ class Rollback:
         """Execute again, and analyse."""
         self._statistics.passes += 1
         self._reexecute(each)
+        epochs = {thread: self._epoch(thread, stop[thread]) for thread, stop in each.stops.items()}
+        members = {thread: self._members(each, thread, *epochs[thread]) for thread in epochs}
         found: defaultdict[RaceParty, set[tuple[int, int]]] = defaultdict(set)
-        for thread in each.stops:
-            self._analyse(each, thread, found)
+        for thread, (first, last) in epochs.items():
+            self._statistics.analysed += self._index.instructions(thread, first, last)
+            others = set().union(*(members[other] for other in members if other != thread))
+            common = sorted(members[thread] & others)
+            accesses = self._index.accesses(thread, first, last, common)
+            self._analyse(each, thread, accesses, found)
         races = list(races_of(found))
         self.false_positives += sum(not self._explains(races, entry) for entry in each.entries)
         return races
@@ -129,30 +135,33 @@ class Rollback:
                 begin = self._begin(thread)
                 self._statistics.reexecuted += self._index.instructions(thread, begin, stop)
 
+    def _epoch(self, thread: int, epoch: int) -> tuple[int, int]:
+        """Positions from the start of an epoch, or the checkpoint in it, to its end."""
+        first = max(self._index.start(thread, epoch), self._begin(thread))
+        return first, self._index.start(thread, epoch + 1)
+
+    def _members(self, each: AnalysisPass, thread: int, first: int, last: int) -> set[int]:
+        """Granules of an epoch that are members of the thread's Conflict Signature."""
+        outside, bits = ~each.signatures[thread], self._hash.granule
+        granules = self._index.granules(thread, first, last)
+        return {granule for granule in granules if not bits(granule) & outside}
+
     def _analyse(
         self,
         each: AnalysisPass,
         thread: int,
+        accesses: Iterable[CollectedAccess],
         found: defaultdict[RaceParty, set[tuple[int, int]]],
     ) -> None:
-        """Execute a conflicting thread to its next synchronisation, with its signature set."""
-        index, params = self._index, self._params
-        timestamp, signature = each.stops[thread], each.signatures[thread]
-        epoch = timestamp[thread]
-        first = max(index.start(thread, epoch), self._begin(thread))
-        last = index.start(thread, epoch + 1)
-        self._statistics.analysed += index.instructions(thread, first, last)
-        outside, bits = ~signature, self._hash.granule
-        members = [
-            granule
-            for granule in index.granules(thread, first, last)
-            if not bits(granule) & outside
-        ]
-        accesses = index.accesses(thread, first, last, members)
-        setup = analysis_events(params, thread, timestamp, signature)
-        for hit in hits(params, setup, accesses):
-            party = RaceParty(thread, epoch, hit.pc, hit.is_write)
-            found[party].add((hit.granule, index.life(hit.granule, hit.number)))
+        """Trap records of a conflicting thread, which runs to its next synchronisation.
+
+        Of its accesses those are enough that hit what another conflicting thread hits, too.
+        """
+        timestamp = each.stops[thread]
+        setup = analysis_events(self._params, thread, timestamp, each.signatures[thread])
+        for hit in hits(self._params, setup, accesses):
+            party = RaceParty(thread, timestamp[thread], hit.pc, hit.is_write)
+            found[party].add((hit.granule, self._index.life(hit.granule, hit.number)))
 
     def _begin(self, thread: int) -> int:
         """Position of a thread at the checkpoint."""
