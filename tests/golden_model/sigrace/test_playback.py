@@ -11,6 +11,7 @@ from thread_traces import random_thread_trace
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp, Mode
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.playback import CoreCommand, Environment, Remap, play
+from racetrap.golden_model.threads.events import ThreadEventKind, epoch_steps
 
 _MACHINES = {
     "fixed": {"cores": 3, "contexts": 3},
@@ -88,6 +89,36 @@ def test_every_environment_runs_the_same_program(name, seed, threads, quantum):
     assert found.accesses == expected.accesses
     numbers = [number for events in found.events.values() for number, _ in events]
     assert set(numbers) <= set(range(len(trace)))
+
+
+def _object(event):
+    """Object of a synchronisation event; None for the others."""
+    if not epoch_steps(event.kind, event.value):
+        return None
+    if event.kind in (ThreadEventKind.CREATE, ThreadEventKind.JOIN):
+        return event.value
+    if event.kind in (ThreadEventKind.BEGIN, ThreadEventKind.END):
+        return event.thread
+    return event.address
+
+
+@pytest.mark.parametrize("name", _MACHINES)
+@pytest.mark.parametrize("seed", range(5))
+def test_order_on_each_object(name, seed):
+    trace, params = random_thread_trace(seed, 8, events=1000), _params(name)
+    events, orders = list(trace), defaultdict(list)
+    played = dict.fromkeys(
+        command.number
+        for command in play(trace, params, Environment(name, 200, seed))
+        if isinstance(command, CoreCommand) and command.number >= 0
+    )
+    for number in played:
+        orders[_object(events[number])].append(number)
+    if name == "multiplex":
+        assert list(played) != sorted(played)
+    del orders[None]
+    for numbers in orders.values():
+        assert numbers == sorted(numbers)
 
 
 @pytest.mark.parametrize("name", ["multiplex", "multithreaded"])
