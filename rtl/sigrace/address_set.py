@@ -100,4 +100,5 @@ class AddressSet(wiring.Component):
             is_being_inserted = self.i_insert & (usb == next_usb)
             m.d.sync += is_known.eq((is_listed & ~self.i_clear) | is_being_inserted)
         with m.Elif(self.i_clear | self.i_insert):
+            # The granule waits while its block ends, or is in the set from now on.
             m.d.sync += is_known.eq(self.i_insert)

@@ -32,8 +32,8 @@ class CoreUnit(wiring.Component):
     """What SigRace adds to a core: an event at the commit stage in, Summary messages out.
 
     Four pipeline stages: split accesses into granules; hash; look up; take effect.  One granule
-    a cycle, and one event a cycle if no access touches more; an event takes effect four cycles
-    after it was taken.  After a CONFLICT_WRITE or RESET comes one cycle without effect.
+    a cycle, and one event a cycle if no access touches more; four cycles after an event was
+    taken, its effect is seen.  After a CONFLICT_WRITE or RESET comes one cycle without effect.
 
     A block that ends moves to the compressor in one cycle, in which the next granule is already
     inserted into the new block.  If the compressor is still busy, events wait; they also wait

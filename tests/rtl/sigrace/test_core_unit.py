@@ -4,6 +4,7 @@ import random
 from dataclasses import replace
 
 import pytest
+from amaranth.back import verilog
 from sigrace_blocks import EDGES
 from sigrace_configurations import SMALL
 from sigrace_core_bench import CoreUnitBench, random_events
@@ -36,6 +37,22 @@ def test_random_events_at_full_rate(form, seed):
 @pytest.mark.parametrize("form", ["sets", "hashed"])
 def test_no_path_from_valid_to_ready(form):
     assert valid_to_ready_paths(CoreUnit(replace(SMALL, form=form))) == []
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"threads": 1, "usb_limit": 1, "lsb_bits": 4, "trap_depth": 1},
+        {"trap_depth": 2, "lsb_bits": 12},
+        {"form": "hashed", "lsb_bits": 4, "one_hot_lsb": True, "filters": 2, "filter_bits": 16},
+    ],
+    ids=str,
+)
+def test_verilog_has_no_signal_without_bits(settings):
+    """Verilog reads ``[-1:0]`` as two bits, and linters complain."""
+    text = verilog.convert(CoreUnit(replace(SMALL, **settings)), emit_src=False)
+    assert "module" in text
+    assert "[-1:0]" not in text
 
 
 def test_state_is_the_papers():

@@ -77,6 +77,14 @@ def test_limit_after_an_access_that_does_not_fit():
     assert [step.counter for _, step in bench.steps] == [0, 1, 0, 1, 0]
 
 
+def test_counter_stays_at_its_largest_value():
+    """Ops that cannot end a block count all the same; the first that can ends it."""
+    events = [ON, *[CoreEvent(OP.MODE, instructions=4095)] * 4, instructions(0)]
+    bench = run(SMALL, events)
+    largest = (1 << SMALL.counter_bits) - 1
+    assert [step.counter for _, step in bench.steps] == [0, 4095, 8190, largest, largest, 0]
+
+
 def test_empty_blocks_are_not_sent():
     events = [ON, SYNC, instructions(60), CoreEvent(OP.SWITCH_OUT), instructions(1)]
     bench = run(SMALL, events)
