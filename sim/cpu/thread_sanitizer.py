@@ -2,6 +2,7 @@
 
 Its runtime watches the same instrumented program on a real run, and keeps a vector clock for each
 thread and the last few accesses of each word: what it reports is a race, but it may miss some.
+Its barriers are made exact by a file of ours that is linked between (see there).
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["LinePair", "SanitizerError", "line_pair", "sanitize"]
+__all__ = [
+    "LinePair", "SanitizedProgram", "SanitizerError", "line_pair", "parse_report", "sanitize",
+]  # fmt: skip
 
 #: Two places in the sources (``"file.c:12"``), the smaller one first.
 LinePair = tuple[str, str]
@@ -29,6 +32,8 @@ _COMPILE = (
     "-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset",
     "-fno-tree-loop-distribute-patterns",
 )  # fmt: skip
+_BARRIERS = Path(__file__).with_name("thread_sanitizer_barriers.c")
+_LINK = ("-Wl,--wrap=pthread_barrier_init", "-Wl,--wrap=pthread_barrier_wait")
 _OPTIONS = (
     "halt_on_error=0 exitcode=66 atexit_sleep_ms=0 detect_deadlocks=0 report_thread_leaks=0 "
     "suppress_equal_addresses=0 history_size=7"  # the longest memory of places
@@ -70,20 +75,14 @@ def _fixed_addresses() -> Iterator[None]:
         libc.personality(ctypes.c_ulong(before))
 
 
-def _compile(sources: Sequence[Path], program: Path, include: Sequence[Path]) -> None:
-    is_cxx = any(source.suffix != ".c" for source in sources)
-    compiler = "g++" if is_cxx else "gcc"
-    command = [
-        compiler, *_COMPILE, *(f"-I{path}" for path in include), *map(str, sources),
-        "-lm", "-o", str(program),
-    ]  # fmt: skip
+def _call(command: Sequence[str]) -> None:
     try:
         done = subprocess.run(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
         )
     except FileNotFoundError:
         raise SanitizerError(
-            f"Command {compiler} was not found: install the GNU compilers, "
+            f"Command {command[0]} was not found: install the GNU compilers, "
             f"for example `apt install g++`"
         ) from None
     if done.returncode:
@@ -94,6 +93,16 @@ def _compile(sources: Sequence[Path], program: Path, include: Sequence[Path]) ->
         raise SanitizerError(
             f"Program cannot be compiled for ThreadSanitizer:\n{done.stdout[:_SHOWN_CHARACTERS]}"
         )
+
+
+def _compile(sources: Sequence[Path], program: Path, include: Sequence[Path]) -> None:
+    barriers = str(program.with_suffix(".o"))
+    _call(["gcc", "-c", "-O2", str(_BARRIERS), "-o", barriers])
+    is_cxx = any(source.suffix != ".c" for source in sources)
+    _call([
+        "g++" if is_cxx else "gcc", *_COMPILE, *(f"-I{path}" for path in include),
+        *map(str, sources), barriers, *_LINK, "-lm", "-o", str(program),
+    ])  # fmt: skip
 
 
 def _run(command: Sequence[str]) -> str:
@@ -147,38 +156,55 @@ def parse_report(text: str) -> frozenset[LinePair]:
     return frozenset(pairs)
 
 
-def sanitize(
-    sources: Sequence[Path],
-    arguments: Sequence[str],
-    *,
-    include: Sequence[Path] = (),
-    runs: int = 3,
-) -> frozenset[LinePair]:
-    """Data races that ThreadSanitizer finds in runs of a program, as pairs of source lines.
+class SanitizedProgram:
+    """A program compiled for ThreadSanitizer.
 
     Parameters
     ----------
     sources : sequence of Path
         C and C++ files.
-    arguments : sequence of str
-        Arguments of the program.
+    folder : Path
+        Where the program goes.
     include : sequence of Path
         Folders of header files.
-    runs : int
-        Runs, at least 1; each has its own schedule, and two accesses at the very same time may
-        miss each other.
 
     Raises
     ------
-    ValueError
-        If there are no runs.
     SanitizerError
-        If compiler or library are missing, or the program cannot be compiled or fails.
+        If compiler or library are missing, or refuse the program.
     """
-    if runs < 1:
-        raise ValueError(f"Runs must be at least 1, not {runs}")
+
+    def __init__(self, sources: Sequence[Path], folder: Path, include: Sequence[Path] = ()) -> None:
+        self._program = folder / "program"
+        _compile(sources, self._program, include)
+
+    def races(self, arguments: Sequence[str], runs: int = 3) -> frozenset[LinePair]:
+        """Data races that ThreadSanitizer finds, as pairs of source lines.
+
+        Parameters
+        ----------
+        arguments : sequence of str
+            Arguments of the program.
+        runs : int
+            Runs, at least 1; each has its own schedule, and two accesses at the very same time
+            may miss each other.
+
+        Raises
+        ------
+        ValueError
+            If there are no runs.
+        SanitizerError
+            If the program fails.
+        """
+        if runs < 1:
+            raise ValueError(f"Runs must be at least 1, not {runs}")
+        reports = [_run([str(self._program), *arguments]) for _ in range(runs)]
+        return frozenset[LinePair]().union(*map(parse_report, reports))
+
+
+def sanitize(
+    sources: Sequence[Path], arguments: Sequence[str], runs: int = 3
+) -> frozenset[LinePair]:
+    """Compile a program in a folder of its own, and run it; see :class:`SanitizedProgram`."""
     with tempfile.TemporaryDirectory(prefix="racetrap-") as folder:
-        program = Path(folder) / "program"
-        _compile(sources, program, include)
-        reports = [_run([str(program), *arguments]) for _ in range(runs)]
-    return frozenset[LinePair]().union(*map(parse_report, reports))
+        return SanitizedProgram(sources, Path(folder)).races(arguments, runs)

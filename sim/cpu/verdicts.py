@@ -5,7 +5,9 @@ They share the compiler's instrumentation and nothing else: not the runtime, not
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import tempfile
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,9 +17,14 @@ from racetrap.sim.cpu.program_traces import program_trace
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
 from racetrap.sim.cpu.programs.small_programs import SMALL_PROGRAMS
 from racetrap.sim.cpu.recorder import record
-from racetrap.sim.cpu.thread_sanitizer import LinePair, line_pair, sanitize
+from racetrap.sim.cpu.thread_sanitizer import (
+    LinePair,
+    SanitizedProgram,
+    line_pair,
+    sanitize,
+)
 
-__all__ = ["Verdict", "program_verdict", "program_verdicts", "race_lines", "small_verdict"]
+__all__ = ["Verdict", "program_verdict", "race_lines", "small_verdicts"]
 
 
 class Verdict(NamedTuple):
@@ -51,7 +58,11 @@ class Verdict(NamedTuple):
 
     @property
     def only_exact(self) -> frozenset[LinePair]:
-        """Pairs that ThreadSanitizer missed: it forgets accesses, and had another schedule."""
+        """Pairs that ThreadSanitizer missed.
+
+        It keeps but a few accesses of a word, of a thread's accesses of one kind between two
+        synchronisations only the first, and it saw another schedule.
+        """
         return self.exact - self.sanitizer
 
     @property
@@ -87,39 +98,51 @@ def race_lines(trace: ThreadTrace) -> frozenset[LinePair]:
     return frozenset(line_pair(*pair) for pair in places)
 
 
-def _verdict(
-    name: str, source: Path, arguments: Sequence[str], trace: ThreadTrace, expected: bool, runs: int
-) -> Verdict:
-    found = sanitize([source], arguments, runs=runs)
-    exact = race_lines(trace)
-    return Verdict(name, tuple(arguments), len(trace.events), expected, exact, found)
-
-
-def small_verdict(name: str, runs: int = 3) -> Verdict:
-    """Verdict on a small program.
+def small_verdicts(runs: int = 3) -> list[Verdict]:
+    """Verdicts on all small programs.
 
     Parameters
     ----------
-    name : str
-        Name in ``SMALL_PROGRAMS``.
     runs : int
-        Runs under ThreadSanitizer.
+        Runs of each under ThreadSanitizer.
+
+    Raises
+    ------
+    RecordError, SanitizerError
+        If a program cannot be recorded or judged.
     """
-    case = SMALL_PROGRAMS[name]
-    trace = record([case.source], [name])
-    return _verdict(name, case.source, (name,), trace, case.is_racy, runs)
+    verdicts = []
+    for source, cases in groupby(SMALL_PROGRAMS.values(), attrgetter("source")):
+        with tempfile.TemporaryDirectory(prefix="racetrap-") as folder:
+            program = SanitizedProgram([source], Path(folder))
+            for name, _, is_racy in cases:
+                trace = record([source], [name])
+                found = program.races([name], runs)
+                exact = race_lines(trace)
+                verdicts.append(Verdict(name, (name,), len(trace.events), is_racy, exact, found))
+    return verdicts
 
 
 def program_verdict(name: str, size: str = "tiny", threads: int = 4, runs: int = 3) -> Verdict:
-    """Verdict on a program of the catalogue; see :func:`program_trace`."""
+    """Verdict on a program of the catalogue.
+
+    Parameters
+    ----------
+    name, size, threads
+        As of :func:`program_trace`.
+    runs : int
+        Runs under ThreadSanitizer.
+
+    Raises
+    ------
+    ValueError
+        If program, size, threads or runs are out of range.
+    RecordError, SanitizerError
+        If the program cannot be recorded or judged.
+    """
     trace = program_trace(name, size, threads)
     program = PROGRAMS[name]
     arguments = program.command_line(size, threads)
-    return _verdict(name, program.source, arguments, trace, bool(program.benign_races), runs)
-
-
-def program_verdicts(
-    names: Iterable[str] = tuple(PROGRAMS), size: str = "tiny", threads: int = 4
-) -> list[Verdict]:
-    """Verdicts on several programs of the catalogue."""
-    return [program_verdict(name, size, threads) for name in names]
+    found = sanitize([program.source], arguments, runs)
+    expected = bool(program.benign_races)
+    return Verdict(name, arguments, len(trace.events), expected, race_lines(trace), found)
