@@ -77,7 +77,17 @@ def make_blocks(execution: Execution, params: SigraceParams, sync_only: bool = F
         Form, limits and block size.
     sync_only : bool
         Whether blocks end at synchronisations only (and at checkpoints), whatever their size.
+
+    Raises
+    ------
+    ValueError
+        If the program has more threads than there are contexts or counters.
     """
+    most = min(params.threads, params.cores * params.contexts)
+    if len(execution.threads) > most:
+        raise ValueError(
+            f"Threads of the trace must be at most {most}, not {len(execution.threads)}"
+        )
     limit = None if sync_only else params.block_instructions
     ends = [_ThreadBlocks(execution, rows, params, limit).run() for rows in execution.threads]
     order, thread = _arrival(params, ends)

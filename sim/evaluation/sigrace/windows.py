@@ -19,6 +19,7 @@ __all__ = [
     "Pairs",
     "Searches",
     "WindowFigures",
+    "lost_by_pair",
     "make_searches",
     "unordered_pairs",
     "window_figures",
@@ -151,15 +152,32 @@ def _chunks(ends: np.ndarray) -> Iterator[tuple[int, int]]:
     yield from pairwise(np.unique([0, *cuts.tolist(), len(ends)]).tolist())
 
 
-def window_figures(
-    execution: Execution, blocks: Blocks, searches: Searches, depth: int
-) -> WindowFigures:
-    """Lost window, hits and comparisons with queues of ``depth`` entries."""
+def _lost(searches: Searches, depth: int | None) -> np.ndarray:
+    """Which searches go through a full queue without finding a predecessor."""
     oldest = searches.oldest(depth)
+    full = np.full(len(oldest), False) if depth is None else searches.arrived - oldest == depth
+    return full & (searches.ordered <= oldest)
+
+
+def lost_by_pair(
+    blocks: Blocks, searches: Searches, depth: int | None
+) -> dict[tuple[int, int], int]:
+    """Messages of thread i that lost a window in the queue of thread j, by (i, j)."""
+    is_lost = _lost(searches, depth)
+    pairs = np.stack([blocks.thread[searches.message], searches.other], axis=1)[is_lost]
+    found, counts = np.unique(pairs, axis=0, return_counts=True)
+    return {
+        (one, other): n for (one, other), n in zip(found.tolist(), counts.tolist(), strict=True)
+    }
+
+
+def window_figures(
+    execution: Execution, blocks: Blocks, searches: Searches, depth: int | None
+) -> WindowFigures:
+    """Lost window, hits and comparisons with queues of ``depth`` entries (None: no limit)."""
+    oldest, is_lost = searches.oldest(depth), _lost(searches, depth)
     is_hit = searches.ordered > oldest
-    left = searches.arrived - oldest
-    compared = np.where(is_hit, searches.arrived - searches.ordered + 1, left)
-    is_lost = ~is_hit & (left == depth)
+    left = searches.arrived - np.where(is_hit, searches.ordered - 1, oldest)
     share = np.zeros(len(is_hit))
     interval = blocks.interval[searches.message]
     for other, numbers in enumerate(searches.blocks):
@@ -170,6 +188,6 @@ def window_figures(
         searches=len(is_hit),
         hits=int(is_hit.sum()),
         lost=int(is_lost.sum()),
-        comparisons=int(compared.sum()),
+        comparisons=int(left.sum()),
         lost_window=float(share.mean()) if len(share) else 0.0,
     )
