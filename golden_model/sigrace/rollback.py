@@ -117,9 +117,9 @@ class Rollback:
         for thread, (first, last) in epochs.items():
             self._statistics.analysed += self._index.instructions(thread, first, last)
             others = set().union(*(members[other] for other in members if other != thread))
-            common = sorted(members[thread] & others)
-            accesses = self._index.accesses(thread, first, last, common)
-            self._analyse(each, thread, accesses, found)
+            if common := sorted(members[thread] & others):
+                accesses = self._index.accesses(thread, first, last, common)
+                self._analyse(each, thread, accesses, found)
         races = list(races_of(found))
         self.false_positives += sum(not self._explains(races, entry) for entry in each.entries)
         return races
