@@ -1,0 +1,109 @@
+"""Exact cycles of the Race Detection Module at the paper's 8 threads and 16 entries.
+
+Times do not depend on the size of signatures, which are small here.
+"""
+
+from random import Random
+
+from sigrace_messages import random_message, random_set
+from sigrace_rdm_bench import RdmBench, read, write
+
+from racetrap.golden_model.sigrace.address_set import AddressSet
+from racetrap.golden_model.sigrace.packets import RdmStepKind
+from racetrap.golden_model.sigrace.params import SigraceParams
+
+PARAMS = SigraceParams(filters=2, filter_bits=16)
+THREADS, DEPTH = PARAMS.threads, PARAMS.history_depth
+NOTHING = AddressSet()
+
+
+def message(rng, core, sequence, own, heard, sets=None):
+    """A block of the thread on ``core``; it has heard of time ``heard`` of all others."""
+    timestamp = tuple(own if thread == core else heard for thread in range(THREADS))
+    sets = sets or {"read": NOTHING, "write": NOTHING}
+    return random_message(
+        PARAMS, rng, core=core, context=0, thread=core, sequence=sequence % 256,
+        timestamp=timestamp, **sets,
+    )  # fmt: skip
+
+
+async def begin(ctx, bench):
+    for core in range(THREADS):
+        await write(ctx, bench.port, "MAP_SELECT", core=core)
+        await write(ctx, bench.port, "MAP", thread=core, valid=1)
+    await write(ctx, bench.port, "CONTROL", enable=1)
+
+
+def cycles_of_last(bench) -> tuple[int, int]:
+    """Cycles from the check of the last message to its push, and its comparisons."""
+    kinds = [PARAMS.rdm_step_layout.unpack(step)["kind"] for _, step in bench.steps]
+    before = [number for number, kind in enumerate(kinds) if kind != RdmStepKind.COMPARE][-2]
+    return bench.steps[-1][0] - bench.checks[-1], len(kinds) - 2 - before
+
+
+def run(last) -> tuple[int, int]:
+    """Fill all queues with blocks of time 1 to 16, then send ``last``."""
+    bench = RdmBench(PARAMS)
+    rng = Random("timing")
+
+    async def software(ctx):
+        await begin(ctx, bench)
+        for sequence in range(DEPTH):
+            for core in range(THREADS):
+                flits = message(rng, core, sequence, 1 + sequence, sequence)
+                await bench.send(ctx, core, flits)
+        await bench.send(ctx, 0, last)
+
+    bench.run(software)
+    return cycles_of_last(bench)
+
+
+def test_worst_scan():
+    """7 queues of 16 unordered entries: an entry a cycle and 3 more for a queue."""
+    last = message(Random(1), 0, DEPTH, 100, 0)
+    assert run(last) == (7 * (16 + 3) + 2, 7 * 16)
+
+
+def test_first_entry_precedes():
+    """The usual case: one comparison for each queue, 4 cycles."""
+    last = message(Random(1), 0, DEPTH, 100, 100)
+    assert run(last) == (7 * (1 + 3) + 2, 7)
+
+
+def test_eight_cores_without_stalls():
+    """Each core sends a message every 2,000 cycles, all at the same time, and none waits."""
+    period = 2000
+    bench = RdmBench(PARAMS)
+    rounds = 4
+    stalls = []
+
+    def core(number):
+        rng = Random(f"core {number}")
+
+        async def testbench(ctx):
+            for _ in range(300):  # software has started by then
+                await ctx.tick()
+            for sequence in range(rounds):
+                sets = {name: random_set(PARAMS, rng, 8) for name in ("read", "write")}
+                # As many flits as the link holds, so that no message must wait for another.
+                flits = message(rng, number, sequence, 1 + sequence, 0, sets)
+                assert len(flits) <= PARAMS.link_depth + 1
+                await bench.send(ctx, number, flits)
+                for _ in range(period - len(flits)):
+                    await ctx.tick()
+
+        return testbench
+
+    async def software(ctx):
+        await begin(ctx, bench)
+
+    async def finish(ctx):
+        stalls.append(await read(ctx, bench.port, "STALL_CYCLES"))
+
+    bench.run(software, *(core(number) for number in range(THREADS)), finish=finish)
+    assert bench.model.counters["messages"] == rounds * THREADS
+    assert stalls == [0]
+    # The last of the messages that come at the same time is done before the next ones come.
+    for turn in range(rounds):
+        checked = bench.checks[THREADS * turn : THREADS * (turn + 1)]
+        assert checked[-1] - checked[0] < period // 2
