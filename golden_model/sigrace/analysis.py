@@ -183,9 +183,9 @@ def races_of(found: Mapping[RaceParty, Iterable[tuple[int, int]]]) -> Iterator[T
         For each instruction of each thread, (granule, life of it) of its hits.
     """
     places: defaultdict[tuple[int, int], list[RaceParty]] = defaultdict(list)
-    for party, granules in found.items():
-        for granule in granules:
-            places[granule].append(party)
+    for party, where in found.items():
+        for place in where:
+            places[place].append(party)
     for (granule, _), parties in places.items():
         for one, other in combinations(parties, 2):
             if one.thread != other.thread and (one.is_write or other.is_write):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 
 __all__ = ["Reexecution"]
 
@@ -51,7 +52,7 @@ class Reexecution:
         for log in self._log:
             length = len(log)
             for conflicting, stop in self._stops.items():
-                length = bisect_right(log, stop, 0, length, key=lambda ts, t=conflicting: ts[t])
+                length = bisect_right(log, stop, 0, length, key=itemgetter(conflicting))
             lengths.append(length)
         return lengths
 

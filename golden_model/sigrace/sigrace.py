@@ -26,6 +26,8 @@ _FLIT_BYTES = FLIT_BITS // 8
 _SYNC_REACHED = int(CoreOp.SYNC_REACHED)
 _TS_WRITE = int(CoreOp.TS_WRITE)
 _SWITCH_OUT = CoreEvent(CoreOp.SWITCH_OUT)
+#: Names of what asks for a rollback; the first that holds counts.
+_REASONS = {Reason.FULL: "full", Reason.BLOCKS: "blocks", Reason.SYNC: "sync"}
 _HIT = (int(RdmStepKind.COMPARE), int(Relation.PRECEDES))
 
 
@@ -168,7 +170,7 @@ class _Machine:
             for step in self._rdm.summary(block.summary(params)):
                 statistics.hits += (step.kind, step.relation) == _HIT
             if reasons := self._rdm.reasons:
-                self._handle(next(each.name for each in Reason if each & reasons).lower())
+                self._handle(next(name for each, name in _REASONS.items() if each & reasons))
         unit.blocks.clear()
 
     def _handle(self, reason: str) -> None:
