@@ -120,3 +120,8 @@ def test_what_cannot_be_compressed(racetrap, racy, tmp_path):
 def test_help_names_the_commands_that_take_traces(racetrap):
     result = racetrap("trace", "--help")
     assert all(f"  {name} " in result.stdout for name in ("capture", "convert", "info", "record"))
+
+
+@pytest.mark.parametrize(("name", "status"), [("unlocked-sum", 1), ("locked-sum", 0)])
+def test_examples_are_what_they_say(racetrap, name, status):
+    assert racetrap("check", _EXAMPLES / f"{name}.trace").exit_code == status
