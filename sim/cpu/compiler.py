@@ -51,6 +51,8 @@ _LINK = (
     *(f"-Wl,--wrap={name}" for name in _WRAPPED),
 )
 _SHOWN_CHARACTERS = 4000
+#: What decides, besides the runtime, what a recorded trace is.
+_MODULES = ("compiler", "instruction_counts", "interleave", "locations", "raw", "recorder")
 
 
 def _find(command: str) -> str:
@@ -73,11 +75,11 @@ def _run(command: Sequence[str], failure: str) -> None:
 
 
 def runtime_hash() -> str:
-    """Hash of what the recorder is made of: the runtime's and its Python sources."""
+    """Hash of what the recorder is made of: its runtime's sources, and its own."""
     digest = hashlib.sha256()
-    for folder, pattern in ((RUNTIME, "*.[ch]"), (Path(__file__).parent, "*.py")):
-        for path in sorted(folder.glob(pattern)):
-            digest.update(path.name.encode() + path.read_bytes())
+    own = [Path(__file__).parent / f"{name}.py" for name in _MODULES]
+    for path in (*sorted(RUNTIME.glob("*.[ch]")), *own):
+        digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()
 
 

@@ -6,12 +6,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -172,6 +174,7 @@ void racetrap_prepare_threads(void);
 static void begin(int count, char **arguments, char **environment) {
     (void)count;
     environ = environment;  // the C library has not begun yet
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody wants the records if the recorder has gone
     // Equal runs have equal addresses.  Where that is forbidden the stack's and libraries' move.
     int old = personality(0xffffffff);
     if (!(old & ADDR_NO_RANDOMIZE) && personality(old | ADDR_NO_RANDOMIZE) >= 0 &&
