@@ -19,7 +19,7 @@ class BitScanner(wiring.Component):
 
     In two pipeline stages: the next word that has a bit set is chosen, and the bits of the
     word before it are handed out.  So the logic grows with the sum, not with the product, of
-    words and bits of a word.  The first position comes three cycles after ``i_start`` was seen,
+    words and bits of a word.  The first position comes two cycles after ``i_start``,
     then comes one a cycle.  ``o.valid`` stays low if no bit is set.
 
     Parameters

@@ -10,6 +10,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.rtl.common.stream import StreamRegister
 from racetrap.rtl.sigrace.bit_scanner import BitScanner
 from racetrap.rtl.sigrace.fields import field_layout, put_field
 from racetrap.rtl.sigrace.layouts import set_layout
@@ -21,7 +22,7 @@ class SetEncoder(wiring.Component):
     """Writes the bitmap as runs in Elias gamma code, then the USB values as they are.
 
     One field a cycle: whether the set is empty, with the value of the first run; each run; the
-    number of USB values; each USB value.  Three cycles are lost before the first run.  The next
+    number of USB values; each USB value.  Two cycles are lost before the first run.  The next
     set is taken in the cycle after the last field left.  ``i.ready`` depends on flip-flops only.
 
     Parameters
@@ -52,6 +53,8 @@ class SetEncoder(wiring.Component):
         # A bit for each run: at its last place.
         changes = held.bitmap[1:] ^ held.bitmap[:-1]
         m.d.comb += scanner.i_bits.eq(Cat(changes, Const(1, 1)))
+        m.submodules.run_end = run_end = StreamRegister(scanner.o.payload.shape())
+        wiring.connect(m, scanner.o, run_end.i)
 
         with m.FSM(init="IDLE"):
             with m.State("IDLE"):
@@ -60,7 +63,7 @@ class SetEncoder(wiring.Component):
                     m.d.sync += held.eq(self.i.payload)
                     m.next = "EMPTY"
             with m.State("EMPTY"):
-                m.d.comb += scanner.i_start.eq(1)
+                m.d.comb += scanner.i_start.eq(~held.is_empty)
                 # If empty: a one, and no more.
                 first = Mux(held.is_empty, 1, Cat(Const(0, 1), held.bitmap[0]))
                 with m.If(put_field(m, self.o, first, 2 - held.is_empty, is_end=held.is_empty)):
@@ -68,7 +71,7 @@ class SetEncoder(wiring.Component):
                     with m.If(held.is_empty):
                         m.next = "IDLE"
             with m.State("RUNS"):
-                with m.If(self._put_run(m, scanner) & scanner.o.payload.last):
+                with m.If(self._put_run(m, run_end.o) & run_end.o.payload.last):
                     m.next = "COUNT"
             with m.State("COUNT"):
                 with m.If(put_field(m, self.o, held.count, params.usb_count_bits)):
@@ -84,18 +87,16 @@ class SetEncoder(wiring.Component):
                         m.next = "IDLE"
         return m
 
-    def _put_run(self, m: Module, scanner) -> Value:
+    def _put_run(self, m: Module, run_end) -> Value:
         """Offer a run: as long as its end lies behind that of the run before."""
-        end = Signal(len(scanner.o.payload.position))  # wraps to 0 at the last
+        position = run_end.payload.position
+        before = Signal(len(position))  # first place behind the run before; wraps to 0
         length = Signal(self._params.lsb_values.bit_length())
-        m.d.comb += [
-            scanner.o.ready.eq(self.o.ready),
-            length.eq(scanner.o.payload.position + 1 - end),
-        ]
+        m.d.comb += [run_end.ready.eq(self.o.ready), length.eq(position + 1 - before)]
         data, width = self._gamma(m, length)
-        is_taken = put_field(m, self.o, data, width, is_there=scanner.o.valid)
+        is_taken = put_field(m, self.o, data, width, is_there=run_end.valid)
         with m.If(is_taken):
-            m.d.sync += end.eq(scanner.o.payload.position + 1)
+            m.d.sync += before.eq(position + 1)
         return is_taken
 
     def _gamma(self, m: Module, number: Value) -> tuple[Value, Value]:

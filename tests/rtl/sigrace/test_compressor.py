@@ -4,13 +4,15 @@ import random
 from dataclasses import replace
 
 import pytest
-from sigrace_blocks import EDGES, pack_block, random_block
+from sigrace_blocks import EDGES, pack_block, pack_set, random_block
 from sigrace_configurations import SMALL
-from streams import get_forever, monitor, put_all, random_idle, simulate
+from streams import get_all, get_forever, monitor, put_all, random_idle, simulate
 
 from racetrap.generators.structure import valid_to_ready_paths
+from racetrap.golden_model.sigrace.address_set import AddressSet
 from racetrap.golden_model.sigrace.compressor import encode
 from racetrap.rtl.sigrace.compressor import Compressor
+from racetrap.rtl.sigrace.set_encoder import SetEncoder
 
 
 def compress(params, blocks, *, seed=None):
@@ -47,6 +49,27 @@ def test_messages(settings):
     blocks = [random_block(params, rng) for _ in range(12)]
     left, _ = compress(params, blocks, seed=str(settings))
     assert [word for _, word in left] == expected_flits(params, blocks)
+
+
+def test_first_flit_leaves_three_cycles_after_its_block():
+    rng = random.Random(0)
+    left, taken = compress(SMALL, [random_block(SMALL, rng)])
+    assert left[0][0] - taken[0][0] == 3
+
+
+def test_set_becomes_one_field_a_cycle():
+    """Between the first field and the runs two cycles are lost; the next set follows at once."""
+    dut, left, taken = SetEncoder(SMALL), [], []
+    addresses = AddressSet(0b101010, [1, 2])  # seven runs
+    words = [pack_set(SMALL, addresses, random.Random(0))] * 2
+    simulate(
+        dut,
+        put_all(dut.i, words),
+        get_all(dut.o, 22, []),
+        background=[monitor(dut.o, left), monitor(dut.i, taken)],
+    )
+    assert [cycle for cycle, _ in taken] == [0, 14]
+    assert [cycle for cycle, _ in left] == [1, *range(4, 14), 15, *range(18, 28)]
 
 
 def test_no_path_from_valid_to_ready():
