@@ -51,7 +51,7 @@ def step_signature(params: SigraceParams) -> wiring.Signature:
 class RdmController(wiring.Component):
     """Takes one message after the other; a scan sees the push of every message before.
 
-    A message takes four cycles (two if it is dropped), one for each thread, and for each queue
+    A message takes three cycles (two if it is dropped), one for each thread, and for each queue
     that is not empty n + 2 for the n entries that are compared.  ``i.ready`` depends on
     flip-flops only.
 

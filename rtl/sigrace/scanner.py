@@ -36,7 +36,7 @@ class Scanner(wiring.Component):
     One entry a cycle: it is read, compared and intersected, and judged in three successive
     cycles; entries read ahead of an early end are forgotten.  A queue of n entries takes n + 2
     cycles from ``i_start`` to ``o_done``.  To log a conflict the entry is read once more, which
-    takes five cycles more; a conflict that the log has no place for takes none.
+    takes four cycles more; a conflict that the log has no place for takes none.
 
     Parameters
     ----------

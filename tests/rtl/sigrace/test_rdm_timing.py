@@ -15,6 +15,7 @@ from racetrap.golden_model.sigrace.params import SigraceParams
 PARAMS = SigraceParams(filters=2, filter_bits=16)
 THREADS, DEPTH = PARAMS.threads, PARAMS.history_depth
 NOTHING = AddressSet()
+WRITTEN = {"read": NOTHING, "write": AddressSet(1, [0])}
 
 
 def message(rng, core, sequence, own, heard, sets=None):
@@ -41,8 +42,11 @@ def cycles_of_last(bench) -> tuple[int, int]:
     return bench.steps[-1][0] - bench.checks[-1], len(kinds) - 2 - before
 
 
-def run(last) -> tuple[int, int]:
-    """Fill all queues with blocks of time 1 to 16, then send ``last``."""
+def run(last, conflicting=None) -> tuple[int, int]:
+    """Fill all queues with blocks of time 1 to 16, then send ``last``.
+
+    The blocks are empty but the one of the core and of the number ``conflicting``.
+    """
     bench = RdmBench(PARAMS)
     rng = Random("timing")
 
@@ -50,7 +54,8 @@ def run(last) -> tuple[int, int]:
         await begin(ctx, bench)
         for sequence in range(DEPTH):
             for core in range(THREADS):
-                flits = message(rng, core, sequence, 1 + sequence, sequence)
+                sets = WRITTEN if (core, sequence) == conflicting else None
+                flits = message(rng, core, sequence, 1 + sequence, sequence, sets)
                 await bench.send(ctx, core, flits)
         await bench.send(ctx, 0, last)
 
@@ -62,6 +67,12 @@ def test_worst_scan():
     """7 queues of 16 unordered entries: an entry a cycle and 3 more for a queue."""
     last = message(Random(1), 0, DEPTH, 100, 0)
     assert run(last) == (7 * (16 + 3) + 2, 7 * 16)
+
+
+def test_logging_a_conflict():
+    """Four more cycles, as the entry is read again."""
+    last = message(Random(1), 0, DEPTH, 100, 0, WRITTEN)
+    assert run(last, (3, 5)) == (7 * (16 + 3) + 2 + 4, 7 * 16)
 
 
 def test_first_entry_precedes():
