@@ -23,7 +23,8 @@ from racetrap.output import (
 )
 from racetrap.sim.build_cache import BuildError
 from racetrap.sim.fast.build import FastModel, build_fast
-from racetrap.sim.fast.scord.campaign import Case, CaseResult, run_case, run_cases
+from racetrap.sim.fast.cases import Case, run_cases
+from racetrap.sim.fast.scord.campaign import CaseResult, run_case
 from racetrap.sim.fast.scord.suite import SuiteResult, run_micro_benchmark
 from racetrap.sim.gpu.micro_benchmarks import MICRO_BENCHMARKS
 from racetrap.sim.tools import missing_tools
@@ -69,7 +70,8 @@ def _volume(
         task = bar.add_task(model.preset, total=accesses)
         results = []
         for result in run_cases(
-            model, seed=seed, accesses=accesses, pool=pool, width=workers, make_observer=Coverage
+            run_case, model, seed=seed, volume=accesses, pool=pool, width=workers,
+            make_observer=Coverage,
         ):  # fmt: skip
             results.append(result)
             bar.advance(task, result.accesses)

@@ -8,7 +8,8 @@ import pytest
 from racetrap.commands import campaign
 from racetrap.sim.build_cache import BuildError
 from racetrap.sim.fast.build import FastModel
-from racetrap.sim.fast.scord.campaign import Case, CaseResult
+from racetrap.sim.fast.cases import Case
+from racetrap.sim.fast.scord.campaign import CaseResult
 from racetrap.sim.fast.scord.suite import SuiteResult
 
 

@@ -7,15 +7,13 @@ of the memories, region, report ring) follows from preset, seed and the case's n
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import count
 from random import Random
 from typing import Protocol
 
 from racetrap.golden_model.scord.params import LINE_BYTES, Region, ScordParams
-from racetrap.sim.fast.build import FastModel
+from racetrap.sim.fast.cases import Case
 from racetrap.sim.fast.scord.compare import LaunchResult, check_launch
 from racetrap.sim.fast.scord.library import Timing
 from racetrap.sim.fast.scord.simulation import FastSim
@@ -25,7 +23,7 @@ from racetrap.sim.gpu.random_events import random_events, transactions_of
 from racetrap.sim.mismatch import Mismatch
 from racetrap.sim.scord.scoreboard import Observer
 
-__all__ = ["Case", "CaseResult", "LaunchObserver", "run_case", "run_cases"]
+__all__ = ["CaseResult", "LaunchObserver", "run_case"]
 
 #: About so many accesses in the first launch of a case, and in the second.
 _ACCESSES = (16_000, 4_000)
@@ -36,23 +34,6 @@ class LaunchObserver(Observer, Protocol):
 
     def launch(self, region: Region) -> None:
         """A kernel was launched with this region."""
-
-
-@dataclass(frozen=True)
-class Case:
-    """Name of a case.
-
-    Parameters
-    ----------
-    model : FastModel
-        System, built once for all cases.
-    seed, number : int
-        Seed of the campaign and number of the case in it.
-    """
-
-    model: FastModel
-    seed: int
-    number: int
 
 
 @dataclass(frozen=True)
@@ -73,7 +54,7 @@ class CaseResult:
         The observer of the run, with what it saw.
     """
 
-    case: Case
+    case: Case[ScordParams]
     accesses: int
     races: int
     cycles: int
@@ -81,9 +62,15 @@ class CaseResult:
     difference: str
     observer: LaunchObserver | None
 
+    @property
+    def volume(self) -> int:
+        """Accesses compared."""
+        return self.accesses
+
 
 def run_case(
-    case: Case, make_observer: Callable[[ScordParams], LaunchObserver] | None = None
+    case: Case[ScordParams],
+    make_observer: Callable[[ScordParams], LaunchObserver] | None = None,
 ) -> CaseResult:
     """Run one case; a difference is a result, not an exception.
 
@@ -116,44 +103,6 @@ def run_case(
     )
 
 
-def run_cases(
-    model: FastModel,
-    *,
-    seed: int,
-    accesses: int,
-    pool: Executor,
-    width: int,
-    make_observer: Callable[[ScordParams], LaunchObserver] | None = None,
-) -> Iterator[CaseResult]:
-    """Run cases 0, 1, ... of a preset until enough has been compared, or one differs.
-
-    Parameters
-    ----------
-    model, seed
-        As of ``Case``.
-    accesses : int
-        Accesses to compare.
-    pool : Executor
-        Where cases run.
-    width : int
-        Cases that run at the same time.
-    make_observer
-        As of ``run_case``; what it makes must pickle, and so must itself.
-    """
-    numbers = count()
-    running: set[Future[CaseResult]] = set()
-    enough = False
-    while running or not enough:
-        while len(running) < width and not enough:
-            case = Case(model, seed, next(numbers))
-            running.add(pool.submit(run_case, case, make_observer))
-        finished, running = wait(running, return_when=FIRST_COMPLETED)
-        for result in (future.result() for future in finished):
-            accesses -= result.accesses
-            enough = enough or accesses <= 0 or bool(result.difference)
-            yield result
-
-
 def _timing(random: Random) -> Timing:
     """From the fastest memory to one that answers late, out of order and with errors."""
     timing = Timing(
@@ -179,7 +128,11 @@ def _region(random: Random, params: ScordParams) -> Region:
 
 
 def _launch(
-    sim: FastSim, case: Case, random: Random, accesses: int, observer: LaunchObserver | None
+    sim: FastSim,
+    case: Case[ScordParams],
+    random: Random,
+    accesses: int,
+    observer: LaunchObserver | None,
 ) -> LaunchResult:
     params = case.model.params
     region = _region(random, params)

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from racetrap.generators.presets import find_preset
+from racetrap.sim.fast.cases import Case, run_cases
 from racetrap.sim.fast.packing import words_of
 from racetrap.sim.fast.scord import campaign
-from racetrap.sim.fast.scord.campaign import Case, run_case, run_cases
+from racetrap.sim.fast.scord.campaign import run_case
 from racetrap.sim.fast.scord.simulation import FastSim
 from racetrap.tb.scord.coverage import Coverage
 
@@ -48,7 +49,7 @@ def _run(model, accesses):
     with ThreadPoolExecutor(2) as pool:
         return list(
             run_cases(
-                model, seed=1, accesses=accesses, pool=pool, width=2,
+                run_case, model, seed=1, volume=accesses, pool=pool, width=2,
                 make_observer=Coverage,
             )
         )  # fmt: skip
