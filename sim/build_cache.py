@@ -13,14 +13,16 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import racetrap.generators
 import racetrap.golden_model
 import racetrap.rtl
 import racetrap.sim
-from racetrap.generators.system import Params
-from racetrap.generators.systems import system_of
 from racetrap.sim.tools import tool_environment
+
+if TYPE_CHECKING:
+    from racetrap.generators.system import Params
 
 __all__ = ["BuildError", "cache_folder", "generate_rtl", "locked", "run_tool", "source_hash"]
 
@@ -92,5 +94,9 @@ def generate_rtl(preset: str, params: Params, folder: Path, rtl: Path | None = N
     """
     rtl = rtl or Path(racetrap.rtl.__path__[0])
     (folder / "params.json").write_text(json.dumps(asdict(params)), encoding="utf-8")
+    # Not before it is needed: it loads the golden model, and who wants that compiled is still to
+    # come when this module is imported.
+    from racetrap.generators.systems import system_of
+
     system = system_of(params).name
     run_tool([sys.executable, "-m", "racetrap.sim.generate_rtl", str(rtl), system, preset], folder)
