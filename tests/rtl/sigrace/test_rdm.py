@@ -115,7 +115,7 @@ def test_random_messages(name):
     params = CONFIGURATIONS[name]
     traffic = Traffic(params, Random(f"rdm {name}"))
     bench = RdmBench(params, name)
-    bench.run(*bench.feeders(traffic.of_links(40)), start(bench, traffic.places))
+    bench.run(*bench.feeders(traffic.of_links(30)), start(bench, traffic.places))
     assert bench.model.counters["messages"] > 10
 
 
@@ -183,8 +183,14 @@ def test_queues_are_one_memory_without_reset():
     [
         {"cores": 1, "threads": 1, "history_depth": 1, "log_depth": 1, "link_depth": 2},
         {"cores": 9, "threads": 9, "history_depth": 9, "log_depth": 9, "lsb_bits": 4},
-        {"threads": 128, "timestamp_bits": 2, "filters": 32, "filter_bits": 16},
-        {"form": Form.HASHED, "lsb_bits": 24, "filter_bits": 1024, "timestamp_bits": 32},
+        {"threads": 128, "timestamp_bits": 2, "filters": 8, "filter_bits": 16},
+        {
+            "form": Form.HASHED,
+            "lsb_bits": 24,
+            "filters": 2,
+            "filter_bits": 1024,
+            "timestamp_bits": 32,
+        },
         {"contexts": 8, "one_hot_lsb": True, "lsb_bits": 12, "usb_limit": 63, "trace_port": False},
     ],
 )

@@ -35,57 +35,54 @@ async def begin(ctx, bench):
     await write(ctx, bench.port, "CONTROL", enable=1)
 
 
-def cycles_of_last(bench) -> tuple[int, int]:
-    """Cycles from the check of the last message to its push, and its comparisons."""
-    kinds = [PARAMS.rdm_step_layout.unpack(step)["kind"] for _, step in bench.steps]
-    before = [number for number, kind in enumerate(kinds) if kind != RdmStepKind.COMPARE][-2]
-    return bench.steps[-1][0] - bench.checks[-1], len(kinds) - 2 - before
+def cycles_by_message(bench) -> list[tuple[int, int]]:
+    """Cycles from the check of each message to its push, and its comparisons."""
+    result, compared = [], 0
+    checks = iter(bench.checks)
+    for cycle, step in bench.steps:
+        if PARAMS.rdm_step_layout.unpack(step)["kind"] == RdmStepKind.COMPARE:
+            compared += 1
+        else:
+            result.append((cycle - next(checks), compared))
+            compared = 0
+    return result
 
 
-def run(last, conflicting=None) -> tuple[int, int]:
-    """Fill all queues with blocks of time 1 to 16, then send ``last``.
-
-    The blocks are empty but the one of the core and of the number ``conflicting``.
-    """
+def test_exact_cycles():
+    """All queues are full of blocks of time 1 to 16, one of which has written something."""
     bench = RdmBench(PARAMS)
     rng = Random("timing")
+    last = [
+        message(rng, 0, DEPTH, 100, 0),
+        message(rng, 0, DEPTH + 1, 101, 0, WRITTEN),
+        message(rng, 0, DEPTH + 2, 102, 100),
+    ]
 
     async def software(ctx):
         await begin(ctx, bench)
         for sequence in range(DEPTH):
             for core in range(THREADS):
-                sets = WRITTEN if (core, sequence) == conflicting else None
+                sets = WRITTEN if (core, sequence) == (3, 5) else None
                 flits = message(rng, core, sequence, 1 + sequence, sequence, sets)
                 await bench.send(ctx, core, flits)
-        await bench.send(ctx, 0, last)
+        for flits in last:
+            await bench.send(ctx, 0, flits)
 
     bench.run(software)
-    return cycles_of_last(bench)
-
-
-def test_worst_scan():
-    """7 queues of 16 unordered entries: an entry a cycle and 3 more for a queue."""
-    last = message(Random(1), 0, DEPTH, 100, 0)
-    assert run(last) == (7 * (16 + 3) + 2, 7 * 16)
-
-
-def test_logging_a_conflict():
-    """Four more cycles, as the entry is read again."""
-    last = message(Random(1), 0, DEPTH, 100, 0, WRITTEN)
-    assert run(last, (3, 5)) == (7 * (16 + 3) + 2 + 4, 7 * 16)
-
-
-def test_first_entry_precedes():
-    """The usual case: one comparison for each queue, 4 cycles."""
-    last = message(Random(1), 0, DEPTH, 100, 100)
-    assert run(last) == (7 * (1 + 3) + 2, 7)
+    worst, logging, usual = cycles_by_message(bench)[-3:]
+    # 7 queues of 16 unordered entries: an entry a cycle and 3 more for a queue; own queue; push.
+    assert worst == (7 * (16 + 3) + 2, 7 * 16)
+    # The same with a conflict: its entry is read again.
+    assert logging == (7 * (16 + 3) + 2 + 4, 7 * 16)
+    # The newest entry of each queue precedes the message.
+    assert usual == (7 * (1 + 3) + 2, 7)
 
 
 def test_eight_cores_without_stalls():
     """Each core sends a message every 2,000 cycles, all at the same time, and none waits."""
     period = 2000
     bench = RdmBench(PARAMS)
-    rounds = 4
+    rounds = 2
     stalls = []
 
     def core(number):
