@@ -1,0 +1,49 @@
+"""Random cases agree with the golden model, can be repeated, and differences are told."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from racetrap.sim.fast.cases import Case, run_cases
+from racetrap.sim.fast.sigrace import campaign
+from racetrap.sim.fast.sigrace.campaign import run_case
+from racetrap.sim.fast.sigrace.simulation import FastSim
+from racetrap.sim.sigrace.knobs import KNOBS
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Cases of about a thousand events."""
+    monkeypatch.setattr(campaign, "_ACTIONS", (600, 300, 100))
+
+
+@pytest.mark.parametrize("number", range(2 * len(KNOBS)))
+def test_case_agrees_and_can_be_repeated(model, small, number):
+    case = Case(model, 1, number)
+    first, again = run_case(case), run_case(case)
+    assert first.difference == ""
+    assert first.events > 1000
+    assert first.messages + first.conflicts + first.cycles > 1000
+    assert (first.events, first.messages, first.conflicts, first.cycles) == (
+        again.events, again.messages, again.conflicts, again.cycles,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("method", "sentence"),
+    [
+        ("core_steps", "steps missing"),
+        ("rdm_steps", "message missing"),
+        ("log", "Conflict log must have"),
+    ],
+)
+def test_difference_is_a_result(model, small, monkeypatch, method, sentence):
+    monkeypatch.setattr(FastSim, method, lambda self, *arguments: [])
+    assert sentence in run_case(Case(model, 1, 0)).difference
+
+
+def test_cases_until_enough(model, small):
+    with ThreadPoolExecutor(2) as pool:
+        results = list(run_cases(run_case, model, seed=1, volume=3000, pool=pool, width=2))
+    assert sum(result.events for result in results) >= 3000
+    assert not any(result.difference for result in results)
