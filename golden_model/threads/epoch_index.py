@@ -24,6 +24,8 @@ from racetrap.golden_model.threads.thread_trace import ThreadTrace
 __all__ = ["CollectedAccess", "EpochIndex"]
 
 _LOG2 = np.uint64(GRANULE_LOG2)
+#: Epochs whose granules are remembered; a long trace must not fill the memory.
+_REMEMBERED = 1 << 12
 
 
 class CollectedAccess(NamedTuple):
@@ -101,6 +103,8 @@ class EpochIndex:
         """
         key = thread, first, last
         if key not in self._granules:
+            if len(self._granules) >= _REMEMBERED:
+                self._granules.clear()
             rows = self._slice(thread, first, last)
             starts, ends = self._first[rows], self._last[rows]
             found = [starts]
@@ -128,10 +132,6 @@ class EpochIndex:
     def life(self, granule: int, number: int) -> int:
         """Which life of a granule (byte address) an event finds; allocation begins a new one."""
         return self._allocations.life(granule, number)
-
-    def forget(self) -> None:
-        """Forget what ``granules`` has remembered."""
-        self._granules.clear()
 
     def _slice(self, thread: int, first: int, last: int) -> slice:
         """Rows of the collected accesses of a range of positions."""

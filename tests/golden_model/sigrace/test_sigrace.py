@@ -81,6 +81,21 @@ def test_false_positive_by_aliasing():
     assert result.statistics.first_race is None
 
 
+def test_a_race_elsewhere_does_not_explain_a_false_positive():
+    """Two conflicts of the same epochs: one is a race, the other one only an alias."""
+    params = SigraceParams(**COARSE)
+    free = ~(bits_of(params, 0x1000))
+    other = next(a for a in range(0x2000, 1 << 20, 4) if not bits_of(params, a) & ~free)
+    program = ThreadProgram(2)
+    program.store(0, 0x1000, pc=0x40)
+    program.store(0, other, pc=0x44)
+    program.store(1, alias(params), pc=0x48)
+    program.store(1, other, pc=0x4C)
+    result = run(program, **COARSE, block_instructions=1, log_blocks=4)
+    assert [found.static_key for found in result.races] == [(0x44, 0x4C)]
+    assert (result.conflicts, result.false_positives) == (2, 1)
+
+
 def test_addresses_that_differ_above_the_signature_are_told_apart_by_the_handler():
     program = ThreadProgram(2)
     program.store(0, 0x7F00_0000_1000)
@@ -220,6 +235,22 @@ def test_instructions_executed_again():
     assert statistics.reexecuted == (1 + 2 + 20) + 1 + (1 + 80 + 3)
     assert statistics.analysed == 20 + 80
     assert statistics.overhead == (108 + 100) / 208
+
+
+def test_threads_that_need_what_follows_a_stop_wait_there():
+    """Thread 2 has locked what thread 0 unlocks after its conflicting epoch."""
+    program = ThreadProgram(3)
+    program.store(0, 0x1000, instructions=10)
+    program.lock(0)
+    program.unlock(0)
+    program.load(2, 0x3000, instructions=40)
+    program.lock(2)
+    program.load(1, 0x1000, instructions=80)
+    program.unlock(2)
+    statistics = run(program).statistics
+    # Thread 0 to its epoch 2, whose CREATE is its third event; 1 and 2 after their BEGIN.
+    assert statistics.reexecuted == 3 + 1 + 1
+    assert statistics.analysed == 10 + 1 + 80
 
 
 def test_costs_until_the_first_race():
