@@ -10,7 +10,7 @@
 enum { MAX_THREADS = 64 };
 
 /* The check of a result is no part of the program: gcc leaves it without instrumentation. */
-#define CHECK_ONLY __attribute__((no_sanitize_thread, noinline))
+#define CHECK_ONLY __attribute__((no_sanitize_thread, no_sanitize_coverage, noinline))
 /* What both need becomes a part of either. */
 #define ALSO_IN_CHECK __attribute__((always_inline)) inline
 

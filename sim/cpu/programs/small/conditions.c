@@ -4,6 +4,7 @@
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int is_ready;
+static atomic_int is_told;
 
 static void signal_ready(void)
 {
@@ -37,8 +38,16 @@ static void *consume(void *unused)
     return unused;
 }
 
+static void *produce_and_tell(void *unused)
+{
+    produce(unused);
+    set_relaxed(&is_told);
+    return unused;
+}
+
 static void *consume_without_lock(void *unused)
 {
+    await_relaxed(&is_told);
     if (!is_ready) {
         pthread_mutex_lock(&mutex);
         while (!is_ready)
@@ -60,7 +69,7 @@ static void condition_before_data(void)
 
 static void condition_seen_without_lock(void)
 {
-    both(produce, consume_without_lock);
+    both(produce_and_tell, consume_without_lock);
 }
 
 int main(int count, char **arguments)
