@@ -64,10 +64,16 @@ class Cache:
         """Drop a line with its timestamps, if it is cached."""
         self._sets[number % len(self._sets)].pop(number, None)
 
-    def forget(self, first: int, end: int) -> None:
-        """Clear the timestamps of granules ``first`` to before ``end``."""
-        for lines in self._sets:
-            for line in lines.values():
-                for stamps in (line.reads, line.writes):
-                    for granule in [g for g in stamps if first <= g < end]:
-                        del stamps[granule]
+    def forget(self, first: int, end: int, words: int) -> None:
+        """Clear the timestamps of granules ``first`` to before ``end``; a line has ``words``."""
+        for number in self._cached(first // words, -(-end // words)):
+            line = self._sets[number % len(self._sets)][number]
+            for stamps in (line.reads, line.writes):
+                for granule in [g for g in stamps if first <= g < end]:
+                    del stamps[granule]
+
+    def _cached(self, first: int, end: int) -> list[int]:
+        """Cached lines among ``first`` to before ``end``."""
+        if end - first < len(self._sets):
+            return [number for number in range(first, end) if self.find(number) is not None]
+        return [number for lines in self._sets for number in lines if first <= number < end]

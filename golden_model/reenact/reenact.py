@@ -120,7 +120,8 @@ class _Run:
         ):
             if kind == _KIND.ALLOCATE:
                 for cache in self._caches:
-                    cache.forget(first, first + (size + GRANULE_BYTES - 1) // GRANULE_BYTES)
+                    end = first + (size + GRANULE_BYTES - 1) // GRANULE_BYTES
+                    cache.forget(first, end, 1 << log2)
             elif first >> log2 == last >> log2:
                 self._access(thread, first, last, is_write, epoch, checked)
             else:

@@ -13,7 +13,7 @@ from functools import cache
 import numpy as np
 
 from racetrap.golden_model.sigrace.conflict_log import ConflictLog, Reason
-from racetrap.golden_model.sigrace.packets import LogEntry, Summary
+from racetrap.golden_model.sigrace.packets import Conflict, LogEntry, Summary
 from racetrap.golden_model.sigrace.params import GRANULE_BYTES, SigraceParams
 from racetrap.golden_model.sigrace.result import SigraceResult, SigraceStatistics
 from racetrap.golden_model.sigrace.rollback import Rollback
@@ -23,9 +23,8 @@ from racetrap.sim.evaluation.sigrace.blocks import Blocks, make_blocks
 from racetrap.sim.evaluation.sigrace.execution import Execution
 from racetrap.sim.evaluation.sigrace.messages import message_bytes
 from racetrap.sim.evaluation.sigrace.progress import Progress
-from racetrap.sim.evaluation.sigrace.signatures import Signatures, intersected_sets
+from racetrap.sim.evaluation.sigrace.signatures import Signatures
 from racetrap.sim.evaluation.sigrace.windows import (
-    Pairs,
     Searches,
     lost_by_pair,
     make_searches,
@@ -34,6 +33,9 @@ from racetrap.sim.evaluation.sigrace.windows import (
 )
 
 __all__ = ["detect"]
+
+_READ_WRITE, _WRITE_READ = int(Conflict.READ_WRITE), int(Conflict.WRITE_READ)
+_WRITE_WRITE = int(Conflict.WRITE_WRITE)
 
 
 def detect(execution: Execution, params: SigraceParams, unbounded: bool = False) -> SigraceResult:
@@ -95,9 +97,7 @@ class _Detection:
         columns = (blocks.thread.tolist(), blocks.cause.tolist(), blocks.interval.tolist())
         for message, (thread, cause, interval) in enumerate(zip(*columns, strict=True)):
             self._take_checkpoints(interval)
-            for entry, kinds in self._conflicts.get(message, ()):
-                logged = log.add(self._log_entry(message, entry, kinds))
-                self._statistics.conflicts_dropped += not logged
+            self._log_conflicts(message)
             if not log.entries:
                 continue
             log.pushed(Summary(0, 0, thread, 0, cause, (), 0, 0))
@@ -139,12 +139,20 @@ class _Detection:
             self._rollback.handle(self._log.entries, reason)
             self._log.clear()
 
+    def _log_conflicts(self, message: int) -> None:
+        """Log what fits in; to make an entry takes longer than to see that it does not."""
+        found = self._conflicts.get(message, [])
+        left = len(found)
+        while left and self._log.add(self._log_entry(message, *found[-left])):
+            left -= 1
+        self._statistics.conflicts_dropped += left
+
     def _log_entry(self, message: int, entry: int, kinds: int) -> LogEntry:
-        one, other = np.array([message]), np.array([entry])
-        signature = 0
-        for kind, (left, right) in intersected_sets(Pairs(one, other)).items():
-            if kinds & kind:
-                signature |= self._signature(int(left[0])) & self._signature(int(right[0]))
+        read, write = self._signature(2 * message), self._signature(2 * message + 1)
+        other_read, other_write = self._signature(2 * entry), self._signature(2 * entry + 1)
+        signature = read & other_write if kinds & _READ_WRITE else 0
+        signature |= write & other_read if kinds & _WRITE_READ else 0
+        signature |= write & other_write if kinds & _WRITE_WRITE else 0
         return LogEntry(
             int(self._blocks.thread[message]),
             int(self._blocks.thread[entry]),

@@ -12,20 +12,10 @@ from racetrap.golden_model.sigrace.params import GRANULE_LOG2, SigraceParams, Su
 from racetrap.sim.evaluation.sigrace.blocks import Blocks
 from racetrap.sim.evaluation.sigrace.windows import Pairs
 
-__all__ = ["Signatures", "intersected_sets"]
+__all__ = ["Signatures"]
 
 #: Bits of a word of a filter; smaller filters are filled up.
 _WORD_BITS = 64
-
-
-def intersected_sets(pairs: Pairs) -> dict[Conflict, tuple[np.ndarray, np.ndarray]]:
-    """The three intersections of each pair, as set of the message and set of the entry."""
-    message, entry = pairs.message * 2, pairs.entry * 2
-    return {
-        Conflict.READ_WRITE: (message, entry + 1),
-        Conflict.WRITE_READ: (message + 1, entry),
-        Conflict.WRITE_WRITE: (message + 1, entry + 1),
-    }
 
 
 class Signatures:
@@ -70,9 +60,19 @@ class Signatures:
     def conflicts(self, pairs: Pairs) -> np.ndarray:
         """``Conflict`` bits of each pair."""
         found = np.zeros(len(pairs.message), np.uint8)
-        for kind, (one, other) in intersected_sets(pairs).items():
+        for kind, (one, other) in _intersected_sets(pairs).items():
             found[self.not_null(one, other)] |= int(kind)
         return found
+
+
+def _intersected_sets(pairs: Pairs) -> dict[Conflict, tuple[np.ndarray, np.ndarray]]:
+    """The three intersections of each pair, as set of the message and set of the entry."""
+    message, entry = pairs.message * 2, pairs.entry * 2
+    return {
+        Conflict.READ_WRITE: (message, entry + 1),
+        Conflict.WRITE_READ: (message + 1, entry),
+        Conflict.WRITE_WRITE: (message + 1, entry + 1),
+    }
 
 
 def _distinct(sets: np.ndarray, values: np.ndarray, bits: int) -> tuple[np.ndarray, np.ndarray]:
