@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from racetrap.golden_model.checks import check_integer
 from racetrap.golden_model.sigrace.checkpoint import Checkpoint
 from racetrap.golden_model.sigrace.compressor import encode
 from racetrap.golden_model.sigrace.conflict_log import Reason
 from racetrap.golden_model.sigrace.core_unit import CoreUnit
+from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp, RdmStepKind, Relation
 from racetrap.golden_model.sigrace.params import FLIT_BITS, SigraceParams
-from racetrap.golden_model.sigrace.playback import Command, CoreCommand, Environment, play
+from racetrap.golden_model.sigrace.playback import Command, CoreCommand, play
 from racetrap.golden_model.sigrace.rdm import Rdm
 from racetrap.golden_model.sigrace.result import SigraceResult, SigraceStatistics
 from racetrap.golden_model.sigrace.rollback import Rollback
@@ -26,6 +28,7 @@ _FLIT_BYTES = FLIT_BITS // 8
 _SYNC_REACHED = int(CoreOp.SYNC_REACHED)
 _TS_WRITE = int(CoreOp.TS_WRITE)
 _SWITCH_OUT = CoreEvent(CoreOp.SWITCH_OUT)
+_MAX_INTERVAL = (1 << 63) - 1
 #: Names of what asks for a rollback; the first that holds counts.
 _REASONS = {Reason.FULL: "full", Reason.BLOCKS: "blocks", Reason.SYNC: "sync"}
 _HIT = (int(RdmStepKind.COMPARE), int(Relation.PRECEDES))
@@ -53,8 +56,8 @@ class Sigrace:
 
     Raises
     ------
-    ValueError
-        If the interval is less than 1.
+    TypeError, ValueError
+        If the interval is no integer or out of range.
     """
 
     def __init__(
@@ -64,8 +67,7 @@ class Sigrace:
         checkpoint_interval: int = 1_000_000,
         unbounded: bool = False,
     ) -> None:
-        if checkpoint_interval < 1:
-            raise ValueError(f"Checkpoint interval must be at least 1, not {checkpoint_interval}")
+        check_integer("Checkpoint interval", checkpoint_interval, 1, _MAX_INTERVAL)
         self.params = params
         self.environment = environment
         self.checkpoint_interval = checkpoint_interval

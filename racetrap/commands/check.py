@@ -9,8 +9,8 @@ import click
 from racetrap.generators.presets import find_preset, with_settings
 from racetrap.generators.system import Params
 from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.sigrace.environment import ENVIRONMENTS, Environment
 from racetrap.golden_model.sigrace.params import SigraceParams
-from racetrap.golden_model.sigrace.playback import Environment
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace import ThreadTrace, Trace, read_trace
 from racetrap.gpu_check import check_gpu_trace
@@ -20,9 +20,6 @@ from racetrap.sim.gpu.capture import is_kernel_file
 from racetrap.thread_check import check_thread_trace
 
 __all__ = ["command"]
-
-#: Environments of Section 4.3 of the SigRace paper.
-_ENVIRONMENTS = ("fixed", "migration", "multiplex", "multithreaded")
 
 
 def _trace_of(path: str, launch_file: str | None) -> tuple[Trace | ThreadTrace, dict[str, Any]]:
@@ -58,7 +55,7 @@ def _params_for(trace: Trace | ThreadTrace, preset: str, settings: tuple[str, ..
     help="Print only the first race of each PC and kind (threads: always so).",
 )  # fmt: skip
 @click.option(
-    "--environment", type=click.Choice(_ENVIRONMENTS), default="fixed", show_default=True,
+    "--environment", type=click.Choice(ENVIRONMENTS), default="fixed", show_default=True,
     help="How threads are put on cores.",
 )  # fmt: skip
 @click.option(

@@ -1,7 +1,5 @@
 """Checkpoints: what they begin anew, and what they remember."""
 
-import pytest
-
 from racetrap.golden_model.sigrace.checkpoint import Checkpoint
 
 
@@ -19,8 +17,3 @@ def test_a_checkpoint_begins_anew():
     checkpoint.committed[0] += 3
     checkpoint.take([6, 9])
     assert (checkpoint.epochs, checkpoint.total) == ([0, 2], 110)
-
-
-def test_interval_must_be_positive():
-    with pytest.raises(ValueError, match="must be at least 1, not 0"):
-        Checkpoint(2, 0)

@@ -10,9 +10,9 @@ from thread_brute_force import brute_force_races
 from thread_traces import random_thread_trace
 
 from racetrap.golden_model.happens_before.happens_before import HappensBefore
+from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.sigrace.missed import Outcome, outcomes
 from racetrap.golden_model.sigrace.params import SigraceParams
-from racetrap.golden_model.sigrace.playback import Environment
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.threads.events import ThreadEventKind, epoch_steps
 
