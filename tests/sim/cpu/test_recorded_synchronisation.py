@@ -1,0 +1,229 @@
+"""Every kind of synchronisation, used by real programs: which events it makes."""
+
+import pytest
+from thread_recordings import counts, of_kind, record_text
+
+from racetrap.golden_model.threads.events import MemoryOrder, SyncClass, ThreadEventKind
+
+_UNTIL = "struct timespec t; clock_gettime(CLOCK_REALTIME, &t); t.tv_sec += 5;"
+_UNTIL_MONOTONIC = "struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); t.tv_sec += 5;"
+_PAST = "struct timespec t = {0, 0};"
+
+_MUTEX = "pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;"
+_RW = "pthread_rwlock_t l = PTHREAD_RWLOCK_INITIALIZER;"
+_SPIN = "pthread_spinlock_t s; pthread_spin_init(&s, 0);"
+_RECURSIVE = (
+    "pthread_mutexattr_t a; pthread_mutexattr_init(&a); pthread_mutexattr_settype(&a, "
+    "PTHREAD_MUTEX_RECURSIVE); pthread_mutex_t m; pthread_mutex_init(&m, &a);"
+)
+_CHECKED = _RECURSIVE.replace("RECURSIVE", "ERRORCHECK")
+_WAIT = _MUTEX + "pthread_cond_t c = PTHREAD_COND_INITIALIZER; pthread_mutex_lock(&m);"
+_LOCKS = [
+    (_MUTEX + "pthread_mutex_lock(&m); pthread_mutex_unlock(&m);", SyncClass.MUTEX, 1, 1),
+    (_MUTEX + "pthread_mutex_trylock(&m); pthread_mutex_trylock(&m);", SyncClass.MUTEX, 1, 0),
+    (_MUTEX + _UNTIL + "pthread_mutex_timedlock(&m, &t);", SyncClass.MUTEX, 1, 0),
+    (
+        _MUTEX + _UNTIL_MONOTONIC + "pthread_mutex_clocklock(&m, CLOCK_MONOTONIC, &t);",
+        SyncClass.MUTEX, 1, 0,
+    ),
+    (
+        _MUTEX + _PAST + "pthread_mutex_lock(&m); pthread_mutex_timedlock(&m, &t);",
+        SyncClass.MUTEX, 1, 0,
+    ),
+    (
+        _RECURSIVE + "pthread_mutex_lock(&m); pthread_mutex_lock(&m); pthread_mutex_unlock(&m);"
+        "pthread_mutex_unlock(&m);",
+        SyncClass.MUTEX, 1, 1,
+    ),
+    (
+        _CHECKED + "pthread_mutex_unlock(&m); pthread_mutex_lock(&m); pthread_mutex_lock(&m);",
+        SyncClass.MUTEX, 1, 0,
+    ),
+    (_SPIN + "pthread_spin_lock(&s); pthread_spin_trylock(&s); pthread_spin_unlock(&s);",
+     SyncClass.MUTEX, 1, 1),
+    (_RW + "pthread_rwlock_rdlock(&l); pthread_rwlock_tryrdlock(&l); pthread_rwlock_unlock(&l);",
+     SyncClass.RWLOCK_READ, 2, 1),
+    (_RW + _UNTIL + "pthread_rwlock_timedrdlock(&l, &t); pthread_rwlock_trywrlock(&l);",
+     SyncClass.RWLOCK_READ, 1, 0),
+    (_RW + "pthread_rwlock_wrlock(&l); pthread_rwlock_tryrdlock(&l); pthread_rwlock_unlock(&l);",
+     SyncClass.RWLOCK_WRITE, 1, 1),
+    (_RW + _UNTIL + "pthread_rwlock_timedwrlock(&l, &t); pthread_rwlock_unlock(&l);",
+     SyncClass.RWLOCK_WRITE, 1, 1),
+    (_WAIT + _PAST + "if (pthread_cond_timedwait(&c, &m, &t) != ETIMEDOUT) return 1;",
+     SyncClass.CONDITION, 0, 0),
+    (_WAIT + _PAST + "if (!pthread_cond_clockwait(&c, &m, CLOCK_MONOTONIC, &t)) return 1;",
+     SyncClass.MUTEX, 2, 1),
+    (_WAIT + "pthread_cond_signal(&c); pthread_cond_broadcast(&c);", SyncClass.CONDITION, 0, 2),
+    (
+        "sem_t s; sem_init(&s, 0, 0); sem_post(&s); sem_post(&s); sem_wait(&s); sem_trywait(&s);"
+        "if (!sem_trywait(&s) || errno != EAGAIN) return 1;",
+        SyncClass.SEMAPHORE, 2, 2,
+    ),
+    (
+        "sem_t s; sem_init(&s, 0, 1);" + _UNTIL + "sem_timedwait(&s, &t);"
+        "if (!sem_timedwait(&s, &(struct timespec){0, 0})) return 1;",
+        SyncClass.SEMAPHORE, 1, 0,
+    ),
+    ("sem_t s; sem_init(&s, 0, 1);" + _UNTIL_MONOTONIC + "sem_clockwait(&s, CLOCK_MONOTONIC, &t);",
+     SyncClass.SEMAPHORE, 1, 0),
+    ("pthread_once(&once, nothing); pthread_once(&once, nothing);", SyncClass.FLAG, 2, 1),
+    ("__tsan_acquire(&once); __tsan_release(&once);", SyncClass.FLAG, 1, 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "kind", "acquires", "releases"), _LOCKS)
+def test_acquires_and_releases(tmp_path, body, kind, acquires, releases):
+    trace = record_text(
+        tmp_path,
+        "static pthread_once_t once = PTHREAD_ONCE_INIT;\nstatic void nothing(void) {}\n"
+        "void __tsan_acquire(void *), __tsan_release(void *);\n"
+        f"int main(void) {{ (void)once; (void)nothing; {body} return 0; }}",
+    )
+    found = counts(trace)
+    assert (found["ACQUIRE", kind], found["RELEASE", kind]) == (acquires, releases)
+
+
+def test_waiting_for_a_condition(tmp_path):
+    trace = record_text(
+        tmp_path,
+        """
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static volatile int ready;
+static void *work(void *unused) {
+    pthread_mutex_lock(&m); ready = 1; pthread_cond_signal(&c); pthread_mutex_unlock(&m);
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_mutex_lock(&m);
+    pthread_create(&thread, 0, work, 0);
+    while (!ready) pthread_cond_wait(&c, &m);
+    pthread_mutex_unlock(&m);
+    return pthread_join(thread, 0);
+}
+""",
+    )
+    events = [e for e in of_kind(trace, "ACQUIRE", "RELEASE") if e.thread == 0]
+    names = [(ThreadEventKind(e.kind).name, SyncClass(e.value).name) for e in events]
+    assert names == [
+        ("ACQUIRE", "MUTEX"),
+        ("RELEASE", "MUTEX"), ("ACQUIRE", "MUTEX"), ("ACQUIRE", "CONDITION"),
+        ("RELEASE", "MUTEX"),
+    ]  # fmt: skip
+
+
+def test_barriers_of_two_widths_at_one_place(tmp_path):
+    trace = record_text(
+        tmp_path,
+        """
+static pthread_barrier_t barrier;
+static void *work(void *unused) { pthread_barrier_wait(&barrier); return unused; }
+int main(void) {
+    for (int width = 2; width < 4; width++) {
+        pthread_t threads[2];
+        pthread_barrier_init(&barrier, 0, width);
+        for (int i = 1; i < width; i++) pthread_create(&threads[i - 1], 0, work, 0);
+        pthread_barrier_wait(&barrier);
+        for (int i = 1; i < width; i++) pthread_join(threads[i - 1], 0);
+        pthread_barrier_destroy(&barrier);
+    }
+    return 0;
+}
+""",
+    )
+    crossings = of_kind(trace, "BARRIER_ARRIVE", "BARRIER_LEAVE")
+    assert sorted(event.value for event in crossings) == [2] * 4 + [3] * 6
+    assert len({event.address for event in crossings}) == 2
+
+
+_ATOMIC = """
+#include <stdatomic.h>
+static _Atomic TYPE x;
+int main(void) {
+    TYPE e = 7;
+    atomic_store_explicit(&x, 5, memory_order_release);
+    if (atomic_load_explicit(&x, memory_order_acquire) != 5) return 1;
+    if (atomic_exchange_explicit(&x, 6, memory_order_relaxed) != 5) return 2;
+    if (atomic_fetch_add(&x, 3) != 6 || atomic_fetch_sub(&x, 1) != 9) return 3;
+    if (atomic_fetch_and(&x, 12) != 8 || atomic_fetch_or(&x, 3) != 8) return 4;
+    if (atomic_fetch_xor(&x, 1) != 11) return 5;
+    if (__atomic_fetch_nand(&x, 2, 3) != 10 || x != (TYPE)-3) return 6;
+    x = 9;
+    if (atomic_compare_exchange_strong(&x, &e, 1) || e != 9) return 7;
+    if (!atomic_compare_exchange_weak_explicit(&x, &e, 1, memory_order_acq_rel,
+                                               memory_order_relaxed) || x != 1) return 8;
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 8, 16])
+def test_atomic_operations(tmp_path, size):
+    types = {1: "char", 2: "short", 4: "int", 8: "long", 16: "__int128"}
+    # 16 bytes are calls of the compiler's runtime only where the processor can do them.
+    options = ["-mcx16", "-latomic"] if size == 16 else []
+    trace = record_text(tmp_path, _ATOMIC.replace("TYPE", types[size]), options=options)
+    events = of_kind(trace, "ATOMIC_LOAD", "ATOMIC_STORE", "ATOMIC_UPDATE")
+    assert {event.size for event in events} == {size}
+    found = counts(trace)
+    assert found["ATOMIC_STORE", MemoryOrder.RELEASE] == 2
+    assert found["ATOMIC_UPDATE", MemoryOrder.RELAXED] == 1
+    assert found["ATOMIC_UPDATE", MemoryOrder.RELEASE] == 1
+    assert found["ATOMIC_UPDATE", MemoryOrder.ACQ_REL] == 6
+    assert found["ATOMIC_LOAD", MemoryOrder.ACQUIRE] == 4  # one is the failed exchange
+
+
+_WAITING = """
+#include <stdatomic.h>
+static atomic_int x, begun;
+static void *work(void *unused) {
+    begun = 1;
+    LOOP
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    PREPARE
+    pthread_create(&thread, 0, work, 0);
+    while (!begun) sched_yield();
+    usleep(20000);
+    atomic_store(&x, 1);
+    return pthread_join(thread, 0);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "while (!atomic_load(&x)) {}",
+        "while (!atomic_load(&x)) sched_yield();",
+        "int one = 1; while (!atomic_compare_exchange_weak(&x, &one, 2)) one = 1;",
+        "while (!(atomic_fetch_or(&x, 0) & 1)) {}",
+    ],
+)
+def test_polling_is_collapsed(tmp_path, loop):
+    text = _WAITING.replace("LOOP", loop).replace("PREPARE", "")
+    trace = record_text(tmp_path, text)
+    polls = [e for e in of_kind(trace, "ATOMIC_LOAD", "ATOMIC_UPDATE") if e.thread == 1]
+    assert 2 <= len(polls) <= 6
+    # The attempt that succeeds comes after what it waited for.
+    order = [(e.kind, e.thread) for e in of_kind(trace, "ATOMIC_LOAD", "ATOMIC_STORE",
+                                                 "ATOMIC_UPDATE")]  # fmt: skip
+    assert order.index((ThreadEventKind.ATOMIC_STORE, 0)) < len(order) - 1
+    assert order[-1][1] == 1
+    assert sum(event.thread == 1 for event in trace) < 40
+
+
+def test_fences_order_relaxed_operations(tmp_path):
+    text = _WAITING.replace(
+        "LOOP", "while (!atomic_load_explicit(&x, memory_order_relaxed)) {}\n"
+        "atomic_thread_fence(memory_order_acquire);",
+    ).replace("PREPARE", "atomic_thread_fence(memory_order_release);").replace(
+        "atomic_store(&x, 1)", "atomic_store_explicit(&x, 1, memory_order_relaxed)"
+    )  # fmt: skip
+    found = counts(record_text(tmp_path, text))
+    assert found["ATOMIC_STORE", MemoryOrder.RELEASE] == 2
+    assert found["ATOMIC_STORE", MemoryOrder.RELAXED] == 0
+    assert found["ATOMIC_LOAD", MemoryOrder.ACQUIRE] >= 2
