@@ -22,7 +22,7 @@ class Outcome(StrEnum):
     CHECKPOINT = "missed: a checkpoint lies between the accesses"
     OVERFLOW = "missed: the block had left its full queue"
     LOG_FULL = "missed: the conflict log was full"
-    OVERFLOW_OR_LOG_FULL = "missed: the queue had overflowed, or the conflict log was full"
+    OVERFLOW_OR_LOG_FULL = "missed: queue overflow or full conflict log"
 
 
 def outcomes(
