@@ -1,0 +1,58 @@
+"""`racetrap trace record`: from a source file to a trace file, and what it says."""
+
+import json
+
+import pytest
+
+from racetrap.golden_model.trace import read_trace
+
+_PROGRAM = """
+#include <pthread.h>
+#include <stdlib.h>
+static int values[100];
+static void *work(void *unused) { for (int i = 0; i < 100; i++) values[i]++; return unused; }
+int main(int count, char **arguments) {
+    pthread_t thread;
+    if (count != 2 || atoi(arguments[1]) != -3) return 7;
+    pthread_create(&thread, 0, work, 0);
+    return pthread_join(thread, 0);
+}
+"""
+
+
+@pytest.fixture
+def program(tmp_path):
+    path = tmp_path / "program.c"
+    path.write_text(_PROGRAM)
+    return path
+
+
+@pytest.mark.parametrize("compress", [False, True])
+def test_record(racetrap, program, tmp_path, compress):
+    target, report = tmp_path / "x.trace", tmp_path / "x.json"
+    more = ["--compress"] if compress else []
+    result = racetrap(
+        "trace", "record", "-o", target, "--json", report, "--seed", 3, *more,
+        "--", program, "--", "-3",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    data, trace = json.loads(report.read_text()), read_trace(target)
+    assert data["events"] == len(trace)
+    assert data["threads"] == trace.header.threads == 2
+    assert data["seed"] == trace.header.seed == 3
+    assert data["source"] == "program.c -3"
+    assert data["kinds"]["join"] == 1
+    assert data["events_per_second"] > 0
+    assert "events of 2 threads" in result.stdout
+
+
+def test_one_sentence_for_errors(racetrap, program, tmp_path):
+    target = tmp_path / "x.trace"
+    result = racetrap("trace", "record", "-o", target, program)
+    assert (result.exit_code, result.stderr) == (2, "racetrap: Program must return 0, not 7.\n")
+    assert not target.exists()
+    result = racetrap("trace", "record", "-o", target, "nothing.c")
+    assert (result.exit_code, result.stderr) == (2, "racetrap: Source nothing.c was not found.\n")
+    result = racetrap("trace", "record", "-o", tmp_path / "no" / "x", "--", program, "--", "-3")
+    assert result.exit_code == 2
+    assert "No such file" in result.stderr
