@@ -111,12 +111,12 @@ def false_positives_of(
         true = exact.conflicts(pairs)
         for name, each in signatures.items():
             false = each.conflicts(pairs) & ~true
-            counts[name] += (
+            counts[name] += [
                 len(true),
                 3 * len(true),
-                np.count_nonzero((false != 0) & (true == 0)),
-                _BIT_COUNTS[false].sum(),
-                np.count_nonzero(true),
-                _BIT_COUNTS[true].sum(),
-            )
+                int(np.count_nonzero((false != 0) & (true == 0))),
+                int(_BIT_COUNTS[false].sum()),
+                int(np.count_nonzero(true)),
+                int(_BIT_COUNTS[true].sum()),
+            ]
     return {name: FalsePositives(*each.tolist()) for name, each in counts.items()}

@@ -125,9 +125,8 @@ def make_searches(execution: Execution, blocks: Blocks) -> Searches:
         flushed[:, other] = np.searchsorted(blocks.interval[mine], blocks.interval)
         known = clocks.matrix[rows, other]
         ordered[:, other] = np.searchsorted(blocks.epoch[mine], known)
-    message, other = np.nonzero(np.arange(threads) != blocks.thread[:, None])
-    chosen = message, other
-    return Searches(message, other, arrived[chosen], flushed[chosen], ordered[chosen], numbers)
+    chosen = np.nonzero(np.arange(threads) != blocks.thread[:, None])
+    return Searches(*chosen, arrived[chosen], flushed[chosen], ordered[chosen], numbers)
 
 
 def unordered_pairs(searches: Searches, depth: int | None) -> Iterator[Pairs]:
