@@ -7,7 +7,7 @@ Tables 4-6.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from types import MappingProxyType
@@ -100,7 +100,9 @@ SIGRACE_PRESETS: Mapping[str, Preset[SigraceParams]] = MappingProxyType({
 PRESETS: Mapping[str, Preset[Params]] = MappingProxyType({**SCORD_PRESETS, **SIGRACE_PRESETS})
 
 #: Random configurations by the prefix of their names.
-_RANDOM = {"random": random_scord, "sigrace-random": random_sigrace}
+_RANDOM: Mapping[str, Callable[[int], Params]] = MappingProxyType({
+    "random": random_scord, "sigrace-random": random_sigrace,
+})  # fmt: skip
 
 
 def find_preset(name: str) -> Preset[Params]:

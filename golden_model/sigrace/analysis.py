@@ -142,7 +142,7 @@ def analysis_events(
 
 
 def hits(
-    params: SigraceParams, setup: Iterable[CoreEvent], accesses: Iterable[CollectedAccess]
+    unit: CoreUnit, setup: Iterable[CoreEvent], accesses: Iterable[CollectedAccess]
 ) -> Iterator[Hit]:
     """Trap records of an epoch.
 
@@ -151,17 +151,16 @@ def hits(
 
     Parameters
     ----------
-    params : SigraceParams
-        Configuration.
+    unit : CoreUnit
+        Unit of the thread; ``setup`` begins with its RESET.
     setup : iterable of CoreEvent
         ``analysis_events`` of the epoch.
     accesses : iterable of CollectedAccess
         Accesses in the epoch; those that hit no Conflict Signature may be left out.
     """
-    unit = CoreUnit(params)
     for event in setup:
         unit.take(event)
-    pc_mask = (1 << params.pc_bits) - 1
+    pc_mask = (1 << unit.params.pc_bits) - 1
     for access in accesses:
         number, address, size, pc, is_write = access
         op = CoreOp.STORE if is_write else CoreOp.LOAD

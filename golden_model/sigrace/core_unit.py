@@ -52,6 +52,8 @@ class CoreUnit:
 
     Attributes
     ----------
+    params : SigraceParams
+        Configuration.
     blocks : list of Block
         Blocks sent, oldest first; the caller takes them out.
     traps : list of Trap
@@ -72,7 +74,7 @@ class CoreUnit:
         self.blocks: list[Block] = []
         self.traps: list[Trap] = []
         self.sequence = 0
-        self._params = params
+        self.params = params
         self._threads = params.threads
         self._block_instructions = params.block_instructions
         self._max_count = (1 << params.counter_bits) - 1
@@ -198,10 +200,10 @@ class CoreUnit:
 
     def _write_conflict(self, word: int, data: int) -> None:
         """Replace a word of the Conflict Signature."""
-        if word < self._params.signature_words:
+        if word < self.params.signature_words:
             offset = word * WORD_BITS
             kept = self.conflict_signature & ~(_WORD_MASK << offset)
-            all_bits = (1 << self._params.signature_bits) - 1
+            all_bits = (1 << self.params.signature_bits) - 1
             self.conflict_signature = (kept | data << offset) & all_bits
 
     def _end(self, cause: int) -> None:
@@ -221,6 +223,6 @@ class CoreUnit:
                 self.core, self.context, self.thread, self.sequence, cause, timestamp, read, write
             )
             self.blocks.append(block)
-            self.sequence = self.sequence + 1 & (1 << self._params.sequence_bits) - 1
+            self.sequence = self.sequence + 1 & (1 << self.params.sequence_bits) - 1
             self._sent += 1
         self._clear()

@@ -9,7 +9,7 @@ Ref: SigRace (ISCA'09) Sections 3.3 and 3.4.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from racetrap.golden_model.sigrace.analysis import (
     AnalysisPass,
@@ -19,6 +19,7 @@ from racetrap.golden_model.sigrace.analysis import (
     races_of,
 )
 from racetrap.golden_model.sigrace.checkpoint import Checkpoint
+from racetrap.golden_model.sigrace.core_unit import CoreUnit
 from racetrap.golden_model.sigrace.packets import LogEntry
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.reexecution import Reexecution
@@ -46,6 +47,8 @@ class Rollback:
         The last checkpoint; it moves on.
     statistics : SigraceStatistics
         Counts, which are increased.
+    analysis_unit : callable
+        Gives the core unit that executes the next epoch in Analysis mode.
 
     Attributes
     ----------
@@ -61,6 +64,7 @@ class Rollback:
         index: EpochIndex,
         checkpoint: Checkpoint,
         statistics: SigraceStatistics,
+        analysis_unit: Callable[[], CoreUnit],
     ) -> None:
         self.races: set[ThreadRace] = set()
         self.false_positives = 0
@@ -69,6 +73,7 @@ class Rollback:
         self._index = index
         self._checkpoint = checkpoint
         self._statistics = statistics
+        self._analysis_unit = analysis_unit
         # Conflict Signatures that have been analysed.  Epochs are analysed to their end, so what
         # they do later, even after a checkpoint, needs no second look.
         self._saved: dict[_Epochs, int] = {}
@@ -159,7 +164,7 @@ class Rollback:
         """
         timestamp = each.stops[thread]
         setup = analysis_events(self._params, thread, timestamp, each.signatures[thread])
-        for hit in hits(self._params, setup, accesses):
+        for hit in hits(self._analysis_unit(), setup, accesses):
             party = RaceParty(thread, timestamp[thread], hit.pc, hit.is_write)
             found[party].add((hit.granule, self._index.life(hit.granule, hit.number)))
 

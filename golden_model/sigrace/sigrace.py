@@ -12,7 +12,8 @@ from racetrap.golden_model.sigrace.checkpoint import Checkpoint
 from racetrap.golden_model.sigrace.compressor import encode
 from racetrap.golden_model.sigrace.conflict_log import Reason
 from racetrap.golden_model.sigrace.core_unit import CoreUnit
-from racetrap.golden_model.sigrace.environment import Environment
+from racetrap.golden_model.sigrace.environment import OWN, Environment
+from racetrap.golden_model.sigrace.listener import Listener
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp, RdmStepKind, Relation
 from racetrap.golden_model.sigrace.params import FLIT_BITS, SigraceParams
 from racetrap.golden_model.sigrace.playback import Command, CoreCommand, play
@@ -73,8 +74,15 @@ class Sigrace:
         self.checkpoint_interval = checkpoint_interval
         self.unbounded = unbounded
 
-    def run(self, trace: ThreadTrace) -> SigraceResult:
+    def run(self, trace: ThreadTrace, listener: Listener | None = None) -> SigraceResult:
         """Races of a recorded program.
+
+        Parameters
+        ----------
+        trace : ThreadTrace
+            The program.
+        listener : Listener or None
+            Hears of all that the hardware is asked to do.
 
         Raises
         ------
@@ -91,7 +99,7 @@ class Sigrace:
                 f"Parameter timestamp_bits must be at least {needed} for the epochs of the trace, "
                 f"not {params.timestamp_bits}"
             )
-        machine = _Machine(self, index)
+        machine = _Machine(self, index, listener)
         machine.run(commands)
         return machine.result()
 
@@ -99,7 +107,7 @@ class Sigrace:
 class _Machine:
     """The hardware in Normal mode, and what its software keeps."""
 
-    def __init__(self, sigrace: Sigrace, index: EpochIndex) -> None:
+    def __init__(self, sigrace: Sigrace, index: EpochIndex, listener: Listener | None) -> None:
         params = self._params = sigrace.params
         self._units = [
             [CoreUnit(params, core, context) for context in range(params.contexts)]
@@ -108,16 +116,24 @@ class _Machine:
         self._rdm = Rdm(params, sigrace.unbounded)
         self._statistics = SigraceStatistics()
         self._checkpoint = Checkpoint(params.threads, sigrace.checkpoint_interval)
-        self._rollback = Rollback(params, index, self._checkpoint, self._statistics)
+        unit = CoreUnit(params)
+        self._rollback = Rollback(
+            params, index, self._checkpoint, self._statistics,
+            listener.analysis_unit if listener else lambda: unit,
+        )  # fmt: skip
+        self._listener = listener
         self._progress = [-1] * params.threads
 
     def run(self, commands: Iterable[Command]) -> None:
         """Run a whole program."""
         units, progress, checkpoint = self._units, self._progress, self._checkpoint
         committed, interval = checkpoint.committed, checkpoint.interval
+        listener = self._listener
         is_due, last = False, -1
         for command in commands:
             if not isinstance(command, CoreCommand):
+                if listener is not None:
+                    listener.command(command)
                 self._rdm.map(*command)
                 continue
             core, context, event, number = command
@@ -126,6 +142,8 @@ class _Machine:
                 # Between events of the program: library code is not interrupted.
                 self._take_checkpoint()
                 is_due = False
+            if listener is not None:
+                listener.command(command)
             unit.take(event)
             if number >= 0:
                 thread = unit.thread
@@ -171,20 +189,24 @@ class _Machine:
             statistics.message_bytes += _FLIT_BYTES * len(encode(params, block))
             for step in self._rdm.summary(block.summary(params)):
                 statistics.hits += (step.kind, step.relation) == _HIT
-            if reasons := self._rdm.reasons:
-                self._handle(next(name for each, name in _REASONS.items() if each & reasons))
         unit.blocks.clear()
+        if reasons := self._rdm.reasons:
+            self._handle(next(name for each, name in _REASONS.items() if each & reasons))
 
     def _handle(self, reason: str) -> None:
         """Roll back for the logged conflicts."""
         if self._rdm.log:
             self._rollback.handle(self._rdm.log, reason)
             self._rdm.clear_log()
+            if self._listener is not None:
+                self._listener.clear_log()
 
     def _end_blocks(self) -> None:
         """End the block of every context, as an interrupt that switches to the kernel does."""
         for contexts in self._units:
             for unit in contexts:
+                if self._listener is not None:
+                    self._listener.command(CoreCommand(unit.core, unit.context, _SWITCH_OUT, OWN))
                 unit.take(_SWITCH_OUT)
                 self._send(unit)
 
@@ -193,5 +215,7 @@ class _Machine:
         self._end_blocks()
         self._handle("checkpoint")
         self._rdm.flush()
+        if self._listener is not None:
+            self._listener.flush()
         self._checkpoint.take(self._progress)
         self._statistics.checkpoints += 1

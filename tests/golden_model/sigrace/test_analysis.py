@@ -73,7 +73,7 @@ def test_hits_have_the_whole_address_and_pc(form):
         CollectedAccess(3, 0x3000, 16, 0x123C, True),
         CollectedAccess(4, 0x7F00_FFFF_FFFE, 8, 0x1240, True),
     ]
-    assert list(hits(params, setup, accesses)) == [
+    assert list(hits(CoreUnit(params), setup, accesses)) == [
         Hit(1, 0x1000, 0x1234, False),
         Hit(2, 0x2000, 0x1238, True),  # an alias: a signature stands for all combinations
         Hit(2, 0x2004, 0x1238, True),
