@@ -121,12 +121,11 @@ static void pack(struct packed *packed)
     unsigned char *bytes = allocate(2, packed->length);
     int used = 0;
     for (int i = 0; i < packed->length; i++) {
-        if (used > 0 && bytes[used - 1] == packed->text[i]) {
-            bytes[used - 2]++;
-        } else {
-            bytes[used++] = 1;
+        if (used == 0 || bytes[used - 1] != packed->text[i]) {
+            bytes[used++] = 0;
             bytes[used++] = packed->text[i];
         }
+        bytes[used - 2]++;
     }
     packed->bytes = bytes;
     packed->packed_length = used;
@@ -134,12 +133,8 @@ static void pack(struct packed *packed)
 
 static int is_same(const struct packed *packed, const struct chunk *chunk)
 {
-    if (packed->length != chunk->length)
-        return 0;
-    for (int i = 0; i < chunk->length; i++)
-        if (packed->text[i] != chunk->text[i])
-            return 0;
-    return 1;
+    return packed->length == chunk->length &&
+           memcmp(packed->text, chunk->text, (size_t)chunk->length) == 0;
 }
 
 /* Entry of a chunk in its bucket; whether it is new. */
@@ -148,8 +143,8 @@ static int look_up(struct bucket *bucket, struct chunk *chunk)
     int is_new = 0;
     pthread_mutex_lock(&bucket->lock);
     struct packed *entry = bucket->first;
-    while (entry != NULL && !is_same(entry, chunk))
-        entry = entry->next;
+    for (; entry != NULL && !is_same(entry, chunk); entry = entry->next)
+        continue;
     if (entry == NULL) {
         entry = allocate(1, sizeof *entry);
         entry->text = chunk->text;
