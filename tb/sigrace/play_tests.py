@@ -1,0 +1,61 @@
+"""cocotb test that plays a recorded program on the cores, in an environment of Section 4.3.
+
+Plan: ``trace`` (path of a trace of threads), ``environment`` (``name``, ``quantum``, ``seed``; fixed
+by default), ``busy``, ``longest_idle``, ``trap_stall``, ``serves`` (true by default: the interrupt is
+answered).  Notes tell the progress (``done`` of ``total`` events), and at the end what was compared.
+"""
+
+from __future__ import annotations
+
+from time import monotonic
+
+import cocotb
+
+from racetrap.golden_model.sigrace.environment import Environment
+from racetrap.golden_model.sigrace.playback import play
+from racetrap.golden_model.threads.thread_trace import ThreadTrace
+from racetrap.golden_model.trace import read_trace
+from racetrap.tb.base_test import run_test
+from racetrap.tb.sigrace.sigrace_test import SigraceTest
+
+__all__ = ["play_trace"]
+
+_NOTE_SECONDS = 0.2
+_NOTE_CYCLES = 200
+
+
+class _PlayTrace(SigraceTest):
+    async def body(self) -> None:
+        bench, plan = self.bench, self.bench.plan
+        trace = read_trace(plan["trace"])
+        if not isinstance(trace, ThreadTrace):
+            raise TypeError(f"Trace must be one of threads, not {plan['trace']}")
+        commands = list(play(trace, bench.params, Environment(**plan.get("environment", {}))))
+        await self.environment.control()
+        await self.environment.request("flush", "clear_log", "clear_counters")
+        first_cycle = bench.clocking.cycle
+        progress = cocotb.start_soon(self._progress(len(commands)))
+        sequence = await self.play(commands, serves=plan.get("serves", True))
+        cycles = bench.clocking.cycle - first_cycle
+        progress.cancel()
+        counters = await self.environment.finish()
+        comparison = self.environment.scoreboard.comparison
+        bench.note({
+            "trace": plan["trace"], "events": comparison.events, "messages": comparison.messages,
+            "steps": comparison.events + comparison.rdm_steps, "rollbacks": sequence.served,
+            "cycles": cycles, "counters": counters,
+        })  # fmt: skip
+
+    async def _progress(self, total: int) -> None:
+        """Note now and then how many events have been taken."""
+        noted = monotonic()
+        while True:
+            await self.bench.clocking.cycles(_NOTE_CYCLES)
+            if monotonic() - noted > _NOTE_SECONDS:
+                noted = monotonic()
+                self.bench.note({"done": self.environment.scoreboard.taken, "total": total})
+
+
+@cocotb.test()
+async def play_trace(dut):
+    await run_test(dut, _PlayTrace)

@@ -1,0 +1,53 @@
+"""cocotb test with constrained-random stimulus, all contexts at once; the plan says which.
+
+Plan: ``runs``, a list of ``{knobs, changes, actions, enable, irq_enable, requests, serves}`` with
+``knobs`` the name of a mix and ``changes`` single knobs to change, ``requests`` the pulses of
+CONTROL before the run, ``serves`` whether the interrupt is answered; ``busy`` and ``longest_idle``
+of the streams; ``trap_stall``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+import cocotb
+
+from racetrap.sim.sigrace.knobs import KNOBS
+from racetrap.sim.sigrace.random_events import random_events
+from racetrap.tb.base_test import run_test
+from racetrap.tb.sigrace.sigrace_test import SigraceTest
+
+__all__ = ["random_events_of_all_contexts"]
+
+
+class _RandomEvents(SigraceTest):
+    async def body(self) -> None:
+        for number, run in enumerate(self.bench.plan["runs"]):
+            start, first_cycle = perf_counter(), self.bench.clocking.cycle
+            before = self.environment.scoreboard.taken
+            counters, served = await self._run(number, run)
+            self.bench.note({
+                "run": number, "events": self.environment.scoreboard.taken - before,
+                "cycles": self.bench.clocking.cycle - first_cycle, "counters": counters,
+                "served": served, "seconds": round(perf_counter() - start, 3),
+            })  # fmt: skip
+
+    async def _run(self, number: int, run: dict[str, Any]) -> tuple[dict[str, int], int]:
+        """One run; gives the device's counters, and the interrupts answered."""
+        environment, params = self.environment, self.bench.params
+        await environment.control(
+            enable=run.get("enable", True), irq_enable=run.get("irq_enable", True)
+        )
+        await environment.request(*run.get("requests", ()))
+        knobs = replace(KNOBS[run["knobs"]], **run.get("changes", {}))
+        seed = self.bench.random(f"stimulus {number}").getrandbits(32)
+        commands = random_events(params, knobs, seed, run["actions"])
+        sequence = await self.play(commands, serves=run.get("serves", False))
+        return await environment.finish(), sequence.served
+
+
+@cocotb.test()
+async def random_events_of_all_contexts(dut):
+    await run_test(dut, _RandomEvents)
