@@ -13,7 +13,8 @@ from functools import cache
 import numpy as np
 
 from racetrap.golden_model.sigrace.conflict_log import ConflictLog, Reason
-from racetrap.golden_model.sigrace.packets import Conflict, LogEntry, Summary
+from racetrap.golden_model.sigrace.core_unit import CoreUnit
+from racetrap.golden_model.sigrace.packets import Cause, Conflict, LogEntry, Summary
 from racetrap.golden_model.sigrace.params import GRANULE_BYTES, SigraceParams
 from racetrap.golden_model.sigrace.result import SigraceResult, SigraceStatistics
 from racetrap.golden_model.sigrace.rollback import Rollback
@@ -74,8 +75,13 @@ class _Detection:
         self._log = ConflictLog(params, unbounded)
         self._statistics = SigraceStatistics()
         self._progress = Progress(execution, params)
+        unit = CoreUnit(params)
         self._rollback = Rollback(
-            params, EpochIndex(execution.trace), self._progress.checkpoint, self._statistics
+            params,
+            EpochIndex(execution.trace),
+            self._progress.checkpoint,
+            self._statistics,
+            lambda: unit,
         )
         self._conflicts: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
         self._signature = cache(self._signature_of_set)
@@ -101,7 +107,7 @@ class _Detection:
             if not log.entries:
                 continue
             log.pushed(Summary(0, 0, thread, 0, cause, (), 0, 0))
-            if log.reasons:
+            if log.reasons and not self._has_follower(message):
                 reason = next(each for each in Reason if each & log.reasons)
                 self._progress.at_block(blocks, message)
                 self._handle(str(reason.name).lower())
@@ -124,6 +130,16 @@ class _Detection:
             sum(map(len, self._conflicts.values())),
             self._rollback.false_positives,
             statistics,
+        )
+
+    def _has_follower(self, message: int) -> bool:
+        """Whether the same access has ended one more block: its sets had no room either."""
+        event, cause = self._blocks.event, self._blocks.cause
+        follower = message + 1
+        return (
+            cause[message] == Cause.FULL
+            and follower < len(cause)
+            and bool(cause[follower] == Cause.FULL and event[follower] == event[message])
         )
 
     def _take_checkpoints(self, count: int) -> None:

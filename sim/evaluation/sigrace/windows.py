@@ -125,8 +125,11 @@ def make_searches(execution: Execution, blocks: Blocks) -> Searches:
         flushed[:, other] = np.searchsorted(blocks.interval[mine], blocks.interval)
         known = clocks.matrix[rows, other]
         ordered[:, other] = np.searchsorted(blocks.epoch[mine], known)
-    chosen = np.nonzero(np.arange(threads) != blocks.thread[:, None])
-    return Searches(*chosen, arrived[chosen], flushed[chosen], ordered[chosen], numbers)
+    is_other = np.arange(threads) != blocks.thread[:, None]
+    message, searched = np.nonzero(is_other)
+    return Searches(
+        message, searched, arrived[is_other], flushed[is_other], ordered[is_other], numbers
+    )
 
 
 def unordered_pairs(searches: Searches, depth: int | None) -> Iterator[Pairs]:
