@@ -111,8 +111,8 @@ class Scoreboard:
 
     # What goes in -----------------------------------------------------------------------
 
-    def event(self, core: int, context: int, event: CoreEvent) -> None:
-        """An event was taken from a context."""
+    def event(self, core: int, context: int, event: CoreEvent) -> int:
+        """An event was taken from a context; gives the blocks that it must send."""
         unit = self._unit(core, context)
         golden = unit.golden
         step = golden.step(event)
@@ -125,8 +125,10 @@ class Scoreboard:
             for block in golden.blocks:
                 self._observer.block(block)
             self._observer.core_step(golden, step)
+        blocks = len(golden.blocks)
         golden.blocks.clear()
         golden.traps.clear()
+        return blocks
 
     def remap(self, remap: Remap) -> None:
         """CoreToThread changes after the context's events up to now and before its next.

@@ -37,7 +37,12 @@ class RunResult:
 
 
 def check_commands(
-    sim: FastSim, board: Scoreboard, params: SigraceParams, commands: Iterable[Command]
+    sim: FastSim,
+    board: Scoreboard,
+    params: SigraceParams,
+    commands: Iterable[Command],
+    *,
+    in_order: bool = False,
 ) -> RunResult:
     """Play commands and compare everything that can be seen.
 
@@ -54,6 +59,9 @@ def check_commands(
         Parameters of the hardware.
     commands : iterable of Command
         What the contexts do, in one global order.
+    in_order : bool
+        Let a context send a message only when the RDM has taken all those before it in the
+        global order, so that it finds what the golden model finds in that order.
 
     Raises
     ------
@@ -64,7 +72,7 @@ def check_commands(
     """
     before = board.events, board.messages, board.rdm_steps
     conflicts = board.rdm.counters["conflicts"]
-    _play(sim, board, params, commands)
+    _play(sim, board, params, commands, in_order)
     for core in range(params.cores):
         for context in range(params.contexts):
             unit = core * params.contexts + context
@@ -86,9 +94,14 @@ def check_commands(
 
 
 def _play(
-    sim: FastSim, board: Scoreboard, params: SigraceParams, commands: Iterable[Command]
+    sim: FastSim,
+    board: Scoreboard,
+    params: SigraceParams,
+    commands: Iterable[Command],
+    in_order: bool,
 ) -> None:
     """Run the hardware, with the golden core units telling what must come."""
+    sent = 0
     units = params.cores * params.contexts
     program = Program([[] for _ in range(units)], stops=[[] for _ in range(units)])
     for command in commands:
@@ -96,11 +109,14 @@ def _play(
         unit = core * params.contexts + context
         if isinstance(command, Remap):
             program.remaps.append((command, board.messages_due(core, context)))
-            program.stops[unit].append((len(program.events[unit]), len(program.remaps)))
+            program.stops[unit].append((len(program.events[unit]), len(program.remaps), 0))
             board.remap(command)
         else:
+            blocks = board.event(core, context, command.event)
+            if blocks and in_order:
+                program.stops[unit].append((len(program.events[unit]), 0, sent))
+            sent += blocks
             program.events[unit].append(command.event)
-            board.event(core, context, command.event)
     places = [(core, context) for core in range(params.cores) for context in range(params.contexts)]
     messages = sum(board.messages_due(*place) for place in places)
     if board.rdm.enabled:

@@ -23,9 +23,10 @@ struct Remap {
     uint64_t select, map;  // register values
 };
 
-// An event before which a context waits until so many remaps are done.
+// An event before which a context waits until so many remaps are done, and the RDM has taken so
+// many messages of all contexts.
 struct Stop {
-    uint64_t event, remaps;
+    uint64_t event, remaps, messages;
 };
 
 // Events of one context.
@@ -146,7 +147,7 @@ class Sim : public Bench {
         while (queue.next_stop < queue.stop_count) {
             const Stop& stop = queue.stops[queue.next_stop];
             if (stop.event > queue.next) break;
-            if (stop.remaps > remaps_done) return false;
+            if (stop.remaps > remaps_done || stop.messages > messages_done) return false;
             queue.next_stop++;
         }
         return !random.percent(knobs.idle_percent);

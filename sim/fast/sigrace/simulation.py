@@ -38,13 +38,14 @@ class Program:
         Events of each context, in its order.
     remaps : list of (Remap, int)
         Changes of CoreToThread, in order, each with the messages of its context that come first.
-    stops : list of list of (int, int)
-        Of each context: before its event number n, so many remaps must be done.
+    stops : list of list of (int, int, int)
+        Of each context: before its event number n, so many remaps must be done, and so many
+        messages of all contexts taken.
     """
 
     events: list[list[CoreEvent]]
     remaps: list[tuple[Remap, int]] = field(default_factory=list)
-    stops: list[list[tuple[int, int]]] = field(default_factory=list)
+    stops: list[list[tuple[int, int, int]]] = field(default_factory=list)
 
 
 class FastSim(Simulation):
@@ -176,7 +177,9 @@ class FastSim(Simulation):
     def _unit(self, place: Remap) -> int:
         return place.core * self._params.contexts + place.context
 
-    def _load(self, unit: int, events: Sequence[CoreEvent], stops: list[tuple[int, int]]) -> None:
+    def _load(
+        self, unit: int, events: Sequence[CoreEvent], stops: list[tuple[int, int, int]]
+    ) -> None:
         layout = self._params.event_layout
         columns: list[tuple[int, ...]] = list(zip(*events, strict=True))
         words = pack_records(layout, columns or [()] * len(layout.fields))
