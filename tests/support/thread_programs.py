@@ -55,6 +55,7 @@ class _Run:
         self._random, self._threads, self._granules = random, threads, granules
         self._alive: list[int] = []
         self._arrived: list[int] = []
+        self._leaving: set[int] = set()
         self._owners: dict[int, int] = {}  # of mutexes, and of the rwlock by a writer
         self._readers: set[int] = set()
         self._off: set[int] = set()
@@ -78,10 +79,10 @@ class _Run:
 
     def step(self, sync: float) -> None:
         random = self._random
-        if len(self._arrived) == self._threads:
-            self._leave()
         thread = random.choice(self._ready())
-        if len(self._alive) < self._threads and random.random() < 0.1:
+        if thread in self._leaving:
+            self._leave(thread)
+        elif len(self._alive) < self._threads and random.random() < 0.1:
             self._begin(len(self._alive))
         elif random.random() >= sync:
             address = _DATA + random.randrange(4 * self._granules)
@@ -93,10 +94,9 @@ class _Run:
                 self._memory, self._barrier,
             ))(thread)  # fmt: skip
 
-    def _leave(self) -> None:
-        for thread in self._random.sample(self._arrived, self._threads):
-            self._add(_KIND.BARRIER_LEAVE, thread, address=_BARRIER, value=self._threads)
-        self._arrived.clear()
+    def _leave(self, thread: int) -> None:
+        self._add(_KIND.BARRIER_LEAVE, thread, address=_BARRIER, value=self._threads)
+        self._leaving.remove(thread)
 
     def _mutex(self, thread: int) -> None:
         lock = _MUTEX + 4 * self._random.randrange(2)
@@ -146,15 +146,21 @@ class _Run:
         if len(self._alive) == self._threads and self._threads > 1:
             self._add(_KIND.BARRIER_ARRIVE, thread, address=_BARRIER, value=self._threads)
             self._arrived.append(thread)
+            if len(self._arrived) == self._threads:
+                self._leaving = set(self._arrived)
+                self._arrived.clear()
 
     def finish(self) -> None:
         """Complete the crossing, and let all threads end."""
         while len(self._alive) < self._threads:
             self._begin(len(self._alive))
+        for thread in sorted(self._leaving):
+            self._leave(thread)
         if self._arrived:
             for thread in self._ready():
                 self._barrier(thread)
-            self._leave()
+            for thread in sorted(self._leaving):
+                self._leave(thread)
         for thread in self._random.sample(range(1, self._threads), self._threads - 1):
             self._add(_KIND.END, thread)
             self._add(_KIND.JOIN, 0, value=thread)

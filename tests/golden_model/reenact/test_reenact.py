@@ -29,7 +29,7 @@ def races(threads: int, *events: ThreadEvent, cores: int = 8) -> list[ThreadRace
 
 @pytest.mark.parametrize("seed", range(40))
 def test_every_race_is_real(seed: int) -> None:
-    trace = random_run(seed, threads=2 + seed % 5, sync=(0.1, 0.3, 0.6)[seed % 3])
+    trace = random_run(seed, threads=2 + seed % 5, events=800, sync=(0.1, 0.3, 0.5)[seed % 3])
     exact = HappensBefore().run(trace)
     found = set(Reenact(cores=1 + seed % 6, cache_bytes=256, ways=2).run(trace))
     assert found <= set(exact.races) - exact.involves_atomic
