@@ -1,4 +1,4 @@
-"""Verilator builds of a generated system for cocotb, cached by content.
+"""Verilator builds of a generated system, or of a part of one, for cocotb, cached by content.
 
 cocotb's own runner makes every signal of the design public, which forbids most optimisation;
 this build makes the ports of the bench module public and nothing else.
@@ -81,12 +81,15 @@ class BuiltModel:
         Folder of the build; ``<preset>.v`` and ``<preset>.json`` are in it.
     waves : bool
         Whether the executable can write waves.
+    part : str
+        Part that is simulated alone; empty: the whole system.
     """
 
     preset: str
     params: Params
     folder: Path
     waves: bool
+    part: str = ""
 
     @property
     def executable(self) -> Path:
@@ -99,9 +102,9 @@ class BuiltModel:
 
 
 def build(
-    preset: str, params: Params, *, waves: bool = False, patch: Patch | None = None
+    preset: str, params: Params, *, waves: bool = False, patch: Patch | None = None, part: str = ""
 ) -> BuiltModel:
-    """Generate and Verilate a system, or find it in the cache.
+    """Generate and Verilate a system, or a part of it, or find it in the cache.
 
     Parameters
     ----------
@@ -113,15 +116,18 @@ def build(
         Build with wave tracing.
     patch : Patch or None
         Bug to plant in a copy of the RTL.
+    part : str
+        Part that the generator writes as a top of its own; empty: the whole system.
 
     Raises
     ------
     BuildError
         If generation, Verilator or the C++ compiler fails.
     """
-    key = _key(preset, params, waves, patch)
-    folder = cache_folder() / "verilator" / f"{preset}-{key}"
-    model = BuiltModel(preset, params, folder, waves)
+    name = f"{preset}-{part}" if part else preset
+    key = _key(name, params, waves, patch)
+    folder = cache_folder() / "verilator" / f"{name}-{key}"
+    model = BuiltModel(preset, params, folder, waves, part)
     with locked(folder.with_suffix(".lock")):
         if not (folder / "done").exists():
             shutil.rmtree(folder, ignore_errors=True)
@@ -132,11 +138,11 @@ def build(
     return model
 
 
-def _key(preset: str, params: Params, waves: bool, patch: Patch | None) -> str:
+def _key(name: str, params: Params, waves: bool, patch: Patch | None) -> str:
     """Hash of everything that the build depends on."""
     sources = source_hash([Path(__file__), Path(bench_top.__file__)])
     libraries = str(cocotb_tools.config.libs_dir)
-    options = [sources, libraries, preset, asdict(params), waves, patch and asdict(patch)]
+    options = [sources, libraries, name, asdict(params), waves, patch and asdict(patch)]
     return hashlib.sha256(json.dumps(options).encode()).hexdigest()[:16]
 
 
@@ -155,6 +161,9 @@ def _verilate(model: BuiltModel) -> None:
     """Make the executable."""
     folder, preset = model.folder, model.preset
     description = model.description
+    source = f"{preset}.v"
+    if model.part:
+        description, source = description["parts"][model.part], f"{preset}-{model.part}.v"
     ports = {
         name: Port(port["direction"], port["width"]) for name, port in description["ports"].items()
     }
@@ -174,7 +183,7 @@ def _verilate(model: BuiltModel) -> None:
             "verilator", *_VERILATE, *(["--trace-vcd"] if model.waves else []),
             "--top-module", BENCH_MODULE, "--prefix", "Vtop", "-Mdir", "obj", "-o", BENCH_MODULE,
             "-LDFLAGS", f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator",
-            "bench.vlt", *control, "bench.v", f"{preset}.v", str(main),
+            "bench.vlt", *control, "bench.v", source, str(main),
         ],
         folder,
     )  # fmt: skip

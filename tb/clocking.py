@@ -68,6 +68,13 @@ class Clocking:
         await edge
         cocotb.start_soon(self._run(edge))
 
+    async def reset(self) -> None:
+        """Reset the device once more; nothing may be offered to it meanwhile."""
+        self._reset(1)
+        await self.cycles(_RESET_CYCLES)
+        self._reset(0)
+        await self.cycles(1)
+
     async def _run(self, edge: RisingEdge) -> None:
         read, when, each = self._flags, self._when, self._each
         flags, last_change = read(), 0

@@ -1,8 +1,9 @@
 """cocotb test that plays a recorded program on the cores, in an environment of Section 4.3.
 
-Plan: ``trace`` (path of a trace of threads), ``environment`` (``name``, ``quantum``, ``seed``; fixed
-by default), ``busy``, ``longest_idle``, ``trap_stall``, ``serves`` (true by default: the interrupt is
-answered).  Notes tell the progress (``done`` of ``total`` events), and at the end what was compared.
+Plan: ``trace`` (path of a trace of threads), ``environment`` (``name``, ``quantum``, ``seed``;
+fixed by default), ``busy``, ``longest_idle``, ``trap_stall``, ``serves`` (true by default: the
+interrupt is answered).  Notes tell the progress (``done`` of ``total`` events), and at the end
+what was compared.
 """
 
 from __future__ import annotations
@@ -13,8 +14,7 @@ import cocotb
 
 from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.sigrace.playback import play
-from racetrap.golden_model.threads.thread_trace import ThreadTrace
-from racetrap.golden_model.trace import read_trace
+from racetrap.golden_model.trace.files import read_thread_trace
 from racetrap.tb.base_test import run_test
 from racetrap.tb.sigrace.sigrace_test import SigraceTest
 
@@ -27,9 +27,7 @@ _NOTE_CYCLES = 200
 class _PlayTrace(SigraceTest):
     async def body(self) -> None:
         bench, plan = self.bench, self.bench.plan
-        trace = read_trace(plan["trace"])
-        if not isinstance(trace, ThreadTrace):
-            raise TypeError(f"Trace must be one of threads, not {plan['trace']}")
+        trace = read_thread_trace(plan["trace"])
         commands = list(play(trace, bench.params, Environment(**plan.get("environment", {}))))
         await self.environment.control()
         await self.environment.request("flush", "clear_log", "clear_counters")
