@@ -2,179 +2,36 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
-from dataclasses import asdict
-from pathlib import Path
-from typing import Any, NoReturn
-
 import click
-from rich.console import Console
 
 from racetrap.generators.presets import find_preset, with_settings
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.golden_model.scord.scord import Scord
-from racetrap.golden_model.trace import Trace, read_trace
-from racetrap.output import (
-    ExitStatus,
-    fail,
-    input_errors,
-    json_option,
-    print_table,
-    report_console,
-    set_option,
-    size_option,
-    write_json,
-)
-from racetrap.reports import (
-    check_geometry,
-    find_races,
-    finding_to_dict,
-    print_findings,
-    region_of,
-)
-from racetrap.sim.cocotb_run import RunResult, SimulationError, run
-from racetrap.sim.gpu.program import program_region
-from racetrap.sim.scord.suite import suite_runs
-from racetrap.sim.scord.verdicts import gather, write_junit
-from racetrap.sim.tools import missing_tools
-from racetrap.sim.verilator import BuildError, build, cache_folder
+from racetrap.golden_model.sigrace.environment import ENVIRONMENTS
+from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.golden_model.trace import ThreadTrace, Trace, read_trace
+from racetrap.output import input_errors, json_option, set_option, size_option
 
 __all__ = ["command"]
 
-_TESTS = "racetrap.tb.scord.play_tests"
-_SUITES = ("scor-micro", "scor-apps")
-#: The suite's table has names worth reading: it is not squeezed into a narrow terminal.
-_TABLE_WIDTH = 150
+#: Suites, with the system that each is for.
+_SUITES = {"scor-micro": "scord", "scor-apps": "scord", "threads": "sigrace"}
 
 
-def _simulate(
-    preset: str, params: ScordParams, case: str, plan: dict[str, Any], seed: int, waves: bool
-) -> RunResult:
-    """Build and run, with a progress bar on a terminal; failures of tools end the command."""
-    from rich.progress import Progress  # slow to import
-
-    if missing := missing_tools():
-        fail(missing[0], ExitStatus.FAILED)
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("Building", total=None)
-
-        def watch(note: dict[str, Any]) -> None:
-            if "total" in note:
-                bar.update(
-                    task, description="Simulating", total=note["total"], completed=note["done"]
-                )
-
-        try:
-            model = build(preset, params, waves=waves)
-            folder = cache_folder() / "simulate" / f"{model.folder.name}-{case}"
-            return run(model, _TESTS, folder, plan, seed=seed, case=case, watch=watch)
-        except (BuildError, SimulationError) as error:
-            fail(error, ExitStatus.FAILED)
-
-
-def _failure(result: RunResult) -> str | None:
-    """What went wrong in the simulation, if something did."""
-    if not result.failures:
-        return None
-    done = [note for note in result.notes if "run" in note]
-    after = f" after {done[-1]['run']}, {done[-1]['schedule']}" if done else ""
-    return f"Hardware and golden model disagree{after}: {result.failures[0].failure}"
-
-
-def _say_where(console: Console, result: RunResult, waves: bool) -> None:
-    if waves:
-        console.print(f"Waves: {result.folder / 'dump.vcd'}", markup=False)
-
-
-def _fail_with_rerun(message: str, result: RunResult, seed: int) -> NoReturn:
-    line = shlex.join(["racetrap", *sys.argv[1:]])
-    if "--seed" not in sys.argv:
-        line += f" --seed {seed}"
-    click.echo(f"Log: {result.folder / 'simulation.log'}; run again: {line}", err=True)
-    fail(message, ExitStatus.FAILED)
-
-
-def _suite(
-    preset: str, params: ScordParams, schedules: int, seed: int, waves: bool,
-    json_file: str | None, junit_file: str | None,
-) -> NoReturn:  # fmt: skip
-    with input_errors():
-        program_region().check(params)
-        list(suite_runs(params, schedules, seed))
-    result = _simulate(preset, params, "play_suite", {"schedules": schedules}, seed, waves)
-    verdicts, failure = gather(result.notes), _failure(result)
-    console = report_console(json_file)
-    console.width = max(console.width, _TABLE_WIDTH)
-    rows = [
-        (
-            verdict.name, verdict.expected, verdict.golden, verdict.rtl,
-            ", ".join(sorted(verdict.kinds)), ", ".join(sorted(verdict.scopes)),
-            max(verdict.cycles), verdict.schedules,
-        )
-        for verdict in verdicts
-    ]  # fmt: skip
-    columns = [
-        "micro-benchmark", "expected", "golden", "RTL", "kinds", "scope", "cycles", "schedules",
-    ]  # fmt: skip
-    print_table(console, f"ScoR micro-benchmarks on {preset}, seed {seed}", columns, rows)
-    right = sum(verdict.is_right for verdict in verdicts)
-    console.print(f"Right in every schedule: {right} of {len(verdicts)} micro-benchmarks.")
-    _say_where(console, result, waves)
-    write_json(json_file, {
-        "preset": preset, "parameters": asdict(params), "seed": seed, "failure": failure,
-        "benchmarks": [verdict.to_json() for verdict in verdicts],
-    })  # fmt: skip
-    if junit_file is not None:
-        with input_errors():
-            write_junit(Path(junit_file), f"scor-micro.{preset}", verdicts, failure)
-    if failure is not None:
-        _fail_with_rerun(failure, result, seed)
-    if right != len(verdicts) or not verdicts:
-        _fail_with_rerun("Every verdict must be as expected", result, seed)
-    sys.exit(ExitStatus.NO_RACE)
-
-
-def _trace(
-    preset: str, params: ScordParams, path: str, trace: Trace, seed: int, waves: bool,
-    json_file: str | None,
-) -> NoReturn:  # fmt: skip
-    try:
-        check_geometry(trace.header.geometry, params)
-        region = region_of(trace.header, params)
-        findings = find_races(trace, params, region, Scord(params, region), trace.header.locations)
-    except ValueError as error:
-        fail(f"{path}: {error}")
-    plan = {"trace": str(Path(path).resolve()), "region": asdict(region)}
-    result = _simulate(preset, params, "play_trace", plan, seed, waves)
-    if failure := _failure(result):
-        _fail_with_rerun(failure, result, seed)
-    kernels = [note for note in result.notes if "kernel" in note]
-    races = sum(len(note["rtl"]) for note in kernels)
-    steps, cycles = (sum(note[name] for note in kernels) for name in ("steps", "cycles"))
-    if races != len(findings):
-        message = f"Races of the hardware must number {len(findings)}, not {races}"
-        _fail_with_rerun(message, result, seed)
-    console = report_console(json_file)
-    print_findings(console, findings)
-    console.print(
-        f"Races: {races} in {len(trace)} events; hardware and golden model agree in all "
-        f"{steps} steps ({cycles} cycles)."
-    )
-    _say_where(console, result, waves)
-    write_json(json_file, {
-        "trace": path, "preset": preset, "parameters": asdict(params), "seed": seed,
-        "events": len(trace), "steps": steps, "cycles": cycles,
-        "races": [finding_to_dict(finding) for finding in findings],
-    })  # fmt: skip
-    sys.exit(ExitStatus.RACES if races else ExitStatus.NO_RACE)
+def _check(
+    params: ScordParams | SigraceParams, trace: Trace | ThreadTrace | None, suite: str | None
+) -> None:
+    """Refuse a preset of one detector for the stimulus of the other."""
+    if not params.trace_port:
+        raise ValueError("Parameter trace_port must be true to compare steps, not false")
+    wanted = _SUITES[suite] if suite is not None else trace.header.system if trace else ""
+    if isinstance(params, SigraceParams) != (wanted == "sigrace"):
+        raise ValueError(f"Preset must be one of {wanted} for {suite or 'this trace'}")
 
 
 @click.command("simulate")
 @click.argument("preset_name", metavar="PRESET")
 @click.argument("trace_file", metavar="[TRACE]", required=False)
-@click.option("--suite", type=click.Choice(_SUITES), help="Run a suite instead of a trace.")
+@click.option("--suite", type=click.Choice(list(_SUITES)), help="Run a suite instead of a trace.")
 @click.option("--seed", default=1, show_default=True, help="Seed of everything random.")
 @click.option(
     "--schedules", type=click.IntRange(min=0), default=4, show_default=True,
@@ -182,13 +39,17 @@ def _trace(
     "of each application.",
 )  # fmt: skip
 @size_option
+@click.option(
+    "--environment", type=click.Choice(ENVIRONMENTS), default="fixed", show_default=True,
+    help="How threads are put on cores.",
+)  # fmt: skip
 @click.option("--waves", is_flag=True, help="Write waves as a VCD file.")
 @click.option("--junit", "junit_file", metavar="FILE", help="Write the suite's verdicts as JUnit.")
 @set_option
 @json_option
 def command(
     preset_name: str, trace_file: str | None, suite: str | None, seed: int, schedules: int,
-    size: str, waves: bool, junit_file: str | None, settings: tuple[str, ...],
+    size: str, environment: str, waves: bool, junit_file: str | None, settings: tuple[str, ...],
     json_file: str | None,
 ) -> None:  # fmt: skip
     """Simulate PRESET with the trace file TRACE, or with a suite, and compare every step.
@@ -200,18 +61,37 @@ def command(
         raise click.UsageError("Give either a TRACE or --suite.")
     with input_errors():
         params = with_settings(find_preset(preset_name).params, settings)
-        if not params.trace_port:
-            raise ValueError("Parameter trace_port must be true to compare steps, not false")
         trace = None if trace_file is None else read_trace(trace_file)
-    if suite == "scor-apps":
+        _check(params, trace, suite)
+        if junit_file and suite != "scor-micro":
+            raise ValueError("Option --junit must come with the suite scor-micro")
+        if suite == "threads" and size == "paper":
+            raise ValueError("Option --size must be tiny or small for threads, not paper")
+        if waves and suite in ("scor-apps", "threads"):
+            raise ValueError(f"Option --waves must come without {suite}")
+        if suite == "scor-apps" and schedules < 1:
+            raise ValueError("Option --schedules must be at least 1 for scor-apps, not 0")
+    if isinstance(params, SigraceParams):
+        _simulate_threads(preset_name, params, trace_file, trace, size, environment, seed, waves,
+                          json_file)  # fmt: skip
+    elif suite == "scor-apps":
         from racetrap.application_suite import run_applications  # the executor: slow to import
 
-        with input_errors():
-            if waves or junit_file:
-                raise ValueError("Options --waves and --junit must come without scor-apps")
-            if schedules < 1:
-                raise ValueError("Option --schedules must be at least 1 for scor-apps, not 0")
         run_applications(preset_name, params, size, schedules, seed, json_file)
-    if trace is None:
-        _suite(preset_name, params, schedules, seed, waves, json_file, junit_file)
-    _trace(preset_name, params, trace_file or "", trace, seed, waves, json_file)
+    else:
+        from racetrap.gpu_simulation import run_gpu_trace, run_micro_benchmarks
+
+        if isinstance(trace, Trace):
+            run_gpu_trace(preset_name, params, trace_file or "", trace, seed, waves, json_file)
+        run_micro_benchmarks(preset_name, params, schedules, seed, waves, json_file, junit_file)
+
+
+def _simulate_threads(
+    preset: str, params: SigraceParams, trace_file: str | None, trace: Trace | ThreadTrace | None,
+    size: str, environment: str, seed: int, waves: bool, json_file: str | None,
+) -> None:  # fmt: skip
+    from racetrap.thread_simulation import run_programs, run_thread_trace
+
+    if isinstance(trace, ThreadTrace):
+        run_thread_trace(preset, params, trace_file or "", trace, environment, seed, json_file)
+    run_programs(preset, params, size, environment, seed, json_file)

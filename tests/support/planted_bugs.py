@@ -155,7 +155,10 @@ PLANTED_BUGS: dict[str, PlantedBug] = {
         "count.unmonitored.eq(is_fence)",
     ),
     "register-ignores-strobes": _bug(
-        "common/registers.py", "(value & ~mask) | (data & mask)", "data", "register_tests"
+        "common/registers.py",
+        "value.eq((value & ~mask) | (data & mask))",
+        "value.eq(data)",
+        "register_tests",
     ),
     "launch-takes-misaligned-metadata": _bug(
         "scord/launch_control.py",
