@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 import time
 from dataclasses import asdict
 from importlib.metadata import version
@@ -13,11 +11,18 @@ from typing import Any
 import click
 from rich.console import Console
 
+from racetrap.commands.evaluate_sigrace import sigrace
+from racetrap.evaluation import (
+    check_writable,
+    command_line,
+    hardware_of,
+    html_option,
+    workers_option,
+)
 from racetrap.generators.presets import SCORD_PRESETS
 from racetrap.output import (
     ExitStatus,
     fail,
-    input_errors,
     json_option,
     print_table,
     report_console,
@@ -29,10 +34,8 @@ from racetrap.sim.evaluation.scord.paper import RACES
 from racetrap.sim.evaluation.scord.programs import Build, Schedule, applications, micro_benchmarks
 from racetrap.sim.evaluation.scord.runs import Job, run_jobs
 from racetrap.sim.evaluation.scord.tables import BuildSummary, Tables, make_tables
-from racetrap.sim.fast.build import FastModel, build_fast
+from racetrap.sim.fast.build import FastModel
 from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2
-from racetrap.sim.tools import missing_tools
-from racetrap.sim.verilator import BuildError
 from racetrap.worker_pool import worker_pool
 
 __all__ = ["command"]
@@ -46,16 +49,7 @@ def command() -> None:
     """Make the papers' tables from runs on this machine."""
 
 
-def _hardware(wanted: bool) -> FastModel | None:
-    if not wanted:
-        return None
-    if missing := missing_tools():
-        fail(missing[0], ExitStatus.FAILED)
-    preset = SCORD_PRESETS[DETECTORS["cached"]]
-    try:
-        return build_fast(preset.name, preset.params)
-    except BuildError as error:
-        fail(error, ExitStatus.FAILED)
+command.add_command(sigrace)
 
 
 def _jobs(
@@ -166,10 +160,8 @@ def _problems(tables: Tables) -> list[str]:
     help="Log2 of the bytes that are monitored at least; caching misses more in a tight region.",
 )  # fmt: skip
 @click.option("--seed", default=1, show_default=True, help="Seed of inputs and schedules.")
-@click.option(
-    "--workers", default=2, show_default=True, type=click.IntRange(1, 64), help="Processes."
-)
-@click.option("--html", "html_file", metavar="FILE", help="Write a page with tables and plots.")
+@workers_option
+@html_option
 @json_option
 def scor(
     size: str, workloads: tuple[str, ...], race_free: bool, schedules: int, hardware: int,
@@ -183,16 +175,15 @@ def scor(
     Exit status 0 if hardware and golden model agree and the oracle finds no race in a
     race-free build, else 3.
     """
-    if html_file is not None:
-        with input_errors():
-            Path(html_file).open("a").close()  # now, not after a long run
+    check_writable(html_file)
     builds = [
         build
         for build in (*applications(), *micro_benchmarks())
         if (not workloads or build.row in workloads) and not (race_free and build.racy)
     ]
     started = time.perf_counter()
-    jobs = _jobs(builds, size, schedules, seed, _hardware(bool(hardware)), hardware, region_log2)
+    model = hardware_of(SCORD_PRESETS[DETECTORS["cached"]]) if hardware else None
+    jobs = _jobs(builds, size, schedules, seed, model, hardware, region_log2)
     with worker_pool(workers, "Running", len(jobs)) as (pool, done):
         results = run_jobs(jobs, pool, done)
     tables = make_tables(results)
@@ -225,8 +216,7 @@ def scor(
     if html_file is not None:
         from racetrap.sim.evaluation.scord.page import html_page  # brings in the plots: slow
 
-        line = shlex.join(["racetrap", *sys.argv[1:]])
-        Path(html_file).write_text(html_page(tables, facts, line), encoding="utf-8")
+        Path(html_file).write_text(html_page(tables, facts, command_line()), encoding="utf-8")
     console.print("; ".join(f"{name} {value}" for name, value in facts.items()), markup=False)
     if problems:
         fail(problems[0], ExitStatus.FAILED)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from jinja2 import Environment, StrictUndefined
-
+from racetrap.sim.evaluation.page import render
 from racetrap.sim.evaluation.scord.paper import MICRO_BENCHMARKS_ROW
 from racetrap.sim.evaluation.scord.plots import plot_false_races, plot_races
 from racetrap.sim.evaluation.scord.tables import Tables
@@ -26,15 +25,12 @@ def html_page(tables: Tables, facts: Mapping[str, object], command: str) -> str:
     command : str
         The command that makes them again.
     """
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True
-    )
-    source = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
-    return environment.from_string(source).render(
-        tables=tables,
-        facts=facts,
-        command=command,
-        micro=MICRO_BENCHMARKS_ROW,
-        races_plot=plot_races(tables.races[:-1]),
-        false_plot=plot_false_races(tables.false_races),
-    )
+    values = {
+        "tables": tables,
+        "facts": facts,
+        "command": command,
+        "micro": MICRO_BENCHMARKS_ROW,
+        "races_plot": plot_races(tables.races[:-1]),
+        "false_plot": plot_false_races(tables.false_races),
+    }
+    return render(Path(__file__).with_name("page.html"), values)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 
-import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from racetrap.sim.evaluation.scord.tables import FalseRow, RaceRow
+from racetrap.sim.evaluation.svg import svg_text
 
 __all__ = ["plot_false_races", "plot_races"]
 
@@ -39,9 +38,8 @@ def plot_false_races(rows: Sequence[FalseRow]) -> str:
 
 def _bars(labels: Sequence[str], series: dict[str, list[int]], title: str) -> str:
     """Grouped bars, each with its value on top."""
-    # A fixed salt and no date make the file reproducible; text stays text, for reading aloud.
-    with mpl.rc_context({"svg.hashsalt": "racetrap", "svg.fonttype": "none"}):
-        figure = Figure(figsize=_INCHES, layout="constrained")
+
+    def draw(figure: Figure) -> None:
         axes = figure.add_subplot()
         width = _BAR_WIDTH / len(series)
         for number, (name, values) in enumerate(series.items()):
@@ -53,8 +51,5 @@ def _bars(labels: Sequence[str], series: dict[str, list[int]], title: str) -> st
         axes.set_ylabel(title)
         axes.spines[["top", "right"]].set_visible(False)
         axes.legend(frameon=False, fontsize=8, ncols=2)
-        text = io.StringIO()
-        figure.savefig(text, format="svg", metadata={"Date": None})
-    # The declarations before it belong to a file of its own, not to a page.
-    svg = text.getvalue()
-    return svg[svg.index("<svg") :]
+
+    return svg_text(_INCHES, draw)
