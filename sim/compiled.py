@@ -32,12 +32,17 @@ from racetrap.sim.build_cache import BuildError, cache_folder, locked, run_tool
 
 __all__ = ["build_compiled", "is_compiled", "main", "use_compiled"]
 
-#: Modules of ``racetrap.golden_model.scord`` in which the time goes, and what they build on.
+_PACKAGE = "racetrap.golden_model"
+#: Modules of it in which the time goes, and what they build on.
 _MODULES = (
-    "barrier_ids", "bloom_filter", "detection_logic", "detector_bank", "fence_file",
-    "interleaver", "lock_hash", "lock_table", "metadata", "packets", "tracker",
+    "scord.barrier_ids", "scord.bloom_filter", "scord.detection_logic", "scord.detector_bank",
+    "scord.fence_file", "scord.interleaver", "scord.lock_hash", "scord.lock_table",
+    "scord.metadata", "scord.packets", "scord.tracker",
+    "sigrace.address_set", "sigrace.bit_stream", "sigrace.block", "sigrace.compressor",
+    "sigrace.conflict_log", "sigrace.core_to_thread", "sigrace.core_unit", "sigrace.decompressor",
+    "sigrace.history_queue", "sigrace.packets", "sigrace.rdm", "sigrace.signature",
+    "sigrace.timestamp",
 )  # fmt: skip
-_PACKAGE = "racetrap.golden_model.scord"
 _SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
 _SETUP = """\
 from mypyc.build import mypycify
@@ -99,7 +104,7 @@ def _compile(root: Path, folder: Path) -> None:
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(root, package / "golden_model", ignore=ignored)
     shutil.copy(Path(racetrap.__path__[0]) / "__init__.py", package)
-    files = [f"{_PACKAGE.replace('.', '/')}/{name}.py" for name in _MODULES]
+    files = [f"{_PACKAGE}.{name}".replace(".", "/") + ".py" for name in _MODULES]
     setup = _SETUP.format(files=["--follow-imports=silent", *files])
     (folder / "setup.py").write_text(setup, encoding="utf-8")
     run_tool([sys.executable, "setup.py", "--quiet", "build_ext", "--inplace"], folder)
@@ -130,8 +135,9 @@ def use_compiled() -> bool:
 
 def is_compiled() -> bool:
     """Whether the golden model that this process uses is the compiled one."""
-    bank = importlib.import_module(f"{_PACKAGE}.detector_bank")
-    return (bank.__file__ or "").endswith(_SUFFIX)
+    modules = [sys.modules.get(f"{_PACKAGE}.{name}") for name in _MODULES]
+    files = [module.__file__ or "" for module in modules if module is not None]
+    return bool(files) and all(file.endswith(_SUFFIX) for file in files)
 
 
 def main(arguments: Sequence[str]) -> None:

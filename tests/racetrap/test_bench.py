@@ -7,9 +7,10 @@ import pytest
 from racetrap.commands import bench as command
 from racetrap.sim.evaluation.scord import kernel_rates
 from racetrap.sim.evaluation.scord.kernel_rates import ApplicationRate
+from racetrap.sim.fast.rates import Rate, Rates
 from racetrap.sim.fast.scord import bench, speed
 from racetrap.sim.fast.scord.bench import Bandwidth
-from racetrap.sim.fast.scord.speed import Cocotb, Rate, Rates
+from racetrap.sim.fast.scord.speed import Cocotb
 from racetrap.sim.mismatch import Mismatch
 
 

@@ -10,16 +10,11 @@ Ref: ScoRD (ISCA'20) Table V (the GPU simulated).
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import time
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
-from statistics import median
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from racetrap.generators.presets import SCORD_PRESETS
 from racetrap.golden_model.scord.detector_bank import DetectorBank
@@ -30,6 +25,7 @@ from racetrap.sim.build_cache import BuildError
 from racetrap.sim.cocotb_run import run
 from racetrap.sim.compiled import is_compiled
 from racetrap.sim.fast.build import build_fast
+from racetrap.sim.fast.rates import Rates, child_rates, rate
 from racetrap.sim.fast.scord.batch import BatchScoreboard
 from racetrap.sim.fast.scord.compare import check_launch, collector_off
 from racetrap.sim.fast.scord.simulation import FastSim
@@ -37,7 +33,7 @@ from racetrap.sim.gpu.knobs import KNOBS
 from racetrap.sim.gpu.random_events import random_events, transactions_of
 from racetrap.sim.verilator import build
 
-__all__ = ["Cocotb", "Rate", "Rates", "cocotb", "rates", "rates_in_child"]
+__all__ = ["Cocotb", "cocotb", "rates", "rates_in_child"]
 
 _PRESET, _KNOBS = "scord", "streaming"
 _PARAMS = SCORD_PRESETS[_PRESET].params
@@ -46,34 +42,6 @@ _REGION = Region(size_log2=17, metadata_base=1 << 20)
 _INSTRUCTIONS, _FEW_INSTRUCTIONS = 8000, 400
 _SEED = 1
 _Traffic = list[tuple[int, Transaction]]
-
-
-@dataclass(frozen=True)
-class Rate:
-    """Accesses a second: the median of some runs, the slowest and the fastest."""
-
-    median: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class Rates:
-    """Rates on one workload.
-
-    Parameters
-    ----------
-    compiled : bool
-        Whether the golden model is the compiled one.
-    golden, hardware, together : Rate
-        Of the golden model alone, of the hardware's simulation alone, and of both with
-        everything compared.
-    """
-
-    compiled: bool
-    golden: Rate
-    hardware: Rate
-    together: Rate
 
 
 @dataclass(frozen=True)
@@ -87,12 +55,6 @@ class Cocotb:
 def _traffic(seed: int, instructions: int) -> _Traffic:
     events = random_events(_PARAMS, _REGION, KNOBS[_KNOBS], seed, instructions)
     return list(transactions_of(events, _PARAMS))
-
-
-def _rate(accesses: int, runs: int, work: Callable[[], float]) -> Rate:
-    """Rate of ``work``, which gives the seconds that it took."""
-    measured = [accesses / work() for _ in range(runs)]
-    return Rate(median(measured), min(measured), max(measured))
 
 
 def _golden(traffic: _Traffic) -> float:
@@ -145,37 +107,21 @@ def rates(instructions: int = _INSTRUCTIONS, runs: int = 5) -> Rates:
         accesses = check_launch(sim, _PARAMS, _REGION, traffic).accesses
         return Rates(
             is_compiled(),
-            golden=_rate(accesses, runs, lambda: _golden(traffic)),
-            hardware=_rate(accesses, runs, hardware),
-            together=_rate(accesses, runs, lambda: _together(sim, traffic)),
+            golden=rate(accesses, runs, lambda: _golden(traffic)),
+            hardware=rate(accesses, runs, hardware),
+            together=rate(accesses, runs, lambda: _together(sim, traffic)),
         )
 
 
 def rates_in_child(compiled: bool) -> Rates:
     """Measure in a process of its own, with the compiled golden model or the plain one.
 
-    Without mypyc the plain one is measured in either case.
-
     Raises
     ------
     BuildError
-        If the process fails; the text ends with what it said.
+        As of ``child_rates``.
     """
-    modules = ["racetrap.sim.fast.scord.speed"]
-    if compiled:
-        modules.insert(0, "racetrap.sim.compiled")
-    command = [sys.executable, "-m", *modules]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise BuildError(f"Measurement {' '.join(modules)} failed:\n{done.stderr}")
-    sys.stderr.write(done.stderr)
-    document: dict[str, Any] = json.loads(done.stdout)
-    return Rates(
-        document["compiled"],
-        golden=Rate(**document["golden"]),
-        hardware=Rate(**document["hardware"]),
-        together=Rate(**document["together"]),
-    )
+    return child_rates("racetrap.sim.fast.scord.speed", compiled)
 
 
 def cocotb(tests: str) -> Cocotb:
@@ -207,7 +153,7 @@ def cocotb(tests: str) -> Cocotb:
             raise BuildError(
                 f"Bench must check the same {accesses} accesses, not {note['counters']['accesses']}"
             )
-        fast = _rate(accesses, 5, lambda: _together(sim, traffic))
+        fast = rate(accesses, 5, lambda: _together(sim, traffic))
     return Cocotb(accesses / note["seconds"], fast.median)
 
 

@@ -5,6 +5,7 @@ Ref: SigRace (ISCA'09) Sections 3 and 4.3.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from ctypes import byref
 from dataclasses import dataclass, field
@@ -60,6 +61,11 @@ class FastSim(Simulation):
     timing : Timing
         How cores behave; may be set again between runs.
 
+    Attributes
+    ----------
+    seconds : float
+        Seconds of the processor that all runs of the hardware took.
+
     Raises
     ------
     SimulationError
@@ -74,6 +80,7 @@ class FastSim(Simulation):
         self._units = model.params.cores * model.params.contexts
         self._buffers: dict[object, NDArray] = {}  # what the library points to
         self._control = 0
+        self.seconds = 0.0
         self.timing = timing or Timing()
 
     @property
@@ -171,7 +178,10 @@ class FastSim(Simulation):
         remaps = self._buffers["remaps"] = np.array(rows, dtype=np.uint64)
         select, mapping = self._registers["MAP_SELECT"], self._registers["MAP"]
         self._library.sim_remaps(self._sim, remaps.ctypes.data, len(rows), select, mapping)
-        if self._library.sim_run(self._sim, messages, traps):
+        started = time.process_time()
+        failed = self._library.sim_run(self._sim, messages, traps)
+        self.seconds += time.process_time() - started
+        if failed:
             raise SimulationError(self._failure())
 
     def _unit(self, place: Remap) -> int:

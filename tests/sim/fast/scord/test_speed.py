@@ -3,8 +3,10 @@
 import pytest
 
 from racetrap.sim.build_cache import BuildError
+from racetrap.sim.fast import rates as fast_rates
+from racetrap.sim.fast.rates import Rate
 from racetrap.sim.fast.scord import speed
-from racetrap.sim.fast.scord.speed import Rate, cocotb, rates
+from racetrap.sim.fast.scord.speed import cocotb, rates
 
 # One process builds the system once; the others find it in the cache.
 pytestmark = pytest.mark.xdist_group("bench")
@@ -31,14 +33,16 @@ def test_child_runs_the_model_asked_for(monkeypatch, compiled):
             '"together": {"median": 2, "low": 1, "high": 3}}'
         )
 
-    monkeypatch.setattr(speed.subprocess, "run", lambda *command, **_: seen.extend(command) or Done)
+    monkeypatch.setattr(
+        fast_rates.subprocess, "run", lambda *command, **_: seen.extend(command) or Done
+    )
     assert speed.rates_in_child(compiled).golden == Rate(2, 1, 3)
     assert ("racetrap.sim.compiled" in seen[0]) == compiled
 
 
 def test_failed_child(monkeypatch):
-    monkeypatch.setattr(speed.sys, "executable", "/bin/false")
-    with pytest.raises(BuildError, match=r"Measurement racetrap\.sim\.fast\.speed failed"):
+    monkeypatch.setattr(fast_rates.sys, "executable", "/bin/false")
+    with pytest.raises(BuildError, match=r"Measurement racetrap\.sim\.fast\.scord\.speed failed"):
         speed.rates_in_child(False)
 
 

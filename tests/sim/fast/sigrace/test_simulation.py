@@ -24,7 +24,7 @@ def test_registers(sim):
 
 
 def test_one_block(sim, model):
-    sim.run(Program([_BLOCK, []], [(Remap(0, 0, 0), 0)], [[(0, 1)], []]), 1, 0)
+    sim.run(Program([_BLOCK, []], [(Remap(0, 0, 0), 0)], [[(0, 1, 0)], []]), 1, 0)
     assert [step.event for step in sim.core_steps(0)] == _BLOCK
     assert sim.core_steps(0)[-1].sent == 1
     assert not sim.core_steps(1)
@@ -41,7 +41,7 @@ def test_a_remap_waits_for_its_messages(sim):
     program = Program(
         [[*_BLOCK, *again], []],
         [(Remap(0, 0, 0), 0), (Remap(0, 0, 2), 1)],
-        [[(0, 1), (len(_BLOCK), 2)], []],
+        [[(0, 1, 0), (len(_BLOCK), 2, 0)], []],
     )
     sim.run(program, 2, 0)
     assert [(step.kind, step.thread) for step in sim.rdm_steps()] == [
@@ -50,7 +50,7 @@ def test_a_remap_waits_for_its_messages(sim):
 
 
 def test_silence_ends_the_run(sim):
-    program = Program([_BLOCK, []], [(Remap(0, 0, 0), 1)], [[(0, 1)], []])
+    program = Program([_BLOCK, []], [(Remap(0, 0, 0), 1)], [[(0, 1, 0)], []])
     with pytest.raises(
         SimulationError, match=r"nothing moved for 5001 cycles .*: 0 messages and 0 of 1 remaps "
         r"done, events waiting and under way by context 3\+0 0\+0",
@@ -61,7 +61,7 @@ def test_silence_ends_the_run(sim):
 def test_simulations_are_independent(model):
     with FastSim(model) as one, FastSim(model) as other:
         one.control()
-        one.run(Program([_BLOCK, []], [(Remap(0, 0, 0), 0)], [[(0, 1)], []]), 1, 0)
+        one.run(Program([_BLOCK, []], [(Remap(0, 0, 0), 0)], [[(0, 1, 0)], []]), 1, 0)
         assert other.stats.cycles < one.stats.cycles
         assert other.counters()["messages"] == 0
 

@@ -1,0 +1,104 @@
+"""Speed of SigRace's simulation: events a second of the golden model, the hardware and both.
+
+``python -m racetrap.sim.fast.sigrace.speed`` prints the rates with the golden model that the
+process uses (see ``racetrap.sim.compiled``).
+
+Ref: SigRace (ISCA'09) Table 4 (the multiprocessor simulated).
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict
+
+from racetrap.generators.presets import SIGRACE_PRESETS
+from racetrap.golden_model.sigrace.core_unit import CoreUnit
+from racetrap.golden_model.sigrace.environment import Command, Remap
+from racetrap.golden_model.sigrace.rdm import Rdm
+from racetrap.sim.compiled import is_compiled
+from racetrap.sim.fast.build import build_fast
+from racetrap.sim.fast.rates import Rates, child_rates, rate
+from racetrap.sim.fast.sigrace.compare import check_commands
+from racetrap.sim.fast.sigrace.simulation import FastSim
+from racetrap.sim.sigrace.knobs import KNOBS
+from racetrap.sim.sigrace.random_events import random_events
+from racetrap.sim.sigrace.scoreboard import Scoreboard
+
+__all__ = ["rates", "rates_in_child"]
+
+_PRESET, _KNOBS = "sigrace", "mixed"
+_PARAMS = SIGRACE_PRESETS[_PRESET].params
+_ACTIONS = 100_000
+_SEED = 1
+
+
+def _golden(commands: list[Command]) -> float:
+    """Seconds of the golden model in the commands' order."""
+    units = {
+        (core, context): CoreUnit(_PARAMS, core, context)
+        for core in range(_PARAMS.cores)
+        for context in range(_PARAMS.contexts)
+    }
+    rdm = Rdm(_PARAMS)
+    started = time.process_time()
+    for command in commands:
+        if isinstance(command, Remap):
+            rdm.map(*command)
+            continue
+        unit = units[command.core, command.context]
+        unit.step(command.event)
+        for block in unit.blocks:
+            rdm.summary(block.summary(_PARAMS))
+        unit.blocks.clear()
+        unit.traps.clear()
+    return time.process_time() - started
+
+
+def _together(commands: list[Command]) -> tuple[float, float]:
+    """Seconds of hardware and golden model with everything compared, and of the hardware."""
+    with FastSim(build_fast(_PRESET, _PARAMS)) as sim:
+        sim.control()
+        started = time.process_time()
+        check_commands(sim, Scoreboard(_PARAMS), _PARAMS, commands)
+        return time.process_time() - started, sim.seconds
+
+
+def rates(actions: int = _ACTIONS, runs: int = 5) -> Rates:
+    """Measure in this process.
+
+    Parameters
+    ----------
+    actions : int
+        Actions of the workload, most of which are an event.
+    runs : int
+        Runs of each measurement.
+
+    Raises
+    ------
+    BuildError, Mismatch, SimulationError
+        As of ``check_commands``, and if the hardware cannot be built.
+    """
+    commands = list(random_events(_PARAMS, KNOBS[_KNOBS], _SEED, actions))
+    events = sum(not isinstance(command, Remap) for command in commands)
+    return Rates(
+        is_compiled(),
+        golden=rate(events, runs, lambda: _golden(commands)),
+        hardware=rate(events, runs, lambda: _together(commands)[1]),
+        together=rate(events, runs, lambda: _together(commands)[0]),
+    )
+
+
+def rates_in_child(compiled: bool) -> Rates:
+    """Measure in a process of its own, with the compiled golden model or the plain one.
+
+    Raises
+    ------
+    BuildError
+        As of ``child_rates``.
+    """
+    return child_rates("racetrap.sim.fast.sigrace.speed", compiled)
+
+
+if __name__ == "__main__":
+    print(json.dumps(asdict(rates())))
