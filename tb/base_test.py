@@ -40,7 +40,9 @@ async def run_test(dut: Any, test: type[BaseTest]) -> None:
     """Run a UVM test on a device; pyuvm itself keeps state, so give each a process."""
     logging.getLogger().setLevel(logging.WARNING)
     bench = Bench(dut)
-    bench.note({"test": test.__name__, "seed": bench.plan["seed"]})
+    bench.note({
+        "test": test.__name__, "system": bench.plan["system"], "seed": bench.plan["seed"],
+    })  # fmt: skip
     root = uvm_root()
     root.clear_singletons(set())
     ConfigDB().set(None, "*", "BENCH", bench)

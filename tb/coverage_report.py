@@ -1,36 +1,61 @@
-"""Merges the coverage of several runs.
+"""Merges the coverage of several runs, of any of the systems.
 
-A file is either the notes of a bench run (``notes.jsonl``) or a JSON object of hits by bin.
+A file is either the notes of a bench run (``notes.jsonl``) or a JSON object of hits by bin.  Bins
+of different systems have different names, so that hits tell whose they are; notes say it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from racetrap.golden_model.scord.params import ScordParams
-from racetrap.tb.scord.coverage import Coverage
+from racetrap.tb.coverage import BinCounts
+from racetrap.tb.scord import coverage_bins as scord
+from racetrap.tb.sigrace import coverage_bins as sigrace
 
 __all__ = ["merge_files"]
 
+_MODELS = {"scord": scord, "sigrace": sigrace}
 
-def merge_files(paths: Iterable[Path]) -> Coverage:
-    """Coverage of all files together; ``ValueError`` if one is not what it should be."""
-    coverage = Coverage(ScordParams())
-    coverage.counts.clear()
+
+def merge_files(paths: Iterable[Path]) -> dict[str, BinCounts]:
+    """Coverage of all files together, by system; only systems that a file is of.
+
+    Raises
+    ------
+    ValueError
+        If a file is not what it should be.
+    """
+    merged: dict[str, BinCounts] = {}
     for path in paths:
-        for line in _documents(path):
-            counts = line.get("coverage", {}) if path.suffix == ".jsonl" else line
-            try:
-                coverage.merge(counts)
-            except (KeyError, TypeError) as error:
-                raise ValueError(f"{path}: {error}") from None
-    return coverage
+        try:
+            for system, counts in _documents(path):
+                bins = _MODELS[system]
+                if system not in merged:
+                    merged[system] = BinCounts(bins.BINS, bins.UNREACHABLE)
+                merged[system].merge(counts)
+        except (AttributeError, KeyError, TypeError) as error:
+            raise ValueError(f"{path}: {error}") from None
+    return merged
 
 
-def _documents(path: Path) -> list[dict]:
+def _documents(path: Path) -> list[tuple[str, Mapping[str, int]]]:
+    """Hits in a file, each with its system."""
     text = path.read_text(encoding="utf-8")
-    if path.suffix == ".jsonl":
-        return [json.loads(line) for line in text.splitlines()]
-    return [json.loads(text)]
+    if path.suffix != ".jsonl":
+        counts = json.loads(text)
+        return [(_system_of(counts), counts)]
+    notes = [json.loads(line) for line in text.splitlines()]
+    named = next((note["system"] for note in notes if "system" in note), None)
+    found = [note["coverage"] for note in notes if "coverage" in note]
+    return [(named or _system_of(counts), counts) for counts in found]
+
+
+def _system_of(counts: Mapping[str, int]) -> str:
+    """The system that has the first of the bins."""
+    first = next(iter(counts), "")
+    for system, bins in _MODELS.items():
+        if first in bins.BINS:
+            return system
+    raise KeyError(f"Coverage bin must be one of a system's, not {first!r}")

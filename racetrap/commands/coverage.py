@@ -25,16 +25,19 @@ __all__ = ["command"]
 def command(files: tuple[Path, ...], json_file: str | None) -> None:
     """Merge functional coverage and print every bin with its hits.
 
-    FILE is the notes of a bench run (notes.jsonl) or a JSON object of hits by bin.  Exit status
-    3 if a bin was missed that can be hit.
+    FILE is the notes of a bench run (notes.jsonl) or a JSON object of hits by bin, of any of the
+    systems; each system has a table of its own.  Exit status 3 if a bin was missed that can be
+    hit, 2 if no file has any coverage.
     """
     with input_errors():
-        coverage = merge_files(files)
-    print_table(
-        report_console(json_file),
-        "Functional coverage",
-        ["bin", "hits", "remark"],
-        coverage.table(),
-    )
-    write_json(json_file, {"bins": dict(coverage.counts), "missed": list(coverage.missed)})
-    raise SystemExit(ExitStatus.FAILED if coverage.missed else ExitStatus.NO_RACE)
+        merged = merge_files(files)
+        if not merged:
+            raise ValueError("Files must have the coverage of at least one run")
+    console = report_console(json_file)
+    for system, coverage in merged.items():
+        title = f"Functional coverage of {system}"
+        print_table(console, title, ["bin", "hits", "remark"], coverage.table())
+    missed = [name for coverage in merged.values() for name in coverage.missed]
+    bins = {name: hits for coverage in merged.values() for name, hits in coverage.counts.items()}
+    write_json(json_file, {"bins": bins, "missed": missed})
+    raise SystemExit(ExitStatus.FAILED if missed else ExitStatus.NO_RACE)

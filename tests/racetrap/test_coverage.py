@@ -30,3 +30,23 @@ def test_missed_bin_is_named(tmp_path):
 
 def test_unknown_bin_is_refused(tmp_path):
     assert _coverage(tmp_path, {"no.such.bin": 1}).exit_code == 2
+
+
+def test_notes_of_both_systems_get_a_table_each(tmp_path):
+    for system, name in (("scord", "launch"), ("sigrace", "queue.full")):
+        notes = [{"system": system, "test": "any"}, {"coverage": {name: 2}}]
+        (tmp_path / f"{system}.jsonl").write_text("\n".join(map(json.dumps, notes)))
+    files = [str(tmp_path / f"{system}.jsonl") for system in ("scord", "sigrace")]
+    out = tmp_path / "out.json"
+    result = CliRunner().invoke(cli, ["coverage", *files, "--json", str(out)])
+    assert result.exit_code == 3
+    assert json.loads(out.read_text())["bins"] == {"launch": 2, "queue.full": 2}
+    missed = json.loads(out.read_text())["missed"]
+    assert {"row.r1.load", "queue.empty"} <= set(missed)
+    assert not {"launch", "queue.full"} & set(missed)
+
+
+def test_notes_without_coverage_are_refused(tmp_path):
+    (tmp_path / "notes.jsonl").write_text('{"system": "scord"}\n')
+    result = CliRunner().invoke(cli, ["coverage", str(tmp_path / "notes.jsonl")])
+    assert result.exit_code == 2

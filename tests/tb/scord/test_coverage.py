@@ -1,7 +1,5 @@
 """Functional coverage: the model itself, and closure by the random benches."""
 
-import json
-
 import pytest
 
 from racetrap.golden_model.scord.packets import (
@@ -16,7 +14,6 @@ from racetrap.golden_model.scord.packets import (
 )
 from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.sim.scord.plans import fast_memory, hard_memory, random_plan
-from racetrap.tb.coverage_report import merge_files
 from racetrap.tb.scord.coverage import Coverage
 from racetrap.tb.scord.coverage_bins import BINS, UNREACHABLE
 
@@ -97,18 +94,6 @@ def test_unknown_bins_are_refused(coverage):
 
 def test_only_known_bins_have_reasons():
     assert UNREACHABLE.keys() <= BINS.keys()
-
-
-def test_files_are_merged(tmp_path):
-    (tmp_path / "a.jsonl").write_text('{"launch": 1}\n{"coverage": {"irq": 2}}\n')
-    (tmp_path / "b.json").write_text(json.dumps({"irq": 3, "launch": 1}))
-    merged = merge_files([tmp_path / "a.jsonl", tmp_path / "b.json"])
-    assert merged.to_json() == {"irq": 5, "launch": 1}
-    assert "row.r1.load" in merged.missed
-    assert ("irq", 5, "") in merged.table()
-    (tmp_path / "c.json").write_text('{"nonsense": 1}')
-    with pytest.raises(ValueError, match=r"c\.json"):
-        merge_files([tmp_path / "c.json"])
 
 
 def test_random_benches_hit_every_bin(model, bench):
