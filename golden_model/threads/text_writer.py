@@ -40,11 +40,11 @@ VALUE_WORDS: dict[ThreadEventKind, dict[str, int]] = {
 _CODES = {kind: tuple(words) for kind, words in VALUE_WORDS.items()}
 
 
-def _header_lines(header: ThreadTraceHeader) -> Iterator[str]:
+def _header_lines(header: ThreadTraceHeader, events: int) -> Iterator[str]:
     yield FIRST_LINE
     yield f"system {header.system}"
     yield f"threads {header.threads}"
-    yield from provenance_lines(header.source, header.seed, header.locations)
+    yield from provenance_lines(header.source, header.seed, header.locations, events)
 
 
 def _event_line(event: ThreadEvent) -> str:
@@ -68,7 +68,7 @@ def _event_line(event: ThreadEvent) -> str:
 
 def dump_text(trace: ThreadTrace, file: TextIO) -> None:
     """Write a trace in its text form."""
-    for line in _header_lines(trace.header):
+    for line in _header_lines(trace.header, len(trace)):
         file.write(line + "\n")
     file.write("\n")
     for event in trace:

@@ -42,7 +42,7 @@ _HEXADECIMAL = ("pc", "mask")
 _SHORTEST_RANGE = 3
 
 
-def _header_lines(header: TraceHeader) -> Iterator[str]:
+def _header_lines(header: TraceHeader, events: int) -> Iterator[str]:
     def numbers(data: dict[str, int]) -> str:
         return " ".join(
             f"{name}={value:#x}" if name == "data_base" else f"{name}={value}"
@@ -53,7 +53,7 @@ def _header_lines(header: TraceHeader) -> Iterator[str]:
     yield f"system {header.system}"
     yield f"geometry {numbers(asdict(header.geometry))}"
     yield f"region {numbers(asdict(header.region))}"
-    yield from provenance_lines(header.source, header.seed, header.locations)
+    yield from provenance_lines(header.source, header.seed, header.locations, events)
 
 
 def _run_length(lanes: tuple[Lane, ...], start: int) -> int:
@@ -118,7 +118,7 @@ def _event_line(event: Event) -> str:
 
 def dump_text(trace: Trace, file: TextIO) -> None:
     """Write a trace in its text form."""
-    for line in _header_lines(trace.header):
+    for line in _header_lines(trace.header, len(trace)):
         file.write(line + "\n")
     file.write("\n")
     for event in trace:

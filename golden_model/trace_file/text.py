@@ -18,7 +18,7 @@ FIRST_LINE = "racetrap-trace 2"
 #: Pattern of a number.
 NUMBER = r"(?:0x[0-9a-fA-F]{1,40}|[0-9]{1,40})"
 _NUMBER_RE = re.compile(NUMBER)
-_HEADER_WORDS = ("system", "geometry", "region", "threads", "source", "seed")
+_HEADER_WORDS = ("system", "geometry", "region", "threads", "source", "seed", "events")
 _LOCATION = "location"
 #: Beginnings of lines with a quoted string, in which # is no comment.
 _QUOTING = ("source ", f"{_LOCATION} ")
@@ -70,13 +70,16 @@ def assignments(words: list[str]) -> dict[str, int]:
     return values
 
 
-def provenance_lines(source: str, seed: int | None, locations: Mapping[int, str]) -> Iterator[str]:
+def provenance_lines(
+    source: str, seed: int | None, locations: Mapping[int, str], events: int
+) -> Iterator[str]:
     """Header lines that all traces have."""
     yield f"source {json.dumps(source, ensure_ascii=False)}"
     if seed is not None:
         yield f"seed {seed}"
     for pc, place in sorted(locations.items()):
         yield f"{_LOCATION} {pc:#x} {json.dumps(place, ensure_ascii=False)}"
+    yield f"events {events}"
 
 
 def _header_value(word: str, rest: str) -> Any:
@@ -86,7 +89,7 @@ def _header_value(word: str, rest: str) -> Any:
         return str(read_number(pc)), json.loads(place)
     if word == "system":
         return rest
-    if word in ("seed", "threads"):
+    if word in ("seed", "threads", "events"):
         return read_number(rest)
     if word == "source":
         return json.loads(rest)
@@ -170,4 +173,12 @@ def open_text(path: Path) -> TextFile:
     lines = list(_lines(text))
     _check_first_line(lines, place)
     header, used = _read_header(lines, place)
-    return TextFile(place, header, lines[used:])
+    events = lines[used:]
+    count = header.pop("events", None)
+    # What people write by hand need not count; what is counted cannot lose its end unnoticed.
+    if count is not None and (count != len(events) or not text.endswith("\n")):
+        raise TraceError(
+            place, Rule.FILE_LENGTH,
+            f"File must have {count} events, each with the end of its line, not {len(events)}",
+        )  # fmt: skip
+    return TextFile(place, header, events)

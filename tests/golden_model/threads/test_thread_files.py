@@ -82,6 +82,18 @@ def test_text_cut_within_every_line(tmp_path):
         assert caught.value.place.startswith(str(path))
 
 
+def test_written_text_cut_after_every_byte_of_its_events(tmp_path):
+    path = tmp_path / "cut.txt"
+    random_thread_trace(5, 3, events=30).write_text(path)
+    whole = path.read_text()
+    for length in range(whole.index("begin"), len(whole)):
+        path.write_text(whole[:length])
+        with pytest.raises(TraceError):
+            read_trace(path)
+    path.write_text(whole + "end thread=0\n")
+    _refuse(path, Rule.FILE_LENGTH, words="File must have")
+
+
 def _rewrite(path, counts, body):
     """Replace the two numbers of the prefix, and what follows the header."""
     raw = path.read_bytes()
