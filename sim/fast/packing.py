@@ -63,7 +63,16 @@ def _values(column: Sequence[int], width: int) -> NDArray[np.uint64]:
 
 def unpack_records(layout: Layout, words: NDArray[np.uint32]) -> list[list[int]]:
     """Values of each leaf field of the records in ``words``, in the layout's order."""
-    return [_unpack(words, offset, width).tolist() for _, offset, width in layout.flat()]
+    return [_integers(words, offset, width) for _, offset, width in layout.flat()]
+
+
+def _integers(words: NDArray[np.uint32], offset: int, width: int) -> list[int]:
+    """Values of a field of any width."""
+    if width <= 64:
+        return _unpack(words, offset, width).tolist()
+    low = _unpack(words, offset, 64).tolist()
+    high = _integers(words, offset + 64, width - 64)
+    return [upper << 64 | lower for lower, upper in zip(low, high, strict=True)]
 
 
 def unpack_column(layout: Layout, words: NDArray[np.uint32], field: str) -> NDArray[np.uint64]:

@@ -41,6 +41,14 @@ def test_column_by_name():
     assert unpack_column(layout, words, "b.d").tolist() == [7, 256]
 
 
+def test_fields_wider_than_a_machine_word_are_unpacked():
+    layout = Layout({"a": 5, "wide": 130, "b": 9})
+    values = {"a": 17, "wide": (0xABC << 118) | 0x1234_5678_9ABC_DEF1, "b": 300}
+    packed = layout.pack(values).to_bytes(4 * words_of(layout), "little")
+    words = np.frombuffer(packed, dtype=np.uint32).reshape(1, -1)
+    assert unpack_records(layout, words) == [[17], [values["wide"]], [300]]
+
+
 def test_no_records():
     layout = Layout({"a": 3, "b": 40})
     assert pack_records(layout, [(), ()]).shape == (0, 2)
