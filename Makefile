@@ -79,10 +79,12 @@ evaluate: $(READY)
 	@mkdir -p $(BUILD)/evaluate
 	$(BIN)/racetrap evaluate scor --html $(BUILD)/evaluate/scor.html --json $(BUILD)/evaluate/scor.json
 	$(BIN)/racetrap evaluate scor --size small --race-free --hardware 0 --json $(BUILD)/evaluate/scor-small.json
+	$(BIN)/racetrap evaluate sigrace --html $(BUILD)/evaluate/sigrace.html --json $(BUILD)/evaluate/sigrace.json
 
 docs: $(READY)
 	$(BIN)/python -m racetrap.generators.docs docs
 	$(BIN)/python -m racetrap.sim.gpu.concurrency.docs docs/concurrency-suite.md
+	$(BIN)/python -m racetrap.sim.cpu.programs_page docs/programs.md
 
 kernels: $(READY)
 	$(BIN)/python -m racetrap.sim.gpu.kernel_files
