@@ -128,7 +128,8 @@ def _report(
     console = report_console(json_file)
     console.width = max(console.width, _TABLE_WIDTH)
     for table in tables:
-        print_table(console, table.title, table.columns, [map(_shown, row) for row in table.rows])
+        rows = [[_shown(cell) for cell in row] for row in table.rows]
+        print_table(console, table.title, table.columns, rows)
     write_json(json_file, {
         **facts,
         "parameters": asdict(_PRESET.params),

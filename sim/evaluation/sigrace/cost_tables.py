@@ -33,13 +33,20 @@ __all__ = [
 ]
 
 _BYTE = 8
+#: Mean, 99th percentile (not given), bytes for 1,000 instructions.
+_PAPER_MESSAGES = (MESSAGE_BYTES, None, BYTES_PER_1000_INSTRUCTIONS)
 _Results = Sequence[ProgramResult]
 
 
 def message_table(results: _Results) -> Table:
     """Bytes of Summary messages in both forms."""
-    rows = [_message_cells(result) for result in results]
-    columns = list(zip(*rows, strict=True))
+    figures = [_message_figures(result) for result in results]
+    rows: list[tuple[Cell, ...]] = [
+        (result.program, _messages(result), *each)
+        for result, each in zip(results, figures, strict=True)
+    ]
+    means = map(fmean, zip(*figures, strict=True))
+    total: tuple[Cell, ...] = ("Mean of programs", sum(map(_messages, results)), *means)
     return Table(
         "messages",
         "Summary messages (Fig. 10(b))",
@@ -48,12 +55,7 @@ def message_table(results: _Results) -> Table:
         "about 100 bytes for its hashed signatures, compressed in a way that it does not tell.",
         ("program", "messages", "sets: mean", "sets: 99 %", "sets: per 1,000", "hashed: mean",
          "hashed: 99 %", "hashed: per 1,000"),
-        (
-            *((result.program, _messages(result), *row)
-              for result, row in zip(results, rows, strict=True)),
-            ("Mean of programs", sum(map(_messages, results)), *map(fmean, columns)),
-            ("Paper", None, None, None, None, MESSAGE_BYTES, None, BYTES_PER_1000_INSTRUCTIONS),
-        ),
+        (*rows, total, ("Paper", None, *_PAPER_MESSAGES, *_PAPER_MESSAGES)),
     )  # fmt: skip
 
 
@@ -61,7 +63,7 @@ def _messages(result: ProgramResult) -> int:
     return result.figures.messages[Form.SETS].messages
 
 
-def _message_cells(result: ProgramResult) -> tuple[float, ...]:
+def _message_figures(result: ProgramResult) -> tuple[float, ...]:
     sizes = [result.figures.messages[form] for form in (Form.SETS, Form.HASHED)]
     return tuple(
         figure
@@ -86,15 +88,15 @@ def instruction_table(results: _Results) -> Table:
             result.program, source,
             race.committed if race else None,
             race.repeated if race else None,
-            percent(race.overhead) if race else None,
+            percent(_overhead(race)),
             percent(_for_nothing(race)),
             percent(whole.overhead),
             result.existing.conflicts,
             result.existing.false_positives,
         ))  # fmt: skip
-    overhead = mean(results, lambda r: race.overhead if (race := first_race(r)) else None)
-    share = mean(results, lambda r: _for_nothing(first_race(r)))
-    whole_run = mean(results, lambda r: r.existing.statistics.overhead)
+    overhead = mean(results, lambda result: _overhead(first_race(result)))
+    share = mean(results, lambda result: _for_nothing(first_race(result)))
+    whole_run = mean(results, lambda result: result.existing.statistics.overhead)
     return Table(
         "instructions",
         "Instructions executed again in Re-execution and Analysis (Fig. 10(a))",
@@ -110,6 +112,10 @@ def instruction_table(results: _Results) -> Table:
          ("Paper", None, None, None, INSTRUCTION_OVERHEAD_PERCENT,
           percent(FALSE_POSITIVE_SHARE), None, None, None)),
     )  # fmt: skip
+
+
+def _overhead(race: FirstRace | None) -> float | None:
+    return None if race is None else race.overhead
 
 
 def _for_nothing(race: FirstRace | None) -> float | None:

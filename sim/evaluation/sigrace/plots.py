@@ -31,7 +31,6 @@ __all__ = ["plot_block_sizes", "plot_configurations", "plot_messages", "plot_win
 
 _WIDE, _PANELS = (9.0, 3.4), (9.0, 3.0)
 _BAR_WIDTH = 0.8
-_PAPER_LINE = {"color": "#555", "linestyle": "--", "linewidth": 1}
 _Results = Sequence[ProgramResult]
 
 
@@ -61,7 +60,7 @@ def plot_windows(results: _Results) -> str:
             axes.set_ylim(bottom=0)
             axes.set_title(titles[column], fontsize=10)
             axes.spines[["top", "right"]].set_visible(False)
-        panels[0].axhline(LOST_WINDOW_PERCENT, label="paper, 2,000 and 16", **_PAPER_LINE)
+        _paper_line(panels[0], LOST_WINDOW_PERCENT, "paper, 2,000 and 16")
         panels[0].legend(frameon=False, fontsize=8, title="block", title_fontsize=8)
 
     return svg_text(_PANELS, draw)
@@ -78,7 +77,7 @@ def plot_messages(results: _Results) -> str:
         axes = figure.add_subplot()
         _bars(axes, [result.program for result in results], series)
         axes.set_ylabel("bytes for 1,000 instructions")
-        axes.axhline(BYTES_PER_1000_INSTRUCTIONS, label="paper, mean", **_PAPER_LINE)
+        _paper_line(axes, BYTES_PER_1000_INSTRUCTIONS, "paper, mean")
         axes.legend(frameon=False, fontsize=8)
 
     return svg_text(_WIDE, draw)
@@ -87,10 +86,7 @@ def plot_messages(results: _Results) -> str:
 def _rates(results: _Results, figures: Mapping[str, RateOf]) -> str:
     """Mean rates of the regular and of the irregular programs, in percent."""
     series = {
-        f"{kind} programs": [
-            percent(mean(group, lambda result, of=figure: of(result).rate)) or 0.0
-            for figure in figures.values()
-        ]
+        f"{kind} programs": [_mean_rate(group, figure) for figure in figures.values()]
         for kind in ("regular", "irregular")
         if (group := of_kind(results, kind))
     }
@@ -99,10 +95,18 @@ def _rates(results: _Results, figures: Mapping[str, RateOf]) -> str:
         axes = figure.add_subplot()
         _bars(axes, list(figures), series)
         axes.set_ylabel("false positives %")
-        axes.axhline(FALSE_POSITIVE_PERCENT, label=f"paper, {CHOSEN}", **_PAPER_LINE)
+        _paper_line(axes, FALSE_POSITIVE_PERCENT, f"paper, {CHOSEN}")
         axes.legend(frameon=False, fontsize=8)
 
     return svg_text(_WIDE, draw)
+
+
+def _mean_rate(group: _Results, figure: RateOf) -> float:
+    return percent(mean(group, lambda result: figure(result).rate)) or 0.0
+
+
+def _paper_line(axes: Axes, value: float, label: str) -> None:
+    axes.axhline(value, label=label, color="#555", linestyle="--", linewidth=1)
 
 
 def _bars(axes: Axes, labels: Sequence[str], series: Mapping[str, Sequence[float]]) -> None:

@@ -63,10 +63,7 @@ _DETECTORS = ("exact", "ideal", "sigrace", "reenact")
 def injected_table(results: _Results) -> Table:
     """Races after one dynamic synchronisation was taken out."""
     rows = [_injected_row(result) for result in results]
-    total = [
-        sum(row[column] for row in rows if isinstance(row[column], int))
-        for column in range(1, _INJECTED_COLUMNS)
-    ]
+    total = map(sum, zip(*map(_injected_counts, results), strict=True))
     return Table(
         "injected",
         "Injected races (Table 7)",
@@ -81,18 +78,18 @@ def injected_table(results: _Results) -> Table:
     )  # fmt: skip
 
 
-#: Columns of our own.
-_INJECTED_COLUMNS = 9
-
-
 def _injected_row(result: ProgramResult) -> tuple[Cell, ...]:
-    runs, paper = result.injected, RACES.get(result.program)
+    paper = RACES.get(result.program)
     theirs: tuple[Cell, ...] = (None,) * 5
     if paper is not None:
         sigrace, reenact = paper.injected_sigrace, paper.injected_reenact
         theirs = (paper.racy_runs, sigrace[0], reenact[0], sigrace[1], reenact[1])
+    return (result.program, *_injected_counts(result), *theirs)
+
+
+def _injected_counts(result: ProgramResult) -> tuple[int, ...]:
+    runs = result.injected
     return (
-        result.program,
         len(runs),
         sum(bool(run.exact.static) for run in runs),
         sum(run.exact.static for run in runs),
@@ -101,7 +98,6 @@ def _injected_row(result: ProgramResult) -> tuple[Cell, ...]:
         sum(bool(run.sigrace.static) for run in runs),
         sum(bool(run.reenact.static) for run in runs),
         sum(run.unreal for run in runs),
-        *theirs,
     )
 
 

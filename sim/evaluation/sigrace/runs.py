@@ -134,14 +134,30 @@ def run_job(job: Job) -> Outcome:
 def run_jobs(
     jobs: Sequence[Job], pool: Executor, done: Callable[[], None] = lambda: None
 ) -> list[ProgramResult]:
-    """Results of all programs, in the order of their first jobs; ``done`` is called after each
-    job."""
+    """Results of all programs, in the order of their first jobs.
+
+    Parameters
+    ----------
+    jobs : sequence of Job
+        All jobs of each program.
+    pool : Executor
+        Makes them; after an error it is shut down.
+    done : callable
+        Called after each job.
+
+    Raises
+    ------
+    RecordError, SanitizerError
+        If a program cannot be recorded or judged.
+    """
     futures = [pool.submit(run_job, job) for job in jobs]
-    for future in as_completed(futures):
-        if future.exception() is not None:
-            for other in futures:
-                other.cancel()
-        done()
+    try:
+        for future in as_completed(futures):
+            future.result()
+            done()
+    except Exception:
+        pool.shutdown(cancel_futures=True)  # else it would go on with the other jobs first
+        raise
     return gather(jobs, (future.result() for future in futures))
 
 

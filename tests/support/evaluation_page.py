@@ -1,0 +1,78 @@
+"""What a page of an evaluation holds, and how a browser shows it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+
+__all__ = ["CHROMIUM", "Inventory", "assert_shown_whole"]
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+#: Reports, in the title, what a reader would notice: a page wider than its window, plots and
+#: tables without extent, and text too small to read.
+PROBE = """<script>
+const shown = [...document.querySelectorAll("figure svg, table")];
+const boxes = shown.map(element => element.getBoundingClientRect());
+document.title = JSON.stringify({
+  window: innerWidth,
+  page: document.documentElement.scrollWidth,
+  boxes: boxes.map(b => [Math.round(b.width), Math.round(b.height)]),
+  font: parseFloat(getComputedStyle(document.body).fontSize),
+});
+</script>"""
+
+
+class Inventory(HTMLParser):
+    """Elements by id with their tags, rows of each table, and everything that would be fetched."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.ids: dict[str, str] = {}
+        self.fetched: list[str] = []
+        self.rows: Counter[str] = Counter()
+        self._table = ""
+        self.feed(page)
+        if "@import" in page:
+            self.fetched.append("@import")
+        # Whatever stands in brackets of url() must be a part of the page itself.
+        targets = re.findall(r"url\((.*?)\)", page)
+        self.fetched += [target for target in targets if not target.startswith("#")]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        if identity := values.get("id"):
+            self.ids[identity] = tag
+            if tag == "table":
+                self._table = identity
+        if tag == "tr":
+            self.rows[self._table] += 1
+        for name in ("src", "href", "xlink:href"):
+            target = values.get(name)
+            if target and not target.startswith("#"):
+                self.fetched.append(target)
+
+
+def assert_shown_whole(page: str, folder: Path, width: int, elements: int) -> None:
+    """Let a browser show the page in a window of some width; it has so many plots and tables."""
+    file = folder / "page.html"
+    file.write_text(page.replace("</body>", PROBE + "</body>"), encoding="utf-8")
+    result = subprocess.run(
+        [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+         "--disable-background-networking", "--disable-component-update", "--disable-sync",
+         f"--user-data-dir={folder / 'profile'}", "--enable-logging=stderr",
+         f"--window-size={width},900", "--dump-dom", file.as_uri()],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    title = re.search(r"<title>(.*?)</title>", result.stdout)
+    assert title is not None
+    seen = json.loads(title[1])
+    assert seen["page"] <= seen["window"]
+    assert seen["font"] >= 14
+    assert len(seen["boxes"]) == elements
+    assert all(wide > 100 and high > 50 for wide, high in seen["boxes"])
+    assert "CONSOLE" not in result.stderr
