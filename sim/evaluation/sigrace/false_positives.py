@@ -10,7 +10,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from racetrap.golden_model.sigrace.params import Form, SigraceParams
+from racetrap.golden_model.sigrace.params import (
+    ORGANISATIONS,
+    PARTITIONS,
+    Form,
+    SigraceParams,
+)
 from racetrap.sim.evaluation.sigrace.blocks import Blocks, make_blocks
 from racetrap.sim.evaluation.sigrace.exact_sets import ExactSets
 from racetrap.sim.evaluation.sigrace.execution import Execution
@@ -19,12 +24,6 @@ from racetrap.sim.evaluation.sigrace.windows import Searches, make_searches, uno
 
 __all__ = ["FalsePositives", "false_positives", "false_positives_of", "paper_configurations"]
 
-#: Bits of the LSB portion (Table 5), and filters and bits of each (Table 6).
-_PARTITIONS = {"B1": 8, "B2": 10, "B3": 16}
-_ORGANIZATIONS = {
-    "S1": (16, 256), "S2": (16, 128), "S3": (16, 64),
-    "S4": (8, 512), "S5": (8, 256), "S6": (8, 128),
-}  # fmt: skip
 _BIT_COUNTS = np.array([bits.bit_count() for bits in range(8)])
 
 
@@ -64,12 +63,12 @@ class FalsePositives:
 def paper_configurations(params: SigraceParams) -> dict[str, SigraceParams]:
     """The 18 signature configurations B1_S1 to B3_S6, else as ``params``; all of form hashed."""
     return {
-        f"{partition}_{organization}": replace(
+        f"B{partition}_S{organisation}": replace(
             params, form=Form.HASHED, lsb_bits=lsb_bits, filters=filters, filter_bits=filter_bits,
             one_hot_lsb=False,
         )
-        for partition, lsb_bits in _PARTITIONS.items()
-        for organization, (filters, filter_bits) in _ORGANIZATIONS.items()
+        for partition, lsb_bits in PARTITIONS.items()
+        for organisation, (filters, filter_bits) in ORGANISATIONS.items()
     }  # fmt: skip
 
 
