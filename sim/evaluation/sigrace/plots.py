@@ -29,8 +29,10 @@ from racetrap.sim.evaluation.svg import svg_text
 
 __all__ = ["plot_block_sizes", "plot_configurations", "plot_messages", "plot_windows"]
 
-_WIDE, _PANELS = (9.0, 3.4), (9.0, 3.0)
+_WIDE, _PANELS = (9.0, 3.6), (9.0, 3.4)
 _BAR_WIDTH = 0.8
+#: Entries for which the paper tells the lost window.
+_PAPER_DEPTH = 16
 _Results = Sequence[ProgramResult]
 
 
@@ -51,17 +53,24 @@ def plot_windows(results: _Results) -> str:
 
     def draw(figure: Figure) -> None:
         panels = figure.subplots(1, 3)
+        place = DEPTHS.index(_PAPER_DEPTH)
+        panels[0].plot(place, LOST_WINDOW_PERCENT, "kx", label="paper, blocks of 2,000")
         for axes, column in zip(panels, (0, 1, 3), strict=True):
             for size in BLOCK_SIZES:
                 points = [window_means(results, size, depth)[column] for depth in DEPTHS]
-                axes.plot(range(len(DEPTHS)), points, marker="o", markersize=3, label=f"{size:,}")
+                axes.plot(
+                    range(len(DEPTHS)),
+                    points,
+                    marker="o",
+                    markersize=3,
+                    label=f"blocks of {size:,}",
+                )
             axes.set_xticks(range(len(DEPTHS)), DEPTHS)
             axes.set_xlabel("entries")
             axes.set_ylim(bottom=0)
             axes.set_title(titles[column], fontsize=10)
             axes.spines[["top", "right"]].set_visible(False)
-        _paper_line(panels[0], LOST_WINDOW_PERCENT, "paper, 2,000 and 16")
-        panels[0].legend(frameon=False, fontsize=8, title="block", title_fontsize=8)
+        _legend(figure, panels[0])
 
     return svg_text(_PANELS, draw)
 
@@ -78,7 +87,7 @@ def plot_messages(results: _Results) -> str:
         _bars(axes, [result.program for result in results], series)
         axes.set_ylabel("bytes for 1,000 instructions")
         _paper_line(axes, BYTES_PER_1000_INSTRUCTIONS, "paper, mean")
-        axes.legend(frameon=False, fontsize=8)
+        _legend(figure, axes)
 
     return svg_text(_WIDE, draw)
 
@@ -96,7 +105,7 @@ def _rates(results: _Results, figures: Mapping[str, RateOf]) -> str:
         _bars(axes, list(figures), series)
         axes.set_ylabel("false positives %")
         _paper_line(axes, FALSE_POSITIVE_PERCENT, f"paper, {CHOSEN}")
-        axes.legend(frameon=False, fontsize=8)
+        _legend(figure, axes)
 
     return svg_text(_WIDE, draw)
 
@@ -107,6 +116,12 @@ def _mean_rate(group: _Results, figure: RateOf) -> float:
 
 def _paper_line(axes: Axes, value: float, label: str) -> None:
     axes.axhline(value, label=label, color="#555", linestyle="--", linewidth=1)
+
+
+def _legend(figure: Figure, axes: Axes) -> None:
+    """Beside the data, not over it."""
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=3, frameon=False, fontsize=8)
 
 
 def _bars(axes: Axes, labels: Sequence[str], series: Mapping[str, Sequence[float]]) -> None:
