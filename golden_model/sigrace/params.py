@@ -245,14 +245,6 @@ class SigraceParams:
     # Names ------------------------------------------------------------------------------
 
     @property
-    def core_bits(self) -> int:
-        return _log2_ceil(self.cores)
-
-    @property
-    def context_bits(self) -> int:
-        return _log2_ceil(self.contexts)
-
-    @property
     def thread_bits(self) -> int:
         """Bits of a SigRaceID."""
         return _log2_ceil(self.threads)
