@@ -1,0 +1,26 @@
+"""A device that does nothing must fail the bench, and soon."""
+
+import pytest
+
+from racetrap.sim.sigrace.plans import fast_cores, random_plan
+from racetrap.sim.verilator import Patch
+
+_MUTE = {
+    "events never taken": Patch(
+        "sigrace/granule_splitter.py",
+        "self.i.ready.eq(~self.o.valid | (self.o.ready & item.is_last))",
+        "self.i.ready.eq(0)",
+    ),
+    "steps never shown": Patch(
+        "sigrace/rdm_controller.py",
+        "self.o_step.valid.eq(scanner.o_compared | self.o_pushed | is_dropped)",
+        "self.o_step.valid.eq(0)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _MUTE)
+def test_mute_device_fails(model, bench, name):
+    built = model("sigrace-tiny", patch=_MUTE[name], lsb_bits=6, filters=4, filter_bits=16)
+    result = bench(built, "random_tests", random_plan(["mixed"], 100, fast_cores()))
+    assert len(result.failures) == 1

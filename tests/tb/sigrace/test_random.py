@@ -1,0 +1,37 @@
+"""Random events on several configurations: every step, message, trap, register compared."""
+
+import pytest
+from sigrace_bench_configurations import CONFIGURATIONS
+
+from racetrap.sim.sigrace.plans import fast_cores, random_plan
+
+
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+def test_random_events(model, bench, name):
+    built = model("sigrace-tiny", **CONFIGURATIONS[name])
+    plan = random_plan(["mixed", "jumping", "dense"], 600, fast_cores())
+    result = bench(built, "random_tests", plan)
+    assert [case.failure for case in result.cases] == [None]
+    runs = [note for note in result.notes if "run" in note]
+    assert len(runs) == 3
+    assert min(run["events"] for run in runs) > 500
+    assert all(run["counters"]["messages"] > 20 for run in runs)
+
+
+def test_interrupts_are_answered(model, bench):
+    plan = random_plan(["mixed", "synchronising"], 400, fast_cores())
+    result = bench(model("sigrace-tiny"), "random_tests", plan)
+    assert [case.failure for case in result.cases] == [None]
+    served = [note["served"] for note in result.notes if "run" in note]
+    assert served[0] == 0
+    assert served[1] > 2
+
+
+def test_same_seed_gives_the_same_run(model, bench):
+    built = model("sigrace-tiny")
+    plan = random_plan(["mixed", "moving"], 100, fast_cores())
+    first, second = (bench(built, "random_tests", plan).notes for _ in range(2))
+    for notes in (first, second):
+        for note in notes:
+            note.pop("seconds", None)
+    assert first == second
