@@ -6,6 +6,8 @@ idle cycle before a flit).
 
 from __future__ import annotations
 
+from functools import partial
+
 import cocotb
 
 from racetrap.golden_model.sigrace.environment import Remap, Slot
@@ -87,13 +89,11 @@ class _FaultyMessages(BaseTest):
         is_met = False
         for _ in range(_ATTEMPTS):
             await self._phase(threads, 0.0)  # the queues are full now
-            before = scoreboard.messages
+            after = scoreboard.messages + 1
             message = _flits(self._source.message(0, threads, 0))
             await environment.send([message, *([] for _ in self._cores[1:])])
             await self.bench.clocking.until(
-                lambda before=before: scoreboard.is_scanning or scoreboard.messages > before,
-                "message was not compared",
-                _SCAN_CYCLES,
+                partial(self._is_compared, after), "message was not compared", _SCAN_CYCLES
             )
             await environment.software.pulse("flush", "clear_log")
             is_met |= scoreboard.is_scanning
@@ -104,6 +104,11 @@ class _FaultyMessages(BaseTest):
             await environment.finish()
         if is_met:
             scoreboard.coverage.hit("software.flush_while_scanning")
+
+    def _is_compared(self, messages: int) -> bool:
+        """Whether so many messages are through, or the last of them is being compared."""
+        scoreboard = self.environment.scoreboard
+        return scoreboard.is_scanning or scoreboard.messages >= messages
 
     async def _saturation(self) -> None:
         """What the core units say shows in STATUS."""

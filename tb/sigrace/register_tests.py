@@ -6,7 +6,7 @@ from typing import Any
 
 import cocotb
 
-from racetrap.golden_model.sigrace.environment import OWN, CoreCommand, Remap
+from racetrap.golden_model.sigrace.environment import OWN, CoreCommand, Remap, Slot
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp
 from racetrap.golden_model.sigrace.params import Form
 from racetrap.tb.base_test import run_test
@@ -106,7 +106,7 @@ class _RegisterMisuse(SigraceTest):
 
     async def _messages(self, when: str, *, enable: bool) -> None:
         """A conflict on every context: only what is checked is counted as a message."""
-        places = list(self.environment.contexts)[: self.bench.params.threads]
+        places: list[Slot] = list(self.environment.contexts)[: self.bench.params.threads]
         counter = "messages" if enable else "ignored"
         before = (await self.environment.software.counters())[counter]
         await self.environment.control(enable=enable)
