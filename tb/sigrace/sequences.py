@@ -112,13 +112,7 @@ class PlayCommands(uvm_sequence):
         idle = 0
         if self._busy < 1 and self._rng.random() >= self._busy:
             idle = self._rng.randint(1, self._longest_idle)
-        item = StreamItem(event, idle)
-        await self.start_item_on(item, sequencer)
-
-    @staticmethod
-    async def start_item_on(item: StreamItem, sequencer: uvm_sequencer) -> None:
-        """Send an item through a sequencer, and wait until it is taken."""
-        await _One(item).start(sequencer)
+        await _Event(StreamItem(event, idle)).start(sequencer)
 
     async def _remap(self, number: int, remap: Remap) -> None:
         """Change CoreToThread in its turn, when the context's messages have been taken."""
@@ -163,9 +157,11 @@ class PlayCommands(uvm_sequence):
         await self._clocking.until(lambda: not self._parked, "contexts did not go on", limit)
 
 
-class _One(uvm_sequence):
+class _Event(uvm_sequence):
+    """One event of one context."""
+
     def __init__(self, item: StreamItem):
-        super().__init__("one")
+        super().__init__("event")
         self._item = item
 
     async def body(self) -> None:
