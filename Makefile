@@ -80,7 +80,6 @@ evaluate: $(READY)
 	$(BIN)/racetrap evaluate scor --html $(BUILD)/evaluate/scor.html --json $(BUILD)/evaluate/scor.json
 	$(BIN)/racetrap evaluate scor --size small --race-free --hardware 0 --json $(BUILD)/evaluate/scor-small.json
 	$(BIN)/racetrap evaluate sigrace --html $(BUILD)/evaluate/sigrace.html --json $(BUILD)/evaluate/sigrace.json
-	$(BIN)/racetrap evaluate sigrace --html $(BUILD)/evaluate/sigrace.html --json $(BUILD)/evaluate/sigrace.json
 
 docs: $(READY)
 	$(BIN)/python -m racetrap.generators.docs docs
