@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 from racetrap.sim.mismatch import Mismatch
@@ -28,6 +29,15 @@ class Expected:
     def __len__(self) -> int:
         """Things that are still to come."""
         return len(self._due)
+
+    @property
+    def due(self) -> Sequence[Any]:
+        """Things that are still to come."""
+        return self._due
+
+    def see_due(self) -> None:
+        """The hardware has given all that was still to come."""
+        self._due.clear()
 
     def predict(self, golden: Any) -> None:
         """The golden model gives the next."""

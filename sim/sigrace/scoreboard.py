@@ -176,6 +176,16 @@ class Scoreboard:
         self._unit(core, context).steps.see(step)
         self.events += 1
 
+    def core_steps_due(self, core: int, context: int) -> Sequence[CoreStep]:
+        """Steps still to come from a core unit."""
+        return self._unit(core, context).steps.due
+
+    def core_steps_agree(self, core: int, context: int) -> None:
+        """All steps due from a core unit were seen on its trace port, and no others."""
+        steps = self._unit(core, context).steps
+        self.events += len(steps)
+        steps.see_due()
+
     def trap(self, core: int, context: int, trap: Trap) -> None:
         """A trap record was taken from a core unit."""
         unit = self._unit(core, context)

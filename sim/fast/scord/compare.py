@@ -5,19 +5,18 @@ Ref: ScoRD (ISCA'20) Section IV.
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
 from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.sim.fast.collector import collector_off
 from racetrap.sim.fast.scord.batch import BatchScoreboard
 from racetrap.sim.fast.scord.simulation import FastSim
 from racetrap.sim.mismatch import Mismatch
 from racetrap.sim.scord.scoreboard import Observer, Scoreboard
 
-__all__ = ["LaunchResult", "check_launch", "collector_off"]
+__all__ = ["LaunchResult", "check_launch"]
 
 
 @dataclass(frozen=True)
@@ -139,15 +138,3 @@ def _one_by_one(
         for step in sim.steps(bank):
             board.step(bank, step)
     return board
-
-
-@contextmanager
-def collector_off() -> Iterator[None]:
-    """No search for reference cycles: there are none, and it would walk over every step."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()

@@ -25,9 +25,10 @@ from racetrap.sim.build_cache import BuildError
 from racetrap.sim.cocotb_run import run
 from racetrap.sim.compiled import is_compiled
 from racetrap.sim.fast.build import build_fast
+from racetrap.sim.fast.collector import collector_off
 from racetrap.sim.fast.rates import Rates, child_rates, rate
 from racetrap.sim.fast.scord.batch import BatchScoreboard
-from racetrap.sim.fast.scord.compare import check_launch, collector_off
+from racetrap.sim.fast.scord.compare import check_launch
 from racetrap.sim.fast.scord.simulation import FastSim
 from racetrap.sim.gpu.knobs import KNOBS
 from racetrap.sim.gpu.random_events import random_events, transactions_of

@@ -18,6 +18,7 @@ from racetrap.golden_model.sigrace.environment import Command, Remap
 from racetrap.golden_model.sigrace.rdm import Rdm
 from racetrap.sim.compiled import is_compiled
 from racetrap.sim.fast.build import build_fast
+from racetrap.sim.fast.collector import collector_off
 from racetrap.sim.fast.rates import Rates, child_rates, rate
 from racetrap.sim.fast.sigrace.compare import check_commands
 from racetrap.sim.fast.sigrace.simulation import FastSim
@@ -41,18 +42,19 @@ def _golden(commands: list[Command]) -> float:
         for context in range(_PARAMS.contexts)
     }
     rdm = Rdm(_PARAMS)
-    started = time.process_time()
-    for command in commands:
-        if isinstance(command, Remap):
-            rdm.map(*command)
-            continue
-        unit = units[command.core, command.context]
-        unit.step(command.event)
-        for block in unit.blocks:
-            rdm.summary(block.summary(_PARAMS))
-        unit.blocks.clear()
-        unit.traps.clear()
-    return time.process_time() - started
+    with collector_off():
+        started = time.process_time()
+        for command in commands:
+            if isinstance(command, Remap):
+                rdm.map(*command)
+                continue
+            unit = units[command.core, command.context]
+            unit.step(command.event)
+            for block in unit.blocks:
+                rdm.summary(block.summary(_PARAMS))
+            unit.blocks.clear()
+            unit.traps.clear()
+        return time.process_time() - started
 
 
 def _together(commands: list[Command]) -> tuple[float, float]:

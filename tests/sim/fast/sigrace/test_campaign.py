@@ -32,14 +32,41 @@ def test_case_agrees_and_can_be_repeated(model, small, number):
 @pytest.mark.parametrize(
     ("method", "sentence"),
     [
-        ("core_steps", "steps missing"),
+        ("core_words", "steps missing"),
         ("rdm_steps", "message missing"),
         ("log", "Conflict log must have"),
     ],
 )
 def test_difference_is_a_result(model, small, monkeypatch, method, sentence):
-    monkeypatch.setattr(FastSim, method, lambda self, *arguments: [])
+    real = getattr(FastSim, method)
+    monkeypatch.setattr(FastSim, method, lambda self, *arguments: real(self, *arguments)[:0])
     assert sentence in run_case(Case(model, 1, 0)).difference
+
+
+def _flip(monkeypatch, bit):
+    """Let the hardware's fifth step of each context have another bit than it has."""
+    real = FastSim.core_words
+
+    def core_words(self, unit):
+        words = real(self, unit)
+        words[4, bit // 32] ^= 1 << bit % 32
+        return words
+
+    monkeypatch.setattr(FastSim, "core_words", core_words)
+
+
+def test_a_wrong_field_is_named(model, small, monkeypatch):
+    places = {name: offset for name, offset, _ in model.params.core_step_layout.flat()}
+    _flip(monkeypatch, places["saturated"])
+    difference = run_case(Case(model, 1, 0)).difference
+    assert difference.startswith("Core 0, context 0: step differs: saturated must be 0, not 1;")
+
+
+def test_a_wrong_bit_outside_fields(model, small, monkeypatch):
+    layout = model.params.core_step_layout
+    assert layout.width % 32, "The last word must have bits to spare"
+    _flip(monkeypatch, layout.width)
+    assert "in every bit outside fields" in run_case(Case(model, 1, 0)).difference
 
 
 def test_cases_until_enough(model, small):
