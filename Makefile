@@ -72,7 +72,7 @@ bench: $(READY)
 campaign: $(READY)
 	@mkdir -p $(BUILD)/campaign
 	$(BIN)/racetrap campaign --json $(BUILD)/campaign/random.json
-	$(BIN)/racetrap campaign --configurations 20 --accesses 100000 --json $(BUILD)/campaign/configurations.json
+	$(BIN)/racetrap campaign --configurations 20 --volume 100000 --json $(BUILD)/campaign/configurations.json
 	$(BIN)/racetrap campaign --suite scor-micro --json $(BUILD)/campaign/scor-micro.json
 
 evaluate: $(READY)

@@ -15,8 +15,9 @@ __all__ = ["worker_pool"]
 @contextmanager
 def worker_pool(
     workers: int, description: str, total: int
-) -> Iterator[tuple[Executor, Callable[[], None]]]:
-    """A pool of processes, and what to call after each of ``total`` runs.
+) -> Iterator[tuple[Executor, Callable[..., None]]]:
+    """A pool of processes, and what to call after each of ``total`` runs, or after several at
+    once with their number.
 
     The progress bar is on standard error, and only on a terminal.
     """
@@ -30,4 +31,4 @@ def worker_pool(
         Progress(console=console, transient=True, disable=not console.is_terminal) as bar,
     ):
         task = bar.add_task(description, total=total)
-        yield pool, lambda: bar.advance(task)
+        yield pool, lambda count=1: bar.advance(task, count)

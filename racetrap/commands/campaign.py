@@ -3,149 +3,105 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor
-from dataclasses import asdict
+from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
 import click
 from rich.console import Console
-from rich.progress import Progress
 
-from racetrap.generators.presets import PRESETS, find_preset
+from racetrap.generators.presets import Preset, find_preset
+from racetrap.generators.system import Params
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.output import (
     ExitStatus,
     fail,
     input_errors,
     json_option,
-    print_table,
+    progress,
     report_console,
     write_json,
 )
+from racetrap.random_campaign import (
+    SYSTEMS,
+    choose_presets,
+    compare_volume,
+    report_volume,
+    run_one,
+)
 from racetrap.sim.build_cache import BuildError
 from racetrap.sim.fast.build import FastModel, build_fast
-from racetrap.sim.fast.cases import Case, run_cases
-from racetrap.sim.fast.scord.campaign import CaseResult, run_case
-from racetrap.sim.fast.scord.suite import SuiteResult, run_micro_benchmark
+from racetrap.sim.fast.simulation import SimulationError
 from racetrap.sim.gpu.micro_benchmarks import MICRO_BENCHMARKS
 from racetrap.sim.tools import missing_tools
-from racetrap.tb.scord.coverage import Coverage
+from racetrap.suite_campaign import report_suite, run_suite
+from racetrap.worker_pool import worker_pool
 
 __all__ = ["command"]
 
 _SUITES = ("scor-micro",)
 _SUITE_PRESET = "scord"
 #: The tables are not squeezed into a narrow terminal or log.
-_TABLE_WIDTH = 120
+_TABLE_WIDTH = 150
 
 
-def _summary(results: Sequence[CaseResult], workers: int) -> dict[str, Any]:
-    """The table's row of one preset."""
-    accesses = sum(result.accesses for result in results)
-    cycles = sum(result.cycles for result in results)
-    seconds = sum(result.seconds for result in results) / workers
-    return {
-        "preset": results[0].case.model.preset,
-        "cases": len(results),
-        "accesses": accesses,
-        "differences": sum(bool(result.difference) for result in results),
-        "races": sum(result.races for result in results),
-        "cycles": cycles,
-        "accesses_per_cycle": round(accesses / max(cycles, 1), 3),
-        "accesses_per_second": round(accesses / seconds),
-        "seed": results[0].case.seed,
-    }
+def _suite_preset(
+    name: str | None, system: str | None, configurations: int | None
+) -> Preset[ScordParams]:
+    """The preset that runs a suite."""
+    if configurations is not None or system is not None:
+        raise ValueError("Option --suite must come without --configurations and --system")
+    preset = find_preset(_SUITE_PRESET if name is None else name)
+    if not isinstance(preset.params, ScordParams):
+        raise ValueError(f"Preset must be one of scord for {_SUITES[0]}, not {preset.name}")
+    return Preset(preset.name, preset.summary, preset.params)
 
 
-def _volume(
-    models: Sequence[FastModel],
-    accesses: int,
-    seed: int,
-    pool: Executor,
-    workers: int,
-    bar: Progress,
-) -> list[list[CaseResult]]:  # fmt: skip
-    """Results of all cases, by preset."""
-    everything = []
-    for model in models:
-        task = bar.add_task(model.preset, total=accesses)
-        results = []
-        for result in run_cases(
-            run_case, model, seed=seed, volume=accesses, pool=pool, width=workers,
-            make_observer=Coverage,
-        ):  # fmt: skip
-            results.append(result)
-            bar.advance(task, result.accesses)
-        everything.append(results)
-    return everything
-
-
-def _report_volume(
-    console: Console, everything: Sequence[Sequence[CaseResult]], workers: int
-) -> tuple[dict[str, Any], bool]:
-    """Print the table and the differences; the same for JSON, and whether there are any."""
-    rows = [_summary(results, workers) for results in everything]
-    columns = [name.replace("_per_", "/").replace("_", " ") for name in rows[0]]
-    print_table(
-        console, "Hardware against golden model", columns, [list(row.values()) for row in rows]
-    )
-    results = [result for results in everything for result in results]
-    coverage = Coverage(results[0].case.model.params)
-    for result in results:
-        if isinstance(result.observer, Coverage):
-            coverage.merge(result.observer.to_json())
-    console.print(f"{len(coverage.to_json())} functional coverage bins hit.")
-    for result in results:
-        if result.difference:
-            case, preset = result.case, result.case.model.preset
-            console.print(
-                f"{preset}, case {case.number}: {result.difference}\n  rerun: racetrap "
-                f"campaign --preset {preset} --seed {case.seed} --case {case.number}",
-                markup=False,
-            )
-    summary = {"presets": rows, "coverage": coverage.to_json()}
-    return summary, any(result.difference for result in results)
-
-
-def _suite(
-    model: FastModel, schedules: int, seed: int, pool: Executor, bar: Progress
-) -> list[SuiteResult]:
-    """Results of every micro-benchmark."""
-    futures = [
-        pool.submit(run_micro_benchmark, model, name, schedules=schedules, seed=seed)
-        for name in MICRO_BENCHMARKS
+def _build(presets: Sequence[Preset[Params]]) -> list[FastModel[Any]]:
+    return [
+        build_fast(preset.name, preset.params)
+        for preset in progress(presets, "Building", len(presets))
     ]
-    return [future.result() for future in bar.track(futures, description="scor-micro")]
 
 
-def _report_suite(
-    console: Console, preset: str, results: Sequence[SuiteResult]
+def _run_volume(
+    console: Console, models: Sequence[FastModel[Any]], volume: int, seed: int, workers: int
 ) -> tuple[dict[str, Any], bool]:
-    """As ``_report_volume``."""
-    rows = [
-        [result.name, "race" if result.racy else "none", result.runs, result.right,
-         result.cycles, result.difference]
-        for result in results
-    ]  # fmt: skip
-    columns = ["micro-benchmark", "expected", "runs", "right", "cycles", "difference"]
-    print_table(console, f"ScoR micro-benchmarks on {preset}", columns, rows)
-    right = sum(result.runs == result.right for result in results)
-    console.print(f"{right} of {len(results)} are right under every schedule.")
-    summary = {"preset": preset, "suite": [asdict(result) for result in results]}
-    return summary, right != len(results)
+    """Compare so much on each; what to write as JSON, and whether anything differs."""
+    everything = []
+    with worker_pool(workers, "Comparing", volume * len(models)) as (pool, done):
+        for model in models:
+            results = []
+            for result in compare_volume(model, volume, seed, pool, workers):
+                results.append(result)
+                done(result.volume)
+            everything.append(results)
+    return report_volume(console, everything, workers)
+
+
+def _run_suite(
+    console: Console, model: FastModel[ScordParams], schedules: int, seed: int, workers: int
+) -> tuple[dict[str, Any], bool]:
+    """As ``_run_volume``."""
+    with worker_pool(workers, "Simulating", len(MICRO_BENCHMARKS)) as (pool, done):
+        results = run_suite(model, schedules, seed, pool, done)
+    return report_suite(console, model.preset, results)
 
 
 @click.command("campaign")
 @click.option("--preset", "name", help="Preset; all without it (a suite: the paper's).")
 @click.option(
-    "--accesses", default=1_000_000, show_default=True, type=click.IntRange(1),
-    help="Accesses to compare for each preset.",
+    "--system", type=click.Choice(list(SYSTEMS)), help="Only presets of this system, not of all."
+)
+@click.option(
+    "--configurations", type=click.IntRange(1),
+    help="Run this many random configurations of each system instead of the presets.",
+)  # fmt: skip
+@click.option(
+    "--volume", default=1_000_000, show_default=True, type=click.IntRange(1),
+    help="Accesses (scord) or core events (sigrace) to compare for each preset.",
 )  # fmt: skip
 @click.option("--seed", default=1, show_default=True, help="Seed of everything random.")
 @click.option("--case", "number", type=click.IntRange(0), help="Run only this case of a preset.")
-@click.option(
-    "--configurations", type=click.IntRange(1),
-    help="Run this many random configurations instead of the presets: random-1, random-2 ...",
-)  # fmt: skip
 @click.option("--suite", type=click.Choice(_SUITES), help="Run a suite instead of random volume.")
 @click.option(
     "--schedules", default=200, show_default=True, type=click.IntRange(0),
@@ -156,48 +112,35 @@ def _report_suite(
 )
 @json_option
 def command(
-    name: str | None, accesses: int, seed: int, number: int | None, configurations: int | None,
-    suite: str | None, schedules: int, workers: int, json_file: str | None,
+    name: str | None, system: str | None, configurations: int | None, volume: int, seed: int,
+    number: int | None, suite: str | None, schedules: int, workers: int, json_file: str | None,
 ) -> None:  # fmt: skip
     """Compare hardware and golden model on random volume, or on a suite.
 
-    Exit status 0 if they agree everywhere (races or not), 3 if they differ; each difference
-    is printed with the line that reruns its case alone.
+    Exit status 0 if they agree everywhere (races or not), 3 if they differ or a tool fails; each
+    difference is printed with the line that reruns its case alone.
     """
     with input_errors():
-        if number is not None and name in (None, "all"):
-            raise ValueError("Option --case must come with --preset")
-        if configurations and (name or suite):
-            raise ValueError("Option --configurations must come without --preset and --suite")
-        if configurations:
-            presets = [find_preset(f"random-{k + 1}") for k in range(configurations)]
-        elif suite:
-            presets = [find_preset(_SUITE_PRESET if name in (None, "all") else name)]
+        if number is not None and (name is None or suite):
+            raise ValueError("Option --case must come with --preset, and without --suite")
+        presets: Sequence[Preset[Params]]
+        if suite:
+            presets = [_suite_preset(name, system, configurations)]
         else:
-            presets = list(PRESETS.values()) if name in (None, "all") else [find_preset(name)]
+            presets = choose_presets(name, system, configurations)
     if missing := missing_tools():
         fail(missing[0], ExitStatus.FAILED)
-    console, terminal = report_console(json_file), Console(stderr=True)
+    console = report_console(json_file)
     console.width = max(console.width, _TABLE_WIDTH)
-    with (
-        ProcessPoolExecutor(workers) as pool,
-        Progress(console=terminal, transient=True, disable=not terminal.is_terminal) as bar,
-    ):
-        try:
-            models = [
-                build_fast(preset.name, preset.params)
-                for preset in bar.track(presets, description="Building")
-            ]
-        except BuildError as error:
-            fail(error, ExitStatus.FAILED)
+    try:
+        models = _build(presets)
         if suite:
-            results = _suite(models[0], schedules, seed, pool, bar)
-            summary, differs = _report_suite(console, models[0].preset, results)
+            summary, differs = _run_suite(console, models[0], schedules, seed, workers)
         elif number is not None:
-            case = Case(models[0], seed, number)
-            summary, differs = _report_volume(console, [[run_case(case, Coverage)]], 1)
+            summary, differs = report_volume(console, [[run_one(models[0], seed, number)]], 1)
         else:
-            everything = _volume(models, accesses, seed, pool, workers, bar)
-            summary, differs = _report_volume(console, everything, workers)
+            summary, differs = _run_volume(console, models, volume, seed, workers)
+    except (BrokenProcessPool, BuildError, SimulationError) as error:
+        fail(error, ExitStatus.FAILED)
     write_json(json_file, summary)
     raise SystemExit(ExitStatus.FAILED if differs else ExitStatus.NO_RACE)
