@@ -20,6 +20,7 @@ import cocotb_tools.config
 
 import racetrap.rtl
 from racetrap.generators.system import Params
+from racetrap.generators.systems import system_of
 from racetrap.sim import bench_top
 from racetrap.sim.bench_top import BENCH_MODULE, BenchTop, Port
 from racetrap.sim.build_cache import (
@@ -121,9 +122,14 @@ def build(
 
     Raises
     ------
+    ValueError
+        If the system has no such part.
     BuildError
         If generation, Verilator or the C++ compiler fails.
     """
+    parts = system_of(params).parts
+    if part and part not in parts:
+        raise ValueError(f"Part must be one of {', '.join(parts) or 'none'}, not {part}")
     name = f"{preset}-{part}" if part else preset
     key = _key(name, params, waves, patch)
     folder = cache_folder() / "verilator" / f"{name}-{key}"

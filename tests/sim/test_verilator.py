@@ -36,6 +36,11 @@ def test_broken_source_is_an_error_that_shows_the_tools_words():
         build("scord-tiny", _TINY, patch=patch)
 
 
+def test_unknown_part_is_refused():
+    with pytest.raises(ValueError, match="must be one of core-unit, rdm, not wheel"):
+        build("sigrace-tiny", find_preset("sigrace-tiny").params, part="wheel")
+
+
 def test_bench_module_packs_handshakes_and_channels():
     ports = {
         "clk": Port("input", 1),

@@ -6,11 +6,6 @@ from racetrap.sim.sigrace.plans import fast_cores, random_plan
 from racetrap.sim.verilator import Patch
 
 _MUTE = {
-    "events never taken": Patch(
-        "sigrace/granule_splitter.py",
-        "self.i.ready.eq(~self.o.valid | (self.o.ready & item.is_last))",
-        "self.i.ready.eq(0)",
-    ),
     "steps never shown": Patch(
         "sigrace/rdm_controller.py",
         "self.o_step.valid.eq(scanner.o_compared | self.o_pushed | is_dropped)",
