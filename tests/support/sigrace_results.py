@@ -31,7 +31,10 @@ EXISTING = Existing(
     false_positives=4,
     conflicts=50,
     statistics=SigraceStatistics(
-        instructions=1000, reexecuted=500, first_race=FirstRace(200, 100, 25)
+        instructions=1000,
+        reexecuted=500,
+        first_race=FirstRace(200, 100, 25),
+        rollbacks={"sync": 3, "end": 1},
     ),
 )
 INJECTED = Injected(

@@ -10,7 +10,7 @@ from dataclasses import replace
 from statistics import fmean
 
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
-from racetrap.golden_model.sigrace.result import FirstRace
+from racetrap.golden_model.sigrace.result import FirstRace, SigraceStatistics
 from racetrap.golden_model.sigrace.state import core_state_bits, thread_state_bits
 from racetrap.sim.evaluation.sigrace.paper import (
     BYTES_PER_1000_INSTRUCTIONS,
@@ -20,7 +20,7 @@ from racetrap.sim.evaluation.sigrace.paper import (
     MESSAGE_BYTES,
     THREAD_BYTES,
 )
-from racetrap.sim.evaluation.sigrace.report_table import Cell, Table, mean, percent
+from racetrap.sim.evaluation.sigrace.report_table import Cell, Table, mean, of_kind, percent
 from racetrap.sim.evaluation.sigrace.runs import ProgramResult
 
 __all__ = [
@@ -40,13 +40,10 @@ _Results = Sequence[ProgramResult]
 
 def message_table(results: _Results) -> Table:
     """Bytes of Summary messages in both forms."""
-    figures = [_message_figures(result) for result in results]
-    rows: list[tuple[Cell, ...]] = [
-        (result.program, _messages(result), *each)
-        for result, each in zip(results, figures, strict=True)
-    ]
-    means = map(fmean, zip(*figures, strict=True))
-    total: tuple[Cell, ...] = ("Mean of programs", sum(map(_messages, results)), *means)
+    rows = [_message_row(result.program, [result]) for result in results]
+    if regular := of_kind(results, "regular"):
+        rows.append(_message_row("Mean of regular programs", regular))
+    rows.append(_message_row("Mean of programs", results))
     return Table(
         "messages",
         "Summary messages (Fig. 10(b))",
@@ -55,12 +52,14 @@ def message_table(results: _Results) -> Table:
         "about 100 bytes for its hashed signatures, compressed in a way that it does not tell.",
         ("program", "messages", "sets: mean", "sets: 99 %", "sets: per 1,000", "hashed: mean",
          "hashed: 99 %", "hashed: per 1,000"),
-        (*rows, total, ("Paper", None, *_PAPER_MESSAGES, *_PAPER_MESSAGES)),
+        (*rows, ("Paper", None, *_PAPER_MESSAGES, *_PAPER_MESSAGES)),
     )  # fmt: skip
 
 
-def _messages(result: ProgramResult) -> int:
-    return result.figures.messages[Form.SETS].messages
+def _message_row(name: str, results: _Results) -> tuple[Cell, ...]:
+    """Messages of some programs, and the means of their figures."""
+    count = sum(result.figures.messages[Form.SETS].messages for result in results)
+    return (name, count, *map(fmean, zip(*map(_message_figures, results), strict=True)))
 
 
 def _message_figures(result: ProgramResult) -> tuple[float, ...]:
@@ -91,31 +90,40 @@ def instruction_table(results: _Results) -> Table:
             percent(_overhead(race)),
             percent(_for_nothing(race)),
             percent(whole.overhead),
+            sum(whole.rollbacks.values()),
+            percent(_of_a_rollback(whole)),
             result.existing.conflicts,
             result.existing.false_positives,
         ))  # fmt: skip
     overhead = mean(results, lambda result: _overhead(first_race(result)))
     share = mean(results, lambda result: _for_nothing(first_race(result)))
     whole_run = mean(results, lambda result: result.existing.statistics.overhead)
+    rollback = mean(results, lambda result: _of_a_rollback(result.existing.statistics))
     return Table(
         "instructions",
         "Instructions executed again in Re-execution and Analysis (Fig. 10(a))",
         "Until the first race was analysed, as the paper counts; in programs without a race the "
         "first one of an injected run. For nothing: the share of rollbacks that found no race. "
-        "Whole run: of all committed instructions, when the run goes on after every race. "
+        "Whole run: of all committed instructions, when the run goes on after every race, "
+        "with its rollbacks, and the mean share that one of them executes again. "
         "False positives: conflicts analysed that had no race.",
         ("program", "first race", "committed", "executed again", "overhead %", "for nothing %",
-         "whole run %", "conflicts", "false positives"),
+         "whole run %", "rollbacks", "a rollback %", "conflicts", "false positives"),
         (*rows,
          ("Mean", None, None, None, percent(overhead), percent(share), percent(whole_run),
-          None, None),
+          None, percent(rollback), None, None),
          ("Paper", None, None, None, INSTRUCTION_OVERHEAD_PERCENT,
-          percent(FALSE_POSITIVE_SHARE), None, None, None)),
+          percent(FALSE_POSITIVE_SHARE), None, None, None, None, None)),
     )  # fmt: skip
 
 
 def _overhead(race: FirstRace | None) -> float | None:
     return None if race is None else race.overhead
+
+
+def _of_a_rollback(whole: SigraceStatistics) -> float | None:
+    rollbacks = sum(whole.rollbacks.values())
+    return whole.overhead / rollbacks if rollbacks else None
 
 
 def _for_nothing(race: FirstRace | None) -> float | None:
