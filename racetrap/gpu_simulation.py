@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
-import click
-from rich.console import Console
-
+from racetrap.bench_run import bench_failure, fail_with_rerun, run_bench, say_waves
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.trace import Trace
@@ -29,66 +26,15 @@ from racetrap.reports import (
     print_findings,
     region_of,
 )
-from racetrap.sim.cocotb_run import RunResult, SimulationError, run
 from racetrap.sim.gpu.program import program_region
 from racetrap.sim.scord.suite import suite_runs
 from racetrap.sim.scord.verdicts import gather, write_junit
-from racetrap.sim.tools import missing_tools
-from racetrap.sim.verilator import BuildError, build, cache_folder
 
 __all__ = ["run_gpu_trace", "run_micro_benchmarks"]
 
 _TESTS = "racetrap.tb.scord.play_tests"
 #: The suite's table has names worth reading: it is not squeezed into a narrow terminal.
 _TABLE_WIDTH = 150
-
-
-def _simulate(
-    preset: str, params: ScordParams, case: str, plan: dict[str, Any], seed: int, waves: bool
-) -> RunResult:
-    """Build and run, with a progress bar on a terminal; failures of tools end the command."""
-    from rich.progress import Progress  # slow to import
-
-    if missing := missing_tools():
-        fail(missing[0], ExitStatus.FAILED)
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("Building", total=None)
-
-        def watch(note: dict[str, Any]) -> None:
-            if "total" in note:
-                bar.update(
-                    task, description="Simulating", total=note["total"], completed=note["done"]
-                )
-
-        try:
-            model = build(preset, params, waves=waves)
-            folder = cache_folder() / "simulate" / f"{model.folder.name}-{case}"
-            return run(model, _TESTS, folder, plan, seed=seed, case=case, watch=watch)
-        except (BuildError, SimulationError) as error:
-            fail(error, ExitStatus.FAILED)
-
-
-def _failure(result: RunResult) -> str | None:
-    """What went wrong in the simulation, if something did."""
-    if not result.failures:
-        return None
-    done = [note for note in result.notes if "run" in note]
-    after = f" after {done[-1]['run']}, {done[-1]['schedule']}" if done else ""
-    return f"Hardware and golden model disagree{after}: {result.failures[0].failure}"
-
-
-def _say_where(console: Console, result: RunResult, waves: bool) -> None:
-    if waves:
-        console.print(f"Waves: {result.folder / 'dump.vcd'}", markup=False)
-
-
-def _fail_with_rerun(message: str, result: RunResult, seed: int) -> NoReturn:
-    line = shlex.join(["racetrap", *sys.argv[1:]])
-    if "--seed" not in sys.argv:
-        line += f" --seed {seed}"
-    click.echo(f"Log: {result.folder / 'simulation.log'}; run again: {line}", err=True)
-    fail(message, ExitStatus.FAILED)
 
 
 def run_micro_benchmarks(
@@ -103,8 +49,8 @@ def run_micro_benchmarks(
     with input_errors():
         program_region().check(params)
         list(suite_runs(params, schedules, seed))
-    result = _simulate(preset, params, "play_suite", {"schedules": schedules}, seed, waves)
-    verdicts, failure = gather(result.notes), _failure(result)
+    result = run_bench(preset, params, _TESTS, "play_suite", {"schedules": schedules}, seed, waves)
+    verdicts, failure = gather(result.notes), bench_failure(result)
     console = report_console(json_file)
     console.width = max(console.width, _TABLE_WIDTH)
     rows = [
@@ -121,7 +67,7 @@ def run_micro_benchmarks(
     print_table(console, f"ScoR micro-benchmarks on {preset}, seed {seed}", columns, rows)
     right = sum(verdict.is_right for verdict in verdicts)
     console.print(f"Right in every schedule: {right} of {len(verdicts)} micro-benchmarks.")
-    _say_where(console, result, waves)
+    say_waves(console, result, waves)
     write_json(json_file, {
         "preset": preset, "parameters": asdict(params), "seed": seed, "failure": failure,
         "benchmarks": [verdict.to_json() for verdict in verdicts],
@@ -130,9 +76,9 @@ def run_micro_benchmarks(
         with input_errors():
             write_junit(Path(junit_file), f"scor-micro.{preset}", verdicts, failure)
     if failure is not None:
-        _fail_with_rerun(failure, result, seed)
+        fail_with_rerun(failure, result, seed)
     if right != len(verdicts) or not verdicts:
-        _fail_with_rerun("Every verdict must be as expected", result, seed)
+        fail_with_rerun("Every verdict must be as expected", result, seed)
     sys.exit(ExitStatus.NO_RACE)
 
 
@@ -152,22 +98,22 @@ def run_gpu_trace(
     except ValueError as error:
         fail(f"{path}: {error}")
     plan = {"trace": str(Path(path).resolve()), "region": asdict(region)}
-    result = _simulate(preset, params, "play_trace", plan, seed, waves)
-    if failure := _failure(result):
-        _fail_with_rerun(failure, result, seed)
+    result = run_bench(preset, params, _TESTS, "play_trace", plan, seed, waves)
+    if failure := bench_failure(result):
+        fail_with_rerun(failure, result, seed)
     kernels = [note for note in result.notes if "kernel" in note]
     races = sum(len(note["rtl"]) for note in kernels)
     steps, cycles = (sum(note[name] for note in kernels) for name in ("steps", "cycles"))
     if races != len(findings):
         message = f"Races of the hardware must number {len(findings)}, not {races}"
-        _fail_with_rerun(message, result, seed)
+        fail_with_rerun(message, result, seed)
     console = report_console(json_file)
     print_findings(console, findings)
     console.print(
         f"Races: {races} in {len(trace)} events; hardware and golden model agree in all "
         f"{steps} steps ({cycles} cycles)."
     )
-    _say_where(console, result, waves)
+    say_waves(console, result, waves)
     write_json(json_file, {
         "trace": path, "preset": preset, "parameters": asdict(params), "seed": seed,
         "events": len(trace), "steps": steps, "cycles": cycles,

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any, NoReturn
 
+from racetrap.bench_run import bench_failure, fail_with_rerun, run_bench, say_waves
 from racetrap.golden_model.happens_before.happens_before import HappensBefore
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.playback import Environment
@@ -37,6 +39,7 @@ from racetrap.worker_pool import worker_pool
 
 __all__ = ["run_programs", "run_thread_trace"]
 
+_TESTS = "racetrap.tb.sigrace.play_tests"
 _WORKERS = 2
 #: The table is not squeezed into a narrow terminal.
 _TABLE_WIDTH = 150
@@ -74,9 +77,12 @@ def run_thread_trace(
     trace: ThreadTrace,
     environment: str,
     seed: int,
+    waves: bool,
     json_file: str | None,
 ) -> NoReturn:
     """Run a trace, print its races and leave.
+
+    For waves the trace is played once more, on the testbench.
 
     Exit status 0 if there is none, 1 if there are, 2 if the trace does not fit the preset, 3 if
     hardware and golden model disagree or a tool fails.
@@ -96,6 +102,12 @@ def run_thread_trace(
         f"{len(trace)} events; hardware and golden model agree in all {run.events} steps of the "
         f"cores, {run.rdm_steps} of the RDM and {run.analysed} in Analysis ({run.cycles} cycles)."
     )
+    if waves:
+        plan = {"trace": str(Path(path).resolve()), "environment": {"name": environment}}
+        played = run_bench(preset, params, _TESTS, "play_trace", plan, seed, waves)
+        if failure := bench_failure(played):
+            fail_with_rerun(failure, played, seed)
+        say_waves(console, played, waves)
     write_json(json_file, {
         "trace": path, "preset": preset, "parameters": asdict(params), "seed": seed,
         "environment": environment, "events": len(trace), **_run_to_dict(run),

@@ -93,5 +93,7 @@ def _simulate_threads(
     from racetrap.thread_simulation import run_programs, run_thread_trace
 
     if isinstance(trace, ThreadTrace):
-        run_thread_trace(preset, params, trace_file or "", trace, environment, seed, json_file)
+        run_thread_trace(
+            preset, params, trace_file or "", trace, environment, seed, waves, json_file
+        )
     run_programs(preset, params, size, environment, seed, json_file)

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 from click.testing import CliRunner
 
-from racetrap import gpu_simulation
+from racetrap import bench_run
 from racetrap.commands import simulate
 from racetrap.golden_model.events import DataRegion, Event, EventKind, Geometry, Lane, TraceHeader
 from racetrap.golden_model.scord.packets import Scope
@@ -109,7 +109,7 @@ def test_failed_tool_is_status_3(tmp_path, monkeypatch):
     def broken(*arguments, **options):
         raise SimulationError("Simulator must run at least one test")
 
-    monkeypatch.setattr(gpu_simulation, "run", broken)
+    monkeypatch.setattr(bench_run, "run", broken)
     result = _call("scord-tiny", _trace(tmp_path / "t", fenced=True))
     assert result.exit_code == 3
     assert "must run at least one test" in result.output
@@ -121,9 +121,7 @@ def test_disagreement_is_status_3_and_says_how_to_repeat(tmp_path, monkeypatch):
         "with m.Elif(foreign_write & ~self._same_block & ~self._dev_fenced):",
         "with m.Elif(foreign_write & ~self._same_block):",
     )
-    monkeypatch.setattr(
-        gpu_simulation, "build", functools.partial(gpu_simulation.build, patch=patch)
-    )
+    monkeypatch.setattr(bench_run, "build", functools.partial(bench_run.build, patch=patch))
     result = _call("scord-tiny", _trace(tmp_path / "t", fenced=True))
     assert result.exit_code == 3
     assert "Hardware and golden model disagree: Bank 0, step 2: step differs" in result.output

@@ -1,6 +1,7 @@
 """`racetrap simulate` of SigRace: verdicts, refusals, and a difference that is found."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,13 @@ def test_clean_trace():
     result = simulate(*_TINY, _CLEAN)
     assert result.exit_code == 0, result.output
     assert "Races: 0 static, 0 dynamic" in result.output
+
+
+def test_waves_are_written():
+    result = simulate(*_TINY, _RACY, "--waves")
+    assert result.exit_code == 1, result.output
+    waves = Path(re.search(r"^Waves: (.*)$", result.output, re.MULTILINE)[1])
+    assert waves.read_text().startswith("$version")
 
 
 @pytest.mark.parametrize(
