@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
 from racetrap.sim.build_cache import BuildError
 
-__all__ = ["Rate", "Rates", "child_rates", "rate"]
+__all__ = ["Cocotb", "Rate", "Rates", "child_rates", "rate", "rate_of"]
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,21 @@ class Rates:
     together: Rate
 
 
+@dataclass(frozen=True)
+class Cocotb:
+    """Accesses or events a second of one trace with everything compared, by cocotb and by us."""
+
+    cocotb: float
+    fast: float
+
+
 def rate(volume: int, runs: int, work: Callable[[], float]) -> Rate:
     """Rate of ``work``, which does ``volume`` and gives the seconds that it took."""
-    measured = [volume / work() for _ in range(runs)]
+    return rate_of([volume / work() for _ in range(runs)])
+
+
+def rate_of(measured: Sequence[float]) -> Rate:
+    """What some runs give together."""
     return Rate(median(measured), min(measured), max(measured))
 
 

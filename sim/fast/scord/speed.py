@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -26,7 +26,7 @@ from racetrap.sim.cocotb_run import run
 from racetrap.sim.compiled import is_compiled
 from racetrap.sim.fast.build import build_fast
 from racetrap.sim.fast.collector import collector_off
-from racetrap.sim.fast.rates import Rates, child_rates, rate
+from racetrap.sim.fast.rates import Cocotb, Rates, child_rates, rate
 from racetrap.sim.fast.scord.batch import BatchScoreboard
 from racetrap.sim.fast.scord.compare import check_launch
 from racetrap.sim.fast.scord.simulation import FastSim
@@ -34,7 +34,7 @@ from racetrap.sim.gpu.knobs import KNOBS
 from racetrap.sim.gpu.random_events import random_events, transactions_of
 from racetrap.sim.verilator import build
 
-__all__ = ["Cocotb", "cocotb", "rates", "rates_in_child"]
+__all__ = ["cocotb", "rates", "rates_in_child"]
 
 _PRESET, _KNOBS = "scord", "streaming"
 _PARAMS = SCORD_PRESETS[_PRESET].params
@@ -43,14 +43,6 @@ _REGION = Region(size_log2=17, metadata_base=1 << 20)
 _INSTRUCTIONS, _FEW_INSTRUCTIONS = 8000, 400
 _SEED = 1
 _Traffic = list[tuple[int, Transaction]]
-
-
-@dataclass(frozen=True)
-class Cocotb:
-    """Accesses a second of one trace with everything compared, by cocotb and by us."""
-
-    cocotb: float
-    fast: float
 
 
 def _traffic(seed: int, instructions: int) -> _Traffic:

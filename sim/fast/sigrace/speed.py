@@ -11,26 +11,34 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import asdict
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
 
 from racetrap.generators.presets import SIGRACE_PRESETS
 from racetrap.golden_model.sigrace.core_unit import CoreUnit
 from racetrap.golden_model.sigrace.environment import Command, Remap
 from racetrap.golden_model.sigrace.rdm import Rdm
+from racetrap.sim.build_cache import BuildError
+from racetrap.sim.cocotb_run import run
 from racetrap.sim.compiled import is_compiled
 from racetrap.sim.fast.build import build_fast
 from racetrap.sim.fast.collector import collector_off
-from racetrap.sim.fast.rates import Rates, child_rates, rate
+from racetrap.sim.fast.rates import Cocotb, Rates, child_rates, rate
 from racetrap.sim.fast.sigrace.compare import check_commands
 from racetrap.sim.fast.sigrace.simulation import FastSim
 from racetrap.sim.sigrace.knobs import KNOBS
+from racetrap.sim.sigrace.plans import fast_cores, random_plan
 from racetrap.sim.sigrace.random_events import random_events
 from racetrap.sim.sigrace.scoreboard import Scoreboard
+from racetrap.sim.verilator import build
 
-__all__ = ["rates", "rates_in_child"]
+__all__ = ["cocotb", "rates", "rates_in_child"]
 
 _PRESET, _KNOBS = "sigrace", "mixed"
 _PARAMS = SIGRACE_PRESETS[_PRESET].params
-_ACTIONS = 100_000
+#: Actions of the workload, and of the part of it that cocotb can do in some seconds.
+_ACTIONS, _FEW_ACTIONS = 100_000, 10_000
 _SEED = 1
 
 
@@ -100,6 +108,35 @@ def rates_in_child(compiled: bool) -> Rates:
         As of ``child_rates``.
     """
     return child_rates("racetrap.sim.fast.sigrace.speed", compiled)
+
+
+def cocotb(tests: str) -> Cocotb:
+    """Play one workload on the cocotb bench and on the fast co-simulation.
+
+    Parameters
+    ----------
+    tests : str
+        Module with the cocotb test of random events.
+
+    Raises
+    ------
+    BuildError, Mismatch, SimulationError
+        If a simulator cannot be built, or hardware and golden model differ.
+    """
+    plan = random_plan([_KNOBS], _FEW_ACTIONS, fast_cores())
+    with TemporaryDirectory() as folder:
+        result = run(build(_PRESET, _PARAMS), tests, Path(folder), plan, seed=_SEED)
+    if result.failures:
+        raise BuildError(f"Bench must agree with the golden model, not say {result.failures[0]}")
+    note = next(note for note in result.notes if "run" in note)
+    # The bench draws the stimulus of its first run so.
+    seed = Random(f"{_SEED} stimulus 0").getrandbits(32)
+    commands = list(random_events(_PARAMS, KNOBS[_KNOBS], seed, _FEW_ACTIONS))
+    events = sum(not isinstance(command, Remap) for command in commands)
+    if events != note["events"]:
+        raise BuildError(f"Bench must check the same {events} events, not {note['events']}")
+    fast = rate(events, 5, lambda: _together(commands)[0])
+    return Cocotb(events / note["seconds"], fast.median)
 
 
 if __name__ == "__main__":

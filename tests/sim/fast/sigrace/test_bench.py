@@ -1,9 +1,8 @@
-"""Figures of the hardware in exact cycles, and rates of simulation."""
+"""Figures of the hardware in exact cycles."""
 
 import pytest
 
 from racetrap.sim.fast.sigrace.bench import sustained, worst_scan
-from racetrap.sim.fast.sigrace.speed import rates
 
 
 def test_an_entry_is_compared_in_each_cycle_of_a_queue():
@@ -26,9 +25,3 @@ def test_blocks_that_are_too_short_make_cores_wait():
 def test_block_beyond_the_limit():
     with pytest.raises(ValueError, match="Block must have at most 2000 instructions, not 2001"):
         sustained(2001)
-
-
-def test_rates():
-    measured = rates(actions=2000, runs=1)
-    assert measured.together.median < measured.golden.median
-    assert measured.together.median < measured.hardware.median
