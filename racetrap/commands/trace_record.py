@@ -62,7 +62,10 @@ def _summary(target: str, recording: Recording) -> dict[str, Any]:
 
 @click.command("record")
 @click.argument("words", metavar="PROGRAM.c ... [-- ARGS]", nargs=-1, required=True)
-@click.option("-o", "target", metavar="TRACE", required=True, help="Trace file to write.")
+@click.option(
+    "-o", "named", metavar="TRACE",
+    help="Trace file to write.  [default: the first source's name with .trace, in this folder]",
+)  # fmt: skip
 @click.option("--compress", is_flag=True, help="Write a smaller file that cannot be mapped.")
 @click.option(
     "--seed", type=click.IntRange(0, (1 << 64) - 1),
@@ -82,7 +85,7 @@ def _summary(target: str, recording: Recording) -> dict[str, Any]:
 @json_option
 def command(
     words: tuple[str, ...],
-    target: str,
+    named: str | None,
     compress: bool,
     seed: int | None,
     timeout: float,
@@ -97,6 +100,7 @@ def command(
     be checked.  Put -- before sources and before arguments that begin with a dash.
     """
     sources, arguments = _split(words)
+    target = named or f"{Path(sources[0]).stem}.trace"
     try:
         with _progress() as progress:
             recording = record_run(

@@ -46,6 +46,12 @@ def test_record(racetrap, program, tmp_path, compress):
     assert "events of 2 threads" in result.stdout
 
 
+def test_the_trace_has_the_programs_name_by_default(racetrap, program, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert racetrap("trace", "record", "--", program, "--", "-3").exit_code == 0
+    assert read_trace(tmp_path / "program.trace").header.threads == 2
+
+
 def test_one_sentence_for_errors(racetrap, program, tmp_path):
     target = tmp_path / "x.trace"
     result = racetrap("trace", "record", "-o", target, program)
