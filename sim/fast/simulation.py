@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Mapping
 from ctypes import POINTER, byref, c_char_p, c_int, c_uint32, c_void_p
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,15 @@ class SimulationError(RuntimeError):
     """The simulated system stood still, broke a memory's protocol or refused a register."""
 
 
-class Simulation:
+class _Timing(Protocol):
+    def structure(self) -> ctypes.Structure: ...
+
+
+T = TypeVar("T", bound=_Timing)
+S = TypeVar("S", bound=ctypes.Structure)
+
+
+class Simulation(Generic[T, S]):
     """A system after reset.
 
     Parameters
@@ -41,7 +49,11 @@ class Simulation:
     seed : int
         Seed of all that is random in the simulated world, junk in unreset state included.
     functions : Functions
-        The shim's own functions; ``sim_new`` is among them.
+        The shim's own functions; ``sim_new``, ``sim_knobs`` and ``sim_stats`` are among them.
+    timing : T
+        How the world around behaves.
+    stats : type of S
+        Structure of the figures that the shim keeps.
 
     Raises
     ------
@@ -49,13 +61,17 @@ class Simulation:
         From every method that lets time pass.
     """
 
-    def __init__(self, model: FastModel, seed: int, functions: Functions):
+    def __init__(
+        self, model: FastModel, seed: int, functions: Functions, timing: T, stats: type[S]
+    ):
         self._registers = model.registers
         self._library = ctypes.CDLL(str(model.library))
         for name, (result, arguments) in {**_FUNCTIONS, **functions}.items():
             function = getattr(self._library, name)
             function.restype, function.argtypes = result, arguments
         self._sim = self._library.sim_new(seed)
+        self._stats = stats
+        self.timing = timing
 
     def __enter__(self) -> Self:
         return self
@@ -73,6 +89,23 @@ class Simulation:
         if self._sim is not None:
             self._library.sim_delete(self._sim)
             self._sim = None
+
+    @property
+    def timing(self) -> T:
+        """How the world around behaves; may be set again between runs."""
+        return self._timing
+
+    @timing.setter
+    def timing(self, timing: T) -> None:
+        self._timing = timing
+        self._library.sim_knobs(self._sim, byref(timing.structure()))
+
+    @property
+    def stats(self) -> S:
+        """Figures up to now."""
+        stats = self._stats()
+        self._library.sim_stats(self._sim, byref(stats))
+        return stats
 
     def write(self, register: str, value: int) -> None:
         """Write a register by its name."""

@@ -6,7 +6,6 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from ctypes import byref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +25,7 @@ _CONTROL_ENABLE, _CONTROL_FILTER = 1 << 0, 1 << 1
 _CONTROL_LAUNCH, _CONTROL_CLEAR_COUNTERS = 1 << 8, 1 << 9
 
 
-class FastSim(Simulation):
+class FastSim(Simulation[Timing, SimStats]):
     """A system after reset, with memories behind its ports.
 
     Parameters
@@ -45,29 +44,11 @@ class FastSim(Simulation):
     """
 
     def __init__(self, model: FastModel, seed: int = 0, timing: Timing | None = None):
-        super().__init__(model, seed, FUNCTIONS)
+        super().__init__(model, seed, FUNCTIONS, timing or Timing(), SimStats)
         self._params: ScordParams = model.params
         self._junk = np.random.default_rng(seed)
         self._buffers: dict[object, NDArray] = {}  # what the library points to
         self._head = 0
-        self.timing = timing or Timing()
-
-    @property
-    def timing(self) -> Timing:
-        """How SMs and memories behave."""
-        return self._timing
-
-    @timing.setter
-    def timing(self, timing: Timing) -> None:
-        self._timing = timing
-        self._library.sim_knobs(self._sim, byref(timing.structure()))
-
-    @property
-    def stats(self) -> SimStats:
-        """Figures up to now."""
-        stats = SimStats()
-        self._library.sim_stats(self._sim, byref(stats))
-        return stats
 
     def counters(self) -> dict[str, int]:
         """All event counters, by register name in lower case."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from ctypes import byref
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -49,7 +48,7 @@ class Program:
     stops: list[list[tuple[int, int, int]]] = field(default_factory=list)
 
 
-class FastSim(Simulation):
+class FastSim(Simulation[Timing, SimStats]):
     """A system after reset.
 
     Parameters
@@ -75,30 +74,12 @@ class FastSim(Simulation):
     def __init__(
         self, model: FastModel[SigraceParams], seed: int = 0, timing: Timing | None = None
     ):
-        super().__init__(model, seed, FUNCTIONS)
+        super().__init__(model, seed, FUNCTIONS, timing or Timing(), SimStats)
         self._params = model.params
         self._units = model.params.cores * model.params.contexts
         self._buffers: dict[object, NDArray] = {}  # what the library points to
         self._control = 0
         self.seconds = 0.0
-        self.timing = timing or Timing()
-
-    @property
-    def timing(self) -> Timing:
-        """How cores behave."""
-        return self._timing
-
-    @timing.setter
-    def timing(self, timing: Timing) -> None:
-        self._timing = timing
-        self._library.sim_knobs(self._sim, byref(timing.structure()))
-
-    @property
-    def stats(self) -> SimStats:
-        """Figures up to now."""
-        stats = SimStats()
-        self._library.sim_stats(self._sim, byref(stats))
-        return stats
 
     # Registers --------------------------------------------------------------------------
 
