@@ -11,7 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["Layout"]
+__all__ = ["Layout", "index_bits"]
+
+
+def index_bits(count: int) -> int:
+    """Bits of a field that numbers ``count`` things, at least one."""
+    return max(1, (count - 1).bit_length())
 
 
 class Layout:

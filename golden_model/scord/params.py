@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from functools import cached_property
 
-from racetrap.golden_model.layout import Layout
+from racetrap.golden_model.layout import Layout, index_bits
 
 __all__ = ["LINE_BYTES", "WORDS_PER_LINE", "WORD_BYTES", "Region", "ScordParams"]
 
@@ -27,11 +27,6 @@ FILTER_BIN_BITS = 8
 FILTER_BITS = 2 * FILTER_BIN_BITS
 #: State bits of one lock-table entry beside its hash: scope, valid, active in the paper.
 LOCK_STATE_BITS = 3
-
-
-def _log2_ceil(count: int) -> int:
-    """Bits that number ``count`` things, at least one."""
-    return max(1, (count - 1).bit_length())
 
 
 def _is_power_of_two(value: int) -> bool:
@@ -152,12 +147,12 @@ class ScordParams:
 
     @property
     def sm_bits(self) -> int:
-        return _log2_ceil(self.sm_count)
+        return index_bits(self.sm_count)
 
     @property
     def slot_bits(self) -> int:
         """Bits of a block's slot in its SM."""
-        return _log2_ceil(self.blocks_per_sm)
+        return index_bits(self.blocks_per_sm)
 
     @property
     def block_bits(self) -> int:
@@ -166,7 +161,7 @@ class ScordParams:
 
     @property
     def warp_bits(self) -> int:
-        return _log2_ceil(self.warps_per_sm)
+        return index_bits(self.warps_per_sm)
 
     def block_id(self, sm: int, slot: int) -> int:
         """BlockID of slot ``slot`` of SM ``sm``."""

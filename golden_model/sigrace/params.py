@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from racetrap.golden_model.h3 import h3_rows
-from racetrap.golden_model.layout import Layout
+from racetrap.golden_model.layout import Layout, index_bits
 
 __all__ = [
     "FLIT_BITS",
@@ -247,7 +247,7 @@ class SigraceParams:
     @property
     def thread_bits(self) -> int:
         """Bits of a SigRaceID."""
-        return _log2_ceil(self.threads)
+        return index_bits(self.threads)
 
     @property
     def timestamp_width(self) -> int:
@@ -262,7 +262,7 @@ class SigraceParams:
     @property
     def position_bits(self) -> int:
         """Bits of an entry's age in its queue."""
-        return _log2_ceil(self.history_depth)
+        return index_bits(self.history_depth)
 
     @property
     def usb_count_bits(self) -> int:
@@ -378,11 +378,6 @@ class SigraceParams:
     def log_words(self) -> int:
         """32-bit words of an entry of the conflict log."""
         return -(-self.log_layout.width // WORD_BITS)
-
-
-def _log2_ceil(count: int) -> int:
-    """Bits that number ``count`` things, at least one."""
-    return max(1, (count - 1).bit_length())
 
 
 def _rows(is_lsb: bool, input_bits: int, index_bits: int, name: str) -> tuple[int, ...]:
