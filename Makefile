@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 BUILD := build
 JOBS ?= 2
 
-SOURCES := golden_model rtl generators sim tb racetrap
+SOURCES := golden_model rtl generators sim tb fpga racetrap
 TYPES := $(BUILD)/types/racetrap
 
 .DEFAULT_GOAL := help
@@ -91,4 +91,4 @@ kernels: $(READY)
 
 clean:
 	rm -rf $(BUILD) .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find $(SOURCES) fpga tests -name __pycache__ -type d -exec rm -rf {} +
+	find $(SOURCES) tests -name __pycache__ -type d -exec rm -rf {} +
