@@ -9,9 +9,15 @@ from amaranth.back import verilog
 from amaranth.lib import wiring
 
 from racetrap.generators.description import describe
+from racetrap.generators.fusesoc import core_description
 from racetrap.generators.presets import module_name
-from racetrap.generators.register_files import write_header, write_manual
-from racetrap.generators.system import Params
+from racetrap.generators.register_files import (
+    write_header,
+    write_ipxact,
+    write_manual,
+    write_source,
+)
+from racetrap.generators.system import Params, System
 from racetrap.generators.systems import system_of
 
 __all__ = ["generate"]
@@ -45,8 +51,9 @@ def generate(preset: str, params: Params, directory: Path) -> dict[str, Path]:
     -------
     dict of str to Path
         ``verilog`` (.v), ``description`` (.json), ``verilator`` (.vlt: lint waivers), ``header``
-        (.h: registers for C), ``manual`` (.md: registers), and ``verilog <part>`` for each part
-        that is a top of its own (-<part>.v).
+        (.h: registers for C), ``manual`` (.md: registers), ``ipxact`` (.xml: registers),
+        ``systemrdl`` (.rdl: the registers' source), ``fusesoc`` (.core), and ``verilog <part>`` for
+        each part that is a top of its own (-<part>.v).
 
     Raises
     ------
@@ -61,6 +68,7 @@ def generate(preset: str, params: Params, directory: Path) -> dict[str, Path]:
             f"{preset}.json", json.dumps(describe(preset, params, tops), indent=1) + "\n",
         ),
         "verilator": (f"{preset}.vlt", _verilator_control(preset)),
+        "fusesoc": (f"{preset}.core", core_description(preset, system.parts)),
     }  # fmt: skip
     for name in system.parts:
         files[f"verilog {name}"] = (f"{preset}-{name}.v", _verilog(preset, name, tops[name]))
@@ -69,9 +77,20 @@ def generate(preset: str, params: Params, directory: Path) -> dict[str, Path]:
     for kind, (file, text) in files.items():
         paths[kind] = directory / file
         paths[kind].write_text(text, encoding="utf-8")
-    paths |= {"header": directory / f"{preset}.h", "manual": directory / f"{preset}.md"}
+    return paths | _write_registers(system, preset, directory)
+
+
+def _write_registers(system: System, preset: str, directory: Path) -> dict[str, Path]:
+    paths = {
+        kind: directory / f"{preset}.{suffix}"
+        for kind, suffix in (
+            ("header", "h"), ("manual", "md"), ("ipxact", "xml"), ("systemrdl", "rdl"),
+        )
+    }  # fmt: skip
     write_header(system, paths["header"])
     write_manual(system, paths["manual"])
+    write_ipxact(system, module_name(preset), paths["ipxact"])
+    write_source(system, paths["systemrdl"])
     return paths
 
 

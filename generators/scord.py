@@ -9,7 +9,7 @@ from racetrap.generators.system import System
 from racetrap.golden_model.layout import Layout
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.state import state_bits
-from racetrap.rtl.scord.registers import compile_registers
+from racetrap.rtl.scord.registers import RDL_FILE, compile_registers
 from racetrap.rtl.scord.system import ScordSystem
 
 __all__ = ["SCORD"]
@@ -54,6 +54,7 @@ SCORD = System(
     layouts=_layouts,
     trace_ports=_trace_ports,
     registers=compile_registers,
+    register_source=RDL_FILE,
     state_kinds=_STATE_KINDS,
     method_bits=state_bits,
 )

@@ -11,7 +11,7 @@ from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.state import state_bits
 from racetrap.rtl.sigrace.core_unit import CoreUnit
 from racetrap.rtl.sigrace.rdm import Rdm
-from racetrap.rtl.sigrace.registers import compile_registers
+from racetrap.rtl.sigrace.registers import RDL_FILE, compile_registers
 from racetrap.rtl.sigrace.system import SigraceSystem
 
 __all__ = ["SIGRACE"]
@@ -63,6 +63,7 @@ SIGRACE = System(
     layouts=_layouts,
     trace_ports=_trace_ports,
     registers=compile_registers,
+    register_source=RDL_FILE,
     state_kinds=_STATE_KINDS,
     method_bits=state_bits,
 )

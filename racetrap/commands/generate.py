@@ -23,9 +23,10 @@ __all__ = ["command"]
 @set_option
 @json_option
 def command(preset: str, directory: Path, settings: tuple[str, ...], json_file: str | None) -> None:
-    """Write Verilog, its JSON description, lint waivers, C header and register manual.
+    """Write Verilog, its description, lint waivers, and its registers in several forms.
 
-    The files are called PRESET.v, .json, .vlt, .h and .md.
+    The files are PRESET.v, .json (description), .vlt (lint waivers), .core (FuseSoC), and of the
+    registers .h (C), .md (manual), .xml (IP-XACT) and .rdl (SystemRDL, their source).
     """
     with input_errors():
         params = with_settings(find_preset(preset).params, settings)

@@ -37,7 +37,7 @@ def description(tiny):
 
 def test_names_of_the_files(tiny):
     assert sorted(path.name for path in tiny.values()) == [
-        f"scord-tiny.{suffix}" for suffix in ("h", "json", "md", "v", "vlt")
+        f"scord-tiny.{suffix}" for suffix in ("core", "h", "json", "md", "rdl", "v", "vlt", "xml")
     ]
     assert sorted(tiny.values()) == sorted(tiny["verilog"].parent.iterdir())
 

@@ -1,0 +1,92 @@
+"""A FuseSoC core description of generated Verilog.
+
+Ref: FuseSoC, CAPI2 (version 2 of its core description format).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import metadata
+
+from racetrap.generators.presets import module_name
+
+__all__ = ["LIBRARY", "VENDOR", "core_description", "core_name"]
+
+#: Who and what the generated designs are, in names of the form vendor:library:name:version.
+VENDOR = "racetrap"
+LIBRARY = "detectors"
+
+_HEAD = """\
+CAPI=2:
+
+name: {name}
+description: Hardware race detector, preset {preset}
+
+filesets:
+  waivers:
+    files: [{preset}.vlt]
+    file_type: vlt
+"""
+_FILESET = """\
+  {fileset}:
+    files: [{file}]
+    file_type: verilogSource
+"""
+_DEFAULT = """\
+
+targets:
+  default:
+    filesets: [rtl, "tool_verilator ? (waivers)"]
+    toplevel: {module}
+"""
+_TARGETS = """\
+
+  lint{suffix}:
+    description: Verilator finds nothing beyond the waivers
+    filesets: [{fileset}, waivers]
+    toplevel: {module}
+    flow: lint
+    flow_options:
+      tool: verilator
+      verilator_options: [-Wall]
+
+  synth{suffix}:
+    description: Yosys, for ECP5; a whole system has more ports than a package has pins
+    filesets: [{fileset}]
+    toplevel: {module}
+    flow: generic
+    flow_options:
+      tool: yosys
+      arch: ecp5
+      output_format: json
+"""
+
+
+def core_name(preset: str) -> str:
+    """Name of the core, with the version of this package."""
+    return f"{VENDOR}:{LIBRARY}:{preset}:{metadata.version('racetrap')}"
+
+
+def core_description(preset: str, parts: Iterable[str]) -> str:
+    """Text of a core description that lies beside the generated files.
+
+    Target ``default`` is for a core that depends on this one; ``lint`` (Verilator) and ``synth``
+    (Yosys) stand alone, and there is a pair of them for each part: ``lint-rdm``, ``synth-rdm``.
+
+    Parameters
+    ----------
+    preset : str
+        Name of the files.
+    parts : iterable of str
+        Parts that have a file of their own.
+    """
+    tops = {"": "rtl"} | {part: part for part in parts}
+    text = _HEAD.format(name=core_name(preset), preset=preset)
+    for part, fileset in tops.items():
+        file = f"{preset}-{part}.v" if part else f"{preset}.v"
+        text += _FILESET.format(fileset=fileset, file=file)
+    text += _DEFAULT.format(module=module_name(preset)).replace("", "")
+    for part, fileset in tops.items():
+        suffix = f"-{part}" if part else ""
+        text += _TARGETS.format(suffix=suffix, fileset=fileset, module=module_name(preset, part))
+    return text

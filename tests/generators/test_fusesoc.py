@@ -1,0 +1,63 @@
+"""The FuseSoC core description: it names the files and the modules that were generated."""
+
+import json
+
+import pytest
+import yaml  # comes with Dask
+
+from racetrap.generators.artefacts import generate
+from racetrap.generators.fusesoc import core_name
+from racetrap.generators.presets import PRESETS
+
+
+@pytest.fixture(scope="module", params=["scord-tiny", "sigrace-tiny"])
+def generated(request, tmp_path_factory):
+    """Core description and side-car description of a preset, and their folder."""
+    folder = tmp_path_factory.mktemp(request.param)
+    paths = generate(request.param, PRESETS[request.param].params, folder)
+    core = yaml.safe_load(paths["fusesoc"].read_text())
+    return core, json.loads(paths["description"].read_text()), folder
+
+
+def test_first_line_says_the_format(generated):
+    core, description, folder = generated
+    text = (folder / f"{description['preset']}.core").read_text()
+    assert text.startswith("CAPI=2:\n")
+    assert core["CAPI=2"] is None
+
+
+def test_name_has_vendor_library_preset_and_version(generated):
+    core, description, _ = generated
+    assert core["name"] == core_name(description["preset"])
+    version = description["tools"]["racetrap"]
+    assert core["name"].split(":") == ["racetrap", "detectors", description["preset"], version]
+
+
+def test_every_file_is_beside_it_and_every_verilog_file_is_named(generated):
+    core, _, folder = generated
+    files = [file for fileset in core["filesets"].values() for file in fileset["files"]]
+    assert sorted(files) == sorted(
+        path.name for path in folder.iterdir() if path.suffix in (".v", ".vlt")
+    )
+
+
+def test_targets_are_the_whole_and_each_part(generated):
+    core, description, folder = generated
+    modules = {"": description["module"]} | {
+        f"-{name}": part["module"] for name, part in description["parts"].items()
+    }
+    expected = {f"{target}{suffix}" for target in ("lint", "synth") for suffix in modules}
+    assert set(core["targets"]) == {"default"} | expected
+    for suffix, module in modules.items():
+        for tool in ("lint", "synth"):
+            target = core["targets"][f"{tool}{suffix}"]
+            assert target["toplevel"] == module
+            [file] = core["filesets"][target["filesets"][0]]["files"]
+            assert f"module {module}(" in (folder / file).read_text()
+    assert core["targets"]["default"]["toplevel"] == description["module"]
+
+
+def test_lint_takes_the_waivers(generated):
+    core, _, _ = generated
+    for name, target in core["targets"].items():
+        assert ("waivers" in target["filesets"]) == name.startswith("lint")
