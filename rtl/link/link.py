@@ -59,6 +59,8 @@ class Link(wiring.Component):
         Registers; an access without a response holds up the link for ever.
     o_link_up : ``Out(1)``
         A good HELLO was executed since the last reset.
+    o_error : ``Out(1)``
+        Pulse: something from the line was dropped, and counted.
 
     Raises
     ------
@@ -100,6 +102,7 @@ class Link(wiring.Component):
             "i_record": In(stream.Signature(output_bits)).array(outputs),
             "m_axil": Out(AxiLiteSignature(address_bits=address_bits)),
             "o_link_up": Out(1),
+            "o_error": Out(1),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -156,4 +159,8 @@ class Link(wiring.Component):
             counters.i_uart_overrun.eq(receiver.o_overrun),
             counters.i_byte.eq(executor.o_counter),
             executor.i_counter.eq(counters.o_data),
-        ]
+            self.o_error.eq(
+                deframer.o_bad_crc | deframer.o_bad_length | deframer.o_too_long
+                | executor.o_gap | receiver.o_framing | receiver.o_overrun
+            ),
+        ]  # fmt: skip
