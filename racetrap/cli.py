@@ -19,12 +19,15 @@ _COMMANDS = {
     "bench": "Measure throughput and simulation speed.",
     "campaign": "Compare hardware and golden model on random volume.",
     "check": "Check a trace for races with the golden model.",
+    "cost": "Say what a preset costs in hardware, beside its paper.",
     "coverage": "Merge the functional coverage of several runs.",
     "doctor": "Say which tools are missing.",
     "evaluate": "Make the papers' tables from runs on this machine.",
+    "fpga": "Build bitstreams and run traces on boards.",
     "generate": "Write the Verilog of a preset and what goes with it.",
     "presets": "List the presets, or show one.",
     "simulate": "Run hardware and golden model together.",
+    "sweep": "Measure cost against detection quality over a grid of parameters.",
     "trace": "Look at trace files and convert them.",
 }
 
