@@ -9,14 +9,13 @@ import sys
 import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import cocotb_tools.config
 import find_libpython
 
-from racetrap.generators.systems import system_of
 from racetrap.sim.bench_top import BENCH_MODULE
 from racetrap.sim.build_cache import locked
 from racetrap.sim.tools import tool_environment
@@ -119,7 +118,7 @@ def _run(
     results.unlink(missing_ok=True)
     notes.write_text("", encoding="utf-8")
     plan_file = folder / "plan.json"
-    plan_file.write_text(json.dumps(plan | {"seed": seed} | _description(model)), encoding="utf-8")
+    plan_file.write_text(json.dumps(plan | {"seed": seed} | model.facts), encoding="utf-8")
     environment = _environment(module, case, seed, results) | {PLAN: str(plan_file)}
     command = [str(model.executable), *(["--trace"] if model.waves else [])]
     log = folder / "simulation.log"
@@ -139,17 +138,6 @@ def _run(
             f"(status {process.returncode}):\n{log.read_text(errors='replace')[-_LOG_TAIL:]}"
         )
     return RunResult(cases, documents, folder)
-
-
-def _description(model: BuiltModel) -> dict[str, Any]:
-    """What a bench must know of the build."""
-    return {
-        "preset": model.preset,
-        "system": system_of(model.params).name,
-        "params": asdict(model.params),
-        "bench": json.loads((model.folder / "bench.json").read_text(encoding="utf-8")),
-        "registers": model.description["registers"],
-    }
 
 
 def _environment(module: str, case: str | None, seed: int, results: Path) -> dict[str, str]:

@@ -32,7 +32,7 @@ from racetrap.sim.build_cache import (
     source_hash,
 )
 
-__all__ = ["BuildError", "BuiltModel", "Patch", "build", "cache_folder"]
+__all__ = ["BuildError", "BuiltModel", "Patch", "build", "cache_folder", "verilate"]
 
 _VERILATE = (
     "--cc", "--exe", "--vpi", "-O3", "--x-assign", "fast", "--x-initial", "fast", "-Wno-fatal",
@@ -101,6 +101,17 @@ class BuiltModel:
         """The generator's side-car description of ports, layouts and registers."""
         return json.loads((self.folder / f"{self.preset}.json").read_text(encoding="utf-8"))
 
+    @property
+    def facts(self) -> dict:
+        """What a bench must know of the build."""
+        return {
+            "preset": self.preset,
+            "system": system_of(self.params).name,
+            "params": asdict(self.params),
+            "bench": json.loads((self.folder / "bench.json").read_text(encoding="utf-8")),
+            "registers": self.description["registers"],
+        }
+
 
 def build(
     preset: str, params: Params, *, waves: bool = False, patch: Patch | None = None, part: str = ""
@@ -139,7 +150,7 @@ def build(
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
             _generate(model, patch)
-            _verilate(model)
+            verilate(model)
             (folder / "done").touch()
     return model
 
@@ -163,8 +174,8 @@ def _generate(model: BuiltModel, patch: Patch | None) -> None:
     generate_rtl(model.preset, model.params, model.folder, rtl)
 
 
-def _verilate(model: BuiltModel) -> None:
-    """Make the executable."""
+def verilate(model: BuiltModel) -> None:
+    """Make the executable from the Verilog and the description in the model's folder."""
     folder, preset = model.folder, model.preset
     description = model.description
     source = f"{preset}.v"

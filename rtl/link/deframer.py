@@ -23,8 +23,8 @@ class Deframer(wiring.Component):
 
     A byte is taken every cycle while no request is offered.  A request is offered in the cycle
     after its last flag, and only if length and CRC fit; then nothing is taken until the request
-    is, for its user reads the payload.  A bad byte spoils its frame: all up to the next flag is
-    dropped.  What comes before the first flag is dropped, too.
+    is, for its user reads the payload.  After a damaged or lost byte
+    all up to the next flag is dropped.  What comes before the first flag is dropped, too.
 
     Members
     -------
@@ -62,14 +62,14 @@ class Deframer(wiring.Component):
         with m.If(self.o.valid & self.o.ready):
             m.d.sync += self.o.valid.eq(0)
         with m.If(self.i.valid & self.i.ready):
-            with m.If(self.i.p.bad):
-                m.d.sync += is_skipped.eq(1)
-            with m.Elif(line == FLAG):
+            with m.If(line == FLAG):
                 m.d.comb += crc.start.eq(1)
                 m.d.sync += [is_skipped.eq(0), is_escaped.eq(0), index.eq(START)]
-                with m.If(~is_skipped & ((index != START) | is_escaped)):
+                with m.If(~is_skipped & ~self.i.p.bad & ((index != START) | is_escaped)):
                     has_length = ~is_escaped & (index == self.o.p.length + _CRC_BYTES)
                     self._elaborate_end(m, has_length, crc.match_detected)
+            with m.Elif(self.i.p.bad):
+                m.d.sync += is_skipped.eq(1)
             with m.Elif(~is_skipped):
                 with m.If((line == ESCAPE) & ~is_escaped):
                     m.d.sync += is_escaped.eq(1)

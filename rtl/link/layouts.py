@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 
 __all__ = ["LINE_LAYOUT", "START", "PayloadRead", "PayloadWrite", "header_layout"]
 
-#: A byte from the line; ``bad``: it or one before it was damaged or lost.
+#: A byte from the line; ``bad``: a byte before it was damaged or lost.
 LINE_LAYOUT = data.StructLayout({"data": 8, "bad": 1})
 
 #: First value of a 9-bit index of body bytes: the header is -3 to -1, the payload from 0 on, so

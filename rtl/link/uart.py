@@ -34,10 +34,10 @@ class UartReceiver(wiring.Component):
     byte is offered in the cycle after the middle of its stop bit and is held until it is taken
     or the next one is complete, so that the user has ten bit times for it.
 
-    A byte without a stop bit is a framing error: it is offered as bad, and nothing starts until
-    the line is high again, so that a break is one error however long it lasts.  A byte that is
-    complete while the one before it has not been taken is lost: an overrun, and the byte after
-    it is offered as bad.
+    A byte without a stop bit is a framing error: it is dropped, and nothing starts until the line
+    is high again, so that a break is one error however long it lasts.  A byte that is complete
+    while the one before it has not been taken is lost: an overrun.  The byte after either is
+    marked as bad.
 
     Parameters
     ----------
@@ -97,7 +97,11 @@ class UartReceiver(wiring.Component):
                 with m.If(count == _DATA_BITS - 1):
                     m.next = "STOP"
             with m.State("STOP"), m.If(timer == 0):
-                m.d.comb += [is_complete.eq(1), self.o_framing.eq(~line)]
+                m.d.comb += [
+                    is_complete.eq(line),
+                    self.o_framing.eq(~line),
+                    self.o_overrun.eq(line & self.o.valid & ~self.o.ready),
+                ]
                 m.next = "BREAK"
             with m.State("BREAK"), m.If(line):
                 m.next = "IDLE"
@@ -108,17 +112,15 @@ class UartReceiver(wiring.Component):
         is_spoilt = Signal()
         with m.If(self.o.valid & self.o.ready):
             m.d.sync += self.o.valid.eq(0)
-        with m.If(is_complete):
-            with m.If(self.o.valid & ~self.o.ready):
-                m.d.comb += self.o_overrun.eq(1)
-                m.d.sync += is_spoilt.eq(1)
-            with m.Else():
-                m.d.sync += [
-                    self.o.valid.eq(1),
-                    self.o.p.data.eq(bits),
-                    self.o.p.bad.eq(self.o_framing | is_spoilt),
-                    is_spoilt.eq(0),
-                ]
+        with m.If(self.o_framing | self.o_overrun):
+            m.d.sync += is_spoilt.eq(1)
+        with m.Elif(is_complete):
+            m.d.sync += [
+                self.o.valid.eq(1),
+                self.o.p.data.eq(bits),
+                self.o.p.bad.eq(is_spoilt),
+                is_spoilt.eq(0),
+            ]
 
 
 class UartTransmitter(wiring.Component):
