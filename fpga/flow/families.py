@@ -83,18 +83,23 @@ class Family:
         return "cells.lib" in self.files
 
 
+# Ports without a pin of their own may lie anywhere.
+_ECP5 = ("--package", "CABGA381", "--speed", "6", "--lpf-allow-unconstrained")
+_ICE40 = ("--pcf-allow-unconstrained",)
+
+
 def _ecp5() -> Family:
     devices = {
         size: Device(
             f"LFE5U-{size[:-1]}F, CABGA381, speed grade 6",
-            (f"--{size}", "--package", "CABGA381", "--speed", "6"),
+            (*_ECP5, f"--{size}"),
         )
         for size in ("85k", "45k", "25k")
     }
     return Family(
         name="ecp5", devices=MappingProxyType(devices), device=devices["85k"],
         script="synth_ecp5 -top top {options}",
-        # A carry cell and a 16x4 LUT RAM fill one and three slices of two tables each.
+        # A 16x4 LUT RAM is four tables, and its write port takes the inputs of two more.
         luts=MappingProxyType({"LUT4": 1, "CCU2C": 2, "TRELLIS_DPR16X4": 6}),
         flip_flops=("TRELLIS_FF",), block_rams=("DP16KD", "PDPW16KD"),
         lut_rams=("TRELLIS_DPR16X4",), dsps=("MULT18X18D", "ALU54B"),
@@ -106,8 +111,8 @@ def _ecp5() -> Family:
 
 def _ice40() -> Family:
     devices = {
-        "hx8k": Device("iCE40HX8K, CT256", ("--hx8k", "--package", "ct256"), "-device hx"),
-        "up5k": Device("iCE40UP5K, SG48", ("--up5k", "--package", "sg48"), "-device u"),
+        "hx8k": Device("iCE40HX8K, CT256", (*_ICE40, "--hx8k", "--package", "ct256"), "-device hx"),
+        "up5k": Device("iCE40UP5K, SG48", (*_ICE40, "--up5k", "--package", "sg48"), "-device u"),
     }
     return Family(
         name="ice40", devices=MappingProxyType(devices), device=devices["hx8k"],

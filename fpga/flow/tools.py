@@ -12,7 +12,10 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-__all__ = ["ToolError", "run_tool", "tool_versions"]
+__all__ = ["TOOL_LOG", "ToolError", "run_tool", "tool_versions"]
+
+#: Name of a log in the tool's folder, shown if the tool fails and says nothing itself.
+TOOL_LOG = "tool.log"
 
 _SECONDS = 3600
 _SHOWN_CHARACTERS = 2000
@@ -50,7 +53,10 @@ def run_tool(tool: str, arguments: Sequence[str], folder: Path) -> None:
     except subprocess.TimeoutExpired:
         raise ToolError(f"Command {tool} took longer than {_SECONDS} seconds") from None
     if done.returncode:
-        said = done.stdout[-_SHOWN_CHARACTERS:].strip()
+        # Yosys has lost what it prints once it has called ABC; its log has it.
+        log = folder / TOOL_LOG
+        said = done.stdout or (log.read_text(encoding="utf-8") if log.exists() else "")
+        said = said[-_SHOWN_CHARACTERS:].strip()
         raise ToolError(f"Command {tool} failed in {folder}:\n{said}")
 
 

@@ -1,0 +1,162 @@
+"""Place and route of one block over several seeds; figures are from the tool's JSON report."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from amaranth.lib import wiring
+
+from racetrap.fpga.flow.cache import cached
+from racetrap.fpga.flow.families import Family
+from racetrap.fpga.flow.synthesis import (
+    TOOLCHAIN,
+    check_memories,
+    synthesis_script,
+    to_verilog,
+    write_netlist,
+)
+from racetrap.fpga.flow.tools import run_tool, tool_versions
+from racetrap.fpga.flow.wrapper import ShiftWrapper
+from racetrap.generators.structure import memory_bits
+
+__all__ = ["Placement", "place_and_route"]
+
+_REPORT = "report.json"
+
+
+@dataclass(frozen=True)
+class Placement:
+    """A block between shift registers, placed and routed with one seed.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the placer.
+    fmax_mhz : float
+        Highest clock frequency in MHz.
+    utilization : dict of str to int
+        Cells used by type, those of the shift registers included.
+    critical_path : list of str
+        The path that limits the clock, a step a string: delay in nanoseconds, kind, from, to.
+    constraint_mhz : float
+        Frequency in MHz that was asked for.
+    device : str
+        Part, package and speed grade.
+    seconds : float
+        Time of place and route, when it was run.
+    """
+
+    seed: int
+    fmax_mhz: float
+    utilization: dict[str, int]
+    critical_path: list[str]
+    constraint_mhz: float
+    device: str
+    seconds: float
+
+
+def place_and_route(
+    component: wiring.Component,
+    family: Family,
+    seeds: Sequence[int],
+    folder: Path,
+    *,
+    constraint_mhz: float,
+) -> list[Placement]:
+    """Place and route a block between shift registers, once for each seed.
+
+    The reset is a pin and its paths are not timed; it is meant to last for several cycles.
+    Results are cached by content, each seed's on its own.
+
+    Parameters
+    ----------
+    component : wiring.Component
+        The block.
+    family : Family
+        Target, with its device.
+    seeds : sequence of int
+        Seeds of the placer.
+    folder : Path
+        Folder in which the tools work; made if it does not exist.
+    constraint_mhz : float
+        Frequency to aim at, in MHz; missing it is a result, not an error.
+
+    Raises
+    ------
+    ValueError
+        If the family has no place and route.
+    MemoryLost
+        If synthesis turned a memory into flip-flops.
+    ToolError
+        If a tool is missing or fails, for example since the block does not fit the device.
+    """
+    if family.place_tool is None:
+        raise ValueError(f"Family must be one with place and route, not {family.name}")
+    memories = {f"block.{name}": bits for name, bits in memory_bits(component).items()}
+    text = to_verilog(ShiftWrapper(component))
+    content = {
+        "step": "place and route", "verilog": text, "script": synthesis_script(family),
+        "versions": tool_versions(*TOOLCHAIN, *family.packages),
+        "arguments": family.device.arguments, "constraint": constraint_mhz,
+        "reader": Path(__file__).read_text(encoding="utf-8"),
+    }  # fmt: skip
+    netlist: Path | None = None
+
+    def make(seed: int) -> dict[str, Any]:
+        nonlocal netlist
+        if netlist is None:
+            netlist = write_netlist(text, family, folder)
+            check_memories(netlist, family, memories)
+        return asdict(_place(netlist, family, seed, constraint_mhz))
+
+    placements = []
+    for seed in seeds:
+        found = cached({**content, "seed": seed}, lambda seed=seed: make(seed))  # type: ignore[misc]
+        placements.append(Placement(**found))
+    return placements
+
+
+def _place(netlist: Path, family: Family, seed: int, constraint_mhz: float) -> Placement:
+    assert family.place_tool is not None  # asked before
+    start = time.monotonic()
+    run_tool(
+        family.place_tool,
+        [
+            "-q", *family.device.arguments, "--json", netlist.name, "--freq", f"{constraint_mhz:g}",
+            "--seed", str(seed), "--timing-allow-fail", "--report", _REPORT,
+        ],
+        netlist.parent,
+    )  # fmt: skip
+    seconds = time.monotonic() - start
+    report = json.loads((netlist.parent / _REPORT).read_text(encoding="utf-8"))
+    clock, figures = min(report["fmax"].items(), key=lambda found: found[1]["achieved"])
+    return Placement(
+        seed=seed,
+        fmax_mhz=round(figures["achieved"], 2),
+        utilization={kind: n["used"] for kind, n in report["utilization"].items() if n["used"]},
+        critical_path=_critical_path(report, clock),
+        constraint_mhz=constraint_mhz,
+        device=family.device.name,
+        seconds=round(seconds, 2),
+    )
+
+
+def _critical_path(report: dict[str, Any], clock: str) -> list[str]:
+    """Steps of the path from register to register of that clock."""
+    edge = f"posedge {clock}"
+    for path in report["critical_paths"]:
+        if path["from"] == path["to"] == edge:
+            return [
+                f"{step['delay']:.2f} ns {step['type']} {_pin(step['from'])} -> {_pin(step['to'])}"
+                for step in path["path"]
+            ]
+    return []
+
+
+def _pin(end: dict[str, str]) -> str:
+    return f"{end['cell']}.{end['port']}"
