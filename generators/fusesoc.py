@@ -36,7 +36,7 @@ _DEFAULT = """\
 
 targets:
   default:
-    filesets: [rtl, "tool_verilator ? (waivers)"]
+    filesets: [rtl, waivers]
     toplevel: {module}
 """
 _TARGETS = """\
