@@ -1,0 +1,65 @@
+"""Top of a board: clock, reset and pins around a device."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Elaboratable, Module
+from amaranth.lib import io
+
+from racetrap.fpga.boards.clocking import SystemClock
+from racetrap.fpga.boards.scord_top import ScordDevice
+from racetrap.fpga.boards.sigrace_top import SigraceDevice
+from racetrap.fpga.boards.table import Board
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.sigrace.params import SigraceParams
+
+__all__ = ["BoardTop", "device_of"]
+
+
+def device_of(params: ScordParams | SigraceParams, divisor: int) -> ScordDevice | SigraceDevice:
+    """The device of a detector's parameters.
+
+    Raises
+    ------
+    ValueError
+        If the parameters do not suit a board.
+    """
+    if isinstance(params, ScordParams):
+        return ScordDevice(params, divisor)
+    return SigraceDevice(params, divisor)
+
+
+class BoardTop(Elaboratable):
+    """A device with its UART and lights at the pins of a board.
+
+    Parameters
+    ----------
+    board : Board
+        The board.
+    params : ScordParams or SigraceParams
+        Configuration of the detector.
+
+    Raises
+    ------
+    ValueError
+        If the parameters do not suit a board.
+    """
+
+    def __init__(self, board: Board, params: ScordParams | SigraceParams):
+        self._board = board
+        self._device = device_of(params, board.divisor)
+
+    def elaborate(self, platform):
+        m = Module()
+        board = self._board
+        m.submodules.clock = SystemClock(board.family, board.clock_mhz)
+        m.submodules.device = device = self._device
+        uart = platform.request("uart", 0, dir="-")
+        m.submodules.rx = rx = io.Buffer("i", uart.rx)
+        m.submodules.tx = tx = io.Buffer("o", uart.tx)
+        m.d.comb += [device.i_rx.eq(rx.i), tx.o.eq(device.o_tx)]
+        for number, (resource, index, signal) in enumerate(board.lights):
+            pins = platform.request(resource, index, dir="-")
+            light = io.Buffer("o", getattr(pins, signal) if signal else pins)
+            m.submodules[f"light_{number}"] = light
+            m.d.comb += light.o.eq(device.o_leds[number])
+        return m

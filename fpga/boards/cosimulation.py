@@ -1,0 +1,133 @@
+"""Co-simulation of a board's whole device: UART pins in, UART pins out, against the golden model.
+
+``python -m racetrap.fpga.boards.cosimulation BOARD`` plays all micro-benchmarks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from amaranth.back import verilog
+
+from racetrap.fpga import boards
+from racetrap.fpga.boards.scord_top import ScordDevice
+from racetrap.fpga.boards.status_lights import LIGHTS
+from racetrap.fpga.boards.table import board_params, find_board
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.rtl.scord.registers import compile_registers
+from racetrap.sim.build_cache import cache_folder, locked, source_hash
+from racetrap.sim.cocotb_run import RunResult, run
+from racetrap.sim.gpu.micro_benchmarks import MICRO_BENCHMARKS
+from racetrap.sim.verilator import BuiltModel, verilate
+
+__all__ = ["DIVISOR", "build_device", "play"]
+
+#: Clock cycles of a bit in co-simulation: the least that the link takes, for short runs.
+DIVISOR = 8
+
+_MODULE = "scord_device"
+_BENCH = "racetrap.fpga.boards.pin_bench"
+
+
+@dataclass(frozen=True)
+class _DeviceModel(BuiltModel):
+    """A simulator of a device."""
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the bench must know of the build."""
+        return {
+            "params": asdict(self.params),
+            "divisor": DIVISOR,
+            "registers": {
+                register.inst_name: register.absolute_address
+                for register in compile_registers().registers()
+            },
+        }
+
+
+def build_device(params: ScordParams) -> BuiltModel:
+    """Verilate a device, or find it in the cache.
+
+    Parameters
+    ----------
+    params : ScordParams
+        Its configuration.
+
+    Raises
+    ------
+    BuildError
+        If Verilator or the C++ compiler fails.
+    """
+    sources = source_hash(sorted(Path(boards.__path__[0]).glob("*.py")))
+    options = json.dumps([sources, asdict(params), DIVISOR])
+    key = hashlib.sha256(options.encode()).hexdigest()[:16]
+    folder = cache_folder() / "verilator" / f"{_MODULE}-{key}"
+    model = _DeviceModel(_MODULE, params, folder, waves=False)
+    with locked(folder.with_suffix(".lock")):
+        if not (folder / "done").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            _generate(params, folder)
+            verilate(model)
+            (folder / "done").touch()
+    return model
+
+
+def _generate(params: ScordParams, folder: Path) -> None:
+    text = verilog.convert(ScordDevice(params, DIVISOR), name=_MODULE, emit_src=False)
+    (folder / f"{_MODULE}.v").write_text(text, encoding="utf-8")
+    inputs = {"clk": 1, "rst": 1, "i_rx": 1}
+    outputs = {"o_tx": 1, "o_leds": len(LIGHTS)}
+    ports = {name: {"direction": "input", "width": width} for name, width in inputs.items()}
+    ports |= {name: {"direction": "output", "width": width} for name, width in outputs.items()}
+    description = json.dumps({"module": _MODULE, "ports": ports})
+    (folder / f"{_MODULE}.json").write_text(description, encoding="utf-8")
+
+
+def play(
+    params: ScordParams, folder: Path, benchmarks: Sequence[str] = tuple(MICRO_BENCHMARKS)
+) -> RunResult:
+    """Play micro-benchmarks through the UART, and compare every report with the golden model's.
+
+    Parameters
+    ----------
+    params : ScordParams
+        Configuration of the device.
+    folder : Path
+        Folder of log and notes; there is a note with the verdict of each benchmark.
+    benchmarks : sequence of str
+        Names of the micro-benchmarks.
+
+    Raises
+    ------
+    SimulationError
+        If the simulator crashes or stalls.
+    """
+    return run(build_device(params), _BENCH, folder, {"benchmarks": list(benchmarks)}, seed=1)
+
+
+def main(board: str) -> int:
+    """Play all micro-benchmarks on a board's ScoRD; 0 if every verdict is right, 3 if not."""
+    params = board_params(find_board(board), "scord-local")
+    if not isinstance(params, ScordParams):
+        raise TypeError(f"Parameters must be of ScoRD, not {params!r}")
+    with tempfile.TemporaryDirectory() as folder:
+        result = play(params, Path(folder))
+    for failure in result.failures:
+        print(failure.failure, file=sys.stderr)
+    right = sum(note["is_right"] for note in result.notes)
+    print(f"{board}: {right} of {len(MICRO_BENCHMARKS)} verdicts right at the pins")
+    return 0 if right == len(MICRO_BENCHMARKS) and not result.failures else 3
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

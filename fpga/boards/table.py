@@ -1,0 +1,140 @@
+"""Boards, and what fits on them.
+
+Ref: Lattice FPGA-DS-02012 (ECP5: 208 block RAMs of 18 Kbit on the 85F); Lattice FPGA-DS-02029
+(iCE40: 32 block RAMs of 4 Kbit on the HX8K).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any
+
+from racetrap.generators.presets import find_preset, with_settings
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.sigrace.params import SigraceParams
+
+__all__ = ["BOARDS", "Board", "board_params", "find_board"]
+
+_EBR_64K = ("local_bytes=65536",)  # 32 of the 85F's block RAMs, for 512 KiB of monitored data
+_HX8K = (
+    "blocks_per_sm=2", "warps_per_sm=4", "ratio=4", "lock_table_depth=2", "fence_id_bits=4",
+    "barrier_id_bits=4", "address_bits=18", "pc_bits=16", "outstanding=4",
+    "packet_fifo_depth=2", "report_fifo_depth=3", "report_filter_entries=2", "sm_count=1",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Board:
+    """A board and how a detector is built for it.
+
+    Parameters
+    ----------
+    name, summary : str
+        Name on the command line; what the board is, in one line.
+    platform : str
+        Class of amaranth-boards, as ``module:class``.
+    family, device : str
+        ``ecp5`` or ``ice40``; the FPGA.
+    clock_mhz : float
+        System clock, after the PLL.
+    baud : int
+        Bits a second of the host link; divides the clock.
+    lights : tuple of (str, int, str)
+        Resource, number and signal in it of each light (no signal: the resource itself).
+    settings : mapping of str to tuple of str
+        Presets that fit, with the settings under which they do.
+    """
+
+    name: str
+    summary: str
+    platform: str
+    family: str
+    device: str
+    clock_mhz: float
+    baud: int
+    lights: tuple[tuple[str, int, str], ...]
+    settings: Mapping[str, tuple[str, ...]]
+
+    @property
+    def divisor(self) -> int:
+        """Clock cycles of a bit on the UART."""
+        return round(self.clock_mhz * 1e6) // self.baud
+
+    def make_platform(self) -> Any:
+        """A fresh platform of Amaranth; one build uses it up."""
+        module, name = self.platform.split(":")
+        return getattr(import_module(module), name)()
+
+
+def _leds(count: int) -> tuple[tuple[str, int, str], ...]:
+    return tuple(("led", number, "") for number in range(count))
+
+
+#: Every board by name.
+BOARDS: Mapping[str, Board] = MappingProxyType({
+    board.name: board
+    for board in (
+        Board(
+            "ulx3s-85f", "Radiona ULX3S with ECP5-85F",
+            "amaranth_boards.ulx3s:ULX3S_85F_Platform", "ecp5", "LFE5U-85F",
+            clock_mhz=48, baud=3_000_000, lights=_leds(4),
+            settings={"scord-local": _EBR_64K, "sigrace-tiny": ()},
+        ),
+        Board(
+            "ecpix5-85", "LambdaConcept ECPIX-5 with ECP5-85F",
+            "amaranth_boards.ecpix5:ECPIX585Platform", "ecp5", "LFE5UM5G-85F",
+            clock_mhz=48, baud=3_000_000,
+            lights=tuple(
+                ("rgb_led", number, colour) for number, colour in enumerate(("g", "b", "r", "r"))
+            ),
+            settings={"scord-local": _EBR_64K, "sigrace-tiny": ()},
+        ),
+        Board(
+            "ice40-hx8k", "Lattice iCE40-HX8K breakout board",
+            "amaranth_boards.ice40_hx8k_b_evn:ICE40HX8KBEVNPlatform", "ice40", "iCE40HX8K",
+            clock_mhz=24, baud=3_000_000, lights=_leds(4),
+            settings={"scord-local": _HX8K},
+        ),
+    )
+})  # fmt: skip
+
+
+def find_board(name: str) -> Board:
+    """The board called ``name``.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
+    if name not in BOARDS:
+        raise ValueError(f"Board must be one of {', '.join(BOARDS)}, not {name}")
+    return BOARDS[name]
+
+
+def board_params(
+    board: Board, preset: str, settings: Iterable[str] = ()
+) -> ScordParams | SigraceParams:
+    """Parameters of a preset on a board: the board's settings, then the user's.
+
+    A setting of the user takes the place of the board's own; there is no trace port.
+
+    Raises
+    ------
+    ValueError
+        If there is no such preset, or a setting is wrong.
+    """
+    params = find_preset(preset).params
+    if not isinstance(params, ScordParams | SigraceParams):
+        raise TypeError(f"Parameters must be of ScoRD or SigRace, not {params!r}")
+    wanted = list(settings)
+    given = {setting.partition("=")[0] for setting in wanted}
+    fitting = [
+        setting
+        for setting in board.settings.get(preset, ())
+        if setting.partition("=")[0] not in given
+    ]
+    return replace(with_settings(params, [*fitting, *wanted]), trace_port=False)
