@@ -1,0 +1,105 @@
+"""Credits, registers by name, and the check of a device's configuration."""
+
+from dataclasses import replace
+
+import pytest
+from virtual_device import on_terminal, scord_device
+
+from racetrap.fpga.host import session as session_module
+from racetrap.fpga.host.client import HostLink, LinkError
+from racetrap.fpga.host.session import Session
+from racetrap.generators.presets import PRESETS
+from racetrap.golden_model.link.configuration import configuration_hash
+
+
+class _Target:
+    """Takes up to three records a channel and hands one on at each second request."""
+
+    def __init__(self):
+        self.taken, self.waiting_records = [], list(range(500, 520))
+        self._held, self._asked = 0, 0
+        self.stuck = False
+
+    def credits(self, channel):
+        self._asked += 1
+        if self._held and self._asked % 2 == 0 and not self.stuck:
+            self._held -= 1
+        return 3 - self._held
+
+    def push(self, channel, record):
+        assert self._held < 3
+        self._held += 1
+        self.taken.append((channel, record))
+
+    def pull(self, channel):
+        return self.waiting_records.pop(0) if self.waiting_records else None
+
+    def waiting(self, channel):
+        return bool(self.waiting_records)
+
+
+@pytest.fixture
+def target():
+    return _Target()
+
+
+@pytest.fixture
+def session(params, target):
+    device = scord_device(params)
+    device._target = target
+    with on_terminal(device.receive) as port, HostLink(port) as link:
+        yield Session(link, params, "tiny")
+
+
+def test_push_waits_for_credit(session, target):
+    records = [record << 20 for record in range(20)]
+    session.push(1, records)
+    assert target.taken == [(1, record) for record in records]
+
+
+def test_empty_channel(session, target):
+    assert session.is_empty(0)
+    target.stuck = True
+    session.push(0, [1, 2])
+    assert not session.is_empty(0)
+    target.stuck = False
+    assert [session.is_empty(0) for _ in range(4)][-1]
+
+
+def test_stuck_device(session, target, monkeypatch):
+    monkeypatch.setattr(session_module, "PATIENCE_S", 0.05)
+    target.stuck = True
+    with pytest.raises(LinkError, match=r"must take records of channel 0 within 0\.05 s"):
+        session.push(0, [0] * 4)
+
+
+def test_pull_takes_all(session):
+    assert session.pull(0) == list(range(500, 520))
+    assert session.pull(0) == []
+
+
+def test_registers(params):
+    with on_terminal(scord_device(params).receive) as port, HostLink(port) as link:
+        session = Session(link, params, "tiny")
+        session.write("DATA_BASE_HI", 0x89ABCDEF)
+        assert session.read("DATA_BASE_HI") == 0x89ABCDEF
+        counters = session.read_from("ACCESSES")
+    assert next(iter(counters)) == "accesses"
+    assert {"races_missing_lock", "reports_dropped"} <= counters.keys()
+
+
+def test_another_configuration(params):
+    other = replace(params, outstanding=16)
+    with on_terminal(scord_device(other).receive) as port, HostLink(port) as link:
+        with pytest.raises(LinkError) as error:
+            Session(link, params, "tiny")
+    assert str(error.value) == (
+        f"Device must have the configuration {configuration_hash(params):#010x} of tiny, "
+        f"not {configuration_hash(other):#010x}"
+    )
+
+
+def test_another_system(params):
+    with on_terminal(scord_device(params).receive) as port, HostLink(port) as link:
+        with pytest.raises(LinkError, match="must have the system sigrace of s, not scord"):
+            Session(link, PRESETS["sigrace-tiny"].params, "s")
