@@ -1,4 +1,5 @@
 // Yosys technology map: every memory becomes a black box, with its read registers inside.
+// A table that is never written is logic, which Yosys only calls a memory.
 (* techmap_celltype = "$mem_v2" *)
 module memory_map (
     RD_CLK, RD_EN, RD_ARST, RD_SRST, RD_ADDR, RD_DATA, WR_CLK, WR_EN, WR_ADDR, WR_DATA
@@ -31,6 +32,8 @@ module memory_map (
     input [WR_PORTS-1:0] WR_CLK;
     input [WR_PORTS*WIDTH-1:0] WR_EN, WR_DATA;
     input [WR_PORTS*ABITS-1:0] WR_ADDR;
+
+    wire _TECHMAP_FAIL_ = WR_PORTS == 0;
 
     memory_box #(
         .SIZE(SIZE), .ABITS(ABITS), .WIDTH(WIDTH), .RD_PORTS(RD_PORTS), .WR_PORTS(WR_PORTS)

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -114,11 +115,7 @@ def place_and_route(
             check_memories(netlist, family, memories)
         return asdict(_place(netlist, family, seed, constraint_mhz))
 
-    placements = []
-    for seed in seeds:
-        found = cached({**content, "seed": seed}, lambda seed=seed: make(seed))  # type: ignore[misc]
-        placements.append(Placement(**found))
-    return placements
+    return [Placement(**cached({**content, "seed": seed}, partial(make, seed))) for seed in seeds]
 
 
 def _place(netlist: Path, family: Family, seed: int, constraint_mhz: float) -> Placement:
