@@ -1,0 +1,174 @@
+"""`racetrap fpga`: boards, builds, and runs on a golden model behind a pseudo-terminal."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from virtual_device import Fault, on_terminal, scord_device
+
+from racetrap.fpga.boards import build as build_module
+from racetrap.fpga.boards.table import BOARDS, board_params
+from racetrap.generators.presets import PRESETS
+from racetrap.golden_model.events import DataRegion, Geometry, TraceHeader
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.trace import Trace
+from racetrap.sim.gpu.micro_benchmarks import MICRO_BENCHMARKS
+from racetrap.sim.gpu.program import program_region
+from racetrap.sim.gpu.scheduler import FIXED_SCHEDULES, Placement, run
+
+_BOARD = "ulx3s-85f"
+
+
+@pytest.fixture
+def params() -> ScordParams:
+    return replace(PRESETS["scord-tiny"].params, trace_port=False)
+
+
+def test_boards(racetrap):
+    result = racetrap("fpga", "boards")
+    assert result.exit_code == 0
+    assert all(f"{name} " in result.stdout for name in BOARDS)
+    listed = json.loads(racetrap("fpga", "boards", "--json", "-").stdout)
+    assert [board["name"] for board in listed] == list(BOARDS)
+    assert listed[0]["settings"] == {
+        preset: list(settings) for preset, settings in BOARDS[_BOARD].settings.items()
+    }
+
+
+def test_build(racetrap, monkeypatch, tmp_path):
+    asked = []
+
+    def build(board, params, folder, seed):
+        asked.append((board.name, params, folder, seed))
+        cells = {"TRELLIS_COMB": (10, 100)}
+        return build_module.BoardBuild(folder / "racetrap.bit", 51.25, 48.0, cells, seed, 2.0)
+
+    monkeypatch.setattr(build_module, "build", build)
+    result = racetrap(
+        "fpga", "build", "scord-local", "--board", _BOARD, "--seed", 7, "--out", tmp_path,
+        "--set", "outstanding=16",
+    )  # fmt: skip
+    assert result.exit_code == 0
+    params = board_params(BOARDS[_BOARD], "scord-local", ["outstanding=16"])
+    assert asked == [(_BOARD, params, tmp_path, 7)]
+    assert f"scord-local on {_BOARD} (LFE5U-85F), seed 7" in result.stdout
+    assert "51.2 MHz reached, 48 MHz asked for" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("error", "status"), [(ValueError("It is wrong"), 2), (build_module.BoardError("It is big"), 3)]
+)
+def test_build_fails(racetrap, monkeypatch, tmp_path, error, status):
+    def build(*_):
+        raise error
+
+    monkeypatch.setattr(build_module, "build", build)
+    result = racetrap("fpga", "build", "scord-local", "--board", _BOARD, "--out", tmp_path)
+    assert (result.exit_code, result.stderr) == (status, f"racetrap: {error}.\n")
+
+
+def test_unknown_board(racetrap):
+    result = racetrap("fpga", "build", "scord-local", "--board", "brick")
+    assert result.exit_code == 2
+    assert "Board must be one of ulx3s-85f, " in result.stderr
+
+
+@pytest.mark.parametrize("name", list(MICRO_BENCHMARKS)[::6])
+def test_run_finds_what_check_finds(racetrap, params, tmp_path, name):
+    path = tmp_path / "trace.bin"
+    events = run(MICRO_BENCHMARKS[name], FIXED_SCHEDULES["round-robin"], Placement.OTHER_SMS)
+    geometry = Geometry(params.sm_count, params.blocks_per_sm, params.warps_per_sm)
+    region = program_region()
+    header = TraceHeader(geometry=geometry, region=DataRegion(region.data_base, region.size_log2))
+    Trace.from_events(header, events).write_binary(path)
+    checked = racetrap("check", path, "--preset", "scord-tiny", "--json", "-")
+    with on_terminal(scord_device(params).receive) as port:
+        ran = racetrap("fpga", "run", path, "--port", port, "--timeout", 2, "--json", "-")
+    assert ran.exit_code == checked.exit_code == int(MICRO_BENCHMARKS[name].racy)
+    mine, golden = json.loads(ran.stdout), json.loads(checked.stdout)
+    assert mine["races"] == golden["races"]
+    assert mine["configuration"] == "scord-tiny"
+    assert mine["line"]["host"]["resends"] == 0
+    assert mine["line"]["device"]["frames"] == mine["line"]["host"]["requests"]
+
+
+def test_what_is_printed(racetrap, params, racy):
+    printed = racetrap("check", racy, "--preset", "scord-tiny").stdout
+    with on_terminal(scord_device(params).receive) as port:
+        result = racetrap(
+            "fpga", "run", racy, "--port", port, "--preset", "scord-tiny", "--timeout", 2
+        )
+    assert result.exit_code == 1
+    races = printed[: printed.index("Races: ")]
+    assert result.stdout.startswith(races)
+    assert f"Races: 1 in 8 events; scord-tiny on {port} and golden model agree in all 1 rep" in (
+        result.stdout
+    )
+
+
+def test_preset_of_a_board(racetrap, racy):
+    params = board_params(BOARDS[_BOARD], "scord-local")
+    with on_terminal(scord_device(params).receive) as port:
+        named = racetrap(
+            "fpga", "run", racy, "--port", port, "--preset", "scord-local", "--board", _BOARD,
+            "--timeout", 2, "--json", "-",
+        )  # fmt: skip
+        found = racetrap("fpga", "run", racy, "--port", port, "--timeout", 2, "--json", "-")
+    names = [json.loads(result.stdout)["configuration"] for result in (named, found)]
+    assert names == [f"scord-local on {_BOARD}"] * 2
+
+
+def _error(racetrap, device, trace: str | Path, *options: object, fault: Fault | None = None):
+    with on_terminal(device, fault) as port:
+        result = racetrap("fpga", "run", trace, "--port", port, "--timeout", 0.05, *options)
+    assert (result.exit_code, result.stdout) == (3, "")
+    return result.stderr
+
+
+def test_another_configuration(racetrap, params, racy):
+    message = _error(racetrap, scord_device(params).receive, racy, "--preset", "scord-banks4")
+    assert "Device must have the configuration 0x" in message
+    assert " of scord-banks4, not 0x" in message
+    other = replace(params, outstanding=64)
+    message = _error(racetrap, scord_device(other).receive, racy)
+    assert "configuration of a board or preset if none is named, not 0x" in message
+
+
+def test_mute_and_lost(racetrap, params, racy):
+    assert "No device answers on /dev/" in _error(racetrap, lambda _: b"", racy)
+    for fault in (Fault(mute_after=150), Fault(unplug_after=150)):
+        message = _error(racetrap, scord_device(params).receive, racy, fault=fault)
+        assert "was lost after" in message
+        assert "it came to event" in message
+
+
+def test_wrong_reports(racetrap, params, racy):
+    device = scord_device(params)
+    pull = device._target.pull
+    device._target.pull = lambda channel: (
+        None if (record := pull(channel)) is None else record ^ 1 << 70
+    )
+    message = _error(racetrap, device.receive, racy)
+    assert "Reports of the board must be the golden model's, not " in message
+
+
+def test_bad_input(racetrap, params, racy):
+    for options, words in (
+        (["--board", _BOARD], "Options --board and --set must come with --preset"),
+        (["--preset", "sigrace-tiny"], "Configuration must be one of scord for this trace"),
+        (["--preset", "nothing"], "nothing"),
+    ):
+        with on_terminal(scord_device(params).receive) as port:
+            result = racetrap("fpga", "run", racy, "--port", port, *options)
+        assert result.exit_code == 2
+        assert words in result.stderr
+
+
+def test_trace_of_a_larger_gpu(racetrap, params, racy):
+    path = Path(racy)
+    path.write_text(path.read_text().replace("sm_count=2", "sm_count=4"))
+    with on_terminal(scord_device(params).receive) as port:
+        result = racetrap("fpga", "run", racy, "--port", port)
+    assert result.exit_code == 2
+    assert "Parameter sm_count must be at least the 4 of the trace, not 2" in result.stderr
