@@ -4,6 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || echo python3)
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+FPGA_READY := $(VENV)/.fpga-ready
 BUILD := build
 JOBS ?= 2
 
@@ -38,6 +39,11 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
+# The FPGA tools compile themselves when first called; two tests at once would both do it.
+$(FPGA_READY): $(READY)
+	@for tool in yosys nextpnr-ecp5 nextpnr-ice40; do $(BIN)/yowasp-$$tool --version > /dev/null || exit 1; done
+	@touch $@
+
 demo: $(READY)
 	@mkdir -p $(BUILD)/demo
 	@$(BIN)/racetrap doctor
@@ -62,7 +68,7 @@ types: $(READY)
 	@ln -sfn $(addprefix ../../../,$(filter-out racetrap,$(SOURCES))) $(TYPES)
 	MYPYPATH=$(BUILD)/types $(BIN)/mypy -p racetrap
 
-unit: $(READY)
+unit: $(FPGA_READY)
 	$(BIN)/pytest -n $(JOBS) --dist loadgroup
 
 bench: $(READY)
