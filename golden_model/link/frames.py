@@ -230,7 +230,8 @@ class Hello:
             raise ValueError(
                 f"HELLO reply must have at least {_HELLO.size} bytes, not {len(payload)}"
             )
-        hello = cls(*_HELLO.unpack_from(payload), tuple(payload[_HELLO.size :]))
+        values = [*_HELLO.unpack_from(payload), tuple(payload[_HELLO.size :])]
+        hello = cls(*values)
         if len(hello.credits) != hello.inputs:
             raise ValueError(
                 f"HELLO reply must have credits of {hello.inputs} channels, "

@@ -59,7 +59,7 @@ class Executor(wiring.Component):
     m_reply : ``Out(PayloadWrite())``
         Memory of the reply's payload.
     o_push : ``Out(stream.Signature(8)).array(inputs)``
-        Bytes of input records; must be ready as long as there is credit.
+        Bytes of input records; must be ready some time as long as there is credit.
     i_credits : ``In(8).array(inputs)``
         Records that each input channel can take.
     i_record : ``In(stream.Signature(output_bits)).array(outputs)``
@@ -219,8 +219,10 @@ class Executor(wiring.Component):
             with m.If(self._remaining == 0):
                 m.next = "PUSH_CREDIT"
             with m.Else():
-                m.d.sync += self._remaining.eq(self._remaining - 1)
-                m.d.comb += [self._is_copied.eq(1), self._next_byte.eq(1)]
+                m.d.comb += self._is_copied.eq(1)
+                with m.If(Array(push.ready for push in self.o_push)[self._channel]):
+                    m.d.sync += self._remaining.eq(self._remaining - 1)
+                    m.d.comb += self._next_byte.eq(1)
         with m.State("PUSH_CREDIT"):
             self._write(m, credit)
             m.next = "FINISH"

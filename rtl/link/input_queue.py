@@ -28,8 +28,8 @@ class InputQueue(wiring.Component):
     Members
     -------
     i : ``In(stream.Signature(8))``
-        Bytes of whole records; a byte is taken every cycle as long as the user keeps to the
-        credit.
+        Bytes of whole records; a byte is taken within three cycles as long as the user keeps to
+        the credit, in a queue of more than two bytes at once.
     o : ``Out(stream.Signature(bits))``
         Records.
     o_credits : ``Out(8)``

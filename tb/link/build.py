@@ -30,7 +30,8 @@ class _LinkModel(BuiltModel):
 
     @property
     def facts(self) -> dict[str, Any]:
-        return {"links": [asdict(link) for link in self.params]}
+        links: Any = self.params
+        return {"links": [asdict(link) for link in links]}
 
 
 def build_links(links: Sequence[LoopParams]) -> BuiltModel:

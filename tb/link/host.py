@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 from racetrap.golden_model.link.frames import Frame, Kind, Status, encode
 from racetrap.tb.link.faults import FAULTS
@@ -71,7 +73,9 @@ class Host:
 
     async def random_request(self) -> None:
         """One request of a random kind, good or bad."""
-        kinds = [self.push, self.pull, self.register, self.odd_request, self.stray_request]
+        kinds: list[Callable[[], Awaitable[Any]]] = [
+            self.push, self.pull, self.register, self.odd_request, self.stray_request,
+        ]  # fmt: skip
         await self._rng.choices(kinds, weights=[5, 4, 2, 1, 1])[0]()
         if self._rng.random() < 0.5:
             await self._line.move_records()

@@ -1,0 +1,57 @@
+"""Queues of the input channels: whole records out of bytes, and credit."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+import streams
+
+from racetrap.rtl.link.input_queue import InputQueue
+
+
+@pytest.mark.parametrize(("bits", "depth"), [(1, 1), (7, 3), (8, 2), (9, 1), (33, 4)])
+def test_records_and_credit(bits, depth):
+    rng = random.Random(f"{bits} {depth}")
+    dut = InputQueue(bits, depth)
+    size = -(-bits // 8)
+    records, got = [rng.getrandbits(8 * size) for _ in range(20)], []
+
+    async def user(ctx):
+        for record in records:
+            while ctx.get(dut.o_credits) == 0:
+                await ctx.tick()
+            for byte in record.to_bytes(size, "little"):
+                # With credit a byte waits for no user; the smallest queues have no full rate.
+                for _ in range(3):
+                    if not ctx.get(dut.i.ready):
+                        assert size * depth <= 2
+                        await ctx.tick()
+                assert ctx.get(dut.i.ready)
+                await streams.put(ctx, dut.i, byte)
+
+    idle = streams.random_idle(bits, longest=20)
+    streams.simulate(dut, user, streams.get_all(dut.o, len(records), got, idle=idle))
+    assert got == [record & (1 << bits) - 1 for record in records]
+
+
+def test_credit_of_a_full_queue():
+    dut = InputQueue(16, 3)
+
+    async def user(ctx):
+        for left in (2, 1, 0):
+            for _ in range(2):
+                await streams.put(ctx, dut.i, 0xAA)
+            assert ctx.get(dut.o_credits) == left
+        for _ in range(10):
+            await ctx.tick()
+        assert ctx.get(dut.o_credits) == 0
+        await streams.get(ctx, dut.o)
+        assert ctx.get(dut.o_credits) == 1
+
+    streams.simulate(dut, user)
+
+
+def test_depth_is_checked():
+    with pytest.raises(ValueError, match="Input queue depth must be from 1 to 255, not 0"):
+        InputQueue(8, 0)
