@@ -98,11 +98,11 @@ def targets(families: Sequence[str], devices: Sequence[str]) -> list[Target]:
         choices = [known for name in families for known in FAMILIES[name].devices]
         if device not in choices:
             raise ValueError(f"Device must be one of {', '.join(choices)}, not {device}")
-    return [
-        Target(name, device)
-        for name in dict.fromkeys(families)
-        for device in [each for each in devices if each in FAMILIES[name].devices] or [None]
-    ]
+    found = []
+    for name in dict.fromkeys(families):
+        named = [Target(name, device) for device in devices if device in FAMILIES[name].devices]
+        found += named or [Target(name)]
+    return found
 
 
 def select_blocks(params: Params, names: Sequence[str]) -> list[Block]:
