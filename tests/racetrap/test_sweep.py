@@ -1,0 +1,75 @@
+"""`racetrap sweep`: results, resuming, page, JSON and exit status."""
+
+import csv
+import json
+
+import pytest
+from evaluation_page import Inventory
+from sweep_specs import SMALL, write
+
+from racetrap.commands import sweep
+from racetrap.fpga.sweep.runner import PointFailed
+
+
+@pytest.fixture
+def spec(tmp_path):
+    return write(tmp_path, SMALL)
+
+
+def test_run_and_resume(racetrap, spec, tmp_path):
+    out, page, data = tmp_path / "out", tmp_path / "page.html", tmp_path / "data.json"
+    done = racetrap("sweep", spec, "--out", out, "--jobs", 1)
+    assert done.exit_code == 0
+    assert "4 points, 1 refused, 0 measured before; seed 5" in done.output
+    assert "Metadata entry must fit" in done.output
+    first = (out / "results.csv").read_bytes()
+    rows = list(csv.DictReader((out / "results.csv").open()))
+    assert [row["state"] for row in rows] == ["measured"] * 3 + ["refused"]
+    assert [row["pareto"] for row in rows] == ["no", "no", "yes", "no"]
+
+    (out / "results.csv").unlink()
+    next((out / "points").glob("*.json")).unlink()
+    again = racetrap("sweep", spec, "--out", out, "--jobs", 1, "--html", page, "--json", data)
+    assert "2 measured before" in again.output
+    assert (out / "results.csv").read_bytes() == first
+    kept = json.loads(data.read_text())
+    assert (kept["measured"], kept["refused"], kept["measured before"]) == (3, 1, 2)
+    assert [point.get("pareto") for point in kept["points"]] == [False, False, True, None]
+    inventory = Inventory(page.read_text())
+    assert inventory.rows["table-front"] == 1
+    assert inventory.rows["table-points"] == 3
+    assert inventory.rows["table-refused"] == 1
+    assert inventory.fetched == []
+
+
+def test_a_broken_rule(racetrap, tmp_path):
+    path = write(tmp_path, SMALL.replace("ratio", "ration"))
+    done = racetrap("sweep", path)
+    assert done.exit_code == 2
+    assert f"racetrap: {path}: grid.ration: Parameter must be one of" in done.stderr
+
+
+def test_no_file(racetrap, tmp_path):
+    done = racetrap("sweep", tmp_path / "none.toml")
+    assert done.exit_code == 2
+    assert "No such file" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (PointFailed("Point 2 cannot be measured: no"), "Point 2 cannot be measured: no."),
+        (KeyboardInterrupt(), "Sweep was stopped with 0 of 3 points kept; the same command"),
+        (OSError(28, "No space left"), "Results cannot be kept: "),
+    ],
+)
+def test_what_stops_a_sweep(racetrap, spec, tmp_path, monkeypatch, error, said):
+    def stop(tasks, store, executor):
+        raise error
+        yield
+
+    monkeypatch.setattr(sweep, "measure_missing", stop)
+    done = racetrap("sweep", spec, "--out", tmp_path / "out", "--jobs", 1)
+    assert done.exit_code == 3
+    assert said in done.stderr
+    assert not (tmp_path / "out" / "results.csv").exists()
