@@ -235,7 +235,8 @@ def _block_names(params: Params) -> tuple[str, ...]:
     from racetrap.fpga.flow.blocks import blocks_of
 
     # What the cores collect decides which of two blocks they have.
-    forms = list(Form) if isinstance(params, SigraceParams) else []
-    kinds: list[Params] = [replace(params, form=form) for form in forms] or [params]
+    kinds: list[Params] = [params]
+    if isinstance(params, SigraceParams):
+        kinds = [replace(params, form=form) for form in Form]
     names = (block.name for each in kinds for block in blocks_of(each))
     return tuple(dict.fromkeys(names))

@@ -30,6 +30,7 @@ def test_run_and_resume(racetrap, spec, tmp_path):
     (out / "results.csv").unlink()
     next((out / "points").glob("*.json")).unlink()
     again = racetrap("sweep", spec, "--out", out, "--jobs", 1, "--html", page, "--json", data)
+    assert again.exit_code == 0, again.output
     assert "2 measured before" in again.output
     assert (out / "results.csv").read_bytes() == first
     kept = json.loads(data.read_text())
