@@ -6,26 +6,30 @@ from amaranth.hdl import Elaboratable, Module
 from amaranth.lib import io
 
 from racetrap.fpga.boards.clocking import SystemClock
+from racetrap.fpga.boards.core_top import ScordCoreDevice
 from racetrap.fpga.boards.scord_top import ScordDevice
 from racetrap.fpga.boards.sigrace_top import SigraceDevice
 from racetrap.fpga.boards.table import Board
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.params import SigraceParams
 
-__all__ = ["BoardTop", "device_of"]
+__all__ = ["BoardTop", "Device", "device_of"]
 
 
-def device_of(params: ScordParams | SigraceParams, divisor: int) -> ScordDevice | SigraceDevice:
-    """The device of a detector's parameters.
+Device = ScordDevice | ScordCoreDevice | SigraceDevice
+
+
+def device_of(board: Board, params: ScordParams | SigraceParams, divisor: int) -> Device:
+    """What is inside a board's top.
 
     Raises
     ------
     ValueError
-        If the parameters do not suit a board.
+        If the parameters do not suit the board.
     """
-    if isinstance(params, ScordParams):
-        return ScordDevice(params, divisor)
-    return SigraceDevice(params, divisor)
+    if isinstance(params, SigraceParams):
+        return SigraceDevice(params, divisor)
+    return ScordCoreDevice(params, divisor) if board.core else ScordDevice(params, divisor)
 
 
 class BoardTop(Elaboratable):
@@ -46,7 +50,7 @@ class BoardTop(Elaboratable):
 
     def __init__(self, board: Board, params: ScordParams | SigraceParams):
         self._board = board
-        self._device = device_of(params, board.divisor)
+        self._device = device_of(board, params, board.divisor)
 
     def elaborate(self, platform):
         m = Module()

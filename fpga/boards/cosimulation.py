@@ -18,9 +18,9 @@ from typing import Any
 from amaranth.back import verilog
 
 from racetrap.fpga import boards
-from racetrap.fpga.boards.scord_top import ScordDevice
+from racetrap.fpga.boards.board_top import device_of
 from racetrap.fpga.boards.status_lights import LIGHTS
-from racetrap.fpga.boards.table import board_params, find_board
+from racetrap.fpga.boards.table import Board, board_params, find_board
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.registers import compile_registers
 from racetrap.sim.build_cache import cache_folder, locked, source_hash
@@ -54,11 +54,13 @@ class _DeviceModel(BuiltModel):
         }
 
 
-def build_device(params: ScordParams) -> BuiltModel:
+def build_device(board: Board, params: ScordParams) -> BuiltModel:
     """Verilate a device, or find it in the cache.
 
     Parameters
     ----------
+    board : Board
+        The board whose device it is.
     params : ScordParams
         Its configuration.
 
@@ -68,7 +70,7 @@ def build_device(params: ScordParams) -> BuiltModel:
         If Verilator or the C++ compiler fails.
     """
     sources = source_hash(sorted(Path(boards.__path__[0]).glob("*.py")))
-    options = json.dumps([sources, asdict(params), DIVISOR])
+    options = json.dumps([sources, asdict(params), board.core, DIVISOR])
     key = hashlib.sha256(options.encode()).hexdigest()[:16]
     folder = cache_folder() / "verilator" / f"{_MODULE}-{key}"
     model = _DeviceModel(_MODULE, params, folder, waves=False)
@@ -76,14 +78,14 @@ def build_device(params: ScordParams) -> BuiltModel:
         if not (folder / "done").exists():
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
-            _generate(params, folder)
+            _generate(board, params, folder)
             verilate(model)
             (folder / "done").touch()
     return model
 
 
-def _generate(params: ScordParams, folder: Path) -> None:
-    text = verilog.convert(ScordDevice(params, DIVISOR), name=_MODULE, emit_src=False)
+def _generate(board: Board, params: ScordParams, folder: Path) -> None:
+    text = verilog.convert(device_of(board, params, DIVISOR), name=_MODULE, emit_src=False)
     (folder / f"{_MODULE}.v").write_text(text, encoding="utf-8")
     inputs = {"clk": 1, "rst": 1, "i_rx": 1}
     outputs = {"o_tx": 1, "o_leds": len(LIGHTS)}
@@ -94,12 +96,17 @@ def _generate(params: ScordParams, folder: Path) -> None:
 
 
 def play(
-    params: ScordParams, folder: Path, benchmarks: Sequence[str] = tuple(MICRO_BENCHMARKS)
+    board: Board,
+    params: ScordParams,
+    folder: Path,
+    benchmarks: Sequence[str] = tuple(MICRO_BENCHMARKS),
 ) -> RunResult:
     """Play micro-benchmarks through the UART, and compare every report with the golden model's.
 
     Parameters
     ----------
+    board : Board
+        The board whose device it is.
     params : ScordParams
         Configuration of the device.
     folder : Path
@@ -112,20 +119,22 @@ def play(
     SimulationError
         If the simulator crashes or stalls.
     """
-    return run(build_device(params), _BENCH, folder, {"benchmarks": list(benchmarks)}, seed=1)
+    plan = {"benchmarks": list(benchmarks), "core": board.core}
+    return run(build_device(board, params), _BENCH, folder, plan, seed=1)
 
 
-def main(board: str) -> int:
+def main(name: str) -> int:
     """Play all micro-benchmarks on a board's ScoRD; 0 if every verdict is right, 3 if not."""
-    params = board_params(find_board(board), "scord-local")
+    board = find_board(name)
+    params = board_params(board, "scord-local")
     if not isinstance(params, ScordParams):
         raise TypeError(f"Parameters must be of ScoRD, not {params!r}")
     with tempfile.TemporaryDirectory() as folder:
-        result = play(params, Path(folder))
+        result = play(board, params, Path(folder))
     for failure in result.failures:
         print(failure.failure, file=sys.stderr)
     right = sum(note["is_right"] for note in result.notes)
-    print(f"{board}: {right} of {len(MICRO_BENCHMARKS)} verdicts right at the pins")
+    print(f"{name}: {right} of {len(MICRO_BENCHMARKS)} verdicts right at the pins")
     return 0 if right == len(MICRO_BENCHMARKS) and not result.failures else 3
 
 

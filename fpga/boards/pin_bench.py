@@ -1,6 +1,7 @@
 """cocotb test of a board's device at its UART pins: micro-benchmarks in, race reports out.
 
-Plan: ``benchmarks``, names of the micro-benchmarks.  For each there is a note with its verdict.
+Plan: ``benchmarks``, names of the micro-benchmarks; ``core``, whether the device has no more
+than a tracker and a bank.  For each there is a note with its verdict.
 The UART at the other end of the pins is cocotbext-uart's, not ours.
 """
 
@@ -19,6 +20,7 @@ from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles
 from cocotbext.uart import UartSink, UartSource
 
+from racetrap.fpga.boards.core_top import core_region
 from racetrap.golden_model.link.configuration import configuration_hash
 from racetrap.golden_model.link.frames import (
     PROTOCOL_VERSION,
@@ -79,12 +81,14 @@ class _Host:
 class _Device:
     """The device as software sees it."""
 
+    region = program_region()
+
     def __init__(self, host: _Host, params: ScordParams, registers: dict[str, int]):
         self._host = host
         self._params = params
         self._registers = registers
         self._bytes = -(-params.transaction_layout.width // 8)
-        self._head = 0
+        self._head = self._tail = 0
 
     async def read(self, name: str) -> int:
         address = self._registers[name].to_bytes(2, "little")
@@ -103,7 +107,7 @@ class _Device:
         raise Mismatch(f"Status bits {mask:#x} must become {value:#x} in {_POLLS} polls")
 
     async def launch(self) -> None:
-        region = program_region()
+        region = self.region
         for name, value in (
             ("DATA_BASE_LO", region.data_base), ("DATA_BASE_HI", region.data_base >> 32),
             ("METADATA_BASE_LO", region.metadata_base), ("REGION_SIZE_LOG2", region.size_log2),
@@ -135,14 +139,19 @@ class _Device:
                 int.from_bytes(reply[start : start + _RECORD_BYTES], "little")
                 for start in range(1, len(reply), _RECORD_BYTES)
             ]
-        self._head += len(records)
-        await self.write("REPORT_TAIL", self._head)
         return records
+
+    def numbered(self, races: list[RaceReport]) -> list[int]:
+        """Records of a kernel's races: their numbers run on over kernels."""
+        first, self._head = self._head, self._head + len(races)
+        return [replace(race, sequence=first + n).record() for n, race in enumerate(races)]
 
     async def finish(self) -> list[int]:
         """Reports until the device is idle, checked against its own counts."""
         await self.status(_IDLE, _IDLE)
         records = await self.reports()
+        self._tail += len(records)
+        await self.write("REPORT_TAIL", self._tail)
         if await self.read("REPORTS_WRITTEN") != len(records):
             raise Mismatch(f"Reports written must be the {len(records)} that were pulled")
         if await self.read("REPORTS_DROPPED"):
@@ -150,9 +159,31 @@ class _Device:
         return records
 
 
-async def _play(device: _Device, run: SuiteRun, params: ScordParams, first: int) -> dict[str, Any]:
+class _Core(_Device):
+    """A core as software sees it: the region is fixed, reports carry no number."""
+
+    def __init__(self, host: _Host, params: ScordParams, registers: dict[str, int]):
+        super().__init__(host, params, registers)
+        self.region = core_region(params)
+
+    async def launch(self) -> None:
+        await self.write("CONTROL", _ENABLE | _LAUNCH)
+        await self.status(_BUSY, 0)
+
+    def numbered(self, races: list[RaceReport]) -> list[int]:
+        return [replace(race, sequence=0).record() for race in races]
+
+    async def finish(self) -> list[int]:
+        """Reports keep the core from being idle: pull until it is."""
+        records = await self.reports()
+        while not await self.read("STATUS") & _IDLE:
+            records += await self.reports()
+        return records
+
+
+async def _play(device: _Device, run: SuiteRun, params: ScordParams) -> dict[str, Any]:
     """One micro-benchmark; gives the note on it."""
-    golden = Scord(params, program_region())
+    golden = Scord(params, device.region)
     await device.launch()
     events = run.events()
     for event in events:
@@ -161,9 +192,7 @@ async def _play(device: _Device, run: SuiteRun, params: ScordParams, first: int)
     for sm, items in groupby(transactions_of(events, params), key=lambda item: item[0]):
         await device.push(sm, [transaction for _, transaction in items], credits=2)
     records = await device.finish()
-    expected = [
-        replace(race, sequence=first + number).record() for number, race in enumerate(golden.races)
-    ]
+    expected = device.numbered(golden.races)
     if records != expected:
         raise Mismatch(f"Records of {run.benchmark.name} must be {expected}, not {records}")
     is_right = run.benchmark.is_right([RaceReport.from_record(record) for record in records])
@@ -197,16 +226,16 @@ async def play_at_the_pins(dut):
     )
     if hello.configuration != configuration_hash(params):
         raise Mismatch(f"Device must have the configuration of the plan, not {hello}")
-    device = _Device(host, params, plan["registers"])
-    first = 0
+    device = (_Core if plan["core"] else _Device)(host, params, plan["registers"])
+    reports = 0
     for run in _runs(params, plan["benchmarks"]):
-        note = await _play(device, run, params, first)
-        first += note["reports"]
+        note = await _play(device, run, params)
+        reports += note["reports"]
         with path.with_name(NOTES).open("a", encoding="utf-8") as file:
             file.write(json.dumps(note) + "\n")
     counters = Counters.from_payload(bytes([Status.OK]) + await host.ask(Kind.COUNTERS))
     if any(counters[1:]):
         raise Mismatch(f"A good line must lose nothing, not {counters}")
     lights = int(dut.o_leds.value)
-    if lights & 0b1001 != 0b0001 or bool(lights & 0b0100) != bool(first):
-        raise Mismatch(f"Lights must say link up, no error and {first} races, not {lights:#06b}")
+    if lights & 0b1001 != 0b0001 or bool(lights & 0b0100) != bool(reports):
+        raise Mismatch(f"Lights must say link up, no error and {reports} races, not {lights:#06b}")

@@ -20,9 +20,9 @@ __all__ = ["BOARDS", "Board", "board_params", "find_board"]
 
 _EBR_64K = ("local_bytes=65536",)  # 32 of the 85F's block RAMs, for 512 KiB of monitored data
 _HX8K = (
-    "blocks_per_sm=2", "warps_per_sm=4", "ratio=4", "lock_table_depth=2", "fence_id_bits=4",
-    "barrier_id_bits=4", "address_bits=18", "pc_bits=16", "outstanding=4",
-    "packet_fifo_depth=2", "report_fifo_depth=3", "report_filter_entries=2", "sm_count=1",
+    "blocks_per_sm=2", "warps_per_sm=4", "ratio=16", "lock_table_depth=2", "fence_id_bits=4",
+    "barrier_id_bits=4", "address_bits=17", "pc_bits=16", "outstanding=4",
+    "packet_fifo_depth=2", "report_fifo_depth=2", "sm_count=1",
 )  # fmt: skip
 
 
@@ -46,6 +46,8 @@ class Board:
         Resource, number and signal in it of each light (no signal: the resource itself).
     settings : mapping of str to tuple of str
         Presets that fit, with the settings under which they do.
+    core : bool
+        A whole system does not fit: ScoRD comes as one tracker and one bank.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Board:
     baud: int
     lights: tuple[tuple[str, int, str], ...]
     settings: Mapping[str, tuple[str, ...]]
+    core: bool = False
 
     @property
     def divisor(self) -> int:
@@ -96,7 +99,7 @@ BOARDS: Mapping[str, Board] = MappingProxyType({
             "ice40-hx8k", "Lattice iCE40-HX8K breakout board",
             "amaranth_boards.ice40_hx8k_b_evn:ICE40HX8KBEVNPlatform", "ice40", "iCE40HX8K",
             clock_mhz=24, baud=3_000_000, lights=_leds(4),
-            settings={"scord-local": _HX8K},
+            settings={"scord-local": _HX8K}, core=True,
         ),
     )
 })  # fmt: skip

@@ -1,0 +1,161 @@
+"""One SM's tracker and one detector bank behind a UART, for FPGAs that a whole system overfills.
+
+Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
+"""
+
+from __future__ import annotations
+
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out, connect
+
+from racetrap.fpga.boards.scord_top import SCORD_LINK
+from racetrap.fpga.boards.status_lights import LIGHTS, StatusLights
+from racetrap.golden_model.link.configuration import configuration_hash
+from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.rtl.common.axi import AxiResponse
+from racetrap.rtl.link.link import Link
+from racetrap.rtl.scord.detector_bank import DetectorBank
+from racetrap.rtl.scord.local_memory import LocalMemory
+from racetrap.rtl.scord.registers import REGISTER_ADDRESS_BITS, compile_registers
+from racetrap.rtl.scord.report_writer import RECORD_BYTES
+from racetrap.rtl.scord.tracker import Tracker
+
+__all__ = ["ScordCoreDevice", "core_region"]
+
+_LAUNCH = 8
+
+
+def core_region(params: ScordParams) -> Region:
+    """The region that a core monitors: from the middle of the address space, as far as fits."""
+    return Region(1 << (params.address_bits - 1), params.max_region_log2)
+
+
+def _response(is_known: Value) -> Value:
+    return Mux(is_known, AxiResponse.OKAY, AxiResponse.SLVERR)
+
+
+class ScordCoreDevice(wiring.Component):
+    """Link, tracker, bank and local memory; region fixed, two registers, no report ring.
+
+    Input channel 0 has the SM's transactions, output channel 0 the records of race reports with
+    ``sequence`` 0.  A report that finds the bank's queue full is dropped, and lights the error
+    light.  A write of ``CONTROL`` with ``launch`` clears metadata, fence file, lock tables and
+    barrier ids; it must come while ``STATUS.idle`` is set, and is ignored otherwise.
+    ``STATUS`` has ``busy`` and ``idle``.  All other registers answer with SLVERR.
+
+    Parameters
+    ----------
+    params : ScordParams
+        Configuration; one SM, one bank, ``local_bytes`` set and ``trace_port`` not.
+    divisor : int
+        Clock cycles of a bit on the UART.
+    credits : int
+        Transactions that the queue holds.
+
+    Members
+    -------
+    i_rx : ``In(1)``, o_tx : ``Out(1)``
+        UART; the input may be asynchronous.
+    o_leds : ``Out(4)``
+        Link up, busy, race seen, error.
+
+    Raises
+    ------
+    ValueError
+        If the parameters ask for more than a core has.
+    """
+
+    def __init__(self, params: ScordParams, divisor: int, *, credits: int = 8):
+        for name, value in (("sm_count", 1), ("banks", 1), ("trace_port", False)):
+            if getattr(params, name) != value:
+                raise ValueError(
+                    f"Parameter {name} must be {value} on a core, not {getattr(params, name)}"
+                )
+        if not params.local_bytes:
+            raise ValueError("Parameter local_bytes must be positive on a board, not 0")
+        self._params = params
+        self._divisor = divisor
+        self._credits = credits
+        super().__init__({"i_rx": In(1), "o_tx": Out(1), "o_leds": Out(len(LIGHTS))})
+
+    def elaborate(self, platform):
+        m = Module()
+        params = self._params
+        m.submodules.link = link = Link(
+            system=SCORD_LINK,
+            configuration=configuration_hash(params),
+            input_bits=params.transaction_layout.width,
+            inputs=1,
+            output_bits=8 * RECORD_BYTES,
+            outputs=1,
+            address_bits=REGISTER_ADDRESS_BITS,
+            divisor=self._divisor,
+            credits=self._credits,
+        )
+        m.submodules.tracker = tracker = Tracker(params, 0)
+        m.submodules.bank = bank = DetectorBank(params, 0)
+        m.submodules.memory = memory = LocalMemory(params)
+        m.submodules.lights = lights = StatusLights()
+        m.d.comb += [link.i_rx.eq(self.i_rx), self.o_tx.eq(link.o_tx)]
+        connect(m, tracker.o_packet, bank.i_packet)
+        connect(m, bank.m_axi, memory.s_axi)
+        records, reports = link.o_record[0], link.i_record[0]
+        region = core_region(params)
+        m.d.comb += [
+            tracker.i_transaction.payload.eq(records.payload),
+            tracker.i_transaction.valid.eq(records.valid),
+            records.ready.eq(tracker.i_transaction.ready),
+            tracker.i_enable.eq(1),
+            bank.i_region.data_base.eq(region.data_base),
+            bank.i_region.size_log2.eq(region.size_log2),
+            reports.payload.eq(bank.o_report.payload),
+            reports.valid.eq(bank.o_report.valid),
+            bank.o_report.ready.eq(reports.ready),
+        ]
+        self._registers(m, link.m_axil, tracker, bank, ~records.valid)
+        m.d.comb += [
+            lights.i_link_up.eq(link.o_link_up),
+            lights.i_busy.eq(records.valid),
+            lights.i_race.eq(bank.o_report.valid),
+            lights.i_error.eq(link.o_error | bank.o_count.reports_dropped),
+            self.o_leds.eq(lights.o_lights),
+        ]
+        return m
+
+    def _registers(
+        self, m: Module, axi, tracker: Tracker, bank: DetectorBank, is_empty: Value
+    ) -> None:
+        """CONTROL and STATUS, at their usual addresses; one access at a time."""
+        address = {
+            register.inst_name: register.absolute_address
+            for register in compile_registers().registers()
+        }
+        is_busy, is_idle, clear = Signal(), Signal(), Signal()
+        is_write = axi.awvalid & axi.wvalid & ~axi.bvalid
+        is_read = axi.arvalid & ~axi.rvalid
+        writes_control = axi.awaddr == address["CONTROL"]
+        reads_status = axi.araddr == address["STATUS"]
+        m.d.comb += [
+            axi.awready.eq(is_write),
+            axi.wready.eq(is_write),
+            axi.arready.eq(is_read),
+            is_busy.eq(tracker.o_busy | bank.o_busy),
+            # A report that waits for the host keeps the bank from being idle: it is pulled first.
+            is_idle.eq(is_empty & tracker.o_idle & bank.o_idle),
+            clear.eq(is_write & writes_control & axi.wdata[_LAUNCH] & is_idle),
+            tracker.i_clear.eq(clear),
+            bank.i_clear.eq(clear),
+        ]
+        with m.If(is_write):
+            m.d.sync += [axi.bvalid.eq(1), axi.bresp.eq(_response(writes_control))]
+        with m.Elif(axi.bready):
+            m.d.sync += axi.bvalid.eq(0)
+        with m.If(is_read):
+            m.d.sync += [
+                axi.rvalid.eq(1),
+                axi.rresp.eq(_response(reads_status)),
+                axi.rdata.eq(Cat(is_busy, is_idle)),
+            ]
+        with m.Elif(axi.rready):
+            m.d.sync += axi.rvalid.eq(0)
