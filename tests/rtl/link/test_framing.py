@@ -70,11 +70,11 @@ def test_deframer_finds_good_frames():
 def test_deframer_agrees_with_the_golden_decoder_on_bad_bytes():
     rng = random.Random(2)
     data: list[int] = []
-    for frame in _frames(rng) * 2:
+    for frame in _frames(rng) * 3:
         encoded = list(encode(frame))
         for _ in range(rng.choice([0, 0, 1, 3])):
             place = rng.randrange(len(encoded))
-            change = rng.choice(["flip", "drop", "double", "lose"])
+            change = rng.choice(["flip", "flip", "flip", "drop", "double", "lose"])
             if change == "flip":
                 encoded[place] ^= 1 << rng.randrange(8)
             elif change == "drop":
