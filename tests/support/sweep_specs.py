@@ -16,7 +16,7 @@ ratio = [1, 16]
 barrier_id_bits = [4, 16]
 
 [quality]
-workloads = ["micro-benchmarks"]
+workloads = ["1DC"]
 schedules = 1
 seed = 5
 """

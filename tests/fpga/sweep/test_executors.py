@@ -27,7 +27,7 @@ def test_a_cluster_gives_the_same_bytes(tmp_path):
     with processes(1) as executor:
         here = sweep(spec, Store(tmp_path / "here"), executor)
     with LocalCluster(
-        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
+        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0"
     ) as local:
         with cluster(local.scheduler_address) as executor:
             there = sweep(spec, Store(tmp_path / "there"), executor)
@@ -46,7 +46,7 @@ def test_no_scheduler(monkeypatch):
 
 def test_no_workers(monkeypatch):
     monkeypatch.setattr(executors, "_CONNECT_SECONDS", 0.5)
-    with LocalCluster(n_workers=0, processes=False, dashboard_address=None) as local:
+    with LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as local:
         with pytest.raises(ClusterError, match="must have at least one worker, not none"):
             with cluster(local.scheduler_address):
                 pass

@@ -21,6 +21,12 @@ _SCORD, _SIGRACE = PRESETS["scord"].params, PRESETS["sigrace"].params
 _CASES = QualitySpec(("concurrency-suite",))
 
 
+def test_micro_benchmarks_are_judged_right():
+    found = scord_quality(_SCORD, QualitySpec(("micro-benchmarks",)))
+    assert (found.misses, found.false_reports) == (0, 0)
+    assert 0 < found.races < found.runs
+
+
 def test_shared_entries_miss_races():
     spec = QualitySpec(("R110",), region_log2=10)
     whole = scord_quality(replace(_SCORD, ratio=1), spec)

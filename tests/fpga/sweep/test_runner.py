@@ -102,7 +102,7 @@ def test_measure(tasks):
     assert result == json.loads(json.dumps(result))
     assert result["key"] == tasks[2].key
     assert result["figures"] == {
-        "runs": 224, "races": 126, "misses": 0, "false_reports": 0, "state_bits": 23520,
+        "runs": 2, "races": 1, "misses": 0, "false_reports": 0, "state_bits": 23520,
         "metadata_percent": 12.5,
     }  # fmt: skip
 

@@ -19,7 +19,7 @@ def test_defaults(tmp_path):
     spec = read(tmp_path)
     assert spec.grid == {"ratio": (1, 16), "barrier_id_bits": (4, 16)}
     assert spec.cost == CostSpec("state", (), 0, 100, False)
-    assert spec.quality == QualitySpec(("micro-benchmarks",), "tiny", 1, 5, 20)
+    assert spec.quality == QualitySpec(("1DC",), "tiny", 1, 5, 20)
     assert spec.base == PRESETS["scord"].params
 
 
@@ -41,7 +41,7 @@ region_log2 = 12""")  # fmt: skip
     assert spec.fixed == {"lock_table_depth": 2}
     assert spec.grid["sm_count+banks"] == (1, 2)
     assert spec.cost == CostSpec("ecp5", ("fence_file",), 3, 80, True)
-    assert spec.quality == QualitySpec(("micro-benchmarks",), "small", 1, 5, 12)
+    assert spec.quality == QualitySpec(("1DC",), "small", 1, 5, 12)
 
 
 @pytest.mark.parametrize("path", sorted(_EXAMPLES.glob("sweep-*.toml")), ids=lambda path: path.stem)
@@ -72,8 +72,8 @@ def test_aliases_mean_parameters(system):
         ("[grid]", "[fixed]\nratio = 2\n[grid]", "grid.ratio: Value must be a parameter that is"),
         ("[grid]", "[fixed]\nratio = [2]\n[grid]", r"fixed.ratio: Value must be a .*, not \[2\]"),
         ("[grid]", "[fixed]\n[grids]", "grids: Key must be one of"),
-        ('["micro-benchmarks"]', "[]", "quality.workloads: Value must be a list of at least one"),
-        ("micro-b", "macro-b", "quality.workloads: Value must be a list of .*, not macro-bench"),
+        ('["1DC"]', "[]", "quality.workloads: Value must be a list of at least one"),
+        ("1DC", "2DC", "quality.workloads: Value must be a list of .*, not 2DC"),
         ("schedules = 1", "schedules = 0", "quality.schedules: Value must be a whole number from"),
         ("seed = 5", "seed = true", "quality.seed: Value must be a whole number .*, not True"),
         ("seed = 5", 'size = "huge"', "quality.size: Value must be one of tiny, .*, not huge"),
