@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out
 
 from racetrap.generators.structure import (
     StateBits,
+    memory_bits,
     state_bits,
     total_state,
     valid_to_ready_paths,
@@ -95,3 +96,13 @@ def test_state_is_counted_by_module():
     assert total_state(bits) == StateBits(flip_flops=17, memory_bits=45)
     assert total_state(bits, "top.register_1") == StateBits(flip_flops=5)
     assert total_state(bits, "top.register") == StateBits()
+
+
+def test_memories_are_named_by_module():
+    def memories(m, dut):
+        m.submodules.inner = inner = Module()
+        for module, name, depth in ((m, "words", 5), (inner, "table", 3)):
+            memory = module.submodules[name] = Memory(shape=9, depth=depth, init=[])
+            memory.read_port()
+
+    assert memory_bits(Planted(memories)) == {"words": 45, "inner.table": 27}
