@@ -41,7 +41,7 @@ $(READY): pyproject.toml
 
 # The FPGA tools compile themselves when first called; two tests at once would both do it.
 $(FPGA_READY): $(READY)
-	@for tool in yosys nextpnr-ecp5 nextpnr-ice40; do $(BIN)/yowasp-$$tool --version > /dev/null || exit 1; done
+	@for tool in yosys nextpnr-ecp5 nextpnr-ice40; do $(BIN)/yowasp-$$tool --version > /dev/null 2>&1 || exit 1; done
 	@touch $@
 
 demo: $(READY)
