@@ -29,5 +29,5 @@ def test_ice40_clock_is_exact(output_mhz):
 
 @pytest.mark.parametrize("make", [ecp5_pll, ice40_pll])
 def test_impossible_clock_is_refused(make):
-    with pytest.raises(ValueError, match="exactly, not 1.7 MHz"):
+    with pytest.raises(ValueError, match=r"exactly, not 1\.7 MHz"):
         make(Fraction(12), Fraction("1.7"))
