@@ -165,17 +165,24 @@ class _Core(_Device):
     def __init__(self, host: _Host, params: ScordParams, registers: dict[str, int]):
         super().__init__(host, params, registers)
         self.region = core_region(params)
+        self._early: list[int] = []
 
     async def launch(self) -> None:
         await self.write("CONTROL", _ENABLE | _LAUNCH)
         await self.status(_BUSY, 0)
+
+    async def push(self, sm: int, transactions: list[Transaction], credits: int) -> None:
+        """One at a time, and its reports at once: the bank's queue is all there is for them."""
+        for transaction in transactions:
+            await super().push(sm, [transaction], credits)
+            self._early += await self.reports()
 
     def numbered(self, races: list[RaceReport]) -> list[int]:
         return [replace(race, sequence=0).record() for race in races]
 
     async def finish(self) -> list[int]:
         """Reports keep the core from being idle: pull until it is."""
-        records = await self.reports()
+        records, self._early = self._early + await self.reports(), []
         while not await self.read("STATUS") & _IDLE:
             records += await self.reports()
         return records
