@@ -12,7 +12,7 @@ SOURCES := golden_model rtl generators sim tb fpga racetrap
 TYPES := $(BUILD)/types/racetrap
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format types unit bench campaign evaluate docs kernels clean
+.PHONY: help setup demo test lint format types unit bench campaign evaluate boards board-simulation docs kernels clean
 
 help:
 	@echo "make setup     make the virtual environment $(VENV)"
@@ -21,6 +21,8 @@ help:
 	@echo "make bench     measure throughput and simulation speed"
 	@echo "make campaign  compare hardware and golden model on random volume and in 200 schedules"
 	@echo "make evaluate  make the papers' tables from our own runs, as pages in $(BUILD)/evaluate"
+	@echo "make boards    build the bitstreams of all boards in $(BUILD)/boards"
+	@echo "make board-simulation  run the micro-benchmarks at the UART pins of whole board tops"
 	@echo "make docs      make the generated pages of docs/ again"
 	@echo "make kernels   compile the kept PTX of our CUDA sources again (needs the extra cuda)"
 	@echo "make format    format the sources"
@@ -86,6 +88,14 @@ evaluate: $(READY)
 	$(BIN)/racetrap evaluate scor --html $(BUILD)/evaluate/scor.html --json $(BUILD)/evaluate/scor.json
 	$(BIN)/racetrap evaluate scor --size small --race-free --hardware 0 --json $(BUILD)/evaluate/scor-small.json
 	$(BIN)/racetrap evaluate sigrace --html $(BUILD)/evaluate/sigrace.html --json $(BUILD)/evaluate/sigrace.json
+
+boards: $(FPGA_READY)
+	for board in ulx3s-85f ecpix5-85 ice40-hx8k; do \
+	  $(BIN)/racetrap fpga build scord-local --board $$board --out $(BUILD)/boards/$$board || exit; done
+
+board-simulation: $(READY)
+	for board in ulx3s-85f ice40-hx8k; do \
+	  $(BIN)/python -m racetrap.fpga.boards.cosimulation $$board || exit; done
 
 docs: $(READY)
 	$(BIN)/python -m racetrap.generators.docs docs
