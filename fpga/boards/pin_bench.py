@@ -37,6 +37,7 @@ from racetrap.golden_model.scord.packets import Transaction
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.scord import Scord
+from racetrap.rtl.scord.report_writer import RECORD_BYTES
 from racetrap.sim.cocotb_run import NOTES, PLAN
 from racetrap.sim.gpu.program import program_region
 from racetrap.sim.gpu.random_events import transactions_of
@@ -48,7 +49,6 @@ __all__ = ["play_at_the_pins"]
 _CLOCK_NS = 10
 _RESET_CYCLES = 4
 _RING_LOG2 = 5
-_RECORD_BYTES = 32
 _ENABLE, _LAUNCH, _CLEAR_COUNTERS = 1 << 0, 1 << 8, 1 << 9
 _BUSY, _IDLE, _CONFIG_ERROR = 1 << 0, 1 << 1, 1 << 3
 _POLLS = 100
@@ -136,8 +136,8 @@ class _Device:
             reply = await self._host.ask(Kind.PULL, bytes([0, 255]))
             more = bool(reply[0])
             records += [
-                int.from_bytes(reply[start : start + _RECORD_BYTES], "little")
-                for start in range(1, len(reply), _RECORD_BYTES)
+                int.from_bytes(reply[start : start + RECORD_BYTES], "little")
+                for start in range(1, len(reply), RECORD_BYTES)
             ]
         return records
 

@@ -6,18 +6,17 @@ Records are pushed only as far as the device has given credit, and registers hav
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from racetrap.fpga.host.client import HostLink, LinkError
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
-from racetrap.golden_model.link.configuration import configuration_hash
+from racetrap.golden_model.link.configuration import SYSTEM_CODES, configuration_hash
 from racetrap.golden_model.link.frames import MAX_PAYLOAD_BYTES, Hello, Kind
+from racetrap.rtl.common.registers import register_addresses
 
-__all__ = ["PATIENCE_S", "SYSTEM_CODES", "Session", "check_device", "wait_until"]
+__all__ = ["PATIENCE_S", "Session", "check_device", "wait_until"]
 
-#: What HELLO says for each system.
-SYSTEM_CODES: Mapping[str, int] = {"scord": 1, "sigrace": 2}
 _PULL_MOST = 255
 _PUSH_HEAD = 1  # payload bytes before the records
 _PULL_HEAD = 2
@@ -75,10 +74,7 @@ class Session:
         self._free = list(hello.credits)
         # What a channel without records can take; at HELLO it may hold some of a run before.
         self._depth = list(hello.credits)
-        self._addresses = {
-            register.inst_name: register.address_offset
-            for register in system_of(params).registers().registers()
-        }
+        self._addresses = register_addresses(system_of(params).registers())
 
     # Registers --------------------------------------------------------------------------
 

@@ -1,13 +1,18 @@
-"""A number for a configuration, by which a host knows that a device is what it expects."""
+"""Numbers by which a host knows that a device has the system and configuration it expects."""
 
 from __future__ import annotations
 
 import json
 import zlib
+from collections.abc import Mapping
 from dataclasses import fields
+from types import MappingProxyType
 from typing import Any
 
-__all__ = ["configuration_hash"]
+__all__ = ["SYSTEM_CODES", "configuration_hash"]
+
+#: What HELLO says for each system.
+SYSTEM_CODES: Mapping[str, int] = MappingProxyType({"scord": 1, "sigrace": 2})
 
 
 def configuration_hash(params: Any) -> int:

@@ -20,7 +20,14 @@ from systemrdl.node import AddrmapNode, FieldNode, RegNode
 
 from racetrap.rtl.common.axi import AxiLiteSignature, AxiResponse
 
-__all__ = ["FieldKind", "RegisterBlock", "compile_description", "field_kind", "version_fields"]
+__all__ = [
+    "FieldKind",
+    "RegisterBlock",
+    "compile_description",
+    "field_kind",
+    "register_addresses",
+    "version_fields",
+]
 
 _REGISTER_BYTES = 4
 _REGISTER_BITS = 8 * _REGISTER_BYTES
@@ -38,6 +45,11 @@ def version_fields() -> dict[str, int]:
     """Fields of a register that gives the version of this package."""
     major, minor, patch = (int(part) for part in metadata.version("racetrap").split(".")[:3])
     return {"major": major, "minor": minor, "patch": patch}
+
+
+def register_addresses(registers: AddrmapNode) -> dict[str, int]:
+    """Byte address of each register, by its name."""
+    return {register.inst_name: register.absolute_address for register in registers.registers()}
 
 
 class FieldKind(Enum):

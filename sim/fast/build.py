@@ -11,7 +11,13 @@ from typing import Generic, TypeVar
 
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
-from racetrap.sim.build_cache import cache_folder, generate_rtl, locked, run_tool, source_hash
+from racetrap.sim.build_cache import (
+    build_once,
+    cache_folder,
+    generate_rtl,
+    run_tool,
+    source_hash,
+)
 from racetrap.sim.fast.harness import Harness
 from racetrap.sim.fast.ports import ports_header
 from racetrap.sim.fast.scord.harness import SCORD
@@ -90,12 +96,7 @@ def build_fast(preset: str, params: P) -> FastModel[P]:
     key = hashlib.sha256(source_hash(sources).encode())
     key.update(json.dumps([preset, asdict(params), _VERILATE, _MAKE]).encode())
     folder = cache_folder() / "fast" / f"{preset}-{key.hexdigest()[:16]}"
-    with locked(folder.with_suffix(".lock")):
-        if not (folder / "done").exists():
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir()
-            _compile(preset, params, folder, harness)
-            (folder / "done").touch()
+    build_once(folder, lambda: _compile(preset, params, folder, harness))
     description = json.loads((folder / f"{preset}.json").read_text(encoding="utf-8"))
     registers = {name: entry["offset"] for name, entry in description["registers"].items()}
     return FastModel(preset, params, folder, registers)

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from amaranth.back import verilog
-
 from racetrap.sim import verilator
-from racetrap.sim.build_cache import cache_folder, locked, source_hash
-from racetrap.sim.verilator import BuiltModel, verilate
+from racetrap.sim.build_cache import cache_folder, source_hash
+from racetrap.sim.verilator import BuiltModel, build_component
 from racetrap.tb.link import loopback
 from racetrap.tb.link.loopback import LinkLoops, LoopParams
 
 __all__ = ["build_links"]
 
 _MODULE = "link"
-_LINES = ("i_rx", "o_tx", "i_open", "o_link_up")
 
 
 @dataclass(frozen=True)
@@ -55,23 +51,5 @@ def build_links(links: Sequence[LoopParams]) -> BuiltModel:
     folder = cache_folder() / "verilator" / f"{_MODULE}-{key}"
     params: Any = tuple(links)
     model = _LinkModel(_MODULE, params, folder, waves=False)
-    with locked(folder.with_suffix(".lock")):
-        if not (folder / "done").exists():
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir()
-            _generate(links, folder)
-            verilate(model)
-            (folder / "done").touch()
+    build_component(model, lambda: LinkLoops(links))
     return model
-
-
-def _generate(links: Sequence[LoopParams], folder: Path) -> None:
-    text = verilog.convert(LinkLoops(links), name=_MODULE, emit_src=False)
-    (folder / f"{_MODULE}.v").write_text(text, encoding="utf-8")
-    names = ["clk", "rst"] + [f"{line}__{n}" for line in _LINES for n in range(len(links))]
-    ports = {
-        name: {"direction": "output" if name.startswith("o_") else "input", "width": 1}
-        for name in names
-    }
-    description = {"module": _MODULE, "ports": ports}
-    (folder / f"{_MODULE}.json").write_text(json.dumps(description), encoding="utf-8")

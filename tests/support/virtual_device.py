@@ -13,9 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
 
-from racetrap.fpga.host.session import SYSTEM_CODES
 from racetrap.generators.systems import system_of
-from racetrap.golden_model.link.configuration import configuration_hash
+from racetrap.golden_model.link.configuration import SYSTEM_CODES, configuration_hash
 from racetrap.golden_model.link.device import LinkDevice
 from racetrap.golden_model.scord.packets import Transaction
 from racetrap.golden_model.scord.params import Region, ScordParams

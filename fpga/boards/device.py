@@ -1,0 +1,96 @@
+"""What every device behind a UART has: link, lights, and the ports that go to a board's pins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from amaranth.hdl import Module, ValueLike
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from racetrap.fpga.boards.status_lights import LIGHTS, StatusLights
+from racetrap.generators.system import Params
+from racetrap.generators.systems import system_of
+from racetrap.golden_model.link.configuration import SYSTEM_CODES, configuration_hash
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.rtl.link.link import Link
+
+__all__ = ["LinkedDevice", "carry"]
+
+
+def carry(m: Module, source: Any, sink: Any) -> None:
+    """Connect streams whose payloads have the same bits, one as a word and one with fields."""
+    m.d.comb += [
+        sink.payload.eq(source.payload),
+        sink.valid.eq(source.valid),
+        source.ready.eq(sink.ready),
+    ]
+
+
+class LinkedDevice(wiring.Component):
+    """A detector behind a UART; what is behind the link is the subclass's own.
+
+    Parameters
+    ----------
+    params : ScordParams or SigraceParams
+        Configuration; ``trace_port`` not set, and for ScoRD ``local_bytes`` set.
+    divisor : int
+        Clock cycles of a bit on the UART.
+    credits : int
+        Records that each input channel holds.
+
+    Members
+    -------
+    i_rx : ``In(1)``, o_tx : ``Out(1)``
+        UART; the input may be asynchronous.
+    o_leds : ``Out(4)``
+        Link up, busy, race seen, error.
+
+    Raises
+    ------
+    ValueError
+        If there is a trace port, or the metadata of ScoRD are not on the chip.
+    """
+
+    def __init__(self, params: Params, divisor: int, credits: int):
+        if isinstance(params, ScordParams) and not params.local_bytes:
+            raise ValueError("Parameter local_bytes must be positive on a board, not 0")
+        if params.trace_port:
+            raise ValueError("Parameter trace_port must be false on a board, not true")
+        self._divisor = divisor
+        self._credits = credits
+        self._system = SYSTEM_CODES[system_of(params).name]
+        self._configuration = configuration_hash(params)
+        super().__init__({"i_rx": In(1), "o_tx": Out(1), "o_leds": Out(len(LIGHTS))})
+
+    def _elaborate_link(
+        self, m: Module, *, input_bits: int, inputs: int, output_bits: int, outputs: int,
+        address_bits: int,
+    ) -> Link:  # fmt: skip
+        """The link at the pins, for records and registers of these sizes."""
+        m.submodules.link = link = Link(
+            system=self._system,
+            configuration=self._configuration,
+            input_bits=input_bits,
+            inputs=inputs,
+            output_bits=output_bits,
+            outputs=outputs,
+            address_bits=address_bits,
+            divisor=self._divisor,
+            credits=self._credits,
+        )
+        m.d.comb += [link.i_rx.eq(self.i_rx), self.o_tx.eq(link.o_tx)]
+        return link
+
+    def _elaborate_lights(
+        self, m: Module, link: Link, *, busy: ValueLike, race: ValueLike, error: ValueLike = 0
+    ) -> None:
+        """Lights of the link and of what the detector says beside it."""
+        m.submodules.lights = lights = StatusLights()
+        m.d.comb += [
+            lights.i_link_up.eq(link.o_link_up),
+            lights.i_busy.eq(busy),
+            lights.i_race.eq(race),
+            lights.i_error.eq(link.o_error | error),
+            self.o_leds.eq(lights.o_lights),
+        ]
