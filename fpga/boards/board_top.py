@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Elaboratable, Module
+from amaranth.hdl import ClockDomain, Elaboratable, Module
 from amaranth.lib import io
 
 from racetrap.fpga.boards.clocking import SystemClock
@@ -55,6 +55,7 @@ class BoardTop(Elaboratable):
     def elaborate(self, platform):
         m = Module()
         board = self._board
+        m.domains.sync = ClockDomain()
         m.submodules.clock = SystemClock(board.family, board.clock_mhz)
         m.submodules.device = device = self._device
         uart = platform.request("uart", 0, dir="-")

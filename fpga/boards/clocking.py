@@ -7,7 +7,16 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from amaranth.hdl import ClockDomain, ClockSignal, Const, Elaboratable, Instance, Module, Signal
+from amaranth.hdl import (
+    ClockDomain,
+    ClockSignal,
+    Const,
+    Elaboratable,
+    Instance,
+    Module,
+    ResetSignal,
+    Signal,
+)
 from amaranth.lib import io
 from amaranth.lib.cdc import FFSynchronizer
 
@@ -21,7 +30,7 @@ RESET_CYCLES = 1024
 
 
 class SystemClock(Elaboratable):
-    """Makes the domain ``sync`` from the board's default clock.
+    """Drives the domain ``sync``, which the parent defines, from the board's default clock.
 
     The reset is asserted from configuration on until the PLL has been locked for
     ``RESET_CYCLES`` cycles, again whenever the lock is lost or the board's reset button is
@@ -48,7 +57,6 @@ class SystemClock(Elaboratable):
         m.submodules.pll = self._make(input_mhz, self._clock_mhz, buffer.i, clock, locked)
         # No constraint: nextpnr derives the clock's from the pin's and the PLL's dividers.
 
-        m.domains.sync = domain = ClockDomain("sync")
         m.domains.start = start = ClockDomain("start", reset_less=True, local=True)
         m.d.comb += [start.clk.eq(clock), ClockSignal("sync").eq(clock)]
         steady = Signal()
@@ -62,7 +70,7 @@ class SystemClock(Elaboratable):
         with m.Elif(held != RESET_CYCLES):
             m.d.start += held.eq(held + 1)
         m.d.start += released.eq(steady & (held == RESET_CYCLES))
-        m.d.comb += domain.rst.eq(~released)
+        m.d.comb += ResetSignal("sync").eq(~released)
         return m
 
     def _pressed(self, m: Module, platform):
