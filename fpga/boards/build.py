@@ -13,6 +13,7 @@ from typing import Any
 
 from racetrap.fpga.boards.board_top import BoardTop
 from racetrap.fpga.boards.table import Board
+from racetrap.fpga.flow.families import ECP5_MAPPING
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.params import SigraceParams
 
@@ -32,6 +33,7 @@ _TOOLS = {
 _BITSTREAM = {"ecp5": f"{TOP}.bit", "ice40": f"{TOP}.bin"}
 #: Of iCE40 only: ABC9 sees carry chains and delays of the device.
 _SYNTHESIS = {"ecp5": "", "ice40": "-abc9 -device hx"}
+_MAPPING = {"ecp5": ECP5_MAPPING, "ice40": ()}
 _TOLERANCE = 0.01
 _SHOWN_CHARACTERS = 2000
 
@@ -81,6 +83,7 @@ def prepare(board: Board, params: ScordParams | SigraceParams, *, seed: int = 1)
         TOP,
         emit_src=False,
         synth_opts=_SYNTHESIS[board.family],
+        script_after_read="\n".join(_MAPPING[board.family]),
         # A missed clock is reported by us, with its figure.
         nextpnr_opts=f"--seed {seed} --report {_REPORT} --timing-allow-fail",
     )
