@@ -12,6 +12,7 @@ from racetrap.fpga.cost.explain import compare, explain_state
 from racetrap.fpga.cost.table import Cost, CostTable, Row
 from racetrap.fpga.flow.blocks import Block, blocks_of
 from racetrap.fpga.flow.families import FAMILIES, Family, family
+from racetrap.fpga.flow.fit import DoesNotFit
 from racetrap.fpga.flow.place_and_route import place_and_route
 from racetrap.fpga.flow.synthesis import TOOLCHAIN, MemoryLost, synthesise
 from racetrap.fpga.flow.tools import ToolError, tool_versions
@@ -140,7 +141,7 @@ def measure(job: Job) -> Cost:
                     constraint_mhz=job.constraint_mhz,
                 )  # fmt: skip
             cost = replace(cost, placements=tuple(placements))
-    except (MemoryLost, ToolError) as error:
+    except (DoesNotFit, MemoryLost, ToolError) as error:
         return replace(cost, problem=_sentence(error))
     return cost
 

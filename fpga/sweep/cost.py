@@ -22,8 +22,10 @@ def cost_figures(params: Params, spec: CostSpec) -> dict[str, Any]:
 
     Raises
     ------
-    ToolError, MemoryLost
-        If a block cannot be synthesised or placed.
+    DoesNotFit, MemoryLost
+        If a block is not one for the family or device.
+    ToolError
+        If a tool fails.
     """
     figures: dict[str, Any] = {"state_bits": sum(system_of(params).method_bits(params).values())}
     if isinstance(params, ScordParams):
