@@ -49,11 +49,11 @@ def _grouped(
         yield sm, [transaction for _, transaction in items]
 
 
-def _races(device: DeviceAtPins, events: Iterable[Event], params: ScordParams) -> list[RaceReport]:
+def _golden(device: DeviceAtPins, events: Iterable[Event], params: ScordParams) -> Scord:
     golden = Scord(params, device.region)
     for event in events:
         golden.run(event)
-    return golden.races
+    return golden
 
 
 async def _play(device: DeviceAtPins, run: SuiteRun, params: ScordParams) -> dict[str, Any]:
@@ -64,11 +64,14 @@ async def _play(device: DeviceAtPins, run: SuiteRun, params: ScordParams) -> dic
     for sm, transactions in _grouped(events, params):
         records += await device.feed(sm, transactions)
     records += await device.finish()
-    expected = device.numbered(_races(device, events, params))
+    golden = _golden(device, events, params)
+    expected = device.numbered(golden.races)
     if records != expected:
         raise Mismatch(f"Records of {run.benchmark.name} must be {expected}, not {records}")
-    if dropped := await device.read("REPORTS_DROPPED"):
-        raise Mismatch(f"Reports dropped must be none, not {dropped}")
+    for name in device.counters:
+        due, counted = golden.counters.get(name.lower(), 0), await device.read(name)
+        if counted != due:
+            raise Mismatch(f"{name} of {run.benchmark.name} must be {due}, not {counted}")
     is_right = run.benchmark.is_right([RaceReport.from_record(record) for record in records])
     return {"run": run.benchmark.name, "is_right": is_right, "reports": len(records)}
 
@@ -81,7 +84,7 @@ async def _overload(device: DeviceAtPins, params: ScordParams) -> None:
     for sm, transactions in _grouped(events, params):
         await device.push(sm, transactions)
     seen = [_unnumbered(RaceReport.from_record(record)) for record in await device.finish()]
-    due = [_unnumbered(race) for race in _races(device, events, params)]
+    due = [_unnumbered(race) for race in _golden(device, events, params).races]
     rest = iter(due)
     if not all(record in rest for record in seen):
         raise Mismatch(f"Reports of an overload must be among {due} in order, not {seen}")

@@ -78,11 +78,18 @@ class DeviceAtPins:
     region : Region
         What it monitors.
 
+    Attributes
+    ----------
+    counters : tuple of str
+        Counters that it has and that follow from what it is fed.
+
     Raises
     ------
     Mismatch
         From every method, if the device does not do what it should.
     """
+
+    counters: tuple[str, ...] = ("REPORTS_DROPPED",)
 
     def __init__(self, host: PinHost, params: ScordParams, registers: RegisterMap, region: Region):
         self.region = region
@@ -162,6 +169,8 @@ class DeviceAtPins:
 
 class SystemAtPins(DeviceAtPins):
     """A whole system: region and ring are set, numbers of reports run on over kernels."""
+
+    counters = ("ACCESSES", "FENCES", "UNMONITORED", "REPORTS_DROPPED")
 
     def __init__(self, host: PinHost, params: ScordParams, registers: RegisterMap):
         super().__init__(host, params, registers, program_region())
