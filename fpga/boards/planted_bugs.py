@@ -154,7 +154,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             failures = play_with(bug, Path(folder)).failures
         missed += not failures
-        found = failures[0].failure.splitlines()[0] if failures else "not found"
+        found = str(failures[0].failure) if failures else "not found"
         print(f"{name} on {bug.board}: {found[:100]}", flush=True)
     return 3 if missed else 0
 

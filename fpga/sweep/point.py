@@ -30,7 +30,7 @@ __all__ = ["SourcesDiffer", "Task", "measure", "sources"]
 
 #: Packages that figures follow from, beside those of ``source_hash``, and their kinds of file.
 _FOLDERS = (racetrap.sim, racetrap.fpga)
-_PARTS = ("cpu", "gpu", "scord", "evaluation", "flow", "sweep")
+_PARTS = ("cpu", "gpu", "scord", "evaluation", "cost", "flow", "sweep")
 _SUFFIXES = (".py", ".c", ".cpp", ".h", ".cu", ".cuh", ".ptx", ".lark", ".lib", ".v")
 #: Threads of a worker take turns: what a process keeps is for one point at a time.
 _TURN = Lock()

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from racetrap.evaluation import check_writable, command_line, html_option
 from racetrap.fpga.flow.tools import ToolError
-from racetrap.fpga.sweep.executors import ClusterError, cluster, processes
+from racetrap.fpga.sweep.executors import ClusterError, cluster
 from racetrap.fpga.sweep.grid import points_of
 from racetrap.fpga.sweep.point import Task, sources
 from racetrap.fpga.sweep.results import Row, csv_text, objectives, rows_of
@@ -30,6 +30,7 @@ from racetrap.output import (
 )
 from racetrap.sim.build_cache import cache_folder
 from racetrap.sim.cpu.errors import RecordError
+from racetrap.sim.processes import processes
 
 __all__ = ["command"]
 
