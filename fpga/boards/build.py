@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -154,7 +155,9 @@ def _shortage(folder: Path, script: str) -> str:
         return ""  # synthesis failed
     lines = (folder / script).read_text(encoding="utf-8").splitlines()
     placing = next(line for line in lines if line.startswith('"$NEXTPNR_'))
-    (folder / _PACK).write_text(f"{placing} --pack-only\n", encoding="utf-8")
+    # What is not placed cannot be written as a configuration.
+    packing = re.sub(r" --(asc|textcfg) \S+", "", placing) + " --pack-only"
+    (folder / _PACK).write_text(f"{packing}\n", encoding="utf-8")
     _run(folder, _PACK)
     return shortage(_read_report(folder)["utilization"])
 

@@ -1,6 +1,7 @@
 """Builds that end badly: what is said of them, and what they leave."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +10,7 @@ from racetrap.fpga.boards.build import BoardError, build
 from racetrap.fpga.boards.table import board_params, find_board
 
 _BOARD = find_board("ice40-hx8k")
+_PLACING = '"$NEXTPNR_ICE40" --seed 1 --report timing.json'
 
 
 @pytest.fixture
@@ -27,8 +29,8 @@ class _Plan:
     script = "build_racetrap"
 
     def extract(self, folder):
-        with open(f"{folder}/{self.script}.sh", "w") as file:
-            file.write('"$YOSYS" x\n"$NEXTPNR_ICE40" --seed 1 --report timing.json\n"$ICEPACK" y\n')
+        lines = ['"$YOSYS" x', f"{_PLACING} --asc x.asc", '"$ICEPACK" y']
+        Path(folder, f"{self.script}.sh").write_text("\n".join(lines))
 
 
 def _tools(used, *, placing_fails=True):
@@ -42,7 +44,7 @@ def _tools(used, *, placing_fails=True):
         is_packing = script == "pack.sh"
         if is_packing:
             (command,) = (folder / script).read_text().splitlines()
-            assert command == '"$NEXTPNR_ICE40" --seed 1 --report timing.json --pack-only'
+            assert command == f"{_PLACING} --pack-only"
         (folder / "racetrap.json").touch()
         if placing_fails and not is_packing:
             raise BoardError("Unable to place cell x")
