@@ -8,7 +8,8 @@ from typing import NoReturn
 
 from racetrap.fpga.host.client import HostLink, LinkError
 from racetrap.fpga.host.identity import identify
-from racetrap.fpga.host.scord import BoardRun, check_reports, monitored_region, run_trace
+from racetrap.fpga.host.scord import BoardRun, check_reports, run_trace
+from racetrap.fpga.host.scord_board import monitored_region
 from racetrap.fpga.host.session import Session
 from racetrap.generators.system import Params
 from racetrap.golden_model.link.frames import Counters, Kind

@@ -8,7 +8,8 @@ from virtual_device import Fault, core_device, on_terminal, scord_device
 from racetrap.fpga.boards.core_top import core_region
 from racetrap.fpga.boards.table import board_params, find_board
 from racetrap.fpga.host.client import HostLink, LinkError
-from racetrap.fpga.host.scord import ScordBoard, check_reports, monitored_region, run_trace
+from racetrap.fpga.host.scord import check_reports, run_trace
+from racetrap.fpga.host.scord_board import ScordBoard, monitored_region
 from racetrap.fpga.host.session import Session
 from racetrap.golden_model.scord.params import Region
 from racetrap.golden_model.scord.scord import Scord
