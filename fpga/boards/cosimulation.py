@@ -17,9 +17,9 @@ from typing import Any
 from racetrap.fpga import boards
 from racetrap.fpga.boards.board_top import device_of
 from racetrap.fpga.boards.table import Board, board_params, find_board
+from racetrap.generators.description import describe_registers
+from racetrap.generators.systems import system_of
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.rtl.common.registers import register_addresses
-from racetrap.rtl.scord.registers import compile_registers
 from racetrap.sim.build_cache import cache_folder, source_hash
 from racetrap.sim.cocotb_run import RunResult, run
 from racetrap.sim.gpu.micro_benchmarks import MICRO_BENCHMARKS
@@ -44,7 +44,7 @@ class _DeviceModel(BuiltModel):
         return {
             "params": asdict(self.params),
             "divisor": DIVISOR,
-            "registers": register_addresses(compile_registers()),
+            "registers": describe_registers(system_of(self.params)),
         }
 
 

@@ -157,7 +157,7 @@ class FastSim(Simulation[Timing, SimStats]):
             for remap, due in program.remaps
         ]
         remaps = self._buffers["remaps"] = np.array(rows, dtype=np.uint64)
-        select, mapping = self._registers["MAP_SELECT"], self._registers["MAP"]
+        select, mapping = map(self._registers.address, ("MAP_SELECT", "MAP"))
         self._library.sim_remaps(self._sim, remaps.ctypes.data, len(rows), select, mapping)
         started = time.process_time()
         failed = self._library.sim_run(self._sim, messages, traps)
