@@ -88,7 +88,7 @@ class Family:
 #: The delay, in picoseconds without routing, is the one up to which it trades speed for area.
 ECP5_MAPPING = (
     'scratchpad -set abc9.script "+&scorr; &sweep; &synch2 -K 6 -C 500; &if -m {W} {D} {R}; &mfs"',
-    "scratchpad -set abc9.D 6000",
+    "scratchpad -set abc9.D 3500",
 )
 
 # Ports without a pin of their own may lie anywhere.

@@ -5,10 +5,14 @@ Ref: ScoRD (ISCA'20) Section IV-A, Tables III and IV.
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Mux, Signal
+from functools import reduce
+from operator import or_
+
+from amaranth.hdl import Const, Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from racetrap.golden_model.scord.metadata import FILTER_MASK
 from racetrap.golden_model.scord.packets import PacketKind, Preliminary, RaceKind, Row, Scope
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.layout import struct_layout
@@ -21,6 +25,13 @@ __all__ = ["DetectionLogic", "fences_since"]
 def fences_since() -> data.StructLayout:
     """Scopes of which a warp has executed a fence since its access."""
     return data.StructLayout({"blk": 1, "dev": 1})
+
+
+def _one_of(conditions):
+    """The code whose condition holds, 0 if none does; at most one may."""
+    codes = (Const(code) for code in conditions)
+    held = (condition.any() for condition in conditions.values())
+    return reduce(or_, (Mux(holds, code, 0) for holds, code in zip(held, codes, strict=True)))
 
 
 class DetectionLogic(wiring.Component):
@@ -74,143 +85,138 @@ class DetectionLogic(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        self._relations(m)
-        self._take(m)
-        m.d.comb += [self.o_after.eq(self._taken_entry), self.o_taken.eq(1)]
-        is_load = self.i_packet.kind == PacketKind.LOAD
-        with m.If(self.i_fresh):
-            m.d.comb += [
-                self.o_row.eq(Mux(is_load, Row.R1, Row.W1)),
-                self.o_preliminary.eq(Preliminary.INITIALIZATION),
-            ]
-        with m.Elif(self._barrier_between):
-            m.d.comb += [
-                self.o_row.eq(Mux(is_load, Row.R1, Row.W1)),
-                self.o_preliminary.eq(Preliminary.BARRIER),
-            ]
-        with m.Elif(self._own_warp & ~self.i_entry.blk_shared & ~self.i_entry.dev_shared):
-            m.d.comb += [
-                self.o_row.eq(Mux(is_load, Row.R2, Row.W2)),
-                self.o_preliminary.eq(Preliminary.PROGRAM_ORDER),
-            ]
-            with m.If(is_load):
-                # An unfenced write of the own warp must stay visible behind this read.
-                m.d.comb += self.o_after.modified.eq(
-                    self.i_entry.modified & ~self._blk_fenced & ~self._dev_fenced
-                )
-        with m.Elif(~self._same_block & self.i_entry.is_atom & (self.i_entry.scope == Scope.BLOCK)):
-            self._race(m, Mux(is_load, Row.R3, Row.W3), RaceKind.SCOPED_ATOMIC)
-        with m.Elif(is_load):
-            self._load(m)
-        with m.Else():
-            self._store(m)
+        self._is_load = self.i_packet.kind == PacketKind.LOAD
+        rows = self._rows(m)
+        keeps_owner = Signal()
+        m.d.comb += [
+            keeps_owner.eq(rows[Row.R6] | rows[Row.R8]),
+            self.o_taken.eq(~keeps_owner),
+            self.o_row.eq(_one_of(rows)),
+            self.o_preliminary.eq(_one_of({
+                Preliminary.INITIALIZATION: self.i_fresh,
+                Preliminary.BARRIER: ~self.i_fresh & (rows[Row.R1] | rows[Row.W1]),
+                Preliminary.PROGRAM_ORDER: rows[Row.R2] | rows[Row.W2],
+            })),
+        ]  # fmt: skip
+        self._race(m, rows)
+        self._leave(m, rows, keeps_owner)
         return m
 
-    def _relations(self, m):
-        """How the access and the entry's last one stand to each other."""
-        packet, entry = self.i_packet, self.i_entry
-        relation = self.i_relation
-        self._same_block = relation.same_block
-        self._own_warp = relation.own_warp
-        self._locked = relation.locked
-        self._entry_locked = relation.last_locked
-        self._common_lock = relation.common_lock
-        self._blk_fenced = self.i_fenced.blk
-        self._dev_fenced = self.i_fenced.dev
-        self._barrier_between = Signal()
-        self._both_strong = Signal()
+    def _rows(self, m):
+        """The row of the tables that applies, one-hot.
+
+        Fence counters and locks are known last: what does not need them is separate.
+        """
+        packet, entry, relation = self.i_packet, self.i_entry, self.i_relation
+        is_load, is_known = self._is_load, ~self.i_fresh
+        barrier_between, program_order, scoped_atomic = Signal(), Signal(), Signal()
+        is_checked, atomics, foreign_write, lockless = Signal(), Signal(), Signal(), Signal()
+        self._both_strong = both_strong = Signal()
+        self._unfenced_write, self._unfenced_owner = Signal(), Signal()
         m.d.comb += [
-            self._barrier_between.eq(self._same_block & ~relation.same_barrier & ~entry.dev_shared),
-            self._both_strong.eq(entry.strong & packet.strong),
-        ]
+            barrier_between.eq(
+                is_known & relation.same_block & ~relation.same_barrier & ~entry.dev_shared
+            ),
+            program_order.eq(
+                is_known & ~barrier_between
+                & relation.own_warp & ~entry.blk_shared & ~entry.dev_shared
+            ),
+            scoped_atomic.eq(
+                is_known & ~relation.same_block & entry.is_atom & (entry.scope == Scope.BLOCK)
+            ),
+            is_checked.eq(is_known & ~barrier_between & ~program_order & ~scoped_atomic),
+            both_strong.eq(entry.strong & packet.strong),
+            atomics.eq(entry.is_atom & (packet.kind == PacketKind.ATOMIC)),
+            foreign_write.eq(entry.modified & ~relation.own_warp),
+            lockless.eq(~relation.last_locked & ~relation.locked),
+            # A reader's owner must have fenced its write, a writer's owner all that it did.
+            self._unfenced_write.eq(
+                ~self.i_fenced.dev & (~relation.same_block | ~self.i_fenced.blk)
+            ),
+            self._unfenced_owner.eq(
+                ~self.i_fenced.dev
+                & (~relation.same_block | ~self.i_fenced.blk | entry.dev_shared)
+            ),
+        ]  # fmt: skip
+        load, store = is_checked & is_load, is_checked & ~is_load & ~atomics
+        read_races = foreign_write & (self._unfenced_write | ~both_strong)
+        rightly_locked = relation.common_lock | ~entry.modified
+        ordered = ~self._unfenced_owner & both_strong
+        conditions = {
+            Row.R1: (self.i_fresh | barrier_between) & is_load,
+            Row.R2: program_order & is_load,
+            Row.R3: scoped_atomic & is_load,
+            Row.R4: load & read_races,
+            Row.R5: load & ~read_races & lockless & entry.modified,
+            Row.R6: load & lockless & ~entry.modified,
+            Row.R7: load & ~read_races & ~lockless & ~rightly_locked,
+            Row.R8: load & ~read_races & ~lockless & rightly_locked,
+            Row.W1: (self.i_fresh | barrier_between) & ~is_load,
+            Row.W2: program_order & ~is_load,
+            Row.W3: scoped_atomic & ~is_load,
+            Row.W4: is_checked & ~is_load & atomics,
+            Row.W5: store & self._unfenced_owner,
+            Row.W6: store & ~self._unfenced_owner & ~both_strong,
+            Row.W7: store & ordered & lockless,
+            Row.W8: store & ordered & ~lockless & ~relation.common_lock,
+            Row.W9: store & ordered & ~lockless & relation.common_lock,
+        }
+        rows = {row: Signal(name=f"row_{row.name.lower()}") for row in conditions}
+        m.d.comb += [rows[row].eq(condition) for row, condition in conditions.items()]
+        return rows
 
-    def _take(self, m):
-        """The entry that a first access would leave."""
-        packet = self.i_packet
-        self._taken_entry = taken = Signal(self._entry)
+    def _race(self, m, rows):
+        """Kind of the race of the rows that are races."""
+        same_block = self.i_relation.same_block
+        unfenced = rows[Row.R4] & self._unfenced_write | rows[Row.W5]
+        m.d.comb += self.o_race.eq(_one_of({
+            RaceKind.MISSING_BLOCK_FENCE: unfenced & same_block,
+            RaceKind.MISSING_DEVICE_FENCE: unfenced & ~same_block,
+            RaceKind.NOT_STRONG: rows[Row.R4] & ~self._unfenced_write | rows[Row.W6],
+            RaceKind.SCOPED_ATOMIC: rows[Row.R3] | rows[Row.W3],
+            RaceKind.MISSING_LOCK: rows[Row.R7] | rows[Row.W8],
+        }))  # fmt: skip
+
+    def _leave(self, m, rows, keeps_owner):
+        """The entry left behind: of this access, or of the owner before with one more reader."""
+        packet, entry, after = self.i_packet, self.i_entry, self.o_after
+        relation, fenced = self.i_relation, self.i_fenced
+        of_packet = {
+            "scope": packet.scope,
+            "is_atom": packet.kind == PacketKind.ATOMIC,
+            "barrier_id": packet.barrier_id,
+            "blk_fence_id": self.i_own.blk,
+            "dev_fence_id": self.i_own.dev,
+            "warp": packet.warp,
+            "block": packet.block,
+            "tag": self.i_tag,
+            "unused": 0,
+        }
+        for name, value in of_packet.items():
+            m.d.comb += getattr(after, name).eq(Mux(keeps_owner, getattr(entry, name), value))
+        # An unfenced write of the own warp must stay visible behind its reads.
+        still_unfenced = entry.modified & ~fenced.blk & ~fenced.dev
+        by_own_warp = rows[Row.R2] & still_unfenced | rows[Row.R5] & relation.own_warp
+        # A reader beside the owner: of its block, or of another one; R6 is reached by the owner
+        # itself only once the entry is shared already.
+        shared_in_block = relation.same_block & (
+            rows[Row.R6] & ~entry.dev_shared
+            | rows[Row.R8] & (entry.blk_shared | ~relation.own_warp & ~entry.dev_shared)
+        )
+        shared_in_device = keeps_owner & (~relation.same_block | entry.dev_shared)
+        merges = rows[Row.W9] | rows[Row.R8] & relation.last_locked & relation.locked
+        keeps_filter = (
+            rows[Row.W4] | rows[Row.R6] | rows[Row.R8] & relation.last_locked & ~relation.locked
+        )
         m.d.comb += [
-            taken.filter.eq(packet.filter),
-            taken.strong.eq(packet.strong),
-            taken.scope.eq(packet.scope),
-            taken.is_atom.eq(packet.kind == PacketKind.ATOMIC),
-            taken.modified.eq(packet.kind != PacketKind.LOAD),
-            taken.barrier_id.eq(packet.barrier_id),
-            taken.blk_fence_id.eq(self.i_own.blk),
-            taken.dev_fence_id.eq(self.i_own.dev),
-            taken.warp.eq(packet.warp),
-            taken.block.eq(packet.block),
-            taken.tag.eq(self.i_tag),
+            after.modified.eq(~self._is_load | by_own_warp | keeps_owner & entry.modified),
+            after.strong.eq(
+                Mux(keeps_owner, entry.strong, packet.strong & (entry.strong | ~rows[Row.R5]))
+            ),
+            after.blk_shared.eq(rows[Row.W4] & entry.blk_shared | shared_in_block),
+            after.dev_shared.eq(rows[Row.W4] & entry.dev_shared | shared_in_device),
+            after.filter.eq(
+                Mux(keeps_filter, FILTER_MASK, packet.filter)
+                & Mux(keeps_filter | merges, entry.filter, FILTER_MASK)
+            ),
         ]
-
-    def _race(self, m, row, kind: RaceKind):
-        m.d.comb += [self.o_row.eq(row), self.o_race.eq(kind)]
-
-    def _load(self, m):
-        """Rows r4 to r8."""
-        entry, after = self.i_entry, self.o_after
-        foreign_write = entry.modified & ~self._own_warp
-        with m.If(foreign_write & self._same_block & ~self._blk_fenced & ~self._dev_fenced):
-            self._race(m, Row.R4, RaceKind.MISSING_BLOCK_FENCE)
-        with m.Elif(foreign_write & ~self._same_block & ~self._dev_fenced):
-            self._race(m, Row.R4, RaceKind.MISSING_DEVICE_FENCE)
-        with m.Elif(foreign_write & ~self._both_strong):
-            self._race(m, Row.R4, RaceKind.NOT_STRONG)
-        with m.Elif(~self._entry_locked & ~self._locked & entry.modified):
-            m.d.comb += [
-                self.o_row.eq(Row.R5),
-                after.modified.eq(self._own_warp),
-                after.strong.eq(self._both_strong),
-            ]
-        with m.Elif(~self._entry_locked & ~self._locked):
-            m.d.comb += [self.o_row.eq(Row.R6), self.o_taken.eq(0), after.eq(entry)]
-            self._share(m, own_warp_shares=True)
-        with m.Elif(entry.modified & ~self._common_lock):
-            self._race(m, Row.R7, RaceKind.MISSING_LOCK)
-        with m.Else():
-            m.d.comb += [self.o_row.eq(Row.R8), self.o_taken.eq(0), after.eq(entry)]
-            self._share(m, own_warp_shares=False)
-            with m.If(~self._entry_locked):
-                m.d.comb += after.filter.eq(self.i_packet.filter)
-            with m.Elif(self._locked):
-                m.d.comb += after.filter.eq(entry.filter & self.i_packet.filter)
-
-    def _share(self, m, *, own_warp_shares: bool):
-        """Note a reader beside the owner: of its block, or of another one."""
-        entry, after = self.i_entry, self.o_after
-        with m.If(~self._same_block):
-            m.d.comb += [after.dev_shared.eq(1), after.blk_shared.eq(0)]
-        if own_warp_shares:
-            # Reached by the owner itself only once the entry is shared already.
-            with m.Elif(entry.dev_shared):
-                m.d.comb += after.blk_shared.eq(0)
-            with m.Else():
-                m.d.comb += after.blk_shared.eq(1)
-        else:
-            with m.Elif(~self._own_warp & ~entry.dev_shared):
-                m.d.comb += after.blk_shared.eq(1)
-
-    def _store(self, m):
-        """Rows w4 to w9; ``G`` of entry and access are both 1 from w7 on."""
-        entry, after = self.i_entry, self.o_after
-        with m.If(entry.is_atom & (self.i_packet.kind == PacketKind.ATOMIC)):
-            m.d.comb += [
-                self.o_row.eq(Row.W4),
-                after.blk_shared.eq(entry.blk_shared),
-                after.dev_shared.eq(entry.dev_shared),
-                after.filter.eq(entry.filter),
-            ]
-        with m.Elif(~self._same_block & ~self._dev_fenced):
-            self._race(m, Row.W5, RaceKind.MISSING_DEVICE_FENCE)
-        with m.Elif(~self._dev_fenced & (~self._blk_fenced | entry.dev_shared)):
-            self._race(m, Row.W5, RaceKind.MISSING_BLOCK_FENCE)
-        with m.Elif(~self._both_strong):
-            self._race(m, Row.W6, RaceKind.NOT_STRONG)
-        with m.Elif(~self._entry_locked & ~self._locked):
-            m.d.comb += self.o_row.eq(Row.W7)
-        with m.Elif(~self._common_lock):
-            self._race(m, Row.W8, RaceKind.MISSING_LOCK)
-        with m.Else():
-            m.d.comb += [
-                self.o_row.eq(Row.W9),
-                after.filter.eq(entry.filter & self.i_packet.filter),
-            ]

@@ -38,7 +38,7 @@ class InitEngine(wiring.Component):
     i_done : ``In(1)``
         Pulse: one write has been answered.
     o_busy : ``Out(1)``
-        Writes are still to be sent or answered.
+        Writes are still to be sent or answered; until the cycle after the last answer.
     """
 
     def __init__(self, params: ScordParams, bank: int):
@@ -65,9 +65,10 @@ class InitEngine(wiring.Component):
             self.o.p.index.eq(index),
             self.o.p.entry.eq(FRESH_ENTRY),
             following.eq(index + self._params.banks),
-            self.o_busy.eq(sending | (unanswered != 0)),
         ]
         m.d.sync += unanswered.eq(unanswered + sent - (self.i_done & self.o_busy))
+        with m.If(~sending & (unanswered == 0)):
+            m.d.sync += self.o_busy.eq(0)
         with m.If(sent):
             m.d.sync += [
                 index.eq(following),
@@ -75,5 +76,5 @@ class InitEngine(wiring.Component):
                 sending.eq(~following.bit_select(self.i_entries_log2, 1)),
             ]
         with m.If(self.i_start):
-            m.d.sync += [index.eq(self._bank), sending.eq(1)]
+            m.d.sync += [index.eq(self._bank), sending.eq(1), self.o_busy.eq(1)]
         return m
