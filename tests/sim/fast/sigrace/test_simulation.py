@@ -31,8 +31,8 @@ def test_one_block(sim, model):
     (step,) = sim.rdm_steps()
     assert (step.kind, step.core, step.thread) == (RdmStepKind.PUSH, 0, 0)
     assert len(sim.rdm_cycles()) == 1
-    assert sim.counters()["messages"] == 1
-    assert (sim.log(), sim.reasons) == ([], 0)
+    assert sim.rdm.counters()["messages"] == 1
+    assert (sim.rdm.log(), sim.rdm.reasons) == ([], 0)
 
 
 def test_a_remap_waits_for_its_messages(sim):
