@@ -39,6 +39,8 @@ class ProgramRun:
         Records of the conflict log, in the order in which they were read.
     traps : tuple of Trap
         Trap records of Analysis.
+    requests : int
+        Conflict logs that were read because the RDM had requested a rollback.
     counters : dict of str to int
         The RDM's counters by name.
     events, messages, analysed : int
@@ -50,6 +52,7 @@ class ProgramRun:
     result: SigraceResult
     log: tuple[LogEntry, ...]
     traps: tuple[Trap, ...]
+    requests: int
     counters: dict[str, int]
     events: int
     messages: int
@@ -63,6 +66,13 @@ class _Machine:
     A golden RDM beside it takes the same messages, all those of an event before software looks,
     as hardware does.  Epochs are analysed at the end, while the RDM ignores messages: until then
     the board goes on where it was, as a machine does after Analysis.
+
+    Attributes
+    ----------
+    number : int
+        Number of the trace's event that is under way.
+    log, traps, requests
+        As of ``ProgramRun``.
     """
 
     def __init__(
@@ -73,7 +83,7 @@ class _Machine:
                        for core in range(params.cores) for context in range(params.contexts)]  # fmt: skip
         self._rdm = Rdm(params)
         self._epochs: list[RecordingUnit] = []
-        self.number = 0  # of the trace's event that is under way
+        self.number = self.requests = 0
         self.log: list[LogEntry] = []
         self.traps: list[Trap] = []
 
@@ -146,6 +156,7 @@ class _Machine:
         if (reasons := self._board.rdm.reasons) != self._rdm.reasons:
             raise Mismatch(f"Reasons of the rollback must be {self._rdm.reasons}, not {reasons}")
         self.log += log
+        self.requests += reasons != 0
 
     def _analyse(self, place: int, events: Sequence[CoreEvent]) -> None:
         """Let a context execute an epoch in Analysis mode, and compare its trap records."""
@@ -210,6 +221,6 @@ def run_program(
             "contexts sent"
         ) from error
     return ProgramRun(
-        result, tuple(machine.log), tuple(machine.traps), counters, board.events,
-        board.messages, machine.analysed, time.monotonic() - started,
+        result, tuple(machine.log), tuple(machine.traps), machine.requests, counters,
+        board.events, board.messages, machine.analysed, time.monotonic() - started,
     )  # fmt: skip

@@ -70,7 +70,7 @@ class SigraceBoard:
         self.rdm.flush()
         self.rdm.clear_log()
         self.rdm.clear_counters()
-        self.rdm.control()
+        self.rdm.control(irq_enable=True)  # the board's light of races
 
     def _empty(self, unit: int) -> None:
         """Wait until a unit has done all that it was told.
