@@ -1,7 +1,7 @@
 """Co-simulation of a board's whole device: UART pins in, UART pins out, against the golden model.
 
 ``python -m racetrap.fpga.boards.cosimulation BOARD [PRESET]`` plays all micro-benchmarks, or for
-SigRace all small programs with threads.
+SigRace all small programs with threads and some random ones.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import hashlib
 import json
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,23 +18,25 @@ from typing import Any
 from racetrap.fpga import boards
 from racetrap.fpga.boards.board_top import device_of
 from racetrap.fpga.boards.table import Board, board_params, find_board
-from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.golden_model.threads.thread_trace import ThreadTrace
 from racetrap.rtl.common.registers import register_addresses
 from racetrap.sim.build_cache import cache_folder, source_hash
 from racetrap.sim.cocotb_run import RunResult, run
 from racetrap.sim.cpu.programs.small_programs import SMALL_PROGRAMS
+from racetrap.sim.cpu.random_run import random_run
 from racetrap.sim.cpu.recorder import record
 from racetrap.sim.gpu.micro_benchmarks import MICRO_BENCHMARKS
 from racetrap.sim.verilator import BuiltModel, build_component
 
-__all__ = ["DIVISOR", "build_device", "play", "play_programs"]
+__all__ = ["DIVISOR", "build_device", "play", "play_programs", "program_traces"]
 
 #: Clock cycles of a bit in co-simulation: the least that the link takes, for short runs.
 DIVISOR = 8
 
+_RANDOM_EVENTS = 60
 _SCORD_BENCH, _SIGRACE_BENCH = (
     f"racetrap.fpga.boards.{name}" for name in ("pin_bench", "sigrace_bench")
 )
@@ -107,14 +109,43 @@ def play(
     return run(build_device(board, params), _SCORD_BENCH, folder, plan, seed=1)
 
 
+def program_traces(
+    params: SigraceParams,
+    programs: Sequence[str] = tuple(SMALL_PROGRAMS),
+    seeds: Sequence[int] = range(6),
+) -> dict[str, ThreadTrace]:
+    """Small programs, recorded now, and random ones, whose conflict logs become full.
+
+    Parameters
+    ----------
+    params : SigraceParams
+        Configuration, whose number of threads the random programs have.
+    programs : sequence of str
+        Names of the small programs.
+    seeds : sequence of int
+        Seeds of the random ones.
+
+    Raises
+    ------
+    RecordError
+        If a program cannot be recorded.
+    """
+    traces = {name: record([SMALL_PROGRAMS[name].source], [name], seed=1) for name in programs}
+    random = {
+        f"random-{seed}": random_run(seed, threads=params.threads, events=_RANDOM_EVENTS)
+        for seed in seeds
+    }
+    return traces | random
+
+
 def play_programs(
     board: Board,
     params: SigraceParams,
     folder: Path,
-    programs: Sequence[str] = tuple(SMALL_PROGRAMS),
+    traces: Mapping[str, ThreadTrace],
     environment: str = "multiplex",
 ) -> RunResult:
-    """Play recorded programs through the UART, and compare every conflict and trap record.
+    """Play programs through the UART, and compare every record of conflicts and traps.
 
     Parameters
     ----------
@@ -124,22 +155,20 @@ def play_programs(
         Configuration of the device.
     folder : Path
         Folder of traces, log and notes; there is a note with the figures of each program.
-    programs : sequence of str
-        Names of small programs.
+    traces : mapping of str to ThreadTrace
+        Programs by name.
     environment : str
         How threads are put on contexts.
 
     Raises
     ------
-    RecordError
-        If a program cannot be recorded.
     SimulationError
         If the simulator crashes or stalls.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    files = {name: str(folder / f"{name}.trace") for name in programs}
-    for name, file in files.items():
-        record([SMALL_PROGRAMS[name].source], [name], seed=1).write_binary(Path(file))
+    files = {name: str(folder.resolve() / f"{name}.trace") for name in traces}
+    for name, trace in traces.items():
+        trace.write_binary(Path(files[name]))
     plan = {"programs": files, "environment": environment}
     return run(build_device(board, params), _SIGRACE_BENCH, folder, plan, seed=1)
 
@@ -150,7 +179,8 @@ def main(name: str, preset: str = "scord-local") -> int:
     params = board_params(board, preset)
     with tempfile.TemporaryDirectory() as folder:
         if isinstance(params, SigraceParams):
-            result, expected = play_programs(board, params, Path(folder)), len(SMALL_PROGRAMS)
+            traces = program_traces(params)
+            result, expected = play_programs(board, params, Path(folder), traces), len(traces)
             good, what = len(result.notes), "programs equal to the golden model"
         else:
             result, expected = play(board, params, Path(folder)), len(MICRO_BENCHMARKS)

@@ -79,8 +79,9 @@ class _Machine:
         self, board: SigraceBoard, params: SigraceParams, progress: Callable[[int], None]
     ) -> None:
         self._board, self._params, self._progress = board, params, progress
-        self._units = [CoreUnit(params, core, context)
-                       for core in range(params.cores) for context in range(params.contexts)]  # fmt: skip
+        self._units = [
+            CoreUnit(params, *divmod(place, params.contexts)) for place in range(board.units)
+        ]
         self._rdm = Rdm(params)
         self._epochs: list[RecordingUnit] = []
         self.number = self.requests = 0

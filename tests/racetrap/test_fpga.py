@@ -123,7 +123,10 @@ def test_threads_as_check_finds_them(racetrap, name, status):
     mine, golden = json.loads(ran.stdout), json.loads(checked.stdout)
     keys = ("races", "static", "conflicts", "false_positives", "statistics", "events")
     assert [mine[key] for key in keys] == [golden[key] for key in keys]
-    assert (mine["configuration"], mine["environment"]) == (f"sigrace-tiny on {_BOARD}", "multiplex")
+    assert (mine["configuration"], mine["environment"]) == (
+        f"sigrace-tiny on {_BOARD}",
+        "multiplex",
+    )
     assert mine["conflict_records"] == mine["conflicts"] == status
     assert mine["line"]["host"]["resends"] == 0
     assert f"agree in all {status} records of conflicts and " in printed.stdout

@@ -99,10 +99,7 @@ class FastSim(Simulation[Timing, SimStats]):
         """
         for unit, events in enumerate(program.events):
             self._load(unit, events, program.stops[unit] if program.stops else [])
-        rows = [
-            (self._unit(remap), due, *remap_writes(remap))
-            for remap, due in program.remaps
-        ]
+        rows = [(self._unit(remap), due, *remap_writes(remap)) for remap, due in program.remaps]
         remaps = self._buffers["remaps"] = np.array(rows, dtype=np.uint64)
         select, mapping = self._registers["MAP_SELECT"], self._registers["MAP"]
         self._library.sim_remaps(self._sim, remaps.ctypes.data, len(rows), select, mapping)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from racetrap.fpga.boards.cosimulation import play, play_programs
+from racetrap.fpga.boards.cosimulation import play, play_programs, program_traces
 from racetrap.fpga.boards.table import board_params, find_board
 
 
@@ -16,17 +16,16 @@ def test_micro_benchmarks_at_the_pins(name, tmp_path):
     assert sum(note["reports"] for note in result.notes) >= 18
 
 
-#: Of each class of synchronisation one, with one conflict or several, and some without.
-_PROGRAMS = (
-    "unaligned_word", "atomic_relaxed_spin_lock", "barrier_on_one_side", "condition_after_data",
-    "create_before_data", "mutex_left_out", "rwlock_readers", "semaphore_of_two",
-)  # fmt: skip
+#: With conflicts, one after the other, and without.
+_PROGRAMS = ("barrier_on_one_side", "rwlock_readers")
 
 
 def test_programs_at_the_pins(tmp_path):
     board = find_board("ulx3s-85f")
-    result = play_programs(board, board_params(board, "sigrace-tiny"), tmp_path, _PROGRAMS)
+    params = board_params(board, "sigrace-tiny")
+    traces = program_traces(params, _PROGRAMS, seeds=[3])
+    result = play_programs(board, params, tmp_path, traces)
     assert result.failures == []
-    assert [note["run"] for note in result.notes] == list(_PROGRAMS)
-    assert sum(note["records"] for note in result.notes) >= 7
-    assert sum(note["traps"] for note in result.notes) >= 20
+    assert [note["run"] for note in result.notes] == [*_PROGRAMS, "random-3"]
+    assert sum(note["records"] for note in result.notes) >= 15
+    assert sum(note["traps"] for note in result.notes) >= 60
