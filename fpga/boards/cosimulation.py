@@ -22,7 +22,6 @@ from racetrap.generators.systems import system_of
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.threads.thread_trace import ThreadTrace
-from racetrap.rtl.common.registers import register_addresses
 from racetrap.sim.build_cache import cache_folder, source_hash
 from racetrap.sim.cocotb_run import RunResult, run
 from racetrap.sim.cpu.programs.small_programs import SMALL_PROGRAMS
@@ -38,7 +37,7 @@ DIVISOR = 8
 
 _RANDOM_EVENTS = 60
 _SCORD_BENCH, _SIGRACE_BENCH = (
-    f"racetrap.fpga.boards.{name}" for name in ("pin_bench", "sigrace_bench")
+    f"racetrap.fpga.boards.{name}" for name in ("scord_bench", "sigrace_bench")
 )
 
 
@@ -49,11 +48,7 @@ class _DeviceModel(BuiltModel):
     @property
     def facts(self) -> dict[str, Any]:
         """What the bench must know of the build."""
-        return {
-            "params": asdict(self.params),
-            "divisor": DIVISOR,
-            "registers": register_addresses(system_of(self.params).registers()),
-        }
+        return {"params": asdict(self.params), "divisor": DIVISOR}
 
 
 def build_device(board: Board, params: ScordParams | SigraceParams) -> BuiltModel:
