@@ -60,10 +60,10 @@ def test_silence_ends_the_run(sim):
 
 def test_simulations_are_independent(model):
     with FastSim(model) as one, FastSim(model) as other:
-        one.control()
+        one.rdm.control()
         one.run(Program([_BLOCK, []], [(Remap(0, 0, 0), 0)], [[(0, 1, 0)], []]), 1, 0)
         assert other.stats.cycles < one.stats.cycles
-        assert other.counters()["messages"] == 0
+        assert other.rdm.counters()["messages"] == 0
 
 
 @pytest.mark.parametrize(
