@@ -12,6 +12,7 @@ from racetrap.fpga.host.client import HostLink, LinkError
 from racetrap.fpga.host.identity import identify
 from racetrap.fpga.host.program import ProgramRun, run_program
 from racetrap.fpga.host.scord import BoardRun, check_reports, run_trace
+from racetrap.fpga.host.scord_board import monitored_region
 from racetrap.fpga.host.session import Session
 from racetrap.generators.system import Params
 from racetrap.golden_model.link.frames import Counters, Kind
@@ -57,7 +58,7 @@ class _GpuRun:
     def print(self, console: Console, where: str) -> None:
         findings, run = self.findings, self.run
         print_findings(console, findings)
-        dropped = len(findings) - len(run.reports)
+        dropped = run.counters["reports_dropped"]
         lost = (
             f", {dropped} of them without a report for lack of room on the board" if dropped else ""
         )
@@ -146,13 +147,13 @@ def run_on_board(
 
 
 def _run_gpu(path: str, trace: Trace, params: ScordParams, link: HostLink, name: str) -> _GpuRun:
+    session = Session(link, params, name)
     try:
         check_geometry(trace.header.geometry, params)
-        region = region_of(trace.header, params)
+        region = monitored_region(session, params, region_of(trace.header, params))
         findings = find_races(trace, params, region, locations=trace.header.locations)
     except ValueError as error:
         fail(f"{path}: {error}")
-    session = Session(link, params, name)
     run = run_trace(session, params, region, progress(trace, "Streaming", len(trace)))
     if difference := check_reports(params, (finding.report for finding in findings), run):
         raise Mismatch(difference)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor
 from contextlib import contextmanager
 
 from rich.console import Console
+
+from racetrap.sim.processes import processes
 
 __all__ = ["worker_pool"]
 
@@ -24,10 +25,8 @@ def worker_pool(
     from rich.progress import Progress  # slow to import
 
     console = Console(stderr=True)
-    # Workers are fresh processes: a fork would copy the parent's threads in any state.
-    context = multiprocessing.get_context("spawn")
     with (
-        ProcessPoolExecutor(workers, mp_context=context) as pool,
+        processes(workers) as pool,
         Progress(console=console, transient=True, disable=not console.is_terminal) as bar,
     ):
         task = bar.add_task(description, total=total)

@@ -85,6 +85,9 @@ def build_once(folder: Path, make: Callable[[], object]) -> None:
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
             make()
+            # Precompiled headers are most of a Verilator build's size, and only `make` reads them.
+            for header in folder.rglob("*.gch"):
+                header.unlink()
             (folder / "done").touch()
 
 

@@ -11,23 +11,23 @@ import json
 import sys
 from pathlib import Path
 
-__all__ = ["use_rtl_of"]
+__all__ = ["use_package"]
 
 
-def use_rtl_of(folder: Path) -> None:
-    """Make ``racetrap.rtl`` the package in ``folder``; call before anything imports it."""
+def use_package(name: str, folder: Path) -> None:
+    """Make a package of ours the one in ``folder``; call before anything imports it."""
     spec = importlib.util.spec_from_file_location(
-        "racetrap.rtl", folder / "__init__.py", submodule_search_locations=[str(folder)]
+        name, folder / "__init__.py", submodule_search_locations=[str(folder)]
     )
     if spec is None or spec.loader is None:
-        raise FileNotFoundError(f"RTL folder must hold the package's __init__.py, not {folder}")
+        raise FileNotFoundError(f"Folder must hold the __init__.py of {name}, not {folder}")
     module = importlib.util.module_from_spec(spec)
-    sys.modules["racetrap.rtl"] = module
+    sys.modules[name] = module
     spec.loader.exec_module(module)
 
 
 def _main() -> None:
-    use_rtl_of(Path(sys.argv[1]))
+    use_package("racetrap.rtl", Path(sys.argv[1]))
     from racetrap.generators.artefacts import generate
     from racetrap.generators.systems import system_named
 

@@ -6,6 +6,7 @@ from cocotb.triggers import with_timeout
 from cocotbext.axi import AxiLiteBus, AxiLiteMaster
 from pyuvm import ConfigDB, uvm_agent
 
+from racetrap.generators.register_map import RegisterMap
 from racetrap.tb.bench import Bench
 
 __all__ = ["RegisterAgent", "RegisterError"]
@@ -19,11 +20,17 @@ class RegisterError(AssertionError):
 
 
 class RegisterAgent(uvm_agent):
-    """Reads and writes registers by name, or any address.  A silent device is a failure."""
+    """Reads and writes registers by name, or any address.  A silent device is a failure.
+
+    Attributes
+    ----------
+    map : RegisterMap
+        Addresses and fields of the registers.
+    """
 
     def build_phase(self) -> None:
         bench: Bench = ConfigDB().get(self, "", "BENCH")
-        self._registers = bench.registers
+        self.map = RegisterMap(bench.registers)
         dut = bench.pins.dut
         bus = AxiLiteBus.from_prefix(dut, "s_axil_")
         self._manager = AxiLiteMaster(bus, dut.clk, dut.rst)
@@ -40,23 +47,9 @@ class RegisterAgent(uvm_agent):
         answer = await with_timeout(self._manager.write(address, data), _TIMEOUT_STEPS, "step")
         return int(answer.resp)
 
-    def offset(self, name: str) -> int:
-        """Address of a register."""
-        return self._registers[name]["offset"]
-
-    def field(self, register: str, field: str, word: int) -> int:
-        """Value of a field in a register's word."""
-        place = self._registers[register]["fields"][field]
-        return word >> place["offset"] & (1 << place["width"]) - 1
-
-    def pack(self, register: str, **fields: int) -> int:
-        """Word of a register with some fields set, the others 0."""
-        places = self._registers[register]["fields"]
-        return sum(value << places[name]["offset"] for name, value in fields.items())
-
     async def read(self, name: str) -> int:
         """Value of a register; an error response is a failure."""
-        value, response = await self.read_at(self.offset(name))
+        value, response = await self.read_at(self.map.address(name))
         if response:
             raise RegisterError(f"Read of {name} must be answered with 0, not {response}")
         return value
@@ -64,5 +57,5 @@ class RegisterAgent(uvm_agent):
     async def write(self, name: str, value: int) -> None:
         """Write a register; an error response is a failure."""
         data = value.to_bytes(_WORD_BYTES, "little")
-        if response := await self.write_at(self.offset(name), data):
+        if response := await self.write_at(self.map.address(name), data):
             raise RegisterError(f"Write of {name} must be answered with 0, not {response}")

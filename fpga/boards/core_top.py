@@ -5,22 +5,22 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Module, Signal, Value
 from amaranth.lib.wiring import connect
 
 from racetrap.fpga.boards.device import LinkedDevice, carry
 from racetrap.golden_model.scord.params import Region, ScordParams
-from racetrap.rtl.common.axi import AxiResponse
-from racetrap.rtl.common.registers import register_addresses
+from racetrap.rtl.common.registers import RegisterBlock
 from racetrap.rtl.scord.detector_bank import DetectorBank
 from racetrap.rtl.scord.local_memory import LocalMemory
 from racetrap.rtl.scord.registers import REGISTER_ADDRESS_BITS, compile_registers
 from racetrap.rtl.scord.report_writer import RECORD_BYTES
 from racetrap.rtl.scord.tracker import Tracker
 
-__all__ = ["ScordCoreDevice", "core_region"]
+__all__ = ["CORE_REGISTERS", "ScordCoreDevice", "core_region"]
 
-_LAUNCH = 8
+#: Registers of a whole system that a core has, at the same addresses.
+CORE_REGISTERS = ("CONTROL", "STATUS", "REPORTS_DROPPED")
 
 
 def core_region(params: ScordParams) -> Region:
@@ -28,18 +28,15 @@ def core_region(params: ScordParams) -> Region:
     return Region(1 << (params.address_bits - 1), params.max_region_log2)
 
 
-def _response(is_known: Value) -> Value:
-    return Mux(is_known, AxiResponse.OKAY, AxiResponse.SLVERR)
-
-
 class ScordCoreDevice(LinkedDevice):
-    """Link, tracker, bank and local memory; region fixed, two registers, no report ring.
+    """Link, tracker, bank and local memory; region fixed, few registers, no report ring.
 
     Input channel 0 has the SM's transactions, output channel 0 the records of race reports with
-    ``sequence`` 0.  A report that finds the bank's queue full is dropped, and lights the error
-    light.  A write of ``CONTROL`` with ``launch`` clears metadata, fence file, lock tables and
-    barrier ids; it must come while ``STATUS.idle`` is set, and is ignored otherwise.
-    ``STATUS`` has ``busy`` and ``idle``.  All other registers answer with SLVERR.
+    ``sequence`` 0.  A report that finds the bank's queue full is dropped, counted in
+    ``REPORTS_DROPPED``, and lights the error light.  ``CONTROL`` has ``enable``, ``launch`` and
+    ``clear_counters``.  A launch clears metadata, fence file, lock tables and barrier ids; it
+    must come while ``STATUS.idle`` is set, and is ignored otherwise.  ``STATUS`` has ``busy``
+    and ``idle``.  All other registers answer with SLVERR.
 
     Parameters
     ----------
@@ -86,11 +83,10 @@ class ScordCoreDevice(LinkedDevice):
         carry(m, bank.o_report, link.i_record[0])
         region = core_region(params)
         m.d.comb += [
-            tracker.i_enable.eq(1),
             bank.i_region.data_base.eq(region.data_base),
             bank.i_region.size_log2.eq(region.size_log2),
         ]
-        self._registers(m, link.m_axil, tracker, bank, ~records.valid)
+        self._registers(m, link.m_axil, tracker, bank, is_empty=~records.valid)
         self._elaborate_lights(
             m, link, busy=records.valid, race=bank.o_report.valid,
             error=bank.o_count.reports_dropped,
@@ -98,35 +94,23 @@ class ScordCoreDevice(LinkedDevice):
         return m
 
     def _registers(
-        self, m: Module, axi, tracker: Tracker, bank: DetectorBank, is_empty: Value
+        self, m: Module, axi, tracker: Tracker, bank: DetectorBank, *, is_empty: Value
     ) -> None:
-        """CONTROL and STATUS, at their usual addresses; one access at a time."""
-        address = register_addresses(compile_registers())
-        is_busy, is_idle, clear = Signal(), Signal(), Signal()
-        is_write = axi.awvalid & axi.wvalid & ~axi.bvalid
-        is_read = axi.arvalid & ~axi.rvalid
-        writes_control = axi.awaddr == address["CONTROL"]
-        reads_status = axi.araddr == address["STATUS"]
+        m.submodules.registers = registers = RegisterBlock(
+            compile_registers(), address_bits=REGISTER_ADDRESS_BITS, names=CORE_REGISTERS
+        )
+        connect(m, axi, registers.s_axil)
+        control, status = registers.control, registers.status
+        dropped = registers.reports_dropped.count
+        clear = Signal()
         m.d.comb += [
-            axi.awready.eq(is_write),
-            axi.wready.eq(is_write),
-            axi.arready.eq(is_read),
-            is_busy.eq(tracker.o_busy | bank.o_busy),
+            tracker.i_enable.eq(control.enable),
+            status.busy.eq(tracker.o_busy | bank.o_busy),
             # A report that waits for the host keeps the bank from being idle: it is pulled first.
-            is_idle.eq(is_empty & tracker.o_idle & bank.o_idle),
-            clear.eq(is_write & writes_control & axi.wdata[_LAUNCH] & is_idle),
+            status.idle.eq(is_empty & tracker.o_idle & bank.o_idle),
+            clear.eq(control.launch & status.idle),
             tracker.i_clear.eq(clear),
             bank.i_clear.eq(clear),
+            dropped.increment.eq(bank.o_count.reports_dropped),
+            dropped.clear.eq(control.clear_counters),
         ]
-        with m.If(is_write):
-            m.d.sync += [axi.bvalid.eq(1), axi.bresp.eq(_response(writes_control))]
-        with m.Elif(axi.bready):
-            m.d.sync += axi.bvalid.eq(0)
-        with m.If(is_read):
-            m.d.sync += [
-                axi.rvalid.eq(1),
-                axi.rresp.eq(_response(reads_status)),
-                axi.rdata.eq(Cat(is_busy, is_idle)),
-            ]
-        with m.Elif(axi.rready):
-            m.d.sync += axi.rvalid.eq(0)

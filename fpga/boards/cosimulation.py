@@ -18,6 +18,7 @@ from typing import Any
 from racetrap.fpga import boards
 from racetrap.fpga.boards.board_top import device_of
 from racetrap.fpga.boards.table import Board, board_params, find_board
+from racetrap.generators.description import describe_registers
 from racetrap.generators.systems import system_of
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.params import SigraceParams
@@ -37,7 +38,7 @@ DIVISOR = 8
 
 _RANDOM_EVENTS = 60
 _SCORD_BENCH, _SIGRACE_BENCH = (
-    f"racetrap.fpga.boards.{name}" for name in ("scord_bench", "sigrace_bench")
+    f"racetrap.fpga.boards.{name}" for name in ("pin_bench", "sigrace_bench")
 )
 
 
@@ -48,7 +49,11 @@ class _DeviceModel(BuiltModel):
     @property
     def facts(self) -> dict[str, Any]:
         """What the bench must know of the build."""
-        return {"params": asdict(self.params), "divisor": DIVISOR}
+        return {
+            "params": asdict(self.params),
+            "divisor": DIVISOR,
+            "registers": describe_registers(system_of(self.params)),
+        }
 
 
 def build_device(board: Board, params: ScordParams | SigraceParams) -> BuiltModel:

@@ -20,7 +20,8 @@ class StatusLights(wiring.Component):
     Parameters
     ----------
     stretch_bits : int
-        A busy device lights for 2 ** ``stretch_bits`` cycles more, so that an eye sees it.
+        The light of a busy device stays for 2 ** ``stretch_bits`` - 1 cycles from its last busy
+        one on, so that an eye sees it.
 
     Members
     -------

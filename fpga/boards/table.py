@@ -1,7 +1,7 @@
 """Boards, and what fits on them.
 
-Ref: Lattice FPGA-DS-02012 (ECP5: tables and 208 block RAMs of 18 Kbit of the 85F); Lattice
-FPGA-DS-02029 (iCE40: tables and 32 block RAMs of 4 Kbit of the HX8K).
+Ref: Lattice FPGA-DS-02012 (ECP5: 208 block RAMs of 18 Kbit on the 85F); Lattice FPGA-DS-02029
+(iCE40: 32 block RAMs of 4 Kbit on the HX8K).
 """
 
 from __future__ import annotations
@@ -38,8 +38,6 @@ class Board:
         Class of amaranth-boards, as ``module:class``.
     family, device : str
         ``ecp5`` or ``ice40``; the FPGA.
-    luts, block_rams : int
-        Look-up tables (each with a flip-flop) and block RAMs that it has.
     clock_mhz : float
         System clock, after the PLL.
     baud : int
@@ -57,8 +55,6 @@ class Board:
     platform: str
     family: str
     device: str
-    luts: int
-    block_rams: int
     clock_mhz: float
     baud: int
     lights: tuple[tuple[str, int, str], ...]
@@ -87,13 +83,13 @@ BOARDS: Mapping[str, Board] = MappingProxyType({
         Board(
             "ulx3s-85f", "Radiona ULX3S with ECP5-85F",
             "amaranth_boards.ulx3s:ULX3S_85F_Platform", "ecp5", "LFE5U-85F",
-            luts=83_640, block_rams=208, clock_mhz=48, baud=3_000_000, lights=_leds(4),
+            clock_mhz=48, baud=3_000_000, lights=_leds(4),
             settings={"scord-local": _EBR_64K, "sigrace-tiny": ()},
         ),
         Board(
             "ecpix5-85", "LambdaConcept ECPIX-5 with ECP5-85F",
             "amaranth_boards.ecpix5:ECPIX585Platform", "ecp5", "LFE5UM5G-85F",
-            luts=83_640, block_rams=208, clock_mhz=48, baud=3_000_000,
+            clock_mhz=48, baud=3_000_000,
             lights=tuple(
                 ("rgb_led", number, colour) for number, colour in enumerate(("g", "b", "r", "r"))
             ),
@@ -102,7 +98,7 @@ BOARDS: Mapping[str, Board] = MappingProxyType({
         Board(
             "ice40-hx8k", "Lattice iCE40-HX8K breakout board",
             "amaranth_boards.ice40_hx8k_b_evn:ICE40HX8KBEVNPlatform", "ice40", "iCE40HX8K",
-            luts=7_680, block_rams=32, clock_mhz=24, baud=3_000_000, lights=_leds(4),
+            clock_mhz=24, baud=3_000_000, lights=_leds(4),
             settings={"scord-local": _HX8K}, core=True,
         ),
     )

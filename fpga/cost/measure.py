@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +12,7 @@ from racetrap.fpga.cost.explain import compare, explain_state
 from racetrap.fpga.cost.table import Cost, CostTable, Row
 from racetrap.fpga.flow.blocks import Block, blocks_of
 from racetrap.fpga.flow.families import FAMILIES, Family, family
+from racetrap.fpga.flow.fit import DoesNotFit
 from racetrap.fpga.flow.place_and_route import place_and_route
 from racetrap.fpga.flow.synthesis import TOOLCHAIN, MemoryLost, synthesise
 from racetrap.fpga.flow.tools import ToolError, tool_versions
@@ -25,6 +26,7 @@ __all__ = [
     "Target",
     "make_table",
     "measure",
+    "measured",
     "run_jobs",
     "select_blocks",
     "targets",
@@ -121,6 +123,42 @@ def select_blocks(params: Params, names: Sequence[str]) -> list[Block]:
     return [block for block in blocks if not names or block.name in names]
 
 
+def measured(
+    cost: Cost, block: Block, target: Family, seeds: Sequence[int], constraint_mhz: float
+) -> Iterator[Cost]:
+    """Measure a block: ``cost`` with its synthesis, and then, if there are seeds, its placements.
+
+    Parameters
+    ----------
+    cost : Cost
+        What is known before.
+    block : Block
+        The block.
+    target : Family
+        Family, with its device.
+    seeds : sequence of int
+        Seeds of place and route; families without it are only synthesised.
+    constraint_mhz : float
+        Clock that place and route aims at.
+
+    Raises
+    ------
+    DoesNotFit, MemoryLost
+        If the block is not one for the family or device.
+    ToolError
+        If a tool fails.
+    """
+    with TemporaryDirectory() as folder:
+        cost = replace(cost, synthesis=synthesise(block.component(), target, Path(folder)))
+    yield cost
+    if seeds and target.place_tool is not None:
+        with TemporaryDirectory() as folder:
+            placements = place_and_route(
+                block.component(), target, seeds, Path(folder), constraint_mhz=constraint_mhz
+            )
+        yield replace(cost, placements=tuple(placements))
+
+
 def measure(job: Job) -> Cost:
     """Synthesise a block, and place it once for each seed.
 
@@ -131,16 +169,9 @@ def measure(job: Job) -> Cost:
     cost = Cost(target.device.name)
     try:
         cost = replace(cost, versions=tool_versions(*TOOLCHAIN, *target.packages))
-        with TemporaryDirectory() as folder:
-            cost = replace(cost, synthesis=synthesise(block.component(), target, Path(folder)))
-        if job.seeds and target.place_tool is not None:
-            with TemporaryDirectory() as folder:
-                placements = place_and_route(
-                    block.component(), target, job.seeds, Path(folder),
-                    constraint_mhz=job.constraint_mhz,
-                )  # fmt: skip
-            cost = replace(cost, placements=tuple(placements))
-    except (MemoryLost, ToolError) as error:
+        for better in measured(cost, block, target, job.seeds, job.constraint_mhz):
+            cost = better  # and stays if the next tool fails
+    except (DoesNotFit, MemoryLost, ToolError) as error:
         return replace(cost, problem=_sentence(error))
     return cost
 

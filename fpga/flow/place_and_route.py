@@ -14,6 +14,7 @@ from amaranth.lib import wiring
 
 from racetrap.fpga.flow.cache import cached
 from racetrap.fpga.flow.families import Family
+from racetrap.fpga.flow.fit import DoesNotFit, shortage
 from racetrap.fpga.flow.synthesis import (
     TOOLCHAIN,
     check_memories,
@@ -21,7 +22,7 @@ from racetrap.fpga.flow.synthesis import (
     to_verilog,
     write_netlist,
 )
-from racetrap.fpga.flow.tools import run_tool, tool_versions
+from racetrap.fpga.flow.tools import ToolError, run_tool, tool_versions
 from racetrap.fpga.flow.wrapper import ShiftWrapper
 from racetrap.generators.structure import memory_bits
 
@@ -93,8 +94,10 @@ def place_and_route(
         If the family has no place and route.
     MemoryLost
         If synthesis turned a memory into flip-flops.
+    DoesNotFit
+        If the block, with its shift registers, needs more than the device has.
     ToolError
-        If a tool is missing or fails, for example since the block does not fit the device.
+        If a tool is missing or fails for another reason.
     """
     if family.place_tool is None:
         raise ValueError(f"Family must be one with place and route, not {family.name}")
@@ -119,18 +122,18 @@ def place_and_route(
 
 
 def _place(netlist: Path, family: Family, seed: int, constraint_mhz: float) -> Placement:
-    assert family.place_tool is not None  # asked before
     start = time.monotonic()
-    run_tool(
-        family.place_tool,
-        [
-            "-q", *family.device.arguments, "--json", netlist.name, "--freq", f"{constraint_mhz:g}",
-            "--seed", str(seed), "--timing-allow-fail", "--report", _REPORT,
-        ],
-        netlist.parent,
-    )  # fmt: skip
+    options = ["--freq", f"{constraint_mhz:g}", "--seed", str(seed), "--timing-allow-fail"]
+    try:
+        report = _report(netlist, family, options)
+    except ToolError:
+        # Whether it was for lack of room, packing alone can tell.
+        if missing := shortage(_report(netlist, family, ["--pack-only"])["utilization"]):
+            raise DoesNotFit(
+                f"Block and its shift registers must fit {family.device.name}, not need {missing}"
+            ) from None
+        raise
     seconds = time.monotonic() - start
-    report = json.loads((netlist.parent / _REPORT).read_text(encoding="utf-8"))
     clock, figures = min(report["fmax"].items(), key=lambda found: found[1]["achieved"])
     return Placement(
         seed=seed,
@@ -141,6 +144,17 @@ def _place(netlist: Path, family: Family, seed: int, constraint_mhz: float) -> P
         device=family.device.name,
         seconds=round(seconds, 2),
     )
+
+
+def _report(netlist: Path, family: Family, options: Sequence[str]) -> dict[str, Any]:
+    """Run place and route; its report."""
+    assert family.place_tool is not None  # asked before
+    run_tool(
+        family.place_tool,
+        ["-q", *family.device.arguments, "--json", netlist.name, "--report", _REPORT, *options],
+        netlist.parent,
+    )
+    return json.loads((netlist.parent / _REPORT).read_text(encoding="utf-8"))
 
 
 def _critical_path(report: dict[str, Any], clock: str) -> list[str]:

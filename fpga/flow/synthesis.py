@@ -170,8 +170,9 @@ def check_memories(netlist: Path, family: Family, memories: Mapping[str, int]) -
 
 def synthesis_script(family: Family) -> str:
     """Yosys commands from ``top.v`` to ``netlist.json``."""
-    commands = family.script.format(options=family.device.synthesis).strip()
-    lines = ["read_verilog top.v", *commands.split("; "), "write_json netlist.json"]
+    options = family.device.synthesis
+    commands = [command.replace("{options}", options).strip() for command in family.script]
+    lines = ["read_verilog top.v", *commands, "write_json netlist.json"]
     if family.has_area:
         lines.append("tee -q -o area.json stat -json -liberty cells.lib")
     return "\n".join(lines) + "\n"

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-from statistics import median
 from typing import Any
 
 from racetrap.fpga.sweep.spec import STATE, CostSpec
@@ -22,8 +19,10 @@ def cost_figures(params: Params, spec: CostSpec) -> dict[str, Any]:
 
     Raises
     ------
-    ToolError, MemoryLost
-        If a block cannot be synthesised or placed.
+    DoesNotFit, MemoryLost
+        If a block is not one for the family or device.
+    ToolError
+        If a tool fails.
     """
     figures: dict[str, Any] = {"state_bits": sum(system_of(params).method_bits(params).values())}
     if isinstance(params, ScordParams):
@@ -56,40 +55,31 @@ def tools_of(spec: CostSpec) -> dict[str, str]:
 
 def _synthesis(params: Params, spec: CostSpec) -> dict[str, Any]:
     """Sums over the instances of all blocks; depth and clock are those of the worst block."""
+    from racetrap.fpga.cost.measure import measured
+    from racetrap.fpga.cost.table import Cost
     from racetrap.fpga.flow.blocks import blocks_of
     from racetrap.fpga.flow.families import FAMILIES
-    from racetrap.fpga.flow.synthesis import synthesise
 
     family = FAMILIES[spec.family]
+    seeds = range(1, spec.seeds + 1)
     blocks = [block for block in blocks_of(params) if block.name in spec.blocks]
     names = ("gate_equivalents", "block_ram") if family.has_area else (
         "lut", "ff", "block_ram", "dsp",
     )  # fmt: skip
     figures: dict[str, Any] = dict.fromkeys(names, 0)
     depths, clocks = [0], []
-    with tempfile.TemporaryDirectory(prefix="racetrap-sweep-") as folder:
-        for block in blocks:
-            made = synthesise(block.component(), family, Path(folder) / block.name)
-            for name in names:
-                figures[name] += block.count * getattr(made, name)
-            depths.append(made.depth or 0)
-            if spec.seeds:
-                clocks.append(_clock(block.component(), spec, Path(folder) / f"{block.name}-pnr"))
+    for block in blocks:
+        known = Cost(family.device.name)
+        *_, made = measured(known, block, family, seeds, spec.constraint_mhz)
+        assert made.synthesis is not None  # it comes first
+        for name in names:
+            figures[name] += block.count * getattr(made.synthesis, name)
+        depths.append(made.synthesis.depth or 0)
+        if made.fmax:
+            clocks.append(round(made.fmax.median, 1))
     if family.has_area:
         figures["gate_equivalents"] = round(figures["gate_equivalents"])
     figures["logic_depth"] = max(depths)
     if clocks:
         figures["fmax_mhz"] = min(clocks)
     return figures
-
-
-def _clock(component: Any, spec: CostSpec, folder: Path) -> float:
-    """Median clock of a block over the seeds."""
-    from racetrap.fpga.flow.families import FAMILIES
-    from racetrap.fpga.flow.place_and_route import place_and_route
-
-    placements = place_and_route(
-        component, FAMILIES[spec.family], range(1, spec.seeds + 1), folder,
-        constraint_mhz=spec.constraint_mhz,
-    )  # fmt: skip
-    return round(median(placement.fmax_mhz for placement in placements), 1)

@@ -14,6 +14,8 @@ from typing import Any
 
 import racetrap.fpga
 import racetrap.sim
+from racetrap.fpga.flow.fit import DoesNotFit
+from racetrap.fpga.flow.synthesis import MemoryLost
 from racetrap.fpga.sweep.cost import cost_figures
 from racetrap.fpga.sweep.quality import Unfit
 from racetrap.fpga.sweep.scord_quality import scord_quality
@@ -28,7 +30,7 @@ __all__ = ["SourcesDiffer", "Task", "measure", "sources"]
 
 #: Packages that figures follow from, beside those of ``source_hash``, and their kinds of file.
 _FOLDERS = (racetrap.sim, racetrap.fpga)
-_PARTS = ("cpu", "gpu", "scord", "evaluation", "flow", "sweep")
+_PARTS = ("cpu", "gpu", "scord", "evaluation", "cost", "flow", "sweep")
 _SUFFIXES = (".py", ".c", ".cpp", ".h", ".cu", ".cuh", ".ptx", ".lark", ".lib", ".v")
 #: Threads of a worker take turns: what a process keeps is for one point at a time.
 _TURN = Lock()
@@ -94,8 +96,8 @@ def measure(task: Task) -> dict[str, Any]:
         If the sources here are not those of the task.
     RecordingDiffers
         If a recording here is not that of the task.
-    ToolError, MemoryLost
-        If a block cannot be synthesised or placed.
+    ToolError
+        If a block cannot be synthesised or placed for a reason that is not its own.
     """
     if sources() != task.sources:
         raise SourcesDiffer("Worker must have the sources and the Python of the client, not others")
@@ -104,7 +106,7 @@ def measure(task: Task) -> dict[str, Any]:
         result: dict[str, Any] = {"key": task.key, "params": asdict(task.params)}
         try:
             result["figures"] = _quality(task) | cost_figures(task.params, task.cost)
-        except Unfit as error:
+        except (Unfit, DoesNotFit, MemoryLost) as error:
             result["refused"] = str(error)
         result["seconds"] = round(time.monotonic() - start, 2)
     return result

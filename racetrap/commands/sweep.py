@@ -12,12 +12,12 @@ from rich.console import Console
 
 from racetrap.evaluation import check_writable, command_line, html_option
 from racetrap.fpga.flow.tools import ToolError
-from racetrap.fpga.sweep.executors import ClusterError, cluster, processes
+from racetrap.fpga.sweep.executors import ClusterError, cluster
 from racetrap.fpga.sweep.grid import points_of
 from racetrap.fpga.sweep.point import Task, sources
 from racetrap.fpga.sweep.results import Row, csv_text, objectives, rows_of
 from racetrap.fpga.sweep.runner import PointFailed, Store, measure_missing, tasks_of
-from racetrap.fpga.sweep.spec import Spec, read_spec
+from racetrap.fpga.sweep.spec import STATE, Spec, read_spec
 from racetrap.output import (
     ExitStatus,
     fail,
@@ -30,6 +30,7 @@ from racetrap.output import (
 )
 from racetrap.sim.build_cache import cache_folder
 from racetrap.sim.cpu.errors import RecordError
+from racetrap.sim.processes import processes
 
 __all__ = ["command"]
 
@@ -145,14 +146,21 @@ def _facts(
         "seconds in workers": round(sum(result["seconds"] for result in results.values()), 1),
         "sources": sources()[:16],
         "racetrap": version("racetrap"),
-        **_tool_versions(spec),
+        **_tools(spec),
     }
 
 
-def _tool_versions(spec: Spec) -> dict[str, str]:
+def _tools(spec: Spec) -> dict[str, str]:
+    """What the figures of synthesis were made with, and for."""
+    if spec.cost.family == STATE:
+        return {}
+    from racetrap.fpga.flow.families import FAMILIES
     from racetrap.fpga.sweep.cost import tools_of
 
-    return tools_of(spec.cost)
+    made_for = {"device": FAMILIES[spec.cost.family].device.name}
+    if spec.cost.seeds:
+        made_for["constraint"] = f"{spec.cost.constraint_mhz} MHz"
+    return made_for | tools_of(spec.cost)
 
 
 def _row_json(row: Row) -> dict[str, Any]:

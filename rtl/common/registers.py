@@ -6,6 +6,7 @@ chapter B1.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from enum import Enum
 from functools import cache, reduce
 from importlib import metadata
@@ -132,6 +133,10 @@ class RegisterBlock(wiring.Component):
     ----------
     node : AddrmapNode
         Elaborated address map of registers of 32 bits, without arrays and register files.
+    address_bits : int
+        Bits of a register's byte address.
+    names : collection of str or None
+        Registers of the map that there are; all of them if ``None``.
 
     Members
     -------
@@ -149,8 +154,14 @@ class RegisterBlock(wiring.Component):
         If a register is not 32 bits wide or a field needs hardware that the block lacks.
     """
 
-    def __init__(self, node: AddrmapNode, *, address_bits: int = 12):
-        self._registers = list(node.registers())
+    def __init__(
+        self, node: AddrmapNode, *, address_bits: int = 12, names: Collection[str] | None = None
+    ):
+        self._registers = [
+            register
+            for register in node.registers()
+            if names is None or register.inst_name in names
+        ]
         members: dict[str, wiring.Member] = {
             "s_axil": In(AxiLiteSignature(address_bits=address_bits, data_bits=_REGISTER_BITS))
         }

@@ -1,4 +1,4 @@
-"""Check pipeline: three stages from a packet with its entry to a step, with forwarding.
+"""Check pipeline: four stages from a packet with its entry to a step, with forwarding.
 
 Ref: ScoRD (ISCA'20) Section IV-A.
 """
@@ -9,12 +9,11 @@ from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from racetrap.golden_model.scord.metadata import FRESH_ENTRY
-from racetrap.golden_model.scord.packets import PacketKind, Row
-from racetrap.golden_model.scord.params import ENTRY_BITS, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.layout import struct_layout
-from racetrap.rtl.scord.detection_logic import DetectionLogic
-from racetrap.rtl.scord.fence_file import FenceFile
+from racetrap.rtl.scord.access_relation import AccessRelation, identify
+from racetrap.rtl.scord.decision_stage import DecisionStage
+from racetrap.rtl.scord.fence_file import FenceFile, fence_slot, name_warp
 from racetrap.rtl.scord.hazard_window import slot_bits
 from racetrap.rtl.scord.metadata_accessor import (
     checked_packet,
@@ -26,24 +25,25 @@ __all__ = ["CheckPipeline"]
 
 
 def _lookup(params: ScordParams) -> data.StructLayout:
-    """A packet whose owner's counters are being looked up."""
+    """A packet whose warps' counters are being looked up."""
     return data.StructLayout({
         "located": located_packet(params),
         "slot": slot_bits(params),
-        "entry": ENTRY_BITS,
+        "entry": struct_layout(params.entry_layout),
         "read_error": 1,
-        # The entry is the result of the packet just before, which is not known yet.
-        "follows": 1,
+        "is_forwarded": 1,
+        "source": slot_bits(params),
     })  # fmt: skip
 
 
 class CheckPipeline(wiring.Component):
     """Checks one packet a cycle, also back to back on one entry; it never stalls.
 
-    Stage 1 selects the entry and addresses the fence file, stage 2 decides, stage 3 holds the
-    step.  A packet on the entry of the packet just before it takes that one's registered result
-    in stage 2, and with it the owner's counters: that packet has read those of its own warp and
-    those of the owner before, and the owner now is one of the two.  Latency is two cycles.
+    Stage 1 selects the entry and addresses the fence file, stage 2 waits for its answer, stage 3
+    decides, stage 4 holds the step.  A packet takes the registered result of the packet before it
+    in stage 3, of the one before that in stage 2, and with it the owner's counters: that packet
+    has read those of its own warp and those of the owner before, and the owner now is one of the
+    two.  Latency is three cycles.
 
     Parameters
     ----------
@@ -78,105 +78,94 @@ class CheckPipeline(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.fence_file = fence_file = FenceFile(self._params)
-        m.submodules.logic = logic = DetectionLogic(self._params)
-        m.d.comb += [fence_file.i_clear.eq(self.i_clear), self.o_busy.eq(fence_file.o_busy)]
-        lookup, lookup_valid = self._stage_1(m, fence_file)
-        self._stage_2(m, fence_file, logic, lookup, lookup_valid)
+        params = self._params
+        m.submodules.fence_file = fence_file = FenceFile(params)
+        m.submodules.decision = decision = DecisionStage(params)
+        lookup, lookup_valid = self._select(m, fence_file)
+        self._wait(m, fence_file, decision, lookup, lookup_valid)
+        m.d.comb += [
+            fence_file.i_clear.eq(self.i_clear),
+            self.o_busy.eq(fence_file.o_busy),
+            decision.i_owner.eq(fence_file.o_owner),
+            decision.i_own.eq(fence_file.o_own),
+            fence_file.i_fence.eq(decision.o_fence),
+            fence_file.i_scope.eq(decision.o_scope),
+            self.o_checked.eq(decision.o_checked),
+            self.o_valid.eq(decision.o_valid),
+            self.o_step.eq(decision.o_step),
+        ]
         return m
 
-    def _stage_1(self, m, fence_file):
-        """Select the entry: read, or result of a packet that has left stage 2, or later."""
+    def _select(self, m, fence_file):
+        """Stage 1: the entry is the one read, or the result of a packet that has left stage 3."""
         params, given, last = self._params, self.i, self.o_checked
         lookup, valid = Signal(_lookup(params)), Signal()
-        entry = Signal(struct_layout(params.entry_layout))
+        entry, owner = Signal.like(given.entry), Signal(fence_slot(params))
         # The result memory misses what was written at the edge at which it was read.
-        older = Signal(checked_packet(params))
-        older_valid = Signal()
-        m.d.sync += [older.eq(last), older_valid.eq(self.o_valid)]
+        older, older_valid = Signal(checked_packet(params)), Signal()
         with m.If(~given.is_forwarded):
-            m.d.comb += entry.eq(given.entry)
+            m.d.comb += [entry.eq(given.entry), owner.eq(given.entry_owner)]
         with m.Elif(self.o_valid & (last.slot == given.source)):
-            m.d.comb += entry.eq(last.entry)
+            m.d.comb += [entry.eq(last.entry), name_warp(params, owner, last.entry)]
         with m.Elif(older_valid & (older.slot == given.source)):
-            m.d.comb += entry.eq(older.entry)
+            m.d.comb += [entry.eq(older.entry), name_warp(params, owner, older.entry)]
         with m.Else():
-            m.d.comb += entry.eq(given.result)
+            m.d.comb += [entry.eq(given.result), owner.eq(given.result_owner)]
         m.d.comb += [
-            fence_file.i_owner_block.eq(entry.block),
-            fence_file.i_owner_warp.eq(entry.warp),
-            fence_file.i_own_block.eq(given.located.packet.block),
-            fence_file.i_own_warp.eq(given.located.packet.warp),
+            fence_file.i_owner.eq(owner),
+            name_warp(params, fence_file.i_own, given.located.packet),
         ]
         m.d.sync += [
+            older.eq(last),
+            older_valid.eq(self.o_valid),
             valid.eq(self.i_valid),
             lookup.located.eq(given.located),
             lookup.slot.eq(given.slot),
             lookup.entry.eq(entry),
             lookup.read_error.eq(given.read_error),
-            lookup.follows.eq(given.is_forwarded & valid & (lookup.slot == given.source)),
+            lookup.is_forwarded.eq(given.is_forwarded),
+            lookup.source.eq(given.source),
         ]
         return lookup, valid
 
-    def _stage_2(self, m, fence_file, logic, lookup, valid):
-        """Decide; the step is registered, and its registers are stage 3."""
-        params, step = self._params, self.o_step
-        packet = lookup.located.packet
-        is_fence = packet.kind == PacketKind.FENCE
-        entry = Signal(struct_layout(params.entry_layout))
-        is_fresh, is_other_unit, tag_conflict = Signal(), Signal(), Signal()
-        owner = Signal.like(fence_file.o_owner)
-        taken = Signal()
-        # An owner that was taken over in the packet before has that packet's own counters.
-        previous_owner = Signal.like(owner)
+    def _wait(self, m, fence_file, decision, lookup, lookup_valid):
+        """Stage 2: the fence file answers; the last packet's result may come in between.
+
+        The packet before is being decided meanwhile.  If this one is to follow it, the entry's
+        last access will be that packet, or stay the one that its entry has.
+        """
+        last, ahead = self.o_checked, decision.i
+        entry = Signal.like(lookup.entry)
+        is_late, follows = Signal(), Signal()
         m.d.comb += [
-            previous_owner.blk.eq(Mux(taken, step.own_blk_fence_id, step.owner_blk_fence_id)),
-            previous_owner.dev.eq(Mux(taken, step.own_dev_fence_id, step.owner_dev_fence_id)),
-            entry.eq(Mux(lookup.follows, step.after, lookup.entry)),
-            owner.eq(Mux(lookup.follows, previous_owner, fence_file.o_owner)),
-            is_fresh.eq((entry.as_value() & FRESH_ENTRY) == FRESH_ENTRY),
-            is_other_unit.eq(entry.tag != lookup.located.tag),
-            tag_conflict.eq(~lookup.read_error & ~is_fresh & is_other_unit),
-            fence_file.i_fence.eq(valid & is_fence),
-            fence_file.i_scope.eq(packet.scope),
-            logic.i_packet.eq(packet),
-            logic.i_entry.eq(entry),
-            logic.i_fresh.eq(lookup.read_error | is_fresh | is_other_unit),
-            logic.i_tag.eq(lookup.located.tag),
-            logic.i_owner.eq(owner),
-            logic.i_own.eq(fence_file.o_own),
+            is_late.eq(lookup.is_forwarded & self.o_valid & (last.slot == lookup.source)),
+            follows.eq(lookup.is_forwarded & decision.i_valid & (ahead.slot == lookup.source)),
+            entry.eq(Mux(is_late, last.entry, lookup.entry)),
+            fence_file.i_late.eq(is_late),
+            name_warp(self._params, fence_file.i_late_owner, last.entry),
+            fence_file.i_late_counters.eq(decision.o_last_counters),
         ]
+        relations = {}
+        for name, last_access, tag in (
+            ("to_entry", entry, entry.tag),
+            ("to_entry_ahead", decision.o_entry, decision.o_entry.tag),
+            ("to_packet_ahead", ahead.located.packet, ahead.located.tag),
+        ):
+            m.submodules[name] = relation = AccessRelation(self._params)
+            m.d.comb += [
+                identify(relation.i, lookup.located.packet, lookup.located.tag),
+                identify(relation.i_last, last_access, tag),
+            ]
+            relations[name] = relation.o
+        valid, undecided = Signal(), Signal.like(decision.i)
         m.d.sync += [
-            self.o_valid.eq(valid),
-            self.o_checked.slot.eq(lookup.slot),
-            self.o_checked.index.eq(lookup.located.index),
-            self.o_checked.changed.eq(
-                lookup.located.monitored & (lookup.read_error | (logic.o_after != entry))
-            ),
-            taken.eq(logic.o_taken),
-            step.eq(0),
-            step.packet.eq(packet),
+            valid.eq(lookup_valid),
+            undecided.located.eq(lookup.located),
+            undecided.slot.eq(lookup.slot),
+            undecided.entry.eq(entry),
+            undecided.read_error.eq(lookup.read_error),
+            undecided.follows.eq(follows),
+            undecided.relation.eq(Mux(follows, relations["to_entry_ahead"], relations["to_entry"])),
+            undecided.relation_if_taken.eq(relations["to_packet_ahead"]),
         ]
-        m.d.comb += self.o_checked.entry.eq(step.after)
-        with m.If(lookup.located.monitored):
-            m.d.sync += [
-                step.row.eq(logic.o_row),
-                step.preliminary.eq(logic.o_preliminary),
-                step.race.eq(logic.o_race),
-                step.tag_conflict.eq(tag_conflict),
-                step.read_error.eq(lookup.read_error),
-                step.owner_blk_fence_id.eq(owner.blk),
-                step.owner_dev_fence_id.eq(owner.dev),
-                step.own_blk_fence_id.eq(fence_file.o_own.blk),
-                step.own_dev_fence_id.eq(fence_file.o_own.dev),
-                step.before.eq(entry),
-                step.after.eq(logic.o_after),
-            ]
-        with m.Elif(is_fence):
-            m.d.sync += [
-                step.row.eq(Row.FENCE),
-                step.own_blk_fence_id.eq(fence_file.o_own.blk),
-                step.own_dev_fence_id.eq(fence_file.o_own.dev),
-            ]
-        with m.Else():
-            m.d.sync += step.row.eq(Row.UNMONITORED)
+        m.d.comb += [decision.i_valid.eq(valid), decision.i.eq(undecided)]

@@ -6,20 +6,21 @@ Ref: ScoRD (ISCA'20) Section IV-A, Tables III and IV.
 from __future__ import annotations
 
 from amaranth.hdl import Module, Mux, Signal
-from amaranth.lib import wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.scord.packets import PacketKind, Preliminary, RaceKind, Row, Scope
-from racetrap.golden_model.scord.params import FILTER_BIN_BITS, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.layout import struct_layout
+from racetrap.rtl.scord.access_relation import access_relation
 from racetrap.rtl.scord.fence_file import fence_counters
 
-__all__ = ["DetectionLogic"]
+__all__ = ["DetectionLogic", "fences_since"]
 
 
-def _holds_a_key(filter_bits):
-    """Whether a lock filter is not empty: both of its bins have a bit."""
-    return filter_bits[:FILTER_BIN_BITS].any() & filter_bits[FILTER_BIN_BITS:].any()
+def fences_since() -> data.StructLayout:
+    """Scopes of which a warp has executed a fence since its access."""
+    return data.StructLayout({"blk": 1, "dev": 1})
 
 
 class DetectionLogic(wiring.Component):
@@ -40,8 +41,12 @@ class DetectionLogic(wiring.Component):
         This is the first access since (re-)initialisation; the entry is not looked at.
     i_tag : ``In(tag_bits)``
         Tag of the accessed address, for the entry left behind.
-    i_owner, i_own : ``In(fence_counters(params))``
-        Fence counters now of the entry's owner and of the accessing warp.
+    i_relation : ``In(access_relation())``
+        How the access stands to the entry's last one; ``same_unit`` is not looked at.
+    i_fenced : ``In(fences_since())``
+        Fences that the entry's owner has executed since.
+    i_own : ``In(fence_counters(params))``
+        Fence counters now of the accessing warp.
     o_row, o_preliminary, o_race : ``Out(5)``, ``Out(2)``, ``Out(3)``
         Row of the tables, preliminary check that held, race found.
     o_after : ``Out(entry_layout)``
@@ -57,7 +62,8 @@ class DetectionLogic(wiring.Component):
             "i_entry": In(self._entry),
             "i_fresh": In(1),
             "i_tag": In(params.tag_bits),
-            "i_owner": In(fence_counters(params)),
+            "i_relation": In(access_relation()),
+            "i_fenced": In(fences_since()),
             "i_own": In(fence_counters(params)),
             "o_row": Out(5),
             "o_preliminary": Out(2),
@@ -103,27 +109,19 @@ class DetectionLogic(wiring.Component):
     def _relations(self, m):
         """How the access and the entry's last one stand to each other."""
         packet, entry = self.i_packet, self.i_entry
-        self._same_block = Signal()
-        self._own_warp = Signal()
+        relation = self.i_relation
+        self._same_block = relation.same_block
+        self._own_warp = relation.own_warp
+        self._locked = relation.locked
+        self._entry_locked = relation.last_locked
+        self._common_lock = relation.common_lock
+        self._blk_fenced = self.i_fenced.blk
+        self._dev_fenced = self.i_fenced.dev
         self._barrier_between = Signal()
-        self._blk_fenced = Signal()
-        self._dev_fenced = Signal()
         self._both_strong = Signal()
-        self._entry_locked = Signal()
-        self._locked = Signal()
-        self._common_lock = Signal()
         m.d.comb += [
-            self._same_block.eq(entry.block == packet.block),
-            self._own_warp.eq(self._same_block & (entry.warp == packet.warp)),
-            self._barrier_between.eq(
-                self._same_block & (entry.barrier_id != packet.barrier_id) & ~entry.dev_shared
-            ),
-            self._blk_fenced.eq(entry.blk_fence_id != self.i_owner.blk),
-            self._dev_fenced.eq(entry.dev_fence_id != self.i_owner.dev),
+            self._barrier_between.eq(self._same_block & ~relation.same_barrier & ~entry.dev_shared),
             self._both_strong.eq(entry.strong & packet.strong),
-            self._entry_locked.eq(_holds_a_key(entry.filter)),
-            self._locked.eq(_holds_a_key(packet.filter)),
-            self._common_lock.eq(_holds_a_key(entry.filter & packet.filter)),
         ]
 
     def _take(self, m):

@@ -43,6 +43,7 @@ class EntryWriter(wiring.Component):
     """
 
     def __init__(self, params: ScordParams):
+        self._params = params
         super().__init__({
             "i": In(stream.Signature(entry_write(params))),
             "i_region": In(region_layout(params)),
@@ -58,17 +59,16 @@ class EntryWriter(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         axi = self.m_axi
-        address = Signal.like(axi.awaddr)
-        entry = Signal.like(axi.wdata)
+        write = Signal(entry_write(self._params))
         address_waits, entry_waits = Signal(), Signal()
         m.d.comb += [
             self.i.ready.eq((~address_waits | axi.awready) & (~entry_waits | axi.wready)),
             axi.awvalid.eq(address_waits),
-            axi.awaddr.eq(address),
+            axi.awaddr.eq(entry_address(self.i_region, write.index)),
             axi.awsize.eq(ENTRY_BYTES.bit_length() - 1),
             axi.awburst.eq(AxiBurst.INCR),
             axi.wvalid.eq(entry_waits),
-            axi.wdata.eq(entry),
+            axi.wdata.eq(write.entry),
             axi.wstrb.eq(Const(-1, ENTRY_BYTES)),
             axi.wlast.eq(1),
             axi.bready.eq(1),
@@ -83,7 +83,6 @@ class EntryWriter(wiring.Component):
             m.d.sync += [
                 address_waits.eq(1),
                 entry_waits.eq(1),
-                address.eq(entry_address(self.i_region, self.i.p.index)),
-                entry.eq(self.i.p.entry),
+                write.eq(self.i.p),
             ]
         return m

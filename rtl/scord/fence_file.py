@@ -13,7 +13,7 @@ from amaranth.lib.wiring import In, Out
 from racetrap.golden_model.scord.packets import Scope
 from racetrap.golden_model.scord.params import ScordParams
 
-__all__ = ["FenceFile", "fence_counters"]
+__all__ = ["FenceFile", "fence_counters", "fence_slot", "name_warp"]
 
 
 def fence_counters(params: ScordParams) -> data.StructLayout:
@@ -21,10 +21,22 @@ def fence_counters(params: ScordParams) -> data.StructLayout:
     return data.StructLayout({"blk": params.fence_id_bits, "dev": params.fence_id_bits})
 
 
+def fence_slot(params: ScordParams) -> data.StructLayout:
+    """Whose counters: the block's slot in its SM does not matter, a warp slot belongs to one."""
+    return data.StructLayout({"warp": params.warp_bits, "sm": params.sm_bits})
+
+
+def name_warp(params: ScordParams, slot: data.View, holder: data.View):
+    """Statements that let ``slot`` be that of the warp named in a packet or an entry."""
+    return [slot.warp.eq(holder.warp), slot.sm.eq(holder.block >> params.slot_bits)]
+
+
 class FenceFile(wiring.Component):
     """Looks up two warps a cycle, and counts a fence of the second one.
 
-    Addresses given in one cycle are answered in the next.  If ``i_fence`` is high in the cycle of
+    Warps given in one cycle are answered two cycles later, from registers, since block RAM is slow
+    to answer.  The owner may be replaced in the cycle between, together with its counters as they
+    were before the last two answers.  If ``i_fence`` is high in the cycle of
     the answer, the warp of ``i_own`` executed a fence: its counter is incremented, ``o_own`` is the
     value after that, and every later lookup sees it.  Throughput is one lookup pair or fence a
     cycle.  After ``i_clear`` all counters are set to 0, one warp slot a cycle.
@@ -36,10 +48,11 @@ class FenceFile(wiring.Component):
 
     Members
     -------
-    i_owner_block, i_owner_warp : ``In(block_bits)``, ``In(warp_bits)``
-        Warp that owns the metadata entry.
-    i_own_block, i_own_warp : ``In(block_bits)``, ``In(warp_bits)``
-        Warp that accesses or executes the fence.
+    i_owner, i_own : ``In(fence_slot(params))``
+        Warp that owns the metadata entry, and warp that accesses or executes the fence.
+    i_late, i_late_owner, i_late_counters : ``In(1)``, ``In(fence_slot)``, ``In(fence_counters)``
+        In the cycle after: the owner is this one instead, and its counters are these but for a
+        fence in this cycle.
     i_fence, i_scope : ``In(1)``
         In the cycle of the answer: it is a fence, and its scope.
     o_owner, o_own : ``Out(fence_counters(params))``
@@ -54,10 +67,11 @@ class FenceFile(wiring.Component):
         self._params = params
         counters = fence_counters(params)
         super().__init__({
-            "i_owner_block": In(params.block_bits),
-            "i_owner_warp": In(params.warp_bits),
-            "i_own_block": In(params.block_bits),
-            "i_own_warp": In(params.warp_bits),
+            "i_owner": In(fence_slot(params)),
+            "i_own": In(fence_slot(params)),
+            "i_late": In(1),
+            "i_late_owner": In(fence_slot(params)),
+            "i_late_counters": In(counters),
             "i_fence": In(1),
             "i_scope": In(1),
             "o_owner": Out(counters),
@@ -68,44 +82,61 @@ class FenceFile(wiring.Component):
 
     def elaborate(self, platform):
         params = self._params
-        counters = fence_counters(params)
         m = Module()
         depth = params.sm_count << params.warp_bits
-        m.submodules.memory = memory = Memory(shape=counters, depth=depth, init=[])
+        shape = fence_counters(params)
+        # What is read at the edge of a write of the same warp is never used.
+        attributes = {"ram_style": "block", "no_rw_check": 1}
+        m.submodules.memory = memory = Memory(shape=shape, depth=depth, init=[], attrs=attributes)
         owner_port, own_port = memory.read_port(), memory.read_port()
-        write_port = memory.write_port()
-        slot = data.StructLayout({"warp": params.warp_bits, "sm": params.sm_bits})
-        owner, own = Signal(slot), Signal(slot)
-        owner_slot, own_slot = Signal(slot), Signal(slot)
-        m.d.comb += [
-            # The block's slot in its SM does not matter: a warp slot belongs to one block.
-            owner.warp.eq(self.i_owner_warp),
-            owner.sm.eq(self.i_owner_block >> params.slot_bits),
-            own.warp.eq(self.i_own_warp),
-            own.sm.eq(self.i_own_block >> params.slot_bits),
-            owner_port.addr.eq(owner),
-            own_port.addr.eq(own),
-        ]
-        m.d.sync += [owner_slot.eq(owner), own_slot.eq(own)]
+        m.d.comb += [owner_port.addr.eq(self.i_owner), own_port.addr.eq(self.i_own)]
+        slot = self._look_up(m, owner_port, own_port)
+        self._write(m, memory.write_port(), slot, depth)
+        return m
 
+    def _look_up(self, m, owner_port, own_port):
+        """Register what the memory answers, or a newer value; returns the accessing warp."""
+        params = self._params
+        slot, counters = fence_slot(params), fence_counters(params)
+        owner, own, answered = Signal(slot), Signal(slot), Signal(slot)
         # A lookup at the clock edge of a write reads the old value: forward the last write.
-        written = Signal()
-        written_slot, written_value = Signal(slot), Signal(counters)
-        looked_up = Signal(counters)
+        written, written_slot = Signal(), Signal(slot)
+        written_value, looked_up = Signal(counters), Signal(counters)
         m.d.comb += [
-            self.o_owner.eq(
-                Mux(written & (written_slot == owner_slot), written_value, owner_port.data)
-            ),
-            looked_up.eq(Mux(written & (written_slot == own_slot), written_value, own_port.data)),
             self.o_own.blk.eq(looked_up.blk + (self.i_fence & (self.i_scope == Scope.BLOCK))),
             self.o_own.dev.eq(looked_up.dev + (self.i_fence & (self.i_scope == Scope.DEVICE))),
         ]
         m.d.sync += [
+            owner.eq(self.i_owner),
+            own.eq(self.i_own),
+            answered.eq(own),
             written.eq(self.i_fence),
-            written_slot.eq(own_slot),
+            written_slot.eq(answered),
             written_value.eq(self.o_own),
         ]
+        own_now, own_before = self.i_fence & (answered == own), written & (written_slot == own)
+        # Both owners are compared before one is chosen, and everything before the memory answers.
+        owner_now = self.i_fence & Mux(
+            self.i_late, answered == self.i_late_owner, answered == owner
+        )
+        owner_before = written & (written_slot == owner)
+        newer_owner, newer_own = Signal(counters), Signal(counters)
+        m.d.comb += [
+            newer_own.eq(Mux(own_now, self.o_own, written_value)),
+            newer_owner.eq(
+                Mux(owner_now, self.o_own, Mux(self.i_late, self.i_late_counters, written_value))
+            ),
+        ]
+        m.d.sync += [
+            looked_up.eq(Mux(own_now | own_before, newer_own, own_port.data)),
+            self.o_owner.eq(
+                Mux(owner_now | self.i_late | owner_before, newer_owner, owner_port.data)
+            ),
+        ]
+        return answered
 
+    def _write(self, m, port, slot, depth):
+        """Fences, and the reset."""
         clearing = Signal(unsigned(depth.bit_length()), init=depth)
         with m.If(self.i_clear):
             m.d.sync += clearing.eq(0)
@@ -113,8 +144,7 @@ class FenceFile(wiring.Component):
             m.d.sync += clearing.eq(clearing + 1)
         m.d.comb += [
             self.o_busy.eq(clearing != depth),
-            write_port.en.eq(self.i_fence | self.o_busy),
-            write_port.addr.eq(Mux(self.o_busy, clearing, own_slot)),
-            write_port.data.eq(Mux(self.o_busy, 0, self.o_own)),
+            port.en.eq(self.i_fence | self.o_busy),
+            port.addr.eq(Mux(self.o_busy, clearing, slot)),
+            port.data.eq(Mux(self.o_busy, 0, self.o_own)),
         ]
-        return m

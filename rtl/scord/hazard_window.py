@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import reduce
 from operator import or_
 
-from amaranth.hdl import Array, Const, Module, Signal
+from amaranth.hdl import Module, Signal
 from amaranth.lib import data, stream, wiring
+from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.scord.params import ScordParams
@@ -85,80 +86,115 @@ class HazardWindow(wiring.Component):
         m = Module()
         slots = self._params.outstanding
         # Positions count on beyond the slots, so that a full window is not an empty one.
-        claimed, checked, retired = (Signal(slot_bits(self._params) + 1) for _ in range(3))
-        accepted = Signal()
-        taken = Signal.like(claimed)
+        claimed, noted, checked, retired = (Signal(slot_bits(self._params) + 1) for _ in range(4))
+        accepted, is_full, is_noted = Signal(), Signal(), Signal()
         m.d.comb += [
-            taken.eq(claimed - retired),  # modulo: positions wrap
+            is_full.eq((claimed ^ retired) == slots),
             self.o_slot.eq(claimed),
-            self.i.ready.eq((taken != slots) & (~self.o_read.valid | self.o_read.ready)),
+            self.i.ready.eq(~is_full & (~is_noted | self.o_read.ready)),
             accepted.eq(self.i.valid & self.i.ready),
             self.o_idle.eq(claimed == retired),
+            self.o_check_slot.eq(checked),
         ]
         m.d.sync += [
             claimed.eq(claimed + accepted),
+            noted.eq(claimed),
             checked.eq(checked + self.o_check),
             retired.eq(retired + self.i_retire),
         ]
-        matches = self._match(m, accepted, retired)
-        self._read(m, accepted, matches)
-        self._order(m, accepted, matches, claimed, checked)
+        held_by = self._match(m, accepted)
+        needs_read = self._read(m, accepted, is_noted, held_by)
+        self._note_origin(m, is_noted, held_by)
+        has_entry = self._note_entry(m, is_noted, needs_read)
+        m.d.comb += self.o_check.eq((checked != noted) & has_entry)
         return m
 
-    def _match(self, m, accepted, retired):
-        """One-hot: the slot that last held the entry of the packet at ``i``."""
+    def _match(self, m, accepted):
+        """One-hot, of the packet accepted last: the slot that last held its entry."""
         slots = self._params.outstanding
-        newest = Signal(slots)
-        matches = Signal(slots)
-        one = Const(1, slots)
+        newest, matches, held_by = Signal(slots), Signal(slots), Signal(slots)
+        # One-hot copies of two positions: decoding them would cost more than these flip-flops.
+        claiming, retiring = Signal(slots, init=1), Signal(slots, init=1)
         for slot in range(slots):
             index = Signal(index_bits(self._params), name=f"index_{slot}")
             m.d.comb += matches[slot].eq(newest[slot] & (index == self.i.p.index))
-            with m.If(accepted & (self.o_slot == slot)):
+            with m.If(accepted & claiming[slot]):
                 m.d.sync += index.eq(self.i.p.index)
-        leaving = Signal(slots)
-        entering = Signal(slots)
-        replaced = Signal(slots)
-        retired_slot = retired[: slot_bits(self._params)]
-        with m.If(self.i_retire):
-            m.d.comb += leaving.eq(one << retired_slot)
-        with m.If(accepted & self.i.p.monitored):
-            m.d.comb += [entering.eq(one << self.o_slot), replaced.eq(matches)]
-        m.d.sync += newest.eq(newest & ~leaving & ~replaced | entering)
-        return matches
-
-    def _read(self, m, accepted, matches):
-        """Ask the memory for an entry that no slot holds."""
-        with m.If(self.o_read.ready):
-            m.d.sync += self.o_read.valid.eq(0)
-        with m.If(accepted & self.i.p.monitored & ~matches.any()):
+        is_entering = (accepted & self.i.p.monitored).replicate(slots)
+        leaving = retiring & self.i_retire.replicate(slots)
+        m.d.sync += newest.eq(newest & ~leaving & ~(matches & is_entering) | claiming & is_entering)
+        with m.If(accepted):
             m.d.sync += [
-                self.o_read.valid.eq(1),
+                claiming.eq(claiming.rotate_left(1)),
+                held_by.eq(matches & self.i.p.monitored.replicate(slots)),
+            ]
+        with m.If(self.i_retire):
+            m.d.sync += retiring.eq(retiring.rotate_left(1))
+        return held_by
+
+    def _read(self, m, accepted, is_noted, held_by):
+        """Ask the memory for an entry that no slot holds, in the cycle after the match.
+
+        The packet after it waits while the memory does, even if no entry is asked for: that is
+        known too late to be told to the stream.
+        """
+        is_monitored, needs_read = Signal(), Signal()
+        with m.If(~self.o_read.valid | self.o_read.ready):
+            m.d.sync += is_noted.eq(accepted)
+        with m.If(accepted):
+            m.d.sync += [
+                is_monitored.eq(self.i.p.monitored),
                 self.o_read.p.slot.eq(self.o_slot),
                 self.o_read.p.index.eq(self.i.p.index),
             ]
+        m.d.comb += [
+            needs_read.eq(is_monitored & ~held_by.any()),
+            self.o_read.valid.eq(is_noted & needs_read),
+        ]
+        return needs_read
 
-    def _order(self, m, accepted, matches, claimed, checked):
-        """Send packets to the pipeline in order, each once its entry can be had."""
-        slots = self._params.outstanding
-        has_entry = Signal(slots)
-        forwarded = Signal(slots)
-        sources = Array(Signal.like(self.o_slot, name=f"source_{slot}") for slot in range(slots))
+    def _note_origin(self, m, is_noted, held_by):
+        """Keep for each slot where its entry comes from."""
+        slot_shape = slot_bits(self._params)
+        origin = data.StructLayout({"is_forwarded": 1, "source": slot_shape})
+        write, read = self._keep(m, "origins", origin)
         source = reduce(
-            or_,
-            (matches[slot].replicate(len(self.o_slot)) & slot for slot in range(slots)),
+            or_, (held_by[slot].replicate(slot_shape) & slot for slot in range(len(held_by)))
         )
         m.d.comb += [
-            self.o_check_slot.eq(checked),
-            self.o_check.eq((checked != claimed) & has_entry.bit_select(self.o_check_slot, 1)),
-            self.o_check_forwarded.eq(forwarded.bit_select(self.o_check_slot, 1)),
-            self.o_check_source.eq(sources[self.o_check_slot]),
+            write.en.eq(is_noted),
+            write.addr.eq(self.o_read.p.slot),
+            write.data.is_forwarded.eq(held_by.any()),
+            write.data.source.eq(source),
+            read.addr.eq(self.o_check_slot),
+            self.o_check_forwarded.eq(read.data.is_forwarded),
+            self.o_check_source.eq(read.data.source),
         ]
-        with m.If(self.i_answered):
-            m.d.sync += has_entry.bit_select(self.i_answered_slot, 1).eq(1)
-        with m.If(accepted):
-            m.d.sync += [
-                has_entry.bit_select(self.o_slot, 1).eq(~self.i.p.monitored | matches.any()),
-                forwarded.bit_select(self.o_slot, 1).eq(self.i.p.monitored & matches.any()),
-                sources[self.o_slot].eq(source),
-            ]
+
+    def _note_entry(self, m, is_noted, needs_read):
+        """Whether the slot to be checked waits for no answer.
+
+        Claims and answers write a memory each, and a slot waits while its two marks differ: a
+        claim that needs an answer makes them differ, the answer makes them equal.
+        """
+        claim, claim_checked, claim_answered = self._keep(m, "claim_marks", 1, 2)
+        answer, answer_checked, answer_claimed = self._keep(m, "answer_marks", 1, 2)
+        m.d.comb += [
+            claim.en.eq(is_noted),
+            claim.addr.eq(self.o_read.p.slot),
+            claim.data.eq(answer_claimed.data ^ needs_read),
+            claim_checked.addr.eq(self.o_check_slot),
+            claim_answered.addr.eq(self.i_answered_slot),
+            answer.en.eq(self.i_answered),
+            answer.addr.eq(self.i_answered_slot),
+            answer.data.eq(claim_answered.data),
+            answer_checked.addr.eq(self.o_check_slot),
+            answer_claimed.addr.eq(self.o_read.p.slot),
+        ]
+        return claim_checked.data == answer_checked.data
+
+    def _keep(self, m, name, shape, reads=1):
+        """A memory with a word for each slot: write port, asynchronous read ports."""
+        memory = Memory(shape=shape, depth=self._params.outstanding, init=[])
+        m.submodules[name] = memory
+        return memory.write_port(), *(memory.read_port(domain="comb") for _ in range(reads))

@@ -71,7 +71,8 @@ class InitEngine(wiring.Component):
         with m.If(sent):
             m.d.sync += [
                 index.eq(following),
-                sending.eq((following >> self.i_entries_log2) == 0),
+                # Steps are not larger than the region: its end is where this bit is first set.
+                sending.eq(~following.bit_select(self.i_entries_log2, 1)),
             ]
         with m.If(self.i_start):
             m.d.sync += [index.eq(self._bank), sending.eq(1)]

@@ -14,6 +14,7 @@ from racetrap.golden_model.scord.params import ENTRY_BITS, ENTRY_BYTES, ScordPar
 from racetrap.rtl.common.axi import AxiBurst, AxiResponse
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.scord.entry_writer import EntryWriter, entry_write
+from racetrap.rtl.scord.fence_file import fence_slot, name_warp
 from racetrap.rtl.scord.hazard_window import HazardWindow, slot_bits
 from racetrap.rtl.scord.init_engine import InitEngine
 from racetrap.rtl.scord.metadata_port import metadata_port
@@ -38,16 +39,19 @@ def packet_with_entry(params: ScordParams) -> data.StructLayout:
 
     ``entry`` was read from memory (or that failed: ``read_error``).  If ``is_forwarded``, the
     packet's entry is instead the result of slot ``source``; ``result`` is that result unless the
-    slot is still in the pipeline or has left it in this cycle.
+    slot is still in the pipeline or has left it in this cycle.  ``entry_owner`` and
+    ``result_owner`` are the places of their owners' fence counters.
     """
     return data.StructLayout({
         "located": located_packet(params),
         "slot": slot_bits(params),
-        "entry": ENTRY_BITS,
+        "entry": struct_layout(params.entry_layout),
+        "entry_owner": fence_slot(params),
         "read_error": 1,
         "is_forwarded": 1,
         "source": slot_bits(params),
-        "result": ENTRY_BITS,
+        "result": struct_layout(params.entry_layout),
+        "result_owner": fence_slot(params),
     })  # fmt: skip
 
 
@@ -56,7 +60,7 @@ def checked_packet(params: ScordParams) -> data.StructLayout:
     return data.StructLayout({
         "slot": slot_bits(params),
         "index": index_bits(params),
-        "entry": ENTRY_BITS,
+        "entry": struct_layout(params.entry_layout),
         "changed": 1,
     })  # fmt: skip
 
@@ -148,11 +152,14 @@ class MetadataAccessor(wiring.Component):
     def _slots(self, m, window):
         """What the slots hold, in memories: the packet, what was read, the result."""
         params, axi = self._params, self.m_axi
-        depth = params.outstanding
+        # Wide and shallow: as LUT RAM they would be larger than the rest of the accessor.  What is
+        # read at the edge of a write of the same slot is never used.
+        attributes = {"ram_style": "block", "no_rw_check": 1}
+        slots = {"depth": params.outstanding, "init": [], "attrs": attributes}
         answer = data.StructLayout({"entry": ENTRY_BITS, "read_error": 1})
-        m.submodules.packets = packets = Memory(shape=located_packet(params), depth=depth, init=[])
-        m.submodules.answers = answers = Memory(shape=answer, depth=depth, init=[])
-        m.submodules.results = results = Memory(shape=entry_write(params), depth=depth, init=[])
+        m.submodules.packets = packets = Memory(shape=located_packet(params), **slots)
+        m.submodules.answers = answers = Memory(shape=answer, **slots)
+        m.submodules.results = results = Memory(shape=entry_write(params), **slots)
         packet_in, packet_out = packets.write_port(), packets.read_port()
         answer_in, answer_out = answers.write_port(), answers.read_port()
         result_in, result_out = results.write_port(), results.read_port()
@@ -173,6 +180,8 @@ class MetadataAccessor(wiring.Component):
             packet_out.addr.eq(window.o_check_slot),
             answer_out.addr.eq(window.o_check_slot),
             result_out.addr.eq(window.o_check_source),
+            self._keep_owner(m, "answer_owners", answer_in, answer_out, self.o.entry_owner),
+            self._keep_owner(m, "result_owners", result_in, result_out, self.o.result_owner),
             self.o.located.eq(packet_out.data),
             self.o.entry.eq(answer_out.data.entry),
             self.o.read_error.eq(answer_out.data.read_error & ~self.o.is_forwarded),
@@ -183,6 +192,25 @@ class MetadataAccessor(wiring.Component):
             self.o.slot.eq(window.o_check_slot),
             self.o.is_forwarded.eq(window.o_check_forwarded),
             self.o.source.eq(window.o_check_source),
+        ]
+
+    def _keep_owner(self, m, name, write, read, owner):
+        """Keep of the entries in a memory of the slots also whose they are, in one that is fast.
+
+        Block RAM answers too late to look up the owner's fence counters in the same cycle.
+        """
+        params = self._params
+        memory = Memory(shape=fence_slot(params), depth=params.outstanding, init=[])
+        m.submodules[name] = memory
+        write_owner, read_owner = memory.write_port(), memory.read_port()
+        entry = Signal(struct_layout(params.entry_layout))
+        return [
+            entry.eq(write.data.entry),
+            write_owner.en.eq(write.en),
+            write_owner.addr.eq(write.addr),
+            name_warp(params, write_owner.data, entry),
+            read_owner.addr.eq(read.addr),
+            owner.eq(read_owner.data),
         ]
 
     def _write(self, m, window):

@@ -36,7 +36,8 @@ def entry_address(region: data.View, index):
 class RegionDecoder(wiring.Component):
     """Entry index and tag of a word address: its metadata unit MOD and DIV the entries.
 
-    Combinational.  Base and size make no subtraction or division necessary, since the size is a
+    Combinational from ``i_word``; the masks of the region follow ``i_region`` one cycle later.
+    Base and size make no subtraction or division necessary, since the size is a
     power of two and the base a multiple of it.
 
     Parameters
@@ -55,7 +56,7 @@ class RegionDecoder(wiring.Component):
     o_index, o_tag : ``Out(index_bits(params))``, ``Out(tag_bits)``
         Metadata entry, and which of the units that share it.
     o_entries_log2 : ``Out(size_log2's width)``
-        Log2 of the number of entries.
+        Log2 of the number of entries; combinational.
     """
 
     def __init__(self, params: ScordParams):
@@ -72,20 +73,23 @@ class RegionDecoder(wiring.Component):
     def elaborate(self, platform):
         params = self._params
         m = Module()
-        outside = Signal(params.word_bits)
+        shift = params.granularity_bits - 2
         unit = Signal(params.address_bits - params.granularity_bits)
-        index_mask = Signal.like(self.o_index)
-        region_word_bits = Signal.like(self.o_entries_log2)
+        entries_log2 = Signal.like(self.o_entries_log2)
+        word_mask = Signal(params.word_bits)
+        outside = (self.i_word ^ (self.i_region.data_base >> 2)) & ~word_mask
+        # Thermometer codes: the entry index is narrower than a word by unit and tag.
+        m.d.sync += [
+            word_mask.eq((1 << (self.i_region.size_log2 - 2)[: len(entries_log2)]) - 1),
+            entries_log2.eq(self.o_entries_log2),
+        ]
         m.d.comb += [
-            region_word_bits.eq(self.i_region.size_log2 - 2),
-            outside.eq((self.i_word ^ (self.i_region.data_base >> 2)) >> region_word_bits),
-            self.o_monitored.eq(outside == 0),
-            unit.eq(self.i_word >> (params.granularity_bits - 2)),
             self.o_entries_log2.eq(
                 self.i_region.size_log2 - params.granularity_bits - params.tag_bits
             ),
-            index_mask.eq((1 << self.o_entries_log2) - 1),
-            self.o_index.eq(unit & index_mask),
-            self.o_tag.eq(unit >> self.o_entries_log2),
+            self.o_monitored.eq(outside == 0),
+            unit.eq(self.i_word >> shift),
+            self.o_index.eq(unit & (word_mask >> shift + params.tag_bits)),
+            self.o_tag.eq(unit >> entries_log2),
         ]
         return m

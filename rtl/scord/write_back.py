@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from amaranth.hdl import Module, Signal
 from amaranth.lib import stream, wiring
+from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.scord.params import ScordParams
@@ -57,22 +58,27 @@ class WriteBack(wiring.Component):
         m = Module()
         bits = slot_bits(self._params)
         checked, passed, retired = (Signal(bits + 1) for _ in range(3))
-        changed = Signal(self._params.outstanding)
+        m.submodules.changed = changed = Memory(shape=1, depth=self._params.outstanding, init=[])
+        write = changed.write_port()
+        passing, retiring = changed.read_port(domain="comb"), changed.read_port(domain="comb")
         answers = Signal(bits + 1)
         result_waits = Signal()
         slot_changed, oldest_changed, skip = Signal(), Signal(), Signal()
         m.d.comb += [
+            write.en.eq(self.i_checked),
+            write.addr.eq(checked),
+            write.data.eq(self.i_changed),
+            passing.addr.eq(passed),
+            slot_changed.eq(passing.data),
+            retiring.addr.eq(retired),
+            oldest_changed.eq(retiring.data),
             self.o_read_slot.eq(passed),
-            slot_changed.eq(changed.bit_select(passed[:bits], 1)),
             self.o_read.eq((passed != checked) & slot_changed & (~result_waits | self.o.ready)),
             skip.eq((passed != checked) & ~slot_changed),
             self.o.valid.eq(result_waits),
             self.o.p.eq(self.i_result),
-            oldest_changed.eq(changed.bit_select(retired[:bits], 1)),
             self.o_retire.eq((retired != passed) & (~oldest_changed | (answers != 0))),
         ]
-        with m.If(self.i_checked):
-            m.d.sync += changed.bit_select(checked[:bits], 1).eq(self.i_changed)
         with m.If(self.o_read):
             m.d.sync += result_waits.eq(1)
         with m.Elif(self.o.ready):

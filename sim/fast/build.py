@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
+from racetrap.generators.register_map import RegisterMap
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
 from racetrap.sim.build_cache import (
@@ -54,14 +55,14 @@ class FastModel(Generic[P]):
         Its parameters.
     folder : Path
         Folder of the build.
-    registers : dict of str to int
-        Byte offset of each register.
+    registers : RegisterMap
+        Addresses and fields of its registers.
     """
 
     preset: str
     params: P
     folder: Path
-    registers: dict[str, int]
+    registers: RegisterMap
 
     @property
     def library(self) -> Path:
@@ -98,8 +99,7 @@ def build_fast(preset: str, params: P) -> FastModel[P]:
     folder = cache_folder() / "fast" / f"{preset}-{key.hexdigest()[:16]}"
     build_once(folder, lambda: _compile(preset, params, folder, harness))
     description = json.loads((folder / f"{preset}.json").read_text(encoding="utf-8"))
-    registers = {name: entry["offset"] for name, entry in description["registers"].items()}
-    return FastModel(preset, params, folder, registers)
+    return FastModel(preset, params, folder, RegisterMap(description["registers"]))
 
 
 def _compile(preset: str, params: Params, folder: Path, harness: Harness) -> None:

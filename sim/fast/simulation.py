@@ -109,22 +109,27 @@ class Simulation(Generic[T, S]):
 
     def write(self, register: str, value: int) -> None:
         """Write a register by its name."""
-        self._check(register, self._library.sim_write(self._sim, self._registers[register], value))
+        address = self._registers.address(register)
+        self._check(register, self._library.sim_write(self._sim, address, value))
 
     def read(self, register: str) -> int:
         """Read a register by its name."""
         value = c_uint32()
-        address = self._registers[register]
+        address = self._registers.address(register)
         self._check(register, self._library.sim_read(self._sim, address, byref(value)))
         return value.value
 
     def read_from(self, first: str) -> dict[str, int]:
         """All registers from ``first`` on, by name in lower case."""
-        return {
-            name.lower(): self.read(name)
-            for name, address in self._registers.items()
-            if address >= self._registers[first]
-        }
+        return {name.lower(): self.read(name) for name in self._registers.names_from(first)}
+
+    def field(self, register: str, field: str) -> int:
+        """Read a field of a register."""
+        return self._registers.field(register, field, self.read(register))
+
+    def write_fields(self, register: str, **fields: int) -> None:
+        """Write a register with some fields set, the others 0."""
+        self.write(register, self._registers.pack(register, **fields))
 
     def _check(self, register: str, response: int) -> None:
         if response < 0:

@@ -12,13 +12,7 @@ from racetrap.golden_model.sigrace.environment import Remap
 from racetrap.golden_model.sigrace.packets import LogEntry
 from racetrap.golden_model.sigrace.params import WORD_BITS, SigraceParams
 
-__all__ = ["RdmSoftware", "RegisterPort", "remap_writes"]
-
-_STATUS_IDLE, _STATUS_SATURATED, _STATUS_REASONS = 1 << 0, 1 << 1, 8
-_CONTROL_ENABLE, _CONTROL_IRQ_ENABLE = 1 << 0, 1 << 1
-_CONTROL_FLUSH, _CONTROL_CLEAR_LOG, _CONTROL_CLEAR_COUNTERS = 1 << 8, 1 << 9, 1 << 10
-_PENDING_REASONS = 7
-_MAP_VALID = 1 << 8
+__all__ = ["RdmSoftware", "RegisterPort", "remap_fields"]
 
 
 class RegisterPort(Protocol):
@@ -27,8 +21,11 @@ class RegisterPort(Protocol):
     def read(self, register: str) -> int:
         """Value of a register."""
 
-    def write(self, register: str, value: int) -> None:
-        """Write a register."""
+    def field(self, register: str, field: str) -> int:
+        """Value of a field of a register."""
+
+    def write_fields(self, register: str, **fields: int) -> None:
+        """Write a register with some fields set, the others 0."""
 
     def read_from(self, first: str) -> dict[str, int]:
         """All registers from ``first`` on, by name in lower case."""
@@ -55,40 +52,40 @@ class RdmSoftware:
         wait_until: Callable[[Callable[[], bool], str], None],
     ):
         self._port, self._params, self._wait_until = port, params, wait_until
-        self._control = 0
+        self._control = {"enable": 0, "irq_enable": 0}
 
     def control(self, *, enable: bool = True, irq_enable: bool = False) -> None:
         """Switch checking, and the interrupt, on or off."""
-        self._control = _CONTROL_ENABLE * enable | _CONTROL_IRQ_ENABLE * irq_enable
-        self._port.write("CONTROL", self._control)
+        self._control = {"enable": enable, "irq_enable": irq_enable}
+        self._port.write_fields("CONTROL", **self._control)
 
     def flush(self) -> None:
         """Empty the BlockHistoryQueues."""
-        self._port.write("CONTROL", self._control | _CONTROL_FLUSH)
+        self._port.write_fields("CONTROL", **self._control, flush=1)
         self.wait_idle()
 
     def clear_log(self) -> None:
         """Empty the conflict log."""
-        self._port.write("CONTROL", self._control | _CONTROL_CLEAR_LOG)
+        self._port.write_fields("CONTROL", **self._control, clear_log=1)
         self.wait_idle()
 
     def clear_counters(self) -> None:
         """Set all counters to 0."""
-        self._port.write("CONTROL", self._control | _CONTROL_CLEAR_COUNTERS)
+        self._port.write_fields("CONTROL", **self._control, clear_counters=1)
 
     def wait_idle(self) -> None:
         """Poll the status until the RDM is idle."""
-        self._wait_until(lambda: bool(self._port.read("STATUS") & _STATUS_IDLE), "become idle")
+        self._wait_until(lambda: bool(self._port.field("STATUS", "idle")), "become idle")
 
     @property
     def is_saturated(self) -> bool:
         """Whether a timestamp's counter is at its maximum."""
-        return bool(self._port.read("STATUS") & _STATUS_SATURATED)
+        return bool(self._port.field("STATUS", "saturated"))
 
     @property
     def reasons(self) -> int:
         """``Reason`` of the rollback request."""
-        return self._port.read("STATUS") >> _STATUS_REASONS & _PENDING_REASONS
+        return self._port.field("STATUS", "reasons")
 
     def counters(self) -> dict[str, int]:
         """All event counters, by register name in lower case."""
@@ -96,9 +93,8 @@ class RdmSoftware:
 
     def remap(self, remap: Remap) -> None:
         """Change CoreToThread."""
-        select, mapping = remap_writes(remap)
-        self._port.write("MAP_SELECT", select)
-        self._port.write("MAP", mapping)
+        for register, fields in remap_fields(remap):
+            self._port.write_fields(register, **fields)
 
     def log(self) -> list[LogEntry]:
         """The conflict log, oldest entry first."""
@@ -107,7 +103,7 @@ class RdmSoftware:
     def _log_entry(self, number: int) -> LogEntry:
         params, entry = self._params, 0
         for word in range(params.log_words):
-            self._port.write("LOG_SELECT", number << 16 | word)
+            self._port.write_fields("LOG_SELECT", entry=number, word=word)
             entry |= self._port.read("LOG_DATA") << word * WORD_BITS
         fields = params.log_layout.unpack(entry)
         for name in ("thread_timestamp", "other_timestamp"):
@@ -119,7 +115,10 @@ class RdmSoftware:
         return LogEntry(**fields)
 
 
-def remap_writes(remap: Remap) -> tuple[int, int]:
-    """Values of MAP_SELECT and MAP for a change of CoreToThread."""
-    mapping = 0 if remap.thread is None else remap.thread | _MAP_VALID
-    return remap.core | remap.context << 8, mapping
+def remap_fields(remap: Remap) -> tuple[tuple[str, dict[str, int]], ...]:
+    """Registers to write for a change of CoreToThread, in order, with their fields."""
+    thread = remap.thread
+    return (
+        ("MAP_SELECT", {"core": remap.core, "context": remap.context}),
+        ("MAP", {} if thread is None else {"thread": thread, "valid": 1}),
+    )

@@ -48,7 +48,7 @@ class _RegisterMisuse(ScordTest):
         ):
             word = await ports.read(register)
             for name in names:
-                _demand(name, ports.field(register, name, word), getattr(params, name))
+                _demand(name, ports.map.field(register, name, word), getattr(params, name))
 
     async def _access_rules(self) -> None:
         ports = self._ports
@@ -56,11 +56,11 @@ class _RegisterMisuse(ScordTest):
             _demand(f"Read response at {address:#x}", (await ports.read_at(address))[1], _SLVERR)
             response = await ports.write_at(address, bytes(4))
             _demand(f"Write response at {address:#x}", response, _SLVERR)
-        response = await ports.write_at(ports.offset("ID"), bytes(4))
+        response = await ports.write_at(ports.map.address("ID"), bytes(4))
         _demand("Write response of ID", response, _SLVERR)
         _demand("ID", await ports.read("ID"), _IDENTITY)
         await ports.write(_PROBE, 0x11223344)
-        place = ports.offset(_PROBE)
+        place = ports.map.address(_PROBE)
         _demand("Response", await ports.write_at(place + 1, b"\xaa"), _OKAY)
         _demand(_PROBE, await ports.read(_PROBE), 0x1122AA44)
         _demand("Response", await ports.write_at(place + 2, b"\xbb\xcc"), _OKAY)

@@ -80,12 +80,12 @@ class Software:
     async def control(self, **pulses: int) -> None:
         """Write CONTROL as launched, with more fields set."""
         await self._registers.write(
-            "CONTROL", self._registers.pack("CONTROL", **(self._control | pulses))
+            "CONTROL", self._registers.map.pack("CONTROL", **(self._control | pulses))
         )
 
     async def status(self, field: str) -> int:
         """A field of STATUS."""
-        return self._registers.field("STATUS", field, await self._registers.read("STATUS"))
+        return self._registers.map.field("STATUS", field, await self._registers.read("STATUS"))
 
     async def _poll(self, field: str, value: int) -> None:
         for _ in range(_POLLS):

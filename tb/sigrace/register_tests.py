@@ -57,9 +57,9 @@ class _RegisterMisuse(SigraceTest):
         ):
             word = await ports.read(register)
             for name in names:
-                _demand(name, ports.field(register, name, word), int(getattr(params, name)))
+                _demand(name, ports.map.field(register, name, word), int(getattr(params, name)))
         word = await ports.read("PARAMS_SIGNATURE")
-        is_hashed = ports.field("PARAMS_SIGNATURE", "is_hashed", word)
+        is_hashed = ports.map.field("PARAMS_SIGNATURE", "is_hashed", word)
         _demand("is_hashed", is_hashed, int(params.form is Form.HASHED))
 
     async def _access_rules(self) -> None:
@@ -72,21 +72,21 @@ class _RegisterMisuse(SigraceTest):
             coverage.hit("register.error", 2)
         for name in _READ_ONLY:
             before = await ports.read(name)
-            response = await ports.write_at(ports.offset(name), _ALL_ONES)
+            response = await ports.write_at(ports.map.address(name), _ALL_ONES)
             _demand(f"Write response of {name}", response, _SLVERR)
             _demand(name, await ports.read(name), before)
 
     async def _partial_writes(self) -> None:
         ports = self._ports
         await ports.write(_PROBE, 0x11223344)
-        place = ports.offset(_PROBE)
+        place = ports.map.address(_PROBE)
         _demand("Response", await ports.write_at(place + 1, b"\xaa"), _OKAY)
         _demand(_PROBE, await ports.read(_PROBE), 0x1122AA44)
         _demand("Response", await ports.write_at(place + 2, b"\xbb\xcc"), _OKAY)
         _demand(_PROBE, await ports.read(_PROBE), 0xCCBBAA44)
         self.environment.scoreboard.coverage.hit("register.partial_write", 2)
         # The pulses of CONTROL lie in its second byte: a write of the first makes none.
-        _demand("Response", await ports.write_at(ports.offset("CONTROL"), b"\x02"), _OKAY)
+        _demand("Response", await ports.write_at(ports.map.address("CONTROL"), b"\x02"), _OKAY)
         _demand("CONTROL", await ports.read("CONTROL"), 2)
 
     async def _contexts(self) -> None:

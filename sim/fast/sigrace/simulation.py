@@ -19,7 +19,7 @@ from racetrap.sim.fast.build import FastModel
 from racetrap.sim.fast.packing import pack_records, unpack_records, words_of
 from racetrap.sim.fast.sigrace.library import FUNCTIONS, SimStats, Timing
 from racetrap.sim.fast.simulation import Simulation, SimulationError, words_at
-from racetrap.sim.sigrace.rdm_software import RdmSoftware, remap_writes
+from racetrap.sim.sigrace.rdm_software import RdmSoftware, remap_fields
 
 __all__ = ["FastSim", "Program"]
 
@@ -99,15 +99,19 @@ class FastSim(Simulation[Timing, SimStats]):
         """
         for unit, events in enumerate(program.events):
             self._load(unit, events, program.stops[unit] if program.stops else [])
-        rows = [(self._unit(remap), due, *remap_writes(remap)) for remap, due in program.remaps]
+        rows = [(self._unit(remap), due, *self._writes(remap)) for remap, due in program.remaps]
         remaps = self._buffers["remaps"] = np.array(rows, dtype=np.uint64)
-        select, mapping = self._registers["MAP_SELECT"], self._registers["MAP"]
+        select, mapping = map(self._registers.address, ("MAP_SELECT", "MAP"))
         self._library.sim_remaps(self._sim, remaps.ctypes.data, len(rows), select, mapping)
         started = time.process_time()
         failed = self._library.sim_run(self._sim, messages, traps)
         self.seconds += time.process_time() - started
         if failed:
             raise SimulationError(self._failure())
+
+    def _writes(self, remap: Remap) -> list[int]:
+        """Values of MAP_SELECT and MAP."""
+        return [self._registers.pack(name, **fields) for name, fields in remap_fields(remap)]
 
     def _unit(self, place: Remap) -> int:
         return place.core * self._params.contexts + place.context

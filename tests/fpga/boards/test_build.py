@@ -1,79 +1,95 @@
-"""Builds with tools that only leave files: what fits, and what becomes of the rest."""
+"""Builds with tools that only leave files: what fits, what is said of the rest, what is left."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from racetrap.fpga.boards import build as build_module
+from racetrap.fpga.boards import build as module
 from racetrap.fpga.boards.build import BoardError, build
-from racetrap.fpga.boards.table import find_board
+from racetrap.fpga.boards.table import board_params, find_board
 
-_BOARD = find_board("ulx3s-85f")
+_BOARD = find_board("ice40-hx8k")
+_PLACING = '"$NEXTPNR_ICE40" --seed 1 --report timing.json'
+_SCRIPT = "build_racetrap.sh"
 
 
 class _Plan:
-    script = "build"
+    script = "build_racetrap"
 
     def extract(self, folder):
-        Path(folder, "build.sh").touch()
+        lines = ['"$YOSYS" x', f"{_PLACING} --asc x.asc", '"$ICEPACK" y']
+        Path(folder, _SCRIPT).write_text("\n".join(lines))
+
+
+class _Tools:
+    """Tools whose packed design needs so many cells."""
+
+    def __init__(self, used, *, fmax=60.0, fails=None):
+        self.runs = []
+        self._fmax, self._fails = fmax, fails
+        self._cells = {"ICESTORM_LC": {"used": used, "available": 7680}}
+
+    def __call__(self, folder, script, tools):
+        wanted = {name for name, tool in tools.items() if tool != "true"}
+        step = "packing" if script == "pack.sh" else "synthesis" if "YOSYS" in wanted else "placing"
+        self.runs.append(step)
+        if step == self._fails:
+            raise BoardError(f"{step} failed")
+        if step == "packing":
+            (command,) = (folder / script).read_text().splitlines()
+            assert command == f"{_PLACING} --pack-only"
+        if step == "placing":
+            (folder / "racetrap.bin").touch()
+        clock = {"achieved": self._fmax, "constraint": 24.0}
+        report = {"fmax": {"clk": clock}, "utilization": self._cells}
+        (folder / "timing.json").write_text(json.dumps(report))
 
 
 @pytest.fixture
-def tools(monkeypatch):
-    """Runs of tools, and what they leave."""
-    left = {
-        "cells.json": {"design": {"num_cells_by_type": {"LUT4": 10, "DP16KD": 2}}},
-        "timing.json": {
-            "fmax": {"clk": {"achieved": 60.0, "constraint": 48.0}},
-            "utilization": {"TRELLIS_COMB": {"used": 12, "available": 83640}},
-        },
-    }
-    runs = []
+def attempt(monkeypatch, tmp_path):
+    """Build for the iCE40 board with such tools."""
+    monkeypatch.setattr(module, "prepare", lambda *_, seed: _Plan())
 
-    def run(folder, script, tools):
-        runs.append({name for name, tool in tools.items() if tool != "true"})
-        for name, data in left.items():
-            Path(folder, name).write_text(json.dumps(data))
-        Path(folder, "racetrap.bit").touch()
+    def run(tools):
+        monkeypatch.setattr(module, "_run", tools)
+        return build(_BOARD, board_params(_BOARD, "scord-local"), tmp_path, seed=4)
 
-    monkeypatch.setattr(build_module, "_run", run)
-    monkeypatch.setattr(build_module, "prepare", lambda *_, **__: _Plan())
-    return left, runs
+    return run
 
 
-def test_files_come_when_all_is_well(tools, tmp_path):
-    _, runs = tools
-    built = build(_BOARD, None, tmp_path / "out", seed=4)
-    assert (built.fmax, built.constraint, built.seed) == (60.0, 48.0, 4)
-    assert built.utilization == {"TRELLIS_COMB": (12, 83640)}
-    assert built.bitstream.is_file()
-    names = {path.name for path in (tmp_path / "out").iterdir()}
-    assert names == {"build.sh", "cells.json", "timing.json", "racetrap.bit"}
-    assert runs == [{"YOSYS"}, {"NEXTPNR_ECP5", "NEXTPNR_ICE40", "ECPPACK", "ICEPACK"}]
+def test_figures_and_files_of_a_build(attempt, tmp_path):
+    tools = _Tools(5000)
+    built = attempt(tools)
+    assert built.utilization == {"ICESTORM_LC": (5000, 7680)}
+    assert (built.fmax, built.constraint, built.seed) == (60.0, 24.0, 4)
+    assert built.bitstream == tmp_path / "racetrap.bin"
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {_SCRIPT, "pack.sh", "timing.json", "racetrap.bin"}
+    assert tools.runs == ["synthesis", "packing", "placing"]
 
 
 @pytest.mark.parametrize(
-    ("cells", "needs"),
+    ("tools", "message", "runs"),
     [
-        ({"LUT4": 83_640, "CCU2C": 1}, "83,642 of 83,640 LUT"),
-        ({"TRELLIS_DPR16X4": 14_000}, "84,000 of 83,640 LUT"),
-        ({"TRELLIS_FF": 90_000, "DP16KD": 300}, "90,000 of 83,640 FF and 300 of 208 block RAM"),
+        (
+            _Tools(9094),
+            r"^Design must fit iCE40HX8K of ice40-hx8k, not need 9,094 of 7,680 ICESTORM_LC$",
+            2,
+        ),
+        (_Tools(7000, fails="placing"), "^placing failed$", 3),
+        (_Tools(7000, fails="synthesis"), "^synthesis failed$", 1),
+        (
+            _Tools(7000, fmax=20.0),
+            r"^Clock of ice40-hx8k must be at most 20\.0 MHz with seed 4, not 24 MHz$",
+            3,
+        ),
     ],
 )
-def test_what_does_not_fit_is_refused_before_it_is_placed(tools, tmp_path, cells, needs):
-    left, runs = tools
-    left["cells.json"]["design"]["num_cells_by_type"] = cells
-    with pytest.raises(BoardError) as error:
-        build(_BOARD, None, tmp_path)
-    assert str(error.value) == f"Design must fit into LFE5U-85F of ulx3s-85f, not need {needs}"
-    assert runs == [{"YOSYS"}]
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_missed_clock_leaves_no_file(tools, tmp_path):
-    left, _ = tools
-    left["timing.json"]["fmax"]["clk"]["achieved"] = 40.0
-    with pytest.raises(BoardError, match=r"must be at most 40\.0 MHz with seed 1, not 48 MHz"):
-        build(_BOARD, None, tmp_path)
-    assert list(tmp_path.iterdir()) == []
+def test_a_build_that_fails_leaves_no_new_file(attempt, tmp_path, tools, message, runs):
+    (tmp_path / "racetrap.bin").write_text("of a build before")
+    with pytest.raises(BoardError, match=message):
+        attempt(tools)
+    assert len(tools.runs) == runs
+    assert [path.name for path in tmp_path.iterdir()] == ["racetrap.bin"]
+    assert (tmp_path / "racetrap.bin").read_text() == "of a build before"

@@ -6,6 +6,7 @@ from cost_tables import placement, synthesis
 from racetrap.fpga.cost import measure as measuring
 from racetrap.fpga.cost.measure import Job, Target, make_table, select_blocks, targets
 from racetrap.fpga.cost.table import Cost
+from racetrap.fpga.flow.fit import DoesNotFit
 from racetrap.fpga.flow.synthesis import MemoryLost
 from racetrap.fpga.flow.tools import ToolError
 from racetrap.generators.presets import PRESETS
@@ -53,6 +54,13 @@ def test_synthesis_only(flow, changed):
 
 
 def test_a_block_that_does_not_fit_keeps_its_synthesis(flow):
+    flow["place_and_route"] = DoesNotFit("Block must fit x, not need 9,094 of 7,680 ICESTORM_LC")
+    cost = measuring.measure(job())
+    assert cost.synthesis == synthesis()
+    assert cost.problem == "Block must fit x, not need 9,094 of 7,680 ICESTORM_LC"
+
+
+def test_a_failing_tool_is_told_in_one_line(flow):
     flow["place_and_route"] = ToolError(
         "Command nextpnr failed in x:\nInfo: packing\nERROR: Unable to place cell 'a'\nat end"
     )

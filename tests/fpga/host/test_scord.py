@@ -3,11 +3,15 @@
 from dataclasses import replace
 
 import pytest
-from virtual_device import Fault, on_terminal, scord_device
+from virtual_device import Fault, core_device, on_terminal, scord_device
 
+from racetrap.fpga.boards.core_top import core_region
+from racetrap.fpga.boards.table import board_params, find_board
 from racetrap.fpga.host.client import HostLink, LinkError
-from racetrap.fpga.host.scord import ScordBoard, check_reports, run_trace
+from racetrap.fpga.host.scord import check_reports, run_trace
+from racetrap.fpga.host.scord_board import ScordBoard, monitored_region
 from racetrap.fpga.host.session import Session
+from racetrap.golden_model.scord.params import Region
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.sim.gpu.knobs import KNOBS
 from racetrap.sim.gpu.micro_benchmarks import MICRO_BENCHMARKS
@@ -18,8 +22,8 @@ from racetrap.sim.gpu.scheduler import FIXED_SCHEDULES, Placement, run
 _REGION = program_region()
 
 
-def _golden(params, *traces):
-    scord = Scord(params, _REGION)
+def _golden(params, *traces, region=_REGION):
+    scord = Scord(params, region)
     for events in traces:
         for event in events:
             scord.run(event)
@@ -86,6 +90,47 @@ def test_dropped_reports_are_counted(params):
     assert check_reports(params, golden, result) == ""
 
 
+@pytest.fixture(scope="session")
+def core_params():
+    return board_params(find_board("ice40-hx8k"), "scord-local")
+
+
+def _core_events(core_params):
+    return list(random_events(core_params, core_region(core_params), KNOBS["atomics"], 1, 60))
+
+
+@pytest.mark.parametrize("room", [1, 2, 64])
+def test_reports_that_a_core_drops_are_counted(core_params, room):
+    events, region = _core_events(core_params), core_region(core_params)
+    device = core_device(core_params, report_room=room)
+    with on_terminal(device.receive) as port, HostLink(port, timeout_s=2) as link:
+        session = Session(link, core_params, "core")
+        assert monitored_region(session, core_params, region) == region
+        result = run_trace(session, core_params, region, events)
+    golden = _golden(core_params, events, region=region)
+    dropped = result.counters["reports_dropped"]
+    assert dropped == len(golden) - len(result.reports)
+    assert (dropped > 0) == (room < 64)
+    assert check_reports(core_params, golden, result) == ""
+    silent = replace(result, counters={"reports_dropped": dropped - 1})
+    assert f"must lack the {dropped - 1} that it dropped" in check_reports(
+        core_params, golden, silent
+    )
+
+
+def test_the_region_of_a_core_is_fixed(core_params):
+    fixed = core_region(core_params)
+    inside = Region(fixed.data_base, fixed.size_log2 - 1)
+    with on_terminal(core_device(core_params).receive) as port, HostLink(port) as link:
+        session = Session(link, core_params, "core")
+        assert monitored_region(session, core_params, inside) == fixed
+        for wanted in (Region(0, 7), replace(fixed, size_log2=fixed.size_log2 + 1)):
+            with pytest.raises(ValueError, match="must lie in the core's Region"):
+                monitored_region(session, core_params, wanted)
+        with pytest.raises(LinkError, match="Region must be the core's Region"):
+            run_trace(session, core_params, inside, _core_events(core_params))
+
+
 def test_check_finds_each_difference(session, params):
     events = run(MICRO_BENCHMARKS[_racy()], FIXED_SCHEDULES["in-order"], Placement.SAME_SM)
     golden = _golden(params, events)
@@ -126,6 +171,6 @@ def test_lost_in_the_middle(params, fault):
 
 
 def test_refused_region(session, params, monkeypatch):
-    monkeypatch.setattr(Session, "read", lambda *_: 1 << 3 | 1 << 1)
+    monkeypatch.setattr(Session, "field", lambda _, register, field: field == "config_error")
     with pytest.raises(LinkError, match="Device must take the region, not refuse Region"):
         ScordBoard(session, params).launch(_REGION)

@@ -7,10 +7,11 @@ from distributed import LocalCluster
 from sweep_specs import SMALL, read
 
 from racetrap.fpga.sweep import executors
-from racetrap.fpga.sweep.executors import ClusterError, cluster, processes
+from racetrap.fpga.sweep.executors import ClusterError, cluster
 from racetrap.fpga.sweep.grid import points_of
 from racetrap.fpga.sweep.results import csv_text, rows_of
 from racetrap.fpga.sweep.runner import Store, measure_missing, tasks_of
+from racetrap.sim.processes import processes
 
 
 def sweep(spec, store, executor):

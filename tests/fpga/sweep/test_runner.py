@@ -7,6 +7,9 @@ from dataclasses import replace
 import pytest
 from sweep_specs import read
 
+from racetrap.fpga.flow.fit import DoesNotFit
+from racetrap.fpga.flow.synthesis import MemoryLost
+from racetrap.fpga.sweep import point
 from racetrap.fpga.sweep.grid import points_of
 from racetrap.fpga.sweep.point import SourcesDiffer, measure
 from racetrap.fpga.sweep.runner import PointFailed, Store, measure_missing, tasks_of
@@ -105,6 +108,18 @@ def test_measure(tasks):
         "runs": 2, "races": 1, "misses": 0, "false_reports": 0, "state_bits": 23520,
         "metadata_percent": 12.5,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("error", [DoesNotFit, MemoryLost])
+def test_a_point_that_is_not_for_the_device_is_refused(tasks, store, monkeypatch, error):
+    def cost_figures(*_):
+        raise error("Block must fit x, not need 31 of 30 RAM")
+
+    monkeypatch.setattr(point, "cost_figures", cost_figures)
+    assert sorted(run(tasks, store, measure)) == list(tasks)
+    result = store.load(tasks[2].key)
+    assert result["refused"] == "Block must fit x, not need 31 of 30 RAM"
+    assert "figures" not in result
 
 
 def test_a_worker_with_other_sources_is_refused(tasks):

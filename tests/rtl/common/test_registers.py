@@ -70,6 +70,21 @@ def test_reads_constants_wires_and_reset_values(block):
     simulate(block, testbench)
 
 
+def test_some_of_the_registers(tmp_path):
+    block = RegisterBlock(compile_text(tmp_path, DESCRIPTION), names=("CONTROL", "CONSTANT"))
+
+    async def testbench(ctx):
+        assert await axil_read(ctx, block.s_axil, 0x0) == (0x1234ABCD, OKAY)
+        assert await axil_write(ctx, block.s_axil, 0x10, 0) == OKAY
+        assert await axil_read(ctx, block.s_axil, 0x10) == (0, OKAY)
+        assert await axil_write(ctx, block.s_axil, 0x8, 1) == SLVERR
+        for address in (0x4, 0x8, 0x20, 0x30):
+            assert (await axil_read(ctx, block.s_axil, address))[1] == SLVERR
+
+    simulate(block, testbench)
+    assert {"control", "s_axil"} == set(block.signature.members)
+
+
 @pytest.mark.parametrize("order", ["together", "address", "data"])
 @pytest.mark.parametrize("strobe", range(16))
 def test_write_honours_strobes_in_any_channel_order(block, order, strobe):

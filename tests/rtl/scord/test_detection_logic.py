@@ -4,7 +4,9 @@ import itertools
 import random
 
 import pytest
-from amaranth.hdl import Cat, Value
+from amaranth.hdl import Cat, Module, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In
 from amaranth.sim import Simulator
 
 from racetrap.golden_model.layout import Layout
@@ -13,13 +15,48 @@ from racetrap.golden_model.scord.detection_logic import DetectionLogic as Golden
 from racetrap.golden_model.scord.metadata import pack_entry
 from racetrap.golden_model.scord.packets import Packet, PacketKind, Row
 from racetrap.golden_model.scord.params import ScordParams
+from racetrap.rtl.scord.access_relation import AccessRelation
 from racetrap.rtl.scord.detection_logic import DetectionLogic
+from racetrap.rtl.scord.fence_file import fence_counters
 
 TINY = ScordParams(sm_count=2, blocks_per_sm=2, warps_per_sm=2, ratio=4)
 LOAD, STORE, ATOMIC = PacketKind.LOAD, PacketKind.STORE, PacketKind.ATOMIC
 
 #: Packet, entry, whether it is fresh, tag, counters of the owner, counters of the accessor.
 Case = tuple[Packet, int, bool, int, tuple[int, int], tuple[int, int]]
+
+
+class Decision(wiring.Component):
+    """Detection logic, with relation and fences from the entry and its owner's counters."""
+
+    def __init__(self, params):
+        self._logic = logic = DetectionLogic(params)
+        self._params = params
+        super().__init__({
+            name: member
+            for name, member in logic.signature.members.items()
+            if name not in ("i_relation", "i_fenced")
+        } | {"i_owner": In(fence_counters(params))})  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.logic = logic = self._logic
+        m.submodules.relation = relation = AccessRelation(self._params)
+        for name, member in self.signature.members.items():
+            port, inner = getattr(self, name), getattr(logic, name, None)
+            if inner is not None:
+                m.d.comb += inner.eq(port) if member.flow == In else port.eq(inner)
+        for name in ("filter", "block", "warp", "barrier_id"):
+            m.d.comb += [
+                getattr(relation.i, name).eq(getattr(self.i_packet, name)),
+                getattr(relation.i_last, name).eq(getattr(self.i_entry, name)),
+            ]
+        m.d.comb += [
+            logic.i_relation.eq(relation.o),
+            logic.i_fenced.blk.eq(self.i_entry.blk_fence_id != self.i_owner.blk),
+            logic.i_fenced.dev.eq(self.i_entry.dev_fence_id != self.i_owner.dev),
+        ]
+        return m
 
 
 def _ports(dut, prefix):
@@ -30,7 +67,7 @@ def _ports(dut, prefix):
 
 def decide(params, cases):
     """What the hardware says to each case, by name of the output."""
-    dut = DetectionLogic(params)
+    dut = Decision(params)
     layout = Layout({name: len(port) for name, port in _ports(dut, "i_").items()})
     # One assignment a case: the simulator settles after each.
     inputs = Cat(_ports(dut, "i_").values())

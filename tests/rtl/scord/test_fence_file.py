@@ -15,37 +15,44 @@ from racetrap.rtl.scord.fence_file import FenceFile
 TINY = ScordParams(sm_count=2, blocks_per_sm=2, warps_per_sm=4)
 
 
-def _set_warps(ctx, dut, own, owner):
-    for port, value in (
-        (dut.i_own_block, own[0]),
-        (dut.i_own_warp, own[1]),
-        (dut.i_owner_block, owner[0]),
-        (dut.i_owner_warp, owner[1]),
-    ):
-        ctx.set(port, value)
+def _set_warp(ctx, params, port, warp):
+    ctx.set(port.sm, params.sm_of_block(warp[0]))
+    ctx.set(port.warp, warp[1])
 
 
 def _pairs(ctx, dut):
     return [(ctx.get(each.blk), ctx.get(each.dev)) for each in (dut.o_own, dut.o_owner)]
 
 
-async def play(ctx, dut, model, lookups):
-    """One lookup a cycle: (own, owner, scope of the fence or None), pipelined; checks answers."""
-    previous = None
-    for lookup in [*lookups, None]:
+async def play(ctx, dut, model, params, lookups, is_late=lambda: False):
+    """One lookup a cycle: (own, owner, scope of the fence or None), pipelined; checks answers.
+
+    A late owner comes a cycle after another warp was given for it.
+    """
+    waiting = answered = None
+    late = False
+    for lookup in [*lookups, None, None]:
+        ctx.set(dut.i_late, late)
+        if late:
+            _set_warp(ctx, params, dut.i_late_owner, waiting[1])
+            blk, dev = model.read(*waiting[1])
+            ctx.set(dut.i_late_counters.blk, blk)
+            ctx.set(dut.i_late_counters.dev, dev)
+        late = bool(lookup) and is_late()
         if lookup:
-            _set_warps(ctx, dut, *lookup[:2])
-        fence = previous and previous[2]
+            _set_warp(ctx, params, dut.i_own, lookup[0])
+            _set_warp(ctx, params, dut.i_owner, lookup[0] if late else lookup[1])
+        fence = answered and answered[2]
         ctx.set(dut.i_fence, fence is not None)
         ctx.set(dut.i_scope, fence or 0)
-        if previous:
+        if answered:
             # The owner's counters are those before a fence in this very cycle.
-            owner = model.read(*previous[1])
+            owner = model.read(*answered[1])
             if fence is not None:
-                model.fence(*previous[0], fence)
-            assert _pairs(ctx, dut) == [model.read(*previous[0]), owner]
+                model.fence(*answered[0], fence)
+            assert _pairs(ctx, dut) == [model.read(*answered[0]), owner]
         await ctx.tick()
-        previous = lookup
+        waiting, answered = lookup, waiting
     ctx.set(dut.i_fence, 0)
 
 
@@ -67,9 +74,12 @@ def random_lookups(params, rng, count, fences=0.6):
     ]
 
 
-def run(params, lookups):
+def run(params, lookups, is_late=lambda: False):
     dut, model = FenceFile(params), GoldenFile(params)
-    simulate(dut, partial(play, dut=dut, model=model, lookups=lookups))
+    simulate(
+        dut,
+        partial(play, dut=dut, model=model, params=params, lookups=lookups, is_late=is_late),
+    )
 
 
 @pytest.mark.parametrize(
@@ -88,7 +98,10 @@ def run(params, lookups):
 )
 def test_random_lookups_and_fences(settings):
     params = ScordParams(**settings)
-    run(params, random_lookups(params, random.Random(str(settings)), 300))
+    rng = random.Random(str(settings))
+    lookups = random_lookups(params, rng, 300)
+    run(params, lookups)
+    run(params, lookups, is_late=lambda: rng.random() < 0.5)
 
 
 @pytest.mark.parametrize("gap", range(4))
@@ -122,7 +135,9 @@ def test_clear(settings):
     ]
 
     async def testbench(ctx):
-        await play(ctx, dut, model, [(warp, warp, scope) for warp in warps for scope in Scope])
+        await play(
+            ctx, dut, model, params, [(warp, warp, scope) for warp in warps for scope in Scope]
+        )
         await pulse(ctx, dut.i_clear)
         cycles = 0
         while ctx.get(dut.o_busy):
@@ -130,7 +145,7 @@ def test_clear(settings):
             cycles += 1
         assert cycles == params.sm_count << params.warp_bits
         model.clear()
-        await play(ctx, dut, model, [(warp, warp, None) for warp in warps])
+        await play(ctx, dut, model, params, [(warp, warp, None) for warp in warps])
 
     simulate(dut, testbench)
 

@@ -20,12 +20,14 @@ def locate(params, cases):
             ctx.set(dut.i_region.size_log2, region.size_log2)
             ctx.set(dut.i_region.metadata_base, region.metadata_base)
             ctx.set(dut.i_word, word)
+            await ctx.tick()
             tag = ctx.get(dut.o_tag) if params.tag_bits else 0
             answers.append(
                 (ctx.get(dut.o_monitored), ctx.get(dut.o_index), tag, ctx.get(dut.o_entries_log2))
             )
 
     simulator = Simulator(dut)
+    simulator.add_clock(1e-6)
     simulator.add_testbench(testbench)
     simulator.run()
     return answers

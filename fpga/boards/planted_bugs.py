@@ -1,0 +1,163 @@
+"""Bugs planted in copies of the board tops: the pin-level co-simulation must find every one.
+
+``python -m racetrap.fpga.boards.planted_bugs`` plants all of them, one after the other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+
+from amaranth.lib import wiring
+
+from racetrap.fpga import boards
+from racetrap.fpga.boards.cosimulation import build_device
+from racetrap.fpga.boards.table import board_params, find_board
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.sim.cocotb_run import RunResult, run
+from racetrap.sim.generate_rtl import use_package
+from racetrap.sim.verilator import BuiltModel, Patch, build_component
+
+__all__ = ["PLANTED_BUGS", "PlantedBug", "play_with"]
+
+_PACKAGE = "racetrap.fpga.boards"
+#: The second finds the metadata that the first has left, unless a launch clears it.
+_BENCHMARKS = ("race_interwarp_none-lock_waw", "norace_interwarp_blklock_waw")
+
+
+@dataclass(frozen=True)
+class PlantedBug:
+    """A plausible slip in a board's top, and the board on which it must be found.
+
+    Parameters
+    ----------
+    board : str
+        Name of the board.
+    patch : Patch
+        The slip; its file is in this folder.
+    """
+
+    board: str
+    patch: Patch
+
+
+def _bug(board: str, file: str, before: str, after: str) -> PlantedBug:
+    return PlantedBug(board, Patch(file, before, after))
+
+
+PLANTED_BUGS: Mapping[str, PlantedBug] = MappingProxyType({
+    # Core
+    "drops-not-counted": _bug(
+        "ice40-hx8k", "core_top.py", "bank.o_count.reports_dropped),\n            dropped.clear",
+        "0),\n            dropped.clear",
+    ),
+    "launch-clears-nothing": _bug(
+        "ice40-hx8k", "core_top.py", "bank.i_clear.eq(clear)", "bank.i_clear.eq(0)"
+    ),
+    "drops-not-lit": _bug(
+        "ice40-hx8k", "core_top.py", "error=bank.o_count.reports_dropped", "error=0"
+    ),
+    # Whole system
+    "transactions-doubled": _bug(
+        "ulx3s-85f", "scord_top.py", "            carry(m, record, transaction)\n",
+        "            from amaranth.hdl import Signal\n"
+        "            again = Signal()\n"
+        "            carry(m, record, transaction)\n"
+        "            m.d.comb += record.ready.eq(transaction.ready & again)\n"
+        "            m.d.sync += again.eq(again ^ (record.valid & transaction.ready))\n",
+    ),
+    "record-halves-swapped": _bug(
+        "ulx3s-85f", "report_sink.py", "Cat(word[_DATA_BITS:], beats.o.payload)",
+        "Cat(beats.o.payload, word[:-_DATA_BITS])",
+    ),
+    "record-lost-under-back-pressure": _bug(
+        "ulx3s-85f", "report_sink.py", "is_whole & record.i.ready", "is_whole"
+    ),
+    "beats-lost-under-back-pressure": _bug(
+        "ulx3s-85f", "report_sink.py", "axi.wready.eq(beats.i.ready & is_open)",
+        "axi.wready.eq(is_open)",
+    ),
+    "channels-swapped": _bug(
+        "ulx3s-85f", "scord_top.py", "zip(link.o_record, system.i_transaction, strict=True)",
+        "zip(link.o_record, reversed(system.i_transaction), strict=True)",
+    ),
+})  # fmt: skip
+
+
+def play_with(bug: PlantedBug, folder: Path) -> RunResult:
+    """Play some micro-benchmarks and an overload on a board's device with a bug.
+
+    Parameters
+    ----------
+    bug : PlantedBug
+        The bug.
+    folder : Path
+        Folder of log and notes.
+
+    Raises
+    ------
+    BuildError
+        If Verilator or the C++ compiler fails.
+    SimulationError
+        If the simulator crashes or stalls.
+    """
+    board = find_board(bug.board)
+    params = board_params(board, "scord-local")
+    if not isinstance(params, ScordParams):
+        raise TypeError(f"Parameters must be of ScoRD, not {params!r}")
+    good = build_device(board, params)
+    key = hashlib.sha256(json.dumps(asdict(bug)).encode()).hexdigest()[:16]
+    model = replace(good, folder=good.folder.with_name(f"{good.folder.name}-{key}"))
+    build_component(model, lambda: _planted(bug, model, params))
+    plan = {"benchmarks": _BENCHMARKS, "core": board.core}
+    return run(model, f"{_PACKAGE}.pin_bench", folder, plan, seed=1)
+
+
+def _planted(bug: PlantedBug, model: BuiltModel, params: ScordParams) -> wiring.Component:
+    """The device of a copy of this package with the bug."""
+    copy = model.folder / "boards"
+    shutil.copytree(boards.__path__[0], copy, ignore=shutil.ignore_patterns("__pycache__"))
+    bug.patch.apply(copy)
+    with _package_of(copy):
+        from racetrap.fpga.boards.board_top import device_of
+
+        return device_of(find_board(bug.board), params, model.facts["divisor"])
+
+
+@contextmanager
+def _package_of(folder: Path) -> Iterator[None]:
+    """Let imports of this package find the one in ``folder``, for a while."""
+    ours = {name: module for name, module in sys.modules.items() if name.startswith(_PACKAGE)}
+    try:
+        for name in ours:
+            del sys.modules[name]
+        use_package(_PACKAGE, folder)
+        yield
+    finally:
+        for name in [name for name in sys.modules if name.startswith(_PACKAGE)]:
+            del sys.modules[name]
+        sys.modules.update(ours)
+
+
+def main() -> int:
+    """Plant all bugs; 0 if every one is found, 3 if not."""
+    missed = 0
+    for name, bug in PLANTED_BUGS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            failures = play_with(bug, Path(folder)).failures
+        missed += not failures
+        found = str(failures[0].failure) if failures else "not found"
+        print(f"{name} on {bug.board}: {found[:100]}", flush=True)
+    return 3 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

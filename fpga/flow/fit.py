@@ -1,0 +1,31 @@
+"""Whether a packed design fits its device, from the report of place and route."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+__all__ = ["DoesNotFit", "shortage"]
+
+
+class DoesNotFit(RuntimeError):
+    """A design needs more of something than its device has."""
+
+
+def shortage(utilization: Mapping[str, Mapping[str, int]]) -> str:
+    """What a design needs more of than there is, as ``9,094 of 7,680 ICESTORM_LC``.
+
+    Parameters
+    ----------
+    utilization : mapping of str to mapping
+        Cells ``used`` and ``available`` by kind, as nextpnr reports them.
+
+    Returns
+    -------
+    str
+        All such kinds; empty if there is enough of everything.
+    """
+    return ", ".join(
+        f"{cells['used']:,} of {cells['available']:,} {kind}"
+        for kind, cells in utilization.items()
+        if cells["used"] > cells["available"]
+    )

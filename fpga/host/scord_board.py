@@ -1,0 +1,180 @@
+"""A ScoRD board: launches, transactions in the trace's order, reports back.
+
+Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
+"""
+
+from __future__ import annotations
+
+from racetrap.fpga.boards.core_top import core_region
+from racetrap.fpga.host.client import LinkError
+from racetrap.fpga.host.session import Session, wait_until
+from racetrap.golden_model.scord.packets import Transaction
+from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.scord.report import RaceReport
+
+__all__ = ["ScordBoard", "monitored_region"]
+
+_REPORTS = 0  # the output channel
+_RING_LOG2 = 10  # records that may be under way before REPORT_TAIL is advanced
+#: Transactions after which reports are fetched even from a detector that is idle: half of what
+#: a board's queues hold, if each has a race.  A core holds no more than its bank's queue.
+_PULL_EVERY, _PULL_EVERY_FROM_CORE = 8, 1
+
+
+def monitored_region(session: Session, params: ScordParams, wanted: Region) -> Region:
+    """The region that a device monitors for a trace that asks for ``wanted``.
+
+    A whole system monitors what it is told; that of a core is fixed.
+
+    Raises
+    ------
+    ValueError
+        If the region of a core does not hold the trace's.
+    LinkError
+        If the device fails.
+    """
+    if not _is_core(session):
+        return wanted
+    fixed = core_region(params)
+    end = wanted.data_base + (1 << wanted.size_log2)
+    if wanted.data_base < fixed.data_base or end > fixed.data_base + (1 << fixed.size_log2):
+        raise ValueError(f"Region of the trace must lie in the core's {fixed}, not be {wanted}")
+    return fixed
+
+
+def _is_core(session: Session) -> bool:
+    return not session.has("REPORT_HEAD")
+
+
+class ScordBoard:
+    """A detector behind a link, which sees transactions in one global order.
+
+    The detector takes transactions of different SMs in the order in which they arrive.  Those
+    of one SM keep their order in its channel; before another SM goes on, everything pushed so
+    far is finished.  A core has no ring, no place for a region and one counter; the rest of the
+    protocol is a whole system's.
+
+    Parameters
+    ----------
+    session : Session
+        Conversation with the device.
+    params : ScordParams
+        Its configuration.
+
+    Attributes
+    ----------
+    pushed : int
+        Transactions pushed.
+
+    Raises
+    ------
+    LinkError
+        From every method, if the device fails or refuses.
+    """
+
+    def __init__(self, session: Session, params: ScordParams):
+        self._session, self._params = session, params
+        self._is_core = _is_core(session)
+        self._pull_every = _PULL_EVERY_FROM_CORE if self._is_core else _PULL_EVERY
+        self._batch: list[int] = []
+        self._sm = 0
+        self._since_pull = 0
+        self._records: list[int] = []
+        self.pushed = 0
+
+    def launch(self, region: Region) -> None:
+        """Clear the counters and launch a kernel, after everything before it."""
+        session = self._session
+        if not self._is_core:
+            self._set_up(region)
+        elif region != core_region(self._params):
+            raise LinkError(f"Region must be the core's {core_region(self._params)}, not {region}")
+        session.write_fields("CONTROL", enable=1, clear_counters=1)
+        session.write_fields("CONTROL", enable=1, launch=1)
+        wait_until(lambda: not session.field("STATUS", "busy"), "finish the launch")
+        if session.field("STATUS", "config_error"):
+            raise LinkError(f"Device must take the region, not refuse {region}")
+
+    def _set_up(self, region: Region) -> None:
+        """Say where the region and the ring are."""
+        session = self._session
+        ring_base = 1 << (self._params.address_bits - 1)
+        for name, base in (
+            ("DATA", region.data_base),
+            ("METADATA", region.metadata_base),
+            ("REPORT", ring_base),
+        ):
+            session.write(f"{name}_BASE_LO", base & 0xFFFFFFFF)
+            session.write(f"{name}_BASE_HI", base >> 32)
+        session.write("REGION_SIZE_LOG2", region.size_log2)
+        session.write("REPORT_CAPACITY_LOG2", _RING_LOG2)
+        self._free_ring()
+
+    def _free_ring(self) -> None:
+        """Let the ring take as many records as it holds."""
+        if not self._is_core:
+            self._session.write("REPORT_TAIL", self._session.read("REPORT_HEAD"))
+
+    def discard(self) -> None:
+        """Finish, and forget, what a run before this one has left in the device."""
+        self._free_ring()
+        self.finish()
+        self._records.clear()
+
+    def transact(self, sm: int, transaction: Transaction) -> None:
+        """Push a transaction; reports of those before it may come."""
+        most = min(self._session.room(sm), self._pull_every)
+        if self._batch and (sm != self._sm or len(self._batch) == most):
+            self._send()
+        if sm != self._sm:
+            self._drain()
+        self._sm = sm
+        self._batch.append(self._params.transaction_layout.pack(transaction._asdict()))
+
+    def finish(self) -> None:
+        """Wait until everything pushed is finished, and fetch what it reported."""
+        self._send()
+        self._drain()
+        self._pull()
+
+    def reports(self) -> list[RaceReport]:
+        """Reports since the last call, oldest first."""
+        reports = [RaceReport.from_record(record) for record in self._records]
+        self._records.clear()
+        return reports
+
+    def counters(self) -> dict[str, int]:
+        """The counters that the device has, by name."""
+        if self._is_core:
+            return {"reports_dropped": self._session.read("REPORTS_DROPPED")}
+        return self._session.read_from("ACCESSES")
+
+    def _send(self) -> None:
+        self._session.push(self._sm, self._batch)
+        self.pushed += len(self._batch)
+        self._since_pull += len(self._batch)
+        self._batch.clear()
+        if self._since_pull >= self._pull_every:
+            self._pull()
+
+    def _drain(self) -> None:
+        """Wait until the device has nothing unfinished.
+
+        Credit says that the detector has taken everything, its status that it is done with it;
+        the status alone would not know of what still waits in the channel.
+        """
+        session, sm = self._session, self._sm
+        wait_until(lambda: session.is_empty(sm), f"take what was pushed to channel {sm}")
+        wait_until(self._is_idle, "finish what it has taken")
+
+    def _is_idle(self) -> bool:
+        if self._session.field("STATUS", "idle"):
+            return True
+        self._pull()  # reports that find no room keep it busy
+        return False
+
+    def _pull(self) -> None:
+        self._since_pull = 0
+        if records := self._session.pull(_REPORTS):
+            self._records += records
+            self._free_ring()

@@ -1,0 +1,93 @@
+"""How an access stands to the last one of its entry: what the decision tables ask of both.
+
+Ref: ScoRD (ISCA'20) Section IV-A, Tables III and IV.
+"""
+
+from __future__ import annotations
+
+from amaranth.hdl import Module
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from racetrap.golden_model.scord.params import FILTER_BIN_BITS, FILTER_BITS, ScordParams
+
+__all__ = ["AccessRelation", "access_identity", "access_relation", "identify"]
+
+
+#: Fields that packets and entries have in common.
+_SHARED_FIELDS = ("filter", "block", "warp", "barrier_id")
+
+
+def access_identity(params: ScordParams) -> data.StructLayout:
+    """Who accessed what, with which locks and since which barrier: as in a packet and an entry."""
+    return data.StructLayout({
+        "filter": FILTER_BITS,
+        "block": params.block_bits,
+        "warp": params.warp_bits,
+        "barrier_id": params.barrier_id_bits,
+        "tag": params.tag_bits,
+    })  # fmt: skip
+
+
+def identify(identity: data.View, access: data.View, tag):
+    """Statements that let ``identity`` be that of a packet or an entry with this tag."""
+    return [
+        *(getattr(identity, name).eq(getattr(access, name)) for name in _SHARED_FIELDS),
+        identity.tag.eq(tag),
+    ]
+
+
+def access_relation() -> data.StructLayout:
+    """What two accesses have in common, and whether locks were held at each.
+
+    ``own_warp`` is the same warp of the same block.
+    """
+    return data.StructLayout({
+        "own_warp": 1,
+        "same_block": 1,
+        "same_barrier": 1,
+        "same_unit": 1,
+        "locked": 1,
+        "last_locked": 1,
+        "common_lock": 1,
+    })  # fmt: skip
+
+
+def _holds_a_key(filter_bits):
+    """Whether a lock filter is not empty: both of its bins have a bit."""
+    return filter_bits[:FILTER_BIN_BITS].any() & filter_bits[FILTER_BIN_BITS:].any()
+
+
+class AccessRelation(wiring.Component):
+    """Compares two accesses.  Combinational.
+
+    Parameters
+    ----------
+    params : ScordParams
+        Configuration.
+
+    Members
+    -------
+    i, i_last : ``In(access_identity(params))``
+        The access, and the one before it.
+    o : ``Out(access_relation())``
+        What they have in common.
+    """
+
+    def __init__(self, params: ScordParams):
+        identity = access_identity(params)
+        super().__init__({"i": In(identity), "i_last": In(identity), "o": Out(access_relation())})
+
+    def elaborate(self, platform):
+        m = Module()
+        access, last = self.i, self.i_last
+        m.d.comb += [
+            self.o.same_block.eq(access.block == last.block),
+            self.o.own_warp.eq((access.block == last.block) & (access.warp == last.warp)),
+            self.o.same_barrier.eq(access.barrier_id == last.barrier_id),
+            self.o.same_unit.eq(access.tag == last.tag),
+            self.o.locked.eq(_holds_a_key(access.filter)),
+            self.o.last_locked.eq(_holds_a_key(last.filter)),
+            self.o.common_lock.eq(_holds_a_key(access.filter & last.filter)),
+        ]
+        return m
