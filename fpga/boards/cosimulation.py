@@ -31,13 +31,23 @@ from racetrap.sim.cpu.recorder import record
 from racetrap.sim.gpu.micro_benchmarks import MICRO_BENCHMARKS
 from racetrap.sim.verilator import BuiltModel, build_component
 
-__all__ = ["DIVISOR", "build_device", "play", "play_programs", "program_traces"]
+__all__ = [
+    "DIVISOR",
+    "SCORD_BENCH",
+    "SIGRACE_BENCH",
+    "build_device",
+    "play",
+    "play_programs",
+    "program_plan",
+    "program_traces",
+]
 
 #: Clock cycles of a bit in co-simulation: the least that the link takes, for short runs.
 DIVISOR = 8
 
 _RANDOM_EVENTS = 60
-_SCORD_BENCH, _SIGRACE_BENCH = (
+#: The benches' modules.
+SCORD_BENCH, SIGRACE_BENCH = (
     f"racetrap.fpga.boards.{name}" for name in ("pin_bench", "sigrace_bench")
 )
 
@@ -106,7 +116,7 @@ def play(
         If the simulator crashes or stalls.
     """
     plan = {"benchmarks": list(benchmarks), "core": board.core}
-    return run(build_device(board, params), _SCORD_BENCH, folder, plan, seed=1)
+    return run(build_device(board, params), SCORD_BENCH, folder, plan, seed=1)
 
 
 def program_traces(
@@ -165,12 +175,19 @@ def play_programs(
     SimulationError
         If the simulator crashes or stalls.
     """
+    plan = program_plan(folder, traces, environment)
+    return run(build_device(board, params), SIGRACE_BENCH, folder, plan, seed=1)
+
+
+def program_plan(
+    folder: Path, traces: Mapping[str, ThreadTrace], environment: str = "multiplex"
+) -> dict[str, Any]:
+    """What the bench must know to play programs, whose traces are written into ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
     files = {name: str(folder.resolve() / f"{name}.trace") for name in traces}
     for name, trace in traces.items():
         trace.write_binary(Path(files[name]))
-    plan = {"programs": files, "environment": environment}
-    return run(build_device(board, params), _SIGRACE_BENCH, folder, plan, seed=1)
+    return {"programs": files, "environment": environment}
 
 
 def main(name: str, preset: str = "scord-local") -> int:
