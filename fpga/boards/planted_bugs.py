@@ -19,9 +19,16 @@ from types import MappingProxyType
 from amaranth.lib import wiring
 
 from racetrap.fpga import boards
-from racetrap.fpga.boards.cosimulation import build_device
+from racetrap.fpga.boards.cosimulation import (
+    SCORD_BENCH,
+    SIGRACE_BENCH,
+    build_device,
+    program_plan,
+    program_traces,
+)
 from racetrap.fpga.boards.table import board_params, find_board
 from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.sim.cocotb_run import RunResult, run
 from racetrap.sim.generate_rtl import use_package
 from racetrap.sim.verilator import BuiltModel, Patch, build_component
@@ -31,6 +38,8 @@ __all__ = ["PLANTED_BUGS", "PlantedBug", "play_with"]
 _PACKAGE = "racetrap.fpga.boards"
 #: The second finds the metadata that the first has left, unless a launch clears it.
 _BENCHMARKS = ("race_interwarp_none-lock_waw", "norace_interwarp_blklock_waw")
+#: One small program with threads, and a random one whose conflict logs become full.
+_PROGRAMS, _SEEDS = ("create_before_data",), (3,)
 
 
 @dataclass(frozen=True)
@@ -43,14 +52,21 @@ class PlantedBug:
         Name of the board.
     patch : Patch
         The slip; its file is in this folder.
+    preset : str
+        What the board has.
     """
 
     board: str
     patch: Patch
+    preset: str = "scord-local"
 
 
 def _bug(board: str, file: str, before: str, after: str) -> PlantedBug:
     return PlantedBug(board, Patch(file, before, after))
+
+
+def _sigrace_bug(before: str, after: str) -> PlantedBug:
+    return PlantedBug("ulx3s-85f", Patch("sigrace_top.py", before, after), "sigrace-tiny")
 
 
 PLANTED_BUGS: Mapping[str, PlantedBug] = MappingProxyType({
@@ -89,11 +105,20 @@ PLANTED_BUGS: Mapping[str, PlantedBug] = MappingProxyType({
         "ulx3s-85f", "scord_top.py", "zip(link.o_record, system.i_transaction, strict=True)",
         "zip(link.o_record, reversed(system.i_transaction), strict=True)",
     ),
+    # SigRace
+    "events-swapped": _sigrace_bug("system.i_event[unit])", "system.i_event[units - 1 - unit])"),
+    "traps-swapped": _sigrace_bug("link.i_record[unit])", "link.i_record[units - 1 - unit])"),
+    "traps-lost-under-back-pressure": _sigrace_bug(
+        "            carry(m, system.o_trap[unit], link.i_record[unit])\n",
+        "            carry(m, system.o_trap[unit], link.i_record[unit])\n"
+        "            m.d.comb += system.o_trap[unit].ready.eq(1)\n",
+    ),
+    "rollback-not-lit": _sigrace_bug("race=system.irq", "race=0"),
 })  # fmt: skip
 
 
 def play_with(bug: PlantedBug, folder: Path) -> RunResult:
-    """Play some micro-benchmarks and an overload on a board's device with a bug.
+    """Play some micro-benchmarks and an overload, or programs, on a board's device with a bug.
 
     Parameters
     ----------
@@ -110,18 +135,21 @@ def play_with(bug: PlantedBug, folder: Path) -> RunResult:
         If the simulator crashes or stalls.
     """
     board = find_board(bug.board)
-    params = board_params(board, "scord-local")
-    if not isinstance(params, ScordParams):
-        raise TypeError(f"Parameters must be of ScoRD, not {params!r}")
+    params = board_params(board, bug.preset)
     good = build_device(board, params)
     key = hashlib.sha256(json.dumps(asdict(bug)).encode()).hexdigest()[:16]
     model = replace(good, folder=good.folder.with_name(f"{good.folder.name}-{key}"))
     build_component(model, lambda: _planted(bug, model, params))
+    if isinstance(params, SigraceParams):
+        plan = program_plan(folder, program_traces(params, _PROGRAMS, _SEEDS))
+        return run(model, SIGRACE_BENCH, folder, plan, seed=1)
     plan = {"benchmarks": _BENCHMARKS, "core": board.core}
-    return run(model, f"{_PACKAGE}.pin_bench", folder, plan, seed=1)
+    return run(model, SCORD_BENCH, folder, plan, seed=1)
 
 
-def _planted(bug: PlantedBug, model: BuiltModel, params: ScordParams) -> wiring.Component:
+def _planted(
+    bug: PlantedBug, model: BuiltModel, params: ScordParams | SigraceParams
+) -> wiring.Component:
     """The device of a copy of this package with the bug."""
     copy = model.folder / "boards"
     shutil.copytree(boards.__path__[0], copy, ignore=shutil.ignore_patterns("__pycache__"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from dataclasses import dataclass
+from typing import Protocol
 
 import serial
 
@@ -20,13 +21,30 @@ from racetrap.golden_model.link.frames import (
     encode,
 )
 
-__all__ = ["HostLink", "LineCounts", "LinkError", "RefusedError"]
+__all__ = ["HostLink", "LineCounts", "LinkError", "Port", "RefusedError"]
 
 _SEQUENCES = 256
 #: Bits on the line of one byte: start, eight data, stop.
 _BITS_PER_BYTE = 10
 #: A read waits at most so long, so that a deadline is met to that.
 _SLICE_S = 0.02
+
+
+class Port(Protocol):
+    """An open serial port, as pyserial has them."""
+
+    @property
+    def in_waiting(self) -> int:
+        """Bytes that have come and were not read."""
+
+    def read(self, size: int, /) -> bytes:
+        """Up to so many bytes, after a short wait for the first."""
+
+    def write(self, data: bytes, /) -> int | None:
+        """Send bytes."""
+
+    def close(self) -> None:
+        """End."""
 
 
 class LinkError(Exception):
@@ -84,8 +102,8 @@ class HostLink:
 
     Parameters
     ----------
-    port : str
-        Serial port, or a URL that pyserial knows, such as ``socket://host:4000``.
+    port : str or Port
+        Serial port, a URL that pyserial knows, such as ``socket://host:4000``, or one that is open.
     baud : int
         Bits a second.
     timeout_s : float
@@ -104,19 +122,17 @@ class HostLink:
         From every method: if the port cannot be opened, is lost, or nothing answers.
     """
 
-    def __init__(self, port: str, baud: int = 1_000_000, timeout_s: float = 0.25, retries: int = 8):
-        self._name, self._baud = port, baud
+    def __init__(
+        self, port: str | Port, baud: int = 1_000_000, timeout_s: float = 0.25, retries: int = 8
+    ):
+        self._name, self._baud = str(port), baud
         self._timeout_s, self._retries = timeout_s, retries
         self._sequence = 0
         self._decoder = Decoder()
         self._frames: deque[Frame] = deque()
         self.counts = LineCounts()
         self._is_met = False  # a device has answered
-        try:
-            self._port = serial.serial_for_url(port, baudrate=baud, timeout=_SLICE_S)
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise LinkError(f"Port {port} cannot be opened: {reason}") from error
+        self._port = _open(port, baud) if isinstance(port, str) else port
 
     def __enter__(self) -> HostLink:
         return self
@@ -223,3 +239,11 @@ class HostLink:
         self.counts.bytes_received += len(data)
         self._frames += decoder.feed(data)
         self.counts.bad_frames = decoder.bad_crc + decoder.bad_length + decoder.too_long
+
+
+def _open(port: str, baud: int) -> Port:
+    try:
+        return serial.serial_for_url(port, baudrate=baud, timeout=_SLICE_S)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise LinkError(f"Port {port} cannot be opened: {reason}") from error

@@ -6,8 +6,10 @@ from typing import Protocol
 
 from racetrap.golden_model.sigrace.core_unit import CoreUnit
 from racetrap.golden_model.sigrace.environment import Command
+from racetrap.golden_model.sigrace.packets import CoreEvent
+from racetrap.golden_model.sigrace.params import SigraceParams
 
-__all__ = ["Listener"]
+__all__ = ["Listener", "RecordingUnit"]
 
 
 class Listener(Protocol):
@@ -24,3 +26,27 @@ class Listener(Protocol):
 
     def analysis_unit(self) -> CoreUnit:
         """The core unit that executes the next epoch in Analysis mode."""
+
+
+class RecordingUnit(CoreUnit):
+    """Core unit that remembers its events.
+
+    Parameters
+    ----------
+    params : SigraceParams
+        Configuration.
+
+    Attributes
+    ----------
+    events : list of CoreEvent
+        What it has taken.
+    """
+
+    def __init__(self, params: SigraceParams) -> None:
+        super().__init__(params)
+        self.events: list[CoreEvent] = []
+
+    def take(self, event: CoreEvent) -> None:
+        """Take an event without a step."""
+        self.events.append(event)
+        super().take(event)

@@ -9,7 +9,8 @@ import click
 
 from racetrap.generators.presets import find_preset, with_settings
 from racetrap.generators.system import Params
-from racetrap.golden_model.trace import Trace, read_trace
+from racetrap.golden_model.sigrace.environment import ENVIRONMENTS
+from racetrap.golden_model.trace import read_trace
 from racetrap.output import (
     ExitStatus,
     fail,
@@ -138,21 +139,25 @@ def _wanted(
     "--timeout", type=click.FloatRange(min=0, min_open=True), default=0.25, show_default=True,
     help="Seconds after which a request without a reply is sent again.",
 )  # fmt: skip
+@click.option(
+    "--environment", type=click.Choice(ENVIRONMENTS), default="fixed", show_default=True,
+    help="How threads are put on cores.",
+)  # fmt: skip
 @json_option
 def run(
     trace_file: str, port: str, baud: int, preset_name: str | None, board_name: str | None,
-    settings: tuple[str, ...], timeout: float, json_file: str | None,
+    settings: tuple[str, ...], timeout: float, environment: str, json_file: str | None,
 ) -> None:  # fmt: skip
-    """Stream the trace file TRACE to a board and compare its reports with the golden model.
+    """Stream the trace file TRACE to a board and compare what it finds with the golden model.
+
+    A trace of a GPU is for a board with ScoRD, one of a program with threads for SigRace.
 
     Exit status: 0 no race, 1 races found, 2 bad input, 3 board and golden model disagree, no
     board answers, it has another configuration, or it was lost.
     """
     with input_errors():
         trace = read_trace(trace_file)
-        if not isinstance(trace, Trace):
-            raise ValueError(f"Trace must be one of scord, not {trace.header.system}")
         wanted = _wanted(preset_name, board_name, settings)
     from racetrap.fpga_run import run_on_board  # the serial port is not needed elsewhere
 
-    run_on_board(trace_file, trace, port, baud, timeout, wanted, json_file)
+    run_on_board(trace_file, trace, port, baud, timeout, wanted, environment, json_file)

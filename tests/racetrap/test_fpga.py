@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sigrace_device import sigrace_device
 from virtual_device import Fault, core_device, on_terminal, scord_device
 
 from racetrap.fpga.boards import build as build_module
@@ -21,6 +22,8 @@ from racetrap.sim.gpu.random_events import random_events
 from racetrap.sim.gpu.scheduler import FIXED_SCHEDULES, Placement, run
 
 _BOARD = "ulx3s-85f"
+_EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+_TAKE_TURNS = ("--environment", "multiplex")
 
 
 @pytest.fixture
@@ -110,6 +113,44 @@ def test_what_is_printed(racetrap, params, racy):
     )
 
 
+@pytest.mark.parametrize(("name", "status"), [("unlocked-sum", 1), ("locked-sum", 0)])
+def test_threads_as_check_finds_them(racetrap, name, status):
+    path = _EXAMPLES / f"{name}.trace"
+    params = board_params(BOARDS[_BOARD], "sigrace-tiny")
+    checked = racetrap("check", path, "--preset", "sigrace-tiny", *_TAKE_TURNS, "--json", "-")
+    with on_terminal(sigrace_device(params).receive) as port:
+        options = ("--port", port, *_TAKE_TURNS, "--timeout", 2)
+        ran = racetrap("fpga", "run", path, *options, "--json", "-")
+        printed = racetrap("fpga", "run", path, *options)
+    assert ran.exit_code == printed.exit_code == checked.exit_code == status
+    mine, golden = json.loads(ran.stdout), json.loads(checked.stdout)
+    keys = ("races", "static", "conflicts", "false_positives", "statistics", "events")
+    assert [mine[key] for key in keys] == [golden[key] for key in keys]
+    assert (mine["configuration"], mine["environment"]) == (
+        f"sigrace-tiny on {_BOARD}",
+        "multiplex",
+    )
+    assert mine["conflict_records"] == mine["conflicts"] == status
+    assert mine["line"]["host"]["resends"] == 0
+    assert f"agree in all {status} records of conflicts and " in printed.stdout
+
+
+def test_threads_that_do_not_fit(racetrap):
+    params = board_params(BOARDS[_BOARD], "sigrace-tiny")
+    with on_terminal(sigrace_device(params).receive) as port:
+        result = racetrap("fpga", "run", _EXAMPLES / "locked-sum.trace", "--port", port)
+    assert result.exit_code == 2
+    assert "must be at most the 2 contexts in environment fixed, not 3" in result.stderr
+
+
+def test_threads_that_differ(racetrap):
+    device = sigrace_device(board_params(BOARDS[_BOARD], "sigrace-tiny"))
+    device._target.rdm.queues[1].push = lambda _: None  # so no conflict is found
+    path = _EXAMPLES / "unlocked-sum.trace"
+    message = _error(racetrap, device.receive, path, *_TAKE_TURNS, timeout=2)
+    assert "Conflict log must have 1 records, not 0" in message
+
+
 def test_preset_of_a_board(racetrap, racy):
     params = board_params(BOARDS[_BOARD], "scord-local")
     with on_terminal(scord_device(params).receive) as port:
@@ -143,9 +184,12 @@ def test_a_core_that_drops_reports(racetrap, tmp_path):
     assert f"{dropped} of them without a report for lack of room on the board" in result.stdout
 
 
-def _error(racetrap, device, trace: str | Path, *options: object, fault: Fault | None = None):
+def _error(
+    racetrap, device, trace: str | Path, *options: object, fault: Fault | None = None,
+    timeout: float = 0.05,
+):  # fmt: skip
     with on_terminal(device, fault) as port:
-        result = racetrap("fpga", "run", trace, "--port", port, "--timeout", 0.05, *options)
+        result = racetrap("fpga", "run", trace, "--port", port, "--timeout", timeout, *options)
     assert (result.exit_code, result.stdout) == (3, "")
     return result.stderr
 
@@ -187,6 +231,14 @@ def test_bad_input(racetrap, params, racy):
             result = racetrap("fpga", "run", racy, "--port", port, *options)
         assert result.exit_code == 2
         assert words in result.stderr
+
+
+def test_trace_for_the_other_detector(racetrap, params):
+    with on_terminal(scord_device(params).receive) as port:
+        result = racetrap("fpga", "run", _EXAMPLES / "locked-sum.trace", "--port", port)
+    assert (result.exit_code, result.stderr) == (
+        2, "racetrap: Configuration must be one of sigrace for this trace, not scord-tiny.\n"
+    )  # fmt: skip
 
 
 def test_trace_of_a_larger_gpu(racetrap, params, racy):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from thread_programs import random_run
 from thread_traces import random_thread_trace
 
 from racetrap.golden_model.sigrace.block import Block
@@ -13,6 +12,7 @@ from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.playback import CoreCommand, Environment, play
 from racetrap.golden_model.threads.thread_trace import ThreadTrace
+from racetrap.sim.cpu.random_run import random_run
 from racetrap.sim.evaluation.sigrace.blocks import Blocks
 from racetrap.sim.evaluation.sigrace.execution import Execution
 

@@ -95,7 +95,7 @@ def worst_scan() -> Scan:
     """Measure a message that meets full queues without a predecessor."""
     params = SIGRACE_PRESETS[_PRESET].params
     with FastSim(build_fast(_PRESET, params)) as sim:
-        sim.control()
+        sim.rdm.control()
         board = Scoreboard(params)
         check_commands(sim, board, params, [*_start(params), *_fill_queues(params)])
         last = [_access(0, 0, 1, 0), CoreCommand(0, 0, CoreEvent(CoreOp.SWITCH_OUT), OWN)]
@@ -123,13 +123,13 @@ def sustained(block_instructions: int = 2000, blocks: int = 24) -> Sustained:
         for core in range(params.cores)
     ]
     with FastSim(build_fast(_PRESET, params)) as sim:
-        sim.control()
+        sim.rdm.control()
         board = Scoreboard(params)
         check_commands(sim, board, params, [*_start(params), *_fill_queues(params)])
-        sim.clear_counters()
+        sim.rdm.clear_counters()
         board.clear_counters()
         result = check_commands(sim, board, params, commands)
-        counters = sim.counters()
+        counters = sim.rdm.counters()
         ends = [
             cycle
             for step, cycle in zip(sim.rdm_steps(), sim.rdm_cycles(), strict=True)

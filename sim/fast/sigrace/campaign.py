@@ -110,11 +110,11 @@ def _timing(random: Random) -> Timing:
 def _software(sim: FastSim, board: Scoreboard, random: Random) -> None:
     """What software does before a run."""
     on = random.random() < 0.9
-    sim.control(enable=on, irq_enable=random.random() < 0.5)
+    sim.rdm.control(enable=on, irq_enable=random.random() < 0.5)
     board.enable(on)
     for name in ("flush", "clear_log", "clear_counters"):
         if random.random() < 0.5:
-            getattr(sim, name)()
+            getattr(sim.rdm, name)()
             getattr(board, name)()
 
 

@@ -84,7 +84,7 @@ def check_commands(
                 _compare_unit(sim, board, params, core, context)
         for step in sim.rdm_steps():
             board.rdm_step(step)
-    board.finish(sim.log(), sim.reasons, sim.counters())
+    board.finish(sim.rdm.log(), sim.rdm.reasons, sim.rdm.counters())
     stats = sim.stats
     return RunResult(
         board.events - before[0],
@@ -141,7 +141,7 @@ def _play(
     messages = sum(board.messages_due(*place) for place in places)
     if board.rdm.enabled:
         sim.run(program, messages, board.traps_due())
-        sim.wait_idle()
+        sim.rdm.wait_idle()
     else:
         _run_ignored(sim, board, program, messages)
 
@@ -152,6 +152,6 @@ def _run_ignored(sim: FastSim, board: Scoreboard, program: Program, messages: in
     goal = board.rdm.counters["ignored"] + messages
     sim.run(program, 0, board.traps_due())
     end = sim.stats.cycles + sim.timing.watchdog
-    while sim.counters()["ignored"] < goal:
+    while sim.rdm.counters()["ignored"] < goal:
         if sim.stats.cycles > end:
             raise SimulationError(f"Messages ignored must become {goal}")

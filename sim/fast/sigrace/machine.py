@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from racetrap.golden_model.sigrace.core_unit import CoreUnit
 from racetrap.golden_model.sigrace.environment import OWN, Command, CoreCommand
-from racetrap.golden_model.sigrace.packets import CoreEvent
+from racetrap.golden_model.sigrace.listener import RecordingUnit
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.result import SigraceResult
 from racetrap.golden_model.sigrace.sigrace import Sigrace
@@ -48,18 +48,6 @@ class MachineRun:
     cycles: int
 
 
-class _AnalysisUnit(CoreUnit):
-    """Golden core unit that remembers its events."""
-
-    def __init__(self, params: SigraceParams, events: list[CoreEvent]) -> None:
-        super().__init__(params)
-        self._events = events
-
-    def take(self, event: CoreEvent) -> None:
-        self._events.append(event)
-        super().take(event)
-
-
 class _Machine:
     """Does on the hardware what the golden model's software asks of its own.
 
@@ -73,10 +61,10 @@ class _Machine:
         self._sim, self._board = sim, Scoreboard(model.params)
         self._analyser, self._analysis_board = analyser, Scoreboard(model.params)
         self._commands: list[Command] = []
-        self._analysis: list[CoreEvent] = []
+        self._analysis: list[RecordingUnit] = []
         self.events = self.messages = self.rdm_steps = self.cycles = 0
-        sim.control()
-        analyser.control(enable=False)
+        sim.rdm.control()
+        analyser.rdm.control(enable=False)
         self._analysis_board.enable(False)
 
     def command(self, command: Command) -> None:
@@ -84,16 +72,17 @@ class _Machine:
 
     def flush(self) -> None:
         self.play()
-        self._sim.flush()
+        self._sim.rdm.flush()
         self._board.flush()
 
     def clear_log(self) -> None:
         self.play()
-        self._sim.clear_log()
+        self._sim.rdm.clear_log()
         self._board.clear_log()
 
     def analysis_unit(self) -> CoreUnit:
-        return _AnalysisUnit(self._params, self._analysis)
+        self._analysis.append(RecordingUnit(self._params))
+        return self._analysis[-1]
 
     def play(self) -> None:
         """Let the hardware catch up, and compare; conflict log and reasons, too."""
@@ -107,13 +96,14 @@ class _Machine:
     def finish(self, result: SigraceResult) -> MachineRun:
         """Do what is left; ``Mismatch`` if the golden model in the loop found other conflicts."""
         self.play()
-        commands = (CoreCommand(0, 0, event, OWN) for event in self._analysis)
+        events = [event for unit in self._analysis for event in unit.events]
+        commands = (CoreCommand(0, 0, event, OWN) for event in events)
         check_commands(self._analyser, self._analysis_board, self._params, commands)
         conflicts = self._board.rdm.counters["conflicts"]
         if conflicts != result.conflicts:
             raise Mismatch(f"Conflicts must number {result.conflicts}, not {conflicts}")
         return MachineRun(
-            result, self.events, self.messages, self.rdm_steps, len(self._analysis), self.cycles
+            result, self.events, self.messages, self.rdm_steps, len(events), self.cycles
         )
 
 

@@ -6,26 +6,22 @@ Ref: SigRace (ISCA'09) Sections 3 and 4.3.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from racetrap.golden_model.sigrace.environment import Remap
-from racetrap.golden_model.sigrace.packets import CoreEvent, CoreStep, LogEntry, RdmStep, Trap
-from racetrap.golden_model.sigrace.params import WORD_BITS, SigraceParams
+from racetrap.golden_model.sigrace.packets import CoreEvent, CoreStep, RdmStep, Trap
+from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.sim.fast.build import FastModel
 from racetrap.sim.fast.packing import pack_records, unpack_records, words_of
 from racetrap.sim.fast.sigrace.library import FUNCTIONS, SimStats, Timing
 from racetrap.sim.fast.simulation import Simulation, SimulationError, words_at
+from racetrap.sim.sigrace.rdm_software import RdmSoftware, remap_fields
 
 __all__ = ["FastSim", "Program"]
-
-_STATUS_IDLE, _STATUS_REASONS = 1 << 0, 8
-_CONTROL_ENABLE, _CONTROL_IRQ_ENABLE = 1 << 0, 1 << 1
-_CONTROL_FLUSH, _CONTROL_CLEAR_LOG, _CONTROL_CLEAR_COUNTERS = 1 << 8, 1 << 9, 1 << 10
-_PENDING_REASONS = 7
 
 
 @dataclass
@@ -62,6 +58,8 @@ class FastSim(Simulation[Timing, SimStats]):
 
     Attributes
     ----------
+    rdm : RdmSoftware
+        Registers of the RDM.
     seconds : float
         Seconds of the processor that all runs of the hardware took.
 
@@ -78,65 +76,14 @@ class FastSim(Simulation[Timing, SimStats]):
         self._params = model.params
         self._units = model.params.cores * model.params.contexts
         self._buffers: dict[object, NDArray] = {}  # what the library points to
-        self._control = 0
+        self.rdm = RdmSoftware(self, model.params, self._wait_until)
         self.seconds = 0.0
 
-    # Registers --------------------------------------------------------------------------
-
-    def control(self, *, enable: bool = True, irq_enable: bool = False) -> None:
-        """Switch checking, and the interrupt, on or off."""
-        self._control = _CONTROL_ENABLE * enable | _CONTROL_IRQ_ENABLE * irq_enable
-        self.write("CONTROL", self._control)
-
-    def flush(self) -> None:
-        """Empty the BlockHistoryQueues."""
-        self.write("CONTROL", self._control | _CONTROL_FLUSH)
-        self.wait_idle()
-
-    def clear_log(self) -> None:
-        """Empty the conflict log."""
-        self.write("CONTROL", self._control | _CONTROL_CLEAR_LOG)
-        self.wait_idle()
-
-    def clear_counters(self) -> None:
-        """Set all counters to 0."""
-        self.write("CONTROL", self._control | _CONTROL_CLEAR_COUNTERS)
-
-    def wait_idle(self) -> None:
-        """Poll the status until the RDM is idle."""
+    def _wait_until(self, is_done: Callable[[], bool], what: str) -> None:
         end = self.stats.cycles + self._timing.watchdog
-        while not self.read("STATUS") & _STATUS_IDLE:
+        while not is_done():
             if self.stats.cycles > end:
-                raise SimulationError(
-                    f"Status must become idle within {self._timing.watchdog} cycles"
-                )
-
-    @property
-    def reasons(self) -> int:
-        """``Reason`` of the rollback request."""
-        return self.read("STATUS") >> _STATUS_REASONS & _PENDING_REASONS
-
-    def counters(self) -> dict[str, int]:
-        """All event counters, by register name in lower case."""
-        return self.read_from("MESSAGES")
-
-    def log(self) -> list[LogEntry]:
-        """The conflict log, oldest entry first."""
-        return [self._log_entry(number) for number in range(self.read("LOG_COUNT"))]
-
-    def _log_entry(self, number: int) -> LogEntry:
-        params, entry = self._params, 0
-        for word in range(params.log_words):
-            self.write("LOG_SELECT", number << 16 | word)
-            entry |= self.read("LOG_DATA") << word * WORD_BITS
-        fields = params.log_layout.unpack(entry)
-        for name in ("thread_timestamp", "other_timestamp"):
-            fields[name] = tuple(
-                fields[name] >> index * params.timestamp_bits & params.max_counter
-                for index in range(params.threads)
-            )
-        del fields["unused"]
-        return LogEntry(**fields)
+                raise SimulationError(f"RDM must {what} within {self._timing.watchdog} cycles")
 
     # A run ------------------------------------------------------------------------------
 
@@ -152,10 +99,7 @@ class FastSim(Simulation[Timing, SimStats]):
         """
         for unit, events in enumerate(program.events):
             self._load(unit, events, program.stops[unit] if program.stops else [])
-        rows = [
-            (self._unit(remap), due, remap.core | remap.context << 8, _mapping(remap))
-            for remap, due in program.remaps
-        ]
+        rows = [(self._unit(remap), due, *self._writes(remap)) for remap, due in program.remaps]
         remaps = self._buffers["remaps"] = np.array(rows, dtype=np.uint64)
         select, mapping = map(self._registers.address, ("MAP_SELECT", "MAP"))
         self._library.sim_remaps(self._sim, remaps.ctypes.data, len(rows), select, mapping)
@@ -164,6 +108,10 @@ class FastSim(Simulation[Timing, SimStats]):
         self.seconds += time.process_time() - started
         if failed:
             raise SimulationError(self._failure())
+
+    def _writes(self, remap: Remap) -> list[int]:
+        """Values of MAP_SELECT and MAP."""
+        return [self._registers.pack(name, **fields) for name, fields in remap_fields(remap)]
 
     def _unit(self, place: Remap) -> int:
         return place.core * self._params.contexts + place.context
@@ -216,8 +164,3 @@ class FastSim(Simulation[Timing, SimStats]):
             return []
         pointer = self._library.sim_rdm_cycles(self._sim)
         return np.ctypeslib.as_array(pointer, shape=(count,)).tolist()
-
-
-def _mapping(remap: Remap) -> int:
-    """Value of register MAP."""
-    return 0 if remap.thread is None else remap.thread | 1 << 8

@@ -68,7 +68,7 @@ def _golden(commands: list[Command]) -> float:
 def _together(commands: list[Command]) -> tuple[float, float]:
     """Seconds of hardware and golden model with everything compared, and of the hardware."""
     with FastSim(build_fast(_PRESET, _PARAMS)) as sim:
-        sim.control()
+        sim.rdm.control()
         started = time.process_time()
         check_commands(sim, Scoreboard(_PARAMS), _PARAMS, commands)
         return time.process_time() - started, sim.seconds

@@ -1,4 +1,4 @@
-"""Builds that end badly: what is said of them, and what they leave."""
+"""Builds with tools that only leave files: what fits, what is said of the rest, what is left."""
 
 import json
 from pathlib import Path
@@ -11,18 +11,7 @@ from racetrap.fpga.boards.table import board_params, find_board
 
 _BOARD = find_board("ice40-hx8k")
 _PLACING = '"$NEXTPNR_ICE40" --seed 1 --report timing.json'
-
-
-@pytest.fixture
-def attempt(monkeypatch, tmp_path):
-    """Build for the iCE40 board with tools whose last words are in ``said``."""
-    monkeypatch.setattr(module, "prepare", lambda *_, seed: _Plan())
-
-    def run(said):
-        monkeypatch.setattr(module, "_run", said)
-        return build(_BOARD, board_params(_BOARD, "scord-local"), tmp_path)
-
-    return run
+_SCRIPT = "build_racetrap.sh"
 
 
 class _Plan:
@@ -30,55 +19,77 @@ class _Plan:
 
     def extract(self, folder):
         lines = ['"$YOSYS" x', f"{_PLACING} --asc x.asc", '"$ICEPACK" y']
-        Path(folder, f"{self.script}.sh").write_text("\n".join(lines))
+        Path(folder, _SCRIPT).write_text("\n".join(lines))
 
 
-def _tools(used, *, placing_fails=True):
-    """Tools whose packed design needs so many cells; placing it fails, if it has to."""
+class _Tools:
+    """Tools whose packed design needs so many cells."""
 
-    def run(folder, script):
-        report = {
-            "fmax": {"clk": {"achieved": 60.0, "constraint": 24.0}},
-            "utilization": {"ICESTORM_LC": {"used": used, "available": 7680}},
-        }
-        is_packing = script == "pack.sh"
-        if is_packing:
+    def __init__(self, used, *, fmax=60.0, fails=None):
+        self.runs = []
+        self._fmax, self._fails = fmax, fails
+        self._cells = {"ICESTORM_LC": {"used": used, "available": 7680}}
+
+    def __call__(self, folder, script, tools):
+        wanted = {name for name, tool in tools.items() if tool != "true"}
+        step = "packing" if script == "pack.sh" else "synthesis" if "YOSYS" in wanted else "placing"
+        self.runs.append(step)
+        if step == self._fails:
+            raise BoardError(f"{step} failed")
+        if step == "packing":
             (command,) = (folder / script).read_text().splitlines()
             assert command == f"{_PLACING} --pack-only"
-        (folder / "racetrap.json").touch()
-        if placing_fails and not is_packing:
-            raise BoardError("Unable to place cell x")
+        if step == "placing":
+            (folder / "racetrap.bin").touch()
+        clock = {"achieved": self._fmax, "constraint": 24.0}
+        report = {"fmax": {"clk": clock}, "utilization": self._cells}
         (folder / "timing.json").write_text(json.dumps(report))
+
+
+@pytest.fixture
+def attempt(monkeypatch, tmp_path):
+    """Build for the iCE40 board with such tools."""
+    monkeypatch.setattr(module, "prepare", lambda *_, seed: _Plan())
+
+    def run(tools):
+        monkeypatch.setattr(module, "_run", tools)
+        return build(_BOARD, board_params(_BOARD, "scord-local"), tmp_path, seed=4)
 
     return run
 
 
-def test_a_design_that_does_not_fit(attempt):
-    with pytest.raises(
-        BoardError,
-        match=r"^Design must fit iCE40HX8K of ice40-hx8k, not need 9,094 of 7,680 ICESTORM_LC$",
-    ):
-        attempt(_tools(9094))
-
-
-def test_a_design_that_fits_but_is_not_placed(attempt):
-    with pytest.raises(BoardError, match=r"^Unable to place cell x$"):
-        attempt(_tools(7000))
-
-
-def test_failed_synthesis_is_not_packed(attempt, tmp_path):
-    for name in ("racetrap.json", "timing.json", "racetrap.bin"):
-        (tmp_path / name).write_text("of a build before")
-
-    def run(folder, script):
-        raise BoardError(f"{script} failed")
-
-    with pytest.raises(BoardError, match=r"^build_racetrap\.sh failed$"):
-        attempt(run)
-    assert [path.name for path in tmp_path.iterdir()] == ["build_racetrap.sh"]
-
-
-def test_figures_of_a_build(attempt):
-    built = attempt(_tools(5000, placing_fails=False))
+def test_figures_and_files_of_a_build(attempt, tmp_path):
+    tools = _Tools(5000)
+    built = attempt(tools)
     assert built.utilization == {"ICESTORM_LC": (5000, 7680)}
-    assert (built.fmax, built.constraint, built.bitstream.name) == (60.0, 24.0, "racetrap.bin")
+    assert (built.fmax, built.constraint, built.seed) == (60.0, 24.0, 4)
+    assert built.bitstream == tmp_path / "racetrap.bin"
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {_SCRIPT, "pack.sh", "timing.json", "racetrap.bin"}
+    assert tools.runs == ["synthesis", "packing", "placing"]
+
+
+@pytest.mark.parametrize(
+    ("tools", "message", "runs"),
+    [
+        (
+            _Tools(9094),
+            r"^Design must fit iCE40HX8K of ice40-hx8k, not need 9,094 of 7,680 ICESTORM_LC$",
+            2,
+        ),
+        (_Tools(7000, fails="placing"), "^placing failed$", 3),
+        (_Tools(7000, fails="synthesis"), "^synthesis failed$", 1),
+        (
+            _Tools(7000, fmax=20.0),
+            r"^Clock of ice40-hx8k must be at most 20\.0 MHz with seed 4, not 24 MHz$",
+            3,
+        ),
+    ],
+)
+def test_a_build_that_fails_leaves_no_new_file(attempt, tmp_path, tools, message, runs):
+    (tmp_path / "racetrap.bin").write_text("of a build before")
+    with pytest.raises(BoardError, match=message):
+        attempt(tools)
+    assert len(tools.runs) == runs
+    assert [path.name for path in tmp_path.iterdir()] == ["racetrap.bin"]
+    assert (tmp_path / "racetrap.bin").read_text() == "of a build before"

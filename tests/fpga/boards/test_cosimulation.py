@@ -1,8 +1,8 @@
-"""Whole devices at their UART pins: all micro-benchmarks, reports equal to the golden model's."""
+"""Whole devices at their UART pins: every report and record is the golden model's."""
 
 import pytest
 
-from racetrap.fpga.boards.cosimulation import play
+from racetrap.fpga.boards.cosimulation import play, play_programs, program_traces
 from racetrap.fpga.boards.table import board_params, find_board
 
 
@@ -14,3 +14,18 @@ def test_micro_benchmarks_at_the_pins(name, tmp_path):
     assert [note["run"] for note in result.notes if not note["is_right"]] == []
     assert len(result.notes) == 32
     assert sum(note["reports"] for note in result.notes) >= 18
+
+
+#: With conflicts, one after the other, and without.
+_PROGRAMS = ("barrier_on_one_side", "rwlock_readers")
+
+
+def test_programs_at_the_pins(tmp_path):
+    board = find_board("ulx3s-85f")
+    params = board_params(board, "sigrace-tiny")
+    traces = program_traces(params, _PROGRAMS, seeds=[3])
+    result = play_programs(board, params, tmp_path, traces)
+    assert result.failures == []
+    assert [note["run"] for note in result.notes] == [*_PROGRAMS, "random-3"]
+    assert sum(note["records"] for note in result.notes) >= 15
+    assert sum(note["traps"] for note in result.notes) >= 60

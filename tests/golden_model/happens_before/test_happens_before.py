@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from thread_brute_force import brute_force_races
-from thread_programs import random_run, trace_of
 from thread_traces import random_thread_trace
 
 from racetrap.golden_model.happens_before import pairs
@@ -16,6 +15,7 @@ from racetrap.golden_model.threads.events import (
     ThreadEventKind,
 )
 from racetrap.golden_model.threads.race import RaceParty, ThreadRace
+from racetrap.sim.cpu.random_run import random_run, trace_of
 
 K = ThreadEventKind
 X, LOCK = 0x1000, 0x50

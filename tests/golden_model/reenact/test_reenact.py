@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from thread_programs import random_run, trace_of
 
 from racetrap.golden_model.happens_before.happens_before import HappensBefore
 from racetrap.golden_model.reenact.reenact import Reenact
 from racetrap.golden_model.threads.events import ThreadEvent, ThreadEventKind
 from racetrap.golden_model.threads.race import RaceParty, ThreadRace
+from racetrap.sim.cpu.random_run import random_run, trace_of
 
 K = ThreadEventKind
 X = 0x10000

@@ -6,12 +6,12 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from thread_programs import random_run, trace_of
 
 from racetrap.golden_model.happens_before.happens_before import HappensBefore
 from racetrap.golden_model.threads.events import SyncClass, ThreadEvent, ThreadEventKind
 from racetrap.golden_model.threads.thread_trace import ThreadTrace
 from racetrap.sim.cpu.injection import RemovalKind, inject, removable, remove
+from racetrap.sim.cpu.random_run import random_run, trace_of
 
 K = ThreadEventKind
 LOCK, BARRIER, X = 0x50, 0x90, 0x1000

@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 from sigrace_engine import engine_case, golden_blocks, set_of
 from sigrace_programs import ThreadProgram
-from thread_programs import random_run
 
 from racetrap.golden_model.sigrace.address_set import AddressSet
 from racetrap.golden_model.sigrace.packets import Cause
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
 from racetrap.golden_model.sigrace.signature import signature_of_granules
+from racetrap.sim.cpu.random_run import random_run
 from racetrap.sim.evaluation.sigrace.blocks import Blocks, make_blocks
 from racetrap.sim.evaluation.sigrace.execution import Execution
 

@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 from sigrace_programs import ThreadProgram
 from sigrace_results import EXISTING, HARDWARE, INJECTED, VERDICT, result
-from thread_programs import random_run
 
 from racetrap.generators.presets import find_preset
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.sim.cpu.errors import RecordError
+from racetrap.sim.cpu.random_run import random_run
 from racetrap.sim.evaluation.sigrace import hardware, runs
 from racetrap.sim.evaluation.sigrace.execution import Execution
 from racetrap.sim.evaluation.sigrace.hardware import run_hardware

@@ -19,5 +19,5 @@ def model():
 @pytest.fixture
 def sim(model):
     with FastSim(model, seed=7, timing=Timing(watchdog=_WATCHDOG)) as simulation:
-        simulation.control()
+        simulation.rdm.control()
         yield simulation

@@ -9,6 +9,7 @@ from racetrap.sim.fast.sigrace import campaign
 from racetrap.sim.fast.sigrace.campaign import run_case
 from racetrap.sim.fast.sigrace.simulation import FastSim
 from racetrap.sim.sigrace.knobs import KNOBS
+from racetrap.sim.sigrace.rdm_software import RdmSoftware
 
 
 @pytest.fixture
@@ -30,16 +31,16 @@ def test_case_agrees_and_can_be_repeated(model, small, number):
 
 
 @pytest.mark.parametrize(
-    ("method", "sentence"),
+    ("kind", "method", "sentence"),
     [
-        ("core_words", "steps missing"),
-        ("rdm_steps", "message missing"),
-        ("log", "Conflict log must have"),
+        (FastSim, "core_words", "steps missing"),
+        (FastSim, "rdm_steps", "message missing"),
+        (RdmSoftware, "log", "Conflict log must have"),
     ],
 )
-def test_difference_is_a_result(model, small, monkeypatch, method, sentence):
-    real = getattr(FastSim, method)
-    monkeypatch.setattr(FastSim, method, lambda self, *arguments: real(self, *arguments)[:0])
+def test_difference_is_a_result(model, small, monkeypatch, kind, method, sentence):
+    real = getattr(kind, method)
+    monkeypatch.setattr(kind, method, lambda self, *arguments: real(self, *arguments)[:0])
     assert sentence in run_case(Case(model, 1, 0)).difference
 
 

@@ -31,8 +31,8 @@ def test_one_block(sim, model):
     (step,) = sim.rdm_steps()
     assert (step.kind, step.core, step.thread) == (RdmStepKind.PUSH, 0, 0)
     assert len(sim.rdm_cycles()) == 1
-    assert sim.counters()["messages"] == 1
-    assert (sim.log(), sim.reasons) == ([], 0)
+    assert sim.rdm.counters()["messages"] == 1
+    assert (sim.rdm.log(), sim.rdm.reasons) == ([], 0)
 
 
 def test_a_remap_waits_for_its_messages(sim):
@@ -60,10 +60,10 @@ def test_silence_ends_the_run(sim):
 
 def test_simulations_are_independent(model):
     with FastSim(model) as one, FastSim(model) as other:
-        one.control()
+        one.rdm.control()
         one.run(Program([_BLOCK, []], [(Remap(0, 0, 0), 0)], [[(0, 1, 0)], []]), 1, 0)
         assert other.stats.cycles < one.stats.cycles
-        assert other.counters()["messages"] == 0
+        assert other.rdm.counters()["messages"] == 0
 
 
 @pytest.mark.parametrize(

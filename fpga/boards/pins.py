@@ -1,0 +1,112 @@
+"""A host at the UART pins of a simulated device: its own code, in a thread beside the simulation.
+
+The UART at the other end of the pins is cocotbext-uart's, not ours.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from cocotb.clock import Clock
+from cocotb.task import bridge, resume
+from cocotb.triggers import ClockCycles
+from cocotbext.uart import UartSink, UartSource
+
+from racetrap.fpga.host.client import HostLink
+from racetrap.golden_model.link.frames import Counters, Kind
+from racetrap.sim.cocotb_run import NOTES, PLAN
+from racetrap.sim.mismatch import Mismatch
+
+__all__ = ["Note", "run_host"]
+
+#: Takes a note on what was played.
+Note: TypeAlias = Callable[[dict[str, Any]], None]
+
+_CLOCK_NS = 10
+_RESET_CYCLES = 4
+_WAIT_NS = 1_000_000
+#: Seconds of real time that a reply may take: a simulation is slower than a board.
+_TIMEOUT_S = 60.0
+
+
+class _PinPort:
+    """Serial port of a host; time goes on only while the host reads or writes."""
+
+    def __init__(self, dut: Any, baud: int):
+        self._source = UartSource(dut.i_rx, baud=baud)
+        self._sink = UartSink(dut.o_tx, baud=baud)
+
+    def __str__(self) -> str:
+        return "the UART pins"
+
+    @property
+    def in_waiting(self) -> int:
+        return self._sink.count()
+
+    def read(self, size: int) -> bytes:
+        return resume(self._read)(size)
+
+    def write(self, data: bytes) -> None:
+        resume(self._source.write)(data)
+
+    def close(self) -> None:
+        """Nothing to do."""
+
+    async def _read(self, size: int) -> bytes:
+        await self._sink.wait(_WAIT_NS)
+        return bytes(self._sink.read_nowait(min(size, self._sink.count())))
+
+
+async def run_host(dut: Any, play: Callable[[HostLink, dict[str, Any], Note], bool]) -> None:
+    """Reset a device, let a host play at its pins, and check line and lights.
+
+    Parameters
+    ----------
+    dut : handle
+        The device.
+    play : callable
+        What the host does, given its link, the plan and where notes go; gives whether the
+        device has seen a race.
+
+    Raises
+    ------
+    Mismatch
+        If the line has lost something, or the lights are wrong.
+    """
+    path = Path(os.environ[PLAN])
+    plan = json.loads(path.read_text(encoding="utf-8"))
+    baud = 1_000_000_000 // (_CLOCK_NS * plan["divisor"])
+
+    def note(data: dict[str, Any]) -> None:
+        with path.with_name(NOTES).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(data) + "\n")
+
+    def host() -> bool:
+        link = HostLink(port, baud, _TIMEOUT_S)
+        is_race_seen = play(link, plan, note)
+        counters = Counters.from_payload(link.request(Kind.COUNTERS))
+        if any(counters[1:]) or link.counts.resends:
+            raise Mismatch(f"A good line must lose nothing, not {counters}")
+        return is_race_seen
+
+    await _start(dut)
+    port = _PinPort(dut, baud)
+    is_race_seen = await bridge(host)()
+    lights = int(dut.o_leds.value)
+    if lights & 0b1101 != 0b0001 | 0b0100 * is_race_seen:
+        raise Mismatch(
+            f"Lights must say link up, no error and race seen {is_race_seen}, not {lights:#06b}"
+        )
+
+
+async def _start(dut: Any) -> None:
+    dut.i_rx.value = 1
+    dut.rst.value = 1
+    Clock(dut.clk, _CLOCK_NS, "ns").start()
+    await ClockCycles(dut.clk, _RESET_CYCLES)
+    dut.rst.value = 0
+    await ClockCycles(dut.clk, _RESET_CYCLES)
