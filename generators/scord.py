@@ -21,7 +21,7 @@ _STATE_KINDS = {
     "fence_files": r"\.bank_\d+\..*fence_file",
     "tracker_pipelines": r"\.(tracker|gate)_\d+",
     "interleaver": r"\.interleaver",
-    "packet_fifos": r"\.bank_\d+\.(fifo|located)",
+    "packet_fifos": r"\.bank_\d+\.(fifo|decoder|located)",
     "report_fifos": r"\.bank_\d+\.reports",
     "metadata_windows": r"\.bank_\d+\.accessor",
     "check_pipelines": r"\.bank_\d+",

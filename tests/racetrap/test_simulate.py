@@ -118,8 +118,8 @@ def test_failed_tool_is_status_3(tmp_path, monkeypatch):
 def test_disagreement_is_status_3_and_says_how_to_repeat(tmp_path, monkeypatch):
     patch = Patch(
         "scord/detection_logic.py",
-        "with m.Elif(foreign_write & ~self._same_block & ~self._dev_fenced):",
-        "with m.Elif(foreign_write & ~self._same_block):",
+        "~self.i_fenced.dev & (~relation.same_block | ~self.i_fenced.blk)",
+        "~relation.same_block | ~self.i_fenced.dev & ~self.i_fenced.blk",
     )
     monkeypatch.setattr(bench_run, "build", functools.partial(bench_run.build, patch=patch))
     result = _call("scord-tiny", _trace(tmp_path / "t", fenced=True))

@@ -67,24 +67,23 @@ PLANTED_BUGS: dict[str, PlantedBug] = {
     ),
     "logic-block-fence-hides-read": _bug(
         "scord/detection_logic.py",
-        "self.i_entry.modified & ~self._blk_fenced & ~self._dev_fenced",
-        "self.i_entry.modified & ~self._dev_fenced",
+        "entry.modified & ~fenced.blk & ~fenced.dev",
+        "entry.modified & ~fenced.dev",
     ),
     "logic-shared-readers-forgotten": _bug(
         "scord/detection_logic.py",
-        "with m.Elif(~self._dev_fenced & (~self._blk_fenced | entry.dev_shared)):",
-        "with m.Elif(~self._dev_fenced & ~self._blk_fenced):",
+        "(~relation.same_block | ~self.i_fenced.blk | entry.dev_shared)",
+        "(~relation.same_block | ~self.i_fenced.blk)",
     ),
     "logic-lock-sets-not-met": _bug(
         "scord/detection_logic.py",
-        "                self.o_row.eq(Row.W9),\n"
-        "                after.filter.eq(entry.filter & self.i_packet.filter),\n",
-        "                self.o_row.eq(Row.W9),\n",
+        "merges = rows[Row.W9] | rows[Row.R8]",
+        "merges = rows[Row.R8]",
     ),
     "region-tag-too-short": _bug(
         "scord/region.py",
-        "self.o_tag.eq(unit >> self.o_entries_log2)",
-        "self.o_tag.eq((unit >> self.o_entries_log2) & 1)",
+        "self.o_tag.eq(unit >> entries_log2)",
+        "self.o_tag.eq((unit >> entries_log2) & 1)",
     ),
     "window-never-forwards": _bug(
         "scord/hazard_window.py",
@@ -92,7 +91,12 @@ PLANTED_BUGS: dict[str, PlantedBug] = {
         "matches[slot].eq(0)",
     ),
     "window-forwards-from-older-slot": _bug(
-        "scord/hazard_window.py", "newest & ~leaving & ~replaced", "newest & ~leaving"
+        "scord/hazard_window.py",
+        "newest & ~leaving & ~(matches & is_entering)",
+        "newest & ~leaving",
+    ),
+    "window-waits-for-no-answer": _bug(
+        "scord/hazard_window.py", "answer_claimed.data ^ needs_read", "answer_claimed.data"
     ),
     "pipeline-misses-older-result": _bug(
         "scord/check_pipeline.py",
@@ -100,9 +104,18 @@ PLANTED_BUGS: dict[str, PlantedBug] = {
         "with m.Elif(older_valid & ~older_valid):",
     ),
     "pipeline-owner-before-last": _bug(
-        "scord/check_pipeline.py",
-        "Mux(taken, step.own_blk_fence_id, step.owner_blk_fence_id)",
-        "step.owner_blk_fence_id",
+        "scord/decision_stage.py", ".eq(Mux(self._taken, own, owner))", ".eq(owner)"
+    ),
+    "pipeline-late-owner-not-looked-at": _bug(
+        "scord/check_pipeline.py", "fence_file.i_late.eq(is_late)", "fence_file.i_late.eq(0)"
+    ),
+    "decision-relation-before-last": _bug(
+        "scord/decision_stage.py",
+        "packet.follows & self._taken",
+        "packet.follows & ~packet.follows",
+    ),
+    "decision-fences-of-owner-before": _bug(
+        "scord/decision_stage.py", "getattr(last_fenced, scope) & ~self._taken", "executed"
     ),
     "accessor-read-error-ignored": _bug(
         "scord/metadata_accessor.py",
