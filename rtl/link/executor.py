@@ -172,8 +172,9 @@ class Executor(wiring.Component):
                     (Kind.COUNTERS, length == 0, "COUNTERS"),
                 ):
                     with m.Case(kind):
+                        # Whether it is good is known too late for the address of the memory.
+                        m.d.comb += self._next_byte.eq(state != "OPERAND")
                         with m.If(is_good):
-                            m.d.comb += self._next_byte.eq(state != "OPERAND")
                             m.next = state
                         with m.Else():
                             self._fail(m, Status.BAD_REQUEST)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from amaranth.hdl import Module, Mux, Signal, unsigned
 from amaranth.lib import data, wiring
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.scord.packets import Scope
 from racetrap.golden_model.scord.params import ScordParams
+from racetrap.rtl.common.memory import block_memory
 
 __all__ = ["FenceFile", "fence_counters", "fence_slot", "name_warp"]
 
@@ -84,10 +84,8 @@ class FenceFile(wiring.Component):
         params = self._params
         m = Module()
         depth = params.sm_count << params.warp_bits
-        shape = fence_counters(params)
         # What is read at the edge of a write of the same warp is never used.
-        attributes = {"ram_style": "block", "no_rw_check": 1}
-        m.submodules.memory = memory = Memory(shape=shape, depth=depth, init=[], attrs=attributes)
+        m.submodules.memory = memory = block_memory(fence_counters(params), depth)
         owner_port, own_port = memory.read_port(), memory.read_port()
         m.d.comb += [owner_port.addr.eq(self.i_owner), own_port.addr.eq(self.i_own)]
         slot = self._look_up(m, owner_port, own_port)

@@ -13,6 +13,7 @@ from amaranth.lib.wiring import In, Out, connect
 from racetrap.golden_model.scord.params import ENTRY_BITS, ENTRY_BYTES, ScordParams
 from racetrap.rtl.common.axi import AxiBurst, AxiResponse
 from racetrap.rtl.common.layout import struct_layout
+from racetrap.rtl.common.memory import block_memory
 from racetrap.rtl.scord.entry_writer import EntryWriter, entry_write
 from racetrap.rtl.scord.fence_file import fence_slot, name_warp
 from racetrap.rtl.scord.hazard_window import HazardWindow, slot_bits
@@ -152,14 +153,12 @@ class MetadataAccessor(wiring.Component):
     def _slots(self, m, window):
         """What the slots hold, in memories: the packet, what was read, the result."""
         params, axi = self._params, self.m_axi
-        # Wide and shallow: as LUT RAM they would be larger than the rest of the accessor.  What is
-        # read at the edge of a write of the same slot is never used.
-        attributes = {"ram_style": "block", "no_rw_check": 1}
-        slots = {"depth": params.outstanding, "init": [], "attrs": attributes}
+        depth = params.outstanding
         answer = data.StructLayout({"entry": ENTRY_BITS, "read_error": 1})
-        m.submodules.packets = packets = Memory(shape=located_packet(params), **slots)
-        m.submodules.answers = answers = Memory(shape=answer, **slots)
-        m.submodules.results = results = Memory(shape=entry_write(params), **slots)
+        # None is read at the edge of a write of the same slot, or it is not used.
+        m.submodules.packets = packets = block_memory(located_packet(params), depth)
+        m.submodules.answers = answers = block_memory(answer, depth)
+        m.submodules.results = results = block_memory(entry_write(params), depth)
         packet_in, packet_out = packets.write_port(), packets.read_port()
         answer_in, answer_out = answers.write_port(), answers.read_port()
         result_in, result_out = results.write_port(), results.read_port()
