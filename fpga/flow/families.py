@@ -84,8 +84,9 @@ class Family:
 
 
 #: Commands before ``synth_ecp5`` that say how ABC9 maps to look-up tables.  Its own script
-#: restructures wide comparisons first: a detector bank is then a fifth larger, and no faster.
-#: The delay, in picoseconds without routing, is the one up to which it trades speed for area.
+#: restructures wide comparisons first: the detector bank of ``scord`` then has 3,329 LUT4 instead
+#: of 2,436.  The delay, in picoseconds without routing, is the one up to which area counts more
+#: than speed; more of it makes the bank slower and hardly smaller.
 ECP5_MAPPING = (
     'scratchpad -set abc9.script "+&scorr; &sweep; &synch2 -K 6 -C 500; &if -m {W} {D} {R}; &mfs"',
     "scratchpad -set abc9.D 3500",
