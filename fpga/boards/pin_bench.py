@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import cocotb
-from cocotb.clock import Clock
-from cocotb.triggers import ClockCycles
 
 from racetrap.fpga.boards.pin_device import CoreAtPins, DeviceAtPins, PinHost, SystemAtPins
+from racetrap.fpga.boards.pins import CLOCK_NS, start
 from racetrap.generators.register_map import RegisterMap
 from racetrap.golden_model.events import Event
 from racetrap.golden_model.link.configuration import configuration_hash
@@ -36,8 +35,6 @@ from racetrap.sim.scord.suite import SuiteRun, suite_runs
 
 __all__ = ["play_at_the_pins"]
 
-_CLOCK_NS = 10
-_RESET_CYCLES = 4
 _OVERLOAD_SEED, _OVERLOAD_EVENTS = 1, 100
 
 
@@ -103,15 +100,6 @@ def _runs(params: ScordParams, names: list[str]) -> Iterator[SuiteRun]:
     return (runs[name] for name in names)
 
 
-async def _start(dut: Any) -> None:
-    dut.i_rx.value = 1
-    dut.rst.value = 1
-    Clock(dut.clk, _CLOCK_NS, "ns").start()
-    await ClockCycles(dut.clk, _RESET_CYCLES)
-    dut.rst.value = 0
-    await ClockCycles(dut.clk, _RESET_CYCLES)
-
-
 async def _check_line(dut: Any, host: PinHost, *, has_races: bool) -> None:
     """Nothing was lost on the line, and the lights say so."""
     counters = Counters.from_payload(bytes([Status.OK]) + await host.ask(Kind.COUNTERS))
@@ -127,8 +115,8 @@ async def play_at_the_pins(dut):
     path = Path(os.environ[PLAN])
     plan = json.loads(path.read_text(encoding="utf-8"))
     params = ScordParams(**plan["params"])
-    await _start(dut)
-    host = PinHost(dut, baud=1_000_000_000 // (_CLOCK_NS * plan["divisor"]))
+    await start(dut)
+    host = PinHost(dut, baud=1_000_000_000 // (CLOCK_NS * plan["divisor"]))
     hello = Hello.from_payload(
         bytes([Status.OK]) + await host.ask(Kind.HELLO, bytes([PROTOCOL_VERSION]))
     )

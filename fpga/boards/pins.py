@@ -21,12 +21,13 @@ from racetrap.golden_model.link.frames import Counters, Kind
 from racetrap.sim.cocotb_run import NOTES, PLAN
 from racetrap.sim.mismatch import Mismatch
 
-__all__ = ["Note", "run_host"]
+__all__ = ["CLOCK_NS", "Note", "run_host", "start"]
 
 #: Takes a note on what was played.
 Note: TypeAlias = Callable[[dict[str, Any]], None]
 
-_CLOCK_NS = 10
+#: Period of the simulated clock.
+CLOCK_NS = 10
 _RESET_CYCLES = 4
 _WAIT_NS = 1_000_000
 #: Seconds of real time that a reply may take: a simulation is slower than a board.
@@ -79,7 +80,7 @@ async def run_host(dut: Any, play: Callable[[HostLink, dict[str, Any], Note], bo
     """
     path = Path(os.environ[PLAN])
     plan = json.loads(path.read_text(encoding="utf-8"))
-    baud = 1_000_000_000 // (_CLOCK_NS * plan["divisor"])
+    baud = 1_000_000_000 // (CLOCK_NS * plan["divisor"])
 
     def note(data: dict[str, Any]) -> None:
         with path.with_name(NOTES).open("a", encoding="utf-8") as file:
@@ -93,7 +94,7 @@ async def run_host(dut: Any, play: Callable[[HostLink, dict[str, Any], Note], bo
             raise Mismatch(f"A good line must lose nothing, not {counters}")
         return is_race_seen
 
-    await _start(dut)
+    await start(dut)
     port = _PinPort(dut, baud)
     is_race_seen = await bridge(host)()
     lights = int(dut.o_leds.value)
@@ -103,10 +104,11 @@ async def run_host(dut: Any, play: Callable[[HostLink, dict[str, Any], Note], bo
         )
 
 
-async def _start(dut: Any) -> None:
+async def start(dut: Any) -> None:
+    """Start the clock, reset the device and leave its line idle."""
     dut.i_rx.value = 1
     dut.rst.value = 1
-    Clock(dut.clk, _CLOCK_NS, "ns").start()
+    Clock(dut.clk, CLOCK_NS, "ns").start()
     await ClockCycles(dut.clk, _RESET_CYCLES)
     dut.rst.value = 0
     await ClockCycles(dut.clk, _RESET_CYCLES)
