@@ -15,7 +15,7 @@ from racetrap.golden_model.scord.detection_logic import DetectionLogic as Golden
 from racetrap.golden_model.scord.metadata import pack_entry
 from racetrap.golden_model.scord.packets import Packet, PacketKind, Row
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.rtl.scord.access_relation import AccessRelation
+from racetrap.rtl.scord.access_relation import AccessRelation, identify
 from racetrap.rtl.scord.detection_logic import DetectionLogic
 from racetrap.rtl.scord.fence_file import fence_counters
 
@@ -46,12 +46,9 @@ class Decision(wiring.Component):
             port, inner = getattr(self, name), getattr(logic, name, None)
             if inner is not None:
                 m.d.comb += inner.eq(port) if member.flow == In else port.eq(inner)
-        for name in ("filter", "block", "warp", "barrier_id"):
-            m.d.comb += [
-                getattr(relation.i, name).eq(getattr(self.i_packet, name)),
-                getattr(relation.i_last, name).eq(getattr(self.i_entry, name)),
-            ]
         m.d.comb += [
+            identify(relation.i, self.i_packet, self.i_tag),
+            identify(relation.i_last, self.i_entry, self.i_entry.tag),
             logic.i_relation.eq(relation.o),
             logic.i_fenced.blk.eq(self.i_entry.blk_fence_id != self.i_owner.blk),
             logic.i_fenced.dev.eq(self.i_entry.dev_fence_id != self.i_owner.dev),
