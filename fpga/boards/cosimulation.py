@@ -48,7 +48,7 @@ DIVISOR = 8
 _RANDOM_EVENTS = 60
 #: The benches' modules.
 SCORD_BENCH, SIGRACE_BENCH = (
-    f"racetrap.fpga.boards.{name}" for name in ("pin_bench", "sigrace_bench")
+    f"racetrap.fpga.boards.{name}" for name in ("scord_bench", "sigrace_bench")
 )
 
 

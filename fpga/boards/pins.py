@@ -16,6 +16,7 @@ from cocotb.task import bridge, resume
 from cocotb.triggers import ClockCycles
 from cocotbext.uart import UartSink, UartSource
 
+from racetrap.fpga.boards.status_lights import LIGHTS
 from racetrap.fpga.host.client import HostLink
 from racetrap.golden_model.link.frames import Counters, Kind
 from racetrap.sim.cocotb_run import NOTES, PLAN
@@ -62,7 +63,7 @@ class _PinPort:
         return bytes(self._sink.read_nowait(min(size, self._sink.count())))
 
 
-async def run_host(dut: Any, play: Callable[[HostLink, dict[str, Any], Note], bool]) -> None:
+async def run_host(dut: Any, play: Callable[[HostLink, dict[str, Any], Note], set[str]]) -> None:
     """Reset a device, let a host play at its pins, and check line and lights.
 
     Parameters
@@ -70,8 +71,8 @@ async def run_host(dut: Any, play: Callable[[HostLink, dict[str, Any], Note], bo
     dut : handle
         The device.
     play : callable
-        What the host does, given its link, the plan and where notes go; gives whether the
-        device has seen a race.
+        What the host does, given its link, the plan and where notes go; gives the lights that
+        must then be on beside "link up", as ``LIGHTS`` names them.
 
     Raises
     ------
@@ -86,22 +87,21 @@ async def run_host(dut: Any, play: Callable[[HostLink, dict[str, Any], Note], bo
         with path.with_name(NOTES).open("a", encoding="utf-8") as file:
             file.write(json.dumps(data) + "\n")
 
-    def host() -> bool:
+    def host() -> set[str]:
         link = HostLink(port, baud, _TIMEOUT_S)
-        is_race_seen = play(link, plan, note)
+        lit = play(link, plan, note)
         counters = Counters.from_payload(link.request(Kind.COUNTERS))
         if any(counters[1:]) or link.counts.resends:
             raise Mismatch(f"A good line must lose nothing, not {counters}")
-        return is_race_seen
+        return lit
 
     await start(dut)
     port = _PinPort(dut, baud)
-    is_race_seen = await bridge(host)()
-    lights = int(dut.o_leds.value)
-    if lights & 0b1101 != 0b0001 | 0b0100 * is_race_seen:
-        raise Mismatch(
-            f"Lights must say link up, no error and race seen {is_race_seen}, not {lights:#06b}"
-        )
+    due = await bridge(host)() | {"link up"}
+    levels = int(dut.o_leds.value)
+    lit = {name for bit, name in enumerate(LIGHTS) if levels >> bit & 1} - {"busy"}
+    if lit != due:
+        raise Mismatch(f"Lights on must be {sorted(due)}, not {sorted(lit)}")
 
 
 async def start(dut: Any) -> None:

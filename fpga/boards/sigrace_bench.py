@@ -22,8 +22,8 @@ from racetrap.golden_model.trace.files import read_thread_trace
 __all__ = ["play_programs_at_the_pins"]
 
 
-def _play(link: HostLink, plan: dict[str, Any], note: Note) -> bool:
-    """Play all programs; gives whether the device has requested a rollback."""
+def _play(link: HostLink, plan: dict[str, Any], note: Note) -> set[str]:
+    """Play all programs; gives the lights that must be on: the one for a requested rollback."""
     params, requests = SigraceParams(**plan["params"]), 0
     sigrace = Sigrace(params, Environment(plan["environment"]))
     session = Session(link, params, "the plan")
@@ -34,7 +34,7 @@ def _play(link: HostLink, plan: dict[str, Any], note: Note) -> bool:
             "run": name, "events": run.events, "messages": run.messages, "records": len(run.log),
             "traps": len(run.traps), "races": len(run.result.races),
         })  # fmt: skip
-    return requests > 0
+    return {"race seen"} if requests else set()
 
 
 @cocotb.test()
