@@ -42,10 +42,15 @@ def _state(params: Params) -> str:
     return f"{sum(system_of(params).method_bits(params).values()) / 8:.0f} bytes"
 
 
+def _value(value: object) -> str:
+    """A parameter as ``--set`` takes it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def _parameters(presets: Mapping[str, Preset[Params]]) -> str:
     values = [preset.params for preset in presets.values()]
     rows = [
-        [f"`{field.name}`", *(str(getattr(params, field.name)) for params in values)]
+        [f"`{field.name}`", *(_value(getattr(params, field.name)) for params in values)]
         for field in fields(values[0])
     ]
     return _table(["parameter", *(f"`{name}`" for name in presets)], rows)

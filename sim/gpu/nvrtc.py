@@ -50,8 +50,7 @@ def _nvrtc() -> ctypes.CDLL:
     folder = _library_folder()
     if folder is None:
         raise CudaError(
-            "CUDA sources need the compiler of the extra `cuda`: "
-            "install it with `pip install racetrap[cuda]`"
+            "Compiler of CUDA sources was not found: install the extra `racetrap[cuda]`"
         )
     return [ctypes.CDLL(str(folder / name)) for name in _LIBRARIES][-1]
 
