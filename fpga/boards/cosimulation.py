@@ -6,8 +6,6 @@ SigRace all small programs with threads and some random ones.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -18,18 +16,17 @@ from typing import Any
 from racetrap.fpga import boards
 from racetrap.fpga.boards.board_top import device_of
 from racetrap.fpga.boards.table import Board, board_params, find_board
-from racetrap.generators.description import describe_registers
 from racetrap.generators.systems import system_of
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.threads.thread_trace import ThreadTrace
-from racetrap.sim.build_cache import cache_folder, source_hash
+from racetrap.sim.build_cache import cache_folder
 from racetrap.sim.cocotb_run import RunResult, run
 from racetrap.sim.cpu.programs.small_programs import SMALL_PROGRAMS
 from racetrap.sim.cpu.random_run import random_run
 from racetrap.sim.cpu.recorder import record
 from racetrap.sim.gpu.micro_benchmarks import MICRO_BENCHMARKS
-from racetrap.sim.verilator import BuiltModel, build_component
+from racetrap.sim.verilator import BuiltModel, build_component, build_key
 
 __all__ = [
     "DIVISOR",
@@ -62,7 +59,6 @@ class _DeviceModel(BuiltModel):
         return {
             "params": asdict(self.params),
             "divisor": DIVISOR,
-            "registers": describe_registers(system_of(self.params)),
         }
 
 
@@ -82,9 +78,8 @@ def build_device(board: Board, params: ScordParams | SigraceParams) -> BuiltMode
         If Verilator or the C++ compiler fails.
     """
     module = f"{system_of(params).name}_device"
-    sources = source_hash(sorted(Path(boards.__path__[0]).glob("*.py")))
-    options = json.dumps([sources, asdict(params), board.core, DIVISOR])
-    key = hashlib.sha256(options.encode()).hexdigest()[:16]
+    files = sorted(Path(boards.__path__[0]).glob("*.py"))
+    key = build_key(asdict(params), board.core, DIVISOR, files=files)
     folder = cache_folder() / "verilator" / f"{module}-{key}"
     model = _DeviceModel(module, params, folder, waves=False)
     build_component(model, lambda: device_of(board, params, DIVISOR))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import cocotb
@@ -85,7 +86,7 @@ def _overload(link: HostLink, plan: dict[str, Any], _: Note) -> set[str]:
     for sm, transaction in transactions_of(events, params):
         session.push(sm, [params.transaction_layout.pack(transaction._asdict())])
     for sm in range(params.sm_count):
-        wait_until(lambda sm=sm: session.is_empty(sm), f"take what was pushed to channel {sm}")
+        wait_until(partial(session.is_empty, sm), f"take what was pushed to channel {sm}")
     board.finish()
     seen = [_unnumbered(report) for report in board.reports()]
     due = [_unnumbered(race) for race in _golden(params, region, events).races]

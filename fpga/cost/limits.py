@@ -27,9 +27,9 @@ _ASIC = (
 )
 
 
-def limits(families: Iterable[str]) -> list[str]:
-    """Sentences that go with figures of ``families``."""
-    families = set(families)
+def limits(targets: Iterable[str]) -> list[str]:
+    """Sentences that go with figures of targets: families, or families with a device."""
+    families = {target.split()[0] for target in targets}
     return [
         *_ALL,
         *(_FPGA if families - {"asic"} else ()),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-__all__ = ["ECP5_MAPPING", "FAMILIES", "Device", "Family", "family"]
+__all__ = ["ARRAYS_FOR_ABC9", "ECP5_MAPPING", "FAMILIES", "Device", "Family", "family"]
 
 
 @dataclass(frozen=True)
@@ -83,11 +83,16 @@ class Family:
         return "cells.lib" in self.files
 
 
+#: Command before ABC9.  An element of an array is a wire with the name that ABC9's files give to a
+#: bit of the whole array; Yosys confuses them, and stops where it notices.
+ARRAYS_FOR_ABC9 = "rename -unescape w:*[[]*"
+
 #: Commands before ``synth_ecp5`` that say how ABC9 maps to look-up tables.  Its own script
-#: restructures wide comparisons first: the detector bank of ``scord`` then has 3,329 LUT4 instead
-#: of 2,436.  The delay, in picoseconds without routing, is the one up to which area counts more
-#: than speed; more of it makes the bank slower and hardly smaller.
+#: restructures wide comparisons first: the detector bank of ``scord`` then has a third more LUT4.
+#: The delay, in picoseconds without routing, is the one up to which area counts more than speed;
+#: more of it makes the bank slower and hardly smaller.
 ECP5_MAPPING = (
+    ARRAYS_FOR_ABC9,
     'scratchpad -set abc9.script "+&scorr; &sweep; &synch2 -K 6 -C 500; &if -m {W} {D} {R}; &mfs"',
     "scratchpad -set abc9.D 3500",
 )

@@ -72,7 +72,7 @@ def run_trace(
     started = time.monotonic()
     board = ScordBoard(session, params)
     reports: list[RaceReport] = []
-    counters: Counter[str] = Counter()
+    counters: Counter[str] = Counter(reports_dropped=0)
     done = 0
 
     def end_kernel() -> None:
@@ -110,12 +110,19 @@ def check_reports(params: ScordParams, golden: Iterable[RaceReport], run: BoardR
         return f"Races of the board must number {due.total()}, not {sum(races)}"
     seen = Counter(_body(params, report) for report in run.reports)
     if extra := seen - due:
-        wrong = RaceReport.from_record(next(iter(extra)))
-        return f"Reports of the board must be the golden model's, not {wrong.sentence()}"
+        return f"Reports of the board must be the golden model's, not {_said(next(iter(extra)))}"
     missing, dropped = (due - seen).total(), run.counters["reports_dropped"]
     if missing != dropped:
         return f"Reports of the board must lack the {dropped} that it dropped, not {missing}"
     return ""
+
+
+def _said(record: int) -> str:
+    """A record in words, or as a number if it is no report at all."""
+    try:
+        return RaceReport.from_record(record).sentence()
+    except (KeyError, ValueError):
+        return f"{record:#066x}"
 
 
 def _body(params: ScordParams, report: RaceReport) -> int:

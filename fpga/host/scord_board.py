@@ -118,6 +118,7 @@ class ScordBoard:
     def discard(self) -> None:
         """Finish, and forget, what a run before this one has left in the device."""
         self._free_ring()
+        self._session.settle()
         self.finish()
         self._records.clear()
 

@@ -21,6 +21,7 @@ __all__ = ["PATIENCE_S", "Session", "check_device", "wait_until"]
 _PULL_MOST = 255
 _PUSH_HEAD = 1  # payload bytes before the records
 _PULL_HEAD = 2
+_QUIET_ROUNDS = 4
 #: Seconds without any progress after which a device that answers counts as stuck.
 PATIENCE_S = 5.0
 
@@ -143,6 +144,19 @@ class Session:
         if self._free[channel] < self._depth[channel]:
             self._push(channel, b"")
         return self._free[channel] == self._depth[channel]
+
+    def settle(self) -> None:
+        """Wait until what a run before has left in the input channels is taken.
+
+        How much an empty channel holds is not known then, so this waits until no credit has
+        grown for some requests, each of which takes far longer than a record.
+        """
+        quiet = 0
+        while quiet < _QUIET_ROUNDS:
+            before = list(self._free)
+            for channel in range(len(before)):
+                self._push(channel, b"")
+            quiet = quiet + 1 if self._free == before else 0
 
     def pull(self, channel: int) -> list[int]:
         """All records that wait in an output channel."""

@@ -130,7 +130,7 @@ class SigraceBoard:
             return
         self._send(self._sender)
         self._sender = None
-        due = self.messages % (1 << WORD_BITS)
+        due = min(self.messages, (1 << WORD_BITS) - 1)  # where a counter stays
         wait_until(
             lambda: self._session.read("MESSAGES") == due, f"take message {self.messages} as good"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from racetrap.fpga.sweep.spec import STATE, CostSpec
@@ -28,7 +29,7 @@ def cost_figures(params: Params, spec: CostSpec) -> dict[str, Any]:
     if isinstance(params, ScordParams):
         figures["metadata_percent"] = 100 * metadata_overhead(params)
     if spec.elaborate:
-        parts = state_parts(params)
+        parts = state_parts(replace(params, trace_port=False))  # as `racetrap cost` does
         figures["design_flip_flops"] = sum(part.flip_flops for part in parts)
         figures["design_memory_bits"] = sum(part.memory_bits for part in parts)
     if spec.family != STATE:

@@ -23,7 +23,9 @@ from racetrap.sim.evaluation.scord.programs import Build, Schedule, applications
 from racetrap.sim.evaluation.scord.truth import NOT_SEEN, is_missed, truths, unconfirmed
 from racetrap.sim.gpu.concurrency.cases import CASES
 from racetrap.sim.gpu.concurrency.runner import capture
+from racetrap.sim.gpu.micro_benchmarks import MICRO_BENCHMARKS
 from racetrap.sim.gpu.program import VARIABLES, program_region
+from racetrap.sim.gpu.scheduler import Placement
 from racetrap.sim.scord.suite import SuiteRun, suite_runs
 
 __all__ = ["scord_quality"]
@@ -65,6 +67,13 @@ def _micro_benchmarks(params: ScordParams, spec: QualitySpec) -> Quality:
         runs = list(suite_runs(params, spec.schedules, spec.seed))
     except ValueError as error:
         raise Unfit(str(error)) from None
+    placed = {(run.benchmark.name, run.placement) for run in runs}
+    if len(placed) < (every := len(MICRO_BENCHMARKS) * len(Placement)):
+        # Points that left runs out would not be compared on the same ones.
+        raise Unfit(
+            "Parameters sm_count, blocks_per_sm and warps_per_sm must have room for every "
+            f"placement of the micro-benchmarks, not for {len(placed)} of {every}"
+        )
     return sum((_verdict(run, params) for run in runs), start=Quality())
 
 

@@ -123,7 +123,10 @@ def _run(program: str, size: str, threads: int, seed: int | None) -> _Run | None
 
 
 def _judge(run: _Run, params: SigraceParams) -> Quality:
-    found = detect(run.execution, params)
+    try:
+        found = detect(run.execution, params)
+    except ValueError as error:
+        raise Unfit(str(error)) from None
     there = {race.static_key for race in run.races}
     reported = {race.static_key for race in found.races}
     return Quality(1, len(there), len(there - reported), found.false_positives)

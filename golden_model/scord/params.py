@@ -230,7 +230,7 @@ class ScordParams:
         if not self.local_bytes:
             return self.address_bits - 1
         units = self.local_bytes // ENTRY_BYTES * self.ratio
-        return self.granularity_bits + units.bit_length() - 1
+        return min(self.address_bits, self.granularity_bits + units.bit_length() - 1)
 
     # Streams ----------------------------------------------------------------------------
 

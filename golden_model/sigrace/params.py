@@ -259,6 +259,16 @@ class SigraceParams:
         """Value at which a counter of a timestamp stays."""
         return (1 << self.timestamp_bits) - 1
 
+    def check_epochs(self, last: int) -> None:
+        """Raise ``ValueError`` if a counter cannot tell the epochs up to number ``last`` apart."""
+        # A counter that has reached its maximum says no more what is ordered.
+        needed = (last + 1).bit_length()
+        if needed > self.timestamp_bits:
+            raise ValueError(
+                f"Parameter timestamp_bits must be at least {needed} for the epochs of the trace, "
+                f"not {self.timestamp_bits}"
+            )
+
     @property
     def position_bits(self) -> int:
         """Bits of an entry's age in its queue."""

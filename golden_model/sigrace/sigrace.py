@@ -92,13 +92,7 @@ class Sigrace:
         params = self.params
         commands = play(trace, params, self.environment)
         index = EpochIndex(trace)
-        # A counter that has reached its maximum says no more what is ordered.
-        needed = (index.last_epoch() + 1).bit_length()
-        if needed > params.timestamp_bits:
-            raise ValueError(
-                f"Parameter timestamp_bits must be at least {needed} for the epochs of the trace, "
-                f"not {params.timestamp_bits}"
-            )
+        params.check_epochs(index.last_epoch())
         machine = _Machine(self, index, listener)
         machine.run(commands)
         return machine.result()

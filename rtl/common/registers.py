@@ -26,7 +26,6 @@ __all__ = [
     "RegisterBlock",
     "compile_description",
     "field_kind",
-    "register_addresses",
     "version_fields",
 ]
 
@@ -46,11 +45,6 @@ def version_fields() -> dict[str, int]:
     """Fields of a register that gives the version of this package."""
     major, minor, patch = (int(part) for part in metadata.version("racetrap").split(".")[:3])
     return {"major": major, "minor": minor, "patch": patch}
-
-
-def register_addresses(registers: AddrmapNode) -> dict[str, int]:
-    """Byte address of each register, by its name."""
-    return {register.inst_name: register.absolute_address for register in registers.registers()}
 
 
 class FieldKind(Enum):

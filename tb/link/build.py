@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from racetrap.sim import verilator
-from racetrap.sim.build_cache import cache_folder, source_hash
-from racetrap.sim.verilator import BuiltModel, build_component
+from racetrap.sim.build_cache import cache_folder
+from racetrap.sim.verilator import BuiltModel, build_component, build_key
 from racetrap.tb.link import loopback
 from racetrap.tb.link.loopback import LinkLoops, LoopParams
 
@@ -43,11 +40,8 @@ def build_links(links: Sequence[LoopParams]) -> BuiltModel:
     BuildError
         If Verilator or the C++ compiler fails.
     """
-    sources = source_hash(
-        [Path(file) for file in (__file__, loopback.__file__, verilator.__file__)]
-    )
-    options = json.dumps([sources, [asdict(link) for link in links]])
-    key = hashlib.sha256(options.encode()).hexdigest()[:16]
+    files = [Path(__file__), Path(loopback.__file__)]
+    key = build_key([asdict(link) for link in links], files=files)
     folder = cache_folder() / "verilator" / f"{_MODULE}-{key}"
     params: Any = tuple(links)
     model = _LinkModel(_MODULE, params, folder, waves=False)

@@ -80,6 +80,14 @@ PLANTED_BUGS: dict[str, PlantedBug] = {
         "merges = rows[Row.W9] | rows[Row.R8]",
         "merges = rows[Row.R8]",
     ),
+    "relation-barriers-not-compared": _bug(
+        "scord/access_relation.py", "access.barrier_id == last.barrier_id", "1"
+    ),
+    "relation-half-empty-filter-holds": _bug(
+        "scord/access_relation.py",
+        "filter_bits[:FILTER_BIN_BITS].any() & filter_bits",
+        "filter_bits[:FILTER_BIN_BITS].any() | filter_bits",
+    ),
     "region-tag-too-short": _bug(
         "scord/region.py",
         "self.o_tag.eq(unit >> entries_log2)",

@@ -93,8 +93,6 @@ class ScordTarget:
         if name == "CONTROL" and self._map.field(name, "clear_counters", data):
             self._before, self._dropped = dict(self._counted()), 0
         if name == "CONTROL" and self._map.field(name, "launch", data):
-            while any(self._queues):
-                self._advance()
             self._launch()
         return True
 

@@ -54,8 +54,10 @@ def detect(execution: Execution, params: SigraceParams, unbounded: bool = False)
     Raises
     ------
     ValueError
-        If the program has more threads than there are contexts or counters.
+        If the program has more threads than there are contexts or counters, or needs longer
+        counters.
     """
+    params.check_epochs(int(execution.epochs.epoch.max(initial=0)))
     depth = None if unbounded else params.history_depth
     blocks = make_blocks(execution, params)
     searches = make_searches(execution, blocks)

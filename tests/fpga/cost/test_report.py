@@ -54,6 +54,8 @@ def test_limits_are_of_the_families():
     assert ["wiring" in text for text in said.values()] == [False, False, True]
     assert ["Fmax is" in text for text in said.values()] == [True, True, False]
     assert ["vendor" in text for text in said.values()] == [False, True, False]
+    for target in ("ecp5 45k", "xc7 xc7", "asic sky130"):  # with a device that was named
+        assert limits([target]) == limits([target.split()[0]])
 
 
 def test_json():

