@@ -17,7 +17,7 @@ from racetrap.golden_model.scord.scord import Scord
 from racetrap.sim.gpu.knobs import KNOBS
 from racetrap.sim.gpu.micro_benchmarks import MICRO_BENCHMARKS
 from racetrap.sim.gpu.program import program_region
-from racetrap.sim.gpu.random_events import random_events
+from racetrap.sim.gpu.random_events import random_events, transactions_of
 from racetrap.sim.gpu.scheduler import FIXED_SCHEDULES, Placement, run
 
 _REGION = program_region()
@@ -78,6 +78,21 @@ def test_what_a_run_before_left_is_forgotten(session, params):
             run_trace(session, params, _REGION, [*events[:40], None])
         result = run_trace(session, params, _REGION, events)
         assert check_reports(params, _golden(params, events), result) == ""
+
+
+def test_what_still_waits_in_channels_is_no_part_of_the_next_run(params):
+    events = list(random_events(params, _REGION, KNOBS["locks"], 1, 60))
+    with on_terminal(scord_device(params).receive) as port, HostLink(port, timeout_s=2) as link:
+        first = Session(link, params, "tiny")
+        for sm, transaction in transactions_of(events, params):
+            if first.room(sm) > 1:
+                first.push(sm, [params.transaction_layout.pack(transaction._asdict())] * 2)
+        result = run_trace(Session(link, params, "tiny"), params, _REGION, events)
+    scord = Scord(params, _REGION)
+    for event in events:
+        scord.run(event)
+    assert result.counters["accesses"] == scord.counters["accesses"]
+    assert check_reports(params, scord.races, result) == ""
 
 
 def test_a_trace_without_a_kernel(session, params):
