@@ -141,10 +141,6 @@ def report_volume(
     return {"presets": rows, "coverage": coverage}, any(result.difference for result in results)
 
 
-def _is_of(name: str, result: _Result) -> bool:
-    return system_of(result.case.model.params).name == name
-
-
 def _summary(name: str, results: Sequence[_Result], workers: int) -> dict[str, Any]:
     """The table's row of one preset."""
     figures = SYSTEMS[name].figures

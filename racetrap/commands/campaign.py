@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
 import click
@@ -140,7 +139,7 @@ def command(
             summary, differs = report_volume(console, [[run_one(models[0], seed, number)]], 1)
         else:
             summary, differs = _run_volume(console, models, volume, seed, workers)
-    except (BrokenProcessPool, BuildError, SimulationError) as error:
+    except (BuildError, SimulationError) as error:
         fail(error, ExitStatus.FAILED)
     write_json(json_file, summary)
     raise SystemExit(ExitStatus.FAILED if differs else ExitStatus.NO_RACE)
