@@ -15,16 +15,10 @@ from racetrap.golden_model.link.frames import Hello
 __all__ = ["identify"]
 
 
-def _known() -> Iterator[tuple[str, Params]]:
-    for board in BOARDS.values():
-        for preset in board.settings:
-            yield f"{preset} on {board.name}", board_params(board, preset)
-    for preset, known in PRESETS.items():
-        yield preset, replace(known.params, trace_port=False)
-
-
 def identify(hello: Hello) -> tuple[str, Params]:
     """Name and parameters of the configuration that a device says it has.
+
+    Boards with equal parameters cannot be told apart, so all of them are named.
 
     Raises
     ------
@@ -38,3 +32,14 @@ def identify(hello: Hello) -> tuple[str, Params]:
         "Device must have the configuration of a board or preset if none is named, "
         f"not {hello.configuration:#010x}"
     )
+
+
+def _known() -> Iterator[tuple[str, Params]]:
+    boards: dict[tuple[str, Params], list[str]] = {}
+    for board in BOARDS.values():
+        for preset in board.settings:
+            boards.setdefault((preset, board_params(board, preset)), []).append(board.name)
+    for (preset, params), names in boards.items():
+        yield f"{preset} on {' or '.join(names)}", params
+    for preset, known in PRESETS.items():
+        yield preset, replace(known.params, trace_port=False)
