@@ -42,6 +42,32 @@ from racetrap.thread_reports import (
 
 __all__ = ["run_on_board"]
 
+#: Where the device's counters stop.
+_STOPPED = 0xFFFF
+
+
+@dataclass(frozen=True)
+class _Line:
+    """Both ends' counters of a line at one moment."""
+
+    host: dict[str, int]
+    device: dict[str, int]
+
+    @classmethod
+    def read(cls, link: HostLink) -> _Line:
+        device = Counters.from_payload(link.request(Kind.COUNTERS))
+        return cls(asdict(link.counts), device._asdict())
+
+    def since(self, before: _Line) -> dict[str, dict[str, int]]:
+        """What both ends counted since then; a counter that has stopped stays what it is."""
+        return {
+            "host": {name: count - before.host[name] for name, count in self.host.items()},
+            "device": {
+                name: count if count == _STOPPED else count - before.device[name]
+                for name, count in self.device.items()
+            },
+        }
+
 
 @dataclass(frozen=True)
 class _GpuRun:
@@ -126,7 +152,9 @@ def run_on_board(
     played: _GpuRun | _ThreadRun
     try:
         with HostLink(port, baud, timeout_s) as link:
-            name, params = wanted or identify(link.hello())
+            hello = link.hello()
+            before = _Line.read(link)
+            name, params = wanted or identify(hello)
             if isinstance(trace, Trace) and isinstance(params, ScordParams):
                 played = _run_gpu(path, trace, params, link, name)
             elif isinstance(trace, ThreadTrace) and isinstance(params, SigraceParams):
@@ -134,14 +162,13 @@ def run_on_board(
             else:
                 system = trace.header.system
                 fail(f"Configuration must be one of {system} for this trace, not {name}")
-            device = Counters.from_payload(link.request(Kind.COUNTERS))
+            line = _Line.read(link).since(before)
     except (LinkError, Mismatch) as error:
         fail(error, ExitStatus.FAILED)
     played.print(report_console(json_file), f"{name} on {port}")
     write_json(json_file, {
         "trace": path, "configuration": name, "parameters": asdict(params), "port": port,
-        "events": len(trace), **played.to_dict(),
-        "line": {"host": asdict(link.counts), "device": device._asdict()},
+        "events": len(trace), **played.to_dict(), "line": line,
     })  # fmt: skip
     sys.exit(ExitStatus.RACES if played.has_races else ExitStatus.NO_RACE)
 

@@ -153,6 +153,19 @@ def test_threads_that_differ(racetrap):
     assert "Conflict log must have 1 records, not 0" in message
 
 
+def test_each_run_has_its_own_counters_of_the_line(racetrap, params, racy):
+    device, lines = scord_device(params), []
+    with on_terminal(device.receive) as port:
+        for _ in range(2):
+            ran = racetrap("fpga", "run", racy, "--port", port, "--timeout", 2, "--json", "-")
+            lines.append(json.loads(ran.stdout)["line"])
+            device.receive(b"~noise between two runs~")
+            device.uart_framing, device.uart_overrun = 3, 70_000
+    assert [line["device"].pop("uart_overrun") for line in lines] == [0, 65_535]  # it has stopped
+    assert all(line["device"].pop("frames") == line["host"]["requests"] > 0 for line in lines)
+    assert [any(line["device"].values()) for line in lines] == [False, False]
+
+
 def test_preset_of_a_board(racetrap, racy):
     params = board_params(BOARDS[_BOARD], "scord-local")
     with on_terminal(scord_device(params).receive) as port:
