@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -23,6 +25,18 @@ from racetrap.output import (
 )
 
 __all__ = ["command"]
+
+
+@contextmanager
+def _with_extra() -> Iterator[None]:
+    """Say what to install if a package of the extra is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        fail(
+            f"Package {error.name} was not found: install the extra `racetrap[fpga]`",
+            ExitStatus.FAILED,
+        )
 
 
 @click.group("fpga")
@@ -83,9 +97,12 @@ def build(
         params = board_params(board, preset_name, settings)
     folder = folder or Path("build", "fpga", board_name, preset_name)
     try:
-        built = build_bitstream(board, params, folder.resolve(), seed)
+        with _with_extra():
+            built = build_bitstream(board, params, folder.resolve(), seed)
     except ValueError as error:
         fail(error)
+    except OSError as error:
+        fail(f"{folder}: {error.strerror or error}")
     except BoardError as error:
         fail(error, ExitStatus.FAILED)
     console = report_console(json_file)
@@ -158,6 +175,7 @@ def run(
     with input_errors():
         trace = read_trace(trace_file)
         wanted = _wanted(preset_name, board_name, settings)
-    from racetrap.fpga_run import run_on_board  # the serial port is not needed elsewhere
+    with _with_extra():
+        from racetrap.fpga_run import run_on_board  # the serial port is not needed elsewhere
 
     run_on_board(trace_file, trace, port, baud, timeout, wanted, environment, json_file)

@@ -1,7 +1,10 @@
-"""Traces for the commands: a race between blocks, the same without it, and how to run."""
+"""Traces for the commands, a race between blocks and the same without it; how to run; what is
+not installed."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner, Result
@@ -61,3 +64,22 @@ def racetrap() -> Callable[..., Result]:
         return result
 
     return run
+
+
+@pytest.fixture
+def without(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Makes a package one that is not installed, and modules that import it not yet imported."""
+
+    def _without(package: str, *importers: str) -> None:
+        def find_spec(name, *_):
+            if name.partition(".")[0] == package:
+                raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+        for name in [*importers, *sys.modules]:
+            if name in importers or name.partition(".")[0] == package:
+                monkeypatch.delitem(sys.modules, name, raising=False)
+        monkeypatch.setattr(
+            sys, "meta_path", [SimpleNamespace(find_spec=find_spec), *sys.meta_path]
+        )
+
+    return _without

@@ -1,4 +1,4 @@
-"""`racetrap fpga`: boards, builds, and runs on a golden model behind a pseudo-terminal."""
+"""`racetrap fpga run`: on golden models behind a pseudo-terminal."""
 
 import json
 from dataclasses import replace
@@ -8,7 +8,6 @@ import pytest
 from sigrace_device import sigrace_device
 from virtual_device import Fault, core_device, on_terminal, scord_device
 
-from racetrap.fpga.boards import build as build_module
 from racetrap.fpga.boards.core_top import core_region
 from racetrap.fpga.boards.table import BOARDS, board_params
 from racetrap.generators.presets import PRESETS
@@ -31,55 +30,6 @@ _TAKE_TURNS = ("--environment", "multiplex")
 @pytest.fixture
 def params() -> ScordParams:
     return replace(PRESETS["scord-tiny"].params, trace_port=False)
-
-
-def test_boards(racetrap):
-    result = racetrap("fpga", "boards")
-    assert result.exit_code == 0
-    assert all(f"{name} " in result.stdout for name in BOARDS)
-    listed = json.loads(racetrap("fpga", "boards", "--json", "-").stdout)
-    assert [board["name"] for board in listed] == list(BOARDS)
-    assert listed[0]["settings"] == {
-        preset: list(settings) for preset, settings in BOARDS[_BOARD].settings.items()
-    }
-
-
-def test_build(racetrap, monkeypatch, tmp_path):
-    asked = []
-
-    def build(board, params, folder, seed):
-        asked.append((board.name, params, folder, seed))
-        cells = {"TRELLIS_COMB": (10, 100)}
-        return build_module.BoardBuild(folder / "racetrap.bit", 51.25, 48.0, cells, seed, 2.0)
-
-    monkeypatch.setattr(build_module, "build", build)
-    result = racetrap(
-        "fpga", "build", "scord-local", "--board", _BOARD, "--seed", 7, "--out", tmp_path,
-        "--set", "outstanding=16",
-    )  # fmt: skip
-    assert result.exit_code == 0
-    params = board_params(BOARDS[_BOARD], "scord-local", ["outstanding=16"])
-    assert asked == [(_BOARD, params, tmp_path, 7)]
-    assert f"scord-local on {_BOARD} (LFE5U-85F), seed 7" in result.stdout
-    assert "51.2 MHz reached, 48 MHz asked for" in result.stdout
-
-
-@pytest.mark.parametrize(
-    ("error", "status"), [(ValueError("It is wrong"), 2), (build_module.BoardError("It is big"), 3)]
-)
-def test_build_fails(racetrap, monkeypatch, tmp_path, error, status):
-    def build(*_):
-        raise error
-
-    monkeypatch.setattr(build_module, "build", build)
-    result = racetrap("fpga", "build", "scord-local", "--board", _BOARD, "--out", tmp_path)
-    assert (result.exit_code, result.stderr) == (status, f"racetrap: {error}.\n")
-
-
-def test_unknown_board(racetrap):
-    result = racetrap("fpga", "build", "scord-local", "--board", "brick")
-    assert result.exit_code == 2
-    assert "Board must be one of ulx3s-85f, " in result.stderr
 
 
 @pytest.mark.parametrize("name", list(MICRO_BENCHMARKS)[::6])
@@ -216,6 +166,14 @@ def test_another_configuration(racetrap, params, racy):
     other = replace(params, outstanding=64)
     message = _error(racetrap, scord_device(other).receive, racy)
     assert "configuration of a board or preset if none is named, not 0x" in message
+
+
+def test_run_without_the_extra(racetrap, without, racy):
+    without("serial", "racetrap.fpga_run", "racetrap.fpga.host.client")
+    result = racetrap("fpga", "run", racy, "--port", "/dev/null")
+    assert (result.exit_code, result.stderr) == (
+        3, "racetrap: Package serial was not found: install the extra `racetrap[fpga]`.\n"
+    )  # fmt: skip
 
 
 def test_mute_and_lost(racetrap, params, racy):

@@ -1,0 +1,74 @@
+"""`racetrap fpga boards` and `build`: what is asked of the build, and what is made of its end."""
+
+import json
+
+import pytest
+
+from racetrap.fpga.boards import build as build_module
+from racetrap.fpga.boards.table import BOARDS, board_params
+
+_BOARD = "ulx3s-85f"
+
+
+def test_boards(racetrap):
+    result = racetrap("fpga", "boards")
+    assert result.exit_code == 0
+    assert all(f"{name} " in result.stdout for name in BOARDS)
+    listed = json.loads(racetrap("fpga", "boards", "--json", "-").stdout)
+    assert [board["name"] for board in listed] == list(BOARDS)
+    assert listed[0]["settings"] == {
+        preset: list(settings) for preset, settings in BOARDS[_BOARD].settings.items()
+    }
+
+
+def test_build(racetrap, monkeypatch, tmp_path):
+    asked = []
+
+    def build(board, params, folder, seed):
+        asked.append((board.name, params, folder, seed))
+        cells = {"TRELLIS_COMB": (10, 100)}
+        return build_module.BoardBuild(folder / "racetrap.bit", 51.25, 48.0, cells, seed, 2.0)
+
+    monkeypatch.setattr(build_module, "build", build)
+    result = racetrap(
+        "fpga", "build", "scord-local", "--board", _BOARD, "--seed", 7, "--out", tmp_path,
+        "--set", "outstanding=16",
+    )  # fmt: skip
+    assert result.exit_code == 0
+    params = board_params(BOARDS[_BOARD], "scord-local", ["outstanding=16"])
+    assert asked == [(_BOARD, params, tmp_path, 7)]
+    assert f"scord-local on {_BOARD} (LFE5U-85F), seed 7" in result.stdout
+    assert "51.2 MHz reached, 48 MHz asked for" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("error", "status"), [(ValueError("It is wrong"), 2), (build_module.BoardError("It is big"), 3)]
+)
+def test_build_fails(racetrap, monkeypatch, tmp_path, error, status):
+    def build(*_):
+        raise error
+
+    monkeypatch.setattr(build_module, "build", build)
+    result = racetrap("fpga", "build", "scord-local", "--board", _BOARD, "--out", tmp_path)
+    assert (result.exit_code, result.stderr) == (status, f"racetrap: {error}.\n")
+
+
+def test_folder_that_cannot_be_made(racetrap, tmp_path):
+    (tmp_path / "file").touch()
+    path = tmp_path / "file" / "sub"
+    result = racetrap("fpga", "build", "scord-local", "--board", "ice40-hx8k", "--out", path)
+    assert (result.exit_code, result.stderr) == (2, f"racetrap: {path}: Not a directory.\n")
+
+
+def test_build_without_the_extra(racetrap, without, tmp_path):
+    without("amaranth_boards")
+    result = racetrap("fpga", "build", "scord-local", "--board", _BOARD, "--out", tmp_path)
+    assert (result.exit_code, result.stderr) == (
+        3, "racetrap: Package amaranth_boards was not found: install the extra `racetrap[fpga]`.\n"
+    )  # fmt: skip
+
+
+def test_unknown_board(racetrap):
+    result = racetrap("fpga", "build", "scord-local", "--board", "brick")
+    assert result.exit_code == 2
+    assert "Board must be one of ulx3s-85f, " in result.stderr
