@@ -11,6 +11,7 @@ from rich.console import Console
 from racetrap.generators.presets import Preset, find_preset
 from racetrap.generators.system import Params
 from racetrap.golden_model.scord.params import ScordParams
+from racetrap.options import check_options
 from racetrap.output import (
     ExitStatus,
     fail,
@@ -39,6 +40,9 @@ __all__ = ["command"]
 
 _SUITES = ("scor-micro",)
 _SUITE_PRESET = "scord"
+_VOLUME = "random volume"
+#: Options that are not for every stimulus.
+_STIMULI = {"volume": [_VOLUME], "schedules": ["--suite"], "workers": [_VOLUME, "--suite"]}
 #: The tables are not squeezed into a narrow terminal or log.
 _TABLE_WIDTH = 150
 
@@ -122,6 +126,8 @@ def command(
     with input_errors():
         if number is not None and (name is None or suite):
             raise ValueError("Option --case must come with --preset, and without --suite")
+        single = _VOLUME if number is None else "--case"
+        check_options(_STIMULI, "--suite" if suite else single)
         presets: Sequence[Preset[Params]]
         if suite:
             presets = [_suite_preset(name, system, configurations)]

@@ -15,11 +15,15 @@ from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace import ThreadTrace, Trace, read_trace
 from racetrap.gpu_check import check_gpu_trace
 from racetrap.kernels import capture_kernel, launch_option, run_to_dict
+from racetrap.options import THREAD_TRACE, check_options, kind_of
 from racetrap.output import ExitStatus, input_errors, json_option, set_option, write_json
 from racetrap.sim.gpu.capture import is_kernel_file
 from racetrap.thread_check import check_thread_trace
 
 __all__ = ["command"]
+
+#: Options that are not for every trace.
+_STIMULI = {name: [THREAD_TRACE] for name in ("environment", "interval", "ideal")}
 
 
 def _trace_of(path: str, launch_file: str | None) -> tuple[Trace | ThreadTrace, dict[str, Any]]:
@@ -82,6 +86,7 @@ def command(
     preset = preset_name or trace.header.system
     with input_errors():
         params = _params_for(trace, preset, settings)
+        check_options(_STIMULI, kind_of(trace))
     if isinstance(trace, ThreadTrace):
         assert isinstance(params, SigraceParams)
         sigrace = Sigrace(params, Environment(environment), interval, unbounded=ideal)

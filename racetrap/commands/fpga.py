@@ -13,6 +13,7 @@ from racetrap.generators.presets import find_preset, with_settings
 from racetrap.generators.system import Params
 from racetrap.golden_model.sigrace.environment import ENVIRONMENTS
 from racetrap.golden_model.trace import read_trace
+from racetrap.options import THREAD_TRACE, check_options, kind_of
 from racetrap.output import (
     ExitStatus,
     fail,
@@ -174,6 +175,7 @@ def run(
     """
     with input_errors():
         trace = read_trace(trace_file)
+        check_options({"environment": [THREAD_TRACE]}, kind_of(trace))
         wanted = _wanted(preset_name, board_name, settings)
     with _with_extra():
         from racetrap.fpga_run import run_on_board  # the serial port is not needed elsewhere

@@ -9,23 +9,34 @@ from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.environment import ENVIRONMENTS
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.trace import ThreadTrace, Trace, read_trace
+from racetrap.options import GPU_TRACE, THREAD_TRACE, check_options, kind_of
 from racetrap.output import input_errors, json_option, set_option, size_option
 
 __all__ = ["command"]
 
 #: Suites, with the system that each is for.
 _SUITES = {"scor-micro": "scord", "scor-apps": "scord", "threads": "sigrace"}
+_MICRO, _APPLICATIONS, _PROGRAMS = (f"the suite {name}" for name in _SUITES)
+#: Options that are not for every stimulus.
+_STIMULI = {
+    "schedules": [_MICRO, _APPLICATIONS],
+    "size": [_APPLICATIONS, _PROGRAMS],
+    "environment": [_PROGRAMS, THREAD_TRACE],
+    "waves": [_MICRO, GPU_TRACE, THREAD_TRACE],
+    "junit_file": [_MICRO],
+}
 
 
 def _check(
     params: ScordParams | SigraceParams, trace: Trace | ThreadTrace | None, suite: str | None
 ) -> None:
-    """Refuse a preset of one detector for the stimulus of the other."""
+    """Refuse a preset of one detector, and options, for the stimulus of the other."""
     if not params.trace_port:
         raise ValueError("Parameter trace_port must be true to compare steps, not false")
     wanted = _SUITES[suite] if suite is not None else trace.header.system if trace else ""
     if isinstance(params, SigraceParams) != (wanted == "sigrace"):
         raise ValueError(f"Preset must be one of {wanted} for {suite or 'this trace'}")
+    check_options(_STIMULI, f"the suite {suite}" if trace is None else kind_of(trace))
 
 
 @click.command("simulate")
@@ -63,12 +74,8 @@ def command(
         params = with_settings(find_preset(preset_name).params, settings)
         trace = None if trace_file is None else read_trace(trace_file)
         _check(params, trace, suite)
-        if junit_file and suite != "scor-micro":
-            raise ValueError("Option --junit must come with the suite scor-micro")
         if suite == "threads" and size == "paper":
             raise ValueError("Option --size must be tiny or small for threads, not paper")
-        if waves and suite in ("scor-apps", "threads"):
-            raise ValueError(f"Option --waves must come without {suite}")
         if suite == "scor-apps" and schedules < 1:
             raise ValueError("Option --schedules must be at least 1 for scor-apps, not 0")
     if isinstance(params, SigraceParams):

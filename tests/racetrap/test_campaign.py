@@ -16,6 +16,9 @@ from racetrap.sim.fast.sigrace.campaign import CaseResult as SigraceResult
 from racetrap.sim.fast.simulation import SimulationError
 
 
+_TINY = ("--preset", "scord-tiny")
+
+
 @pytest.fixture
 def unbuilt(monkeypatch):
     """Nothing is built: for cases that never run."""
@@ -174,6 +177,18 @@ def test_suite_on_the_hardware(racetrap):
             "Preset must be one of scord for scor-micro, not sigrace",
         ),
         (("--suite", "other"), "is not 'scor-micro'"),
+        (
+            (*_TINY, "--suite", "scor-micro", "--volume", "9"),
+            "Option --volume must come with random volume, not with --suite",
+        ),
+        (
+            (*_TINY, "--case", "3", "--workers", "2"),
+            "Option --workers must come with random volume or --suite, not with --case",
+        ),
+        (
+            (*_TINY, "--volume", "1", "--schedules", "9"),
+            "Option --schedules must come with --suite, not with random volume",
+        ),
     ],
 )
 def test_bad_options(racetrap, options, sentence):

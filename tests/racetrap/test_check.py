@@ -146,6 +146,18 @@ def test_bad_configuration(racetrap, racy, options, sentence):
     assert result.stdout == ""
 
 
+@pytest.mark.parametrize(
+    "options", [("--environment", "fixed"), ("--checkpoint", 1_000_000), ("--ideal",)]
+)
+def test_options_of_threads_are_refused(racetrap, racy, options):
+    result = racetrap("check", racy, *options)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == (
+        f"racetrap: Option {options[0]} must come with a trace of threads, "
+        "not with a trace of a GPU.\n"
+    )
+
+
 def test_event_that_does_not_fit(racetrap, write):
     body = "load sm=0 slot=0 warp=0 pc=0x140 size=4 lanes 0:0x4\n"
     result = racetrap("check", write(body), "--set", "pc_bits=8")

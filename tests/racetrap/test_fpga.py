@@ -199,6 +199,7 @@ def test_bad_input(racetrap, params, racy):
         (["--board", _BOARD], "Options --board and --set must come with --preset"),
         (["--preset", "sigrace-tiny"], "Configuration must be one of scord for this trace"),
         (["--preset", "nothing"], "nothing"),
+        (["--environment", "fixed"], "Option --environment must come with a trace of threads, not"),
     ):
         with on_terminal(scord_device(params).receive) as port:
             result = racetrap("fpga", "run", racy, "--port", port, *options)

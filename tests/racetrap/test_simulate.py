@@ -65,11 +65,28 @@ def test_trace_of_a_larger_gpu_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("option", "value", "suitable"),
+    [
+        ("--schedules", "4", "the suite scor-micro or the suite scor-apps"),
+        ("--size", "tiny", "the suite scor-apps or the suite threads"),
+        ("--environment", "fixed", "the suite threads or a trace of threads"),
+        ("--junit", "x.xml", "the suite scor-micro"),
+    ],
+)
+def test_options_of_other_stimuli_are_refused(tmp_path, option, value, suitable):
+    result = _call("scord-tiny", _trace(tmp_path / "t", fenced=True), option, value)
+    assert (result.exit_code, result.output) == (
+        2, f"racetrap: Option {option} must come with {suitable}, not with a trace of a GPU.\n"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
     "arguments",
     [
         ("scord-tiny",),
         ("scord-tiny", "no-such-trace"),
         ("no-such-preset", "--suite", "scor-micro"),
+        ("scord-tiny", "--suite", "scor-micro", "--size", "tiny"),
         ("scord-tiny", "--suite", "scor-micro", "--set", "trace_port=false"),
         ("scord-tiny", "--suite", "scor-micro", "--set", "sm_count=1", "--set", "blocks_per_sm=1"),
         ("scord-tiny", "--suite", "scor-micro", "--set", "address_bits=16"),
