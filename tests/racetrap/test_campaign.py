@@ -15,7 +15,6 @@ from racetrap.sim.fast.scord.suite import SuiteResult
 from racetrap.sim.fast.sigrace.campaign import CaseResult as SigraceResult
 from racetrap.sim.fast.simulation import SimulationError
 
-
 _TINY = ("--preset", "scord-tiny")
 
 
