@@ -18,6 +18,7 @@ from racetrap.fpga.sweep.point import Task, sources
 from racetrap.fpga.sweep.results import Row, csv_text, objectives, rows_of
 from racetrap.fpga.sweep.runner import PointFailed, Store, measure_missing, tasks_of
 from racetrap.fpga.sweep.spec import STATE, Spec, read_spec
+from racetrap.options import check_options
 from racetrap.output import (
     ExitStatus,
     fail,
@@ -35,6 +36,7 @@ from racetrap.sim.processes import processes
 __all__ = ["command"]
 
 _TABLE_WIDTH = 150
+_LOCAL = "processes on this machine"
 
 
 @click.command("sweep")
@@ -67,6 +69,7 @@ def command(
     """
     check_writable(html_file)
     with input_errors():
+        check_options({"jobs": [_LOCAL]}, "--scheduler" if scheduler else _LOCAL)
         spec = read_spec(spec_file)
     folder = out or cache_folder() / "sweep" / spec.name
     points = points_of(spec)

@@ -82,6 +82,12 @@ def test_a_broken_rule(racetrap, tmp_path):
     assert f"racetrap: {path}: grid.ration: Parameter must be one of" in done.stderr
 
 
+def test_processes_of_this_machine_on_a_cluster(racetrap, spec):
+    result = racetrap("sweep", spec, "--jobs", 4, "--scheduler", "tcp://127.0.0.1:1")
+    assert result.exit_code == 2
+    assert "--jobs must come with processes on this machine, not with" in result.output
+
+
 def test_no_file(racetrap, tmp_path):
     done = racetrap("sweep", tmp_path / "none.toml")
     assert done.exit_code == 2
