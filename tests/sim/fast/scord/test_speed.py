@@ -2,6 +2,7 @@
 
 import pytest
 
+from racetrap.generators.presets import SCORD_PRESETS
 from racetrap.sim.build_cache import BuildError
 from racetrap.sim.fast import rates as fast_rates
 from racetrap.sim.fast.rates import Rate
@@ -47,6 +48,9 @@ def test_failed_child(monkeypatch):
 
 
 def test_same_trace_by_cocotb(monkeypatch):
+    # A small preset, which other tests have built too.
+    monkeypatch.setattr(speed, "_PRESET", "scord-tiny")
+    monkeypatch.setattr(speed, "_PARAMS", SCORD_PRESETS["scord-tiny"].params)
     monkeypatch.setattr(speed, "_FEW_INSTRUCTIONS", 30)
     measured = cocotb("racetrap.tb.scord.random_tests")
     assert measured.fast > 2 * measured.cocotb > 0

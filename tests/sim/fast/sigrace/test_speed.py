@@ -2,6 +2,7 @@
 
 import pytest
 
+from racetrap.generators.presets import SIGRACE_PRESETS
 from racetrap.sim.fast.sigrace import speed
 from racetrap.sim.fast.sigrace.speed import cocotb, rates
 
@@ -17,6 +18,9 @@ def test_rates():
 
 
 def test_same_events_by_cocotb(monkeypatch):
+    # A small preset, which other tests have built too.
+    monkeypatch.setattr(speed, "_PRESET", "sigrace-tiny")
+    monkeypatch.setattr(speed, "_PARAMS", SIGRACE_PRESETS["sigrace-tiny"].params)
     monkeypatch.setattr(speed, "_FEW_ACTIONS", 300)
     measured = cocotb("racetrap.tb.sigrace.random_tests")
     assert measured.fast > 2 * measured.cocotb > 0
