@@ -153,7 +153,7 @@ def build(
     if part and part not in parts:
         raise ValueError(f"Part must be one of {', '.join(parts) or 'none'}, not {part}")
     name = f"{preset}-{part}" if part else preset
-    key = _key(name, params, waves, patch)
+    key = build_key(name, asdict(params), waves, patch and asdict(patch))
     folder = cache_folder() / "verilator" / f"{name}-{key}"
     model = BuiltModel(preset, params, folder, waves, part)
 
@@ -207,11 +207,6 @@ def build_key(*options: object, files: Iterable[Path] = ()) -> str:
     sources = source_hash([Path(__file__), Path(bench_top.__file__), *files])
     content = [sources, str(cocotb_tools.config.libs_dir), *options]
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
-
-
-def _key(name: str, params: Params, waves: bool, patch: Patch | None) -> str:
-    """Hash of everything that the build depends on."""
-    return build_key(name, asdict(params), waves, patch and asdict(patch))
 
 
 def _generate(model: BuiltModel, patch: Patch | None) -> None:

@@ -22,13 +22,12 @@ from racetrap.golden_model.link.frames import Counters, Kind
 from racetrap.sim.cocotb_run import NOTES, PLAN
 from racetrap.sim.mismatch import Mismatch
 
-__all__ = ["CLOCK_NS", "Note", "run_host", "start"]
+__all__ = ["Note", "run_host"]
 
 #: Takes a note on what was played.
 Note: TypeAlias = Callable[[dict[str, Any]], None]
 
-#: Period of the simulated clock.
-CLOCK_NS = 10
+_CLOCK_NS = 10
 _RESET_CYCLES = 4
 _WAIT_NS = 1_000_000
 #: Seconds of real time that a reply may take: a simulation is slower than a board.
@@ -81,7 +80,7 @@ async def run_host(dut: Any, play: Callable[[HostLink, dict[str, Any], Note], se
     """
     path = Path(os.environ[PLAN])
     plan = json.loads(path.read_text(encoding="utf-8"))
-    baud = 1_000_000_000 // (CLOCK_NS * plan["divisor"])
+    baud = 1_000_000_000 // (_CLOCK_NS * plan["divisor"])
 
     def note(data: dict[str, Any]) -> None:
         with path.with_name(NOTES).open("a", encoding="utf-8") as file:
@@ -95,7 +94,7 @@ async def run_host(dut: Any, play: Callable[[HostLink, dict[str, Any], Note], se
             raise Mismatch(f"A good line must lose nothing, not {counters}")
         return lit
 
-    await start(dut)
+    await _start(dut)
     port = _PinPort(dut, baud)
     due = await bridge(host)() | {"link up"}
     levels = int(dut.o_leds.value)
@@ -104,11 +103,10 @@ async def run_host(dut: Any, play: Callable[[HostLink, dict[str, Any], Note], se
         raise Mismatch(f"Lights on must be {sorted(due)}, not {sorted(lit)}")
 
 
-async def start(dut: Any) -> None:
-    """Start the clock, reset the device and leave its line idle."""
+async def _start(dut: Any) -> None:
     dut.i_rx.value = 1
     dut.rst.value = 1
-    Clock(dut.clk, CLOCK_NS, "ns").start()
+    Clock(dut.clk, _CLOCK_NS, "ns").start()
     await ClockCycles(dut.clk, _RESET_CYCLES)
     dut.rst.value = 0
     await ClockCycles(dut.clk, _RESET_CYCLES)

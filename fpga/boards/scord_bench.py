@@ -36,6 +36,13 @@ _COUNTERS = ("accesses", "fences", "unmonitored", "reports_dropped")
 _OVERLOAD_SEED, _OVERLOAD_EVENTS = 1, 100
 
 
+def _connect(link: HostLink, plan: dict[str, Any]) -> tuple[ScordParams, Session, Region]:
+    """Configuration of the device, a conversation with it, and what it is to monitor."""
+    params = ScordParams(**plan["params"])
+    session = Session(link, params, "the plan")
+    return params, session, monitored_region(session, params, program_region())
+
+
 def _golden(params: ScordParams, region: Region, events: Iterable[Event]) -> Scord:
     golden = Scord(params, region)
     for event in events:
@@ -51,9 +58,8 @@ def _runs(params: ScordParams, names: list[str]) -> Iterator[SuiteRun]:
 
 def _play(link: HostLink, plan: dict[str, Any], note: Note) -> set[str]:
     """Play all micro-benchmarks; gives the lights that must be on."""
-    params, is_core, total = ScordParams(**plan["params"]), plan["core"], 0
-    session = Session(link, params, "the plan")
-    region = monitored_region(session, params, program_region())
+    params, session, region = _connect(link, plan)
+    is_core, total = plan["core"], 0
     for run in _runs(params, plan["benchmarks"]):
         name, events = run.benchmark.name, list(run.events())
         result, golden = run_trace(session, params, region, events), _golden(params, region, events)
@@ -76,9 +82,7 @@ def _play(link: HostLink, plan: dict[str, Any], note: Note) -> set[str]:
 
 def _overload(link: HostLink, plan: dict[str, Any], _: Note) -> set[str]:
     """Every report is pulled, in order, or counted as dropped; gives the lights due."""
-    params = ScordParams(**plan["params"])
-    session = Session(link, params, "the plan")
-    region = monitored_region(session, params, program_region())
+    params, session, region = _connect(link, plan)
     knobs = KNOBS["atomics"]
     events = list(random_events(params, region, knobs, _OVERLOAD_SEED, _OVERLOAD_EVENTS))
     board = ScordBoard(session, params)

@@ -23,12 +23,16 @@ from racetrap.sim.gpu.scheduler import FIXED_SCHEDULES, Placement, run
 _REGION = program_region()
 
 
-def _golden(params, *traces, region=_REGION):
+def _run_golden(params, *traces, region=_REGION):
     scord = Scord(params, region)
     for events in traces:
         for event in events:
             scord.run(event)
-    return scord.races
+    return scord
+
+
+def _golden(params, *traces, region=_REGION):
+    return _run_golden(params, *traces, region=region).races
 
 
 @pytest.fixture
@@ -88,9 +92,7 @@ def test_what_still_waits_in_channels_is_no_part_of_the_next_run(params):
             if first.room(sm) > 1:
                 first.push(sm, [params.transaction_layout.pack(transaction._asdict())] * 2)
         result = run_trace(Session(link, params, "tiny"), params, _REGION, events)
-    scord = Scord(params, _REGION)
-    for event in events:
-        scord.run(event)
+    scord = _run_golden(params, events)
     assert result.counters["accesses"] == scord.counters["accesses"]
     assert check_reports(params, scord.races, result) == ""
 
