@@ -1,4 +1,4 @@
-"""Raw records of a recorded run: one file a thread, as the runtime's record.h lays them out."""
+"""Raw records of a recorded run, in one file as the runtime's record.c and record.h lay it out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from racetrap.golden_model.threads.events import ThreadEventKind
 
-__all__ = ["RAW_DTYPE", "RawStream", "read_streams"]
+__all__ = ["RAW_DTYPE", "RawStream", "read_error", "read_streams", "used_bytes"]
 
 #: One record; ``tag`` is the event's kind and one, or one of the tags below.
 RAW_DTYPE = np.dtype([
@@ -19,6 +19,13 @@ RAW_DTYPE = np.dtype([
     ("tag", "u1"),
     ("size", "u1"),
 ])  # fmt: skip
+
+_FILE_NAME = "records"
+#: Start of the file: bytes in use, and the error that ended recording.
+_HEADER_BYTES = 4096
+#: Start of each part: its thread, and its bytes.
+_PART_DTYPE = np.dtype([("thread", "<u8"), ("bytes", "<u8")])
+_SMALLEST_PART = 1 << 16
 
 #: Sequence number (``address``) and value (``pc``) of the record before.
 _EXTENSION = 254
@@ -60,7 +67,7 @@ class RawStream(NamedTuple):
 def _complete(raw: np.ndarray) -> np.ndarray:
     """The records up to the first empty one, without a last one whose extension is missing."""
     tags = raw["tag"]
-    # Only the last part of a file has empty records, all at its end.
+    # Only the last part of a thread has empty records, all at its end.
     count = int(np.searchsorted(tags == 0, True))
     if count:
         last = int(tags[count - 1])
@@ -93,14 +100,48 @@ def _stream(raw: np.ndarray) -> RawStream:
     )
 
 
+def _header(folder: Path) -> bytes:
+    try:
+        with (folder / _FILE_NAME).open("rb") as file:
+            return file.read(_HEADER_BYTES)
+    except FileNotFoundError:
+        return b""
+
+
+def used_bytes(folder: Path) -> int:
+    """Bytes of the records so far, the room in their latest parts included."""
+    return int.from_bytes(_header(folder)[:8], "little")
+
+
+def read_error(folder: Path) -> str:
+    """Why the runtime ended the program; empty if it did not."""
+    return _header(folder)[8:].rstrip(b"\0").decode(errors="replace")
+
+
+def _parts(folder: Path) -> dict[int, list[np.ndarray]]:
+    """Parts of each thread, in the order in which it filled them."""
+    parts: dict[int, list[np.ndarray]] = {}
+    end = used_bytes(folder)
+    if not end:
+        return parts
+    data = np.memmap(folder / _FILE_NAME, np.uint8, "r", shape=(end,))
+    offset = _HEADER_BYTES
+    while offset < end:
+        header = data[offset : offset + _PART_DTYPE.itemsize].view(_PART_DTYPE)[0]
+        size = int(header["bytes"])
+        if size:
+            records = data[offset + _PART_DTYPE.itemsize : offset + size].view(RAW_DTYPE)
+            parts.setdefault(int(header["thread"]), []).append(records)
+        # A process that was killed may leave a part without a header: it is empty.
+        offset += size or _SMALLEST_PART
+    return parts
+
+
 def read_streams(folder: Path) -> list[RawStream]:
     """Streams of all threads by number; of a thread that never ran, an empty one."""
-    files = {int(path.suffix[1:]): path for path in folder.glob("thread.*")}
+    parts = _parts(folder)
+    nothing = [np.empty(0, RAW_DTYPE)]
     return [
-        _stream(
-            np.memmap(files[number], dtype=RAW_DTYPE, mode="r")
-            if number in files and files[number].stat().st_size
-            else np.empty(0, RAW_DTYPE)
-        )
-        for number in range(max(files, default=-1) + 1)
+        _stream(np.concatenate(parts.get(number, nothing)))
+        for number in range(max(parts, default=-1) + 1)
     ]

@@ -23,7 +23,7 @@ from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.cpu.instruction_counts import write_counts
 from racetrap.sim.cpu.interleave import interleave
 from racetrap.sim.cpu.locations import find_locations
-from racetrap.sim.cpu.raw import RAW_DTYPE, RawStream, read_streams
+from racetrap.sim.cpu.raw import RAW_DTYPE, RawStream, read_streams, used_bytes
 from racetrap.sim.cpu.watched_process import run_watched
 
 __all__ = ["TIMEOUT", "RecordError", "Recording", "record", "record_run"]
@@ -55,12 +55,11 @@ class Recording(NamedTuple):
 
 
 def _progress_of(raw: Path, progress: Callable[[int], None] | None) -> Callable[[], None]:
-    """Calls ``progress`` with the events so far, about: files grow by large parts."""
+    """Calls ``progress`` with the events so far, about: the file grows by large parts."""
 
     def tell() -> None:
         if progress is not None:
-            sizes = (path.stat().st_size for path in raw.glob("thread.*"))
-            progress(sum(sizes) // RAW_DTYPE.itemsize)
+            progress(used_bytes(raw) // RAW_DTYPE.itemsize)
 
     return tell
 
@@ -70,7 +69,10 @@ def _run(
     progress: Callable[[int], None] | None, output: IO[str] | None,
 ) -> float:  # fmt: skip
     counts = raw / "counts"
-    write_counts(program, counts)
+    try:
+        write_counts(program, counts)
+    except OSError as error:
+        raise RecordError(f"Instruction counts cannot be written: {error}") from None
     environment = os.environ | {"RACETRAP_RAW": str(raw), "RACETRAP_COUNTS": str(counts)}
     environment.pop("RACETRAP_SEED", None)
     if seed is not None:
@@ -143,7 +145,7 @@ def record_run(
         raw.mkdir()
         program = compile_program([Path(path) for path in sources], folder, include, options)
         run_seconds = _run(program, arguments, raw, seed, timeout, progress, output)
-        raw_bytes = sum(path.stat().st_size for path in raw.glob("thread.*"))
+        raw_bytes = used_bytes(raw)
         begin = time.perf_counter()
         source = " ".join([*(Path(path).name for path in sources), *arguments])
         source = "".join(letter if letter.isprintable() else "?" for letter in source)

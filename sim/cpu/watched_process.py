@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from racetrap.sim.cpu.errors import RecordError
+from racetrap.sim.cpu.raw import read_error
 
 __all__ = ["run_watched"]
 
@@ -81,7 +82,7 @@ def run_watched(
     environment : dict of str to str
         Its environment.
     folder : Path
-        Where the runtime leaves its error.
+        Where the runtime leaves its records, and its error.
     timeout : float
         Seconds after which the program is ended.
     progress : callable
@@ -109,9 +110,9 @@ def run_watched(
             process.kill()
             process.wait()
     seconds = time.perf_counter() - begin
-    status, error = process.returncode, folder / "error"
-    if status == _STATUS_OF_RUNTIME and error.is_file():
-        raise RecordError(error.read_text(errors="replace"))
+    status, error = process.returncode, read_error(folder)
+    if status == _STATUS_OF_RUNTIME and error:
+        raise RecordError(error)
     if status < 0:
         raise RecordError(f"Program was ended by signal {signal.Signals(-status).name}")
     if status:

@@ -29,7 +29,7 @@ static void collapse(struct record *record, uint64_t value) {
     struct record *before = self.poll.record;
     long period = record - before;
     if (before && self.poll.value == value && same(before, record) && period <= 8 &&
-        before - self.chunk >= period - 2 &&
+        before - self.records >= period - 2 &&
         same_accesses(before - (period - 2), before + 2, period - 2)) {
         before[1].address = record[1].address;
         self.next = before + 2;

@@ -1,4 +1,7 @@
-// Files of records: one a thread, grown and mapped part by part.
+// The file of records: mapped once, before the program begins, and divided into parts of threads.
+//
+// No descriptor is kept: the program may close every number, open its own files in their places,
+// change its root or its limits.
 #define _GNU_SOURCE
 #include "record.h"
 
@@ -8,6 +11,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,34 +22,88 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define CHUNK_RECORDS (1 << 18)
-#define CHUNK_BYTES (CHUNK_RECORDS * sizeof(struct record))
+#define LARGEST_FILE (1ull << 38)
+#define SMALLEST_FILE (1ull << 26)
+#define SMALLEST_PART (1ull << 16)
+#define LARGEST_PART (1ull << 22)  // a thread's parts double up to this size
 #define EXIT_STATUS 97
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+// Start of the file; racetrap.sim.cpu.raw knows it, too.
+struct raw_file {
+    uint64_t used;     // bytes given to threads, this page included
+    char error[4088];  // why recording ended early
+};
+
+// Start of a part; records follow.
+struct part {
+    uint64_t thread, bytes;
+};
 
 __thread struct thread_state self;
 const uint16_t *racetrap_counts;
 uint64_t racetrap_counts_end;
-static const char *folder;
+static struct raw_file *raw;
+static uint64_t raw_bytes;
 static uint64_t sequence, seed;
 
 _Noreturn void racetrap_die(const char *format, ...) {
-    char text[512], path[4096];
+    static int is_dying;
+    char text[512];
     va_list arguments;
     va_start(arguments, format);
     int length = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    const char *raw = getenv("RACETRAP_RAW");
-    snprintf(path, sizeof path, "%s/error", raw ? raw : "/nowhere");
-    int file = open(path, O_WRONLY | O_CREAT | O_EXCL, 0666);  // the first error counts
-    if (write(file < 0 ? STDERR_FILENO : file, text, length) < 0) length = 0;
+    if (length >= (int)sizeof text) length = sizeof text - 1;
+    if (!raw) {
+        if (write(STDERR_FILENO, text, length) < 0) length = 0;
+    } else if (!__atomic_exchange_n(&is_dying, 1, __ATOMIC_RELAXED)) {  // the first error counts
+        for (int at = 0; at < length; at++) raw->error[at] = text[at];
+    }
     _exit(EXIT_STATUS);
 }
 
-static void open_thread(int number) {
+static void map_raw_file(void) {
     char path[4096];
-    snprintf(path, sizeof path, "%s/thread.%d", folder, number);
-    self.file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (self.file < 0) racetrap_die("File %s cannot be made: %s", path, strerror(errno));
+    const char *folder = getenv("RACETRAP_RAW");
+    if (!folder) racetrap_die("Folder of the raw records was not given");
+    snprintf(path, sizeof path, "%s/records", folder);
+    int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file < 0) racetrap_die("File %s cannot be made: %s", path, strerror(errno));
+    void *mapped = MAP_FAILED;
+    // Sparse, and far larger than what is used; limits of the user's may ask for less.
+    for (raw_bytes = LARGEST_FILE; raw_bytes >= SMALLEST_FILE; raw_bytes /= 2) {
+        if (ftruncate(file, raw_bytes) < 0) continue;
+        mapped = mmap(NULL, raw_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        if (mapped != MAP_FAILED) break;
+    }
+    if (mapped == MAP_FAILED)
+        racetrap_die("Raw records of the run cannot be mapped: %s", strerror(errno));
+    close(file);
+    // A page without room on the disk would be a crash when it is written.
+    if (madvise(mapped, sizeof *raw, MADV_POPULATE_WRITE) < 0 && errno == EFAULT)
+        racetrap_die("Raw records of the run cannot be written: no room in %s", folder);
+    madvise(mapped, raw_bytes, MADV_DONTDUMP);
+    raw = mapped;
+    raw->used = sizeof *raw;
+}
+
+static struct part *take_part(uint64_t bytes) {
+    uint64_t offset = __atomic_fetch_add(&raw->used, bytes, __ATOMIC_RELAXED);
+    if (offset + bytes > raw_bytes) {
+        __atomic_fetch_sub(&raw->used, bytes, __ATOMIC_RELAXED);
+        racetrap_die("Raw records of the run must fit in %llu MiB",
+                     (unsigned long long)raw_bytes >> 20);
+    }
+    struct part *part = (struct part *)((char *)raw + offset);
+    if (madvise(part, bytes, MADV_POPULATE_WRITE) < 0 && errno == EFAULT) {
+        __atomic_fetch_sub(&raw->used, bytes, __ATOMIC_RELAXED);
+        racetrap_die("Raw records of the run cannot be written: no room in their folder");
+    }
+    *part = (struct part){self.number, bytes};
+    return part;
 }
 
 void racetrap_grow(void) {
@@ -54,23 +112,15 @@ void racetrap_grow(void) {
         self.end = self.scratch + 2;
         return;
     }
-    if (self.file == 0)
+    if (!self.part_bytes)
         racetrap_die("Threads must be made by pthread_create or std::thread: another one ran");
-    if (self.chunk) {
-        // A pair of records is never torn apart: what is left over is filled up.
-        while (self.next != self.end) put(self.next++, FILLER, 0, 0, 0, 0);
-        munmap(self.chunk, CHUNK_BYTES);
-        self.chunks++;
-    }
-    off_t offset = self.chunks * CHUNK_BYTES;
-    // Room on the disk is taken now: a mapped page without it would be a crash.
-    int error = posix_fallocate(self.file, offset, CHUNK_BYTES);
-    if (error) racetrap_die("Raw records of the run cannot be written: %s", strerror(error));
-    self.chunk = mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, self.file, offset);
-    if (self.chunk == MAP_FAILED)
-        racetrap_die("Raw records of the run cannot be mapped: %s", strerror(errno));
-    self.next = self.chunk;
-    self.end = self.chunk + CHUNK_RECORDS;
+    // A pair of records is never torn apart: what is left over is filled up.
+    while (self.next != self.end) put(self.next++, FILLER, 0, 0, 0, 0);
+    struct part *part = take_part(self.part_bytes);
+    self.records = (struct record *)(part + 1);
+    self.next = self.records;
+    self.end = (struct record *)((char *)part + self.part_bytes);
+    if (self.part_bytes < LARGEST_PART) self.part_bytes *= 2;
     self.poll.record = NULL;
 }
 
@@ -121,7 +171,7 @@ void racetrap_begin_thread(int number) {
     self.tid = syscall(SYS_gettid);
     // Seeds of the threads must differ, and the state must not be 0.
     if (seed) self.random = (seed + number) * 0x9e3779b97f4a7c15u | 1;
-    open_thread(number);
+    self.part_bytes = SMALLEST_PART;
     racetrap_grow();
     racetrap_sync(BEGIN, 0, 0, 0, 0);
 }
@@ -129,10 +179,6 @@ void racetrap_begin_thread(int number) {
 void racetrap_end_thread(void) {
     racetrap_sync(END, 0, 0, 0, 0);
     self.is_ended = 1;
-    off_t size = self.chunks * CHUNK_BYTES + (self.next - self.chunk) * sizeof *self.chunk;
-    munmap(self.chunk, CHUNK_BYTES);
-    if (ftruncate(self.file, size) < 0) racetrap_die("Raw records cannot be cut to their size");
-    close(self.file);
     racetrap_grow();
 }
 
@@ -180,8 +226,7 @@ static void begin(int count, char **arguments, char **environment) {
     if (!(old & ADDR_NO_RANDOMIZE) && personality(old | ADDR_NO_RANDOMIZE) >= 0 &&
         personality(0xffffffff) & ADDR_NO_RANDOMIZE)
         execv("/proc/self/exe", arguments);
-    folder = getenv("RACETRAP_RAW");
-    if (!folder) racetrap_die("Folder of the raw records was not given");
+    map_raw_file();
     const char *text = getenv("RACETRAP_SEED");
     seed = text ? strtoull(text, NULL, 10) : 0;
     map_counts();

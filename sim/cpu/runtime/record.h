@@ -1,5 +1,5 @@
-// Raw records of one thread's events, in a file that is mapped into memory, and how the parts of
-// the runtime append to it.  recorder and runtime share the layout (racetrap.sim.cpu.raw).
+// Raw records of one thread's events, in its parts of a file that is mapped into memory, and how
+// the runtime appends to them.  recorder and runtime share the layout (racetrap.sim.cpu.raw).
 #ifndef RECORD_H
 #define RECORD_H
 
@@ -42,11 +42,11 @@ struct poll {
 };
 
 struct thread_state {
-    struct record *next, *end;  // room in the part of the file that is mapped
+    struct record *next, *end;  // room in the thread's latest part of the file
     uint64_t pending;           // instructions since the thread's last event
-    struct record *chunk;       // start of the mapped part; NULL before the thread begins
-    int number, file, is_ended, marks, tid;
-    uint64_t chunks;            // parts of the file before the mapped one
+    struct record *records;     // start of that part; NULL before the thread begins
+    int number, is_ended, marks, tid;
+    uint64_t part_bytes;        // size of the next part; 0 before the thread begins
     uint64_t random;            // state of the generator of delays; 0: no delays
     struct poll poll;
     uint64_t loaded[4];         // latest relaxed atomic loads, for an acquire fence
@@ -117,7 +117,7 @@ void racetrap_end_thread(void);
 void racetrap_delay(void);
 
 // Whether the calling thread's events are recorded.
-static inline int is_recording(void) { return self.chunk != NULL && !self.is_ended; }
+static inline int is_recording(void) { return self.records != NULL && !self.is_ended; }
 
 uint64_t racetrap_sequence(void);
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -23,6 +24,7 @@ struct start {
     void *argument;
     pthread_t thread;
     int is_joined;
+    sigset_t signals;  // blocked in the thread's own work
 };
 
 static spinlock creation;
@@ -54,6 +56,7 @@ static void *run_thread(void *argument) {
     start->thread = pthread_self();
     end_with_thread();
     racetrap_begin_thread(start - starts);
+    pthread_sigmask(SIG_SETMASK, &start->signals, NULL);
     return start->routine(start->argument);
 }
 
@@ -95,7 +98,17 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
     if (self.end - self.next < CREATION_RECORDS) racetrap_grow();
     racetrap_sync(CREATE, 0, 0, thread_count, CALLER);
     struct record *created = self.next - 2;
+    // No signal may reach the thread before its record begins.  A mask among its attributes is
+    // shared with the program's own: it is put back before anybody else can create a thread.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int has_mask = !pthread_attr_getsigmask_np(&own, &start->signals);
+    if (has_mask) pthread_attr_setsigmask_np(&own, &all);
+    else start->signals = before;
     int error = REAL(pthread_create)(thread, &own, run_thread, start);
+    if (has_mask) pthread_attr_setsigmask_np(&own, &start->signals);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!error) {
         start->thread = *thread;  // the thread itself may not have run yet
         thread_count++;

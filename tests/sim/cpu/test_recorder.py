@@ -1,5 +1,9 @@
 """Recording runs: what ends up in a trace, repeatable, and clear errors for what cannot."""
 
+import shlex
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from thread_recordings import accesses, counts, of_kind, record_text
@@ -206,23 +210,139 @@ int main(void) {
         )
 
 
-def test_a_full_disk_is_said(tmp_path):
-    full = tmp_path / "limit.c"
-    full.write_text("""
-#include <signal.h>
-#include <stdlib.h>
-#include <sys/resource.h>
+_MANY_EVENTS = """
 static volatile int x;
+static void *work(void *unused) { for (int i = 0; i < 300000; i++) x++; return unused; }
+"""
+
+
+def test_descriptors_belong_to_the_program(tmp_path):
+    """A program that closes every descriptor and opens its own files keeps them untouched."""
+    precious = tmp_path / "precious"
+    trace = record_text(
+        tmp_path,
+        _MANY_EVENTS
+        + """
+int main(int count, char **arguments) {
+    pthread_t thread;
+    (void)count;
+    for (int file = 3; file < 1024; file++) close(file);
+    FILE *file = fopen(arguments[1], "w");
+    fputs("precious", file);
+    pthread_create(&thread, 0, work, 0);
+    for (int other = 3; other < 64; other++) if (other != fileno(file)) close(other);
+    work(0);
+    pthread_join(thread, 0);
+    fputs(" data", file);
+    return fclose(file);
+}
+""",
+        str(precious),
+    )
+    assert precious.read_text() == "precious data"
+    assert len(accesses(trace, "case.c:3")) == 1_200_000
+
+
+@pytest.mark.parametrize("closing", ["fclose(stdin)", "close(0)", "closefrom(0)"])
+def test_a_program_may_close_standard_input(tmp_path, closing):
+    trace = record_text(
+        tmp_path,
+        f"""
+static volatile int x;
+static void *work(void *unused) {{ x++; return unused; }}
+int main(void) {{
+    pthread_t thread;
+    {closing};
+    pthread_create(&thread, 0, work, 0);
+    return pthread_join(thread, 0);
+}}
+""",
+    )
+    assert trace.header.threads == 2
+    assert ("STORE", 4) in accesses(trace, "case.c:3")
+
+
+def test_signals_arrive_while_threads_begin(tmp_path):
+    """Handlers run in whichever thread is there, also in one that has just been made."""
+    trace = record_text(
+        tmp_path,
+        """
+#include <signal.h>
+#include <sys/time.h>
+static volatile int ticks;
+static void tick(int signal) { ticks++; (void)signal; }
+static void *work(void *unused) { return unused; }
 int main(void) {
-    struct rlimit limit = {1 << 22, 1 << 22};  /* files of one part of records */
-    signal(SIGXFSZ, SIG_IGN);
-    setrlimit(RLIMIT_FSIZE, &limit);
-    for (int i = 0; i < 1000000; i++) x++;
+    struct itimerval timer = {{0, 100}, {0, 100}};
+    pthread_attr_t with_mask;
+    sigset_t none, kept;
+    sigemptyset(&none);
+    pthread_attr_init(&with_mask);
+    pthread_attr_setsigmask_np(&with_mask, &none);
+    signal(SIGALRM, tick);
+    setitimer(ITIMER_REAL, &timer, 0);
+    for (int round = 0; round < 100; round++) {
+        pthread_t threads[4];
+        for (int i = 0; i < 4; i++) pthread_create(&threads[i], i % 2 ? &with_mask : 0, work, 0);
+        for (int i = 0; i < 4; i++) pthread_join(threads[i], 0);
+    }
+    pthread_attr_getsigmask_np(&with_mask, &kept);
+    return sigismember(&kept, SIGALRM) || !ticks;
+}
+""",
+    )
+    assert trace.header.threads == 401
+
+
+def test_limits_of_the_program_are_its_own(tmp_path):
+    trace = record_text(
+        tmp_path,
+        _MANY_EVENTS
+        + """
+#include <sys/resource.h>
+int main(void) {
+    struct rlimit small = {1 << 12, 1 << 12}, none = {3, 3};
+    setrlimit(RLIMIT_FSIZE, &small);
+    setrlimit(RLIMIT_NOFILE, &none);
+    work(0);
     return 0;
 }
-""")
-    with pytest.raises(RecordError, match="Raw records of the run cannot be written: File too"):
-        record_run([full])
+""",
+    )
+    assert len(accesses(trace, "case.c:3")) == 600_000
+
+
+def _small_disk(tmp_path, size, command):
+    """Run a command where temporary files have little room; skips where that cannot be arranged."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = f"mount -t tmpfs -o size={size} none {disk} && TMPDIR={disk} exec "
+    own = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
+    if subprocess.run([*own, f"{mount} true"], capture_output=True, check=False).returncode:
+        pytest.skip("No file system can be mounted here: a full disk is not tested")
+    return subprocess.run(
+        [*own, mount + shlex.join(command)], capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("size", "message"),
+    [("2m", "Instruction counts cannot be written"), ("12m", "Raw records of the run cannot be")],
+)
+def test_a_full_disk_is_said(tmp_path, size, message):
+    source = tmp_path / "many.c"
+    source.write_text(
+        "static volatile int x;\nint main(void) { for (int i = 0; i < 1000000; i++) x++; }"
+    )
+    command = [sys.executable, "-c", "from racetrap.cli import main; main()"]
+    done = _small_disk(
+        tmp_path,
+        size,
+        [*command, "trace", "record", "-o", str(tmp_path / "trace"), "--", str(source)],
+    )
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert not (tmp_path / "trace").exists()
 
 
 def test_a_missing_compiler_is_said(tmp_path, monkeypatch):
