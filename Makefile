@@ -8,8 +8,7 @@ FPGA_READY := $(VENV)/.fpga-ready
 BUILD := build
 JOBS ?= 2
 
-SOURCES := golden_model rtl generators sim tb fpga racetrap
-TYPES := $(BUILD)/types/racetrap
+SOURCES := golden_model rtl generators sim tb fpga evaluation racetrap
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint format types unit bench campaign evaluate boards board-simulation docs kernels clean
@@ -62,13 +61,8 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# The packages lie at the top of the checkout under other names; mypy, which does not follow an
-# editable install, gets a tree of links with the names that are imported.
 types: $(READY)
-	@mkdir -p $(TYPES)
-	@ln -sfn $(addprefix ../../../,$(wildcard racetrap/*.py) racetrap/commands) $(TYPES)
-	@ln -sfn $(addprefix ../../../,$(filter-out racetrap,$(SOURCES))) $(TYPES)
-	MYPYPATH=$(BUILD)/types $(BIN)/mypy -p racetrap
+	$(BIN)/mypy -p racetrap
 
 unit: $(FPGA_READY)
 	$(BIN)/pytest -n $(JOBS) --dist loadgroup
@@ -103,11 +97,11 @@ board-simulation: $(READY)
 
 docs: $(READY)
 	$(BIN)/python -m racetrap.generators.docs docs
-	$(BIN)/python -m racetrap.sim.gpu.concurrency.docs docs/concurrency-suite.md
+	$(BIN)/python -m racetrap.sim.gpu.suites.concurrency.docs docs/concurrency-suite.md
 	$(BIN)/python -m racetrap.sim.cpu.programs_page docs/programs.md
 
 kernels: $(READY)
-	$(BIN)/python -m racetrap.sim.gpu.kernel_files
+	$(BIN)/python -m racetrap.sim.gpu.launch.kernel_files
 
 clean:
 	rm -rf $(BUILD) .pytest_cache .mypy_cache .ruff_cache .hypothesis

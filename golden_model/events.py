@@ -15,18 +15,19 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from racetrap.golden_model.checks import check_integer, check_provenance
-from racetrap.golden_model.scord.packets import AtomicOp, Scope
 
 __all__ = [
     "ACCESS_KINDS",
     "ACCESS_SIZES",
     "ATOMIC_SIZES",
     "WARP_SIZE",
+    "AtomicOp",
     "DataRegion",
     "Event",
     "EventKind",
     "Geometry",
     "Lane",
+    "Scope",
     "Space",
     "TraceHeader",
 ]
@@ -36,6 +37,21 @@ WARP_SIZE = 32
 #: Bytes that one lane may load or store (up to a 128-bit vector), and update atomically.
 ACCESS_SIZES = (1, 2, 4, 8, 16)
 ATOMIC_SIZES = (4, 8)
+
+
+class Scope(IntEnum):
+    """Scope of an atomic or a fence, and of a race."""
+
+    BLOCK = 0
+    DEVICE = 1
+
+
+class AtomicOp(IntEnum):
+    """What an atomic does, as far as lock inference cares."""
+
+    CAS = 0
+    EXCH = 1
+    OTHER = 2
 
 
 class EventKind(IntEnum):

@@ -10,7 +10,7 @@ import importlib
 
 import click
 
-from racetrap.output import ExitStatus, fail
+from racetrap.presenters.output import ExitStatus, fail
 
 __all__ = ["cli", "main"]
 

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from racetrap.generators.systems import system_named
-from racetrap.sim.cocotb_run import NOTES, PLAN
+from racetrap.sim.cosim.verilator.cocotb_run import NOTES, PLAN
 from racetrap.tb.clocking import Clocking
 from racetrap.tb.pins import Pins
 

@@ -9,7 +9,8 @@ from amaranth.hdl import Module, Signal, Value
 from amaranth.lib.wiring import connect
 
 from racetrap.fpga.boards.device import LinkedDevice, carry
-from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.fpga.host.scord_board import core_region
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.registers import RegisterBlock
 from racetrap.rtl.scord.detector_bank import DetectorBank
 from racetrap.rtl.scord.local_memory import LocalMemory
@@ -17,16 +18,10 @@ from racetrap.rtl.scord.registers import REGISTER_ADDRESS_BITS, compile_register
 from racetrap.rtl.scord.report_writer import RECORD_BYTES
 from racetrap.rtl.scord.tracker import Tracker
 
-__all__ = ["CORE_REGISTERS", "ScordCoreDevice", "core_region"]
+__all__ = ["CORE_REGISTERS", "ScordCoreDevice"]
 
 #: Registers of a whole system that a core has, at the same addresses.
 CORE_REGISTERS = ("CONTROL", "STATUS", "REPORTS_DROPPED")
-
-
-def core_region(params: ScordParams) -> Region:
-    """The region that a core monitors: from the middle of the address space, as far as fits."""
-    half = params.address_bits - 1
-    return Region(1 << half, min(half, params.max_region_log2))
 
 
 class ScordCoreDevice(LinkedDevice):

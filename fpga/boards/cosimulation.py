@@ -19,14 +19,14 @@ from racetrap.fpga.boards.table import Board, board_params, find_board
 from racetrap.generators.systems import system_of
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.params import SigraceParams
-from racetrap.golden_model.threads.thread_trace import ThreadTrace
-from racetrap.sim.build_cache import cache_folder
-from racetrap.sim.cocotb_run import RunResult, run
+from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
+from racetrap.sim.cosim.verilator.build_cache import cache_folder
+from racetrap.sim.cosim.verilator.cocotb_build import BuiltModel, build_component, build_key
+from racetrap.sim.cosim.verilator.cocotb_run import RunResult, run
 from racetrap.sim.cpu.programs.small_programs import SMALL_PROGRAMS
 from racetrap.sim.cpu.random_run import random_run
 from racetrap.sim.cpu.recorder import record
-from racetrap.sim.gpu.micro_benchmarks import MICRO_BENCHMARKS
-from racetrap.sim.verilator import BuiltModel, build_component, build_key
+from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
 
 __all__ = [
     "DIVISOR",

@@ -29,9 +29,9 @@ from racetrap.fpga.boards.cosimulation import (
 from racetrap.fpga.boards.table import board_params, find_board
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.params import SigraceParams
-from racetrap.sim.cocotb_run import RunResult, run
-from racetrap.sim.generate_rtl import use_package
-from racetrap.sim.verilator import BuiltModel, Patch, build_component
+from racetrap.sim.cosim.verilator.cocotb_build import BuiltModel, Patch, build_component
+from racetrap.sim.cosim.verilator.cocotb_run import RunResult, run
+from racetrap.sim.cosim.verilator.generate_rtl import use_package
 
 __all__ = ["PLANTED_BUGS", "PlantedBug", "play_with"]
 

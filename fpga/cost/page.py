@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from racetrap.evaluation.page import render
 from racetrap.fpga.cost.columns import cell_text, columns_of
 from racetrap.fpga.cost.limits import limits
 from racetrap.fpga.cost.provenance import provenance
 from racetrap.fpga.cost.table import CostTable
-from racetrap.sim.evaluation.page import render
 
 __all__ = ["html_page"]
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from racetrap.sim.build_cache import cache_folder, locked
+from racetrap.sim.cosim.verilator.build_cache import cache_folder, locked
 
 __all__ = ["cached"]
 

@@ -20,9 +20,9 @@ from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.rdm import Rdm
 from racetrap.golden_model.sigrace.result import SigraceResult
 from racetrap.golden_model.sigrace.sigrace import Sigrace
-from racetrap.golden_model.threads.thread_trace import ThreadTrace
-from racetrap.sim.mismatch import Mismatch
-from racetrap.sim.sigrace.expected import difference
+from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
+from racetrap.sim.cosim.sigrace.expected import difference
+from racetrap.sim.cosim.verilator.mismatch import Mismatch
 
 __all__ = ["ProgramRun", "run_program"]
 

@@ -5,20 +5,25 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
 
 from __future__ import annotations
 
-from racetrap.fpga.boards.core_top import core_region
 from racetrap.fpga.host.client import LinkError
 from racetrap.fpga.host.session import Session, wait_until
 from racetrap.golden_model.scord.packets import Transaction
 from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.golden_model.scord.report import RaceReport
 
-__all__ = ["ScordBoard", "monitored_region"]
+__all__ = ["ScordBoard", "core_region", "monitored_region"]
 
 _REPORTS = 0  # the output channel
 _RING_LOG2 = 10  # records that may be under way before REPORT_TAIL is advanced
 #: Transactions after which reports are fetched even from a detector that is idle: half of what
 #: a board's queues hold, if each has a race.  A core holds no more than its bank's queue.
 _PULL_EVERY, _PULL_EVERY_FROM_CORE = 8, 1
+
+
+def core_region(params: ScordParams) -> Region:
+    """The region that a core monitors: from the middle of the address space, as far as fits."""
+    half = params.address_bits - 1
+    return Region(1 << half, min(half, params.max_region_log2))
 
 
 def monitored_region(session: Session, params: ScordParams, wanted: Region) -> Region:

@@ -11,7 +11,7 @@ from racetrap.fpga.host.session import Session, wait_until
 from racetrap.golden_model.sigrace.environment import Remap
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp, LogEntry, Trap
 from racetrap.golden_model.sigrace.params import WORD_BITS, SigraceParams
-from racetrap.sim.sigrace.rdm_software import RdmSoftware
+from racetrap.sim.cosim.sigrace.rdm_software import RdmSoftware
 
 __all__ = ["SigraceBoard"]
 

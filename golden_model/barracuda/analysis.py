@@ -21,8 +21,7 @@ from racetrap.golden_model.barracuda.race import BarrierDivergence, Race, RaceKi
 from racetrap.golden_model.barracuda.report import first_races
 from racetrap.golden_model.barracuda.shadow import Pairs, conflicts, same_instruction_conflicts
 from racetrap.golden_model.barracuda.simt import Warp
-from racetrap.golden_model.events import EventKind
-from racetrap.golden_model.scord.packets import Scope
+from racetrap.golden_model.events import EventKind, Scope
 
 __all__ = ["NO_RACE", "RACE_KINDS", "KernelAnalysis", "Step", "merge"]
 

@@ -25,8 +25,7 @@ from racetrap.golden_model.barracuda.race import RaceKind, Result
 from racetrap.golden_model.barracuda.shadow import Pairs
 from racetrap.golden_model.barracuda.simt import Warp
 from racetrap.golden_model.barracuda.sync import SyncLocation
-from racetrap.golden_model.events import EventKind
-from racetrap.golden_model.scord.packets import Scope
+from racetrap.golden_model.events import EventKind, Scope
 from racetrap.golden_model.trace import Trace
 
 __all__ = ["Barracuda"]

@@ -30,8 +30,7 @@ from typing import NamedTuple
 import numpy as np
 
 from racetrap.golden_model.barracuda.kernel import ALL_LANES, Kernel
-from racetrap.golden_model.events import EventKind
-from racetrap.golden_model.scord.packets import AtomicOp
+from racetrap.golden_model.events import AtomicOp, EventKind
 
 __all__ = ["Neighbours", "Operations", "infer_operations", "neighbours"]
 

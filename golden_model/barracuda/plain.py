@@ -21,8 +21,7 @@ from racetrap.golden_model.barracuda.race import (
     Result,
 )
 from racetrap.golden_model.barracuda.vector_clock import SyncClocks, VectorClocks
-from racetrap.golden_model.events import WARP_SIZE, EventKind, Space
-from racetrap.golden_model.scord.packets import Scope
+from racetrap.golden_model.events import WARP_SIZE, EventKind, Scope, Space
 from racetrap.golden_model.trace import Trace
 
 __all__ = ["PlainAccess", "PlainAnalysis", "plain_barracuda", "plain_result"]

@@ -16,8 +16,7 @@ from racetrap.golden_model.barracuda.operations import neighbours
 from racetrap.golden_model.barracuda.plain import PlainAccess, PlainAnalysis, plain_result
 from racetrap.golden_model.barracuda.race import RaceKind, Result
 from racetrap.golden_model.barracuda.vector_clock import VectorClocks
-from racetrap.golden_model.events import WARP_SIZE, EventKind
-from racetrap.golden_model.scord.packets import AtomicOp, Scope
+from racetrap.golden_model.events import WARP_SIZE, AtomicOp, EventKind, Scope
 from racetrap.golden_model.trace import Trace
 
 __all__ = ["plain_scoped"]

@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from racetrap.golden_model.happens_before.epochs import EventEpochs
-from racetrap.golden_model.sigrace.params import GRANULE_BYTES, GRANULE_LOG2
-from racetrap.golden_model.threads.events import ThreadEventKind
+from racetrap.golden_model.trace.threads.events import GRANULE_BYTES, GRANULE_LOG2, ThreadEventKind
 
 __all__ = ["SharedAccesses", "granule_accesses", "shared_accesses"]
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from racetrap.golden_model.threads.events import MemoryOrder, SyncClass, ThreadEventKind
+from racetrap.golden_model.trace.threads.events import MemoryOrder, SyncClass, ThreadEventKind
 
 __all__ = ["EpochClocks", "epoch_clocks"]
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from racetrap.golden_model.threads.events import MemoryOrder, ThreadEventKind, epoch_steps
+from racetrap.golden_model.trace.threads.events import MemoryOrder, ThreadEventKind, epoch_steps
 
 __all__ = ["EventEpochs", "event_epochs"]
 

@@ -13,9 +13,9 @@ from racetrap.golden_model.happens_before.accesses import SharedAccesses, shared
 from racetrap.golden_model.happens_before.clocks import epoch_clocks
 from racetrap.golden_model.happens_before.epochs import event_epochs
 from racetrap.golden_model.happens_before.pairs import Intervals, unordered_pairs
-from racetrap.golden_model.sigrace.params import GRANULE_BYTES
-from racetrap.golden_model.threads.race import RaceParty, ThreadRace
-from racetrap.golden_model.threads.thread_trace import ThreadTrace
+from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
+from racetrap.golden_model.trace.threads.events import GRANULE_BYTES
+from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
 __all__ = ["HappensBefore", "HappensBeforeResult"]
 

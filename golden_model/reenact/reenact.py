@@ -10,12 +10,11 @@ import numpy as np
 from racetrap.golden_model.happens_before.accesses import shared_accesses
 from racetrap.golden_model.happens_before.clocks import EpochClocks, epoch_clocks
 from racetrap.golden_model.happens_before.epochs import EventEpochs, event_epochs
+from racetrap.golden_model.happens_before.race import ThreadRace
 from racetrap.golden_model.reenact.cache import Cache, Line
 from racetrap.golden_model.reenact.watchpoints import Meeting, watch
-from racetrap.golden_model.sigrace.params import GRANULE_BYTES, GRANULE_LOG2
-from racetrap.golden_model.threads.events import ThreadEventKind
-from racetrap.golden_model.threads.race import ThreadRace
-from racetrap.golden_model.threads.thread_trace import ThreadTrace
+from racetrap.golden_model.trace.threads.events import GRANULE_BYTES, GRANULE_LOG2, ThreadEventKind
+from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
 __all__ = ["Reenact"]
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from racetrap.golden_model.happens_before.accesses import SharedAccesses
-from racetrap.golden_model.sigrace.params import GRANULE_BYTES
-from racetrap.golden_model.threads.race import RaceParty, ThreadRace
+from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
+from racetrap.golden_model.trace.threads.events import GRANULE_BYTES
 
 __all__ = ["Meeting", "watch"]
 

@@ -7,8 +7,8 @@ Ref: ScoRD (ISCA'20) Section IV; Table V for the line size.
 
 from __future__ import annotations
 
-from racetrap.golden_model.events import Event, EventKind, Lane, Space
-from racetrap.golden_model.scord.packets import AtomicOp, Transaction, TransactionKind
+from racetrap.golden_model.events import AtomicOp, Event, EventKind, Lane, Space
+from racetrap.golden_model.scord.packets import Transaction, TransactionKind
 from racetrap.golden_model.scord.params import LINE_BYTES, WORD_BYTES, WORDS_PER_LINE, ScordParams
 
 __all__ = ["coalesce"]

@@ -5,7 +5,7 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6, and Section IV-C.
 
 from __future__ import annotations
 
-from racetrap.golden_model.scord.packets import Scope
+from racetrap.golden_model.events import Scope
 from racetrap.golden_model.scord.params import ScordParams
 
 __all__ = ["FenceFile"]

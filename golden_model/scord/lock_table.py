@@ -5,9 +5,10 @@ Ref: ScoRD (ISCA'20) Section IV-A "Detecting races due to lock/unlock", Fig. 6.
 
 from __future__ import annotations
 
+from racetrap.golden_model.events import Scope
 from racetrap.golden_model.scord.bloom_filter import filter_of_key
 from racetrap.golden_model.scord.lock_hash import block_mask
-from racetrap.golden_model.scord.packets import LockState, Scope
+from racetrap.golden_model.scord.packets import LockState
 
 __all__ = ["AFTER_FENCE", "CAS_SCOPE", "LockTable"]
 

@@ -11,33 +11,16 @@ from enum import IntEnum
 from typing import NamedTuple
 
 __all__ = [
-    "AtomicOp",
     "LockState",
     "Packet",
     "PacketKind",
     "Preliminary",
     "RaceKind",
     "Row",
-    "Scope",
     "Step",
     "Transaction",
     "TransactionKind",
 ]
-
-
-class Scope(IntEnum):
-    """Scope of an atomic or a fence, and of a race."""
-
-    BLOCK = 0
-    DEVICE = 1
-
-
-class AtomicOp(IntEnum):
-    """What an atomic does, as far as lock inference cares."""
-
-    CAS = 0
-    EXCH = 1
-    OTHER = 2
 
 
 class TransactionKind(IntEnum):

@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
+from racetrap.golden_model.events import Scope
 from racetrap.golden_model.layout import Layout
 from racetrap.golden_model.scord.metadata import unpack_entry
-from racetrap.golden_model.scord.packets import PacketKind, RaceKind, Scope, Step
+from racetrap.golden_model.scord.packets import PacketKind, RaceKind, Step
 from racetrap.golden_model.scord.params import WORD_BYTES, ScordParams
 
 __all__ = ["RaceReport", "race_words"]

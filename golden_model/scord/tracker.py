@@ -7,16 +7,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from racetrap.golden_model.events import AtomicOp
 from racetrap.golden_model.scord.barrier_ids import BarrierIds
 from racetrap.golden_model.scord.lock_hash import lock_hash
 from racetrap.golden_model.scord.lock_table import LockTable
-from racetrap.golden_model.scord.packets import (
-    AtomicOp,
-    Packet,
-    PacketKind,
-    Transaction,
-    TransactionKind,
-)
+from racetrap.golden_model.scord.packets import Packet, PacketKind, Transaction, TransactionKind
 from racetrap.golden_model.scord.params import WORDS_PER_LINE, ScordParams
 
 __all__ = ["Tracker", "unit_mask"]

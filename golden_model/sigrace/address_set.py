@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from racetrap.golden_model.sigrace.params import GRANULE_LOG2, SigraceParams
+from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.signature import signature_of
+from racetrap.golden_model.trace.threads.events import GRANULE_LOG2
 
 __all__ = ["AddressSet"]
 

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
+from racetrap.golden_model.happens_before.epoch_index import CollectedAccess
+from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
 from racetrap.golden_model.sigrace.core_unit import CoreUnit
 from racetrap.golden_model.sigrace.packets import (
     CoreEvent,
@@ -18,15 +20,9 @@ from racetrap.golden_model.sigrace.packets import (
     Mode,
     Relation,
 )
-from racetrap.golden_model.sigrace.params import (
-    ADDRESS_BITS,
-    GRANULE_LOG2,
-    WORD_BITS,
-    SigraceParams,
-)
+from racetrap.golden_model.sigrace.params import ADDRESS_BITS, WORD_BITS, SigraceParams
 from racetrap.golden_model.sigrace.timestamp import relation
-from racetrap.golden_model.threads.epoch_index import CollectedAccess
-from racetrap.golden_model.threads.race import RaceParty, ThreadRace
+from racetrap.golden_model.trace.threads.events import GRANULE_LOG2
 
 __all__ = ["AnalysisPass", "Hit", "analysis_events", "hits", "plan_passes", "races_of"]
 

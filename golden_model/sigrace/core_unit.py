@@ -10,14 +10,9 @@ from __future__ import annotations
 from racetrap.golden_model.sigrace.address_set import AddressSet
 from racetrap.golden_model.sigrace.block import Block
 from racetrap.golden_model.sigrace.packets import Cause, CoreEvent, CoreOp, CoreStep, Mode, Trap
-from racetrap.golden_model.sigrace.params import (
-    ADDRESS_BITS,
-    GRANULE_LOG2,
-    WORD_BITS,
-    Form,
-    SigraceParams,
-)
+from racetrap.golden_model.sigrace.params import ADDRESS_BITS, WORD_BITS, Form, SigraceParams
 from racetrap.golden_model.sigrace.signature import signature_hash
+from racetrap.golden_model.trace.threads.events import GRANULE_LOG2
 
 __all__ = ["CoreUnit"]
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from enum import StrEnum
 
 from racetrap.golden_model.happens_before.happens_before import HappensBeforeResult
+from racetrap.golden_model.happens_before.race import ThreadRace
 from racetrap.golden_model.sigrace.result import SigraceResult
-from racetrap.golden_model.threads.race import ThreadRace
 
 __all__ = ["Outcome", "outcomes"]
 

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from racetrap.golden_model.h3 import h3_rows
 from racetrap.golden_model.layout import Layout, index_bits
+from racetrap.golden_model.trace.threads.events import GRANULE_LOG2
 
 __all__ = [
     "FLIT_BITS",
-    "GRANULE_BYTES",
     "MAX_BITMAP_LSB_BITS",
     "ORGANISATIONS",
     "PARTITIONS",
@@ -24,9 +24,6 @@ __all__ = [
     "SubFilter",
 ]
 
-#: Addresses in signatures are those of 4-byte words: "a good choice is to use word addresses".
-GRANULE_BYTES = 4
-GRANULE_LOG2 = 2
 #: Bits of an address that go into a signature.
 ADDRESS_BITS = 32
 #: Bits of a flit of a Summary message.

@@ -19,7 +19,7 @@ from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp, Mode
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.scheduler import Scheduler
 from racetrap.golden_model.sigrace.sync_library import SyncLibrary
-from racetrap.golden_model.threads.thread_trace import ThreadTrace
+from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
 __all__ = ["Command", "CoreCommand", "Environment", "Remap", "play"]
 

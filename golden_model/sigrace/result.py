@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from racetrap.golden_model.threads.race import ThreadRace
+from racetrap.golden_model.happens_before.race import ThreadRace
 
 __all__ = ["FirstRace", "SigraceResult", "SigraceStatistics"]
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 
+from racetrap.golden_model.happens_before.epoch_index import CollectedAccess, EpochIndex
+from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
 from racetrap.golden_model.sigrace.analysis import (
     AnalysisPass,
     analysis_events,
@@ -25,8 +27,6 @@ from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.reexecution import Reexecution
 from racetrap.golden_model.sigrace.result import FirstRace, SigraceStatistics
 from racetrap.golden_model.sigrace.signature import signature_hash
-from racetrap.golden_model.threads.epoch_index import CollectedAccess, EpochIndex
-from racetrap.golden_model.threads.race import RaceParty, ThreadRace
 
 __all__ = ["Rollback"]
 

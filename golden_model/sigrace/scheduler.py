@@ -24,8 +24,8 @@ from racetrap.golden_model.sigrace.environment import (
 )
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp, Mode
 from racetrap.golden_model.sigrace.sync_library import SyncLibrary
-from racetrap.golden_model.threads.replay_order import SyncOrder, ThreadCursor, thread_cursors
-from racetrap.golden_model.threads.thread_trace import ThreadTrace
+from racetrap.golden_model.trace.threads.replay_order import SyncOrder, ThreadCursor, thread_cursors
+from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
 __all__ = ["Scheduler"]
 

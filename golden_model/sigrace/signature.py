@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from functools import cache
 
 from racetrap.golden_model.h3 import h3_hash
-from racetrap.golden_model.sigrace.params import GRANULE_LOG2, SigraceParams, SubFilter
+from racetrap.golden_model.sigrace.params import SigraceParams, SubFilter
+from racetrap.golden_model.trace.threads.events import GRANULE_LOG2
 
 __all__ = [
     "SignatureHash",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from racetrap.golden_model.checks import check_integer
+from racetrap.golden_model.happens_before.epoch_index import EpochIndex
 from racetrap.golden_model.sigrace.checkpoint import Checkpoint
 from racetrap.golden_model.sigrace.compressor import encode
 from racetrap.golden_model.sigrace.conflict_log import Reason
@@ -20,8 +21,7 @@ from racetrap.golden_model.sigrace.playback import Command, CoreCommand, play
 from racetrap.golden_model.sigrace.rdm import Rdm
 from racetrap.golden_model.sigrace.result import SigraceResult, SigraceStatistics
 from racetrap.golden_model.sigrace.rollback import Rollback
-from racetrap.golden_model.threads.epoch_index import EpochIndex
-from racetrap.golden_model.threads.thread_trace import ThreadTrace
+from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
 __all__ = ["Sigrace"]
 

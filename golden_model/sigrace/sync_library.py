@@ -8,7 +8,7 @@ from __future__ import annotations
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp
 from racetrap.golden_model.sigrace.params import ADDRESS_BITS, INSTRUCTION_BITS, SigraceParams
 from racetrap.golden_model.sigrace.sync_objects import SyncObjects, Timestamp
-from racetrap.golden_model.threads.events import MemoryOrder, ThreadEvent, ThreadEventKind
+from racetrap.golden_model.trace.threads.events import MemoryOrder, ThreadEvent, ThreadEventKind
 
 __all__ = ["SyncLibrary"]
 

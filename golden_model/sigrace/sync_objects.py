@@ -5,7 +5,7 @@ Ref: SigRace (ISCA'09) Sections 2.1 and 4.2, Table 2.
 
 from __future__ import annotations
 
-from racetrap.golden_model.threads.events import SyncClass, ThreadEvent, ThreadEventKind
+from racetrap.golden_model.trace.threads.events import SyncClass, ThreadEvent, ThreadEventKind
 
 __all__ = ["SyncObjects", "Timestamp"]
 

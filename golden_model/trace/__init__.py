@@ -1,6 +1,6 @@
 """Trace files: events of a run, in a binary form for machines and a text form for people."""
 
-from racetrap.golden_model.threads.thread_trace import ThreadTrace
+from racetrap.golden_model.trace.container.rules import Rule, TraceError
 from racetrap.golden_model.trace.files import (
     is_binary,
     read_gpu_trace,
@@ -8,8 +8,8 @@ from racetrap.golden_model.trace.files import (
     read_trace,
     text_of,
 )
-from racetrap.golden_model.trace.trace import Trace
-from racetrap.golden_model.trace_file.rules import Rule, TraceError
+from racetrap.golden_model.trace.gpu.trace import Trace
+from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
 __all__ = [
     "Rule",

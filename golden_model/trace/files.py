@@ -7,17 +7,17 @@ import os
 from pathlib import Path
 from typing import Any
 
-from racetrap.golden_model.threads.binary_reader import load_binary as load_thread_binary
-from racetrap.golden_model.threads.text_reader import load_text as load_thread_text
-from racetrap.golden_model.threads.text_writer import dump_text as dump_thread_text
-from racetrap.golden_model.threads.thread_trace import ThreadTrace
-from racetrap.golden_model.trace.binary_reader import load_binary
-from racetrap.golden_model.trace.text_reader import load_text
-from racetrap.golden_model.trace.text_writer import dump_text
-from racetrap.golden_model.trace.trace import Trace
-from racetrap.golden_model.trace_file.container import MAGIC, open_container
-from racetrap.golden_model.trace_file.rules import Rule, TraceError
-from racetrap.golden_model.trace_file.text import open_text
+from racetrap.golden_model.trace.container.container import MAGIC, open_container
+from racetrap.golden_model.trace.container.rules import Rule, TraceError
+from racetrap.golden_model.trace.container.text import open_text
+from racetrap.golden_model.trace.gpu.binary_reader import load_binary
+from racetrap.golden_model.trace.gpu.text_reader import load_text
+from racetrap.golden_model.trace.gpu.text_writer import dump_text
+from racetrap.golden_model.trace.gpu.trace import Trace
+from racetrap.golden_model.trace.threads.binary_reader import load_binary as load_thread_binary
+from racetrap.golden_model.trace.threads.text_reader import load_text as load_thread_text
+from racetrap.golden_model.trace.threads.text_writer import dump_text as dump_thread_text
+from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
 __all__ = ["is_binary", "read_gpu_trace", "read_thread_trace", "read_trace", "text_of"]
 

@@ -11,14 +11,15 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
-from racetrap import scord_bench, sigrace_bench
-from racetrap.output import ExitStatus, fail, json_option, report_console, write_json
-from racetrap.sim.build_cache import BuildError
-from racetrap.sim.cocotb_run import SimulationError as BenchError
+from racetrap.presenters import scord_throughput as scord_bench
+from racetrap.presenters import sigrace_throughput as sigrace_bench
+from racetrap.presenters.output import ExitStatus, fail, json_option, report_console, write_json
+from racetrap.sim.cosim.fast.simulation import SimulationError
+from racetrap.sim.cosim.verilator.build_cache import BuildError
+from racetrap.sim.cosim.verilator.cocotb_run import SimulationError as BenchError
+from racetrap.sim.cosim.verilator.mismatch import Mismatch
+from racetrap.sim.cosim.verilator.tools import missing_tools
 from racetrap.sim.cpu.errors import RecordError
-from racetrap.sim.fast.simulation import SimulationError
-from racetrap.sim.mismatch import Mismatch
-from racetrap.sim.tools import missing_tools
 
 __all__ = ["command"]
 

@@ -8,11 +8,12 @@ from typing import Any
 import click
 from rich.console import Console
 
+from racetrap.commands.stimulus_options import check_options
+from racetrap.commands.worker_pool import worker_pool
 from racetrap.generators.presets import Preset, find_preset
 from racetrap.generators.system import Params
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.options import check_options
-from racetrap.output import (
+from racetrap.presenters.output import (
     ExitStatus,
     fail,
     input_errors,
@@ -21,20 +22,20 @@ from racetrap.output import (
     report_console,
     write_json,
 )
-from racetrap.random_campaign import (
+from racetrap.presenters.random_campaign import (
     SYSTEMS,
     choose_presets,
     compare_volume,
     report_volume,
     run_one,
 )
-from racetrap.sim.build_cache import BuildError
-from racetrap.sim.fast.build import FastModel, build_fast
-from racetrap.sim.fast.simulation import SimulationError
-from racetrap.sim.gpu.micro_benchmarks import MICRO_BENCHMARKS
-from racetrap.sim.tools import missing_tools
-from racetrap.suite_campaign import report_suite, run_suite
-from racetrap.worker_pool import worker_pool
+from racetrap.presenters.suite_campaign import report_suite, run_suite
+from racetrap.sim.cosim.fast.build import FastModel
+from racetrap.sim.cosim.fast.simulation import SimulationError
+from racetrap.sim.cosim.systems import build_fast
+from racetrap.sim.cosim.verilator.build_cache import BuildError
+from racetrap.sim.cosim.verilator.tools import missing_tools
+from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
 
 __all__ = ["command"]
 

@@ -6,6 +6,10 @@ from typing import Any
 
 import click
 
+from racetrap.commands.check_gpu import check_gpu_trace
+from racetrap.commands.check_threads import check_thread_trace
+from racetrap.commands.kernel_options import capture_kernel, launch_option, run_to_dict
+from racetrap.commands.stimulus_options import THREAD_TRACE, check_options, kind_of
 from racetrap.generators.presets import find_preset, with_settings
 from racetrap.generators.system import Params
 from racetrap.golden_model.scord.params import ScordParams
@@ -13,12 +17,8 @@ from racetrap.golden_model.sigrace.environment import ENVIRONMENTS, Environment
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace import ThreadTrace, Trace, read_trace
-from racetrap.gpu_check import check_gpu_trace
-from racetrap.kernels import capture_kernel, launch_option, run_to_dict
-from racetrap.options import THREAD_TRACE, check_options, kind_of
-from racetrap.output import ExitStatus, input_errors, json_option, set_option, write_json
-from racetrap.sim.gpu.capture import is_kernel_file
-from racetrap.thread_check import check_thread_trace
+from racetrap.presenters.output import ExitStatus, input_errors, json_option, set_option, write_json
+from racetrap.sim.gpu.launch.capture import is_kernel_file
 
 __all__ = ["command"]
 

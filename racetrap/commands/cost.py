@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from racetrap.evaluation import check_writable, command_line, html_option
+from racetrap.commands.evaluation_options import check_writable, command_line, html_option
+from racetrap.commands.worker_pool import worker_pool
 from racetrap.fpga.cost.columns import Cell, cell_text, columns_of
 from racetrap.fpga.cost.measure import (
     SYSTEM,
@@ -24,7 +25,7 @@ from racetrap.fpga.flow.blocks import Block
 from racetrap.fpga.flow.families import FAMILIES
 from racetrap.generators.presets import Preset, find_preset, with_settings
 from racetrap.generators.system import Params
-from racetrap.output import (
+from racetrap.presenters.output import (
     ExitStatus,
     fail,
     input_errors,
@@ -34,7 +35,6 @@ from racetrap.output import (
     set_option,
     write_json,
 )
-from racetrap.worker_pool import worker_pool
 
 __all__ = ["command"]
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from racetrap.output import (
+from racetrap.evaluation.campaign.coverage_report import merge_files
+from racetrap.presenters.output import (
     ExitStatus,
     input_errors,
     json_option,
@@ -14,7 +15,6 @@ from racetrap.output import (
     report_console,
     write_json,
 )
-from racetrap.tb.coverage_report import merge_files
 
 __all__ = ["command"]
 

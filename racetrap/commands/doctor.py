@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from racetrap.output import ExitStatus, json_option, report_console, write_json
-from racetrap.sim.tools import missing_tools
+from racetrap.presenters.output import ExitStatus, json_option, report_console, write_json
+from racetrap.sim.cosim.verilator.tools import missing_tools
 
 __all__ = ["command"]
 

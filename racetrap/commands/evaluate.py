@@ -12,15 +12,21 @@ import click
 from rich.console import Console
 
 from racetrap.commands.evaluate_sigrace import sigrace
-from racetrap.evaluation import (
+from racetrap.commands.evaluation_options import (
     check_writable,
     command_line,
     hardware_of,
     html_option,
     workers_option,
 )
+from racetrap.commands.worker_pool import worker_pool
+from racetrap.evaluation.scord.detect import DETECTORS
+from racetrap.evaluation.scord.paper import RACES
+from racetrap.evaluation.scord.programs import Build, Schedule, applications, micro_benchmarks
+from racetrap.evaluation.scord.runs import Job, run_jobs
+from racetrap.evaluation.scord.tables import BuildSummary, Tables, make_tables
 from racetrap.generators.presets import SCORD_PRESETS
-from racetrap.output import (
+from racetrap.presenters.output import (
     ExitStatus,
     fail,
     json_option,
@@ -29,14 +35,8 @@ from racetrap.output import (
     size_option,
     write_json,
 )
-from racetrap.sim.evaluation.scord.detect import DETECTORS
-from racetrap.sim.evaluation.scord.paper import RACES
-from racetrap.sim.evaluation.scord.programs import Build, Schedule, applications, micro_benchmarks
-from racetrap.sim.evaluation.scord.runs import Job, run_jobs
-from racetrap.sim.evaluation.scord.tables import BuildSummary, Tables, make_tables
-from racetrap.sim.fast.build import FastModel
+from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2
-from racetrap.worker_pool import worker_pool
 
 __all__ = ["command"]
 
@@ -214,7 +214,7 @@ def scor(
         "problems": problems,
     })  # fmt: skip
     if html_file is not None:
-        from racetrap.sim.evaluation.scord.page import html_page  # brings in the plots: slow
+        from racetrap.evaluation.scord.page import html_page  # brings in the plots: slow
 
         Path(html_file).write_text(html_page(tables, facts, command_line()), encoding="utf-8")
     console.print("; ".join(f"{name} {value}" for name, value in facts.items()), markup=False)

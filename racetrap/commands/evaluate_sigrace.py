@@ -12,15 +12,19 @@ from typing import Any
 
 import click
 
-from racetrap.evaluation import (
+from racetrap.commands.evaluation_options import (
     check_writable,
     command_line,
     hardware_of,
     html_option,
     workers_option,
 )
+from racetrap.commands.worker_pool import worker_pool
+from racetrap.evaluation.sigrace.report_table import Cell, cell_text
+from racetrap.evaluation.sigrace.runs import ProgramResult, jobs_of, run_jobs
+from racetrap.evaluation.sigrace.tables import make_tables, problems
 from racetrap.generators.presets import SIGRACE_PRESETS
-from racetrap.output import (
+from racetrap.presenters.output import (
     ExitStatus,
     fail,
     json_option,
@@ -31,10 +35,6 @@ from racetrap.output import (
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS, SIZES
 from racetrap.sim.cpu.recorder import RecordError
 from racetrap.sim.cpu.thread_sanitizer import SanitizerError
-from racetrap.sim.evaluation.sigrace.report_table import Cell, cell_text
-from racetrap.sim.evaluation.sigrace.runs import ProgramResult, jobs_of, run_jobs
-from racetrap.sim.evaluation.sigrace.tables import make_tables, problems
-from racetrap.worker_pool import worker_pool
 
 __all__ = ["sigrace"]
 
@@ -141,7 +141,7 @@ def _report(
         "problems": found,
     })  # fmt: skip
     if html_file is not None:
-        from racetrap.sim.evaluation.sigrace.page import html_page  # brings in the plots: slow
+        from racetrap.evaluation.sigrace.page import html_page  # brings in the plots: slow
 
         page = html_page(results, tables, found, facts, command_line())
         Path(html_file).write_text(page, encoding="utf-8")

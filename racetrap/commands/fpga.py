@@ -9,12 +9,12 @@ from pathlib import Path
 
 import click
 
+from racetrap.commands.stimulus_options import THREAD_TRACE, check_options, kind_of
 from racetrap.generators.presets import find_preset, with_settings
 from racetrap.generators.system import Params
 from racetrap.golden_model.sigrace.environment import ENVIRONMENTS
 from racetrap.golden_model.trace import read_trace
-from racetrap.options import THREAD_TRACE, check_options, kind_of
-from racetrap.output import (
+from racetrap.presenters.output import (
     ExitStatus,
     fail,
     input_errors,
@@ -178,6 +178,8 @@ def run(
         check_options({"environment": [THREAD_TRACE]}, kind_of(trace))
         wanted = _wanted(preset_name, board_name, settings)
     with _with_extra():
-        from racetrap.fpga_run import run_on_board  # the serial port is not needed elsewhere
+        from racetrap.commands.fpga_run import (
+            run_on_board,  # the serial port is not needed elsewhere
+        )
 
     run_on_board(trace_file, trace, port, baud, timeout, wanted, environment, json_file)

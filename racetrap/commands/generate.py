@@ -9,7 +9,13 @@ import click
 
 from racetrap.generators.artefacts import generate
 from racetrap.generators.presets import find_preset, with_settings
-from racetrap.output import input_errors, json_option, report_console, set_option, write_json
+from racetrap.presenters.output import (
+    input_errors,
+    json_option,
+    report_console,
+    set_option,
+    write_json,
+)
 
 __all__ = ["command"]
 

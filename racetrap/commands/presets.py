@@ -13,7 +13,13 @@ from racetrap.generators.presets import PRESETS, find_preset
 from racetrap.generators.state import StatePart, state_parts
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.state import metadata_overhead
-from racetrap.output import input_errors, json_option, print_table, report_console, write_json
+from racetrap.presenters.output import (
+    input_errors,
+    json_option,
+    print_table,
+    report_console,
+    write_json,
+)
 
 __all__ = ["command"]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
+from racetrap.commands.stimulus_options import GPU_TRACE, THREAD_TRACE, check_options, kind_of
 from racetrap.generators.presets import find_preset, with_settings
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.environment import ENVIRONMENTS
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.trace import ThreadTrace, Trace, read_trace
-from racetrap.options import GPU_TRACE, THREAD_TRACE, check_options, kind_of
-from racetrap.output import input_errors, json_option, set_option, size_option
+from racetrap.presenters.output import input_errors, json_option, set_option, size_option
 
 __all__ = ["command"]
 
@@ -82,11 +82,13 @@ def command(
         _simulate_threads(preset_name, params, trace_file, trace, size, environment, seed, waves,
                           json_file)  # fmt: skip
     elif suite == "scor-apps":
-        from racetrap.application_suite import run_applications  # the executor: slow to import
+        from racetrap.commands.simulate_applications import (
+            run_applications,  # the executor: slow to import
+        )
 
         run_applications(preset_name, params, size, schedules, seed, json_file)
     else:
-        from racetrap.gpu_simulation import run_gpu_trace, run_micro_benchmarks
+        from racetrap.commands.simulate_gpu import run_gpu_trace, run_micro_benchmarks
 
         if isinstance(trace, Trace):
             run_gpu_trace(preset_name, params, trace_file or "", trace, seed, waves, json_file)
@@ -97,7 +99,7 @@ def _simulate_threads(
     preset: str, params: SigraceParams, trace_file: str | None, trace: Trace | ThreadTrace | None,
     size: str, environment: str, seed: int, waves: bool, json_file: str | None,
 ) -> None:  # fmt: skip
-    from racetrap.thread_simulation import run_programs, run_thread_trace
+    from racetrap.commands.simulate_threads import run_programs, run_thread_trace
 
     if isinstance(trace, ThreadTrace):
         run_thread_trace(

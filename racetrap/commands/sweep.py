@@ -10,16 +10,17 @@ from typing import Any
 import click
 from rich.console import Console
 
-from racetrap.evaluation import check_writable, command_line, html_option
+from racetrap.commands.evaluation_options import check_writable, command_line, html_option
+from racetrap.commands.stimulus_options import check_options
+from racetrap.evaluation.processes import processes
+from racetrap.evaluation.sweep.executors import ClusterError, cluster
+from racetrap.evaluation.sweep.grid import points_of
+from racetrap.evaluation.sweep.point import Task, sources
+from racetrap.evaluation.sweep.results import Row, csv_text, objectives, rows_of
+from racetrap.evaluation.sweep.runner import PointFailed, Store, measure_missing, tasks_of
+from racetrap.evaluation.sweep.spec import STATE, Spec, read_spec
 from racetrap.fpga.flow.tools import ToolError
-from racetrap.fpga.sweep.executors import ClusterError, cluster
-from racetrap.fpga.sweep.grid import points_of
-from racetrap.fpga.sweep.point import Task, sources
-from racetrap.fpga.sweep.results import Row, csv_text, objectives, rows_of
-from racetrap.fpga.sweep.runner import PointFailed, Store, measure_missing, tasks_of
-from racetrap.fpga.sweep.spec import STATE, Spec, read_spec
-from racetrap.options import check_options
-from racetrap.output import (
+from racetrap.presenters.output import (
     ExitStatus,
     fail,
     input_errors,
@@ -29,9 +30,8 @@ from racetrap.output import (
     report_console,
     write_json,
 )
-from racetrap.sim.build_cache import cache_folder
+from racetrap.sim.cosim.verilator.build_cache import cache_folder
 from racetrap.sim.cpu.errors import RecordError
-from racetrap.sim.processes import processes
 
 __all__ = ["command"]
 
@@ -96,7 +96,7 @@ def command(
     _report(console, spec, rows)
     write_json(json_file, {**facts, "points": [_row_json(row) for row in rows]})
     if html_file is not None:
-        from racetrap.fpga.sweep.page import html_page  # brings in the plots: slow
+        from racetrap.evaluation.sweep.page import html_page  # brings in the plots: slow
 
         page = html_page(spec, rows, facts, command_line())
         Path(html_file).write_text(page, encoding="utf-8")
@@ -157,8 +157,8 @@ def _tools(spec: Spec) -> dict[str, str]:
     """What the figures of synthesis were made with, and for."""
     if spec.cost.family == STATE:
         return {}
+    from racetrap.evaluation.sweep.cost import tools_of
     from racetrap.fpga.flow.families import FAMILIES
-    from racetrap.fpga.sweep.cost import tools_of
 
     made_for = {"device": FAMILIES[spec.cost.family].device.name}
     if spec.cost.seeds:

@@ -7,8 +7,8 @@ import importlib
 import click
 
 from racetrap.golden_model.trace import ThreadTrace, Trace, is_binary, read_trace, text_of
-from racetrap.output import input_errors, json_option, report_console, write_json
-from racetrap.trace_summary import print_summary, trace_summary
+from racetrap.presenters.output import input_errors, json_option, report_console, write_json
+from racetrap.presenters.trace_summary import print_summary, trace_summary
 
 __all__ = ["command"]
 

@@ -7,9 +7,9 @@ import time
 import click
 import numpy as np
 
-from racetrap.kernels import capture_kernel, launch_option, run_to_dict
-from racetrap.output import input_errors, json_option, report_console, write_json
-from racetrap.trace_summary import trace_summary
+from racetrap.commands.kernel_options import capture_kernel, launch_option, run_to_dict
+from racetrap.presenters.output import input_errors, json_option, report_console, write_json
+from racetrap.presenters.trace_summary import trace_summary
 
 __all__ = ["command"]
 

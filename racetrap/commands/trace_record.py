@@ -12,8 +12,8 @@ import click
 import numpy as np
 from rich.console import Console
 
-from racetrap.golden_model.threads.events import ThreadEventKind
-from racetrap.output import fail, input_errors, json_option, report_console, write_json
+from racetrap.golden_model.trace.threads.events import ThreadEventKind
+from racetrap.presenters.output import fail, input_errors, json_option, report_console, write_json
 from racetrap.sim.cpu.compiler import SUFFIXES
 from racetrap.sim.cpu.recorder import TIMEOUT, RecordError, Recording, record_run
 

@@ -12,8 +12,9 @@ from amaranth.hdl import Const, Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from racetrap.golden_model.events import Scope
 from racetrap.golden_model.scord.metadata import FILTER_MASK
-from racetrap.golden_model.scord.packets import PacketKind, Preliminary, RaceKind, Row, Scope
+from racetrap.golden_model.scord.packets import PacketKind, Preliminary, RaceKind, Row
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.scord.access_relation import access_relation

@@ -9,7 +9,7 @@ from amaranth.hdl import Module, Mux, Signal, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from racetrap.golden_model.scord.packets import Scope
+from racetrap.golden_model.events import Scope
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.memory import block_memory
 

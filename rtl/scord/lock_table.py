@@ -12,8 +12,9 @@ from amaranth.lib import data, enum, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
+from racetrap.golden_model.events import Scope
 from racetrap.golden_model.scord.lock_table import AFTER_FENCE, CAS_SCOPE
-from racetrap.golden_model.scord.packets import LockState, Scope
+from racetrap.golden_model.scord.packets import LockState
 from racetrap.golden_model.scord.params import LOCK_HASH_BITS, LOCK_STATE_BITS, ScordParams
 
 __all__ = ["LockOperation", "LockTable", "LockTables", "lock_table_layout"]

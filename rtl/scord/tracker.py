@@ -9,7 +9,8 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from racetrap.golden_model.scord.packets import AtomicOp, TransactionKind
+from racetrap.golden_model.events import AtomicOp
+from racetrap.golden_model.scord.packets import TransactionKind
 from racetrap.golden_model.scord.params import LOCK_HASH_BITS, ScordParams
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.stream import StreamRegister

@@ -12,7 +12,8 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.sigrace.packets import CoreOp, Mode
-from racetrap.golden_model.sigrace.params import GRANULE_LOG2, Form, SigraceParams
+from racetrap.golden_model.sigrace.params import Form, SigraceParams
+from racetrap.golden_model.trace.threads.events import GRANULE_LOG2
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.stream import StreamRegister
 from racetrap.rtl.sigrace.block_sets import BlockSets

@@ -10,7 +10,8 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.sigrace.packets import CoreOp
-from racetrap.golden_model.sigrace.params import GRANULE_LOG2, SigraceParams
+from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.golden_model.trace.threads.events import GRANULE_LOG2
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.sigrace.layouts import item_layout
 

@@ -7,12 +7,8 @@ from __future__ import annotations
 
 from amaranth.lib import data
 
-from racetrap.golden_model.sigrace.params import (
-    ADDRESS_BITS,
-    GRANULE_LOG2,
-    Form,
-    SigraceParams,
-)
+from racetrap.golden_model.sigrace.params import ADDRESS_BITS, Form, SigraceParams
+from racetrap.golden_model.trace.threads.events import GRANULE_LOG2
 from racetrap.rtl.common.layout import struct_layout
 
 __all__ = [

@@ -9,7 +9,8 @@ from amaranth.hdl import Cat, Module, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from racetrap.golden_model.sigrace.params import GRANULE_LOG2, SigraceParams
+from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.golden_model.trace.threads.events import GRANULE_LOG2
 from racetrap.rtl.common.h3 import h3_hash_of
 from racetrap.rtl.sigrace.layouts import index_layout, set_layout
 

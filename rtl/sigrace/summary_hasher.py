@@ -13,7 +13,8 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.h3 import h3_hash
-from racetrap.golden_model.sigrace.params import GRANULE_BYTES, SigraceParams, SubFilter
+from racetrap.golden_model.sigrace.params import SigraceParams, SubFilter
+from racetrap.golden_model.trace.threads.events import GRANULE_BYTES
 from racetrap.rtl.common.h3 import h3_hash_of
 
 __all__ = ["LsbHasher", "UsbHasher", "lsb_signature_bits"]

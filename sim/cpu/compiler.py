@@ -13,7 +13,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from racetrap.sim.build_cache import cache_folder, locked
+from racetrap.sim.cosim.verilator.build_cache import cache_folder, locked
 from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.cpu.unsupported import check_objects
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from racetrap.golden_model.threads.events import SyncClass, ThreadEventKind
-from racetrap.golden_model.threads.thread_trace import ThreadTrace
+from racetrap.golden_model.trace.threads.events import SyncClass, ThreadEventKind
+from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
 __all__ = ["Injection", "Removal", "RemovalKind", "inject", "removable", "remove"]
 

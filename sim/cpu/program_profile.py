@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from racetrap.golden_model.happens_before.accesses import granule_accesses
-from racetrap.golden_model.threads.events import ThreadEventKind
-from racetrap.golden_model.threads.thread_trace import ThreadTrace
+from racetrap.golden_model.trace.threads.events import ThreadEventKind
+from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
 __all__ = ["Profile", "profile"]
 

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
-from racetrap.golden_model.threads.thread_trace import ThreadTrace
 from racetrap.golden_model.trace.files import read_thread_trace
-from racetrap.sim.build_cache import cache_folder, locked
+from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
+from racetrap.sim.cosim.verilator.build_cache import cache_folder, locked
 from racetrap.sim.cpu.compiler import runtime_hash
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
 from racetrap.sim.cpu.recorder import RecordError, record

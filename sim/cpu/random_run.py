@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from random import Random
 
-from racetrap.golden_model.threads.events import (
+from racetrap.golden_model.trace.threads.events import (
     SyncClass,
     ThreadEvent,
     ThreadEventKind,
     ThreadTraceHeader,
 )
-from racetrap.golden_model.threads.thread_trace import ThreadTrace
+from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
 __all__ = ["random_run", "trace_of"]
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from racetrap.golden_model.threads.events import ThreadEventKind
+from racetrap.golden_model.trace.threads.events import ThreadEventKind
 
 __all__ = ["RAW_DTYPE", "RawStream", "read_error", "read_streams", "used_bytes"]
 

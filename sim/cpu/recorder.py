@@ -15,9 +15,9 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
-from racetrap.golden_model.threads.events import ThreadTraceHeader
-from racetrap.golden_model.threads.thread_trace import ThreadTrace
-from racetrap.golden_model.trace_file.rules import TraceError
+from racetrap.golden_model.trace.container.rules import TraceError
+from racetrap.golden_model.trace.threads.events import ThreadTraceHeader
+from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.cpu.compiler import compile_program
 from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.cpu.instruction_counts import write_counts

@@ -12,7 +12,7 @@ from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles
 
 from racetrap.golden_model.link.frames import Counters, Frame, Kind, Status, encode
-from racetrap.sim.cocotb_run import NOTES, PLAN
+from racetrap.sim.cosim.verilator.cocotb_run import NOTES, PLAN
 from racetrap.tb.link.faults import FAULTS
 from racetrap.tb.link.host import Host
 from racetrap.tb.link.line import Line

@@ -5,15 +5,14 @@ Bins that only a bench with its own eyes on the ports can fill are hit by name.
 
 from __future__ import annotations
 
+from racetrap.golden_model.events import AtomicOp, Scope
 from racetrap.golden_model.scord.packets import (
-    AtomicOp,
     LockState,
     Packet,
     PacketKind,
     Preliminary,
     RaceKind,
     Row,
-    Scope,
     Step,
     Transaction,
     TransactionKind,
@@ -50,7 +49,7 @@ _RACES: dict[tuple[int, int, bool], str] = {
 
 
 class Coverage(BinCounts):
-    """Counts of every bin; an observer of ``racetrap.sim.scord.scoreboard.Scoreboard``.
+    """Counts of every bin; an observer of ``racetrap.sim.cosim.scord.scoreboard.Scoreboard``.
 
     Parameters
     ----------

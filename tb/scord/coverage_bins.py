@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from racetrap.golden_model.events import Scope
 from racetrap.golden_model.scord.lock_table import AFTER_FENCE, CAS_SCOPE
 from racetrap.golden_model.scord.packets import (
     LockState,
     Preliminary,
     RaceKind,
     Row,
-    Scope,
     TransactionKind,
 )
 

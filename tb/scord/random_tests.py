@@ -16,8 +16,8 @@ from typing import Any
 import cocotb
 
 from racetrap.golden_model.scord.packets import Transaction
-from racetrap.sim.gpu.knobs import KNOBS
-from racetrap.sim.gpu.random_events import random_events, transactions_of
+from racetrap.sim.cosim.scord.knobs import KNOBS
+from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
 from racetrap.tb.base_test import run_test
 from racetrap.tb.scord.scord_test import ScordTest
 from racetrap.tb.scord.sequences import PlayTogether

@@ -11,8 +11,9 @@ import cocotb
 
 from racetrap.golden_model.sigrace.environment import OWN, Command, CoreCommand, Remap
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp, Mode
-from racetrap.golden_model.sigrace.params import ADDRESS_BITS, GRANULE_BYTES, WORD_BITS
+from racetrap.golden_model.sigrace.params import ADDRESS_BITS, WORD_BITS
 from racetrap.golden_model.sigrace.signature import signature_of_granules
+from racetrap.golden_model.trace.threads.events import GRANULE_BYTES
 from racetrap.tb.base_test import run_test
 from racetrap.tb.sigrace.sigrace_test import SigraceTest
 

@@ -24,12 +24,8 @@ from racetrap.golden_model.sigrace.packets import (
     Relation,
     Trap,
 )
-from racetrap.golden_model.sigrace.params import (
-    ADDRESS_BITS,
-    GRANULE_LOG2,
-    Form,
-    SigraceParams,
-)
+from racetrap.golden_model.sigrace.params import ADDRESS_BITS, Form, SigraceParams
+from racetrap.golden_model.trace.threads.events import GRANULE_LOG2
 from racetrap.tb.coverage import BinCounts
 from racetrap.tb.sigrace.coverage_bins import BINS, CONFLICTS, PLACES, UNREACHABLE
 
@@ -44,7 +40,7 @@ _BEGIN = CoreStep(CoreEvent(int(CoreOp.RESET)), *[0] * 10)
 
 
 class Coverage(BinCounts):
-    """Counts of every bin; an observer of ``racetrap.sim.sigrace.scoreboard.Scoreboard``.
+    """Counts of every bin; an observer of ``racetrap.sim.cosim.sigrace.scoreboard.Scoreboard``.
 
     Parameters
     ----------

@@ -14,8 +14,8 @@ from typing import Any
 
 import cocotb
 
-from racetrap.sim.sigrace.knobs import KNOBS
-from racetrap.sim.sigrace.random_events import random_events
+from racetrap.sim.cosim.sigrace.knobs import KNOBS
+from racetrap.sim.cosim.sigrace.random_events import random_events
 from racetrap.tb.base_test import run_test
 from racetrap.tb.sigrace.sigrace_test import SigraceTest
 

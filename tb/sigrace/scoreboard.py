@@ -11,7 +11,7 @@ from racetrap.golden_model.sigrace.block import Block
 from racetrap.golden_model.sigrace.core_unit import CoreUnit
 from racetrap.golden_model.sigrace.environment import Remap, Slot
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreStep, LogEntry, RdmStep, Trap
-from racetrap.sim.sigrace.scoreboard import Scoreboard
+from racetrap.sim.cosim.sigrace.scoreboard import Scoreboard
 from racetrap.tb.bench import Bench
 from racetrap.tb.sigrace.coverage import Coverage
 from racetrap.tb.tap import Tap

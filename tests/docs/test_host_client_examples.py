@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
-from sigrace_device import sigrace_device
-from virtual_device import on_terminal, scord_device
 
 from racetrap.fpga.boards.table import board_params, find_board
+from tests.support.fpga.sigrace_device import sigrace_device
+from tests.support.fpga.virtual_device import on_terminal, scord_device
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = re.findall(

@@ -11,7 +11,7 @@ import yaml  # comes with Dask
 from racetrap.generators.artefacts import generate
 from racetrap.generators.fusesoc import core_name
 from racetrap.generators.presets import PRESETS, with_settings
-from racetrap.sim.tools import tool_environment
+from racetrap.sim.cosim.verilator.tools import tool_environment
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples" / "integration"
 

@@ -7,7 +7,14 @@ import click
 import pytest
 
 from racetrap import cli as cli_module
-from racetrap.output import ExitStatus, fail, input_errors, print_table, report_console, write_json
+from racetrap.presenters.output import (
+    ExitStatus,
+    fail,
+    input_errors,
+    print_table,
+    report_console,
+    write_json,
+)
 
 
 def test_help_imports_no_command():

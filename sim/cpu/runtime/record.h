@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Kinds of events, as in racetrap.golden_model.threads.events.
+// Kinds of events, as in racetrap.golden_model.trace.threads.events.
 enum kind {
     LOAD, STORE, ATOMIC_LOAD, ATOMIC_STORE, ATOMIC_UPDATE, ACQUIRE, RELEASE, BARRIER_ARRIVE,
     BARRIER_LEAVE, CREATE, BEGIN, END, JOIN, ALLOCATE, FREE, COLLECT_OFF, COLLECT_ON,

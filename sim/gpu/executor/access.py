@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from racetrap.golden_model.events import WARP_SIZE, EventKind, Space
-from racetrap.golden_model.scord.packets import AtomicOp
+from racetrap.golden_model.events import WARP_SIZE, AtomicOp, EventKind, Space
 from racetrap.sim.gpu.executor.access_modes import AccessMode
 from racetrap.sim.gpu.executor.lanes import ALL_LANES, row_of
 from racetrap.sim.gpu.executor.memory import LOCAL_WINDOW, SHARED_WINDOW

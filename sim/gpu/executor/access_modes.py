@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from racetrap.golden_model.scord.packets import Scope
+from racetrap.golden_model.events import Scope
 from racetrap.sim.gpu.executor.errors import UnknownInstruction
 from racetrap.sim.gpu.executor.scalars import SCALARS, Scalar
 from racetrap.sim.gpu.ptx.program import Instruction

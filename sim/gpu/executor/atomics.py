@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from racetrap.golden_model.events import EventKind
-from racetrap.golden_model.scord.packets import AtomicOp
+from racetrap.golden_model.events import AtomicOp, EventKind
 from racetrap.sim.gpu.executor.access import Access, Site
 from racetrap.sim.gpu.executor.access_modes import AccessMode
 from racetrap.sim.gpu.executor.errors import UnknownInstruction

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from racetrap.golden_model.scord.packets import Scope
+from racetrap.golden_model.events import Scope
 from racetrap.sim.gpu.executor.access import Access, Generic, Load, Site, Store
 from racetrap.sim.gpu.executor.access_modes import AccessMode, access_mode, fence_scope
 from racetrap.sim.gpu.executor.atomics import ATOMIC_OPERATIONS, Atomic

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from racetrap.sim.gpu.executor.device import Device
-from racetrap.sim.gpu.kernel_files import load_kernels
+from racetrap.sim.gpu.launch.kernel_files import load_kernels
 from racetrap.sim.gpu.workloads.base import Outcome, Switch, Workload
 from racetrap.sim.gpu.workloads.rmat import rmat_edges
 from racetrap.sim.gpu.workloads.work_queue import (

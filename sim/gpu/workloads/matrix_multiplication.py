@@ -11,7 +11,7 @@ import numpy as np
 
 from racetrap.golden_model.events import WARP_SIZE
 from racetrap.sim.gpu.executor.device import Device
-from racetrap.sim.gpu.kernel_files import load_kernels
+from racetrap.sim.gpu.launch.kernel_files import load_kernels
 from racetrap.sim.gpu.workloads.base import Outcome, Switch, Workload
 
 __all__ = ["MATRIX_MULTIPLICATION"]

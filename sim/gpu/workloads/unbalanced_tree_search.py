@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from racetrap.sim.gpu.executor.device import Device
-from racetrap.sim.gpu.kernel_files import load_kernels
+from racetrap.sim.gpu.launch.kernel_files import load_kernels
 from racetrap.sim.gpu.workloads.base import Outcome, Switch, Workload, check_resident
 
 __all__ = ["UNBALANCED_TREE_SEARCH", "count_nodes"]

@@ -2,8 +2,9 @@
 
 import pytest
 
-from racetrap.fpga.boards.core_top import ScordCoreDevice, core_region
+from racetrap.fpga.boards.core_top import ScordCoreDevice
 from racetrap.fpga.boards.table import board_params, find_board
+from racetrap.fpga.host.scord_board import core_region
 
 
 def _params(**settings):

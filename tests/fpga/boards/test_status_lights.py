@@ -1,8 +1,7 @@
 """Status lights: levels of a device's pulses, one cycle later."""
 
-from streams import simulate
-
 from racetrap.fpga.boards.status_lights import LIGHTS, StatusLights
+from tests.support.rtl.streams import simulate
 
 _STRETCH_BITS = 3
 

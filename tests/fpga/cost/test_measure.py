@@ -1,7 +1,6 @@
 """What a worker does with a block, above all when a tool refuses it."""
 
 import pytest
-from cost_tables import placement, synthesis
 
 from racetrap.fpga.cost import measure as measuring
 from racetrap.fpga.cost.measure import Job, Target, make_table, select_blocks, targets
@@ -10,6 +9,7 @@ from racetrap.fpga.flow.fit import DoesNotFit
 from racetrap.fpga.flow.synthesis import MemoryLost
 from racetrap.fpga.flow.tools import ToolError
 from racetrap.generators.presets import PRESETS
+from tests.support.pages.cost_tables import placement, synthesis
 
 PARAMS = PRESETS["scord-tiny"].params
 

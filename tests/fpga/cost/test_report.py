@@ -2,13 +2,12 @@
 
 import json
 
-from cost_tables import cost_table
-
 from racetrap.fpga.cost.columns import cell_text, columns_of
 from racetrap.fpga.cost.limits import limits
 from racetrap.fpga.cost.page import html_page
 from racetrap.fpga.cost.provenance import provenance
 from racetrap.fpga.cost.report import to_json
+from tests.support.pages.cost_tables import cost_table
 
 
 def test_rows():

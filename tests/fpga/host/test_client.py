@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable
 
 import pytest
-from virtual_device import Fault, on_terminal, scord_device
 
 from racetrap.fpga.host.client import HostLink, LinkError, RefusedError
 from racetrap.golden_model.link.configuration import configuration_hash
@@ -18,6 +17,7 @@ from racetrap.golden_model.link.frames import (
     Status,
     encode,
 )
+from tests.support.fpga.virtual_device import Fault, on_terminal, scord_device
 
 _RATE = 0.002
 

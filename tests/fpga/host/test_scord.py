@@ -3,22 +3,21 @@
 from dataclasses import replace
 
 import pytest
-from virtual_device import Fault, core_device, on_terminal, scord_device
 
-from racetrap.fpga.boards.core_top import core_region
 from racetrap.fpga.boards.table import board_params, find_board
 from racetrap.fpga.host.client import HostLink, LinkError
 from racetrap.fpga.host.scord import check_reports, run_trace
-from racetrap.fpga.host.scord_board import ScordBoard, monitored_region
+from racetrap.fpga.host.scord_board import ScordBoard, core_region, monitored_region
 from racetrap.fpga.host.session import Session
 from racetrap.golden_model.scord.params import Region
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.scord import Scord
-from racetrap.sim.gpu.knobs import KNOBS
-from racetrap.sim.gpu.micro_benchmarks import MICRO_BENCHMARKS
-from racetrap.sim.gpu.program import program_region
-from racetrap.sim.gpu.random_events import random_events, transactions_of
-from racetrap.sim.gpu.scheduler import FIXED_SCHEDULES, Placement, run
+from racetrap.sim.cosim.scord.knobs import KNOBS
+from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
+from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
+from racetrap.sim.gpu.suites.micro.program import program_region
+from racetrap.sim.gpu.suites.micro.scheduler import FIXED_SCHEDULES, Placement, run
+from tests.support.fpga.virtual_device import Fault, core_device, on_terminal, scord_device
 
 _REGION = program_region()
 

@@ -3,8 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from sigrace_device import SigraceTarget, sigrace_device
-from virtual_device import Fault, on_terminal
 
 from racetrap.fpga.host.client import HostLink, LinkError
 from racetrap.fpga.host.program import run_program
@@ -15,9 +13,11 @@ from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.sigrace.packets import Trap
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.sigrace import Sigrace
-from racetrap.golden_model.threads.events import ThreadEvent, ThreadEventKind
+from racetrap.golden_model.trace.threads.events import ThreadEvent, ThreadEventKind
+from racetrap.sim.cosim.verilator.mismatch import Mismatch
 from racetrap.sim.cpu.random_run import random_run, trace_of
-from racetrap.sim.mismatch import Mismatch
+from tests.support.fpga.sigrace_device import SigraceTarget, sigrace_device
+from tests.support.fpga.virtual_device import Fault, on_terminal
 
 
 @pytest.fixture(scope="module")

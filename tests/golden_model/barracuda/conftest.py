@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 import pytest
-from oracle_programs import Program
 
 from racetrap.golden_model.barracuda import Barracuda, ScopedOracle
+from tests.support.oracle.programs import Program
 
 Found = Callable[[Program], list[tuple[str, str]]]
 

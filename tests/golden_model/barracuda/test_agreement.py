@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from oracle_traces import RandomRun
-from race_definitions import barracuda_by_definition, conflicting_everywhere, scoped_by_definition
 
 from racetrap.golden_model.barracuda import Barracuda, RaceKind, ScopedOracle, shadow
 from racetrap.golden_model.barracuda.compressed import Clock
@@ -22,6 +20,12 @@ from racetrap.golden_model.barracuda.simt import Warp
 from racetrap.golden_model.barracuda.sync import SyncLocation
 from racetrap.golden_model.events import EventKind
 from racetrap.golden_model.trace import Trace
+from tests.support.oracle.definitions import (
+    barracuda_by_definition,
+    conflicting_everywhere,
+    scoped_by_definition,
+)
+from tests.support.oracle.random_traces import RandomRun
 
 SEEDS = range(40)
 STEPS = (10, 30, 80)

@@ -1,10 +1,10 @@
 """The paper's rules, one at a time."""
 
 import pytest
-from oracle_programs import ALL, BLOCK, DEVICE, SHARED, Program
 
 from racetrap.golden_model.barracuda import Barracuda, BarrierDivergence
 from racetrap.golden_model.events import EventKind, Space
+from tests.support.oracle.programs import ALL, BLOCK, DEVICE, SHARED, Program
 
 HERE, SAME_BLOCK, OTHER_BLOCK = (0, 0), (0, 1), (1, 0)
 INTRA_WARP = ("unordered", "divergence")

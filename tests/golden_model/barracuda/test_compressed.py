@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle_programs import ALL, Program
 
 from racetrap.golden_model.barracuda.compressed import (
     NOTHING,
@@ -22,6 +21,7 @@ from racetrap.golden_model.barracuda.simt import Warp
 from racetrap.golden_model.barracuda.sync import SyncLocation
 from racetrap.golden_model.barracuda.vector_clock import SyncClocks, VectorClocks
 from racetrap.golden_model.events import WARP_SIZE, EventKind
+from tests.support.oracle.programs import ALL, Program
 
 BLOCKS, WARPS, LIVE = 2, 2, 0b111
 _LOCATIONS = 2

@@ -1,12 +1,12 @@
 """Blocks and warps of a trace's kernels."""
 
 import pytest
-from oracle_traces import HEADER
 
 from racetrap.golden_model.barracuda import ScopedOracle
 from racetrap.golden_model.barracuda.kernel import ALL_LANES, kernels_of, lanes_of
 from racetrap.golden_model.events import Event, EventKind, Lane, Space
 from racetrap.golden_model.trace import Trace
+from tests.support.oracle.random_traces import HEADER
 
 
 def _store(warp: int, slot: int, space: Space = Space.GLOBAL) -> Event:

@@ -1,13 +1,19 @@
 """The ScoR micro-benchmarks' verdicts, over several schedules together."""
 
 import pytest
-from oracle_traces import HEADER
 
 from racetrap.golden_model.barracuda import ScopedOracle
 from racetrap.golden_model.trace import Trace
-from racetrap.sim.gpu.micro_benchmarks import MICRO_BENCHMARKS
-from racetrap.sim.gpu.program import VARIABLES
-from racetrap.sim.gpu.scheduler import FIXED_SCHEDULES, Placement, in_order, random_schedule, run
+from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
+from racetrap.sim.gpu.suites.micro.program import VARIABLES
+from racetrap.sim.gpu.suites.micro.scheduler import (
+    FIXED_SCHEDULES,
+    Placement,
+    in_order,
+    random_schedule,
+    run,
+)
+from tests.support.oracle.random_traces import HEADER
 
 #: Order in a lucky schedule comes from the lock's other owner, who has all fences: the missing
 #: fence shows only if the warp without it comes second.

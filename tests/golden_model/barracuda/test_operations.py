@@ -1,11 +1,11 @@
 """Which accesses the paper takes for acquires and releases."""
 
 import pytest
-from oracle_programs import BLOCK, DEVICE, Program
 
 from racetrap.golden_model.barracuda.kernel import kernels_of
 from racetrap.golden_model.barracuda.operations import infer_operations
-from racetrap.golden_model.scord.packets import AtomicOp
+from racetrap.golden_model.events import AtomicOp
+from tests.support.oracle.programs import BLOCK, DEVICE, Program
 
 HERE, OTHER = (0, 0), (0, 1)
 CAS, EXCH, OTHER_OP = AtomicOp.CAS, AtomicOp.EXCH, AtomicOp.OTHER

@@ -1,11 +1,10 @@
 """Rules of the scope-aware extension, and the probes of the detector with what is true of them."""
 
 import pytest
-from oracle_programs import BLOCK, DEVICE, Program
 
 from racetrap.golden_model.barracuda import ScopedOracle
-from racetrap.golden_model.events import EventKind
-from racetrap.golden_model.scord.packets import AtomicOp
+from racetrap.golden_model.events import AtomicOp, EventKind
+from tests.support.oracle.programs import BLOCK, DEVICE, Program
 
 HERE, SAME_BLOCK, OTHER_BLOCK, THIRD_BLOCK = (0, 0), (0, 1), (1, 0), (2, 0)
 DATA, FLAG, LOCK = 0, 0x80, 0x100

@@ -4,11 +4,11 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from oracle_volume import volume_trace
 
 from racetrap.golden_model.barracuda import Barracuda, ScopedOracle, analysis
 from racetrap.golden_model.events import EventKind
 from racetrap.golden_model.trace import Trace
+from tests.support.oracle.volume import volume_trace
 
 THREADS = 65_536
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import pytest
-from thread_brute_force import brute_force_races
-from thread_traces import random_thread_trace
 
 from racetrap.golden_model.happens_before import pairs
 from racetrap.golden_model.happens_before.happens_before import HappensBefore
-from racetrap.golden_model.threads.events import (
+from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
+from racetrap.golden_model.trace.threads.events import (
     MemoryOrder,
     SyncClass,
     ThreadEvent,
     ThreadEventKind,
 )
-from racetrap.golden_model.threads.race import RaceParty, ThreadRace
 from racetrap.sim.cpu.random_run import random_run, trace_of
+from tests.support.threads.brute_force import brute_force_races
+from tests.support.threads.random_traces import random_thread_trace
 
 K = ThreadEventKind
 X, LOCK = 0x1000, 0x50

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from thread_brute_force import brute_force_races
 
 from racetrap.golden_model.happens_before import accesses, happens_before, pairs
 from racetrap.golden_model.happens_before.clocks import _Clocks
 from racetrap.golden_model.happens_before.happens_before import HappensBefore
-from racetrap.golden_model.threads.events import SyncClass
+from racetrap.golden_model.trace.threads.events import SyncClass
 from racetrap.sim.cpu.random_run import random_run
+from tests.support.threads.brute_force import brute_force_races
 
 SEEDS = range(30)
 

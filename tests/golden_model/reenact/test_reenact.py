@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from racetrap.golden_model.happens_before.happens_before import HappensBefore
+from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
 from racetrap.golden_model.reenact.reenact import Reenact
-from racetrap.golden_model.threads.events import ThreadEvent, ThreadEventKind
-from racetrap.golden_model.threads.race import RaceParty, ThreadRace
+from racetrap.golden_model.trace.threads.events import ThreadEvent, ThreadEventKind
 from racetrap.sim.cpu.random_run import random_run, trace_of
 
 K = ThreadEventKind

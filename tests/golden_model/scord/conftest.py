@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from racetrap.golden_model.events import Event, EventKind, Lane
-from racetrap.golden_model.scord.packets import AtomicOp, RaceKind, Scope, Step
+from racetrap.golden_model.events import AtomicOp, Event, EventKind, Lane, Scope
+from racetrap.golden_model.scord.packets import RaceKind, Step
 from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.golden_model.scord.scord import Scord
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from racetrap.golden_model.events import Event, EventKind, Lane, Space
+from racetrap.golden_model.events import AtomicOp, Event, EventKind, Lane, Scope, Space
 from racetrap.golden_model.scord.coalescer import coalesce
-from racetrap.golden_model.scord.packets import AtomicOp, Scope, Transaction, TransactionKind
+from racetrap.golden_model.scord.packets import Transaction, TransactionKind
 from racetrap.golden_model.scord.params import ScordParams
 
 PARAMS = ScordParams()

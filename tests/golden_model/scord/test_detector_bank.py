@@ -2,9 +2,10 @@
 
 import pytest
 
+from racetrap.golden_model.events import Scope
 from racetrap.golden_model.scord.detector_bank import COUNTERS, DetectorBank
 from racetrap.golden_model.scord.metadata import FRESH_ENTRY
-from racetrap.golden_model.scord.packets import Packet, PacketKind, RaceKind, Row, Scope
+from racetrap.golden_model.scord.packets import Packet, PacketKind, RaceKind, Row
 from racetrap.golden_model.scord.params import Region, ScordParams
 
 

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from racetrap.golden_model.events import Scope
 from racetrap.golden_model.scord.bloom_filter import filter_of_key
 from racetrap.golden_model.scord.lock_hash import block_mask
 from racetrap.golden_model.scord.lock_table import AFTER_FENCE, CAS_SCOPE, LockTable
-from racetrap.golden_model.scord.packets import LockState, Scope
+from racetrap.golden_model.scord.packets import LockState
 
 BLOCK, DEVICE = Scope.BLOCK, Scope.DEVICE
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from racetrap.golden_model.scord.packets import Preliminary, Row, Scope
+from racetrap.golden_model.events import Scope
+from racetrap.golden_model.scord.packets import Preliminary, Row
 
 BLOCK, DEVICE = Scope.BLOCK, Scope.DEVICE
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from racetrap.golden_model.scord.packets import RaceKind, Scope
+from racetrap.golden_model.events import Scope
+from racetrap.golden_model.scord.packets import RaceKind
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.report import RaceReport, race_words
 

@@ -7,8 +7,8 @@ from racetrap.golden_model.scord.interleaver import bank_of
 from racetrap.golden_model.scord.packets import Row
 from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.golden_model.scord.scord import Scord
-from racetrap.sim.gpu.knobs import KNOBS
-from racetrap.sim.gpu.random_events import random_events
+from racetrap.sim.cosim.scord.knobs import KNOBS
+from racetrap.sim.cosim.scord.random_events import random_events
 
 REGION = Region(data_base=0x8000, size_log2=13)
 

@@ -4,14 +4,8 @@ from random import Random
 
 import pytest
 
-from racetrap.golden_model.scord.packets import (
-    AtomicOp,
-    Packet,
-    PacketKind,
-    Scope,
-    Transaction,
-    TransactionKind,
-)
+from racetrap.golden_model.events import AtomicOp, Scope
+from racetrap.golden_model.scord.packets import Packet, PacketKind, Transaction, TransactionKind
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.tracker import Tracker, unit_mask
 

@@ -2,6 +2,8 @@
 
 import pytest
 
+from racetrap.golden_model.happens_before.epoch_index import CollectedAccess
+from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
 from racetrap.golden_model.sigrace.analysis import (
     Hit,
     analysis_events,
@@ -13,8 +15,6 @@ from racetrap.golden_model.sigrace.core_unit import CoreUnit
 from racetrap.golden_model.sigrace.packets import Conflict, LogEntry, Mode
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.signature import signature_of_granules
-from racetrap.golden_model.threads.epoch_index import CollectedAccess
-from racetrap.golden_model.threads.race import RaceParty, ThreadRace
 
 PARAMS = SigraceParams(threads=3, cores=3)
 

@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import pytest
-from sigrace_configurations import SMALL
-from sigrace_core_events import core_unit, load, store
 
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp, Mode, Trap
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
 from racetrap.golden_model.sigrace.signature import bits_of
+from tests.support.sigrace.configurations import SMALL
+from tests.support.sigrace.core_events import core_unit, load, store
 
 _HASHED = replace(SMALL, form=Form.HASHED)
 

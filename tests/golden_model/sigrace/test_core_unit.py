@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sigrace_configurations import SIGNATURES, SMALL, signature_params
-from sigrace_core_events import core_unit, instructions, load, store
 
 from racetrap.golden_model.sigrace.address_set import AddressSet
 from racetrap.golden_model.sigrace.packets import Cause, CoreEvent, CoreOp
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
 from racetrap.golden_model.sigrace.signature import bits_of, signature_of_granules
+from tests.support.sigrace.configurations import SIGNATURES, SMALL, signature_params
+from tests.support.sigrace.core_events import core_unit, instructions, load, store
 
 _HASHED = replace(SMALL, form=Form.HASHED)
 

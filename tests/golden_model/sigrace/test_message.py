@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sigrace_configurations import SIGNATURES, SMALL, signature_params
 
 from racetrap.golden_model.sigrace.address_set import AddressSet
 from racetrap.golden_model.sigrace.bit_stream import BitWriter
@@ -14,6 +13,7 @@ from racetrap.golden_model.sigrace.compressor import encode, message_bytes
 from racetrap.golden_model.sigrace.decompressor import decode
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
 from racetrap.golden_model.sigrace.signature import signature_of_granules
+from tests.support.sigrace.configurations import SIGNATURES, SMALL, signature_params
 
 _HASHED = replace(SMALL, form=Form.HASHED)
 _CONFIGURATIONS = {

@@ -6,12 +6,12 @@ from itertools import islice
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from thread_traces import random_thread_trace
 
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp, Mode
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.playback import CoreCommand, Environment, Remap, play
-from racetrap.golden_model.threads.events import ThreadEventKind, epoch_steps
+from racetrap.golden_model.trace.threads.events import ThreadEventKind, epoch_steps
+from tests.support.threads.random_traces import random_thread_trace
 
 _MACHINES = {
     "fixed": {"cores": 3, "contexts": 3},

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from sigrace_configurations import SMALL
 
 from racetrap.golden_model.sigrace.block import Block
 from racetrap.golden_model.sigrace.compressor import encode
@@ -20,6 +19,7 @@ from racetrap.golden_model.sigrace.packets import (
 from racetrap.golden_model.sigrace.params import Form
 from racetrap.golden_model.sigrace.rdm import Rdm
 from racetrap.golden_model.sigrace.signature import bits_of, signature_of_granules
+from tests.support.sigrace.configurations import SMALL
 
 _PARAMS = replace(SMALL, cores=3, form=Form.HASHED, log_depth=4)
 _X, _Y = bits_of(_PARAMS, 0x100), bits_of(_PARAMS, 0x80104)

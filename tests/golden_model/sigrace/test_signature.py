@@ -3,7 +3,6 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sigrace_configurations import SIGNATURES, SMALL, signature_params
 
 from racetrap.golden_model.h3 import h3_hash
 from racetrap.golden_model.sigrace.address_set import AddressSet
@@ -15,6 +14,7 @@ from racetrap.golden_model.sigrace.signature import (
     signature_of,
     signature_of_granules,
 )
+from tests.support.sigrace.configurations import SIGNATURES, SMALL, signature_params
 
 _ONE_HOT = SigraceParams(one_hot_lsb=True)
 _ALL = [*map(signature_params, SIGNATURES), SMALL, _ONE_HOT]

@@ -1,14 +1,14 @@
 """SigRace over small programs, one for each situation that the paper names."""
 
 import pytest
-from sigrace_programs import ThreadProgram
 
+from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
 from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.signature import bits_of
 from racetrap.golden_model.sigrace.sigrace import Sigrace
-from racetrap.golden_model.threads.events import MemoryOrder, ThreadEventKind
-from racetrap.golden_model.threads.race import RaceParty, ThreadRace
+from racetrap.golden_model.trace.threads.events import MemoryOrder, ThreadEventKind
+from tests.support.sigrace.programs import ThreadProgram
 
 #: Signatures of two filters with 16 bits: addresses alias soon.
 COARSE = {"lsb_bits": 8, "filters": 2, "filter_bits": 16, "form": "hashed"}

@@ -6,15 +6,15 @@
 import random
 
 import pytest
-from thread_brute_force import brute_force_races
-from thread_traces import random_thread_trace
 
 from racetrap.golden_model.happens_before.happens_before import HappensBefore
 from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.sigrace.missed import Outcome, outcomes
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.sigrace import Sigrace
-from racetrap.golden_model.threads.events import ThreadEventKind, epoch_steps
+from racetrap.golden_model.trace.threads.events import ThreadEventKind, epoch_steps
+from tests.support.threads.brute_force import brute_force_races
+from tests.support.threads.random_traces import random_thread_trace
 
 _K = ThreadEventKind
 

@@ -5,18 +5,18 @@ from collections import Counter, defaultdict
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from thread_traces import random_thread_trace
 
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.sync_library import SyncLibrary
-from racetrap.golden_model.threads.events import (
+from racetrap.golden_model.trace.threads.events import (
     MemoryOrder,
     SyncClass,
     ThreadEvent,
     ThreadEventKind,
     epoch_steps,
 )
+from tests.support.threads.random_traces import random_thread_trace
 
 _K = ThreadEventKind
 _SYNC, _OFF, _ON = (

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from racetrap.golden_model.events import EventKind
-from racetrap.golden_model.threads.events import MemoryOrder, SyncClass, ThreadEventKind
 from racetrap.golden_model.trace import Rule, read_trace
-from racetrap.golden_model.trace_file.container import MAGIC
+from racetrap.golden_model.trace.container.container import MAGIC
+from racetrap.golden_model.trace.threads.events import MemoryOrder, SyncClass, ThreadEventKind
 
 
 @pytest.fixture

@@ -3,9 +3,9 @@
 from itertools import product
 
 import pytest
-from streams import get_all, monitor, put_all, random_idle, simulate
 
 from racetrap.rtl.common.arbiter import StreamArbiter
+from tests.support.rtl.streams import get_all, monitor, put_all, random_idle, simulate
 
 
 def winner(last: int, requests: int, count: int) -> int | None:

@@ -6,10 +6,10 @@ import pytest
 from amaranth.hdl import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
-from combinational import evaluate
 
 from racetrap.golden_model.h3 import h3_hash, h3_rows
 from racetrap.rtl.common.h3 import h3_hash_of
+from tests.support.rtl.combinational import evaluate
 
 
 class Hash(wiring.Component):

@@ -3,13 +3,13 @@
 import random
 
 import pytest
-from axi_lite import axil_read, axil_write
-from streams import simulate
 from systemrdl import RDLCompiler
 
 from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.rtl.common.axi import AxiResponse
 from racetrap.rtl.common.registers import RegisterBlock
+from tests.support.rtl.axi_lite import axil_read, axil_write
+from tests.support.rtl.streams import simulate
 
 OKAY, SLVERR = AxiResponse.OKAY, AxiResponse.SLVERR
 

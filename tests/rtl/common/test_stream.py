@@ -3,10 +3,10 @@
 from itertools import pairwise
 
 import pytest
-from streams import get_all, monitor, put_all, random_idle, simulate
 
 from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.rtl.common.stream import StreamFifo, StreamRegister
+from tests.support.rtl.streams import get_all, monitor, put_all, random_idle, simulate
 
 BLOCKS = {
     "register": lambda: StreamRegister(8),

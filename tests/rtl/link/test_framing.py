@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 
-import streams
 from amaranth.hdl import Value
 
 from racetrap.golden_model.link.frames import Decoder, Frame, encode
 from racetrap.rtl.link.deframer import Deframer
 from racetrap.rtl.link.framer import Framer
+from tests.support.rtl import streams
 
 _BAD = 0x100
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 
 import pytest
-import streams
 
 from racetrap.rtl.link.input_queue import InputQueue
+from tests.support.rtl import streams
 
 
 @pytest.mark.parametrize(("bits", "depth"), [(1, 1), (7, 3), (8, 2), (9, 1), (33, 4)])

@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 
 import pytest
-import streams
 from amaranth.hdl import Module
 
 from racetrap.rtl.link.uart import UartReceiver, UartTransmitter
+from tests.support.rtl import streams
 
 _MARGIN = 4
 

@@ -3,11 +3,11 @@
 import random
 
 import pytest
-from streams import simulate
 
 from racetrap.golden_model.scord.barrier_ids import BarrierIds as GoldenBarrierIds
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.barrier_ids import BarrierIds
+from tests.support.rtl.streams import simulate
 
 
 @pytest.mark.parametrize("blocks", [1, 3, 4, 5, 8])

@@ -3,14 +3,14 @@
 import random
 
 import pytest
-from metadata_memory import MemoryKnobs, MetadataMemory
-from streams import put_all, random_idle, simulate
 
 from racetrap.golden_model.layout import Layout
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.axi import Axi4Signature
 from racetrap.rtl.scord.entry_writer import EntryWriter
 from racetrap.rtl.scord.region import index_bits
+from tests.support.rtl.streams import put_all, random_idle, simulate
+from tests.support.scord.metadata_memory import MemoryKnobs, MetadataMemory
 
 PARAMS = ScordParams(outstanding=8)
 LAYOUT = Layout({"entry": 64, "index": index_bits(PARAMS)})

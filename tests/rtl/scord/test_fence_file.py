@@ -4,13 +4,13 @@ import random
 from functools import partial
 
 import pytest
-from streams import pulse, simulate
 
 from racetrap.generators.structure import state_bits
+from racetrap.golden_model.events import Scope
 from racetrap.golden_model.scord.fence_file import FenceFile as GoldenFile
-from racetrap.golden_model.scord.packets import Scope
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.fence_file import FenceFile
+from tests.support.rtl.streams import pulse, simulate
 
 TINY = ScordParams(sm_count=2, blocks_per_sm=2, warps_per_sm=4)
 

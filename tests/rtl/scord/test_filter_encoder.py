@@ -3,7 +3,6 @@
 import random
 
 import pytest
-from combinational import evaluate
 
 from racetrap.golden_model.scord.lock_hash import block_mask
 from racetrap.golden_model.scord.lock_table import LockTable
@@ -11,6 +10,7 @@ from racetrap.golden_model.scord.packets import LockState
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.filter_encoder import FilterEncoder
 from racetrap.rtl.scord.lock_table import lock_table_layout
+from tests.support.rtl.combinational import evaluate
 
 
 def check(params, cases):

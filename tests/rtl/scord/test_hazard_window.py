@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from functools import partial
 
 import pytest
-from streams import simulate
 
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.hazard_window import HazardWindow
+from tests.support.rtl.streams import simulate
 
 
 @dataclass

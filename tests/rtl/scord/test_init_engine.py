@@ -1,13 +1,13 @@
 """Initialisation engine: every entry of the bank once, then the responses."""
 
 import pytest
-from streams import Idle, get, pulse, random_idle, simulate
 
 from racetrap.golden_model.layout import Layout
 from racetrap.golden_model.scord.metadata import FRESH_ENTRY
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.init_engine import InitEngine
 from racetrap.rtl.scord.region import index_bits
+from tests.support.rtl.streams import Idle, get, pulse, random_idle, simulate
 
 
 def run(params, bank, entries_log2, *, idle: Idle | None = None, delay=3, runs=1):

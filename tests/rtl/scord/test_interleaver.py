@@ -3,12 +3,12 @@
 import random
 
 import pytest
-from streams import get_all, get_forever, monitor, put_all, random_idle, simulate
 
 from racetrap.golden_model.scord.interleaver import bank_of
 from racetrap.golden_model.scord.packets import Packet, PacketKind
 from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.rtl.scord.interleaver import Interleaver
+from tests.support.rtl.streams import get_all, get_forever, monitor, put_all, random_idle, simulate
 
 
 def load(params, sm, number, word):

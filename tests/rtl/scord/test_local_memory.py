@@ -5,13 +5,13 @@ import random
 import pytest
 from amaranth.hdl import Module, Value
 from amaranth.lib import wiring
-from bank_packets import random_packets
-from streams import pulse, put_all, simulate
 
 from racetrap.golden_model.scord.detector_bank import DetectorBank as GoldenBank
 from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.rtl.scord.detector_bank import DetectorBank
 from racetrap.rtl.scord.local_memory import LocalMemory
+from tests.support.rtl.streams import pulse, put_all, simulate
+from tests.support.scord.bank_packets import random_packets
 
 
 async def write(ctx, axi, address, data):

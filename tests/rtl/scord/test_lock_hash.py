@@ -6,11 +6,11 @@ import pytest
 from amaranth.hdl import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
-from combinational import evaluate
 
 from racetrap.golden_model.scord.lock_hash import block_mask, lock_hash
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.lock_hash import block_mask_of, lock_hash_of
+from tests.support.rtl.combinational import evaluate
 
 
 class Function(wiring.Component):

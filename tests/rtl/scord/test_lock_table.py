@@ -5,12 +5,11 @@ from itertools import product
 
 import pytest
 from amaranth.hdl import ResetInserter, Signal, Value
-from combinational import evaluate
-from streams import pulse, simulate
 
+from racetrap.golden_model.events import Scope
 from racetrap.golden_model.scord.lock_table import CAS_SCOPE
 from racetrap.golden_model.scord.lock_table import LockTable as GoldenLockTable
-from racetrap.golden_model.scord.packets import LockState, Scope
+from racetrap.golden_model.scord.packets import LockState
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.lock_table import (
     LockOperation,
@@ -18,6 +17,8 @@ from racetrap.rtl.scord.lock_table import (
     LockTables,
     lock_table_layout,
 )
+from tests.support.rtl.combinational import evaluate
+from tests.support.rtl.streams import pulse, simulate
 
 HELD = [state for state in LockState if state != LockState.INVALID]
 

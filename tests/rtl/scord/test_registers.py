@@ -3,8 +3,6 @@
 from dataclasses import asdict, replace
 
 import pytest
-from axi_lite import axil_read, axil_write
-from streams import simulate
 
 from racetrap.generators.presets import SCORD_PRESETS
 from racetrap.golden_model.scord.params import ScordParams
@@ -13,6 +11,8 @@ from racetrap.rtl.common.registers import FieldKind, RegisterBlock, field_kind
 from racetrap.rtl.scord.counters import PULSES
 from racetrap.rtl.scord.registers import compile_registers, supplied_constants
 from racetrap.rtl.scord.system import ScordSystem
+from tests.support.rtl.axi_lite import axil_read, axil_write
+from tests.support.rtl.streams import simulate
 
 REGISTERS = {node.inst_name: node for node in compile_registers().registers()}
 SMALLEST = ScordParams(

@@ -3,13 +3,13 @@
 import random
 
 import pytest
-from streams import get_forever, pulse, put_all, random_idle, simulate
 
 from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.report_filter import ReportFilter as GoldenFilter
 from racetrap.golden_model.scord.report_filter import filter_index
 from racetrap.rtl.scord.report_filter import ReportFilter
+from tests.support.rtl.streams import get_forever, pulse, put_all, random_idle, simulate
 
 
 def record(params, pc, race, sequence=0):

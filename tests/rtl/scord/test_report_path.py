@@ -1,10 +1,9 @@
 """The report path as a whole: nothing is lost, and idle says so."""
 
-from axi_memory import AxiMemory
-from streams import put_all, random_idle, simulate
-
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.report_path import ReportPath
+from tests.support.rtl.axi_memory import AxiMemory
+from tests.support.rtl.streams import put_all, random_idle, simulate
 
 PARAMS = ScordParams(banks=4, report_filter_entries=4)
 LAYOUT = PARAMS.report_layout

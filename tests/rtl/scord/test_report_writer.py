@@ -3,12 +3,12 @@
 import random
 
 import pytest
-from axi_memory import AxiMemory
-from streams import put_all, random_idle, simulate
 
 from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.report_writer import ReportWriter
+from tests.support.rtl.axi_memory import AxiMemory
+from tests.support.rtl.streams import put_all, random_idle, simulate
 
 PARAMS = ScordParams()
 LAYOUT = PARAMS.report_layout

@@ -5,24 +5,18 @@ from dataclasses import replace
 
 import pytest
 from amaranth.hdl import Value
-from axi_lite import axil_read, axil_write
-from axi_memory import AxiMemory
-from streams import put, random_idle, simulate
 
 from racetrap.generators.presets import SCORD_PRESETS
 from racetrap.generators.structure import valid_to_ready_paths
-from racetrap.golden_model.scord.packets import (
-    AtomicOp,
-    Packet,
-    Scope,
-    Step,
-    Transaction,
-    TransactionKind,
-)
+from racetrap.golden_model.events import AtomicOp, Scope
+from racetrap.golden_model.scord.packets import Packet, Step, Transaction, TransactionKind
 from racetrap.golden_model.scord.params import Region
 from racetrap.rtl.scord.registers import compile_registers
 from racetrap.rtl.scord.system import ScordSystem
-from racetrap.sim.scord.scoreboard import Scoreboard
+from racetrap.sim.cosim.scord.scoreboard import Scoreboard
+from tests.support.rtl.axi_lite import axil_read, axil_write
+from tests.support.rtl.axi_memory import AxiMemory
+from tests.support.rtl.streams import put, random_idle, simulate
 
 TINY = SCORD_PRESETS["scord-tiny"].params
 ADDRESS = {node.inst_name: node.address_offset for node in compile_registers().registers()}

@@ -4,13 +4,23 @@ import random
 from itertools import pairwise
 
 import pytest
-from streams import pulse, put
-from tracker_bench import ALL_WORDS, TrackerBench, cas, exch, fence, load, random_transactions, run
 
 from racetrap.generators.structure import StateBits, state_bits, valid_to_ready_paths
-from racetrap.golden_model.scord.packets import Scope, Transaction, TransactionKind
+from racetrap.golden_model.events import Scope
+from racetrap.golden_model.scord.packets import Transaction, TransactionKind
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.tracker import Tracker
+from tests.support.rtl.streams import pulse, put
+from tests.support.scord.tracker_bench import (
+    ALL_WORDS,
+    TrackerBench,
+    cas,
+    exch,
+    fence,
+    load,
+    random_transactions,
+    run,
+)
 
 KIND = TransactionKind
 

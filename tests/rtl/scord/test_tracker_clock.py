@@ -4,11 +4,11 @@ import random
 
 import pytest
 from amaranth.hdl import EnableInserter, Module
-from streams import simulate
-from tracker_bench import random_transactions
 
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.tracker import Tracker
+from tests.support.rtl.streams import simulate
+from tests.support.scord.tracker_bench import random_transactions
 
 _CYCLES = 3_000
 

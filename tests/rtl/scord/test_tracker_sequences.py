@@ -1,10 +1,11 @@
 """Tracker on short sequences with a purpose: lock states, eviction, block start, barriers."""
 
 import pytest
-from tracker_bench import atomic, cas, exch, fence, load, run
 
-from racetrap.golden_model.scord.packets import AtomicOp, Scope, Transaction, TransactionKind
+from racetrap.golden_model.events import AtomicOp, Scope
+from racetrap.golden_model.scord.packets import Transaction, TransactionKind
 from racetrap.golden_model.scord.params import ScordParams
+from tests.support.scord.tracker_bench import atomic, cas, exch, fence, load, run
 
 KIND, OP = TransactionKind, AtomicOp
 

@@ -3,13 +3,13 @@
 import random
 
 import pytest
-from streams import get_all, monitor, put_all, random_idle, simulate
 
 from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
 from racetrap.golden_model.scord.params import WORDS_PER_LINE, ScordParams
 from racetrap.golden_model.scord.tracker import unit_mask
 from racetrap.rtl.scord.unit_splitter import UnitSplitter, item_layout
+from tests.support.rtl.streams import get_all, monitor, put_all, random_idle, simulate
 
 KIND = TransactionKind
 

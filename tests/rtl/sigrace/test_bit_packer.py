@@ -3,13 +3,13 @@
 import random
 
 import pytest
-from sigrace_configurations import SMALL
-from streams import get_forever, monitor, put_all, random_idle, simulate
 
 from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.golden_model.sigrace.bit_stream import BitWriter
 from racetrap.rtl.sigrace.bit_packer import BitPacker
 from racetrap.rtl.sigrace.fields import field_layout
+from tests.support.rtl.streams import get_forever, monitor, put_all, random_idle, simulate
+from tests.support.sigrace.configurations import SMALL
 
 
 def pack(messages, seed=None):

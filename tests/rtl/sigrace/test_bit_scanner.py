@@ -3,9 +3,9 @@
 import random
 
 import pytest
-from streams import get_forever, monitor, pulse, random_idle, simulate
 
 from racetrap.rtl.sigrace.bit_scanner import BitScanner
+from tests.support.rtl.streams import get_forever, monitor, pulse, random_idle, simulate
 
 
 def scan(bits, vectors, seed=None, cut=None):

@@ -5,15 +5,15 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from sigrace_blocks import EDGES, indices_of
-from sigrace_configurations import SMALL
-from streams import simulate
 
 from racetrap.golden_model.sigrace.address_set import AddressSet
 from racetrap.golden_model.sigrace.params import Form
 from racetrap.golden_model.sigrace.signature import signature_of_granules
 from racetrap.rtl.sigrace.block_sets import BlockSets
 from racetrap.rtl.sigrace.layouts import set_layout
+from tests.support.rtl.streams import simulate
+from tests.support.sigrace.blocks import EDGES, indices_of
+from tests.support.sigrace.configurations import SMALL
 
 
 def contents(params, word):

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 from amaranth.back import verilog
-from sigrace_blocks import EDGES
-from sigrace_configurations import SMALL
-from sigrace_core_bench import CoreUnitBench, random_events
 
 from racetrap.generators.structure import state_bits, valid_to_ready_paths
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.rtl.sigrace.core_unit import CoreUnit
+from tests.support.sigrace.blocks import EDGES
+from tests.support.sigrace.configurations import SMALL
+from tests.support.sigrace.core_bench import CoreUnitBench, random_events
 
 
 @pytest.mark.parametrize("settings", EDGES, ids=str)

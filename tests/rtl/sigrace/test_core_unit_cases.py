@@ -4,13 +4,13 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from sigrace_configurations import SMALL
-from sigrace_core_bench import CoreUnitBench, conflict_writes
-from sigrace_core_events import instructions, load, store
-from streams import get, put
 
 from racetrap.golden_model.sigrace.packets import Cause, CoreEvent, CoreOp, Mode
 from racetrap.golden_model.sigrace.params import SigraceParams
+from tests.support.rtl.streams import get, put
+from tests.support.sigrace.configurations import SMALL
+from tests.support.sigrace.core_bench import CoreUnitBench, conflict_writes
+from tests.support.sigrace.core_events import instructions, load, store
 
 OP = CoreOp
 ON = CoreEvent(OP.COLLECT_ON)

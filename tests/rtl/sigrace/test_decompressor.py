@@ -4,15 +4,15 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from sigrace_configurations import SMALL, signature_params
-from sigrace_messages import flit_words, random_message, random_set, summary_fields
-from streams import get_all, monitor, put_all, random_idle, simulate
 
 from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.golden_model.sigrace.address_set import AddressSet
 from racetrap.golden_model.sigrace.decompressor import decode
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
 from racetrap.rtl.sigrace.decompressor import Decompressor
+from tests.support.rtl.streams import get_all, monitor, put_all, random_idle, simulate
+from tests.support.sigrace.configurations import SMALL, signature_params
+from tests.support.sigrace.messages import flit_words, random_message, random_set, summary_fields
 
 HASHED = replace(SMALL, form=Form.HASHED)
 PAPER = SigraceParams()

@@ -4,13 +4,13 @@ import random
 from dataclasses import replace
 
 import pytest
-from sigrace_configurations import SMALL
-from streams import get_all, monitor, put_all, random_idle, simulate
 
 from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp
 from racetrap.rtl.sigrace.granule_splitter import GranuleSplitter
 from racetrap.rtl.sigrace.layouts import item_layout
+from tests.support.rtl.streams import get_all, monitor, put_all, random_idle, simulate
+from tests.support.sigrace.configurations import SMALL
 
 
 def granules_of(event):

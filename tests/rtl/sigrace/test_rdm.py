@@ -4,15 +4,15 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from sigrace_configurations import SMALL
-from sigrace_messages import random_message
-from sigrace_rdm_bench import RdmBench, write
 
 from racetrap.generators.structure import state_bits, valid_to_ready_paths
 from racetrap.golden_model.sigrace.conflict_log import Reason
 from racetrap.golden_model.sigrace.packets import Conflict, Drop, RdmStepKind, Relation
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
 from racetrap.rtl.sigrace.rdm import Rdm
+from tests.support.sigrace.configurations import SMALL
+from tests.support.sigrace.messages import random_message
+from tests.support.sigrace.rdm_bench import RdmBench, write
 
 CONFIGURATIONS = {
     "small": SMALL,

@@ -5,12 +5,11 @@ Times do not depend on the size of signatures, which are small here.
 
 from random import Random
 
-from sigrace_messages import random_message, random_set
-from sigrace_rdm_bench import RdmBench, read, write
-
 from racetrap.golden_model.sigrace.address_set import AddressSet
 from racetrap.golden_model.sigrace.packets import RdmStepKind
 from racetrap.golden_model.sigrace.params import SigraceParams
+from tests.support.sigrace.messages import random_message, random_set
+from tests.support.sigrace.rdm_bench import RdmBench, read, write
 
 PARAMS = SigraceParams(filters=2, filter_bits=16)
 THREADS, DEPTH = PARAMS.threads, PARAMS.history_depth

@@ -5,9 +5,6 @@ from random import Random
 
 import pytest
 from amaranth.hdl import Value
-from sigrace_configurations import SMALL
-from sigrace_messages import random_set
-from streams import pulse, simulate
 
 from racetrap.golden_model.sigrace.history_queue import HistoryQueue
 from racetrap.golden_model.sigrace.packets import Relation
@@ -17,6 +14,9 @@ from racetrap.golden_model.sigrace.timestamp import relation
 from racetrap.rtl.sigrace.history_queue import HistoryQueues
 from racetrap.rtl.sigrace.intersection import Intersection
 from racetrap.rtl.sigrace.timestamp_comparator import TimestampComparator
+from tests.support.rtl.streams import pulse, simulate
+from tests.support.sigrace.configurations import SMALL
+from tests.support.sigrace.messages import random_set
 
 
 def packed(params: SigraceParams, timestamp) -> int:

@@ -7,13 +7,13 @@ import pytest
 from amaranth.hdl import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
-from combinational import evaluate
-from sigrace_blocks import EDGES
-from sigrace_configurations import SIGNATURES, SMALL, signature_params
 
 from racetrap.golden_model.sigrace.signature import bits_of
 from racetrap.rtl.sigrace.layouts import GRANULE_BITS, index_layout
 from racetrap.rtl.sigrace.signature_bank import granule_indices
+from tests.support.rtl.combinational import evaluate
+from tests.support.sigrace.blocks import EDGES
+from tests.support.sigrace.configurations import SIGNATURES, SMALL, signature_params
 
 CONFIGURATIONS = {str(settings): replace(SMALL, **settings) for settings in EDGES} | {
     name: signature_params(name) for name in SIGNATURES

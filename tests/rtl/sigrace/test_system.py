@@ -5,9 +5,6 @@ from random import Random
 
 import pytest
 from amaranth.hdl import Value
-from sigrace_configurations import SMALL
-from sigrace_rdm_bench import read, read_field, write
-from streams import get_forever, put_all, random_idle, simulate
 
 from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.golden_model.sigrace.compressor import encode
@@ -16,6 +13,9 @@ from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp, Mode, RdmSt
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
 from racetrap.golden_model.sigrace.rdm import Rdm as GoldenRdm
 from racetrap.rtl.sigrace.system import SigraceSystem
+from tests.support.rtl.streams import get_forever, put_all, random_idle, simulate
+from tests.support.sigrace.configurations import SMALL
+from tests.support.sigrace.rdm_bench import read, read_field, write
 
 CONFIGURATIONS = {
     "small": SMALL,

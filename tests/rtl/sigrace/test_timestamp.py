@@ -4,10 +4,10 @@ import random
 from dataclasses import replace
 
 import pytest
-from sigrace_configurations import SMALL
-from streams import simulate
 
 from racetrap.rtl.sigrace.timestamp import CounterFile, Timestamp
+from tests.support.rtl.streams import simulate
+from tests.support.sigrace.configurations import SMALL
 
 SIZES = [(1, 2), (2, 32), (3, 6), (8, 20), (127, 2), (128, 3)]
 

@@ -4,15 +4,15 @@ import random
 from dataclasses import replace
 
 import pytest
-from sigrace_blocks import EDGES, indices_of
-from sigrace_configurations import SMALL
-from sigrace_core_bench import conflict_writes
-from streams import get, simulate
 
 from racetrap.generators.structure import state_bits, valid_to_ready_paths
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.signature import bits_of
 from racetrap.rtl.sigrace.trap_check import TrapCheck
+from tests.support.rtl.streams import get, simulate
+from tests.support.sigrace.blocks import EDGES, indices_of
+from tests.support.sigrace.configurations import SMALL
+from tests.support.sigrace.core_bench import conflict_writes
 
 
 @pytest.mark.parametrize("settings", EDGES, ids=str)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from racetrap.golden_model.happens_before.happens_before import HappensBefore
-from racetrap.golden_model.threads.events import SyncClass, ThreadEvent, ThreadEventKind
-from racetrap.golden_model.threads.thread_trace import ThreadTrace
+from racetrap.golden_model.trace.threads.events import SyncClass, ThreadEvent, ThreadEventKind
+from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.cpu.injection import RemovalKind, inject, removable, remove
 from racetrap.sim.cpu.random_run import random_run, trace_of
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from thread_recordings import record_text
+
+from tests.support.threads.recordings import record_text
 
 _LOOP = """
 static int values[64];

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from racetrap.golden_model.threads.events import SyncClass, ThreadEventKind
+from racetrap.golden_model.trace.threads.events import SyncClass, ThreadEventKind
 from racetrap.sim.cpu.interleave import interleave
 from racetrap.sim.cpu.raw import RawStream
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from racetrap.golden_model.threads.events import SyncClass, ThreadEventKind
+from racetrap.golden_model.trace.threads.events import SyncClass, ThreadEventKind
 from racetrap.sim.cpu import program_traces
 from racetrap.sim.cpu.program_traces import program_trace
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS

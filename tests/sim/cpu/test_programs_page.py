@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from racetrap.golden_model.threads.events import (
+from racetrap.golden_model.trace.threads.events import (
     MemoryOrder,
     SyncClass,
     ThreadEvent,
     ThreadEventKind,
     ThreadTraceHeader,
 )
-from racetrap.golden_model.threads.thread_trace import ThreadTrace
+from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.cpu import programs_page
 from racetrap.sim.cpu.program_profile import Profile, profile
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS

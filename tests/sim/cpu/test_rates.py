@@ -1,7 +1,7 @@
 """Rates of recorder and detectors: measured on runs that are what they should be."""
 
-from racetrap.sim.cpu.detector_rates import detector_rates
-from racetrap.sim.cpu.recorder_rates import recorder_rates
+from racetrap.evaluation.throughput.detector_rates import detector_rates
+from racetrap.evaluation.throughput.recorder_rates import recorder_rates
 
 
 def test_recorder():

@@ -1,9 +1,9 @@
 """Plain accesses: all widths and forms, functions of the C library, marks, and the heap."""
 
 import pytest
-from thread_recordings import accesses, counts, of_kind, record_text
 
-from racetrap.golden_model.threads.events import ThreadEventKind
+from racetrap.golden_model.trace.threads.events import ThreadEventKind
+from tests.support.threads.recordings import accesses, counts, of_kind, record_text
 
 _WIDTHS = """
 typedef struct { char bytes[40]; } block;

@@ -1,9 +1,9 @@
 """Every kind of synchronisation, used by real programs: which events it makes."""
 
 import pytest
-from thread_recordings import counts, of_kind, record_text
 
-from racetrap.golden_model.threads.events import MemoryOrder, SyncClass, ThreadEventKind
+from racetrap.golden_model.trace.threads.events import MemoryOrder, SyncClass, ThreadEventKind
+from tests.support.threads.recordings import counts, of_kind, record_text
 
 _UNTIL = "struct timespec t; clock_gettime(CLOCK_REALTIME, &t); t.tv_sec += 5;"
 _UNTIL_MONOTONIC = "struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); t.tv_sec += 5;"

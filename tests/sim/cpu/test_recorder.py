@@ -6,9 +6,9 @@ import sys
 
 import numpy as np
 import pytest
-from thread_recordings import accesses, counts, of_kind, record_text
 
 from racetrap.sim.cpu.recorder import RecordError, record_run
+from tests.support.threads.recordings import accesses, counts, of_kind, record_text
 
 _WORK = """
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

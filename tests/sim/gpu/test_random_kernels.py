@@ -4,11 +4,11 @@ import random
 
 import numpy as np
 import pytest
-from random_kernels import kernel_ptx, random_blocks, result
 
 from racetrap.golden_model.events import EventKind, Geometry
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.ptx.parser import parse_ptx
+from tests.support.gpu.random_kernels import kernel_ptx, random_blocks, result
 
 _THREADS = 70
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from racetrap.sim.cocotb_run import run
+from racetrap.sim.cosim.verilator.cocotb_run import run
 from racetrap.tb.link.build import build_links
 from racetrap.tb.link.faults import FAULTS
 from racetrap.tb.link.loopback import LoopParams

@@ -2,8 +2,8 @@
 
 import pytest
 
+from racetrap.golden_model.events import AtomicOp
 from racetrap.golden_model.scord.packets import (
-    AtomicOp,
     LockState,
     Packet,
     PacketKind,
@@ -13,7 +13,7 @@ from racetrap.golden_model.scord.packets import (
     TransactionKind,
 )
 from racetrap.golden_model.scord.params import Region, ScordParams
-from racetrap.sim.scord.plans import fast_memory, hard_memory, random_plan
+from racetrap.sim.cosim.scord.plans import fast_memory, hard_memory, random_plan
 from racetrap.tb.scord.coverage import Coverage
 from racetrap.tb.scord.coverage_bins import BINS, UNREACHABLE
 

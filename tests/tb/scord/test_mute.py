@@ -2,8 +2,8 @@
 
 import pytest
 
-from racetrap.sim.scord.plans import fast_memory, random_plan
-from racetrap.sim.verilator import Patch
+from racetrap.sim.cosim.scord.plans import fast_memory, random_plan
+from racetrap.sim.cosim.verilator.cocotb_build import Patch
 
 _MUTE = {
     "transactions never taken": Patch(

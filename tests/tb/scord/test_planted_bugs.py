@@ -1,9 +1,9 @@
 """The bench must find every planted bug, and nothing in the RTL as it is."""
 
 import pytest
-from planted_bugs import PLANTED_BUGS
 
-from racetrap.sim.scord.plans import fast_memory, hard_memory, random_plan
+from racetrap.sim.cosim.scord.plans import fast_memory, hard_memory, random_plan
+from tests.support.scord.planted_bugs import PLANTED_BUGS
 
 #: Two banks, so that the interconnect matters; room for reports, so that few are dropped.
 _CHANGES = {"banks": 2, "report_fifo_depth": 64}

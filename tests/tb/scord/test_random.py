@@ -2,7 +2,7 @@
 
 import pytest
 
-from racetrap.sim.scord.plans import fast_memory, hard_memory, random_plan
+from racetrap.sim.cosim.scord.plans import fast_memory, hard_memory, random_plan
 
 #: Sizes of each kind at, below and above powers of two, and every kind of metadata memory.
 _CONFIGURATIONS = {

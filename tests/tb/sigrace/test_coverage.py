@@ -3,18 +3,18 @@
 from dataclasses import replace
 
 import pytest
-from sigrace_bench_configurations import CONFIGURATIONS, RDM
 
 from racetrap.generators.presets import find_preset
 from racetrap.golden_model.sigrace.core_unit import CoreUnit
 from racetrap.golden_model.sigrace.environment import Remap
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp, RdmStep, RdmStepKind
-from racetrap.sim.sigrace.knobs import KNOBS
-from racetrap.sim.sigrace.plans import random_plan, slow_software
-from racetrap.sim.verilator import build
+from racetrap.sim.cosim.sigrace.knobs import KNOBS
+from racetrap.sim.cosim.sigrace.plans import random_plan, slow_software
+from racetrap.sim.cosim.verilator.cocotb_build import build
 from racetrap.tb.coverage import BinCounts
 from racetrap.tb.sigrace.coverage import Coverage
 from racetrap.tb.sigrace.coverage_bins import BINS, UNREACHABLE
+from tests.support.sigrace.bench_configurations import CONFIGURATIONS, RDM
 
 _PARAMS = find_preset("sigrace-tiny").params
 _PAGE = 1 << _PARAMS.lsb_bits

@@ -2,8 +2,8 @@
 
 import pytest
 
-from racetrap.sim.sigrace.plans import fast_cores, random_plan
-from racetrap.sim.verilator import Patch
+from racetrap.sim.cosim.sigrace.plans import fast_cores, random_plan
+from racetrap.sim.cosim.verilator.cocotb_build import Patch
 
 _MUTE = {
     "steps never shown": Patch(

@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 import pytest
-from sigrace_planted_bugs import PLANTED_BUGS
 
 from racetrap.generators.presets import find_preset
-from racetrap.sim.sigrace.plans import random_plan, slow_software
-from racetrap.sim.verilator import build
+from racetrap.sim.cosim.sigrace.plans import random_plan, slow_software
+from racetrap.sim.cosim.verilator.cocotb_build import build
+from tests.support.sigrace.planted_bugs import PLANTED_BUGS
 
 #: Small, so that it is soon built; with room in the log, so that each reason comes alone.
 _CHANGES = {"lsb_bits": 6, "filters": 4, "filter_bits": 16, "log_depth": 8}

@@ -1,8 +1,9 @@
 """Programs with threads on the cores, in each environment of the paper."""
 
 import pytest
-from sigrace_bench_configurations import CONFIGURATIONS
-from thread_traces import random_thread_trace
+
+from tests.support.sigrace.bench_configurations import CONFIGURATIONS
+from tests.support.threads.random_traces import random_thread_trace
 
 
 def _play(model, bench, tmp_path, configuration, threads, **environment):

@@ -1,9 +1,9 @@
 """Random events on several configurations: every step, message, trap, register compared."""
 
 import pytest
-from sigrace_bench_configurations import CONFIGURATIONS
 
-from racetrap.sim.sigrace.plans import fast_cores, random_plan
+from racetrap.sim.cosim.sigrace.plans import fast_cores, random_plan
+from tests.support.sigrace.bench_configurations import CONFIGURATIONS
 
 
 @pytest.mark.parametrize("name", CONFIGURATIONS)

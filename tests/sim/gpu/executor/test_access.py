@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from ptx_kernels import Run
 
-from racetrap.golden_model.events import Space
-from racetrap.golden_model.scord.packets import Scope
+from racetrap.golden_model.events import Scope, Space
 from racetrap.sim.gpu.executor.errors import ExecutionError
 from racetrap.sim.gpu.executor.memory import HEAP_BASE
+from tests.support.gpu.ptx_kernels import Run
 
 
 @pytest.mark.parametrize(

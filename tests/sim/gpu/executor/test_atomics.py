@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ptx_kernels import QUICK, Run
 
-from racetrap.golden_model.scord.packets import AtomicOp, Scope
+from racetrap.golden_model.events import AtomicOp, Scope
 from racetrap.sim.gpu.executor.atomics import ATOMIC_OPERATIONS
 from racetrap.sim.gpu.ptx.errors import PtxError
+from tests.support.gpu.ptx_kernels import QUICK, Run
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,10 @@
 """Device functions: parameters, results, recursion, lanes that return early."""
 
 import pytest
-from ptx_kernels import Run
 
 from racetrap.sim.gpu.executor.errors import ExecutionError
 from racetrap.sim.gpu.ptx.errors import PtxError
+from tests.support.gpu.ptx_kernels import Run
 
 FACTORIAL = """
 .func (.param .b32 result) factorial(.param .b32 n)

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from ptx_kernels import Run
 
 from racetrap.sim.gpu.executor.errors import ExecutionError
+from tests.support.gpu.ptx_kernels import Run
 
 
 def shuffle(mode, lane, operand, c):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ptx_kernels import QUICK, compute
+
+from tests.support.gpu.ptx_kernels import QUICK, compute
 
 NAMES = ("eq", "ne", "lt", "le", "gt", "ge")
 FLOATS = st.one_of(st.sampled_from([0.0, -0.0, 1.0, float("nan")]), st.floats(width=32))

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from ptx_kernels import GEOMETRY, Run, module
 
-from racetrap.golden_model.trace.records import EVENT_DTYPE
+from racetrap.golden_model.trace.gpu.records import EVENT_DTYPE
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.executor.errors import ExecutionError
 from racetrap.sim.gpu.executor.memory import HEAP_BASE
+from tests.support.gpu.ptx_kernels import GEOMETRY, Run, module
 
 STORE = "st.global.u32 [%d33], %r34;"
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from ptx_kernels import QUICK, compute
+
+from tests.support.gpu.ptx_kernels import QUICK, compute
 
 MODES = ("rn", "rz", "rm", "rp")
 FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)

@@ -1,9 +1,9 @@
 """Lanes scheduled independently: each makes progress, and they meet where they must."""
 
 import pytest
-from ptx_kernels import Run
 
 from racetrap.sim.gpu.executor.errors import ExecutionError
+from tests.support.gpu.ptx_kernels import Run
 
 HALVES = "setp.lt.u32 %p1, %r31, 16; @%p1 bra LOW;"
 

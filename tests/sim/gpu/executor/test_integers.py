@@ -3,7 +3,8 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ptx_kernels import QUICK, compute
+
+from tests.support.gpu.ptx_kernels import QUICK, compute
 
 TYPES = ("s16", "u16", "s32", "u32", "s64", "u64")
 

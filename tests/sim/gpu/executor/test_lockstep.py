@@ -1,9 +1,9 @@
 """Warps in lockstep: which lanes run when, and what the trace tells of it."""
 
 import pytest
-from ptx_kernels import Run
 
 from racetrap.sim.gpu.executor.errors import ExecutionError
+from tests.support.gpu.ptx_kernels import Run
 
 EVEN = "and.b32 %r1, %r31, 1; setp.eq.u32 %p1, %r1, 0;"
 KINDS = ("IF", "ELSE", "FI", "STORE", "EXIT", "WARP_BARRIER")

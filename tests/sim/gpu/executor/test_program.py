@@ -1,11 +1,11 @@
 """What the executor knows of PTX, said before a run."""
 
 import pytest
-from ptx_kernels import GEOMETRY, Run, module
 
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.executor.program import compile_kernel
 from racetrap.sim.gpu.ptx.errors import PtxError
+from tests.support.gpu.ptx_kernels import GEOMETRY, Run, module
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ptx_kernels import QUICK, Run
+
+from tests.support.gpu.ptx_kernels import QUICK, Run
 
 REGISTERS = 4
 WORD = 2**32

@@ -1,11 +1,11 @@
 """Warp schedulers: the order of turns, and progress of spin loops under each of them."""
 
 import pytest
-from ptx_kernels import Run
 
 from racetrap.golden_model.events import Geometry
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.executor.schedulers import SCHEDULERS
+from tests.support.gpu.ptx_kernels import Run
 
 NAMES = tuple(SCHEDULERS)
 THREE_STORES = "st.global.u32 [%d33], 1; st.global.u32 [%d33], 2; st.global.u32 [%d33], 3;"

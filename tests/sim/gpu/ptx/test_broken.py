@@ -1,10 +1,10 @@
 """Broken PTX: each error names the file, the line and the rule."""
 
 import pytest
-from ptx_text import HEADER, kernel_text
 
 from racetrap.sim.gpu.ptx.errors import PtxError
 from racetrap.sim.gpu.ptx.parser import parse_ptx
+from tests.support.gpu.ptx_text import HEADER, kernel_text
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ptx_text import kernel_text, unparse
 
-from racetrap.sim.gpu.nvrtc import compile_cuda, has_nvrtc
+from racetrap.sim.gpu.launch.nvrtc import compile_cuda, has_nvrtc
 from racetrap.sim.gpu.ptx.parser import parse_ptx
 from racetrap.sim.gpu.ptx.program import (
     Address,
@@ -25,6 +24,7 @@ from racetrap.sim.gpu.ptx.program import (
     Vector,
     parameter_layout,
 )
+from tests.support.gpu.ptx_text import kernel_text, unparse
 
 _FOLDER = Path(__file__).parent
 _COMPILED = ("instructions_75", "instructions_100", "orders_90")

@@ -3,10 +3,10 @@
 import random
 
 import pytest
-from ptx_text import HEADER, kernel_text
 
 from racetrap.sim.gpu.ptx.control_flow import immediate_post_dominators, reconvergence
 from racetrap.sim.gpu.ptx.parser import parse_ptx
+from tests.support.gpu.ptx_text import HEADER, kernel_text
 
 # Each body ends with work after what it shows, so that the end of the kernel is not the answer.
 _AFTER = "\nadd.u32 %r1, %r1, 1;\nadd.u32 %r1, %r1, 1; ret;"

@@ -3,7 +3,6 @@
 import struct
 
 import pytest
-from ptx_text import HEADER, kernel_text
 
 from racetrap.sim.gpu.ptx.parser import parse_ptx
 from racetrap.sim.gpu.ptx.program import (
@@ -19,6 +18,7 @@ from racetrap.sim.gpu.ptx.program import (
     Target,
     Vector,
 )
+from tests.support.gpu.ptx_text import HEADER, kernel_text
 
 
 def _one(statement: str, declarations: str = "") -> Instruction:

@@ -1,0 +1,94 @@
+"""The generated hardware over whole traces, each step compared with the golden model.
+
+Ref: ScoRD (ISCA'20) Section IV.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from racetrap.evaluation.scord.detect import UniqueRace, region_of
+from racetrap.golden_model.events import Event, EventKind
+from racetrap.golden_model.scord.packets import Transaction
+from racetrap.golden_model.scord.report import RaceReport
+from racetrap.golden_model.trace import Trace
+from racetrap.sim.cosim.fast.build import FastModel
+from racetrap.sim.cosim.scord.fast_compare import check_launch
+from racetrap.sim.cosim.scord.fast_simulation import FastSim
+from racetrap.sim.cosim.scord.random_events import transactions_of
+
+__all__ = ["HardwareRun", "kernels_of", "run_hardware"]
+
+_CAPACITY_LOG2 = 12
+
+
+@dataclass(frozen=True)
+class HardwareRun:
+    """What the hardware did with a trace.
+
+    Parameters
+    ----------
+    races : set of UniqueRace
+        Unique races in the report ring.
+    accesses, steps, cycles : int
+        Accesses checked, steps compared, and clock cycles that they took.
+    dropped : int
+        Reports that found the ring full.
+    """
+
+    races: set[UniqueRace]
+    accesses: int
+    steps: int
+    cycles: int
+    dropped: int
+
+
+def kernels_of(trace: Trace) -> Iterator[list[Event]]:
+    """Events of each kernel of a trace."""
+    events: list[Event] = []
+    for event in trace:
+        events.append(event)
+        if event.kind == EventKind.KERNEL_END:
+            yield events
+            events = []
+
+
+def run_hardware(model: FastModel, trace: Trace, seed: int) -> HardwareRun:
+    """Play a trace, kernel by kernel, in its global order.
+
+    The report filter is on, so that the ring holds each unique race once.
+
+    Parameters
+    ----------
+    model : FastModel
+        The hardware.
+    trace : Trace
+        Run to check.
+    seed : int
+        Seed of what is random in the simulated world (junk in unreset state).
+
+    Raises
+    ------
+    Mismatch
+        If hardware and golden model differ anywhere.
+    SimulationError
+        If the simulation cannot go on.
+    """
+    races: set[UniqueRace] = set()
+    accesses = steps = cycles = dropped = 0
+    with FastSim(model, seed) as sim:
+        for events in kernels_of(trace):
+            transactions: list[tuple[int, Transaction]] = list(
+                transactions_of(events, model.params)
+            )
+            result = check_launch(
+                sim, model.params, region_of(trace), transactions,
+                in_order=True, capacity_log2=_CAPACITY_LOG2, report_filter=True,
+            )  # fmt: skip
+            races |= {RaceReport.from_record(record).key for record in result.reports}
+            accesses += result.accesses
+            steps += result.steps
+            cycles += result.cycles
+            dropped += sim.read("REPORTS_DROPPED")
+    return HardwareRun(races, accesses, steps, cycles, dropped)

@@ -1,0 +1,73 @@
+"""Locks that a warp really holds when it makes an access: no hash, no Bloom filter.
+
+Ref: ScoRD (ISCA'20) Section IV-A "Detecting races due to lock/unlock".
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from racetrap.golden_model.events import ACCESS_KINDS, AtomicOp, EventKind
+from racetrap.golden_model.scord.coalescer import coalesce
+from racetrap.golden_model.scord.lock_table import LockTable
+from racetrap.golden_model.scord.packets import LockState, Transaction, TransactionKind
+from racetrap.golden_model.scord.params import WORDS_PER_LINE, ScordParams
+from racetrap.golden_model.trace import Trace
+
+__all__ = ["held_locks"]
+
+
+def held_locks(
+    trace: Trace, params: ScordParams, events: Iterable[int]
+) -> dict[int, frozenset[int]]:
+    """Word addresses of the locks held at some accesses, by the number of their event.
+
+    The lock tables are the detector's own, but keep whole word addresses, so that a lock that
+    only looks like another one can be told from it.
+
+    Parameters
+    ----------
+    trace : Trace
+        Run to watch.
+    params : ScordParams
+        Configuration (depth of the tables).
+    events : iterable of int
+        Numbers of the accesses asked for.
+    """
+    asked = frozenset(events)
+    tables: defaultdict[tuple[int, int], LockTable] = defaultdict(
+        lambda: LockTable(params.lock_table_depth)
+    )
+    held: dict[int, frozenset[int]] = {}
+    for number, event in enumerate(trace):
+        if event.kind == EventKind.KERNEL_BEGIN:
+            tables.clear()
+        if number in asked and event.kind in ACCESS_KINDS:
+            entries = tables[event.sm, event.warp].entries
+            held[number] = frozenset(
+                word for word, state in entries if state >= LockState.HELD_BLOCK
+            )
+        for transaction in coalesce(event, params):
+            _track(tables, event.sm, transaction)
+    return held
+
+
+def _track(
+    tables: defaultdict[tuple[int, int], LockTable], sm: int, transaction: Transaction
+) -> None:
+    if transaction.kind == TransactionKind.BLOCK_START:
+        for warp in range(transaction.mask.bit_length()):
+            if transaction.mask >> warp & 1:
+                tables[sm, warp].clear()
+        return
+    table = tables[sm, transaction.warp]
+    if transaction.kind == TransactionKind.FENCE:
+        table.fence(transaction.scope)
+    for offset in range(transaction.lock_mask.bit_length()):
+        if transaction.lock_mask >> offset & 1:
+            word = transaction.line * WORDS_PER_LINE + offset
+            if transaction.op == AtomicOp.CAS:
+                table.insert(word, transaction.scope)
+            elif transaction.op == AtomicOp.EXCH:
+                table.remove(word, transaction.scope)

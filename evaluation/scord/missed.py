@@ -1,0 +1,120 @@
+"""Why the detector did not report a race that is there.
+
+A race of the oracle is two accesses of one word.  What the detector did at the second one, and
+what happened to the word's metadata entry in between, tells the cause.  Counters that wrap can
+only make the detector take an access for unordered that is ordered: they make false reports,
+never misses, so they are no cause here.
+
+Ref: ScoRD (ISCA'20) Sections IV-A (locks), IV-B (caching) and V-A (the one false negative).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from racetrap.evaluation.scord.detect import History, histories
+from racetrap.evaluation.scord.held_locks import held_locks
+from racetrap.golden_model.scord.bloom_filter import is_empty, share_a_lock
+from racetrap.golden_model.scord.metadata import unpack_entry
+from racetrap.golden_model.scord.packets import Preliminary, Step
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.trace import Trace
+
+__all__ = ["Cause", "Pair", "causes"]
+
+
+class Cause(StrEnum):
+    """What became of a race of the oracle."""
+
+    REPORTED = "reported"
+    TAG_CONFLICT = "tag conflict"
+    HANDED_OVER = "handed-over entry"
+    BLOOM_COLLISION = "Bloom collision"
+    LOCK_IN_COMMON = "lock in common"
+    FENCE_SEEN = "fence seen, order not"
+    BARRIER_SEEN = "barrier seen, order not"
+
+
+class Pair(NamedTuple):
+    """Two accesses that race: numbers of their events, and a byte address from which on they
+    have a word in common."""
+
+    first: int
+    second: int
+    address: int
+
+
+def causes(trace: Trace, params: ScordParams, pairs: Sequence[Pair]) -> list[Cause]:
+    """What became of each race.
+
+    Parameters
+    ----------
+    trace : Trace
+        Run in which the oracle found the races.
+    params : ScordParams
+        Configuration of the detector.
+    pairs : sequence of Pair
+        Races in the monitored region.
+    """
+    if not pairs:
+        return []  # nothing to watch: the whole run need not be checked again
+    # An access may begin before the word that it shares with the other.
+    pairs = [pair._replace(address=_common_word(trace, pair) << 2) for pair in pairs]
+    seen = histories(trace, params, {pair.address for pair in pairs})
+    locks = held_locks(trace, params, {event for pair in pairs for event in pair[:2]})
+    return [
+        _cause(params, pair, seen[pair.address], locks[pair.first], locks[pair.second])
+        for pair in pairs
+    ]
+
+
+def _common_word(trace: Trace, pair: Pair) -> int:
+    common = _words(trace, pair.first) & _words(trace, pair.second)
+    return min(word for word in common if word >= pair.address >> 2)
+
+
+def _words(trace: Trace, number: int) -> set[int]:
+    """Word addresses that an access touches."""
+    event = trace.events[number]
+    first = int(event["first_lane"])
+    addresses = trace.lanes["address"][first : first + int(event["lane_mask"]).bit_count()]
+    last = int(event["size"]) - 1
+    return {
+        word
+        for address in addresses.tolist()
+        for word in range(address >> 2, (address + last >> 2) + 1)
+    }
+
+
+def _cause(
+    params: ScordParams,
+    pair: Pair,
+    history: History,
+    first_locks: frozenset[int],
+    second_locks: frozenset[int],
+) -> Cause:
+    unit_mask = -(params.granularity // 4)
+    unit = pair.address >> 2 & unit_mask
+    own = {number: step for number, step in history if step.packet.word & unit_mask == unit}
+    second = own[pair.second]
+    if second.race:
+        return Cause.REPORTED
+    between = [step for number, step in history if pair.first < number <= pair.second]
+    if any(step.packet.word & unit_mask != unit or step.tag_conflict for step in between):
+        return Cause.TAG_CONFLICT
+    first = own[pair.first]
+    entry = unpack_entry(params, second.before)
+    if (entry["block"], entry["warp"]) != (first.packet.block, first.packet.warp):
+        return Cause.HANDED_OVER
+    if second.preliminary == Preliminary.BARRIER:
+        return Cause.BARRIER_SEEN
+    if _locks_look_common(entry["filter"], second):
+        return Cause.LOCK_IN_COMMON if first_locks & second_locks else Cause.BLOOM_COLLISION
+    return Cause.FENCE_SEEN
+
+
+def _locks_look_common(filter_bits: int, step: Step) -> bool:
+    own = step.packet.filter
+    return not is_empty(filter_bits) and not is_empty(own) and share_a_lock(filter_bits, own)

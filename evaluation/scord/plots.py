@@ -1,0 +1,55 @@
+"""Plots of the evaluation as SVG text, the same bytes from the same figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from racetrap.evaluation.scord.tables import FalseRow, RaceRow
+from racetrap.evaluation.svg import svg_text
+
+__all__ = ["plot_false_races", "plot_races"]
+
+_INCHES = (8.0, 3.2)
+_BAR_WIDTH = 0.8
+
+
+def plot_races(rows: Sequence[RaceRow]) -> str:
+    """Races of each row of Table VI: present, and caught by each detector."""
+    series = {
+        "present (oracle)": [row.oracle for row in rows],
+        "base design": [row.base for row in rows],
+        "with caching": [row.cached for row in rows],
+        "hardware, with caching": [row.hardware for row in rows if row.hardware is not None],
+        "paper, with caching": [row.paper.cached for row in rows],
+    }
+    series = {name: values for name, values in series.items() if len(values) == len(rows)}
+    return _bars([row.name for row in rows], series, "Races caught")
+
+
+def plot_false_races(rows: Sequence[FalseRow]) -> str:
+    """Unique false races of each row of Table VII."""
+    names = {"base": "4 bytes", "byte8": "8 bytes", "byte16": "16 bytes", "cached": "with caching"}
+    series = {label: [row.counts[name] for row in rows] for name, label in names.items()}
+    return _bars([row.name for row in rows], series, "Unique false races")
+
+
+def _bars(labels: Sequence[str], series: dict[str, list[int]], title: str) -> str:
+    """Grouped bars, each with its value on top."""
+
+    def draw(figure: Figure) -> None:
+        axes = figure.add_subplot()
+        width = _BAR_WIDTH / len(series)
+        for number, (name, values) in enumerate(series.items()):
+            offset = (number - (len(series) - 1) / 2) * width
+            places = [place + offset for place in range(len(labels))]
+            axes.bar_label(axes.bar(places, values, width, label=name), fontsize=7)
+        axes.set_xticks(range(len(labels)), labels)
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set_ylabel(title)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.legend(frameon=False, fontsize=8, ncols=2)
+
+    return svg_text(_INCHES, draw)

@@ -1,0 +1,131 @@
+"""Runs of builds through oracle, golden models and hardware.
+
+Ref: ScoRD (ISCA'20) Section V-A.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor, as_completed
+from dataclasses import dataclass, field
+
+from racetrap.evaluation.scord.detect import UniqueRace, detect
+from racetrap.evaluation.scord.hardware import HardwareRun, run_hardware
+from racetrap.evaluation.scord.programs import Build, Schedule, trace_of
+from racetrap.evaluation.scord.truth import NOT_SEEN, truths
+from racetrap.golden_model.barracuda import Race
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.sim.cosim.fast.build import FastModel
+from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2
+
+__all__ = ["Job", "RunResult", "run_job", "run_jobs"]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run to make.
+
+    Parameters
+    ----------
+    build : Build
+        What to run.
+    size : str
+        Size of an application's input.
+    schedule : Schedule
+        How to schedule it.
+    seed : int
+        Seed of the input.
+    detectors : mapping of str to ScordParams
+        Configurations of the golden model to run, by name.
+    explained : str
+        Which of them is asked what it made of each race that is there.
+    model : FastModel or None
+        Hardware to run too.
+    region_log2 : int
+        Log2 of the bytes of an application that are monitored at least.
+    """
+
+    build: Build
+    size: str
+    schedule: Schedule
+    seed: int
+    detectors: Mapping[str, ScordParams]
+    explained: str
+    model: FastModel | None = None
+    region_log2: int = DEFAULT_REGION_LOG2
+
+
+@dataclass
+class RunResult:
+    """What came of a run.
+
+    Parameters
+    ----------
+    job : Job
+        The run.
+    events : int
+        Events of its trace.
+    oracle : set of (int, int, str)
+        Unique races that are there in this run, and that ScoRD looks for: both program
+        counters and kind.
+    detectors : dict of str to set of UniqueRace
+        Unique races that each golden model reports.
+    outcomes : Counter of str
+        What the explained detector made of each unique race, also of those that it does not
+        look for.
+    hardware : HardwareRun or None
+        What the hardware did.
+    places : dict of int to str
+        Source place of each program counter of a race.
+    """
+
+    job: Job
+    events: int = 0
+    oracle: set[tuple[int, int, str]] = field(default_factory=set)
+    detectors: dict[str, set[UniqueRace]] = field(default_factory=dict)
+    outcomes: Counter[str] = field(default_factory=Counter)
+    hardware: HardwareRun | None = None
+    places: dict[int, str] = field(default_factory=dict)
+
+
+def run_job(job: Job) -> RunResult:
+    """Make one run; everything about it follows from the job.
+
+    Raises
+    ------
+    Mismatch
+        If hardware and golden model differ.
+    """
+    trace = trace_of(job.build, job.size, job.schedule, job.seed, job.region_log2)
+    found = truths(trace, job.detectors[job.explained])
+    seen = [truth for truth in found if truth.outcome not in NOT_SEEN.values()]
+    result = RunResult(
+        job,
+        events=len(trace),
+        oracle={_key(truth.race) for truth in seen},
+        detectors={name: detect(trace, params) for name, params in job.detectors.items()},
+        outcomes=Counter(truth.outcome for truth in found),
+    )
+    if job.model is not None:
+        result.hardware = run_hardware(job.model, trace, job.seed)
+    pcs = {pc for first, second, _ in result.oracle for pc in (first, second)}
+    pcs |= {pc for found in result.detectors.values() for pc, _ in found}
+    locations = trace.header.locations
+    result.places = {pc: locations[pc] for pc in sorted(pcs) if pc in locations}
+    return result
+
+
+def _key(race: Race) -> tuple[int, int, str]:
+    pcs = sorted((race.first.pc, race.second.pc))
+    return pcs[0], pcs[1], race.kind.value
+
+
+def run_jobs(
+    jobs: Sequence[Job], pool: Executor, done: Callable[[], None] = lambda: None
+) -> list[RunResult]:
+    """Results of all jobs, in their order; ``done`` is called after each."""
+    futures = [pool.submit(run_job, job) for job in jobs]
+    for _ in as_completed(futures):
+        done()
+    return [future.result() for future in futures]

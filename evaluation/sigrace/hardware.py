@@ -1,0 +1,76 @@
+"""The generated hardware over a recorded program, each step compared with the golden model.
+
+Ref: SigRace (ISCA'09) Sections 3 and 4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from racetrap.evaluation.sigrace.detection import detect
+from racetrap.evaluation.sigrace.execution import Execution
+from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.golden_model.sigrace.sigrace import Sigrace
+from racetrap.sim.cosim.fast.build import FastModel
+from racetrap.sim.cosim.fast.simulation import SimulationError
+from racetrap.sim.cosim.sigrace.machine import run_program
+from racetrap.sim.cosim.verilator.mismatch import Mismatch
+
+__all__ = ["HardwareRun", "run_hardware"]
+
+
+@dataclass(frozen=True)
+class HardwareRun:
+    """What the hardware did with a program.
+
+    Parameters
+    ----------
+    events, steps, messages, cycles : int
+        Events of the cores, steps compared on the trace ports of core units and RDM, Summary
+        messages, and clock cycles.
+    races : int
+        Dynamic races found with it.
+    difference : str
+        First difference in one sentence; empty if there is none.
+    """
+
+    events: int
+    steps: int
+    messages: int
+    cycles: int
+    races: int
+    difference: str
+
+
+def run_hardware(model: FastModel[SigraceParams], execution: Execution, seed: int) -> HardwareRun:
+    """Run a program on the hardware; a difference is a result, not an exception.
+
+    What is found with it must also be what the evaluation's own engine finds.
+
+    Parameters
+    ----------
+    model : FastModel
+        The hardware.
+    execution : Execution
+        The program, with the default interval of checkpoints.
+    seed : int
+        Seed of all that is random in the simulated world.
+    """
+    try:
+        run = run_program(model, Sigrace(model.params), execution.trace, seed)
+    except (Mismatch, SimulationError) as error:
+        return HardwareRun(0, 0, 0, 0, 0, str(error))
+    expected = detect(execution, model.params)
+    difference = ""
+    if run.result != expected:
+        races = len(expected.races), len(run.result.races)
+        difference = f"Result must be the engine's, with {races[0]} races, not one with {races[1]}"
+    return HardwareRun(
+        events=run.events,
+        # Each event is a step of its core unit.
+        steps=run.events + run.analysed + run.rdm_steps,
+        messages=run.messages,
+        cycles=run.cycles,
+        races=len(run.result.races),
+        difference=difference,
+    )

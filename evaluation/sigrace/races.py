@@ -1,0 +1,191 @@
+"""What a program gives to Table 7: races found by each detector, existing and injected ones.
+
+Ref: SigRace (ISCA'09) Section 5.4.1, Table 7; Section 5.5, Fig. 10(a).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from racetrap.evaluation.sigrace.detection import detect
+from racetrap.evaluation.sigrace.execution import Execution
+from racetrap.golden_model.happens_before.happens_before import HappensBefore, HappensBeforeResult
+from racetrap.golden_model.happens_before.race import ThreadRace
+from racetrap.golden_model.reenact.reenact import Reenact
+from racetrap.golden_model.sigrace.missed import Outcome, outcomes
+from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.golden_model.sigrace.result import FirstRace, SigraceResult, SigraceStatistics
+from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
+from racetrap.sim.cpu.injection import inject
+
+__all__ = ["Existing", "Injected", "RaceCount", "existing_races", "injected_races"]
+
+
+@dataclass(frozen=True)
+class RaceCount:
+    """Races: pairs of instructions, and their instances.
+
+    Parameters
+    ----------
+    static, dynamic : int
+        Different pairs of instructions; different addresses, threads and epochs of them.
+    """
+
+    static: int
+    dynamic: int
+
+    @classmethod
+    def of(cls, races: Iterable[ThreadRace]) -> RaceCount:
+        """Count of some different races."""
+        races = list(races)
+        return cls(len({race.static_key for race in races}), len(races))
+
+
+@dataclass(frozen=True)
+class Existing:
+    """Races of a program as it was recorded.
+
+    Parameters
+    ----------
+    exact, ideal, sigrace, reenact : RaceCount
+        By the exact detector, Ideal SigRace, SigRace and W-ReEnact.
+    false_sharing : int
+        Dynamic races of ``exact`` whose accesses are to different bytes of a granule.
+    unreal : int
+        Races that SigRace or Ideal SigRace reports and the exact detector does not.
+    outcomes : mapping of str to int
+        What became of the exact detector's races.
+    false_positives, conflicts : int
+        Conflicts analysed without a race, and all that the RDM has found.
+    statistics : SigraceStatistics
+        Counts of SigRace's run.
+    """
+
+    exact: RaceCount
+    ideal: RaceCount
+    sigrace: RaceCount
+    reenact: RaceCount
+    false_sharing: int
+    unreal: int
+    outcomes: Mapping[str, int]
+    false_positives: int
+    conflicts: int
+    statistics: SigraceStatistics
+
+
+@dataclass(frozen=True)
+class Injected:
+    """A run without one of its synchronisations.
+
+    Counted are races whose two instructions do not race in the program as it was recorded.
+
+    Parameters
+    ----------
+    removed : str
+        What was taken out.
+    exact, sigrace, reenact : RaceCount
+        Races by each detector.
+    unreal : int
+        Races that SigRace reports and the exact detector does not, of all races.
+    outcomes : mapping of str to int
+        What became of the exact detector's races.
+    first_race : FirstRace or None
+        SigRace's costs until its first race, of all races.
+    """
+
+    removed: str
+    exact: RaceCount
+    sigrace: RaceCount
+    reenact: RaceCount
+    unreal: int
+    outcomes: Mapping[str, int]
+    first_race: FirstRace | None
+
+
+def existing_races(execution: Execution, params: SigraceParams) -> Existing:
+    """Races of a program, by all detectors."""
+    exact = HappensBefore().run(execution.trace)
+    found, ideal = detect(execution, params), detect(execution, params, unbounded=True)
+    reports = {*found.races, *ideal.races}
+    return Existing(
+        exact=RaceCount(len(exact.static), exact.dynamic),
+        ideal=RaceCount.of(ideal.races),
+        sigrace=RaceCount.of(found.races),
+        reenact=RaceCount.of(Reenact(params.cores).run(execution.trace)),
+        false_sharing=len(exact.false_sharing),
+        unreal=_unreal(reports, exact),
+        outcomes=_counts(outcomes(exact, found, ideal).values()),
+        false_positives=found.false_positives,
+        conflicts=found.conflicts,
+        statistics=found.statistics,
+    )
+
+
+def injected_races(
+    trace: ThreadTrace, known: frozenset[tuple[int, int]], params: SigraceParams, seed: int
+) -> Injected | None:
+    """Races after one synchronisation was taken out.
+
+    W-ReEnact runs only if there is something to find.
+
+    Parameters
+    ----------
+    trace : ThreadTrace
+        The program as it was recorded.
+    known : frozenset of (int, int)
+        Its static races.
+    params : SigraceParams
+        Configuration.
+    seed : int
+        Chooses the synchronisation.
+
+    Returns
+    -------
+    Injected or None
+        None if there is nothing to take out.
+    """
+    injection = inject(trace, seed)
+    if injection is None:
+        return None
+    execution = Execution(injection.trace)
+    exact = HappensBefore().run(injection.trace)
+    found = detect(execution, params)
+    is_racy = bool(exact.static - known)
+    became = outcomes(exact, found, _ideal(execution, params, exact)) if is_racy else {}
+    cached = Reenact(params.cores).run(injection.trace) if is_racy else []
+    return Injected(
+        removed=str(injection),
+        exact=RaceCount(
+            len(exact.static - known), sum(race.static_key not in known for race in exact.races)
+        ),
+        sigrace=RaceCount.of(race for race in found.races if race.static_key not in known),
+        reenact=RaceCount.of(race for race in cached if race.static_key not in known),
+        unreal=_unreal(found.races, exact),
+        outcomes=_counts(
+            outcome for race, outcome in became.items() if race.static_key not in known
+        ),
+        first_race=found.statistics.first_race,
+    )
+
+
+def _ideal(
+    execution: Execution, params: SigraceParams, exact: HappensBeforeResult
+) -> SigraceResult:
+    """What Ideal SigRace finds; without a checkpoint these are all plain races."""
+    if execution.checkpoints:
+        return detect(execution, params, unbounded=True)
+    plain = [race for race in exact.races if race not in exact.involves_atomic]
+    return SigraceResult(plain, 0, 0, SigraceStatistics())
+
+
+def _counts(found: Iterable[Outcome]) -> dict[str, int]:
+    return {str(outcome): count for outcome, count in Counter(found).items()}
+
+
+def _unreal(reports: Iterable[ThreadRace], exact: HappensBeforeResult) -> int:
+    """Reports that are no race; by instructions alone if the exact detector lists not all."""
+    if exact.is_complete:
+        return len(set(reports) - set(exact.races))
+    return sum(race.static_key not in exact.static for race in reports)

@@ -1,0 +1,77 @@
+"""All tables of the SigRace evaluation.
+
+Ref: SigRace (ISCA'09) Section 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from racetrap.evaluation.sigrace.cost_tables import (
+    hardware_table,
+    instruction_table,
+    message_table,
+    storage_table,
+    verdict_table,
+)
+from racetrap.evaluation.sigrace.figure_tables import (
+    figure_7a,
+    figure_7a_programs,
+    figure_7b,
+    figure_7b_programs,
+    figure_8,
+)
+from racetrap.evaluation.sigrace.race_tables import (
+    existing_table,
+    injected_table,
+    outcome_table,
+)
+from racetrap.evaluation.sigrace.report_table import Table
+from racetrap.evaluation.sigrace.runs import ProgramResult
+from racetrap.golden_model.sigrace.params import SigraceParams
+
+__all__ = ["make_tables", "problems"]
+
+
+def make_tables(results: Sequence[ProgramResult], params: SigraceParams) -> list[Table]:
+    """Tables of some programs, in the order in which they are shown.
+
+    Parameters
+    ----------
+    results : sequence of ProgramResult
+        At least one program.
+    params : SigraceParams
+        Their configuration.
+    """
+    return [
+        figure_7a(results, params),
+        figure_7a_programs(results),
+        figure_7b(results),
+        figure_7b_programs(results),
+        figure_8(results, params),
+        existing_table(results),
+        injected_table(results),
+        outcome_table(results),
+        instruction_table(results),
+        message_table(results),
+        storage_table(params),
+        verdict_table(results),
+        hardware_table(results),
+    ]
+
+
+def problems(results: Sequence[ProgramResult]) -> list[str]:
+    """What no run may show, a sentence each."""
+    return [problem for result in results for problem in _problems(result)]
+
+
+def _problems(result: ProgramResult) -> Iterator[str]:
+    name = result.program
+    if result.existing.unreal:
+        yield f"{name}: SigRace reports {result.existing.unreal} races that are none"
+    if unreal := sum(run.unreal for run in result.injected):
+        yield f"{name}: SigRace reports {unreal} races that are none in runs with injected races"
+    if not result.verdict.agrees:
+        yield f"{name}: verdicts of the exact detector and ThreadSanitizer do not agree"
+    if result.hardware is not None and result.hardware.difference:
+        yield f"{name}: hardware and golden model differ: {result.hardware.difference}"

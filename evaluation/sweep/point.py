@@ -1,0 +1,118 @@
+"""The task that measures one point: what it depends on, and what comes of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import racetrap.fpga
+import racetrap.sim
+from racetrap.evaluation.sweep.cost import cost_figures
+from racetrap.evaluation.sweep.quality import Unfit
+from racetrap.evaluation.sweep.scord_quality import scord_quality
+from racetrap.evaluation.sweep.sigrace_quality import sigrace_figures
+from racetrap.evaluation.sweep.spec import CostSpec, QualitySpec
+from racetrap.fpga.flow.fit import DoesNotFit
+from racetrap.fpga.flow.synthesis import MemoryLost
+from racetrap.generators.system import Params
+from racetrap.generators.systems import system_of
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.sim.cosim.verilator.build_cache import source_hash
+
+__all__ = ["SourcesDiffer", "Task", "measure", "sources"]
+
+#: Packages that figures follow from, beside those of ``source_hash``, and their kinds of file.
+_FOLDERS = (racetrap.sim, racetrap.fpga)
+_PARTS = ("cpu", "gpu", "scord", "evaluation", "cost", "flow", "sweep")
+_SUFFIXES = (".py", ".c", ".cpp", ".h", ".cu", ".cuh", ".ptx", ".lark", ".lib", ".v")
+#: Threads of a worker take turns: what a process keeps is for one point at a time.
+_TURN = Lock()
+
+
+class SourcesDiffer(RuntimeError):
+    """A worker has other sources, or another Python, than the client."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One point to measure; everything about its result follows from the task.
+
+    Parameters
+    ----------
+    params : ScordParams or SigraceParams
+        Configuration.
+    cost : CostSpec
+        How cost is measured.
+    quality : QualitySpec
+        How detection quality is measured.
+    sources : str
+        Hash of the sources that measure.
+    tools : mapping of str to str
+        Versions of the tools.
+    recordings : mapping of str to str
+        Hash of the recording of each program (SigRace).
+    """
+
+    params: Params
+    cost: CostSpec
+    quality: QualitySpec
+    sources: str
+    tools: Mapping[str, str]
+    recordings: Mapping[str, str]
+
+    @property
+    def key(self) -> str:
+        """Name of the result: a hash of all that it depends on."""
+        text = json.dumps({"system": system_of(self.params).name} | asdict(self), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+@cache
+def sources() -> str:
+    """Hash of all sources that a figure of a sweep may follow from."""
+    files = [
+        path
+        for package in _FOLDERS
+        for part in _PARTS
+        for path in sorted((Path(package.__path__[0]) / part).rglob("*"))
+        if path.suffix in _SUFFIXES
+    ]
+    return source_hash(files)
+
+
+def measure(task: Task) -> dict[str, Any]:
+    """Result of a point, as it is kept: its figures, or why it has none.
+
+    Raises
+    ------
+    SourcesDiffer
+        If the sources here are not those of the task.
+    RecordingDiffers
+        If a recording here is not that of the task.
+    ToolError
+        If a block cannot be synthesised or placed for a reason that is not its own.
+    """
+    if sources() != task.sources:
+        raise SourcesDiffer("Worker must have the sources and the Python of the client, not others")
+    with _TURN:
+        start = time.monotonic()
+        result: dict[str, Any] = {"key": task.key, "params": asdict(task.params)}
+        try:
+            result["figures"] = _quality(task) | cost_figures(task.params, task.cost)
+        except (Unfit, DoesNotFit, MemoryLost) as error:
+            result["refused"] = str(error)
+        result["seconds"] = round(time.monotonic() - start, 2)
+    return result
+
+
+def _quality(task: Task) -> dict[str, Any]:
+    if isinstance(task.params, ScordParams):
+        return scord_quality(task.params, task.quality).figures()
+    return sigrace_figures(task.params, task.quality, task.recordings)

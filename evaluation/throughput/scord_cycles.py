@@ -1,0 +1,109 @@
+"""Throughput of the hardware in exact cycles.
+
+Every figure is taken from launches that were compared with the golden model in full.
+
+Ref: ScoRD (ISCA'20) Section IV-B (metadata traffic), Section V (the detector must keep up).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from racetrap.generators.presets import SCORD_PRESETS
+from racetrap.golden_model.scord.packets import Transaction, TransactionKind
+from racetrap.golden_model.scord.params import LINE_BYTES, WORDS_PER_LINE, Region, ScordParams
+from racetrap.sim.cosim.scord.fast_compare import LaunchResult, check_launch
+from racetrap.sim.cosim.scord.fast_library import SimStats, Timing
+from racetrap.sim.cosim.scord.fast_simulation import FastSim
+from racetrap.sim.cosim.systems import build_fast
+
+__all__ = [
+    "LATENCIES",
+    "OUTSTANDING",
+    "Bandwidth",
+    "back_to_back",
+    "bandwidth",
+    "banks",
+    "streaming",
+]
+
+#: Cycles from a metadata request to its answer, and accesses in flight, that are measured.
+LATENCIES = (1, 8, 16, 32, 64, 100)
+OUTSTANDING = (8, 16, 32, 64, 128, 256)
+
+#: The presets' SMs as the bandwidth is measured with: enough to keep one bank busy.
+_FEW_SMS = 4
+_REGION = Region(size_log2=17, metadata_base=1 << 20)
+_ALL_WORDS = (1 << WORDS_PER_LINE) - 1
+_Traffic = list[tuple[int, Transaction]]
+
+
+@dataclass(frozen=True)
+class Bandwidth:
+    """Metadata bandwidth at one latency.
+
+    Parameters
+    ----------
+    outstanding, latency : int
+        Accesses in flight, and cycles from a request to its answer (of reads and writes).
+    busy : float
+        Fraction of cycles, from first to last, in which the read data channel has a transfer.
+    """
+
+    outstanding: int
+    latency: int
+    busy: float
+
+
+def _lines(sms: int, count: int) -> _Traffic:
+    """Stores to whole lines, one after the other, dealt to the SMs in turn."""
+    return [
+        (line % sms, Transaction(TransactionKind.STORE, strong=1, line=line, mask=_ALL_WORDS))
+        for line in range(count)
+    ]
+
+
+def _launch(
+    preset: str, params: ScordParams, traffic: Sequence[tuple[int, Transaction]], latency: int = 1
+) -> tuple[LaunchResult, SimStats]:
+    with FastSim(build_fast(preset, params), timing=Timing(latency=latency)) as sim:
+        result = check_launch(sim, params, _REGION, traffic, capacity_log2=4)
+        return result, sim.stats
+
+
+def streaming() -> float:
+    """Accesses a cycle of the paper's detector on whole lines, metadata answering at once."""
+    params = SCORD_PRESETS["scord"].params
+    result, _ = _launch("scord", params, _lines(params.sm_count, 600))
+    return result.accesses / result.cycles
+
+
+def back_to_back() -> float:
+    """Accesses a cycle when every access is to one metadata entry."""
+    params = SCORD_PRESETS["scord"].params
+    store = Transaction(TransactionKind.STORE, strong=1, mask=1)
+    traffic = [(number % params.sm_count, store) for number in range(20_000)]
+    result, _ = _launch("scord", params, traffic)
+    return result.accesses / result.cycles
+
+
+def bandwidth(outstanding: int, latency: int) -> Bandwidth:
+    """Read data channel of one bank on whole lines, each access to another entry.
+
+    Every access reads its entry and writes it back, and keeps its place in the window until
+    the write is answered, so that about twice the latency is in flight.
+    """
+    params = replace(SCORD_PRESETS["scord"].params, sm_count=_FEW_SMS, outstanding=outstanding)
+    # The region is passed over once: each entry is read and written once.
+    lines = _REGION.entries(params) * params.granularity // LINE_BYTES
+    _, stats = _launch("scord", params, _lines(_FEW_SMS, lines), latency)
+    cycles = stats.last_read[0] - stats.first_read[0] + 1
+    return Bandwidth(outstanding, latency, stats.read_beats[0] / cycles)
+
+
+def banks(preset: str) -> float:
+    """Accesses a cycle of a preset on whole lines from all its SMs."""
+    params = SCORD_PRESETS[preset].params
+    result, _ = _launch(preset, params, _lines(params.sm_count, 960))
+    return result.accesses / result.cycles

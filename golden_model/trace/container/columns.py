@@ -1,0 +1,52 @@
+"""Columns of records from Python numbers, refusing what does not fit (rule 8)."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from racetrap.golden_model.trace.container.rules import Rule, TraceError
+
+__all__ = ["fill"]
+
+#: Code in ``array`` of an unsigned field of so many bytes.
+_ARRAY_CODES = {1: "B", 2: "H", 4: "I", 8: "Q"}
+
+
+def fill(target: np.ndarray, name: str, values: list[Any], where: Callable[[int], str]) -> None:
+    """Fill one field of all records; ``array`` refuses what does not fit, NumPy may wrap.
+
+    Parameters
+    ----------
+    target : numpy.ndarray
+        Records.
+    name : str
+        The field.
+    values : list of int
+        A value for each record.
+    where : callable
+        Name of the place of a record, from its number.
+
+    Raises
+    ------
+    TraceError
+        If a value is no whole number of the field's width.
+    """
+    code = _ARRAY_CODES[target.dtype[name].itemsize]
+    try:
+        target[name] = np.frombuffer(
+            array(code, values), dtype=target.dtype[name].newbyteorder("=")
+        )
+    except (OverflowError, TypeError):
+        limit = 1 << 8 * target.dtype[name].itemsize
+        for row, value in enumerate(values):
+            if not isinstance(value, int) or not 0 <= value < limit:
+                raise TraceError(
+                    where(row),
+                    Rule.WIDTH,
+                    f"Field {name} must be a whole number below {limit:#x}, not {value!r}",
+                ) from None
+        raise

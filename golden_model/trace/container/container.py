@@ -1,0 +1,153 @@
+"""Binary form of any trace: a prefix, a JSON header, and what the header's system says follows."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+
+from racetrap.golden_model.trace.container.rules import Rule, TraceError
+
+__all__ = ["MAGIC", "MAX_HEADER_BYTES", "PREFIX", "VERSION", "Container", "open_container",
+           "write_container"]  # fmt: skip
+
+#: Not UTF-8 in its first byte, so no text is taken for it; a transfer that rewrites line ends
+#: spoils it at once.
+MAGIC = b"\x89RTRAP\r\n"
+VERSION = 2
+#: Room for the locations of hundreds of thousands of instructions.
+MAX_HEADER_BYTES = 1 << 24
+#: Magic, version, bytes of the header, number of events, and a second number (GPU: lane
+#: records; threads: bytes of compressed events).
+PREFIX = struct.Struct("<8sIIQQ")
+
+
+class Container(NamedTuple):
+    """A binary trace file whose prefix and header have been read.
+
+    Parameters
+    ----------
+    place : str
+        The file, for error messages.
+    header : dict
+        The header as plain data; its fields are not checked yet.
+    counts : tuple of int
+        The two numbers of the prefix.
+    body : numpy.ndarray
+        All bytes after the header, mapped from the file.
+    """
+
+    place: str
+    header: dict[str, Any]
+    counts: tuple[int, int]
+    body: np.ndarray
+
+    def check_length(self, expected: int) -> None:
+        """Raise ``TraceError`` unless ``expected`` bytes follow the header."""
+        _check_length(self.place, "after its header", len(self.body), expected)
+        if len(self.body) > expected:
+            raise TraceError(
+                self.place, Rule.FILE_LENGTH,
+                f"File must end {expected} bytes after its header, "
+                f"not have {len(self.body) - expected} trailing bytes",
+            )  # fmt: skip
+
+
+def _check_length(place: str, what: str, actual: int, expected: int) -> None:
+    if actual < expected:
+        raise TraceError(
+            place, Rule.FILE_LENGTH,
+            f"File must hold {expected} bytes {what}, not be truncated to {actual}",
+        )  # fmt: skip
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    data = dict(pairs)
+    if len(data) != len(pairs):
+        raise ValueError("Header must have each field once, not one of them twice")
+    return data
+
+
+def _load_header(raw: bytes, place: str) -> dict[str, Any]:
+    try:
+        data = json.loads(raw.decode(), object_pairs_hook=_unique)
+    except RecursionError:
+        raise TraceError(place, Rule.HEADER, "Header must be JSON, not nested so deeply") from None
+    except json.JSONDecodeError as error:
+        raise TraceError(place, Rule.HEADER, f"Header must be JSON, not {error}") from None
+    except UnicodeDecodeError:
+        raise TraceError(place, Rule.HEADER, "Header must be UTF-8, not other bytes") from None
+    except ValueError as error:
+        raise TraceError(place, Rule.HEADER, str(error)) from None
+    if not isinstance(data, dict):
+        raise TraceError(place, Rule.HEADER, f"Header must be an object, not {data!r}")
+    return data
+
+
+def open_container(path: Path) -> Container:
+    """Read prefix and header of a binary trace; the rest is mapped, not read.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    TraceError
+        If prefix or header are not those of a trace.
+    """
+    place = str(path)
+    raw = np.memmap(path, dtype=np.uint8, mode="r")
+    start = raw[: PREFIX.size].tobytes()
+    if start[: len(MAGIC)] != MAGIC[: len(start)]:
+        raise TraceError(
+            place, Rule.MAGIC, f"File must begin with {MAGIC!r}, not {start[: len(MAGIC)]!r}"
+        )
+    _check_length(place, "for the prefix", len(raw), PREFIX.size)
+    _, version, header_bytes, *counts = PREFIX.unpack(start)
+    if version != VERSION:
+        raise TraceError(place, Rule.VERSION, f"Version must be {VERSION}, not {version}")
+    if header_bytes % 8 or not 0 < header_bytes <= MAX_HEADER_BYTES:
+        raise TraceError(
+            place, Rule.HEADER_LENGTH,
+            f"Header length must be a multiple of 8 from 8 to {MAX_HEADER_BYTES}, "
+            f"not {header_bytes}",
+        )  # fmt: skip
+    end = PREFIX.size + header_bytes
+    _check_length(place, "to the end of its header", len(raw), end)
+    header = _load_header(raw[PREFIX.size : end].tobytes(), f"{place}, header")
+    return Container(place, header, (counts[0], counts[1]), raw[end:])
+
+
+def write_container(
+    file: IO[bytes],
+    header: dict[str, Any],
+    counts: tuple[int, int],
+    body: Iterable[bytes | memoryview],
+) -> None:
+    """Write a binary trace; ``ValueError`` if its header is too long for it.
+
+    Parameters
+    ----------
+    file : binary file
+        Where to.
+    header : dict
+        Header as plain data.
+    counts : tuple of int
+        The two numbers of the prefix.
+    body : iterable of bytes
+        What follows the header.
+    """
+    text = json.dumps(header).encode()
+    # Records must lie on multiples of 8 bytes to be mapped.
+    text += b" " * (-len(text) % 8)
+    if len(text) > MAX_HEADER_BYTES:
+        raise ValueError(
+            f"Header of a binary trace must be at most {MAX_HEADER_BYTES} bytes, not {len(text)}"
+        )
+    file.write(PREFIX.pack(MAGIC, VERSION, len(text), *counts))
+    file.write(text)
+    for part in body:
+        file.write(part)

@@ -1,0 +1,184 @@
+"""Text form of any trace: numbered lines, the first line, and the lines of the header."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from racetrap.golden_model.trace.container.rules import Rule, TraceError
+
+__all__ = ["FIRST_LINE", "NUMBER", "LineError", "TextFile", "assignments", "open_text",
+           "provenance_lines", "read_number"]  # fmt: skip
+
+#: First line of every text trace: what it is, and the version of the form.
+FIRST_LINE = "racetrap-trace 2"
+#: Pattern of a number.
+NUMBER = r"(?:0x[0-9a-fA-F]{1,40}|[0-9]{1,40})"
+_NUMBER_RE = re.compile(NUMBER)
+_HEADER_WORDS = ("system", "geometry", "region", "threads", "source", "seed", "events")
+_LOCATION = "location"
+#: Beginnings of lines with a quoted string, in which # is no comment.
+_QUOTING = ("source ", f"{_LOCATION} ")
+
+
+class LineError(Exception):
+    """What is wrong with the line being read."""
+
+    def __init__(self, rule: Rule, sentence: str):
+        self.rule = rule
+        self.sentence = sentence
+
+
+class TextFile(NamedTuple):
+    """A text trace whose header has been read.
+
+    Parameters
+    ----------
+    place : str
+        The file, for error messages.
+    header : dict
+        The header as plain data; its fields are not checked yet.
+    lines : list of (int, str)
+        Number and text of every line after the header that is neither blank nor a comment.
+    """
+
+    place: str
+    header: dict[str, Any]
+    lines: list[tuple[int, str]]
+
+
+def read_number(text: str) -> int:
+    """Number of a text form, or ``LineError``."""
+    if not _NUMBER_RE.fullmatch(text):
+        raise LineError(Rule.TEXT, f"Number must be decimal or 0x and hexadecimal, not {text!r}")
+    return int(text, 16 if text.startswith("0x") else 10)
+
+
+def assignments(words: list[str]) -> dict[str, int]:
+    """Numbers of words ``name=number``, or ``LineError``."""
+    values: dict[str, int] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise LineError(Rule.TEXT, f"Field must be name=number, not {word!r}")
+        if name in values:
+            raise LineError(Rule.TEXT, f"Field {name} must be given once, not again")
+        values[name] = read_number(value)
+    return values
+
+
+def provenance_lines(
+    source: str, seed: int | None, locations: Mapping[int, str], events: int
+) -> Iterator[str]:
+    """Header lines that all traces have."""
+    yield f"source {json.dumps(source, ensure_ascii=False)}"
+    if seed is not None:
+        yield f"seed {seed}"
+    for pc, place in sorted(locations.items()):
+        yield f"{_LOCATION} {pc:#x} {json.dumps(place, ensure_ascii=False)}"
+    yield f"events {events}"
+
+
+def _header_value(word: str, rest: str) -> Any:
+    """Value of one header line; a location is a pair of PC and place."""
+    if word == _LOCATION:
+        pc, _, place = rest.partition(" ")
+        return str(read_number(pc)), json.loads(place)
+    if word == "system":
+        return rest
+    if word in ("seed", "threads", "events"):
+        return read_number(rest)
+    if word == "source":
+        return json.loads(rest)
+    return assignments(rest.split())
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Numbered lines without comments and blanks."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        line = line.strip()
+        if not line.startswith(_QUOTING):
+            line = line.partition("#")[0].rstrip()
+        if line:
+            yield number, line
+
+
+def _read_header(lines: list[tuple[int, str]], place: str) -> tuple[dict[str, Any], int]:
+    """Plain data of the header, and how many lines it takes."""
+    locations: dict[str, str] = {}
+    values: dict[str, Any] = {"seed": None, "locations": locations}
+    seen: set[str] = set()
+    used = 1
+    for number, line in lines[1:]:
+        word, _, rest = line.partition(" ")
+        if word not in (*_HEADER_WORDS, _LOCATION):
+            break
+        try:
+            value = _header_value(word, rest.strip())
+            name = f"{word} {value[0]}" if word == _LOCATION else word
+            if name in seen:
+                raise LineError(Rule.HEADER, f"Header must have {name} once, not again")
+        except (LineError, ValueError, RecursionError) as error:
+            sentence = (
+                error.sentence
+                if isinstance(error, LineError)
+                else f"Text must be a string in double quotes, not {rest[:80]}"
+            )
+            raise TraceError(f"{place}, line {number}", Rule.HEADER, sentence) from None
+        seen.add(name)
+        if word == _LOCATION:
+            locations[value[0]] = value[1]
+        else:
+            values[word] = value
+        used += 1
+    return values, used
+
+
+def _check_first_line(lines: list[tuple[int, str]], place: str) -> None:
+    number, line = lines[0] if lines else (1, "")
+    name, _, version = line.partition(" ")
+    expected_name, _, expected_version = FIRST_LINE.partition(" ")
+    if name != expected_name:
+        raise TraceError(
+            f"{place}, line {number}", Rule.MAGIC,
+            f"Trace must begin with the line {FIRST_LINE!r}, not {line[:40]!r}",
+        )  # fmt: skip
+    if version.strip() != expected_version:
+        raise TraceError(
+            f"{place}, line {number}", Rule.VERSION,
+            f"Version must be {expected_version}, not {version[:40]!r}",
+        )  # fmt: skip
+
+
+def open_text(path: Path) -> TextFile:
+    """Read a text trace up to the end of its header.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    TraceError
+        If its beginning is not that of a trace.
+    """
+    place = str(path)
+    try:
+        text = path.read_bytes().decode()
+    except UnicodeDecodeError:
+        raise TraceError(
+            place, Rule.MAGIC, "File must be a binary trace or UTF-8 text, not other bytes"
+        ) from None
+    lines = list(_lines(text))
+    _check_first_line(lines, place)
+    header, used = _read_header(lines, place)
+    events = lines[used:]
+    count = header.pop("events", None)
+    # What people write by hand need not count; what is counted cannot lose its end unnoticed.
+    if count is not None and (count != len(events) or not text.endswith("\n")):
+        raise TraceError(
+            place, Rule.FILE_LENGTH,
+            f"File must have {count} events, each with the end of its line, not {len(events)}",
+        )  # fmt: skip
+    return TextFile(place, header, events)

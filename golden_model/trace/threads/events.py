@@ -1,0 +1,212 @@
+"""Events of a run of a program with threads, in one global order.
+
+The order is a possible one: it keeps the order of each thread and of each synchronisation
+object.  The golden models of detectors for multicores consume these events.
+
+Ref: SigRace (ISCA'09) Sections 2.1, 3.2 and 4.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import NamedTuple
+
+from racetrap.golden_model.checks import check_integer, check_provenance
+
+__all__ = [
+    "ACCESS_KINDS",
+    "ATOMIC_KINDS",
+    "GRANULE_BYTES",
+    "GRANULE_LOG2",
+    "MAX_ACCESS_BYTES",
+    "MAX_THREADS",
+    "MemoryOrder",
+    "SyncClass",
+    "ThreadEvent",
+    "ThreadEventKind",
+    "ThreadTraceHeader",
+    "epoch_steps",
+]
+
+#: Most bytes of one access; whoever records a longer one splits it.
+MAX_ACCESS_BYTES = 16
+MAX_THREADS = 1 << 10
+#: Races are looked for between 4-byte words: "a good choice is to use word addresses".
+GRANULE_BYTES = 4
+GRANULE_LOG2 = 2
+
+
+class ThreadEventKind(IntEnum):
+    """What happened.
+
+    ==========================  ================================================================
+    kind                        fields used besides ``kind``, ``thread``, ``pc``, ``instructions``
+    ==========================  ================================================================
+    LOAD, STORE                 address, size
+    ATOMIC_LOAD, _STORE,        address, size, value: ``MemoryOrder``
+    _UPDATE
+    ACQUIRE, RELEASE            address: the object; value: ``SyncClass``
+    BARRIER_ARRIVE, _LEAVE      address: the barrier; value: threads that it waits for
+    CREATE                      value: number of the new thread
+    BEGIN, END                  none: first and last event of a thread
+    JOIN                        value: number of the thread that has ended
+    ALLOCATE, FREE              address; ALLOCATE also value: bytes
+    COLLECT_OFF, COLLECT_ON     none: accesses between are not to be checked
+    ==========================  ================================================================
+    """
+
+    LOAD = 0
+    STORE = 1
+    ATOMIC_LOAD = 2
+    ATOMIC_STORE = 3
+    ATOMIC_UPDATE = 4
+    ACQUIRE = 5
+    RELEASE = 6
+    BARRIER_ARRIVE = 7
+    BARRIER_LEAVE = 8
+    CREATE = 9
+    BEGIN = 10
+    END = 11
+    JOIN = 12
+    ALLOCATE = 13
+    FREE = 14
+    COLLECT_OFF = 15
+    COLLECT_ON = 16
+
+
+#: Plain accesses, which can race with each other.
+ACCESS_KINDS = frozenset({ThreadEventKind.LOAD, ThreadEventKind.STORE})
+#: Atomic accesses: they never race with each other, and synchronise as their order says.
+ATOMIC_KINDS = frozenset({
+    ThreadEventKind.ATOMIC_LOAD, ThreadEventKind.ATOMIC_STORE, ThreadEventKind.ATOMIC_UPDATE,
+})  # fmt: skip
+
+
+class MemoryOrder(IntEnum):
+    """Order of an atomic access, as far as it matters (consume is acquire, seq_cst acq_rel)."""
+
+    RELAXED = 0
+    ACQUIRE = 1
+    RELEASE = 2
+    ACQ_REL = 3
+
+
+class SyncClass(IntEnum):
+    """What a synchronisation object is; it decides how timestamps merge."""
+
+    MUTEX = 0
+    RWLOCK_READ = 1
+    RWLOCK_WRITE = 2
+    CONDITION = 3
+    SEMAPHORE = 4
+    FLAG = 5  # set and waited for: pthread_once and the like
+
+
+class ThreadEvent(NamedTuple):
+    """One event; fields that its kind does not use are 0.
+
+    Parameters
+    ----------
+    kind : int
+        ``ThreadEventKind``.
+    thread : int
+        Number of the thread, in the order of creation; the first is 0.
+    address : int
+        Byte address, or the object's.
+    size : int
+        Bytes accessed, 1 to ``MAX_ACCESS_BYTES``.
+    value : int
+        See ``ThreadEventKind``.
+    pc : int
+        Program counter, 32 bits; 0 if not known.
+    instructions : int
+        Instructions that the thread has committed since its event before, this one included.
+    """
+
+    kind: int
+    thread: int
+    address: int = 0
+    size: int = 0
+    value: int = 0
+    pc: int = 0
+    instructions: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThreadTraceHeader:
+    """What a trace of threads says about itself.
+
+    Parameters
+    ----------
+    system : str
+        Detector that the events are meant for: always ``"sigrace"``.
+    threads : int
+        Threads of the program.
+    source : str
+        Where the trace comes from, for people: one line of printable characters.
+    seed : int or None
+        Seed of a random trace, up to 64 bits.
+    locations : mapping of int to str
+        Place in the source (``"file.c:12"``) of a PC; PCs may be missing.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a value has the wrong type or is out of range.
+    """
+
+    system: str = "sigrace"
+    threads: int
+    source: str = ""
+    seed: int | None = None
+    locations: Mapping[int, str] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        if self.system != "sigrace":
+            raise ValueError(f"Trace system must be 'sigrace', not {self.system!r}")
+        check_integer("Trace threads", self.threads, 1, MAX_THREADS)
+        check_provenance(self.source, self.seed, self.locations)
+
+
+#: Steps of every kind but BEGIN and the atomic accesses.
+_ONE_STEP = frozenset({
+    ThreadEventKind.ACQUIRE, ThreadEventKind.RELEASE,
+    ThreadEventKind.BARRIER_ARRIVE, ThreadEventKind.BARRIER_LEAVE,
+    ThreadEventKind.CREATE, ThreadEventKind.END, ThreadEventKind.JOIN,
+})  # fmt: skip
+#: Orders that a kind of atomic access can have: a load does not release, a store not acquire.
+_ORDERS = {
+    ThreadEventKind.ATOMIC_LOAD: MemoryOrder.ACQUIRE,
+    ThreadEventKind.ATOMIC_STORE: MemoryOrder.RELEASE,
+    ThreadEventKind.ATOMIC_UPDATE: MemoryOrder.ACQ_REL,
+}
+
+
+def epoch_steps(kind: int, value: int, thread: int = 1) -> int:
+    """Epochs that a thread steps on by an event: how often it makes ``sync_reached``.
+
+    A release-type event steps before its operation, an acquire-type event after it; an update
+    of an atomic with both orders does both.  An access is in the epoch that has as its number
+    the sum of the steps of its thread's earlier events.
+
+    Parameters
+    ----------
+    kind, value : int
+        Of the event; see ``ThreadEvent``.
+    thread : int
+        Thread of the event: the BEGIN of thread 0, which nobody created, is no step.
+
+    Returns
+    -------
+    int
+        0, 1 or 2.
+
+    Ref: SigRace (ISCA'09) Section 4.2.
+    """
+    if kind in _ONE_STEP:
+        return 1
+    if kind in _ORDERS:
+        return (value & _ORDERS[ThreadEventKind(kind)]).bit_count()
+    return int(kind == ThreadEventKind.BEGIN and thread != 0)

@@ -1,0 +1,82 @@
+"""Rules 27 to 29: who begins, acts, ends and is joined when, by array operations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from racetrap.golden_model.trace.container.rules import Breach, Rule
+from racetrap.golden_model.trace.threads.events import ThreadEventKind
+
+__all__ = ["life_breaches"]
+
+
+class _Marks:
+    """Events of one kind: their rows, the thread that each is about, and its first row."""
+
+    def __init__(self, threads: int, events: np.ndarray, kind: ThreadEventKind, field: str):
+        self.rows = np.flatnonzero(events["kind"] == kind)
+        self.about = events[field][self.rows]
+        # The rows' number stands for never; of rows with one thread the first is written last.
+        self.first = np.full(threads, len(events))
+        self.first[self.about[::-1]] = self.rows[::-1]
+
+    def again(self) -> np.ndarray:
+        """Rows that are not the first about their thread."""
+        return self.rows[self.first[self.about] != self.rows]
+
+    def before(self, other: _Marks) -> np.ndarray:
+        """Rows before the first of the other kind about the same thread."""
+        return self.rows[self.rows < other.first[self.about]]
+
+
+def life_breaches(threads: int, events: np.ndarray) -> Iterator[Breach]:
+    """Breaches of rules 27 to 29, in turn.
+
+    Parameters
+    ----------
+    threads : int
+        Number of threads; no event names another.
+    events : numpy.ndarray
+        Records of ``THREAD_DTYPE``.
+    """
+    thread, value = events["thread"], events["value"]
+    create = _Marks(threads, events, ThreadEventKind.CREATE, "value")
+    begin = _Marks(threads, events, ThreadEventKind.BEGIN, "thread")
+    end = _Marks(threads, events, ThreadEventKind.END, "thread")
+    join = _Marks(threads, events, ThreadEventKind.JOIN, "value")
+    yield Breach(
+        Rule.BEGIN, create.rows[create.about == 0],
+        lambda row: "Thread created must not be 0, with which the program begins",
+    )  # fmt: skip
+    yield Breach(
+        Rule.BEGIN, create.again(),
+        lambda row: f"Thread must be created once, not thread {value[row]} again",
+    )  # fmt: skip
+    early = begin.before(create)
+    yield Breach(
+        Rule.BEGIN, early[thread[early] != 0],
+        lambda row: f"Thread must be created before it begins, not thread {thread[row]} after",
+    )  # fmt: skip
+    yield Breach(
+        Rule.BEGIN, begin.again(),
+        lambda row: f"Thread must begin once, not thread {thread[row]} again",
+    )  # fmt: skip
+    rows = np.arange(len(events))
+    yield Breach(
+        Rule.ALIVE, np.flatnonzero(rows < begin.first[thread]),
+        lambda row: f"Thread must begin before it acts, not thread {thread[row]} act first",
+    )  # fmt: skip
+    yield Breach(
+        Rule.ALIVE, np.flatnonzero(rows > end.first[thread]),
+        lambda row: f"Thread must not act after its end, not thread {thread[row]} go on",
+    )  # fmt: skip
+    yield Breach(
+        Rule.JOIN, join.before(end),
+        lambda row: f"Thread joined must have ended, not thread {value[row]} be joined before",
+    )  # fmt: skip
+    yield Breach(
+        Rule.JOIN, join.again(),
+        lambda row: f"Thread must be joined once, not thread {value[row]} again",
+    )  # fmt: skip

@@ -1,0 +1,113 @@
+"""What a trace leaves free when it is played again: the order of events between threads.
+
+Kept are the order of each thread's events, and of the synchronisation events on each object.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from racetrap.golden_model.trace.threads.events import (
+    ATOMIC_KINDS,
+    MemoryOrder,
+    ThreadEvent,
+    ThreadEventKind,
+)
+from racetrap.golden_model.trace.threads.groups import group_numbers, running_sums
+from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace, thread_events
+
+__all__ = ["SyncOrder", "ThreadCursor", "thread_cursors"]
+
+#: What sort of object each kind of event is about; kinds that are not here order nothing.
+_SORTS = {
+    ThreadEventKind.ACQUIRE: 1,
+    ThreadEventKind.RELEASE: 1,
+    ThreadEventKind.BARRIER_ARRIVE: 2,
+    ThreadEventKind.BARRIER_LEAVE: 2,
+    **dict.fromkeys(ATOMIC_KINDS, 3),
+    **dict.fromkeys((ThreadEventKind.CREATE, ThreadEventKind.JOIN), 4),
+    **dict.fromkeys((ThreadEventKind.BEGIN, ThreadEventKind.END), 4),
+}
+
+
+class SyncOrder:
+    """Which synchronisation events may happen now: those whose object has seen all before them.
+
+    Parameters
+    ----------
+    trace : ThreadTrace
+        Gives the order on each object.
+    """
+
+    def __init__(self, trace: ThreadTrace) -> None:
+        events = trace.events
+        kind, value = events["kind"], events["value"]
+        sorts = np.array([_SORTS.get(kind, 0) for kind in ThreadEventKind])[kind]
+        sorts[(sorts == 3) & (value == MemoryOrder.RELAXED)] = 0
+        # The life of a thread is an object, too.
+        names = events["address"].copy()
+        by_value = np.isin(kind, (ThreadEventKind.CREATE, ThreadEventKind.JOIN))
+        by_thread = np.isin(kind, (ThreadEventKind.BEGIN, ThreadEventKind.END))
+        names[by_value], names[by_thread] = value[by_value], events["thread"][by_thread]
+        rows = np.flatnonzero(sorts)
+        numbers = group_numbers(sorts[rows], names[rows])
+        turns = running_sums(numbers, np.ones(len(rows), dtype=np.int64)) - 1
+        self._turns = dict(
+            zip(rows.tolist(), zip(numbers.tolist(), turns.tolist(), strict=True), strict=True)
+        )
+        self._done = [0] * (int(numbers.max()) + 1 if len(numbers) else 0)
+
+    def is_ready(self, number: int) -> bool:
+        """Whether event ``number`` of the trace may happen now."""
+        turn = self._turns.get(number)
+        return turn is None or self._done[turn[0]] == turn[1]
+
+    def happen(self, number: int) -> bool:
+        """Let an event happen; whether it synchronises, so that others may have become ready."""
+        turn = self._turns.get(number)
+        if turn is None:
+            return False
+        self._done[turn[0]] += 1
+        return True
+
+
+class ThreadCursor:
+    """The next event of one thread.
+
+    Parameters
+    ----------
+    thread : int
+        The thread.
+    numbers, records : numpy.ndarray
+        Numbers in the trace and records of all its events.
+
+    Attributes
+    ----------
+    number : int
+        Number of the next event, or -1 if there is none.
+    event : ThreadEvent
+        The next event, while there is one.
+    """
+
+    number: int
+    event: ThreadEvent
+
+    def __init__(self, thread: int, numbers: np.ndarray, records: np.ndarray) -> None:
+        self.thread = thread
+        self._rest = zip(numbers.tolist(), thread_events(records), strict=True)
+        self.step()
+
+    def step(self) -> None:
+        """Go to the next event."""
+        self.number, self.event = next(self._rest, (-1, ThreadEvent(0, self.thread)))
+
+
+def thread_cursors(trace: ThreadTrace) -> list[ThreadCursor]:
+    """A cursor at the first event of each thread."""
+    threads = trace.header.threads
+    order = np.argsort(trace.events["thread"], kind="stable")
+    ends = np.searchsorted(trace.events["thread"][order], np.arange(threads), side="right")
+    return [
+        ThreadCursor(thread, rows, trace.events[rows])
+        for thread, rows in enumerate(np.split(order, ends[:-1]))
+    ]

@@ -1,0 +1,124 @@
+"""Rules 30 to 34: locks, barriers and collection, by array operations.
+
+Every rule is one about running sums: of what a thread holds, of who holds a lock, of arrivals
+at a barrier.  A stable sort by what the sum is about makes it one cumulative sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from racetrap.golden_model.trace.container.rules import Breach, Rule
+from racetrap.golden_model.trace.threads.events import SyncClass, ThreadEventKind
+from racetrap.golden_model.trace.threads.groups import group_numbers, running_sums
+
+__all__ = ["sync_breaches"]
+
+_LOCKS = (SyncClass.MUTEX, SyncClass.RWLOCK_READ, SyncClass.RWLOCK_WRITE)
+_BARRIERS = (ThreadEventKind.BARRIER_ARRIVE, ThreadEventKind.BARRIER_LEAVE)
+
+
+def _lock_breaches(events: np.ndarray) -> Iterator[Breach]:
+    kind, value, thread, address = (events[name] for name in ("kind", "value", "thread", "address"))
+    acting = (kind == ThreadEventKind.ACQUIRE) | (kind == ThreadEventKind.RELEASE)
+    rows = np.flatnonzero(acting & np.isin(value, _LOCKS))
+    acquires = kind[rows] == ThreadEventKind.ACQUIRE
+    step = np.where(acquires, 1, -1)
+    reads = value[rows] == SyncClass.RWLOCK_READ
+    lock = group_numbers(address[rows], value[rows] == SyncClass.MUTEX)
+
+    def describe_release(row: int) -> str:
+        name = SyncClass(value[row]).name.lower()
+        return (
+            f"Release of {name} {address[row]:#x} must be by a thread that holds it, "
+            f"not by thread {thread[row]}"
+        )
+
+    held = running_sums(group_numbers(lock, reads, thread[rows]), step)
+    yield Breach(Rule.HELD, rows[held < 0], describe_release)
+    writers, readers = running_sums(lock, step * ~reads), running_sums(lock, step * reads)
+    taken = np.where(reads, writers > 0, (writers > 1) | (readers > 0))
+    yield Breach(
+        Rule.FREE,
+        rows[acquires & taken],
+        lambda row: (
+            f"Acquire of {SyncClass(value[row]).name.lower()} {address[row]:#x} must find it "
+            f"free, not held by another thread or before"
+        ),
+    )
+
+
+def _width_breaches(rows: np.ndarray, barrier: np.ndarray, width: np.ndarray) -> Iterator[Breach]:
+    yield Breach(
+        Rule.BARRIER_WIDTH, rows[width == 0], lambda row: "Width of a barrier must not be 0"
+    )
+    _, first = np.unique(barrier, return_index=True)
+    due = width[first][barrier]
+    wrong = np.flatnonzero(width != due)
+    at = wrong[0] if len(wrong) else 0
+    yield Breach(
+        Rule.BARRIER_WIDTH, rows[wrong],
+        lambda row: f"Width of a barrier must be {due[at]} at each use, not {width[at]}",
+    )  # fmt: skip
+
+
+def _early_leaves(
+    barrier: np.ndarray, thread: np.ndarray, arrives: np.ndarray, width: np.ndarray
+) -> np.ndarray:
+    """Whether a leave comes before the last arrival of its crossing.
+
+    Crossings count by arrivals at the barrier: the first ``width`` of them are the first
+    crossing.  Arrivals and leaves of each thread alternate.
+    """
+    number = running_sums(barrier, arrives.astype(np.int64))  # arrivals so far, this one included
+    by_thread = np.argsort(group_numbers(barrier, thread), kind="stable")
+    own = np.empty_like(number)
+    # The arrival of a leave is the event before it of its thread.
+    own[by_thread] = np.roll(number[by_thread], 1)
+    needed = -(-own // width) * width
+    early: np.ndarray = ~arrives & (number < needed)
+    return early
+
+
+def _barrier_breaches(events: np.ndarray) -> Iterator[Breach]:
+    rows = np.flatnonzero(np.isin(events["kind"], _BARRIERS))
+    thread = events["thread"][rows]
+    barrier, width = group_numbers(events["address"][rows]), events["value"][rows].astype(np.int64)
+    yield from _width_breaches(rows, barrier, width)
+    arrives = events["kind"][rows] == ThreadEventKind.BARRIER_ARRIVE
+    inside = running_sums(group_numbers(barrier, thread), np.where(arrives, 1, -1))
+    yield Breach(
+        Rule.BARRIER_CROSSING, rows[(inside < 0) | (inside > 1)],
+        lambda row: (
+            f"Thread must arrive at a barrier and leave it in turn, "
+            f"not thread {events['thread'][row]} do one twice"
+        ),
+    )  # fmt: skip
+    yield Breach(
+        Rule.BARRIER_CROSSING, rows[_early_leaves(barrier, thread, arrives, width)],
+        lambda row: (
+            f"Thread must leave a barrier when all {events['value'][row]} have arrived, "
+            f"not thread {events['thread'][row]} before"
+        ),
+    )  # fmt: skip
+
+
+def _collect_breach(events: np.ndarray) -> Breach:
+    kind = events["kind"]
+    rows = np.flatnonzero(kind >= ThreadEventKind.COLLECT_OFF)
+    step = np.where(kind[rows] == ThreadEventKind.COLLECT_OFF, 1, -1)
+    off = running_sums(group_numbers(events["thread"][rows]), step)
+    return Breach(
+        Rule.COLLECT,
+        rows[(off < 0) | (off > 1)],
+        lambda row: "Collection must go off and on in turn, not one twice",
+    )
+
+
+def sync_breaches(events: np.ndarray) -> Iterator[Breach]:
+    """Breaches of rules 30 to 34, in turn; ``events`` are records of ``THREAD_DTYPE``."""
+    yield from _lock_breaches(events)
+    yield from _barrier_breaches(events)
+    yield _collect_breach(events)

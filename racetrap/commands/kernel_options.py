@@ -1,0 +1,50 @@
+"""Kernels on the command line: the launch option, and running one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+from rich.console import Console
+
+from racetrap.presenters.output import fail, input_errors
+from racetrap.sim.gpu.executor.errors import ExecutionError
+from racetrap.sim.gpu.launch.capture import Capture, capture, read_kernel_file
+from racetrap.sim.gpu.launch.launch_file import read_launch
+
+__all__ = ["capture_kernel", "launch_option", "run_to_dict"]
+
+
+def launch_option(required: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorator: the option ``--launch FILE``, given to the command as ``launch_file``."""
+    return click.option(
+        "--launch",
+        "launch_file",
+        metavar="FILE",
+        required=required,
+        help="Launch file (TOML): kernel, grid, block and arguments; see docs/kernels.md.",
+    )
+
+
+def capture_kernel(kernel_file: str, launch_file: str) -> Capture:
+    """Run a kernel file as a launch file says; leave the program if that cannot be done."""
+    with input_errors():
+        launch = read_launch(launch_file)
+        module = read_kernel_file(kernel_file)
+        # On a terminal, a sign that something goes on.
+        with Console(stderr=True).status(f"Running {launch.kernel}"):
+            try:
+                return capture(module, launch)
+            except ExecutionError as error:
+                fail(error)
+
+
+def run_to_dict(captured: Capture) -> dict[str, int]:
+    """Counts of a run as plain data for JSON."""
+    stats = captured.stats
+    return {
+        "blocks": stats.blocks,
+        "warp_instructions": stats.warp_instructions,
+        "thread_instructions": stats.thread_instructions,
+    }

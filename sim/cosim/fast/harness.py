@@ -1,0 +1,47 @@
+"""What the fast co-simulation of a detector consists of, besides what all detectors share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from racetrap.sim.cosim.fast.ports import PortGroup
+
+__all__ = ["Harness"]
+
+
+@dataclass(frozen=True)
+class Harness:
+    """A detector's part of the shared library.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the C++ sources; ``shim.cpp`` includes the others.
+    ports : callable
+        From parameters to the groups of ports that the shim uses.
+    constants : callable
+        From parameters to the numbers that the shim uses, by name.
+    rewrite : callable
+        From Verilog and parameters to Verilog with the same behaviour that simulates faster.
+    scripts : tuple of str
+        Modules in the folder that have a part in ports, constants or rewriting.
+    """
+
+    folder: Path
+    ports: Callable[[Any], Sequence[PortGroup]]
+    constants: Callable[[Any], Mapping[str, int]]
+    rewrite: Callable[[str, Any], str]
+    scripts: tuple[str, ...]
+
+    @property
+    def sources(self) -> list[Path]:
+        """Files that decide about the library, apart from the generator's."""
+        return [*self.native, *(self.folder / name for name in self.scripts)]
+
+    @property
+    def native(self) -> list[Path]:
+        """C++ sources and headers."""
+        return sorted([*self.folder.glob("*.h"), *self.folder.glob("*.cpp")])

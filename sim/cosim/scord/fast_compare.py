@@ -1,0 +1,140 @@
+"""A kernel launch on the fast co-simulation and on the golden model, compared in full.
+
+Ref: ScoRD (ISCA'20) Section IV.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from racetrap.golden_model.scord.packets import Transaction, TransactionKind
+from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.sim.cosim.fast.garbage_collection import collector_off
+from racetrap.sim.cosim.scord.batch_scoreboard import BatchScoreboard
+from racetrap.sim.cosim.scord.fast_simulation import FastSim
+from racetrap.sim.cosim.scord.scoreboard import Observer, Scoreboard
+from racetrap.sim.cosim.verilator.mismatch import Mismatch
+
+__all__ = ["LaunchResult", "check_launch"]
+
+
+@dataclass(frozen=True)
+class LaunchResult:
+    """What one launch compared.
+
+    Parameters
+    ----------
+    accesses, steps, races : int
+        Accesses in the monitored region, steps (with fences and other accesses), races.
+    reports : tuple of int
+        Records in the ring, oldest first.
+    cycles : int
+        Clock cycles from the launch's first step to its last, over all banks.
+    """
+
+    accesses: int
+    steps: int
+    races: int
+    reports: tuple[int, ...]
+    cycles: int
+
+
+def check_launch(
+    sim: FastSim,
+    params: ScordParams,
+    region: Region,
+    transactions: Iterable[tuple[int, Transaction]],
+    *,
+    in_order: bool = False,
+    capacity_log2: int = 10,
+    report_filter: bool = False,
+    observer: Observer | None = None,
+) -> LaunchResult:
+    """Launch a kernel, play its transactions and compare everything that can be seen.
+
+    Parameters
+    ----------
+    sim : FastSim
+        The hardware.
+    params : ScordParams
+        Its parameters.
+    region : Region
+        Monitored region.
+    transactions : iterable of (int, Transaction)
+        SM and transaction, in the program's global order.
+    in_order : bool
+        Offer a transaction only when all steps of those before it have been taken, so that
+        the banks see the global order; otherwise each SM plays its own as fast as it can.
+    capacity_log2, report_filter
+        As of ``FastSim.launch``.
+    observer : Observer or None
+        Receiver of functional coverage.
+
+    Raises
+    ------
+    Mismatch
+        If hardware and golden model differ.
+    SimulationError
+        If the simulation cannot go on.
+    """
+    played = list(transactions)
+    sim.launch(region, capacity_log2, report_filter)
+    errors = sim.stats.read_errors
+    with collector_off():
+        batch = BatchScoreboard(params, region)
+        steps = _play(sim, batch, params, played, in_order)
+        words = [sim.step_words(bank) for bank in range(params.banks)]
+        agree = all(map(batch.take, range(params.banks), words))
+        board: Scoreboard = batch
+        if observer is not None or not agree:
+            board = _one_by_one(sim, Scoreboard(params, region, observer), played)
+    reports = sim.reports()
+    for record in reports:
+        board.report(record)
+    counters = sim.counters()
+    stats = sim.stats
+    board.finish(
+        counters,
+        memory=None if params.local_bytes else sim.entry,
+        read_errors=stats.read_errors - errors,
+    )
+    if not agree:
+        raise Mismatch("Steps must be those of the golden model in every bit outside fields, too")
+    firsts = [stats.first_step[bank] for bank in range(params.banks) if stats.steps[bank]]
+    cycles = max(stats.last_step) - min(firsts) + 1 if firsts else 0
+    races = sum(value for name, value in counters.items() if name.startswith("races_"))
+    return LaunchResult(counters["accesses"], steps, races, tuple(reports), cycles)
+
+
+def _play(
+    sim: FastSim,
+    board: Scoreboard,
+    params: ScordParams,
+    played: Sequence[tuple[int, Transaction]],
+    in_order: bool,
+) -> int:
+    """Run the hardware; gives the steps that all banks must take."""
+    queues: list[list[Transaction]] = [[] for _ in range(params.sm_count)]
+    order: list[list[tuple[int, int]]] = [[] for _ in range(params.sm_count)]
+    steps = 0
+    for number, (sm, transaction) in enumerate(played):
+        queues[sm].append(transaction)
+        order[sm].append((number, steps))
+        packets = board.transaction(sm, transaction)
+        fence = transaction.kind == TransactionKind.FENCE
+        steps += params.banks if fence else len(packets)
+    sim.run(queues, board.due, order if in_order else None)
+    return steps
+
+
+def _one_by_one(
+    sim: FastSim, board: Scoreboard, played: Iterable[tuple[int, Transaction]]
+) -> Scoreboard:
+    """The board after all transactions and steps of a launch, compared field by field."""
+    for sm, transaction in played:
+        board.transaction(sm, transaction)
+    for bank in range(len(board.banks)):
+        for step in sim.steps(bank):
+            board.step(bank, step)
+    return board

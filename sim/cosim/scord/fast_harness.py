@@ -1,0 +1,59 @@
+"""ScoRD's part of the fast co-simulation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.sim.cosim.fast.folding import fold_registers
+from racetrap.sim.cosim.fast.harness import Harness
+from racetrap.sim.cosim.fast.ports import LITE, PortGroup, words_of_bits
+from racetrap.sim.cosim.scord.tracker_clocks import gate_trackers
+
+__all__ = ["SCORD"]
+
+_WRITE = (
+    "awid", "awaddr", "awlen", "awsize", "awvalid", "awready", "wdata", "wstrb", "wlast",
+    "wvalid", "wready", "bid", "bresp", "bvalid", "bready",
+)  # fmt: skip
+_READ = (
+    "arid", "araddr", "arlen", "arsize", "arvalid", "arready", "rid", "rdata", "rresp", "rlast",
+    "rvalid", "rready",
+)  # fmt: skip
+_STREAM = ("valid", "ready", "payload")
+
+
+def _metadata_ports(params: ScordParams) -> int:
+    return 0 if params.local_bytes else params.banks
+
+
+def _ports(params: ScordParams) -> list[PortGroup]:
+    metadata = _metadata_ports(params)
+    return [
+        PortGroup(
+            "TransactionPort", "transaction", "i_transaction__{}__", _STREAM, params.sm_count
+        ),
+        PortGroup("TracePort", "trace", "trace__{}__", ("valid", "payload"), params.banks),
+        PortGroup("MetadataPort", "metadata", "m_axi_metadata__{}__", _WRITE + _READ, metadata),
+        PortGroup("ReportPort", "report", "m_axi_report__", _WRITE),
+        LITE,
+    ]
+
+
+def _constants(params: ScordParams) -> dict[str, int]:
+    return {
+        "SMS": params.sm_count,
+        "BANKS": params.banks,
+        "METADATA_PORTS": _metadata_ports(params),
+        "TRANSACTION_WORDS": words_of_bits(params.transaction_layout.width),
+        "STEP_WORDS": words_of_bits(params.step_layout.width),
+    }
+
+
+def _rewrite(verilog: str, params: ScordParams) -> str:
+    return gate_trackers(fold_registers(verilog), params.sm_count)
+
+
+SCORD = Harness(
+    Path(__file__).parent, _ports, _constants, _rewrite, ("fast_harness.py", "tracker_clocks.py")
+)

@@ -1,0 +1,55 @@
+"""Plans for the random benches: what stimulus and what memory behaviour."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from racetrap.golden_model.scord.params import Region, ScordParams
+
+__all__ = ["fast_memory", "hard_memory", "random_plan"]
+
+_DATA_BASE = 0x1_0000
+_METADATA_BASE = 0x1_0000
+_SIZE_LOG2 = 12
+
+
+def fast_memory() -> dict[str, Any]:
+    """Memories that answer at once, a ring that is read often: nothing waits."""
+    return {"ring_log2": 8, "drain_cycles": 100}
+
+
+def hard_memory() -> dict[str, Any]:
+    """Slow memories that reorder, stall and fail, a small ring that is read seldom."""
+    return {
+        "memory": {
+            "latency": 2, "jitter": 12, "ready": 0.6, "read_errors": 0.02, "write_errors": 0.02,
+        },
+        "report_memory": {"latency": 2, "jitter": 6, "ready": 0.6, "write_errors": 0.05},
+        "busy": 0.8, "longest_idle": 6, "ring_log2": 3, "drain_cycles": 150,
+    }  # fmt: skip
+
+
+def random_plan(
+    params: ScordParams, knobs: list[str], instructions: int, memory: dict[str, Any]
+) -> dict[str, Any]:
+    """Plan with one launch for each knob preset, every other one with the report filter.
+
+    Parameters
+    ----------
+    params : ScordParams
+        Configuration; the region is 4 KiB, or the least it can monitor.
+    knobs : list of str
+        Knob presets of ``racetrap.sim.cosim.scord.knobs``.
+    instructions : int
+        Instructions of each launch.
+    memory : dict
+        ``fast_memory()`` or ``hard_memory()``, or any keys of the bench's plan.
+    """
+    size = min(max(_SIZE_LOG2, params.min_region_log2), params.max_region_log2)
+    region = Region(_DATA_BASE >> size << size, size, _METADATA_BASE)
+    launches = [
+        {"knobs": name, "instructions": instructions, "report_filter": bool(number % 2)}
+        for number, name in enumerate(knobs)
+    ]
+    return {"region": asdict(region), "launches": launches, **memory}

@@ -1,0 +1,245 @@
+"""Constrained-random GPU runs: complete, legal traces for volume and for corner cases.
+
+Nothing is executed: which CAS succeeds is drawn too, so that states which a well-behaved
+program never reaches are reached as well.
+
+Ref: ScoRD (ISCA'20) Section IV.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from random import Random
+from typing import NamedTuple
+
+from racetrap.golden_model.events import WARP_SIZE, AtomicOp, Event, EventKind, Lane, Scope
+from racetrap.golden_model.scord.coalescer import coalesce
+from racetrap.golden_model.scord.packets import Transaction
+from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.sim.cosim.scord.knobs import Knobs
+
+__all__ = ["random_events", "transactions_of"]
+
+
+_CAS_SUCCEEDS = 0.8
+_EXCH_FREES = 0.8
+_BROADCAST, _SCATTER = 0.1, 0.2
+
+
+class _Block(NamedTuple):
+    sm: int
+    slot: int
+    first_warp: int
+    warps: int
+
+
+class _Generator:
+    """One random run; see :func:`random_events`."""
+
+    def __init__(self, params: ScordParams, region: Region, knobs: Knobs, seed: int) -> None:
+        self._rng = rng = Random(seed)
+        self._knobs = knobs
+        self._params = params
+        self._base, self._size = region.data_base, 1 << region.size_log2
+        self._conflict = region.entries(params) * params.granularity
+        self._address_mask = (1 << params.address_bits) - 1
+        self._outside = self._size if region.data_base == 0 else -self._size
+        self._hot = [
+            self._base + 4 * rng.randrange(self._size // 4) for _ in range(knobs.hot_words)
+        ]
+        self._locks = [
+            self._base + 4 * rng.randrange(self._size // 4) for _ in range(knobs.lock_words)
+        ]
+        slots = min(knobs.blocks, params.blocks_per_sm)
+        warps = max(1, min(knobs.warps, params.warps_per_sm // slots))
+        slots = min(slots, params.warps_per_sm // warps)
+        self._blocks = [
+            _Block(sm, slot, slot * warps, warps)
+            for sm in range(min(knobs.sms, params.sm_count))
+            for slot in range(slots)
+        ]
+        self._grid_block = 0
+        self._thresholds = self._cumulate()
+
+    def _cumulate(self) -> tuple[float, ...]:
+        knobs = self._knobs
+        total = 0.0
+        thresholds = []
+        for rate in (
+            knobs.wrap, knobs.churn, knobs.barriers, knobs.fences, knobs.locks, knobs.atomics
+        ):  # fmt: skip
+            total += rate
+            thresholds.append(total)
+        if total > 1:
+            raise ValueError(f"Sum of the rates must be at most 1, not {total:g}")
+        return tuple(thresholds)
+
+    def run(self, instructions: int) -> Iterator[Event]:
+        """The whole trace."""
+        yield Event(EventKind.KERNEL_BEGIN)
+        for block in self._blocks:
+            yield self._place(block)
+        for _ in range(instructions):
+            yield from self._next()
+        for block in self._blocks:
+            yield Event(EventKind.BLOCK_RETIRED, block.sm, block.slot)
+        yield Event(EventKind.KERNEL_END)
+
+    def _next(self) -> Iterable[Event]:
+        """Events of one drawn instruction."""
+        rng = self._rng
+        block = rng.choice(self._blocks)
+        warp = block.first_warp + rng.randrange(block.warps)
+        draw = rng.random()
+        wrap, churn, barriers, fences, locks, atomics = self._thresholds
+        if draw >= atomics:
+            return (self._load_or_store(block, warp),)
+        if draw >= locks:
+            return (self._atomic(block, warp, AtomicOp.OTHER),)
+        if draw >= fences:
+            return (self._lock(block, warp),)
+        if draw >= barriers:
+            return (self._fence(block, warp),)
+        if draw >= churn:
+            return (Event(EventKind.BARRIER, block.sm, block.slot, pc=self._pc()),)
+        if draw >= wrap:
+            return Event(EventKind.BLOCK_RETIRED, block.sm, block.slot), self._place(block)
+        return self._wrap(block, warp)
+
+    def _place(self, block: _Block) -> Event:
+        self._grid_block += 1
+        return Event(
+            EventKind.BLOCK_PLACED, block.sm, block.slot, block.first_warp,
+            warp_count=block.warps, grid_block=self._grid_block - 1,
+        )  # fmt: skip
+
+    def _pc(self) -> int:
+        return 0x100 + 8 * self._rng.randrange(64)
+
+    def _scope(self) -> Scope:
+        return Scope(self._rng.random() < self._knobs.device)
+
+    def _fence(self, block: _Block, warp: int) -> Event:
+        return Event(EventKind.FENCE, block.sm, block.slot, warp, self._scope(), pc=self._pc())
+
+    def _wrap(self, block: _Block, warp: int) -> list[Event]:
+        """As many fences or barriers as bring one counter back to where it was."""
+        if self._rng.random() < 0.5:
+            return [self._fence(block, warp)] * (1 << self._params.fence_id_bits)
+        barrier = Event(EventKind.BARRIER, block.sm, block.slot, pc=self._pc())
+        return [barrier] * (1 << self._params.barrier_id_bits)
+
+    def _load_or_store(self, block: _Block, warp: int) -> Event:
+        rng, knobs = self._rng, self._knobs
+        draw = rng.random()
+        size = 4
+        if draw < knobs.wide:
+            size = rng.choice((8, 16))
+        elif draw < knobs.wide + knobs.narrow:
+            size = rng.choice((1, 2))
+        kind = EventKind.STORE if rng.random() < knobs.stores else EventKind.LOAD
+        strong = rng.random() >= knobs.weak
+        pc, lanes = self._pc(), self._lanes(self._address(size), size)
+        if kind == EventKind.STORE:
+            # Every lane stores another value, which fits in a byte.
+            lanes = tuple([lane._replace(value=lane.lane + 1) for lane in lanes])
+        return Event(
+            kind, block.sm, block.slot, warp, Scope(strong), strong,
+            pc=pc, size=size, lanes=lanes,
+        )  # fmt: skip
+
+    def _lock(self, block: _Block, warp: int) -> Event:
+        op = AtomicOp.CAS if self._rng.random() < 0.6 else AtomicOp.EXCH
+        return self._atomic(block, warp, op, self._rng.choice(self._locks))
+
+    def _atomic(self, block: _Block, warp: int, op: AtomicOp, address: int = -1) -> Event:
+        rng = self._rng
+        size = 8 if rng.random() < self._knobs.wide else 4
+        address = self._address(size) if address < 0 else address & -size
+        lanes = self._lanes(address, size)
+        if op == AtomicOp.CAS:
+            lanes = tuple(
+                Lane(lane.lane, lane.address, 1, 0, rng.random() < _CAS_SUCCEEDS) for lane in lanes
+            )
+        elif op == AtomicOp.EXCH:
+            lanes = tuple(
+                Lane(lane.lane, lane.address, int(rng.random() >= _EXCH_FREES)) for lane in lanes
+            )
+        return Event(
+            EventKind.ATOMIC, block.sm, block.slot, warp, self._scope(), True, op, self._pc(),
+            size, lanes,
+        )  # fmt: skip
+
+    def _address(self, size: int) -> int:
+        """First address of an instruction, aligned to ``size``."""
+        rng, knobs = self._rng, self._knobs
+        draw = rng.random()
+        if draw < knobs.locality:
+            address = rng.choice(self._hot)
+            if rng.random() < knobs.tag_pressure:
+                address += self._conflict * rng.randrange(self._params.ratio)
+                address = self._base + (address - self._base) % self._size
+        else:
+            address = self._base + rng.randrange(self._size)
+        if rng.random() < knobs.outside:
+            address += self._outside
+        return address & -size
+
+    def _lanes(self, address: int, size: int) -> tuple[Lane, ...]:
+        """Active lanes: consecutive, all at one address, or scattered."""
+        rng = self._rng
+        count = rng.randint(1, self._knobs.lanes)
+        if count == 1:
+            return (Lane(rng.randrange(WARP_SIZE), address),)
+        first = rng.randint(0, WARP_SIZE - count)
+        pattern = rng.random()
+        if pattern < _BROADCAST:
+            return tuple([Lane(first + lane, address) for lane in range(count)])
+        if pattern < _SCATTER:
+            spread = self._size // size
+            return tuple(
+                [
+                    Lane(first + lane, self._base + size * rng.randrange(spread))
+                    for lane in range(count)
+                ]
+            )
+        mask = self._address_mask
+        return tuple([Lane(first + lane, address + size * lane & mask) for lane in range(count)])
+
+
+def random_events(
+    params: ScordParams, region: Region, knobs: Knobs, seed: int, instructions: int
+) -> Iterator[Event]:
+    """Random run from KERNEL_BEGIN to KERNEL_END; the same seed gives the same run.
+
+    Consecutive lanes may run past the end of the region, which is legal.
+
+    Parameters
+    ----------
+    params : ScordParams
+        Configuration, for its geometry and what makes tags conflict and counters wrap.
+    region : Region
+        Monitored region.
+    knobs : Knobs
+        What the run is like.
+    seed : int
+        Seed of everything random.
+    instructions : int
+        Instructions drawn; a wrap counts as one.
+
+    Raises
+    ------
+    ValueError
+        If the region cannot be used with the parameters, or the rates sum to more than 1.
+    """
+    region.check(params)
+    return _Generator(params, region, knobs, seed).run(instructions)
+
+
+def transactions_of(
+    events: Iterable[Event], params: ScordParams
+) -> Iterator[tuple[int, Transaction]]:
+    """SM and transaction of everything in ``events`` that a tracker sees, in order."""
+    for event in events:
+        for transaction in coalesce(event, params):
+            yield event.sm, transaction

@@ -1,0 +1,239 @@
+"""Comparison of the detector hardware with the golden model, whatever simulator drives it.
+
+Nothing here knows a clock: a monitor hands over what it saw, in any order between ports, and
+:meth:`Scoreboard.finish` demands that everything has been seen and agrees.
+
+* Each SM's transactions go through a golden tracker, which gives the packets that each bank
+  must receive from that SM, in that order; fences must reach every bank.
+* The packets in the order of a bank's trace port go through a golden bank, and every field of
+  every step is compared.  The order between SMs is the hardware's to choose.
+* Race reports must be the golden races of their bank in order, and each race that is missing
+  must have been counted as dropped or suppressed.
+
+Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Mapping
+from typing import NoReturn, Protocol
+
+from racetrap.golden_model.scord.detector_bank import DetectorBank
+from racetrap.golden_model.scord.interleaver import bank_of
+from racetrap.golden_model.scord.metadata import FRESH_ENTRY
+from racetrap.golden_model.scord.packets import (
+    LockState,
+    Packet,
+    PacketKind,
+    Step,
+    Transaction,
+)
+from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.scord.report import RaceReport
+from racetrap.golden_model.scord.tracker import Tracker
+from racetrap.sim.cosim.scord.report_check import ReportCheck
+from racetrap.sim.cosim.verilator.mismatch import Mismatch
+
+__all__ = ["Observer", "Scoreboard"]
+
+#: Lock table of a warp: hash and state of each lock, newest first.
+Locks = list[tuple[int, LockState]]
+
+_FENCE = PacketKind.FENCE
+
+
+class Observer(Protocol):
+    """What functional coverage sees of a comparison; everything given has been compared."""
+
+    def transaction(
+        self, sm: int, transaction: Transaction, before: Locks, after: Locks, packets: list[Packet]
+    ) -> None:
+        """A transaction, the lock table of its warp before and after, the packets it gives."""
+
+    def step(self, bank: int, step: Step) -> None:
+        """A step of a bank, in the bank's order."""
+
+    def report(self, report: RaceReport) -> None:
+        """A record read from the ring buffer."""
+
+
+class Scoreboard:
+    """Checks one kernel launch; make a new one for each.
+
+    Parameters
+    ----------
+    params : ScordParams
+        Configuration of the hardware.
+    region : Region
+        Monitored region of the launch.
+    observer : Observer or None
+        Receiver of functional coverage.
+
+    Attributes
+    ----------
+    banks : list of DetectorBank
+        Golden banks, in the state of the last step compared.
+    steps_of : list of int
+        Steps compared, by bank.
+
+    Raises
+    ------
+    Mismatch
+        From every method, at the first difference, with one sentence that names the place.
+    """
+
+    def __init__(self, params: ScordParams, region: Region, observer: Observer | None = None):
+        self._params = params
+        self._observer = observer
+        self._trackers = [Tracker(params, sm) for sm in range(params.sm_count)]
+        self.banks = [DetectorBank(params, region, bank) for bank in range(params.banks)]
+        self._expected: list[list[deque[Packet]]] = self._queues()
+        self._early: list[list[deque[Packet]]] = self._queues()
+        self._region = region
+        self._reports = ReportCheck(params)
+        self._sm_shift = params.slot_bits
+        self.steps_of = [0] * params.banks
+
+    def _queues(self) -> list[list[deque[Packet]]]:
+        """One queue of packets for each bank and SM."""
+        return [[deque() for _ in self._trackers] for _ in self.banks]
+
+    def transaction(self, sm: int, transaction: Transaction) -> list[Packet]:
+        """A transaction was accepted from SM ``sm``; its packets (returned) are now due."""
+        tracker = self._trackers[sm]
+        if self._observer is None:
+            packets = tracker.step(transaction)
+        else:
+            before = list(tracker.lock_tables[transaction.warp].entries)
+            packets = tracker.step(transaction)
+            after = list(tracker.lock_tables[transaction.warp].entries)
+            self._observer.transaction(sm, transaction, before, after, packets)
+        if len(self.banks) == 1 and not self._early[0][sm]:
+            self._expected[0][sm].extend(packets)
+            return packets
+        for packet in packets:
+            if packet.kind == _FENCE:
+                for bank in range(len(self.banks)):
+                    self._expect(bank, sm, packet)
+            else:
+                self._expect(bank_of(self._params, packet.word), sm, packet)
+        return packets
+
+    @property
+    def due(self) -> list[int]:
+        """Steps still to come, by bank."""
+        return [sum(map(len, queues)) for queues in self._expected]
+
+    def _expect(self, bank: int, sm: int, packet: Packet) -> None:
+        early = self._early[bank][sm]
+        if early:
+            self._compare_packet(bank, sm, early.popleft(), packet)
+        else:
+            self._expected[bank][sm].append(packet)
+
+    def step(self, bank: int, step: Step, read_error: bool | None = None) -> None:
+        """A step was seen on the trace port of ``bank``.
+
+        Parameters
+        ----------
+        bank : int
+            Bank.
+        step : Step
+            Payload of the trace port.
+        read_error : bool or None
+            Whether the metadata read of this access was answered with an error; None takes
+            the hardware's word, and ``finish(read_errors=...)`` then checks the sums.
+        """
+        packet = step.packet
+        sm = packet.block >> self._sm_shift
+        if sm >= len(self._trackers):
+            self._fail(bank, f"packet must be of an SM of the GPU, not of block {packet.block}")
+        expected = self._expected[bank][sm]
+        if expected:
+            self._compare_packet(bank, sm, packet, expected.popleft())
+        else:
+            self._early[bank][sm].append(packet)
+        error = bool(step.read_error) if read_error is None else read_error
+        golden = self.banks[bank].step(packet, error)
+        if golden != step:
+            self._fail(bank, _difference("step", step, golden))
+        self.steps_of[bank] += 1
+        if step.race:
+            self._reports.race(bank, golden)
+        if self._observer is not None:
+            self._observer.step(bank, golden)
+
+    def report(self, record: int) -> None:
+        """A 32-byte record was read from the ring buffer, as a little-endian integer."""
+        self._reports.record(record)
+        if self._observer is not None:
+            self._observer.report(RaceReport.from_record(record))
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """What the hardware's event counters must show, by register name in lower case."""
+        sums: Counter[str] = Counter()
+        for bank in self.banks:
+            sums.update(bank.counters)
+        return dict(sums)
+
+    def finish(
+        self,
+        counters: Mapping[str, int] | None = None,
+        memory: Callable[[int], int] | None = None,
+        read_errors: int | None = None,
+    ) -> None:
+        """Everything has been seen: demand that nothing is left over and the sums agree.
+
+        Parameters
+        ----------
+        counters : mapping of str to int or None
+            The hardware's registers by name in lower case, all of those in ``counters`` and
+            ``reports_written``, ``reports_dropped``, ``reports_suppressed``.
+        memory : callable or None
+            Metadata entry by index as it stands in memory; every entry is compared.
+        read_errors : int or None
+            Error responses that were given to metadata reads.
+        """
+        for bank, (expected, early) in enumerate(zip(self._expected, self._early, strict=True)):
+            for sm, (due, extra) in enumerate(zip(expected, early, strict=True)):
+                if due:
+                    self._fail(bank, f"{len(due)} packets of SM {sm} missing, next {due[0]}")
+                if extra:
+                    self._fail(bank, f"{len(extra)} packets SM {sm} never sent, next {extra[0]}")
+        if counters is not None:
+            self._reports.finish(counters)
+            for name, value in self.counters.items():
+                if counters[name] != value:
+                    raise Mismatch(f"Counter {name} must be {value}, not {counters[name]}")
+        seen = self.counters["metadata_read_errors"]
+        if read_errors is not None and read_errors != seen:
+            raise Mismatch(f"Steps with a read error must number {read_errors}, not {seen}")
+        if memory is not None:
+            self._compare_memory(memory)
+
+    def _compare_memory(self, memory: Callable[[int], int]) -> None:
+        for index in range(self._region.entries(self._params)):
+            golden = self.banks[index % len(self.banks)].entries.get(index, FRESH_ENTRY)
+            if memory(index) != golden:
+                raise Mismatch(
+                    f"Metadata entry {index} must be {golden:#018x}, not {memory(index):#018x}"
+                )
+
+    def _compare_packet(self, bank: int, sm: int, packet: Packet, expected: Packet) -> None:
+        if packet != expected:
+            self._fail(bank, f"SM {sm}: " + _difference("packet", packet, expected))
+
+    def _fail(self, bank: int, what: str) -> NoReturn:
+        raise Mismatch(f"Bank {bank}, step {self.steps_of[bank]}: {what}")
+
+
+def _difference(what: str, seen: Packet | Step, golden: Packet | Step) -> str:
+    """Names and values of the fields that differ."""
+    fields = [
+        f"{name} must be {right}, not {left}"
+        for name, left, right in zip(golden._fields, seen, golden, strict=True)
+        if left != right
+    ]
+    return f"{what} differs: {'; '.join(fields)}; golden {golden}"

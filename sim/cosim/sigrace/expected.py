@@ -1,0 +1,74 @@
+"""Two orders of the same things, compared as soon as both are known."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+from racetrap.sim.cosim.verilator.mismatch import Mismatch
+
+__all__ = ["Expected", "difference"]
+
+
+class Expected:
+    """What one port must show, in order; prediction and observation may each come first.
+
+    Parameters
+    ----------
+    place, what : str
+        Whose port it is, and what it shows, for messages of differences.
+    """
+
+    def __init__(self, place: str, what: str) -> None:
+        self._place = place
+        self._what = what
+        self._due: deque[Any] = deque()
+        self._early: deque[Any] = deque()
+
+    def __len__(self) -> int:
+        """Things that are still to come."""
+        return len(self._due)
+
+    @property
+    def due(self) -> Sequence[Any]:
+        """Things that are still to come."""
+        return self._due
+
+    def see_due(self) -> None:
+        """The hardware has given all that was still to come."""
+        self._due.clear()
+
+    def predict(self, golden: Any) -> None:
+        """The golden model gives the next."""
+        if self._early:
+            self._compare(self._early.popleft(), golden)
+        else:
+            self._due.append(golden)
+
+    def see(self, seen: Any) -> None:
+        """The hardware gives the next."""
+        if self._due:
+            self._compare(seen, self._due.popleft())
+        else:
+            self._early.append(seen)
+
+    def finish(self) -> None:
+        """Demand that both have given as much."""
+        for queue, word in ((self._due, "missing"), (self._early, "too many")):
+            if queue:
+                raise Mismatch(f"{self._place}: {len(queue)} {self._what}s {word}, next {queue[0]}")
+
+    def _compare(self, seen: Any, golden: Any) -> None:
+        if seen != golden:
+            raise Mismatch(f"{self._place}: {difference(self._what, seen, golden)}")
+
+
+def difference(what: str, seen: Any, golden: Any) -> str:
+    """Names and values of the fields in which two named tuples differ."""
+    fields = [
+        f"{name} must be {right}, not {left}"
+        for name, left, right in zip(golden._fields, seen, golden, strict=True)
+        if left != right
+    ]
+    return f"{what} differs: {'; '.join(fields)}; golden {golden}"

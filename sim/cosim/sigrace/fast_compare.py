@@ -1,0 +1,157 @@
+"""Commands on the fast co-simulation and on the golden model, compared in full.
+
+Ref: SigRace (ISCA'09) Section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from racetrap.golden_model.sigrace.environment import Command, Remap
+from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.sim.cosim.fast.garbage_collection import collector_off
+from racetrap.sim.cosim.fast.simulation import SimulationError
+from racetrap.sim.cosim.sigrace.fast_simulation import FastSim, Program
+from racetrap.sim.cosim.sigrace.scoreboard import Scoreboard
+from racetrap.sim.cosim.sigrace.step_packing import pack_steps
+from racetrap.sim.cosim.verilator.mismatch import Mismatch
+
+__all__ = ["RunResult", "check_commands"]
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What one run compared.
+
+    Parameters
+    ----------
+    events, messages, rdm_steps, conflicts : int
+        Events of all contexts, messages, steps of the RDM, and conflicts among them.
+    cycles : int
+        Clock cycles from the first event to the last.
+    """
+
+    events: int
+    messages: int
+    rdm_steps: int
+    conflicts: int
+    cycles: int
+
+
+def check_commands(
+    sim: FastSim,
+    board: Scoreboard,
+    params: SigraceParams,
+    commands: Iterable[Command],
+    *,
+    in_order: bool = False,
+) -> RunResult:
+    """Play commands and compare everything that can be seen.
+
+    Contexts run as fast as they can; before a change of CoreToThread its context waits for
+    its messages.
+
+    Parameters
+    ----------
+    sim : FastSim
+        The hardware.
+    board : Scoreboard
+        Scoreboard of this hardware since its reset.
+    params : SigraceParams
+        Parameters of the hardware.
+    commands : iterable of Command
+        What the contexts do, in one global order.
+    in_order : bool
+        Let a context send a message only when the RDM has taken all those before it in the
+        global order, so that it finds what the golden model finds in that order.
+
+    Raises
+    ------
+    Mismatch
+        If hardware and golden model differ.
+    SimulationError
+        If the simulation cannot go on.
+    """
+    before = board.events, board.messages, board.rdm_steps
+    conflicts = board.rdm.counters["conflicts"]
+    with collector_off():
+        _play(sim, board, params, commands, in_order)
+        for core in range(params.cores):
+            for context in range(params.contexts):
+                _compare_unit(sim, board, params, core, context)
+        for step in sim.rdm_steps():
+            board.rdm_step(step)
+    board.finish(sim.rdm.log(), sim.rdm.reasons, sim.rdm.counters())
+    stats = sim.stats
+    return RunResult(
+        board.events - before[0],
+        board.messages - before[1],
+        board.rdm_steps - before[2],
+        board.rdm.counters["conflicts"] - conflicts,
+        stats.last_event - stats.first_event + 1,
+    )
+
+
+def _compare_unit(
+    sim: FastSim, board: Scoreboard, params: SigraceParams, core: int, context: int
+) -> None:
+    """Compare steps and trap records of a core unit, one field after the other only if the
+    steps differ as arrays."""
+    unit = core * params.contexts + context
+    golden, words = pack_steps(params, board.core_steps_due(core, context)), sim.core_words(unit)
+    if np.array_equal(golden, words):
+        board.core_steps_agree(core, context)
+    else:
+        for core_step in sim.core_steps(unit):
+            board.core_step(core, context, core_step)
+        if len(golden) == len(words):
+            raise Mismatch("Steps must be the golden model's in every bit outside fields, too")
+    for trap in sim.traps(unit):
+        board.trap(core, context, trap)
+
+
+def _play(
+    sim: FastSim,
+    board: Scoreboard,
+    params: SigraceParams,
+    commands: Iterable[Command],
+    in_order: bool,
+) -> None:
+    """Run the hardware, with the golden core units telling what must come."""
+    sent = 0
+    units = params.cores * params.contexts
+    program = Program([[] for _ in range(units)], stops=[[] for _ in range(units)])
+    for command in commands:
+        core, context = command.core, command.context
+        unit = core * params.contexts + context
+        if isinstance(command, Remap):
+            program.remaps.append((command, board.messages_due(core, context)))
+            program.stops[unit].append((len(program.events[unit]), len(program.remaps), 0))
+            board.remap(command)
+        else:
+            blocks = board.event(core, context, command.event)
+            if blocks and in_order:
+                program.stops[unit].append((len(program.events[unit]), 0, sent))
+            sent += blocks
+            program.events[unit].append(command.event)
+    places = [(core, context) for core in range(params.cores) for context in range(params.contexts)]
+    messages = sum(board.messages_due(*place) for place in places)
+    if board.rdm.enabled:
+        sim.run(program, messages, board.traps_due())
+        sim.rdm.wait_idle()
+    else:
+        _run_ignored(sim, board, program, messages)
+
+
+def _run_ignored(sim: FastSim, board: Scoreboard, program: Program, messages: int) -> None:
+    """Messages that are ignored make no steps to wait for; remaps do not wait for them."""
+    program.remaps = [(remap, 0) for remap, _ in program.remaps]
+    goal = board.rdm.counters["ignored"] + messages
+    sim.run(program, 0, board.traps_due())
+    end = sim.stats.cycles + sim.timing.watchdog
+    while sim.rdm.counters()["ignored"] < goal:
+        if sim.stats.cycles > end:
+            raise SimulationError(f"Messages ignored must become {goal}")

@@ -1,0 +1,51 @@
+"""SigRace's part of the fast co-simulation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from racetrap.golden_model.sigrace.packets import RdmStepKind
+from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.sim.cosim.fast.folding import fold_registers
+from racetrap.sim.cosim.fast.harness import Harness
+from racetrap.sim.cosim.fast.ports import LITE, PortGroup, words_of_bits
+
+__all__ = ["SIGRACE"]
+
+_STREAM = ("valid", "ready", "payload")
+_TRACE = ("valid", "payload")
+
+
+def _ports(params: SigraceParams) -> list[PortGroup]:
+    units = params.cores * params.contexts
+    return [
+        PortGroup("EventPort", "event", "i_event__{}__", _STREAM, units),
+        PortGroup("TrapPort", "trap", "o_trap__{}__", _STREAM, units),
+        PortGroup("CoreTracePort", "trace_core", "trace_core__{}__", _TRACE, units),
+        PortGroup("RdmTracePort", "trace_rdm", "trace_rdm__", _TRACE),
+        LITE,
+    ]
+
+
+def _constants(params: SigraceParams) -> dict[str, int]:
+    step = params.rdm_step_layout
+    return {
+        "UNITS": params.cores * params.contexts,
+        "CONTEXTS": params.contexts,
+        "EVENT_WORDS": words_of_bits(params.event_layout.width),
+        "TRAP_WORDS": words_of_bits(params.trap_layout.width),
+        "CORE_STEP_WORDS": words_of_bits(params.core_step_layout.width),
+        "RDM_STEP_WORDS": words_of_bits(step.width),
+        # All three lie in a step's first word.
+        "KIND_OFFSET": step.offset("kind"),
+        "CORE_OFFSET": step.offset("core"),
+        "CONTEXT_OFFSET": step.offset("context"),
+        "KIND_COMPARE": int(RdmStepKind.COMPARE),
+    }
+
+
+def _rewrite(verilog: str, params: SigraceParams) -> str:
+    return fold_registers(verilog)
+
+
+SIGRACE = Harness(Path(__file__).parent, _ports, _constants, _rewrite, scripts=("fast_harness.py",))

@@ -1,0 +1,139 @@
+"""Comparison of the Race Detection Module with the golden one, in the hardware's order.
+
+Ref: SigRace (ISCA'09) Section 3.2.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import NoReturn
+
+from racetrap.golden_model.sigrace.block import Block
+from racetrap.golden_model.sigrace.environment import Remap
+from racetrap.golden_model.sigrace.packets import LogEntry, RdmStep
+from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.golden_model.sigrace.rdm import Rdm
+from racetrap.sim.cosim.sigrace.expected import difference
+from racetrap.sim.cosim.verilator.mismatch import Mismatch
+
+__all__ = ["RdmCheck"]
+
+
+class RdmCheck:
+    """Messages that are due from each context, and the steps that they must make.
+
+    Parameters
+    ----------
+    params : SigraceParams
+        Configuration of the hardware.
+    on_message : callable or None
+        Is given the steps of each message, and the entries of all queues before it.
+
+    Attributes
+    ----------
+    rdm : Rdm
+        Golden RDM, in the state of the last message begun.
+    messages, steps : int
+        Messages and steps compared.
+    """
+
+    def __init__(
+        self,
+        params: SigraceParams,
+        on_message: Callable[[Sequence[RdmStep], Sequence[int]], None] | None = None,
+    ) -> None:
+        self._params = params
+        self._on_message = on_message
+        self.rdm = Rdm(params)
+        #: By context, in its order.
+        self._coming: list[deque[Block | Remap]] = [
+            deque() for _ in range(params.cores * params.contexts)
+        ]
+        self._due: deque[RdmStep] = deque()  # steps of the message that is going on
+        self.messages = self.steps = 0
+
+    def add(self, item: Block | Remap) -> None:
+        """A context has sent a block, or is mapped anew after all that it has sent."""
+        self._coming[self._unit(item.core, item.context)].append(item)
+
+    def due(self, core: int, context: int) -> int:
+        """Messages that are still to come from a context."""
+        coming = self._coming[self._unit(core, context)]
+        return sum(isinstance(item, Block) for item in coming)
+
+    def step(self, step: RdmStep) -> None:
+        """A step was seen on the trace port."""
+        if not self._due:
+            self._begin(step)
+        expected = self._due.popleft()
+        if step != expected:
+            self._fail(difference("step", step, expected))
+        self.steps += 1
+        if not self._due:
+            self.messages += 1
+
+    def settle(self) -> None:
+        """Demand that all messages have been taken; those that are ignored make no steps."""
+        if self._due:
+            self._fail(f"{len(self._due)} steps missing, next {self._due[0]}")
+        for coming in self._coming:
+            self._remap(coming)
+            while coming and not self.rdm.enabled:
+                self._take(coming)
+                self._remap(coming)
+            if coming:
+                self._fail(f"message missing, next {coming[0]}")
+
+    def compare_registers(
+        self,
+        log: Sequence[LogEntry] | None,
+        reasons: int | None,
+        counters: Mapping[str, int] | None,
+    ) -> None:
+        """Compare what software has read, as far as it is given."""
+        for name, value in self.rdm.counters.items():
+            if counters is not None and counters[name] != value:
+                raise Mismatch(f"Counter {name} must be {value}, not {counters[name]}")
+        if reasons is not None and reasons != self.rdm.reasons:
+            raise Mismatch(f"Reasons of the rollback must be {self.rdm.reasons}, not {reasons}")
+        if log is None:
+            return
+        golden = self.rdm.log
+        if len(log) != len(golden):
+            raise Mismatch(f"Conflict log must have {len(golden)} entries, not {len(log)}")
+        for number, (seen, entry) in enumerate(zip(log, golden, strict=True)):
+            if seen != entry:
+                raise Mismatch(f"Conflict {number}: {difference('entry', seen, entry)}")
+
+    def _unit(self, core: int, context: int) -> int:
+        return core * self._params.contexts + context
+
+    def _begin(self, step: RdmStep) -> None:
+        """The next block of the step's context goes through the golden RDM."""
+        if step.core >= self._params.cores or step.context >= self._params.contexts:
+            self._fail(f"message must be of a context of the system, not of {step}")
+        coming = self._coming[self._unit(step.core, step.context)]
+        self._remap(coming)
+        if not coming:
+            self._fail(f"message was never sent: {step}")
+        entries = [len(queue.entries) for queue in self.rdm.queues]
+        steps = self._take(coming)
+        if not steps:
+            self._fail(f"message must be ignored, not make {step}")
+        self._due.extend(steps)
+        if self._on_message is not None:
+            self._on_message(steps, entries)
+
+    def _take(self, coming: deque[Block | Remap]) -> list[RdmStep]:
+        block = coming.popleft()
+        assert isinstance(block, Block)  # the changes before it have been made
+        return self.rdm.summary(block.summary(self._params), block.core)
+
+    def _remap(self, coming: deque[Block | Remap]) -> None:
+        while coming and isinstance(remap := coming[0], Remap):
+            self.rdm.map(*remap)
+            coming.popleft()
+
+    def _fail(self, what: str) -> NoReturn:
+        raise Mismatch(f"RDM, message {self.messages}: {what}")

@@ -1,0 +1,280 @@
+"""Verilator builds of a generated system, or of a part of one, for cocotb, cached by content.
+
+cocotb's own runner makes every signal of the design public, which forbids most optimisation;
+this build makes the ports of the bench module public and nothing else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+import cocotb_tools.config
+from amaranth.back import verilog
+from amaranth.lib import wiring
+
+import racetrap.rtl
+from racetrap.generators.description import describe_ports
+from racetrap.generators.system import Params
+from racetrap.generators.systems import system_of
+from racetrap.sim.cosim.verilator import testbench_top as bench_top
+from racetrap.sim.cosim.verilator.build_cache import (
+    BuildError,
+    build_once,
+    cache_folder,
+    generate_rtl,
+    run_tool,
+    source_hash,
+)
+from racetrap.sim.cosim.verilator.testbench_top import BENCH_MODULE, BenchTop, Port
+
+__all__ = [
+    "BuildError",
+    "BuiltModel",
+    "Patch",
+    "build",
+    "build_component",
+    "build_key",
+    "cache_folder",
+]
+
+_VERILATE = (
+    "--cc", "--exe", "--vpi", "-O3", "--x-assign", "fast", "--x-initial", "fast", "-Wno-fatal",
+)  # fmt: skip
+#: Python dominates a cocotb run, so the compiler's time weighs more than the model's speed.
+_OPTIMISATION = ("OPT_FAST=-O1", "OPT_SLOW=-O0", "OPT_GLOBAL=-O2")
+#: The model in one piece: quicker to compile than in parts, whose headers are most of the work.
+_ONE_PIECE = "VM_PARALLEL_BUILDS=0"
+
+
+@dataclass(frozen=True)
+class Patch:
+    """A change of one source text, to plant a bug: ``before`` must occur exactly once.
+
+    Parameters
+    ----------
+    file : str
+        Source file, relative to the folder of the RTL.
+    before, after : str
+        Text replaced and its replacement.
+    """
+
+    file: str
+    before: str
+    after: str
+
+    def apply(self, folder: Path) -> None:
+        """Change the copy of the sources in ``folder``; ``ValueError`` if the text is not there."""
+        path = folder / self.file
+        text = path.read_text(encoding="utf-8")
+        if (count := text.count(self.before)) != 1:
+            raise ValueError(f"Text to patch in {self.file} must occur once, not {count} times")
+        path.write_text(text.replace(self.before, self.after), encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class BuiltModel:
+    """A simulator executable that waits for a cocotb test.
+
+    Parameters
+    ----------
+    preset : str
+        Name of the preset.
+    params : Params
+        Its parameters.
+    folder : Path
+        Folder of the build; ``<preset>.v`` and ``<preset>.json`` are in it.
+    waves : bool
+        Whether the executable can write waves.
+    part : str
+        Part that is simulated alone; empty: the whole system.
+    """
+
+    preset: str
+    params: Params
+    folder: Path
+    waves: bool
+    part: str = ""
+
+    @property
+    def executable(self) -> Path:
+        return self.folder / "obj" / BENCH_MODULE
+
+    @property
+    def description(self) -> dict:
+        """The generator's side-car description of ports, layouts and registers."""
+        return json.loads((self.folder / f"{self.preset}.json").read_text(encoding="utf-8"))
+
+    @property
+    def facts(self) -> dict:
+        """What a bench must know of the build."""
+        return {
+            "preset": self.preset,
+            "system": system_of(self.params).name,
+            "params": asdict(self.params),
+            "bench": json.loads((self.folder / "bench.json").read_text(encoding="utf-8")),
+            "registers": self.description["registers"],
+        }
+
+
+def build(
+    preset: str, params: Params, *, waves: bool = False, patch: Patch | None = None, part: str = ""
+) -> BuiltModel:
+    """Generate and Verilate a system, or a part of it, or find it in the cache.
+
+    Parameters
+    ----------
+    preset : str
+        Name of the preset; it names the module.
+    params : Params
+        Parameters (the preset's own, or changed).
+    waves : bool
+        Build with wave tracing.
+    patch : Patch or None
+        Bug to plant in a copy of the RTL.
+    part : str
+        Part that the generator writes as a top of its own; empty: the whole system.
+
+    Raises
+    ------
+    ValueError
+        If the system has no such part.
+    BuildError
+        If generation, Verilator or the C++ compiler fails.
+    """
+    parts = system_of(params).parts
+    if part and part not in parts:
+        raise ValueError(f"Part must be one of {', '.join(parts) or 'none'}, not {part}")
+    name = f"{preset}-{part}" if part else preset
+    key = build_key(name, asdict(params), waves, patch and asdict(patch))
+    folder = cache_folder() / "verilator" / f"{name}-{key}"
+    model = BuiltModel(preset, params, folder, waves, part)
+
+    def make() -> None:
+        _generate(model, patch)
+        _verilate(model)
+
+    build_once(folder, make)
+    return model
+
+
+def build_component(model: BuiltModel, component: Callable[[], wiring.Component]) -> None:
+    """Verilate a component that is no preset's, unless the model's folder has it already.
+
+    Parameters
+    ----------
+    model : BuiltModel
+        The model to make; its ``preset`` names the module, its folder follows from everything
+        that the build depends on.
+    component : callable
+        Makes the component.
+
+    Raises
+    ------
+    BuildError
+        If Verilator or the C++ compiler fails.
+    """
+    module, folder = model.preset, model.folder
+
+    def make() -> None:
+        top = component()
+        description = {"module": module, "ports": describe_ports(top)}
+        text = verilog.convert(top, name=module, emit_src=False)
+        (folder / f"{module}.v").write_text(text, encoding="utf-8")
+        (folder / f"{module}.json").write_text(json.dumps(description), encoding="utf-8")
+        _verilate(model)
+
+    build_once(folder, make)
+
+
+def build_key(*options: object, files: Iterable[Path] = ()) -> str:
+    """Hash of everything that a build depends on.
+
+    Parameters
+    ----------
+    options : object
+        What was asked for, as JSON takes it.
+    files : iterable of Path
+        Sources besides those of the systems, the bench module and this file.
+    """
+    sources = source_hash([Path(__file__), Path(bench_top.__file__), *files])
+    content = [sources, str(cocotb_tools.config.libs_dir), *options]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
+
+
+def _generate(model: BuiltModel, patch: Patch | None) -> None:
+    """Write the artefacts, of our RTL or of a patched copy."""
+    rtl = None
+    if patch is not None:
+        rtl = model.folder / "rtl"
+        ours = Path(racetrap.rtl.__path__[0])
+        shutil.copytree(ours, rtl, ignore=shutil.ignore_patterns("__pycache__"))
+        patch.apply(rtl)
+    generate_rtl(model.preset, model.params, model.folder, rtl)
+
+
+def _verilate(model: BuiltModel) -> None:
+    """Make the executable from the Verilog and the description in the model's folder."""
+    folder, preset = model.folder, model.preset
+    description = model.description
+    source = f"{preset}.v"
+    if model.part:
+        description, source = description["parts"][model.part], f"{preset}-{model.part}.v"
+    ports = {
+        name: Port(port["direction"], port["width"]) for name, port in description["ports"].items()
+    }
+    top = BenchTop(description["module"], ports)
+    (folder / "bench.v").write_text(top.verilog(), encoding="utf-8")
+    (folder / "bench.vlt").write_text("\n".join([*top.public(), ""]), encoding="utf-8")
+    bench = {
+        "flags": dict(top.flags.fields),
+        "bundles": {name: dict(layout.fields) for name, layout in top.bundles.items()},
+    }
+    (folder / "bench.json").write_text(json.dumps(bench), encoding="utf-8")
+    libraries = cocotb_tools.config.libs_dir
+    main = Path(cocotb_tools.config.share_dir) / "lib" / "verilator" / "verilator.cpp"
+    control = [f"{preset}.vlt"] if (folder / f"{preset}.vlt").exists() else []
+    run_tool(
+        [
+            "verilator", *_VERILATE, *(["--trace-vcd"] if model.waves else []),
+            "--top-module", BENCH_MODULE, "--prefix", "Vtop", "-Mdir", "obj", "-o", BENCH_MODULE,
+            "-LDFLAGS", f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator",
+            "bench.vlt", *control, "bench.v", source, str(main),
+        ],
+        folder,
+    )  # fmt: skip
+    with _runtime(folder / "obj", model.waves):
+        run_tool(
+            ["make", "-C", "obj", "-f", "Vtop.mk", "-j2", f"VM_TRACE={int(model.waves)}",
+             _ONE_PIECE, *_OPTIMISATION],
+            folder,
+        )  # fmt: skip
+
+
+@contextmanager
+def _runtime(objects: Path, waves: bool) -> Iterator[None]:
+    """Take Verilator's own objects, most of a small build, from the first build of this kind."""
+    options = "\n".join([version("verilator"), str(waves), *_OPTIMISATION])
+    key = hashlib.sha256(options.encode()).hexdigest()[:16]
+    store = cache_folder() / "verilator" / f"runtime-{key}"
+    found = store.exists()
+    if found:
+        for path in store.iterdir():
+            shutil.copy(path, objects)  # a fresh date keeps make from compiling them again
+    yield
+    if not found:
+        fresh = store.with_suffix(f".{os.getpid()}")
+        fresh.mkdir()
+        for path in objects.glob("verilated*.o"):
+            shutil.copy(path, fresh)
+        try:
+            fresh.rename(store)
+        except OSError:  # another process was first
+            shutil.rmtree(fresh)

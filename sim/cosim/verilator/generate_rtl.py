@@ -1,0 +1,39 @@
+"""Writes the artefacts of ``params.json`` here, with the RTL of a given folder.
+
+``python -m racetrap.sim.cosim.verilator.generate_rtl RTL_FOLDER SYSTEM PRESET``: the folder stands
+in for the package ``racetrap.rtl``, so that a bug can be planted in a copy of it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+__all__ = ["use_package"]
+
+
+def use_package(name: str, folder: Path) -> None:
+    """Make a package of ours the one in ``folder``; call before anything imports it."""
+    spec = importlib.util.spec_from_file_location(
+        name, folder / "__init__.py", submodule_search_locations=[str(folder)]
+    )
+    if spec is None or spec.loader is None:
+        raise FileNotFoundError(f"Folder must hold the __init__.py of {name}, not {folder}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+
+
+def _main() -> None:
+    use_package("racetrap.rtl", Path(sys.argv[1]))
+    from racetrap.generators.artefacts import generate
+    from racetrap.generators.systems import system_named
+
+    values = json.loads(Path("params.json").read_text(encoding="utf-8"))
+    generate(sys.argv[3], system_named(sys.argv[2]).params(**values), Path())
+
+
+if __name__ == "__main__":
+    _main()

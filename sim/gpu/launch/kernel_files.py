@@ -1,0 +1,79 @@
+"""Kernels of our own: CUDA sources with their PTX kept beside them.
+
+``python -m racetrap.sim.gpu.launch.kernel_files`` compiles all of them again (``make kernels``).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from functools import cache
+from pathlib import Path
+
+from racetrap.sim.gpu.launch.nvrtc import CudaError, compile_cuda
+from racetrap.sim.gpu.ptx.parser import parse_ptx
+from racetrap.sim.gpu.ptx.program import Module
+
+__all__ = ["PACKAGES", "compile_kernels", "kernel_folder", "kernel_sources", "load_kernels"]
+
+#: Packages that hold CUDA sources.
+PACKAGES = ("racetrap.sim.gpu.workloads", "racetrap.sim.gpu.suites.concurrency")
+
+
+def kernel_folder(package: str) -> Path:
+    """Folder of a package's kernels."""
+    spec = importlib.util.find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise ValueError(f"Package must be one that can be imported, not {package}")
+    return Path(spec.submodule_search_locations[0])
+
+
+def kernel_sources() -> list[Path]:
+    """Every CUDA source of ours."""
+    return [path for name in PACKAGES for path in sorted(kernel_folder(name).glob("*.cu"))]
+
+
+def compile_kernels(source: Path) -> str:
+    """PTX of a CUDA source file, which may include the ``.cuh`` files beside it.
+
+    Raises
+    ------
+    CudaError
+        If it does not compile, or there is no compiler.
+    """
+    headers = {path.name: path.read_text(encoding="utf-8") for path in source.parent.glob("*.cuh")}
+    return compile_cuda(source.read_text(encoding="utf-8"), source.name, headers=headers)
+
+
+@cache
+def load_kernels(package: str, stem: str) -> Module:
+    """The kept PTX of ``stem``.cu, parsed once in a process.
+
+    Parameters
+    ----------
+    package : str
+        Package that holds it, one of ``PACKAGES``.
+    stem : str
+        File name without suffix.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such PTX.
+    """
+    path = kernel_folder(package) / f"{stem}.ptx"
+    return parse_ptx(path.read_text(encoding="utf-8"), path.name)
+
+
+def main() -> None:
+    """Write the PTX of every CUDA source beside it."""
+    try:
+        for source in kernel_sources():
+            kept = source.with_suffix(".ptx")
+            kept.write_text(compile_kernels(source), encoding="utf-8")
+            print(kept)
+    except CudaError as error:
+        raise SystemExit(str(error)) from error
+
+
+if __name__ == "__main__":
+    main()

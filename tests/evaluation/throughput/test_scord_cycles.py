@@ -1,0 +1,22 @@
+"""Throughput that the design promises, in exact cycles."""
+
+import pytest
+
+from racetrap.evaluation.throughput import scord_cycles as bench
+
+# One process builds each system once; the others find it in the cache.
+pytestmark = pytest.mark.xdist_group("bench")
+
+
+def test_one_access_a_cycle():
+    assert bench.streaming() > 0.99
+    assert bench.back_to_back() > 0.99
+
+
+def test_four_banks():
+    assert bench.banks("scord-banks4") > 3.8 * bench.banks("scord")
+
+
+@pytest.mark.parametrize(("latency", "least", "most"), [(1, 0.95, 1), (8, 0.95, 1), (64, 0, 0.5)])
+def test_read_data_channel(latency, least, most):
+    assert least <= bench.bandwidth(32, latency).busy <= most

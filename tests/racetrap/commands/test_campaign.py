@@ -1,0 +1,213 @@
+"""`racetrap campaign`: tables, JSON, exit status and the line that reruns a case."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from racetrap.commands import campaign
+from racetrap.evaluation.campaign.cases import Case
+from racetrap.evaluation.campaign.micro_benchmarks import SuiteResult
+from racetrap.evaluation.campaign.scord import CaseResult
+from racetrap.evaluation.campaign.sigrace import CaseResult as SigraceResult
+from racetrap.generators.presets import PRESETS, SCORD_PRESETS, SIGRACE_PRESETS
+from racetrap.sim.cosim.fast.build import FastModel
+from racetrap.sim.cosim.fast.simulation import SimulationError
+from racetrap.sim.cosim.verilator.build_cache import BuildError
+
+_TINY = ("--preset", "scord-tiny")
+
+
+@pytest.fixture
+def unbuilt(monkeypatch):
+    """Nothing is built: for cases that never run."""
+    monkeypatch.setattr(
+        campaign, "build_fast", lambda name, params: FastModel(name, params, Path(), {})
+    )
+
+
+@pytest.mark.parametrize(
+    ("system", "bin_name"), [("scord", "access.unmonitored"), ("sigrace", "access.unaligned")]
+)
+def test_volume(racetrap, tmp_path, system, bin_name):
+    file = tmp_path / "result.json"
+    preset = f"{system}-tiny"
+    result = racetrap("campaign", "--preset", preset, "--volume", 2000, "--json", file)
+    assert result.exit_code == 0
+    summary = json.loads(file.read_text())
+    (row,) = summary["presets"]
+    assert row["preset"] == preset
+    assert row["accesses" if system == "scord" else "events"] >= 2000
+    assert row["differences"] == 0
+    assert row["races" if system == "scord" else "conflicts"] > 0
+    assert summary["coverage"].keys() == {system}
+    assert summary["coverage"][system][bin_name] > 0
+    assert f"functional coverage bins of {system} hit" in result.output
+
+
+def _no_volume(monkeypatch, failures=None):
+    """Cases that are not run: one for each preset, with the difference given."""
+    seen = []
+
+    def volume(model, *_):
+        seen.append(model.preset)
+        difference = (failures or {}).get(model.preset, "")
+        if "sigrace" in model.preset:
+            yield SigraceResult(Case(model, 1, 0), 10, 3, 1, 20, 1.0, difference, None)
+        else:
+            yield CaseResult(Case(model, 1, 0), 10, 1, 20, 1.0, difference, None)
+
+    monkeypatch.setattr(campaign, "compare_volume", volume)
+    return seen
+
+
+def test_all_presets_of_both_systems(racetrap, unbuilt, monkeypatch):
+    seen = _no_volume(monkeypatch)
+    result = racetrap("campaign")
+    assert result.exit_code == 0
+    assert seen == list(PRESETS)
+    assert "Hardware against golden model, scord\n" in result.output
+    assert "Hardware against golden model, sigrace\n" in result.output
+
+
+@pytest.mark.parametrize("system", ["scord", "sigrace"])
+def test_presets_of_one_system(racetrap, unbuilt, monkeypatch, system):
+    seen = _no_volume(monkeypatch)
+    assert racetrap("campaign", "--system", system).exit_code == 0
+    assert seen == list({"scord": SCORD_PRESETS, "sigrace": SIGRACE_PRESETS}[system])
+
+
+def test_random_configurations(racetrap, unbuilt, monkeypatch):
+    _no_volume(monkeypatch)
+    result = racetrap("campaign", "--configurations", 2, "--json", "-")
+    assert result.exit_code == 0
+    names = [row["preset"] for row in json.loads(result.stdout)["presets"]]
+    assert names == ["random-1", "random-2", "sigrace-random-1", "sigrace-random-2"]
+    result = racetrap("campaign", "--configurations", 1, "--system", "sigrace", "--json", "-")
+    (row,) = json.loads(result.stdout)["presets"]
+    assert row["preset"] == "sigrace-random-1"
+
+
+@pytest.mark.parametrize("preset", ["scord-tiny", "sigrace-tiny"])
+def test_one_case_is_the_same_as_in_the_campaign(racetrap, preset):
+    options = ("campaign", "--preset", preset, "--case", 1, "--seed", 5, "--json", "-")
+    one, again = (json.loads(racetrap(*options).stdout)["presets"][0] for _ in range(2))
+    for row in (one, again):
+        del row["events_per_second" if "sigrace" in preset else "accesses_per_second"]
+    assert one == again
+    assert one["cases"] == 1
+
+
+def test_every_difference_is_printed(racetrap, unbuilt, monkeypatch):
+    _no_volume(monkeypatch, {"scord": "Bank 0: one", "sigrace": "RDM: another"})
+    result = racetrap("campaign")
+    assert result.exit_code == 3
+    for preset, difference in (("scord", "Bank 0: one"), ("sigrace", "RDM: another")):
+        assert (
+            f"{preset}, case 0: {difference}\n"
+            f"  rerun: racetrap campaign --preset {preset} --seed 1 --case 0\n"
+        ) in result.output
+
+
+def test_difference_of_one_case(racetrap, unbuilt, monkeypatch):
+    def differ(model, seed, number):
+        case = Case(model, seed, number)
+        return CaseResult(case, 10, 1, 20, 1.0, "Bank 0, step 3: something", None)
+
+    monkeypatch.setattr(campaign, "run_one", differ)
+    result = racetrap("campaign", "--preset", "scord-tiny", "--case", 4, "--seed", 9)
+    assert result.exit_code == 3
+    assert "scord-tiny, case 4: Bank 0, step 3: something" in result.output
+    assert "rerun: racetrap campaign --preset scord-tiny --seed 9 --case 4" in result.output
+
+
+@pytest.mark.parametrize("error", [SimulationError, BuildError])
+def test_failed_run(racetrap, unbuilt, monkeypatch, error):
+    def fail(*_):
+        raise error("Simulation stopped: nothing moved")
+        yield
+
+    monkeypatch.setattr(campaign, "compare_volume", fail)
+    result = racetrap("campaign", "--preset", "sigrace-tiny")
+    assert result.exit_code == 3
+    assert result.stderr == "racetrap: Simulation stopped: nothing moved.\n"
+
+
+@pytest.mark.parametrize(("right", "status"), [(4, 0), (3, 3)])
+def test_suite(racetrap, unbuilt, monkeypatch, right, status):
+    results = [SuiteResult("race_x", True, 4, right, 100, 1.0, "")]
+    monkeypatch.setattr(campaign, "run_suite", lambda *_: results)
+    result = racetrap("campaign", "--suite", "scor-micro")
+    assert result.exit_code == status
+    assert "race_x" in result.output
+    assert "ScoR micro-benchmarks on scord" in result.output
+
+
+def test_suite_on_the_hardware(racetrap):
+    options = ("--suite", "scor-micro", "--preset", "scord-tiny", "--schedules", 0, "--json", "-")
+    result = racetrap("campaign", *options)
+    assert result.exit_code == 0
+    suite = json.loads(result.stdout)["suite"]
+    assert len(suite) == 32
+    assert all(row["runs"] == row["right"] == 6 for row in suite)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--preset", "scord-huge"), "Preset must be one of"),
+        (("--case", "3"), "Option --case must come with --preset"),
+        (("--volume", "0"), "0 is not in the range"),
+        (("--system", "other"), "is not one of 'scord', 'sigrace'"),
+        (
+            ("--preset", "scord", "--system", "scord"),
+            "Option --system must come without --preset",
+        ),
+        (
+            ("--preset", "scord", "--configurations", "3"),
+            "Option --configurations must come without --preset",
+        ),
+        (
+            ("--suite", "scor-micro", "--system", "scord"),
+            "Option --suite must come without --configurations and --system",
+        ),
+        (
+            ("--suite", "scor-micro", "--preset", "sigrace"),
+            "Preset must be one of scord for scor-micro, not sigrace",
+        ),
+        (("--suite", "other"), "is not 'scor-micro'"),
+        (
+            (*_TINY, "--suite", "scor-micro", "--volume", "9"),
+            "Option --volume must come with random volume, not with --suite",
+        ),
+        (
+            (*_TINY, "--case", "3", "--workers", "2"),
+            "Option --workers must come with random volume or --suite, not with --case",
+        ),
+        (
+            (*_TINY, "--volume", "1", "--schedules", "9"),
+            "Option --schedules must come with --suite, not with random volume",
+        ),
+    ],
+)
+def test_bad_options(racetrap, options, sentence):
+    result = racetrap("campaign", *options)
+    assert result.exit_code == 2
+    assert sentence in result.output
+
+
+def test_missing_tool(racetrap, monkeypatch):
+    monkeypatch.setattr(campaign, "missing_tools", lambda: ["Command `c++` was not found: get it."])
+    result = racetrap("campaign", "--preset", "scord-tiny")
+    assert result.exit_code == 3
+    assert result.stderr == "racetrap: Command `c++` was not found: get it.\n"
+
+
+def test_failed_build(racetrap, monkeypatch):
+    def fail(name, params):
+        raise BuildError("Command verilator failed")
+
+    monkeypatch.setattr(campaign, "build_fast", fail)
+    result = racetrap("campaign", "--preset", "scord-tiny")
+    assert result.exit_code == 3
+    assert "Command verilator failed" in result.stderr

@@ -1,0 +1,186 @@
+"""`racetrap check` of traces of threads: reports, statistics, oracle, options and errors."""
+
+import json
+
+import pytest
+
+from racetrap.golden_model.trace.threads.events import MemoryOrder, ThreadEventKind
+from tests.support.sigrace.programs import ThreadProgram
+
+LOCATIONS = {0x40: "bank.c:12", 0x48: "bank.c:20"}
+
+
+@pytest.fixture
+def save(tmp_path):
+    """Writes a program's trace in its binary form."""
+
+    def _save(program, **header):
+        path = tmp_path / "threads.trace"
+        program.trace(**header).write_binary(path)
+        return path
+
+    return _save
+
+
+def racy_program():
+    """Three dynamic instances of one static race, and one of another."""
+    program = ThreadProgram(2)
+    for address in (0x1000, 0x1004, 0x1008):
+        program.store(0, address, pc=0x40)
+        program.load(1, address, pc=0x48)
+    program.store(1, 0x2000, pc=0x50)
+    program.store(0, 0x2000, pc=0x40)
+    return program
+
+
+@pytest.fixture
+def racy(save):
+    return save(racy_program(), locations=LOCATIONS)
+
+
+@pytest.fixture
+def clean(save):
+    program = ThreadProgram(2)
+    for thread in (0, 1):
+        program.lock(thread)
+        program.store(thread, 0x1000)
+        program.unlock(thread)
+    return save(program)
+
+
+def checked(racetrap, *arguments):
+    result = racetrap("check", *arguments, "--json", "-")
+    return result, json.loads(result.stdout)
+
+
+def test_static_races_with_their_instances(racetrap, racy):
+    result = racetrap("check", racy)
+    assert result.exit_code == 1
+    assert (
+        "Race 0: pc 0x40 (bank.c:12) and pc 0x48 (bank.c:20), 3 instances, the first at address "
+        "0x1000\n"
+        "  one:   store at pc 0x40 (bank.c:12) by thread 0, epoch 1\n"
+        "  other: load at pc 0x48 (bank.c:20) by thread 1, epoch 1\n"
+        "  The store of thread 0 at bank.c:12 races with the load of thread 1 at bank.c:20: "
+        "no synchronisation orders them.\n"
+    ) in result.output
+    assert "Race 1: pc 0x40 (bank.c:12) and pc 0x50, 1 instance at address 0x2000" in result.output
+    assert "Races: 2 static, 4 dynamic in 13 events of 2 threads" in result.output
+
+
+def test_no_race(racetrap, clean):
+    result, data = checked(racetrap, clean)
+    assert result.exit_code == 0
+    assert (data["races"], data["static"], data["conflicts"]) == ([], 0, 0)
+    assert data["statistics"]["first_race"] is None
+
+
+def test_json(racetrap, racy):
+    _, data = checked(racetrap, racy)
+    assert set(data) == {
+        "trace", "preset", "parameters", "environment", "checkpoint_interval", "unbounded",
+        "events", "static", "conflicts", "false_positives", "statistics", "races",
+    }  # fmt: skip
+    assert (data["preset"], data["parameters"]["threads"]) == ("sigrace", 8)
+    assert [race["address"] for race in data["races"]] == [0x1000, 0x1004, 0x1008, 0x2000]
+    assert data["races"][0]["first"] == {
+        "thread": 0, "epoch": 1, "kind": "store", "pc": 0x40, "location": "bank.c:12",
+    }  # fmt: skip
+    assert data["races"][3]["second"] == {
+        "thread": 1, "epoch": 1, "kind": "store", "pc": 0x50, "location": None,
+    }  # fmt: skip
+    statistics = data["statistics"]
+    assert (statistics["blocks"], statistics["rollbacks"]) == (2, {"sync": 1})
+    assert statistics["first_race"]["overhead"] == statistics["overhead"] > 0
+    assert data["environment"]["name"] == "fixed"
+
+
+def test_preset_and_settings(racetrap, racy):
+    _, data = checked(racetrap, racy, "--preset", "sigrace-tiny", "--set", "history_depth=7")
+    assert (data["preset"], data["parameters"]["history_depth"]) == ("sigrace-tiny", 7)
+    assert len(data["races"]) == 4
+
+
+@pytest.mark.parametrize("environment", ["migration", "multiplex", "multithreaded"])
+def test_environments(racetrap, racy, environment):
+    _, data = checked(racetrap, racy, "--environment", environment, "--set", "cores=2")
+    assert data["environment"]["name"] == environment
+    assert len(data["races"]) == 4
+
+
+def test_checkpoint_and_ideal(racetrap, save):
+    program = ThreadProgram(2)
+    program.store(0, 0x1000, pc=0x40)
+    program.synchronise(0, instructions=50)
+    program.store(0, 0x2000)
+    program.synchronise(0)
+    program.load(1, 0x1000, pc=0x48)
+    trace = save(program)
+    assert checked(racetrap, trace, "--checkpoint", "90")[1]["races"] == []
+    depth = ("--set", "history_depth=1")
+    assert checked(racetrap, trace, *depth)[1]["races"] == []
+    _, data = checked(racetrap, trace, *depth, "--ideal")
+    assert (data["unbounded"], len(data["races"])) == (True, 1)
+
+
+def test_oracle_confirms(racetrap, racy):
+    result, data = checked(racetrap, racy, "--oracle")
+    oracle = data["oracle"]
+    assert (oracle["dynamic"], oracle["static"], oracle["ideal"]) == (4, 2, 4)
+    assert oracle["outcomes"] == {"reported": 4}
+    assert oracle["unconfirmed"] == []
+    assert not any(race["missed"] or race["false_sharing"] for race in oracle["races"])
+    assert "Oracle: 4 races in this run (2 static); 4 found by Ideal SigRace" in result.stderr
+
+
+def test_oracle_says_why_races_are_missed(racetrap, save):
+    program = ThreadProgram(2)
+    program.store(0, 0x1000, pc=0x40)
+    program.add(ThreadEventKind.ATOMIC_LOAD, 1, 0x1000, 4, MemoryOrder.RELAXED, pc=0x48)
+    program.synchronise(0)
+    program.store(0, 0x2000, pc=0x50)
+    program.store(0, 0x2000, size=1, pc=0x60)
+    program.synchronise(0)
+    program.load(1, 0x1000, pc=0x58)
+    program.store(1, 0x2002, size=2, pc=0x5C)
+    trace = save(program)
+    result, data = checked(racetrap, trace, "--oracle", "--set", "history_depth=1")
+    outcomes = {
+        (race["first"]["pc"], race["second"]["pc"]): (race["outcome"], race["false_sharing"])
+        for race in data["oracle"]["races"]
+    }
+    assert outcomes == {
+        (0x40, 0x48): ("missed: one access is atomic, which is not collected", False),
+        (0x40, 0x58): ("missed: the block had left its full queue", False),
+        (0x50, 0x5C): ("reported", False),
+        (0x60, 0x5C): ("reported", True),
+    }
+    assert "Oracle: 1 instance at address 0x1000, missed: the block had left" in result.stderr
+
+
+def test_preset_of_the_other_detector(racetrap, racy):
+    result = racetrap("check", racy, "--preset", "scord")
+    assert result.exit_code == 2
+    assert "Preset must be one of sigrace for this trace, not scord." in result.stderr
+
+
+def test_preset_of_the_other_detector_for_a_gpu(racetrap, race_free):
+    result = racetrap("check", race_free, "--preset", "sigrace-tiny")
+    assert result.exit_code == 2
+    assert "Preset must be one of scord for this trace, not sigrace-tiny." in result.stderr
+
+
+@pytest.mark.parametrize("change", ["threads=1", "cores=1", "timestamp_bits=2"])
+def test_machine_too_small(racetrap, save, change):
+    program = ThreadProgram(2)
+    program.synchronise(0)
+    result = racetrap("check", save(program), "--set", change)
+    assert result.exit_code == 2
+    assert "must be at" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_truncated_trace(racetrap, racy):
+    racy.write_bytes(racy.read_bytes()[:-7])
+    result = racetrap("check", racy)
+    assert result.exit_code == 2

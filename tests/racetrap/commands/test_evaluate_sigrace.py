@@ -1,0 +1,77 @@
+"""`racetrap evaluate sigrace`: tables, JSON, page, exit status."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from racetrap.commands import evaluate_sigrace
+from racetrap.sim.cpu.errors import RecordError
+from tests.support.sigrace.results import EXISTING, result
+
+
+def play(monkeypatch, results):
+    monkeypatch.setattr(evaluate_sigrace, "run_jobs", lambda jobs, pool, done: results)
+
+
+def test_one_program(racetrap, tmp_path):
+    files = tmp_path / "result.json", tmp_path / "page.html"
+    done = racetrap(
+        "evaluate", "sigrace", "--program", "lu", "--size", "tiny", "--runs", 1, "--seed", 7,
+        "--hardware", "none", "--workers", 1, "--json", files[0], "--html", files[1],
+    )  # fmt: skip
+    assert done.exit_code == 0
+    data = json.loads(files[0].read_text())
+    assert (data["programs"], data["seed"], data["runs with injected races"]) == (1, 7, 1)
+    assert data["problems"] == []
+    assert [row["program"] for row in data["tables"]["existing"]] == ["lu", "Total"]
+    assert data["tables"]["hardware"] == []
+    assert data["verdicts"][0]["agrees"]
+    assert data["injected"]["lu"][0]["removed"].startswith("crossing of barrier")
+    assert "Fig. 7(a)" in done.output
+    assert "table-figure-8" in files[1].read_text()
+
+
+def test_all_programs_by_default(racetrap, monkeypatch):
+    asked = []
+
+    def record(jobs, pool, done):
+        asked.extend(jobs)
+        return [result("fft")]
+
+    monkeypatch.setattr(evaluate_sigrace, "run_jobs", record)
+    done = racetrap("evaluate", "sigrace", "--hardware", "none", "--json", "-")
+    assert done.exit_code == 0
+    assert len({job.program for job in asked}) == 13
+    assert sum(job.part == "injected" for job in asked) == 13 * 25
+    assert {job.size for job in asked} == {"small"}
+    assert json.loads(done.stdout)["tables"]["hardware"][0]["difference"] == "none"
+
+
+def test_a_report_that_is_no_race_is_a_failure(racetrap, monkeypatch):
+    play(monkeypatch, [result("fft", existing=replace(EXISTING, unreal=1))])
+    done = racetrap("evaluate", "sigrace", "--hardware", "none")
+    assert done.exit_code == 3
+    assert "fft: SigRace reports 1 races that are none" in done.stderr
+
+
+def test_a_program_that_cannot_be_recorded_is_a_failure(racetrap, monkeypatch):
+    def fails(jobs, pool, done):
+        raise RecordError("Command gcc was not found")
+
+    monkeypatch.setattr(evaluate_sigrace, "run_jobs", fails)
+    done = racetrap("evaluate", "sigrace", "--hardware", "none")
+    assert done.exit_code == 3
+    assert done.stderr.strip().endswith("racetrap: Command gcc was not found.")
+
+
+def test_page_that_cannot_be_written_is_bad_input(racetrap, monkeypatch, tmp_path):
+    play(monkeypatch, [])
+    done = racetrap("evaluate", "sigrace", "--html", tmp_path / "missing" / "page.html")
+    assert done.exit_code == 2
+    assert "No such file" in done.stderr
+
+
+@pytest.mark.parametrize("options", [("--program", "doom"), ("--runs", -1), ("--seed", -1)])
+def test_bad_options(racetrap, options):
+    assert racetrap("evaluate", "sigrace", *options).exit_code == 2

@@ -1,0 +1,207 @@
+"""From kernel files to traces and races: `racetrap trace capture` and `racetrap check KERNEL`."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from racetrap.golden_model.events import EventKind
+from racetrap.golden_model.trace import is_binary, read_trace
+from racetrap.sim.gpu.launch.nvrtc import compile_cuda, has_nvrtc
+
+_EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+_LAUNCH = _EXAMPLES / "handover.toml"
+_NEEDS_NVRTC = pytest.mark.skipif(not has_nvrtc(), reason="needs the optional extra cuda")
+
+
+@pytest.fixture(params=["handover.ptx", pytest.param("handover.cu", marks=_NEEDS_NVRTC)])
+def kernel(request) -> Path:
+    return _EXAMPLES / request.param
+
+
+@pytest.fixture
+def edited(tmp_path):
+    """Copies the example, with changes of the PTX and of the launch file."""
+
+    def _edited(ptx=(), launch=()):
+        for name, changes in (("handover.ptx", ptx), ("handover.toml", launch)):
+            text = (_EXAMPLES / name).read_text()
+            for old, new in changes:
+                assert old in text
+                text = text.replace(old, new)
+            (tmp_path / name).write_text(text)
+        return tmp_path / "handover.ptx", tmp_path / "handover.toml"
+
+    return _edited
+
+
+def test_check_names_the_lines(racetrap, kernel):
+    result = racetrap("check", kernel, "--launch", _LAUNCH)
+    assert result.exit_code == 1
+    assert "Race 0: missing-device-fence, device scope, Table IV (b)" in result.stdout
+    assert "races with the store of grid block 0 warp 0 at handover.cu:6: " in result.stdout
+    assert "The load of grid block 1 warp 0 at handover.cu:12 races" in result.stdout
+
+
+def test_check_with_the_right_fence(racetrap, edited):
+    ptx, launch = edited(ptx=[("membar.cta", "membar.gl")])
+    result = racetrap("check", ptx, "--launch", launch)
+    assert result.exit_code == 0, result.stdout
+
+
+def test_check_as_json(racetrap, kernel):
+    data = json.loads(racetrap("check", kernel, "--launch", _LAUNCH, "--json", "-").stdout)
+    assert (data["trace"], data["launch"]) == (str(kernel), str(_LAUNCH))
+    assert data["run"]["blocks"] == 2
+    assert data["run"]["thread_instructions"] > data["run"]["warp_instructions"] > 0
+    (race,) = data["races"]
+    assert race["access"]["location"] == "handover.cu:12"
+
+
+def test_capture_and_check_say_the_same(racetrap, kernel, tmp_path):
+    target = tmp_path / "handover.trace"
+    result = racetrap("trace", "capture", kernel, "--launch", _LAUNCH, "-o", target)
+    assert result.exit_code == 0
+    trace = read_trace(target)
+    assert f"{target}: {len(trace)} events of 2 blocks, " in result.stdout
+    assert is_binary(target)
+    once = racetrap("check", kernel, "--launch", _LAUNCH)
+    twice = racetrap("check", target)
+    assert (once.exit_code, once.stdout) == (twice.exit_code, twice.stdout)
+
+
+def test_captured_trace(racetrap, tmp_path):
+    """One thread of each block goes on; block 1 reads what block 0 wrote."""
+    target = tmp_path / "handover.txt"
+    racetrap(
+        "trace", "capture", _EXAMPLES / "handover.ptx", "--launch", _LAUNCH, "-o", target,
+        "--to", "text",
+    )  # fmt: skip
+    assert target.read_text().startswith("racetrap-trace ")
+    trace = read_trace(target)
+    assert trace.header.source == "handover.ptx handover"
+    assert set(trace.header.locations.values()) >= {f"handover.cu:{n}" for n in (6, 7, 8, 12)}
+    stores = [event for event in trace if event.kind == EventKind.STORE]
+    assert [event.lanes[0].value for event in stores] == [42, 42]
+    assert all(len(event.lanes) == 1 for event in stores)
+
+
+def test_capture_as_json_with_dumps(racetrap, kernel, tmp_path):
+    target, out, ready = (tmp_path / name for name in ("t", "out.npy", "ready.npy"))
+    result = racetrap(
+        "trace", "capture", kernel, "--launch", _LAUNCH, "-o", target, "--json", "-",
+        "--dump", f"2={out}", "--dump", f"1={ready}",
+    )  # fmt: skip
+    data = json.loads(result.stdout)
+    assert (data["kernel"], data["trace"], data["blocks"]) == (str(kernel), str(target), 2)
+    assert data["events"] == len(read_trace(target))
+    assert data["kinds"]["store"] == 2
+    assert (np.load(out).tolist(), np.load(ready).tolist()) == ([0, 42], [1])
+
+
+@pytest.mark.parametrize("scheduler", ["in-order", "round-robin", "greedy-then-oldest", "random"])
+@pytest.mark.parametrize("independent", ["true", "false"])
+def test_every_scheduler(racetrap, edited, scheduler, independent):
+    """The reader spins before the writer has come, if the scheduler has it so."""
+    ptx, launch = edited(
+        launch=[
+            (
+                "block = 64",
+                f'block = 64\nscheduler = "{scheduler}"\nindependent_threads = {independent}',
+            )
+        ]
+    )
+    result = racetrap("check", ptx, "--launch", launch)
+    assert result.exit_code == 1
+    assert "missing-device-fence" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("ptx", "launch", "sentence"),
+    [
+        ([], [('"handover"', '"hand"')], "kernel must be one of handover, not hand."),
+        ([], [("count = 2", "count = 0")], "arguments[2].count must be from 1 to "),
+        ([("membar.cta", "membar.nowhere")], [], "handover.ptx:"),
+        ([("membar.cta", "frobnicate.cta")], [], "frobnicate.cta"),
+        ([("%tid.x", "%r99")], [], "Register must be declared, not %r99."),
+        ([("[%rd8], %r5", "[%rd8+4096], %r5")], [], "handover.cu:12"),
+    ],
+)
+def test_what_cannot_be_run(racetrap, edited, tmp_path, ptx, launch, sentence):
+    kernel, launch_file = edited(ptx, launch)
+    for arguments in (["check"], ["trace", "capture", "-o", tmp_path / "never"]):
+        result = racetrap(*arguments, kernel, "--launch", launch_file)
+        assert result.exit_code == 2
+        assert sentence in result.stderr
+        assert result.stdout == ""
+    assert not (tmp_path / "never").exists()
+
+
+def test_kernel_that_never_ends(racetrap, edited):
+    kernel, launch = edited(
+        ptx=[("exch.b32 \t%r6, [%rd2], 1", "exch.b32 \t%r6, [%rd2], 0")],
+        launch=[("block = 64", "block = 64\nstall_limit = 10000")],
+    )
+    result = racetrap("check", kernel, "--launch", launch)
+    assert result.exit_code == 2
+    assert "handover.cu:10" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["check", "k.ptx"], "Check of a kernel must have --launch FILE, not only k.ptx."),
+        (["check", "k.c", "--launch", _LAUNCH], "Kernel file must end in .cu or .ptx, not k.c."),
+        (["check", "none.ptx", "--launch", _LAUNCH], "none.ptx: No such file or directory."),
+        (["check", "k.ptx", "--launch", "none.toml"], "none.toml: No such file or directory."),
+        (["trace", "capture", "k.ptx", "-o", "t"], "Missing option '--launch'"),
+        (["trace", "capture", "k.ptx", "-o", "t", "--launch", _LAUNCH, "--dump", "x=y"],
+         "Dump must be NUMBER=FILE, not x=y."),
+        (["trace", "capture", _EXAMPLES / "handover.ptx", "-o", "t", "--launch", _LAUNCH,
+          "--dump", "3=y.npy"],
+         "Dump must be of a buffer argument (0, 1, 2), not of argument 3."),
+    ],
+)  # fmt: skip
+def test_bad_usage(racetrap, tmp_path, monkeypatch, arguments, sentence):
+    monkeypatch.chdir(tmp_path)
+    result = racetrap(*arguments)
+    assert result.exit_code == 2
+    assert sentence in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@_NEEDS_NVRTC
+def test_header_beside_the_source(racetrap, tmp_path):
+    source = (_EXAMPLES / "handover.cu").read_text()
+    (tmp_path / "kernel.cu").write_text('#include "constants.h"\n' + source.replace("0)", "ZERO)"))
+    (tmp_path / "constants.h").write_text("#define ZERO 0\n")
+    shutil.copy(_LAUNCH, tmp_path)
+    result = racetrap("check", tmp_path / "kernel.cu", "--launch", tmp_path / "handover.toml")
+    assert result.exit_code == 1
+    assert "kernel.cu:7" in result.stdout
+
+
+@_NEEDS_NVRTC
+def test_source_that_does_not_compile(racetrap, tmp_path):
+    source = (_EXAMPLES / "handover.cu").read_text()
+    (tmp_path / "kernel.cu").write_text(source.replace("threadIdx", "treadIdx"))
+    result = racetrap("check", tmp_path / "kernel.cu", "--launch", _LAUNCH)
+    assert result.exit_code == 2
+    assert "CUDA source must compile, not kernel.cu:" in result.stderr
+    assert 'identifier "treadIdx" is undefined' in result.stderr
+
+
+@_NEEDS_NVRTC
+def test_kept_ptx_is_that_of_the_source():
+    source = (_EXAMPLES / "handover.cu").read_text()
+    assert compile_cuda(source, "handover.cu") == (_EXAMPLES / "handover.ptx").read_text()
+
+
+def test_report_in_the_manual(racetrap):
+    """What docs/kernels.md shows is what the command prints."""
+    manual = (_EXAMPLES.parent / "kernels.md").read_text()
+    result = racetrap("check", _EXAMPLES / "handover.ptx", "--launch", _LAUNCH)
+    for line in filter(None, result.stdout.partition("Races by kind")[0].splitlines()):
+        assert line in manual

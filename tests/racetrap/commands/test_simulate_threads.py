@@ -1,0 +1,100 @@
+"""`racetrap simulate` of SigRace: verdicts, refusals, and a difference that is found."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from racetrap.cli import cli
+from racetrap.commands import simulate_threads as thread_simulation
+from racetrap.sim.cosim.verilator.mismatch import Mismatch
+from racetrap.sim.cpu.programs.catalogue import PROGRAMS
+
+_EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+_RACY, _CLEAN = _EXAMPLES / "unlocked-sum.trace", _EXAMPLES / "locked-sum.trace"
+#: Three threads take turns on two cores.
+_TINY = ("sigrace-tiny", "--environment", "multiplex")
+
+
+def simulate(*arguments):
+    return CliRunner().invoke(cli, ["simulate", *map(str, arguments)])
+
+
+def test_races_of_a_trace_as_check_finds_them(tmp_path):
+    file = tmp_path / "result.json"
+    result = simulate(*_TINY, _RACY, "--json", file)
+    assert result.exit_code == 1, result.output
+    assert "hardware and golden model agree in all" in result.output
+    found = json.loads(file.read_text())
+    check = CliRunner().invoke(
+        cli, ["check", str(_RACY), "--preset", *_TINY, "--json", "-"], catch_exceptions=False
+    )
+    expected = json.loads(check.stdout)
+    assert found["races"] == expected["races"]
+    assert found["conflicts"] == expected["conflicts"] > 0
+    assert found["analysed_events"] > 0
+
+
+def test_clean_trace():
+    result = simulate(*_TINY, _CLEAN)
+    assert result.exit_code == 0, result.output
+    assert "Races: 0 static, 0 dynamic" in result.output
+
+
+def test_waves_are_written():
+    result = simulate(*_TINY, _RACY, "--waves")
+    assert result.exit_code == 1, result.output
+    waves = Path(re.search(r"^Waves: (.*)$", result.output, re.MULTILINE)[1])
+    assert waves.read_text().startswith("$version")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("scord", _RACY), "Preset must be one of sigrace for this trace"),
+        (("sigrace", _EXAMPLES / "block-fence.trace"), "Preset must be one of scord for"),
+        (("scord", "--suite", "threads"), "Preset must be one of sigrace for threads"),
+        (("sigrace", "--suite", "scor-micro"), "Preset must be one of scord for scor-micro"),
+        (("sigrace", "--suite", "threads", "--size", "paper"), "Option --size must be tiny or"),
+        (("sigrace", "--suite", "threads", "--waves"), "Option --waves must come with the suite"),
+        (("sigrace", "--suite", "threads", "--junit", "x"), "Option --junit must come with"),
+        (("sigrace", "--suite", "threads", "--schedules", 4), "not with the suite threads"),
+        (("sigrace", _RACY, "--schedules", 4), "--schedules must come with the suite scor-micro"),
+        (("sigrace", _RACY, "--size", "tiny"), "Option --size must come with the suite scor-apps"),
+        (("sigrace", _RACY, "--set", "trace_port=false"), "Parameter trace_port must be true"),
+        (("sigrace-tiny", _RACY), "Threads of the trace must be at most the 2 contexts"),
+    ],
+)
+def test_refusals(arguments, message):
+    result = simulate(*arguments)
+    assert result.exit_code == 2
+    assert message in result.output
+
+
+def test_a_difference_is_said_in_one_sentence(monkeypatch):
+    def differ(*_):
+        raise Mismatch("planted")
+
+    monkeypatch.setattr(thread_simulation, "run_program", differ)
+    result = simulate(*_TINY, _RACY)
+    assert result.exit_code == 3
+    assert result.output == "racetrap: Hardware and golden model disagree: planted.\n"
+
+
+def test_programs(tmp_path):
+    """All programs on a smaller machine than the paper's."""
+    file = tmp_path / "result.json"
+    small = ("sigrace-tiny", "--set", "cores=2", "--set", "threads=2",
+             "--set", "timestamp_bits=16", "--set", "block_instructions=500",
+             "--set", "usb_limit=16")  # fmt: skip
+    result = simulate(*small, "--suite", "threads", "--json", file)
+    assert result.exit_code == 0, result.output
+    document = json.loads(file.read_text())
+    assert [run["program"] for run in document["programs"]] == list(PROGRAMS)
+    assert sum(run["static"] for run in document["programs"]) > 0
+    for run in document["programs"]:
+        assert run["core_events"] > run["events"] // 2, run
+        assert run["unreal"] == 0
+        assert run["static"] <= run["exact"]

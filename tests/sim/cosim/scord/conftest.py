@@ -1,0 +1,41 @@
+"""A small system as a shared library, and traffic for it."""
+
+import pytest
+
+from racetrap.generators.presets import find_preset
+from racetrap.golden_model.scord.params import Region
+from racetrap.sim.cosim.scord.fast_library import Timing
+from racetrap.sim.cosim.scord.fast_simulation import FastSim
+from racetrap.sim.cosim.scord.knobs import KNOBS
+from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
+from racetrap.sim.cosim.systems import build_fast
+
+_WATCHDOG = 5_000
+
+
+@pytest.fixture(scope="session")
+def model():
+    """The preset for tests."""
+    return build_fast("scord-tiny", find_preset("scord-tiny").params)
+
+
+@pytest.fixture
+def region():
+    return Region(data_base=1 << 13, size_log2=13, metadata_base=0x8000)
+
+
+@pytest.fixture
+def sim(model):
+    with FastSim(model, seed=7, timing=Timing(watchdog=_WATCHDOG)) as simulation:
+        yield simulation
+
+
+@pytest.fixture
+def traffic(model, region):
+    """Function that gives random transactions with their SM."""
+
+    def make(knobs="mixed", instructions=150, seed=3):
+        events = random_events(model.params, region, KNOBS[knobs], seed, instructions)
+        return list(transactions_of(events, model.params))
+
+    return make

@@ -1,0 +1,79 @@
+"""Registers, runs and the ways in which a simulation ends early."""
+
+import pytest
+
+from racetrap.golden_model.sigrace.environment import Remap
+from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp, RdmStepKind
+from racetrap.sim.cosim.fast.simulation import SimulationError
+from racetrap.sim.cosim.sigrace.fast_library import Timing
+from racetrap.sim.cosim.sigrace.fast_simulation import FastSim, Program
+
+_BLOCK = [
+    CoreEvent(CoreOp.COLLECT_ON),
+    CoreEvent(CoreOp.STORE, data=0x1234, size=4, instructions=3, pc=0x40),
+    CoreEvent(CoreOp.SWITCH_OUT),
+]
+
+
+def test_registers(sim):
+    assert sim.read("ID") == 0x53696752
+    sim.write("MAP_SELECT", 0x101)
+    assert sim.read("MAP_SELECT") == 0x101
+    with pytest.raises(SimulationError, match="Register ID must answer OKAY, not response 2"):
+        sim.write("ID", 1)
+
+
+def test_one_block(sim, model):
+    sim.run(Program([_BLOCK, []], [(Remap(0, 0, 0), 0)], [[(0, 1, 0)], []]), 1, 0)
+    assert [step.event for step in sim.core_steps(0)] == _BLOCK
+    assert sim.core_steps(0)[-1].sent == 1
+    assert not sim.core_steps(1)
+    (step,) = sim.rdm_steps()
+    assert (step.kind, step.core, step.thread) == (RdmStepKind.PUSH, 0, 0)
+    assert len(sim.rdm_cycles()) == 1
+    assert sim.rdm.counters()["messages"] == 1
+    assert (sim.rdm.log(), sim.rdm.reasons) == ([], 0)
+
+
+def test_a_remap_waits_for_its_messages(sim):
+    """The block before it is still that of the old thread, the one after it that of the new."""
+    again = [CoreEvent(CoreOp.SWITCH_IN, index=2), *_BLOCK]
+    program = Program(
+        [[*_BLOCK, *again], []],
+        [(Remap(0, 0, 0), 0), (Remap(0, 0, 2), 1)],
+        [[(0, 1, 0), (len(_BLOCK), 2, 0)], []],
+    )
+    sim.run(program, 2, 0)
+    assert [(step.kind, step.thread) for step in sim.rdm_steps()] == [
+        (RdmStepKind.PUSH, 0), (RdmStepKind.COMPARE, 2), (RdmStepKind.PUSH, 2),
+    ]  # fmt: skip
+
+
+def test_silence_ends_the_run(sim):
+    program = Program([_BLOCK, []], [(Remap(0, 0, 0), 1)], [[(0, 1, 0)], []])
+    with pytest.raises(
+        SimulationError, match=r"nothing moved for 5001 cycles .*: 0 messages and 0 of 1 remaps "
+        r"done, events waiting and under way by context 3\+0 0\+0",
+    ):  # fmt: skip
+        sim.run(program, 1, 0)
+
+
+def test_simulations_are_independent(model):
+    with FastSim(model) as one, FastSim(model) as other:
+        one.rdm.control()
+        one.run(Program([_BLOCK, []], [(Remap(0, 0, 0), 0)], [[(0, 1, 0)], []]), 1, 0)
+        assert other.stats.cycles < one.stats.cycles
+        assert other.rdm.counters()["messages"] == 0
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({"idle_percent": 100}, "idle_percent must be from 0 to 99, not 100"),
+        ({"trap_stall": -1}, "trap_stall must be from 0 to 99, not -1"),
+        ({"watchdog": 0}, "watchdog must be at least 1, not 0"),
+    ],
+)
+def test_timing_out_of_range(values, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        Timing(**values)

@@ -1,0 +1,61 @@
+"""Builds: cached by content, in parallel, with only the bench's ports visible."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+
+from racetrap.generators.presets import find_preset
+from racetrap.sim.cosim.verilator.cocotb_build import BuildError, Patch, build
+from racetrap.sim.cosim.verilator.testbench_top import BenchTop, Port
+
+_TINY = find_preset("scord-tiny").params
+
+
+def test_a_build_is_made_once():
+    first = build("scord-tiny", _TINY)
+    stamp = first.executable.stat().st_mtime_ns
+    with ThreadPoolExecutor() as pool:
+        others = list(pool.map(lambda _: build("scord-tiny", _TINY), range(3)))
+    assert others == [first] * 3
+    assert first.executable.stat().st_mtime_ns == stamp
+    assert not [*first.folder.rglob("*.gch")]  # precompiled headers, the bulk of a build
+
+
+def test_other_parameters_make_another_build():
+    first = build("scord-tiny", _TINY)
+    other = build("scord-tiny", replace(_TINY, banks=2))
+    assert other.folder != first.folder
+    assert other.description["parameters"]["banks"] == 2
+
+
+def test_broken_source_is_an_error_that_shows_the_tools_words():
+    patch = Patch("scord/barrier_ids.py", "m = Module()", "m = NoModule()")
+    with pytest.raises(BuildError, match="NoModule"):
+        build("scord-tiny", _TINY, patch=patch)
+    with pytest.raises(BuildError, match="NoModule"):  # and is not taken for a finished build
+        build("scord-tiny", _TINY, patch=patch)
+
+
+def test_unknown_part_is_refused():
+    with pytest.raises(ValueError, match="must be one of core-unit, rdm, not wheel"):
+        build("sigrace-tiny", find_preset("sigrace-tiny").params, part="wheel")
+
+
+def test_bench_module_packs_handshakes_and_channels():
+    ports = {
+        "clk": Port("input", 1),
+        "m_axi__awvalid": Port("output", 1),
+        "m_axi__awready": Port("input", 1),
+        "m_axi__awaddr": Port("output", 40),
+        "m_axi__awlen": Port("output", 8),
+        "m_axi__bid": Port("input", 2),
+    }
+    top = BenchTop("device", ports)
+    assert dict(top.flags.fields) == {"m_axi__awvalid": 1, "m_axi__awready": 1}
+    assert {name: dict(layout.fields) for name, layout in top.bundles.items()} == {
+        "m_axi__aw": {"addr": 40, "len": 8}
+    }
+    text = top.verilog()
+    assert "assign flags = {m_axi__awready, m_axi__awvalid};" in text
+    assert "assign m_axi__aw = {m_axi__awlen, m_axi__awaddr};" in text

@@ -1,0 +1,19 @@
+"""Outcomes of the suite's cases, each run once however many tests look at it."""
+
+from functools import cache
+
+import pytest
+
+from racetrap.sim.gpu.suites.concurrency.cases import CASES
+from racetrap.sim.gpu.suites.concurrency.runner import run_schedules
+
+
+@cache
+def _outcome(name):
+    return run_schedules(CASES[name])
+
+
+@pytest.fixture(scope="session")
+def outcome():
+    """Function from a case's name to what the judges say of all schedules together."""
+    return _outcome

@@ -1,0 +1,61 @@
+"""The table of cases is complete and holds to its own rules."""
+
+from collections import Counter
+
+import pytest
+
+from racetrap.sim.gpu.launch.kernel_files import load_kernels
+from racetrap.sim.gpu.suites.concurrency.case import (
+    BARRIER_DIVERGENCE,
+    DIVERGENCE,
+    INTER_BLOCK,
+    INTRA_BLOCK,
+    NONE,
+    Case,
+)
+from racetrap.sim.gpu.suites.concurrency.cases import CASES, GROUPS
+
+PACKAGE = "racetrap.sim.gpu.suites.concurrency"
+
+
+def test_enough_cases():
+    assert len(CASES) >= 66
+    assert len(CASES) == sum(map(len, GROUPS.values())), "two cases have one name"
+
+
+@pytest.mark.parametrize("source", sorted({case.source for case in CASES.values()}))
+def test_every_kernel_is_a_case(source):
+    functions = load_kernels(PACKAGE, source).functions
+    kernels = {name for name, function in functions.items() if function.is_kernel}
+    assert kernels == {case.name for case in CASES.values() if case.source == source}
+
+
+def test_every_class_of_race_is_there_many_times():
+    counts = Counter(case.races for case in CASES.values())
+    for verdict, least in (
+        (NONE, 30),
+        (DIVERGENCE, 8),
+        (INTRA_BLOCK, 15),
+        (INTER_BLOCK, 25),
+        (BARRIER_DIVERGENCE, 3),
+    ):
+        assert counts[verdict] >= least
+
+
+def test_reasons_are_sentences_of_one_line():
+    for case in CASES.values():
+        assert case.reason[0].isupper(), case
+        assert case.reason.endswith("."), case
+        assert "\n" not in case.reason + case.scoped_reason + case.scord_reason, case
+        assert not case.scoped_reason.endswith("."), case
+        assert not case.scord_reason.endswith("."), case
+
+
+def test_difference_without_reason_is_refused():
+    with pytest.raises(ValueError, match="scoped_reason must be given where the verdicts differ"):
+        Case("x", NONE, "Why.", source="warp", grid=1, block=1, scoped=INTER_BLOCK)
+
+
+def test_reason_without_difference_is_refused():
+    with pytest.raises(ValueError, match="scoped_reason must be given where the verdicts differ"):
+        Case("x", NONE, "Why.", source="warp", grid=1, block=1, scoped_reason="because")

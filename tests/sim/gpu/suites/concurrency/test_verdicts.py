@@ -1,0 +1,14 @@
+"""Every case is judged right: its races show in some schedule, and no other race in any."""
+
+import pytest
+
+from racetrap.sim.gpu.suites.concurrency.cases import CASES
+
+pytestmark = pytest.mark.xdist_group("concurrency")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_verdicts(name, outcome):
+    found, case = outcome(name), CASES[name]
+    assert found.races == case.races, "BARRACUDA's analysis"
+    assert found.scoped == case.scoped_races, "scope-aware oracle"

@@ -1,0 +1,193 @@
+"""A large trace for the race oracles, and what it costs to analyse it.
+
+``python tests/support/oracle_volume.py [EVENTS] [THREADS]`` prints rates and memory.
+"""
+
+import sys
+import time
+import tracemalloc
+
+import numpy as np
+
+from racetrap.golden_model.barracuda import Barracuda, ScopedOracle
+from racetrap.golden_model.events import (
+    WARP_SIZE,
+    AtomicOp,
+    DataRegion,
+    EventKind,
+    Geometry,
+    Scope,
+    Space,
+    TraceHeader,
+)
+from racetrap.golden_model.trace import Trace
+from racetrap.golden_model.trace.gpu.records import EVENT_DTYPE, LANE_DTYPE
+
+WARPS_PER_BLOCK = 32
+_ALL = (1 << WARP_SIZE) - 1
+_INPUT, _OUTPUT, _TOTAL, _LOCK, _DATA = (0x1000_0000 + (i << 24) for i in range(5))
+
+
+def _round(locked: bool) -> list[dict[str, int]]:
+    """Instructions of one round of a warp; ``at`` says where the lanes access.
+
+    Load the input and a word that all read, exchange through shared memory around a barrier,
+    store the output; every few rounds take a lock of the block, and count at device scope.
+    """
+    shared = int(Space.SHARED)
+    rows = [
+        {"kind": EventKind.LOAD, "at": _INPUT, "stride": 4},
+        {"kind": EventKind.LOAD, "at": _INPUT, "stride": 4},
+        {"kind": EventKind.STORE, "at": 0, "stride": 4, "space": shared},
+        {"kind": EventKind.BARRIER},
+        {"kind": EventKind.LOAD, "at": 4 * WARP_SIZE, "stride": 4, "space": shared},
+        {"kind": EventKind.BARRIER},
+        {"kind": EventKind.STORE, "at": _OUTPUT, "stride": 4},
+        {"kind": EventKind.LOAD, "at": _OUTPUT, "stride": 4},
+    ]
+    if locked:
+        device, block = int(Scope.DEVICE), int(Scope.BLOCK)
+        atomic = {"kind": EventKind.ATOMIC, "stride": 0, "lanes": 1, "strong": 1}
+        access = {"at": _DATA, "stride": 0, "lanes": 1, "strong": 1, "scope": device}
+        rows += [
+            {**atomic, "at": _LOCK, "op": int(AtomicOp.CAS), "scope": block, "value": 1},
+            {"kind": EventKind.FENCE, "scope": block},
+            {"kind": EventKind.LOAD, **access},
+            {"kind": EventKind.STORE, **access},
+            {"kind": EventKind.FENCE, "scope": block},
+            {**atomic, "at": _LOCK, "op": int(AtomicOp.EXCH), "scope": block},
+            {**atomic, "at": _TOTAL, "op": int(AtomicOp.OTHER), "scope": device},
+        ]
+    return [{**row, "pc": 0x1000 + 8 * number} for number, row in enumerate(rows)]
+
+
+def _column(rows: list[dict[str, int]], name: str, default: int = 0) -> np.ndarray:
+    return np.array([row.get(name, default) for row in rows], dtype=np.int64)
+
+
+def volume_trace(events: int, threads: int, lock_rounds: int = 8) -> Trace:
+    """A race-free trace of about so many events, warps in lockstep, and a lock now and then.
+
+    Parameters
+    ----------
+    events, threads : int
+        Size; threads a multiple of a block's.
+    lock_rounds : int
+        Rounds from one with a lock to the next.
+    """
+    blocks = threads // (WARPS_PER_BLOCK * WARP_SIZE)
+    begin = np.zeros(1 + blocks, dtype=EVENT_DTYPE)
+    begin["kind"][0], begin["kind"][1:] = EventKind.KERNEL_BEGIN, EventKind.BLOCK_PLACED
+    end = np.zeros(blocks + 1, dtype=EVENT_DTYPE)
+    end["kind"][:-1], end["kind"][-1] = EventKind.BLOCK_RETIRED, EventKind.KERNEL_END
+    begin["sm"][1:] = end["sm"][:-1] = begin["grid_block"][1:] = np.arange(blocks)
+    begin["warp_count"][1:] = WARPS_PER_BLOCK
+
+    parts, addresses, values = [begin], [], []
+    total = number = 0
+    while total < events:
+        rows = _round(number % lock_rounds == lock_rounds - 1)
+        part, address, value = _play(rows, blocks, number)
+        parts.append(part)
+        addresses.append(address)
+        values.append(value)
+        total, number = total + len(part), number + 1
+    records = np.concatenate([*parts, end])
+    counts = np.where(records["kind"] <= EventKind.ATOMIC, records["lane_mask"], 0)
+    counts = np.unpackbits(counts.astype("<u4").view(np.uint8).reshape(-1, 4), axis=1).sum(axis=1)
+    records["first_lane"] = np.cumsum(counts, dtype=np.int64) - counts
+    lanes = np.zeros(int(counts.sum()), dtype=LANE_DTYPE)
+    lanes["address"], lanes["value"] = np.concatenate(addresses), np.concatenate(values)
+    header = TraceHeader(
+        geometry=Geometry(max(blocks, 1), 1, WARPS_PER_BLOCK),
+        region=DataRegion(0x1000_0000, 28),
+    )
+    return Trace(header, records, lanes)
+
+
+def _play(
+    rows: list[dict[str, int]], blocks: int, number: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """All warps run the instructions in turn, but each lock section in one go."""
+    kinds = _column(rows, "kind")
+    warps = blocks * WARPS_PER_BLOCK
+    locked = np.arange(len(rows)) >= 8
+    order = np.concatenate([
+        *(np.full(warps if kinds[i] != EventKind.BARRIER else blocks, i) for i in range(8)),
+        np.tile(np.flatnonzero(locked), warps if locked.any() else 0),
+    ])  # fmt: skip
+    warp = np.concatenate([
+        *(
+            np.arange(warps) if kinds[i] != EventKind.BARRIER
+            else np.arange(blocks) * WARPS_PER_BLOCK
+            for i in range(8)
+        ),
+        np.repeat(np.arange(warps if locked.any() else 0), locked.sum()),
+    ])  # fmt: skip
+    part = np.zeros(len(order), dtype=EVENT_DTYPE)
+    for name in ("kind", "scope", "strong", "op", "space", "pc"):
+        part[name] = _column(rows, name)[order]
+    barrier = part["kind"] == EventKind.BARRIER
+    access = part["kind"] <= EventKind.ATOMIC
+    part["sm"] = warp // WARPS_PER_BLOCK
+    part["warp"] = np.where(barrier, 0, warp % WARPS_PER_BLOCK)
+    part["size"] = np.where(access, 4, 0)
+    cas = access & (part["kind"] == EventKind.ATOMIC) & (part["op"] == AtomicOp.CAS)
+    part["success_mask"] = np.where(cas, 1, 0)
+    full = _column(rows, "lanes", WARP_SIZE)[order] == WARP_SIZE
+    part["lane_mask"] = np.where(barrier, 0, np.where(full, _ALL, 1))
+    counts = np.where(access, np.where(full, WARP_SIZE, 1), 0)
+    lane = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    return part, _addresses(rows, order, warp, counts, lane, number), np.repeat(
+        _column(rows, "value")[order], counts
+    )  # fmt: skip
+
+
+def _addresses(
+    rows: list[dict[str, int]],
+    order: np.ndarray,
+    warp: np.ndarray,
+    counts: np.ndarray,
+    lane: np.ndarray,
+    number: int,
+) -> np.ndarray:
+    base = _column(rows, "at")[order]
+    block = warp // WARPS_PER_BLOCK
+    thread = warp * WARP_SIZE + 0x10000 * (number % 4)
+    by_block = np.isin(base, (_LOCK, _DATA))
+    in_shared = (base == 0) | (base == 4 * WARP_SIZE)
+    own = np.where(by_block, 256 * block, np.where(base == _TOTAL, 0, 4 * thread))
+    base = np.where(in_shared, (base + 128 * (warp % WARPS_PER_BLOCK)) % 4096, base + own)
+    stride = _column(rows, "stride")[order]
+    return np.repeat(base, counts) + np.repeat(stride, counts) * lane
+
+
+def _peak(oracle: Barracuda | ScopedOracle, trace: Trace) -> float:
+    """Most memory that an analysis takes besides the trace, in MB."""
+    tracemalloc.start()
+    oracle.run(trace)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return peak / 1e6
+
+
+def main() -> None:
+    """Print what an analysis of a large trace costs, in time of one core."""
+    events = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+    threads = int(sys.argv[2]) if len(sys.argv) > 2 else 65_536
+    trace = volume_trace(events, threads)
+    print(f"{len(trace)} events, {len(trace.lanes)} lanes, {threads} threads")
+    for oracle in (Barracuda(), ScopedOracle()):
+        start = time.process_time()
+        result = oracle.run(trace)
+        took = time.process_time() - start
+        print(
+            f"{type(oracle).__name__}: {took:.2f} s, {len(trace) / took:,.0f} events/s, "
+            f"{result.counts.operations / took:,.0f} operations/s, {len(result)} races, "
+            f"{result.counts.pairs} pairs, {result.counts.formats}, "
+            f"{_peak(oracle, trace):.0f} MB"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,196 @@
+"""Bugs to be planted in a copy of the RTL: the bench must find every one of them.
+
+Each is a plausible slip in one block.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from racetrap.sim.cosim.verilator.cocotb_build import Patch
+
+__all__ = ["PLANTED_BUGS", "PlantedBug"]
+
+
+@dataclass(frozen=True)
+class PlantedBug:
+    """A bug, and the bench module whose test must fail with it, on easy or hard memories."""
+
+    patch: Patch
+    bench: str = "random_tests"
+    hard: bool = True
+
+
+def _bug(file: str, before: str, after: str, bench: str = "random_tests") -> PlantedBug:
+    return PlantedBug(Patch(file, before, after), bench)
+
+
+PLANTED_BUGS: dict[str, PlantedBug] = {
+    # Trackers
+    "splitter-lock-of-first-word": _bug(
+        "scord/unit_splitter.py", "lock_mask.bit_select(index, 1)", "lock_mask[0]"
+    ),
+    "tracker-failed-cas-inserts": _bug(
+        "scord/tracker.py",
+        "item.lock & (item.op == AtomicOp.CAS)",
+        "(item.op == AtomicOp.CAS)",
+    ),
+    "lock-table-inserts-twice": _bug("scord/lock_table.py", "with m.If(~match.any()):", "if True:"),
+    "lock-table-forwarding-missing": _bug(
+        "scord/lock_table.py",
+        "forward.eq(is_write & (warp == self.i_warp))",
+        "forward.eq(0)",
+    ),
+    "filter-forgets-narrowed-locks": _bug(
+        "scord/filter_encoder.py",
+        "                | (entry.state == LockState.HELD_BLOCK_BY_DEVICE)\n",
+        "",
+    ),
+    "barrier-counts-double": _bug(
+        "scord/barrier_ids.py", "eq(self.o_barrier_id + 1)", "eq(self.o_barrier_id + 2)"
+    ),
+    # Interconnect
+    "interleaver-fence-to-one-bank": _bug(
+        "scord/interleaver.py", "Mux(is_fence, ~done, 1 << number)", "Mux(is_fence, 1, 1 << number)"
+    ),
+    "interleaver-routes-by-wrong-bit": _bug(
+        "scord/interleaver.py",
+        "low = self._params.granularity_bits",
+        "low = 1 + self._params.granularity_bits",
+    ),
+    # Detector bank
+    "fence-file-not-forwarded": _bug(
+        "scord/fence_file.py", "written.eq(self.i_fence)", "written.eq(0)"
+    ),
+    "fence-file-survives-launch": _bug(
+        "scord/fence_file.py", "m.d.sync += clearing.eq(0)", "m.d.sync += clearing.eq(depth)"
+    ),
+    "logic-block-fence-hides-read": _bug(
+        "scord/detection_logic.py",
+        "entry.modified & ~fenced.blk & ~fenced.dev",
+        "entry.modified & ~fenced.dev",
+    ),
+    "logic-shared-readers-forgotten": _bug(
+        "scord/detection_logic.py",
+        "(~relation.same_block | ~self.i_fenced.blk | entry.dev_shared)",
+        "(~relation.same_block | ~self.i_fenced.blk)",
+    ),
+    "logic-lock-sets-not-met": _bug(
+        "scord/detection_logic.py",
+        "merges = rows[Row.W9] | rows[Row.R8]",
+        "merges = rows[Row.R8]",
+    ),
+    "relation-barriers-not-compared": _bug(
+        "scord/access_relation.py", "access.barrier_id == last.barrier_id", "1"
+    ),
+    "relation-half-empty-filter-holds": _bug(
+        "scord/access_relation.py",
+        "filter_bits[:FILTER_BIN_BITS].any() & filter_bits",
+        "filter_bits[:FILTER_BIN_BITS].any() | filter_bits",
+    ),
+    "region-tag-too-short": _bug(
+        "scord/region.py",
+        "self.o_tag.eq(unit >> entries_log2)",
+        "self.o_tag.eq((unit >> entries_log2) & 1)",
+    ),
+    "window-never-forwards": _bug(
+        "scord/hazard_window.py",
+        "matches[slot].eq(newest[slot] & (index == self.i.p.index))",
+        "matches[slot].eq(0)",
+    ),
+    "window-forwards-from-older-slot": _bug(
+        "scord/hazard_window.py",
+        "newest & ~leaving & ~(matches & is_entering)",
+        "newest & ~leaving",
+    ),
+    "window-waits-for-no-answer": _bug(
+        "scord/hazard_window.py", "answer_claimed.data ^ needs_read", "answer_claimed.data"
+    ),
+    "pipeline-misses-older-result": _bug(
+        "scord/check_pipeline.py",
+        "with m.Elif(older_valid & (older.slot == given.source)):",
+        "with m.Elif(older_valid & ~older_valid):",
+    ),
+    "pipeline-owner-before-last": _bug(
+        "scord/decision_stage.py", ".eq(Mux(self._taken, own, owner))", ".eq(owner)"
+    ),
+    "pipeline-late-owner-not-looked-at": _bug(
+        "scord/check_pipeline.py", "fence_file.i_late.eq(is_late)", "fence_file.i_late.eq(0)"
+    ),
+    "decision-relation-before-last": _bug(
+        "scord/decision_stage.py",
+        "packet.follows & self._taken",
+        "packet.follows & ~packet.follows",
+    ),
+    "decision-fences-of-owner-before": _bug(
+        "scord/decision_stage.py", "getattr(last_fenced, scope) & ~self._taken", "executed"
+    ),
+    "accessor-read-error-ignored": _bug(
+        "scord/metadata_accessor.py",
+        "answer_in.data.read_error.eq(is_error)",
+        "answer_in.data.read_error.eq(0)",
+    ),
+    "write-back-does-not-wait": _bug(
+        "scord/write_back.py",
+        "(~oldest_changed | (answers != 0))",
+        "(~oldest_changed | (passed != retired))",
+    ),
+    "entry-writer-overwrites-address": _bug(
+        "scord/entry_writer.py",
+        "self.i.ready.eq((~address_waits | axi.awready) & (~entry_waits | axi.wready))",
+        "self.i.ready.eq(~entry_waits | axi.wready)",
+    ),
+    "init-skips-entries": _bug(
+        "scord/init_engine.py",
+        "following.eq(index + self._params.banks)",
+        "following.eq(index + 2 * self._params.banks)",
+    ),
+    # Reports
+    "report-scope-by-warp": _bug(
+        "scord/report_encoder.py", "owner.block != packet.block", "owner.warp != packet.warp"
+    ),
+    # Found only if no report was dropped: a dropped one may be the first of its kind.
+    "report-filter-by-pc-only": PlantedBug(
+        Patch("scord/report_filter.py", "pair.race.eq(self.i.payload.race)", "pair.race.eq(1)"),
+        hard=False,
+    ),
+    "report-ring-does-not-wrap": _bug(
+        "scord/report_writer.py",
+        "place = self.o_head & ~(Const(-1, 32) << self.i_capacity_log2)[:32]",
+        "place = self.o_head[:31]",
+    ),
+    "report-failed-write-counts": _bug(
+        "scord/report_writer.py",
+        "self.o_head.eq(self.o_head + ~failed)",
+        "self.o_head.eq(self.o_head + 1)",
+    ),
+    # Registers and launches
+    "counter-takes-one-bank": _bug(
+        "common/registers.py",
+        "total.eq(value + port.increment)",
+        "total.eq(value + port.increment[0])",
+    ),
+    "counter-unmonitored-counts-fences": _bug(
+        "scord/detector_bank.py",
+        "count.unmonitored.eq(~is_access)",
+        "count.unmonitored.eq(is_fence)",
+    ),
+    "register-ignores-strobes": _bug(
+        "common/registers.py",
+        "value.eq((value & ~mask) | (data & mask))",
+        "value.eq(data)",
+        "register_tests",
+    ),
+    "launch-takes-misaligned-metadata": _bug(
+        "scord/launch_control.py",
+        "(bases.metadata & (ENTRY_BYTES - 1)) == 0",
+        "(bases.metadata & (ENTRY_BYTES - 1)) != 1",
+        "register_tests",
+    ),
+    "enable-not-heeded": _bug(
+        "scord/system.py",
+        "registers.control.enable & launch.o_launched",
+        "launch.o_launched",
+        "register_tests",
+    ),
+}

@@ -1,0 +1,70 @@
+"""Results of the SigRace evaluation: real figures of a small program, and made-up counts."""
+
+from __future__ import annotations
+
+from functools import cache
+from random import Random
+from typing import Any
+
+from racetrap.evaluation.sigrace.execution import Execution
+from racetrap.evaluation.sigrace.figures import Figures, make_figures
+from racetrap.evaluation.sigrace.hardware import HardwareRun
+from racetrap.evaluation.sigrace.races import Existing, Injected, RaceCount
+from racetrap.evaluation.sigrace.runs import ProgramResult
+from racetrap.golden_model.sigrace.missed import Outcome
+from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.golden_model.sigrace.result import FirstRace, SigraceStatistics
+from racetrap.sim.cpu.verdicts import Verdict
+from tests.support.sigrace.programs import ThreadProgram
+
+__all__ = ["EXISTING", "HARDWARE", "INJECTED", "VERDICT", "result"]
+
+EXISTING = Existing(
+    exact=RaceCount(2, 30),
+    ideal=RaceCount(2, 28),
+    sigrace=RaceCount(2, 20),
+    reenact=RaceCount(1, 7),
+    false_sharing=3,
+    unreal=0,
+    outcomes={str(Outcome.REPORTED): 20, str(Outcome.ATOMIC): 2, str(Outcome.OVERFLOW): 8},
+    false_positives=4,
+    conflicts=50,
+    statistics=SigraceStatistics(
+        instructions=1000,
+        reexecuted=500,
+        first_race=FirstRace(200, 100, 25),
+        rollbacks={"sync": 3, "end": 1},
+    ),
+)
+INJECTED = Injected(
+    removed="lock <m> taken at a.c:1 by thread 1",
+    exact=RaceCount(3, 9),
+    sigrace=RaceCount(2, 5),
+    reenact=RaceCount(1, 1),
+    unreal=0,
+    outcomes={str(Outcome.REPORTED): 5, str(Outcome.LOG_FULL): 4},
+    first_race=FirstRace(300, 30, 0),
+)
+VERDICT = Verdict("fft", ("8",), 100, True, frozenset({("a", "b")}), frozenset({("a", "b")}))
+HARDWARE = HardwareRun(100, 150, 10, 400, 20, "")
+
+
+@cache
+def _figures() -> Figures:
+    """Threads that store all over the memory."""
+    program, random = ThreadProgram(2), Random(1)
+    for _ in range(400):
+        program.store(random.randrange(2), random.randrange(0, 1 << 26, 4), instructions=50)
+    return make_figures(Execution(program.trace()), SigraceParams())
+
+
+def result(program: str = "fft", **parts: Any) -> ProgramResult:
+    """Result of a program, some of whose parts are given."""
+    defaults = {
+        "figures": _figures(),
+        "existing": EXISTING,
+        "injected": (INJECTED,),
+        "verdict": VERDICT._replace(name=program),
+        "hardware": HARDWARE,
+    }
+    return ProgramResult(program, **defaults | parts)
