@@ -104,7 +104,7 @@ def command(
     _print(report_console(json_file), tables, result["provenance"], result["not_for"])
     write_json(json_file, result)
     if html_file is not None:
-        from racetrap.fpga.cost.page import html_page  # brings in the templates: slow
+        from racetrap.presenters.cost_page import html_page  # brings in the templates: slow
 
         Path(html_file).write_text(html_page(tables, command_line()), encoding="utf-8")
     if problems := [problem for table in tables for problem in table.problems]:

@@ -1,15 +1,15 @@
 """The examples of the manual on the host client run as they are, on virtual boards."""
 
 import re
-from pathlib import Path
 
 import pytest
 
 from racetrap.fpga.boards.table import board_params, find_board
+from tests.support import REPOSITORY
 from tests.support.fpga.sigrace_device import sigrace_device
 from tests.support.fpga.virtual_device import on_terminal, scord_device
 
-ROOT = Path(__file__).parents[2]
+ROOT = REPOSITORY
 EXAMPLES = re.findall(
     r"```python\n(.*?)```", (ROOT / "docs" / "host-client.md").read_text(), re.DOTALL
 )

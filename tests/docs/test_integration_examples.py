@@ -3,7 +3,6 @@
 import json
 import re
 import subprocess
-from pathlib import Path
 
 import pytest
 import yaml  # comes with Dask
@@ -12,8 +11,9 @@ from racetrap.generators.artefacts import generate
 from racetrap.generators.fusesoc import core_name
 from racetrap.generators.presets import PRESETS, with_settings
 from racetrap.sim.cosim.verilator.tools import tool_environment
+from tests.support import REPOSITORY
 
-EXAMPLES = Path(__file__).parents[2] / "docs" / "examples" / "integration"
+EXAMPLES = REPOSITORY / "docs" / "examples" / "integration"
 
 
 @pytest.fixture(scope="module", params=["scord", "sigrace"])

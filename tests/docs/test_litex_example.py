@@ -2,15 +2,15 @@
 
 import importlib.util
 import sys
-from pathlib import Path
 
 import pytest
 
 from racetrap.generators.description import describe
 from racetrap.generators.presets import PRESETS
 from racetrap.generators.systems import system_of
+from tests.support import REPOSITORY
 
-FOLDER = Path(__file__).parents[2] / "docs" / "examples" / "litex"
+FOLDER = REPOSITORY / "docs" / "examples" / "litex"
 
 
 @pytest.fixture(scope="module")

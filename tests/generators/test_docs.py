@@ -1,14 +1,14 @@
 """The generated pages of the documentation are those that the sources give."""
 
 import re
-from pathlib import Path
 
 import pytest
 
 from racetrap.generators.docs import presets_page, write_pages
 from racetrap.generators.presets import PRESETS, with_settings
+from tests.support import REPOSITORY
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = REPOSITORY / "docs"
 
 
 @pytest.mark.parametrize("page", ["registers-scord.md", "registers-sigrace.md", "presets.md"])

@@ -24,8 +24,8 @@ def small(monkeypatch):
 
 
 @pytest.mark.parametrize("number", range(7))
-def test_case_agrees_and_can_be_repeated(model, small, number):
-    case = Case(model, 1, number)
+def test_case_agrees_and_can_be_repeated(scord_tiny, small, number):
+    case = Case(scord_tiny, 1, number)
     first, again = run_case(case), run_case(case)
     assert first.difference == ""
     assert first.accesses > 100
@@ -34,34 +34,34 @@ def test_case_agrees_and_can_be_repeated(model, small, number):
     )  # fmt: skip
 
 
-def test_cases_differ(model, small):
-    results = [run_case(Case(model, seed, 0)) for seed in (1, 2)]
+def test_cases_differ(scord_tiny, small):
+    results = [run_case(Case(scord_tiny, seed, 0)) for seed in (1, 2)]
     assert results[0].cycles != results[1].cycles
 
 
-def test_difference_is_a_result(model, small, monkeypatch):
+def test_difference_is_a_result(scord_tiny, small, monkeypatch):
     monkeypatch.setattr(FastSim, "step_words", lambda self, bank: _NO_STEPS)
-    result = run_case(Case(model, 1, 0))
+    result = run_case(Case(scord_tiny, 1, 0))
     assert "packets of SM 0 missing" in result.difference
 
 
-def _run(model, accesses):
+def _run(scord_tiny, accesses):
     with ThreadPoolExecutor(2) as pool:
         return list(
             run_cases(
-                run_case, model, seed=1, volume=accesses, pool=pool, width=2,
+                run_case, scord_tiny, seed=1, volume=accesses, pool=pool, width=2,
                 make_observer=Coverage,
             )
         )  # fmt: skip
 
 
-def test_cases_until_enough(model, small):
-    results = _run(model, 1500)
+def test_cases_until_enough(scord_tiny, small):
+    results = _run(scord_tiny, 1500)
     assert sum(result.accesses for result in results) >= 1500
     assert sorted(result.case.number for result in results) == list(range(len(results)))
     assert all(result.observer.counts["launch"] >= 2 for result in results)
 
 
-def test_no_more_cases_after_a_difference(model, small, monkeypatch):
+def test_no_more_cases_after_a_difference(scord_tiny, small, monkeypatch):
     monkeypatch.setattr(FastSim, "step_words", lambda self, bank: _NO_STEPS)
-    assert 1 <= len(_run(model, 10**9)) <= 3
+    assert 1 <= len(_run(scord_tiny, 10**9)) <= 3

@@ -19,8 +19,8 @@ def small(monkeypatch):
 
 
 @pytest.mark.parametrize("number", range(2 * len(KNOBS)))
-def test_case_agrees_and_can_be_repeated(model, small, number):
-    case = Case(model, 1, number)
+def test_case_agrees_and_can_be_repeated(sigrace_tiny, small, number):
+    case = Case(sigrace_tiny, 1, number)
     first, again = run_case(case), run_case(case)
     assert first.difference == ""
     assert first.events > 1000
@@ -38,10 +38,10 @@ def test_case_agrees_and_can_be_repeated(model, small, number):
         (RdmSoftware, "log", "Conflict log must have"),
     ],
 )
-def test_difference_is_a_result(model, small, monkeypatch, kind, method, sentence):
+def test_difference_is_a_result(sigrace_tiny, small, monkeypatch, kind, method, sentence):
     real = getattr(kind, method)
     monkeypatch.setattr(kind, method, lambda self, *arguments: real(self, *arguments)[:0])
-    assert sentence in run_case(Case(model, 1, 0)).difference
+    assert sentence in run_case(Case(sigrace_tiny, 1, 0)).difference
 
 
 def _flip(monkeypatch, bit):
@@ -56,22 +56,22 @@ def _flip(monkeypatch, bit):
     monkeypatch.setattr(FastSim, "core_words", core_words)
 
 
-def test_a_wrong_field_is_named(model, small, monkeypatch):
-    places = {name: offset for name, offset, _ in model.params.core_step_layout.flat()}
+def test_a_wrong_field_is_named(sigrace_tiny, small, monkeypatch):
+    places = {name: offset for name, offset, _ in sigrace_tiny.params.core_step_layout.flat()}
     _flip(monkeypatch, places["saturated"])
-    difference = run_case(Case(model, 1, 0)).difference
+    difference = run_case(Case(sigrace_tiny, 1, 0)).difference
     assert difference.startswith("Core 0, context 0: step differs: saturated must be 0, not 1;")
 
 
-def test_a_wrong_bit_outside_fields(model, small, monkeypatch):
-    layout = model.params.core_step_layout
+def test_a_wrong_bit_outside_fields(sigrace_tiny, small, monkeypatch):
+    layout = sigrace_tiny.params.core_step_layout
     assert layout.width % 32, "The last word must have bits to spare"
     _flip(monkeypatch, layout.width)
-    assert "in every bit outside fields" in run_case(Case(model, 1, 0)).difference
+    assert "in every bit outside fields" in run_case(Case(sigrace_tiny, 1, 0)).difference
 
 
-def test_cases_until_enough(model, small):
+def test_cases_until_enough(sigrace_tiny, small):
     with ThreadPoolExecutor(2) as pool:
-        results = list(run_cases(run_case, model, seed=1, volume=3000, pool=pool, width=2))
+        results = list(run_cases(run_case, sigrace_tiny, seed=1, volume=3000, pool=pool, width=2))
     assert sum(result.events for result in results) >= 3000
     assert not any(result.difference for result in results)

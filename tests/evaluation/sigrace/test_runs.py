@@ -11,11 +11,9 @@ from racetrap.evaluation.sigrace import hardware, runs
 from racetrap.evaluation.sigrace.execution import Execution
 from racetrap.evaluation.sigrace.hardware import run_hardware
 from racetrap.evaluation.sigrace.runs import Job, gather, jobs_of, run_job, run_jobs
-from racetrap.generators.presets import find_preset
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.sim.cosim.fast.build import FastModel
-from racetrap.sim.cosim.systems import build_fast
 from racetrap.sim.cosim.verilator.mismatch import Mismatch
 from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.cpu.random_run import random_run
@@ -23,11 +21,6 @@ from tests.support.sigrace.programs import ThreadProgram
 from tests.support.sigrace.results import EXISTING, HARDWARE, INJECTED, VERDICT, result
 
 PARAMS = SigraceParams(cores=4, threads=4)
-
-
-@pytest.fixture(scope="module")
-def model() -> FastModel[SigraceParams]:
-    return build_fast("sigrace-tiny", find_preset("sigrace-tiny").params)
 
 
 def test_a_whole_program() -> None:
@@ -97,36 +90,36 @@ def racy() -> Execution:
     return Execution(program.trace())
 
 
-def test_hardware_finds_what_the_engine_does(model: FastModel[SigraceParams]) -> None:
-    run = run_hardware(model, racy(), 1)
+def test_hardware_finds_what_the_engine_does(sigrace_tiny: FastModel[SigraceParams]) -> None:
+    run = run_hardware(sigrace_tiny, racy(), 1)
     assert run.difference == ""
     assert (run.messages, run.races) == (2, 1)
     assert run.steps > run.events > 5
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_hardware_on_random_programs(model: FastModel[SigraceParams], seed: int) -> None:
+def test_hardware_on_random_programs(sigrace_tiny: FastModel[SigraceParams], seed: int) -> None:
     execution = Execution(random_run(seed, threads=2, events=100))
-    run = run_hardware(model, execution, seed)
+    run = run_hardware(sigrace_tiny, execution, seed)
     assert run.difference == ""
-    expected = Sigrace(model.params).run(execution.trace)
+    expected = Sigrace(sigrace_tiny.params).run(execution.trace)
     assert run.races == len(expected.races)
 
 
 def test_hardware_that_differs(
-    model: FastModel[SigraceParams], monkeypatch: pytest.MonkeyPatch
+    sigrace_tiny: FastModel[SigraceParams], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def differs(*_: object) -> None:
         raise Mismatch("Step 3 must be a push")
 
     monkeypatch.setattr(hardware, "run_program", differs)
-    assert run_hardware(model, racy(), 1).difference == "Step 3 must be a push"
+    assert run_hardware(sigrace_tiny, racy(), 1).difference == "Step 3 must be a push"
 
 
 def test_engine_that_differs(
-    model: FastModel[SigraceParams], monkeypatch: pytest.MonkeyPatch
+    sigrace_tiny: FastModel[SigraceParams], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expected = hardware.detect(racy(), model.params)
+    expected = hardware.detect(racy(), sigrace_tiny.params)
     other = replace(expected, races=[])
     monkeypatch.setattr(hardware, "detect", lambda *_: other)
-    assert "with 0 races, not one with 1" in run_hardware(model, racy(), 1).difference
+    assert "with 0 races, not one with 1" in run_hardware(sigrace_tiny, racy(), 1).difference

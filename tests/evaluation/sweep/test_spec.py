@@ -1,7 +1,6 @@
 """Specs of sweeps: what is read, and the sentence for every rule that is broken."""
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -9,10 +8,11 @@ from racetrap.evaluation.sweep.parameters import ALIASES, resolve
 from racetrap.evaluation.sweep.sections import SpecError
 from racetrap.evaluation.sweep.spec import CostSpec, QualitySpec, read_spec
 from racetrap.generators.presets import PRESETS
+from tests.support import REPOSITORY
 from tests.support.pages.sweep_specs import SMALL, read, write
 
 _SIGRACE = 'name = "s"\npreset = "sigrace"\n[grid]\nk = [4, 8]\n[quality]\nworkloads = ["fft"]\n'
-_EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
+_EXAMPLES = REPOSITORY / "docs" / "examples"
 
 
 def test_defaults(tmp_path):

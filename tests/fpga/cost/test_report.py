@@ -4,9 +4,9 @@ import json
 
 from racetrap.fpga.cost.columns import cell_text, columns_of
 from racetrap.fpga.cost.limits import limits
-from racetrap.fpga.cost.page import html_page
 from racetrap.fpga.cost.provenance import provenance
 from racetrap.fpga.cost.report import to_json
+from racetrap.presenters.cost_page import html_page
 from tests.support.pages.cost_tables import cost_table
 
 

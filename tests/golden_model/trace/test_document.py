@@ -1,7 +1,6 @@
 """The page on trace files agrees with the code."""
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -9,11 +8,12 @@ from racetrap.golden_model.events import EventKind
 from racetrap.golden_model.trace import Rule, read_trace
 from racetrap.golden_model.trace.container.container import MAGIC
 from racetrap.golden_model.trace.threads.events import MemoryOrder, SyncClass, ThreadEventKind
+from tests.support import REPOSITORY
 
 
 @pytest.fixture
 def page():
-    return (Path(__file__).parents[3] / "docs" / "trace-format.md").read_text(encoding="utf-8")
+    return (REPOSITORY / "docs" / "trace-format.md").read_text(encoding="utf-8")
 
 
 def test_every_rule_is_explained_once(page):

@@ -17,13 +17,14 @@ from racetrap.sim.cosim.scord.random_events import random_events
 from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
 from racetrap.sim.gpu.suites.micro.program import program_region
 from racetrap.sim.gpu.suites.micro.scheduler import FIXED_SCHEDULES, Placement, run
+from tests.support import REPOSITORY
 from tests.support.fpga.sigrace_device import sigrace_device
 from tests.support.fpga.virtual_device import Fault, core_device, on_terminal, scord_device
 
 _BOARD = "ulx3s-85f"
 #: Boards that have the same configurations.
 _TWINS = "ulx3s-85f or ecpix5-85"
-_EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+_EXAMPLES = REPOSITORY / "docs" / "examples"
 _TAKE_TURNS = ("--environment", "multiplex")
 
 

@@ -10,8 +10,9 @@ import pytest
 from racetrap.golden_model.events import EventKind
 from racetrap.golden_model.trace import is_binary, read_trace
 from racetrap.sim.gpu.launch.nvrtc import compile_cuda, has_nvrtc
+from tests.support import REPOSITORY
 
-_EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+_EXAMPLES = REPOSITORY / "docs" / "examples"
 _LAUNCH = _EXAMPLES / "handover.toml"
 _NEEDS_NVRTC = pytest.mark.skipif(not has_nvrtc(), reason="needs the optional extra cuda")
 

@@ -11,8 +11,9 @@ from racetrap.cli import cli
 from racetrap.commands import simulate_threads as thread_simulation
 from racetrap.sim.cosim.verilator.mismatch import Mismatch
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
+from tests.support import REPOSITORY
 
-_EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+_EXAMPLES = REPOSITORY / "docs" / "examples"
 _RACY, _CLEAN = _EXAMPLES / "unlocked-sum.trace", _EXAMPLES / "locked-sum.trace"
 #: Three threads take turns on two cores.
 _TINY = ("sigrace-tiny", "--environment", "multiplex")

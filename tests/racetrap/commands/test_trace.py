@@ -1,11 +1,11 @@
 """`racetrap trace`: what it says of a file, and conversion between the forms."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from racetrap.golden_model.trace import is_binary, read_trace
+from tests.support import REPOSITORY
 
 
 def test_info(racetrap, racy, tmp_path):
@@ -68,7 +68,7 @@ def test_folder_that_is_not_there(racetrap, racy, tmp_path):
     assert "No such file or directory" in result.stderr
 
 
-_EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+_EXAMPLES = REPOSITORY / "docs" / "examples"
 
 
 def test_info_of_threads(racetrap, tmp_path):

@@ -1,7 +1,5 @@
 """The page on the programs, and the counts on it."""
 
-from pathlib import Path
-
 from racetrap.golden_model.trace.threads.events import (
     MemoryOrder,
     SyncClass,
@@ -15,9 +13,10 @@ from racetrap.sim.cpu.program_profile import Profile, profile
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
 from racetrap.sim.cpu.programs.small_programs import SMALL_PROGRAMS
 from racetrap.sim.cpu.verdicts import Verdict
+from tests.support import REPOSITORY
 
 _KIND = ThreadEventKind
-_PAGE = Path(programs_page.__file__).parents[2] / "docs" / "programs.md"
+_PAGE = REPOSITORY / "docs" / "programs.md"
 
 
 def test_profile_counts_by_hand():

@@ -2,21 +2,18 @@
 
 import pytest
 
-from racetrap.generators.presets import find_preset
 from racetrap.golden_model.scord.params import Region
 from racetrap.sim.cosim.scord.fast_library import Timing
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
-from racetrap.sim.cosim.systems import build_fast
 
 _WATCHDOG = 5_000
 
 
-@pytest.fixture(scope="session")
-def model():
-    """The preset for tests."""
-    return build_fast("scord-tiny", find_preset("scord-tiny").params)
+@pytest.fixture
+def model(scord_tiny):
+    return scord_tiny
 
 
 @pytest.fixture

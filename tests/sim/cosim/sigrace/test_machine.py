@@ -9,17 +9,11 @@ from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.sim.cosim.sigrace.fast_library import Timing
 from racetrap.sim.cosim.sigrace.machine import run_program
-from racetrap.sim.cosim.systems import build_fast
 from racetrap.sim.cosim.verilator.mismatch import Mismatch
 from tests.support.threads.random_traces import random_thread_trace
 
 _PARAMS = SIGRACE_PRESETS["sigrace-tiny"].params
 _THREADS = Environment("multiplex", quantum=40, seed=3)
-
-
-@pytest.fixture(scope="module")
-def model():
-    return build_fast("sigrace-tiny", _PARAMS)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -4,16 +4,16 @@ import json
 import logging
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from racetrap.sim.cosim.verilator import compiled
 from racetrap.sim.cosim.verilator.build_cache import BuildError
+from tests.support import REPOSITORY
 
 pytestmark = pytest.mark.xdist_group("compiled")
 
-_TESTS = Path(__file__).parents[1] / "golden_model" / "scord"
+_TESTS = REPOSITORY / "tests" / "golden_model" / "scord"
 
 #: Prints one JSON document: whether the model is compiled, and all that it found in random runs.
 _RUNS = """

@@ -1,7 +1,6 @@
 """Switches, sizes and checked results of a workload."""
 
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,8 +15,9 @@ from racetrap.sim.gpu.workloads.base import (
     check_resident,
 )
 from racetrap.sim.gpu.workloads.registry import WORKLOADS
+from tests.support import REPOSITORY
 
-PAGE = Path(__file__).parents[4] / "docs" / "workloads.md"
+PAGE = REPOSITORY / "docs" / "workloads.md"
 
 
 def make(found, masks):

@@ -1,7 +1,5 @@
 """The page on the suite is what the suite gives, and explains every difference."""
 
-from pathlib import Path
-
 import pytest
 
 from racetrap.golden_model.events import Space
@@ -9,8 +7,9 @@ from racetrap.sim.gpu.suites.concurrency.case import INTER_BLOCK, NONE, Case
 from racetrap.sim.gpu.suites.concurrency.cases import CASES
 from racetrap.sim.gpu.suites.concurrency.docs import remarks, suite_page
 from racetrap.sim.gpu.suites.concurrency.runner import Outcome
+from tests.support import REPOSITORY
 
-PAGE = Path(__file__).parents[4] / "docs" / "concurrency-suite.md"
+PAGE = REPOSITORY / "docs" / "concurrency-suite.md"
 COMMAND = "python -m racetrap.sim.gpu.suites.concurrency.docs docs/concurrency-suite.md"
 
 pytestmark = pytest.mark.xdist_group("concurrency")

@@ -32,4 +32,4 @@ def html_page(tables: Sequence[CostTable], command: str) -> str:
         "command": command,
         "text": cell_text,
     }
-    return render(Path(__file__).with_name("page.html"), values)
+    return render(Path(__file__).with_name("cost_page.html"), values)

@@ -1,0 +1,18 @@
+"""What many tests simulate: the small systems as shared libraries, each built once."""
+
+import pytest
+
+from racetrap.generators.presets import find_preset
+from racetrap.sim.cosim.systems import build_fast
+
+
+@pytest.fixture(scope="session")
+def scord_tiny():
+    """ScoRD's preset for tests."""
+    return build_fast("scord-tiny", find_preset("scord-tiny").params)
+
+
+@pytest.fixture(scope="session")
+def sigrace_tiny():
+    """SigRace's preset for tests."""
+    return build_fast("sigrace-tiny", find_preset("sigrace-tiny").params)
