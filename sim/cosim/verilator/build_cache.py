@@ -48,7 +48,7 @@ class BuildError(RuntimeError):
 def cache_folder() -> Path:
     """``$RACETRAP_CACHE``, or ``build`` in the checkout."""
     named = os.environ.get("RACETRAP_CACHE")
-    return Path(named) if named else Path(racetrap.sim.__path__[0]).parent / "build"
+    return Path(named) if named else Path(racetrap.sim.__path__[0]).resolve().parent / "build"
 
 
 def source_hash(more: Iterable[Path] = ()) -> str:
