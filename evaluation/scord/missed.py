@@ -79,7 +79,7 @@ def _words(trace: Trace, number: int) -> set[int]:
     """Word addresses that an access touches."""
     event = trace.events[number]
     first = int(event["first_lane"])
-    addresses = trace.lanes["address"][first : first + int(event["lane_mask"]).bit_count()]
+    addresses = trace.lanes["address"][first : first + int(event["mask"]).bit_count()]
     last = int(event["size"]) - 1
     return {
         word

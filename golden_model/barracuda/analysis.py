@@ -199,7 +199,7 @@ class KernelAnalysis(ABC):
 def _steps(kernel: Kernel, rows: np.ndarray) -> Iterator[Step]:
     """The events of some rows, made block-wise: single elements of arrays are slow."""
     events = kernel.events[rows]
-    mask = np.where(events["lane_mask"] != 0, events["lane_mask"], np.uint32(ALL_LANES))
+    mask = np.where(events["mask"] != 0, events["mask"], np.uint32(ALL_LANES))
     columns = [events[name].tolist() for name in ("kind", "op", "scope", "success_mask")]
     accesses = rows[events["kind"] <= EventKind.ATOMIC]
     places = iter(sync_keys(kernel, accesses).tolist())

@@ -92,7 +92,7 @@ class _Lookup:
         self._time = pairs.first
         self._warp = kernel.warp[pairs.first].astype(np.int64)
         self._own_warp = kernel.warp[pairs.second].astype(np.int64)
-        mask = kernel.events["lane_mask"][pairs.first].astype(np.int64)
+        mask = kernel.events["mask"][pairs.first].astype(np.int64)
         # Any lane of an instruction stands for all; 2**k has k+1 bits.
         self._lane = np.frexp((mask & -mask).astype(np.float64))[1].astype(np.int64) - 1
 

@@ -98,7 +98,7 @@ class Kernel:
         self.warp_block = np.repeat(np.arange(len(rows)), self.warp_count)
         self.live = np.full(len(self.warp_block), ALL_LANES, dtype=np.int64)
         self.live[self.first_warp + self.warp_count - 1] = np.where(
-            placed["lane_mask"] != 0, placed["lane_mask"], ALL_LANES
+            placed["mask"] != 0, placed["mask"], ALL_LANES
         )
 
         key = (events["sm"].astype(np.int64) * _SLOT_SPAN + events["slot"]) * len(events)
@@ -132,12 +132,12 @@ class Kernel:
 
     def mask(self, row: int) -> int:
         """Lanes of a warp's event."""
-        return int(self.events["lane_mask"][row]) or ALL_LANES
+        return int(self.events["mask"][row]) or ALL_LANES
 
     def lane_slice(self, row: int) -> slice:
         """Records of ``lanes`` that belong to an access."""
         first = int(self.events["first_lane"][row]) - self.first_lane
-        return slice(first, first + int(self.events["lane_mask"][row]).bit_count())
+        return slice(first, first + int(self.events["mask"][row]).bit_count())
 
     def space_base(self, row: int) -> int:
         """What is added to an access's addresses to tell memories and blocks apart."""

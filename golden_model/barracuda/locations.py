@@ -42,7 +42,7 @@ class Lanes:
     def __init__(self, kernel: Kernel, rows: np.ndarray) -> None:
         self._kernel = kernel
         self.rows = rows
-        self._masks = kernel.events["lane_mask"][rows]
+        self._masks = kernel.events["mask"][rows]
         bits = np.unpackbits(self._masks.astype("<u4").view(np.uint8).reshape(-1, 4), axis=1)
         self.counts = bits.sum(axis=1, dtype=np.int64)
 

@@ -78,7 +78,7 @@ def _in_order(kernel: Kernel) -> np.ndarray:
 def neighbours(kernel: Kernel) -> Neighbours:
     """Fences next to the accesses of a kernel, as they ran."""
     events, count = kernel.events, len(kernel.events)
-    mask = np.where(events["lane_mask"] != 0, events["lane_mask"], np.uint32(ALL_LANES))
+    mask = np.where(events["mask"] != 0, events["mask"], np.uint32(ALL_LANES))
     before, after = (np.zeros(count, dtype=np.uint8) for _ in range(2))
     named = np.zeros(count, dtype=bool)
     access_pcs = np.unique(events["pc"][kernel.accesses])

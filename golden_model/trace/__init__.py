@@ -6,7 +6,6 @@ from racetrap.golden_model.trace.files import (
     read_gpu_trace,
     read_thread_trace,
     read_trace,
-    text_of,
 )
 from racetrap.golden_model.trace.gpu.trace import Trace
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
@@ -20,5 +19,4 @@ __all__ = [
     "read_gpu_trace",
     "read_thread_trace",
     "read_trace",
-    "text_of",
 ]

@@ -6,7 +6,7 @@ import importlib
 
 import click
 
-from racetrap.golden_model.trace import ThreadTrace, Trace, is_binary, read_trace, text_of
+from racetrap.golden_model.trace import ThreadTrace, Trace, is_binary, read_trace
 from racetrap.presenters.output import input_errors, json_option, report_console, write_json
 from racetrap.presenters.trace_summary import print_summary, trace_summary
 
@@ -76,7 +76,7 @@ def convert(source: str, target: str, form: str | None, compress: bool) -> None:
         if target == "-":
             if form == "binary" or compress:
                 raise ValueError("Form on standard output must be text, not binary")
-            click.echo(text_of(trace), nl=False)
+            click.echo("\n".join(trace.lines()))
         else:
             other = "text" if is_binary(source) and not compress else "binary"
             _write(trace, target, form or other, compress)

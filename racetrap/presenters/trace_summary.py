@@ -10,8 +10,11 @@ from rich.console import Console
 
 from racetrap.golden_model.events import EventKind
 from racetrap.golden_model.trace import ThreadTrace, Trace, is_binary
-from racetrap.golden_model.trace.threads.events import ThreadEventKind
-from racetrap.golden_model.trace.threads.records import SIZED_KINDS
+from racetrap.golden_model.trace.threads.events import (
+    ACCESS_KINDS,
+    ATOMIC_KINDS,
+    ThreadEventKind,
+)
 from racetrap.presenters.output import print_table
 
 __all__ = ["print_summary", "trace_summary"]
@@ -21,7 +24,7 @@ def trace_summary(trace_file: str, trace: Trace | ThreadTrace) -> dict[str, Any]
     """Plain data about a trace that has been read from ``trace_file``, or written to it."""
     kinds: type[EventKind | ThreadEventKind]
     if isinstance(trace, ThreadTrace):
-        accessing = np.isin(trace.events["kind"], list(SIZED_KINDS))
+        accessing = np.isin(trace.events["kind"], list(ACCESS_KINDS | ATOMIC_KINDS))
         kinds, addresses = ThreadEventKind, trace.events["address"][accessing]
         instructions = int(trace.events["instructions"].sum(dtype=np.uint64))
         numbers = {"instructions": instructions, "accesses": len(addresses)}

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from racetrap.golden_model.trace.threads.events import ThreadEventKind
-from racetrap.golden_model.trace.threads.records import THREAD_DTYPE
+from racetrap.golden_model.trace.threads.schema import THREAD_DTYPE
 from racetrap.sim.cpu.raw import RawStream
 
 __all__ = ["interleave"]

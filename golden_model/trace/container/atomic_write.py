@@ -1,4 +1,4 @@
-"""Writing a file so that it is either the old one or the whole new one."""
+"""File writing that leaves either the old file or the whole new one."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-__all__ = ["replacing"]
+__all__ = ["atomic_write"]
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """File that takes the place of ``path`` when all is written.
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Open a file that replaces ``path`` when all of it is written.
 
     The old file stays whole until then: the trace being written may be mapped from it.
     """

@@ -1,22 +1,23 @@
-"""Columns of records from Python numbers, refusing what does not fit (rule 8)."""
+"""Records from Python numbers, refusing what does not fit (rule 8)."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from racetrap.golden_model.trace.container.rules import Rule, TraceError
+from racetrap.golden_model.trace.container.rules import Rule, TraceError, Where
+from racetrap.golden_model.trace.container.schema import EventSchema
 
-__all__ = ["fill"]
+__all__ = ["event_records", "fill"]
 
 #: Code in ``array`` of an unsigned field of so many bytes.
 _ARRAY_CODES = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 
-def fill(target: np.ndarray, name: str, values: list[Any], where: Callable[[int], str]) -> None:
+def fill(target: np.ndarray, name: str, values: list[Any], where: Where) -> None:
     """Fill one field of all records; ``array`` refuses what does not fit, NumPy may wrap.
 
     Parameters
@@ -28,7 +29,7 @@ def fill(target: np.ndarray, name: str, values: list[Any], where: Callable[[int]
     values : list of int
         A value for each record.
     where : callable
-        Name of the place of a record, from its number.
+        Place of a record, from its number.
 
     Raises
     ------
@@ -50,3 +51,21 @@ def fill(target: np.ndarray, name: str, values: list[Any], where: Callable[[int]
                     f"Field {name} must be a whole number below {limit:#x}, not {value!r}",
                 ) from None
         raise
+
+
+def event_records(
+    schema: EventSchema, events: Sequence[Any], where: Where, **computed: list[int]
+) -> np.ndarray:
+    """Records of events: every column that is a field of theirs, or is in ``computed``.
+
+    Raises
+    ------
+    TraceError
+        If a value is no whole number of its column's width.
+    """
+    records = np.zeros(len(events), dtype=schema.tables[0])
+    for number, name in enumerate(schema.event._fields):
+        if name in records.dtype.fields:
+            values = computed.get(name)
+            fill(records, name, values or [event[number] for event in events], where)
+    return records

@@ -1,4 +1,4 @@
-"""Binary form of any trace: a prefix, a JSON header, and what the header's system says follows."""
+"""Binary form of any trace: a prefix, a JSON header, and records of the header's system."""
 
 from __future__ import annotations
 
@@ -45,6 +45,27 @@ class Container(NamedTuple):
     header: dict[str, Any]
     counts: tuple[int, int]
     body: np.ndarray
+
+    def tables(self, *records: np.dtype) -> list[np.ndarray]:
+        """Records after the header, mapped: a table of each type, with the prefix's counts.
+
+        Raises
+        ------
+        TraceError
+            Unless just these tables follow the header.
+        """
+        sizes = [
+            record.itemsize * count for record, count in zip(records, self.counts, strict=False)
+        ]
+        self.check_length(sum(sizes))
+        parts = np.split(self.body, np.cumsum(sizes)[:-1])
+        return [
+            part.view(record).view(np.ndarray) for part, record in zip(parts, records, strict=True)
+        ]
+
+    def place_of_record(self, row: int) -> str:
+        """Place of an event, from its number; of the whole trace, from -1."""
+        return f"{self.place}, event record {row}" if row >= 0 else self.place
 
     def check_length(self, expected: int) -> None:
         """Raise ``TraceError`` unless ``expected`` bytes follow the header."""
@@ -124,8 +145,8 @@ def open_container(path: Path) -> Container:
 def write_container(
     file: IO[bytes],
     header: dict[str, Any],
-    counts: tuple[int, int],
-    body: Iterable[bytes | memoryview],
+    counts: tuple[int, ...],
+    body: Iterable[bytes],
 ) -> None:
     """Write a binary trace; ``ValueError`` if its header is too long for it.
 

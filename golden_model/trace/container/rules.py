@@ -1,4 +1,4 @@
-"""Rules that traces obey, and what a breach of one is.
+"""Rules that traces obey, and violations of them.
 
 The rules are explained, with the same numbers, in ``docs/trace-format.md``.
 """
@@ -11,7 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Breach", "Rule", "TraceError", "check_breaches"]
+__all__ = ["Rule", "RuleViolation", "TraceError", "Where", "check_rules", "violation"]
+
+#: Place of an event, from its number, for error messages; of the whole trace, from -1.
+Where = Callable[[int], str]
 
 
 class Rule(IntEnum):
@@ -53,12 +56,17 @@ class Rule(IntEnum):
     COLLECT = 34
 
 
-class Breach(NamedTuple):
-    """Events (by number) that break a rule, and what to say about one of them."""
+class RuleViolation(NamedTuple):
+    """Events (by number, the first one first) that break a rule, and the sentence about one."""
 
     rule: Rule
     rows: np.ndarray
     describe: Callable[[int], str]
+
+
+def violation(rule: Rule, broken: np.ndarray, describe: Callable[[int], str]) -> RuleViolation:
+    """Violation by the events for which ``broken`` is true."""
+    return RuleViolation(rule, np.flatnonzero(broken), describe)
 
 
 class TraceError(ValueError):
@@ -81,17 +89,17 @@ class TraceError(ValueError):
         self.sentence = sentence
 
 
-def check_breaches(breaches: Iterable[Breach], where: Callable[[int], str]) -> None:
+def check_rules(violations: Iterable[RuleViolation], where: Where) -> None:
     """Raise ``TraceError`` for the first event that breaks the first broken rule.
 
     Parameters
     ----------
-    breaches : iterable of Breach
-        Each rule in turn: a later one may rely on those before it.
+    violations : iterable of RuleViolation
+        Of each rule in turn: a later one may rely on those before it.
     where : callable
-        Name of the place of an event, from its number.
+        Place of an event, from its number.
     """
-    for rule, rows, describe in breaches:
+    for rule, rows, describe in violations:
         if len(rows):
             row = int(rows[0])
             raise TraceError(where(row), rule, describe(row))

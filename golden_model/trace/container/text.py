@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from racetrap.golden_model.trace.container.rules import Rule, TraceError
 
-__all__ = ["FIRST_LINE", "NUMBER", "LineError", "TextFile", "assignments", "open_text",
-           "provenance_lines", "read_number"]  # fmt: skip
+__all__ = [
+    "FIRST_LINE", "NUMBER", "LineError", "TextFile", "assignments", "open_text", "read_number",
+]  # fmt: skip
 
 #: First line of every text trace: what it is, and the version of the form.
 FIRST_LINE = "racetrap-trace 2"
@@ -49,6 +50,10 @@ class TextFile(NamedTuple):
     header: dict[str, Any]
     lines: list[tuple[int, str]]
 
+    def place_of_event(self, row: int) -> str:
+        """Place of an event, from its number; of the whole trace, from -1."""
+        return f"{self.place}, line {self.lines[row][0]}" if row >= 0 else self.place
+
 
 def read_number(text: str) -> int:
     """Number of a text form, or ``LineError``."""
@@ -68,18 +73,6 @@ def assignments(words: list[str]) -> dict[str, int]:
             raise LineError(Rule.TEXT, f"Field {name} must be given once, not again")
         values[name] = read_number(value)
     return values
-
-
-def provenance_lines(
-    source: str, seed: int | None, locations: Mapping[int, str], events: int
-) -> Iterator[str]:
-    """Header lines that all traces have."""
-    yield f"source {json.dumps(source, ensure_ascii=False)}"
-    if seed is not None:
-        yield f"seed {seed}"
-    for pc, place in sorted(locations.items()):
-        yield f"{_LOCATION} {pc:#x} {json.dumps(place, ensure_ascii=False)}"
-    yield f"events {events}"
 
 
 def _header_value(word: str, rest: str) -> Any:

@@ -1,4 +1,4 @@
-"""Rule 24: IF, ELSE and FI of each warp nest, checked with array operations.
+"""Rule 24: nesting of IF, ELSE and FI of each warp, by array operations.
 
 In a legal trace the depth of nesting at an event is a running sum over its warp, and the events
 of one depth of one warp are IF, ELSE, FI over and over; so after one sort by warp and depth all
@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from racetrap.golden_model.events import EventKind
-from racetrap.golden_model.trace.container.rules import Breach, Rule
+from racetrap.golden_model.trace.container.rules import Rule, RuleViolation
 
-__all__ = ["divergence_breach"]
+__all__ = ["divergence_violation"]
 
 #: More slots and warp slots than an SM can have: makes one key of an SM, or block, and a slot.
 _SLOT_SPAN = _WARP_SPAN = 256
@@ -46,11 +46,11 @@ def _by_warp(events: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return rows[by_warp], warp[by_warp]
 
 
-def divergence_breach(events: np.ndarray) -> Breach:
+def divergence_violation(events: np.ndarray) -> RuleViolation:
     """First event that breaks rule 24, if there is one."""
     rows, warp = _by_warp(events)
     if not len(rows):
-        return Breach(Rule.DIVERGENCE, rows, lambda row: "")
+        return RuleViolation(Rule.DIVERGENCE, rows, lambda row: "")
     step = (events["kind"][rows] - np.uint8(EventKind.IF)).astype(np.int64)
     change = _DEPTH_CHANGE[step]
     total = np.cumsum(change)
@@ -59,7 +59,7 @@ def divergence_breach(events: np.ndarray) -> Breach:
     depth = total - (total - change)[first] + (step == _FI)
     order = np.lexsort((rows, depth, warp))
     rows, warp, step, depth = rows[order], warp[order], step[order], depth[order]
-    mask = events["lane_mask"][rows]
+    mask = events["mask"][rows]
 
     follows = np.zeros(len(rows), dtype=bool)
     follows[1:] = (warp[1:] == warp[:-1]) & (depth[1:] == depth[:-1])
@@ -70,7 +70,7 @@ def divergence_breach(events: np.ndarray) -> Breach:
     strangers = (step == _FI) & follows & (mask & ~sides != 0)
     broken = np.flatnonzero(alone | overlap | strangers)
     if not len(broken):
-        return Breach(Rule.DIVERGENCE, broken, lambda row: "")
+        return RuleViolation(Rule.DIVERGENCE, broken, lambda row: "")
     at = broken[rows[broken].argmin()]
     name = EventKind(events["kind"][rows[at]]).name
     if alone[at]:
@@ -79,4 +79,4 @@ def divergence_breach(events: np.ndarray) -> Breach:
         sentence = f"Lanes of ELSE must be others than those of IF, not {mask[at]:#x} again"
     else:
         sentence = f"Lanes of FI must be lanes of IF or ELSE ({sides[at]:#x}), not {mask[at]:#x}"
-    return Breach(Rule.DIVERGENCE, rows[[at]], lambda row: sentence)
+    return RuleViolation(Rule.DIVERGENCE, rows[[at]], lambda row: sentence)

@@ -1,6 +1,6 @@
-"""Rules 18 to 23: kernels, blocks on slots, and who may act, checked with array operations.
+"""Rules 18 to 23: kernels, blocks on slots, and acting warps, by array operations.
 
-Every life of a block is an interval of event numbers, from its BLOCK_PLACED to its
+The residency of a block is an interval of event numbers, from its BLOCK_PLACED to its
 BLOCK_RETIRED; sorted by slot (or warp slot) and start, overlaps are neighbours and the owner
 of a slot at any time is one binary search away.
 """
@@ -13,22 +13,22 @@ from typing import NamedTuple
 import numpy as np
 
 from racetrap.golden_model.events import EventKind
-from racetrap.golden_model.trace.container.rules import Breach, Rule
-from racetrap.golden_model.trace.gpu.records import USED_FIELDS
+from racetrap.golden_model.trace.container.rules import Rule, RuleViolation
+from racetrap.golden_model.trace.gpu.schema import GPU_SCHEMA
 
-__all__ = ["placement_breaches"]
+__all__ = ["placement_violations"]
 
 #: More slots or warp slots than an SM can have: makes one key of an SM and a slot.
 _SLOT_SPAN = 256
 #: What a warp does, as against a block or the GPU.
-_WARP_KINDS = [kind for kind, used in USED_FIELDS.items() if {"warp", "pc"} <= set(used)]
+_WARP_KINDS = [kind for kind, used in GPU_SCHEMA.used.items() if {"warp", "pc"} <= used]
 
 
 def _key(events: np.ndarray, name: str) -> np.ndarray:
     return events["sm"].astype(np.int64) * _SLOT_SPAN + events[name]
 
 
-class _Lives(NamedTuple):
+class _Residencies(NamedTuple):
     """Intervals sorted by key (SM and slot or warp slot), then by start."""
 
     key: np.ndarray
@@ -36,12 +36,12 @@ class _Lives(NamedTuple):
     end: np.ndarray
 
     @classmethod
-    def sort(cls, key: np.ndarray, start: np.ndarray, end: np.ndarray) -> _Lives:
+    def sort(cls, key: np.ndarray, start: np.ndarray, end: np.ndarray) -> _Residencies:
         order = np.lexsort((start, key))
         return cls(key[order], start[order], end[order])
 
     def owner(self, key: np.ndarray, time: np.ndarray, count: int) -> np.ndarray:
-        """Start of the life that holds ``key`` at ``time``, or -1; ``count`` exceeds all times."""
+        """Start of the residency of ``key`` at ``time``, or -1; ``count`` exceeds all times."""
         if not len(self.key):
             return np.full(len(key), -1)
         found = np.searchsorted(self.key * count + self.start, key * count + time) - 1
@@ -49,11 +49,11 @@ class _Lives(NamedTuple):
         return np.where(holds, self.start[found], -1)
 
 
-def _kernel_breaches(kind: np.ndarray) -> Iterator[Breach]:
+def _kernel_violations(kind: np.ndarray) -> Iterator[RuleViolation]:
     mark = (kind == EventKind.KERNEL_BEGIN) | (kind == EventKind.KERNEL_END)
     marks = np.flatnonzero(mark)
     expected = np.resize([EventKind.KERNEL_BEGIN, EventKind.KERNEL_END], len(marks))
-    yield Breach(
+    yield RuleViolation(
         Rule.KERNEL,
         marks[kind[marks] != expected],
         lambda row: (
@@ -62,21 +62,23 @@ def _kernel_breaches(kind: np.ndarray) -> Iterator[Breach]:
             else "Kernel must begin before it ends, not end first"
         ),
     )
-    yield Breach(
+    yield RuleViolation(
         Rule.KERNEL,
         marks[-1:] if len(marks) % 2 else marks[:0],
         lambda row: "Kernel must end before the trace does, not stay open",
     )
     begins = np.cumsum(kind == EventKind.KERNEL_BEGIN)
     ends = np.cumsum(kind == EventKind.KERNEL_END)
-    yield Breach(
+    yield RuleViolation(
         Rule.KERNEL,
         np.flatnonzero((begins == ends) & ~mark),
-        lambda row: f"Event {EventKind(kind[row]).name.lower()} must be in a kernel, not outside",
+        lambda row: f"Event {GPU_SCHEMA.name(kind[row])} must be in a kernel, not outside",
     )
 
 
-def _slot_breaches(events: np.ndarray, order: np.ndarray, key: np.ndarray) -> Iterator[Breach]:
+def _slot_violations(
+    events: np.ndarray, order: np.ndarray, key: np.ndarray
+) -> Iterator[RuleViolation]:
     """Rules 19 to 21; ``order`` has the placements and retirements by ``key`` and time."""
     kind = events["kind"]
     placed = kind[order] == EventKind.BLOCK_PLACED
@@ -86,45 +88,47 @@ def _slot_breaches(events: np.ndarray, order: np.ndarray, key: np.ndarray) -> It
     def slot(row: int) -> str:
         return f"Slot {events['slot'][row]} of SM {events['sm'][row]}"
 
-    yield Breach(
+    yield RuleViolation(
         Rule.SLOT_FREE,
         np.sort(order[placed & taken]),
         lambda row: f"{slot(row)} must be free when a block is placed, not taken",
     )
-    yield Breach(
+    yield RuleViolation(
         Rule.SLOT_TAKEN,
         np.sort(order[~placed & ~taken]),
         lambda row: f"{slot(row)} must hold a block when one retires, not be free",
     )
     live = np.cumsum(kind == EventKind.BLOCK_PLACED) - np.cumsum(kind == EventKind.BLOCK_RETIRED)
-    yield Breach(
+    yield RuleViolation(
         Rule.ALL_RETIRED,
         np.flatnonzero((kind == EventKind.KERNEL_END) & (live != 0)),
         lambda row: f"Blocks placed must be none when the kernel ends, not {live[row]}",
     )
 
 
-def _warp_lives(events: np.ndarray, lives: _Lives) -> _Lives:
-    """Lives of the warp slots that the blocks take."""
-    count = events["warp_count"][lives.start].astype(np.int64)
-    first = np.repeat(_key(events, "warp")[lives.start], count)
+def _warp_residencies(events: np.ndarray, residencies: _Residencies) -> _Residencies:
+    """Residencies of the warp slots that the blocks take."""
+    count = events["warp_count"][residencies.start].astype(np.int64)
+    first = np.repeat(_key(events, "warp")[residencies.start], count)
     offset = np.arange(len(first)) - np.repeat(np.cumsum(count) - count, count)
-    start, end = np.repeat(lives.start, count), np.repeat(lives.end, count)
-    return _Lives.sort(first + offset, start, end)
+    start, end = np.repeat(residencies.start, count), np.repeat(residencies.end, count)
+    return _Residencies.sort(first + offset, start, end)
 
 
-def _actor_breaches(events: np.ndarray, blocks: _Lives, warps: _Lives) -> Iterator[Breach]:
+def _actor_violations(
+    events: np.ndarray, blocks: _Residencies, warps: _Residencies
+) -> Iterator[RuleViolation]:
     """Rule 23: warps and barriers act only in a block that is there."""
     kind = events["kind"]
-    warp_kinds = np.isin(np.arange(len(EventKind)), _WARP_KINDS)
-    for rows, lives, name in (
+    warp_kinds = GPU_SCHEMA.having(_WARP_KINDS)
+    for rows, residencies, name in (
         (np.flatnonzero(warp_kinds[kind]), warps, "warp"),
         (np.flatnonzero(kind == EventKind.BARRIER), blocks, "slot"),
     ):
         actors = events[rows]
-        owner = lives.owner(_key(actors, name), rows, len(events))
+        owner = residencies.owner(_key(actors, name), rows, len(events))
         stranger = (owner < 0) | (events["slot"][owner] != actors["slot"])
-        yield Breach(
+        yield RuleViolation(
             Rule.PLACED,
             rows[stranger],
             lambda row, name=name: (  # type: ignore[misc]
@@ -134,20 +138,20 @@ def _actor_breaches(events: np.ndarray, blocks: _Lives, warps: _Lives) -> Iterat
         )
 
 
-def placement_breaches(events: np.ndarray) -> Iterator[Breach]:
+def placement_violations(events: np.ndarray) -> Iterator[RuleViolation]:
     """Rules 18 to 23 in turn, the rows ascending."""
     kind = events["kind"]
-    yield from _kernel_breaches(kind)
+    yield from _kernel_violations(kind)
     changes = np.flatnonzero((kind == EventKind.BLOCK_PLACED) | (kind == EventKind.BLOCK_RETIRED))
     key = _key(events[changes], "slot")
     by_key = np.argsort(key, kind="stable")
     order, key = changes[by_key], key[by_key]
-    yield from _slot_breaches(events, order, key)
+    yield from _slot_violations(events, order, key)
     # By now placements and retirements alternate in each slot, and none is left over.
-    blocks = _Lives(key[0::2], order[0::2], order[1::2])
-    warps = _warp_lives(events, blocks)
+    blocks = _Residencies(key[0::2], order[0::2], order[1::2])
+    warps = _warp_residencies(events, blocks)
     overlap = (warps.key[1:] == warps.key[:-1]) & (warps.start[1:] < warps.end[:-1])
-    yield Breach(
+    yield RuleViolation(
         Rule.WARPS_FREE,
         np.sort(warps.start[1:][overlap]),
         lambda row: (
@@ -155,4 +159,4 @@ def placement_breaches(events: np.ndarray) -> Iterator[Breach]:
             f"of SM {events['sm'][row]} must be free when a block is placed, not taken"
         ),
     )
-    yield from _actor_breaches(events, blocks, warps)
+    yield from _actor_violations(events, blocks, warps)

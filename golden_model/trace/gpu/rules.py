@@ -1,44 +1,31 @@
-"""Rules 6 to 17: each event record and its lanes, checked with whole-array operations."""
+"""Rules of GPU traces (6 to 24): event records and lanes, by array operations."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from racetrap.golden_model.events import (
+    ACCESS_KINDS,
     ACCESS_SIZES,
     ATOMIC_SIZES,
     AtomicOp,
     EventKind,
     Geometry,
-    Scope,
-    Space,
     TraceHeader,
 )
-from racetrap.golden_model.trace.container.rules import Breach, Rule, TraceError, check_breaches
-from racetrap.golden_model.trace.gpu.divergence import divergence_breach
-from racetrap.golden_model.trace.gpu.placement import placement_breaches
-from racetrap.golden_model.trace.gpu.records import LANE_DTYPE, USED_FIELDS
+from racetrap.golden_model.trace.container.event_rules import below, field_violations
+from racetrap.golden_model.trace.container.rules import Rule, RuleViolation, violation
+from racetrap.golden_model.trace.gpu.divergence import divergence_violation
+from racetrap.golden_model.trace.gpu.placement import placement_violations
+from racetrap.golden_model.trace.gpu.schema import GPU_SCHEMA, LANE_DTYPE
 
-__all__ = ["check_rules"]
+__all__ = ["rule_violations"]
 
-_PLAIN_KINDS = (EventKind.LOAD, EventKind.STORE)
-_ACCESS_KINDS = (*_PLAIN_KINDS, EventKind.ATOMIC)
 #: Kinds that say nothing without a lane.
-_LANE_KINDS = (*_ACCESS_KINDS, EventKind.IF, EventKind.ELSE)
-#: Fields that only some kinds use.
-_OPTIONAL_FIELDS = sorted(set().union(*USED_FIELDS.values()))
+_LANE_KINDS = ACCESS_KINDS | {EventKind.IF, EventKind.ELSE}
 _BIT_COUNT = np.array([value.bit_count() for value in range(256)], dtype=np.uint8)
-
-
-def _name(kind: int) -> str:
-    return EventKind(kind).name.lower()
-
-
-def _lookup(kinds: Iterable[EventKind]) -> np.ndarray:
-    """Table over all kinds: whether the kind is one of ``kinds``."""
-    return np.isin(np.arange(len(EventKind)), list(kinds))
 
 
 def _count_bits(masks: np.ndarray) -> np.ndarray:
@@ -48,50 +35,12 @@ def _count_bits(masks: np.ndarray) -> np.ndarray:
     return counts
 
 
-def _breach(rule: Rule, broken: np.ndarray, describe: Callable[[int], str]) -> Breach:
-    return Breach(rule, np.flatnonzero(broken), describe)
-
-
-def _below(rule: Rule, events: np.ndarray, name: str, count: int) -> Breach:
-    values = events[name]
-    return _breach(
-        rule, values >= count, lambda row: f"Field {name} must be below {count}, not {values[row]}"
-    )
-
-
-def _code_breaches(events: np.ndarray) -> Iterator[Breach]:
-    yield _below(Rule.KIND, events, "kind", len(EventKind))
-    yield _below(Rule.CODE, events, "scope", len(Scope))
-    yield _below(Rule.CODE, events, "strong", 2)
-    yield _below(Rule.CODE, events, "op", len(AtomicOp))
-    yield _below(Rule.CODE, events, "space", len(Space))
-
-
-def _unused(events: np.ndarray, name: str) -> Breach:
-    users = _lookup(kind for kind, used in USED_FIELDS.items() if name in used)
-    kind, values = events["kind"], events[name]
-    return _breach(
-        Rule.UNUSED_FIELD,
-        (values != 0) & ~users[kind],
-        lambda row: f"Field {name} must be 0 in {_name(kind[row])}, not {values[row]}",
-    )
-
-
-def _weak_scope(events: np.ndarray) -> Breach:
-    kind, scope = events["kind"], events["scope"]
-    return _breach(
-        Rule.UNUSED_FIELD,
-        (scope != 0) & (events["strong"] == 0) & _lookup(_PLAIN_KINDS)[kind],
-        lambda row: f"Field scope must be 0 in a weak {_name(kind[row])}, not {scope[row]}",
-    )
-
-
-def _geometry_breaches(geometry: Geometry, events: np.ndarray) -> Iterator[Breach]:
-    yield _below(Rule.GEOMETRY, events, "sm", geometry.sm_count)
-    yield _below(Rule.GEOMETRY, events, "slot", geometry.blocks_per_sm)
-    yield _below(Rule.GEOMETRY, events, "warp", geometry.warps_per_sm)
+def _geometry_violations(geometry: Geometry, events: np.ndarray) -> Iterator[RuleViolation]:
+    yield below(Rule.GEOMETRY, events, "sm", geometry.sm_count)
+    yield below(Rule.GEOMETRY, events, "slot", geometry.blocks_per_sm)
+    yield below(Rule.GEOMETRY, events, "warp", geometry.warps_per_sm)
     first, count = events["warp"].astype(np.int64), events["warp_count"]
-    yield _breach(
+    yield violation(
         Rule.GEOMETRY,
         (events["kind"] == EventKind.BLOCK_PLACED)
         & ((count == 0) | (first + count > geometry.warps_per_sm)),
@@ -102,35 +51,35 @@ def _geometry_breaches(geometry: Geometry, events: np.ndarray) -> Iterator[Breac
     )
 
 
-def _size(events: np.ndarray, kinds: tuple[EventKind, ...], sizes: tuple[int, ...]) -> Breach:
+def _size(events: np.ndarray, kinds: Iterable[EventKind], sizes: tuple[int, ...]) -> RuleViolation:
     kind, size = events["kind"], events["size"]
-    return _breach(
+    return violation(
         Rule.SIZE,
-        _lookup(kinds)[kind] & ~np.isin(size, sizes),
+        GPU_SCHEMA.having(kinds)[kind] & ~np.isin(size, sizes),
         lambda row: (
-            f"Field size must be one of {', '.join(map(str, sizes))} in {_name(kind[row])}, "
-            f"not {size[row]}"
+            f"Field size must be one of {', '.join(map(str, sizes))} in "
+            f"{GPU_SCHEMA.name(kind[row])}, not {size[row]}"
         ),
     )
 
 
-def _access_breaches(events: np.ndarray) -> Iterator[Breach]:
-    kind, mask = events["kind"], events["lane_mask"]
+def _access_violations(events: np.ndarray) -> Iterator[RuleViolation]:
+    kind, mask = events["kind"], events["mask"]
     atomic = kind == EventKind.ATOMIC
-    yield _breach(
+    yield violation(
         Rule.ATOMIC_STRONG,
-        atomic & (events["strong"] == 0),
-        lambda row: "Field strong must be 1 in atomic, not 0",
+        atomic & (events["strong"] != 1),
+        lambda row: f"Field strong must be 1 in atomic, not {events['strong'][row]}",
     )
-    yield _size(events, _ACCESS_KINDS, ACCESS_SIZES)
+    yield _size(events, ACCESS_KINDS, ACCESS_SIZES)
     yield _size(events, (EventKind.ATOMIC,), ATOMIC_SIZES)
-    yield _breach(
+    yield violation(
         Rule.LANES,
-        _lookup(_LANE_KINDS)[kind] & (mask == 0),
-        lambda row: f"Lanes of {_name(kind[row])} must be at least one, not none",
+        GPU_SCHEMA.having(_LANE_KINDS)[kind] & (mask == 0),
+        lambda row: f"Lanes of {GPU_SCHEMA.name(kind[row])} must be at least one, not none",
     )
     success, cas = events["success_mask"], atomic & (events["op"] == AtomicOp.CAS)
-    yield _breach(
+    yield violation(
         Rule.LANE_VALUES,
         ((success & ~mask) != 0) | ((success != 0) & ~cas),
         lambda row: (
@@ -149,52 +98,53 @@ class _LaneRules:
         self._ends = np.cumsum(counts)
         self._size = np.repeat(events["size"], counts)
 
-    def _breach(self, rule: Rule, broken: np.ndarray, name: str, words: str) -> Breach:
-        """Breach whose sentence gives the first offending value of a lane's field."""
+    def _violation(self, rule: Rule, broken: np.ndarray, name: str, words: str) -> RuleViolation:
+        """Violation whose sentence gives the first offending value of a lane's field."""
         broken_lanes = np.flatnonzero(broken)
         rows = np.searchsorted(self._ends, broken_lanes, side="right")
         value = int(self._lanes[name][broken_lanes[0]]) if len(broken_lanes) else 0
-        return Breach(
+        return RuleViolation(
             rule,
             rows,
             lambda row: f"{words.format(size=self._events['size'][row])}, not {value:#x}",
         )
 
-    def alignment(self) -> Breach:
+    def alignment(self) -> RuleViolation:
         offset = self._lanes["address"] & (self._size - np.uint8(1)).astype(np.uint64)
         words = "Address must be a multiple of the size {size}"
-        return self._breach(Rule.ALIGNMENT, offset != 0, "address", words)
+        return self._violation(Rule.ALIGNMENT, offset != 0, "address", words)
 
-    def belongs(self, name: str, users: np.ndarray, where: str) -> Breach:
+    def belongs(self, name: str, users: np.ndarray, where: str) -> RuleViolation:
         strays = (self._lanes[name] != 0) & ~np.repeat(users, self._counts)
         words = f"Field {name} of a lane must be 0 except in {where}"
-        return self._breach(Rule.LANE_VALUES, strays, name, words)
+        return self._violation(Rule.LANE_VALUES, strays, name, words)
 
-    def width(self, name: str) -> Breach:
+    def width(self, name: str) -> RuleViolation:
         values = self._lanes[name]
         # NumPy leaves open what a shift by 64 gives: fields of whole records are never too wide.
         bits = (np.minimum(self._size, 7) * np.uint8(8)).astype(np.uint64)
         wide = (self._size < 8) & (values >> bits != 0)
         words = f"Field {name} of a lane must fit in {{size}} bytes"
-        return self._breach(Rule.VALUE_WIDTH, wide, name, words)
+        return self._violation(Rule.VALUE_WIDTH, wide, name, words)
 
 
-def _lane_breaches(
-    events: np.ndarray, lanes: np.ndarray, where: Callable[[int], str]
-) -> Iterator[Breach]:
-    counts = np.where(_lookup(_ACCESS_KINDS)[events["kind"]], _count_bits(events["lane_mask"]), 0)
+def _lane_violations(events: np.ndarray, lanes: np.ndarray) -> Iterator[RuleViolation]:
+    has_lanes = GPU_SCHEMA.having(ACCESS_KINDS)[events["kind"]]
+    counts = np.where(has_lanes, _count_bits(events["mask"]), 0)
     starts = np.cumsum(counts) - counts
     first = events["first_lane"]
-    yield _breach(
+    yield violation(
         Rule.LANE_RECORDS,
         first != starts.astype(np.uint64),
         lambda row: f"First lane record must be {starts[row]}, not {first[row]}",
     )
-    if counts.sum() != len(lanes):
-        raise TraceError(
-            where(-1), Rule.LANE_RECORDS,
-            f"Lane records must be {counts.sum()} as the lane masks say, not {len(lanes)}",
-        )  # fmt: skip
+    total = counts.sum()
+    whole_trace = np.array([-1] if total != len(lanes) else [], dtype=np.int64)
+    yield RuleViolation(
+        Rule.LANE_RECORDS,
+        whole_trace,
+        lambda row: f"Lane records must be {total} as the lane masks say, not {len(lanes)}",
+    )
     rules = _LaneRules(events, lanes, counts)
     yield rules.alignment()
     atomic, store = events["kind"] == EventKind.ATOMIC, events["kind"] == EventKind.STORE
@@ -207,25 +157,10 @@ def _lane_breaches(
     yield rules.width("value")
 
 
-def _breaches(
-    header: TraceHeader, events: np.ndarray, lanes: np.ndarray, where: Callable[[int], str]
-) -> Iterator[Breach]:
-    """Every rule in turn: a later one may rely on those before it."""
-    yield from _code_breaches(events)
-    for name in _OPTIONAL_FIELDS:
-        yield _unused(events, name)
-    yield _weak_scope(events)
-    yield from _geometry_breaches(header.geometry, events)
-    yield from _access_breaches(events)
-    yield from _lane_breaches(events, lanes, where)
-    yield from placement_breaches(events)
-    yield divergence_breach(events)
-
-
-def check_rules(
-    header: TraceHeader, events: np.ndarray, lanes: np.ndarray, where: Callable[[int], str]
-) -> None:
-    """Check rules 6 to 24 on the arrays of a trace.
+def rule_violations(
+    header: TraceHeader, events: np.ndarray, lanes: np.ndarray
+) -> Iterator[RuleViolation]:
+    """Violations of rules 6 to 24, in turn: a later one may rely on those before it.
 
     Parameters
     ----------
@@ -233,12 +168,10 @@ def check_rules(
         Gives the geometry.
     events, lanes : numpy.ndarray
         Records of ``EVENT_DTYPE`` and ``LANE_DTYPE``.
-    where : callable
-        Name of the place of an event, from its number; of the whole trace, from -1.
-
-    Raises
-    ------
-    TraceError
-        For the first event that breaks the first broken rule.
     """
-    check_breaches(_breaches(header, events, lanes, where), where)
+    yield from field_violations(GPU_SCHEMA, events)
+    yield from _geometry_violations(header.geometry, events)
+    yield from _access_violations(events)
+    yield from _lane_violations(events, lanes)
+    yield from placement_violations(events)
+    yield divergence_violation(events)

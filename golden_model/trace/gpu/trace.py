@@ -1,10 +1,8 @@
-"""A GPU trace in memory: header and records, always valid; made from events or from a file."""
+"""GPU trace in memory, always valid; made from events or from a file."""
 
 from __future__ import annotations
 
-import io
-import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 
 import numpy as np
@@ -20,18 +18,16 @@ from racetrap.golden_model.events import (
     Space,
     TraceHeader,
 )
-from racetrap.golden_model.trace.container.atomic_write import replacing
-from racetrap.golden_model.trace.container.columns import fill
-from racetrap.golden_model.trace.container.rules import Rule, TraceError
-from racetrap.golden_model.trace.gpu.binary_writer import dump_binary
-from racetrap.golden_model.trace.gpu.records import EVENT_DTYPE, LANE_DTYPE
-from racetrap.golden_model.trace.gpu.rules import check_rules
-from racetrap.golden_model.trace.gpu.text_writer import dump_text
+from racetrap.golden_model.trace.container.columns import event_records, fill
+from racetrap.golden_model.trace.container.event_text import event_values, event_words
+from racetrap.golden_model.trace.container.rules import Rule, RuleViolation, TraceError, Where
+from racetrap.golden_model.trace.container.text import LineError
+from racetrap.golden_model.trace.container.trace import BLOCK_EVENTS, BaseTrace
+from racetrap.golden_model.trace.gpu.lanes import lane_words, read_lanes
+from racetrap.golden_model.trace.gpu.rules import rule_violations
+from racetrap.golden_model.trace.gpu.schema import GPU_SCHEMA, LANE_DTYPE
 
 __all__ = ["Trace"]
-
-#: Events turned into Python objects at a time: large enough to hide NumPy's cost of a call.
-_BLOCK = 4096
 
 _KINDS = tuple(EventKind)
 _SCOPES = tuple(Scope)
@@ -43,20 +39,81 @@ _LANELESS = frozenset(EventKind) - ACCESS_KINDS
 _FLAGS = (False, True)
 
 
-@lru_cache(maxsize=4096)
-def _lanes_of(mask: int) -> tuple[int, ...]:
-    """Numbers of the set bits, ascending."""
-    return tuple(lane for lane in range(WARP_SIZE) if mask >> lane & 1)
+class Trace(BaseTrace[TraceHeader, Event]):
+    """Header, events and lanes of a run of a GPU.
+
+    Iterating gives ``Event`` objects, made block by block from the records.
+
+    Parameters
+    ----------
+    header : TraceHeader
+        What the trace says about itself.
+    events, lanes : numpy.ndarray
+        Records of ``EVENT_DTYPE`` and ``LANE_DTYPE``; may be mapped from a file.
+    where : callable, optional
+        Place of an event, from its number, for error messages; of the whole trace, from -1.
+
+    Raises
+    ------
+    TraceError
+        If a rule is broken.
+    """
+
+    schema = GPU_SCHEMA
+
+    @property
+    def lanes(self) -> np.ndarray:
+        """Records of the lanes of all accesses."""
+        return self.tables[1]
+
+    def _violations(self) -> Iterator[RuleViolation]:
+        return rule_violations(self.header, self.events, self.lanes)
+
+    @classmethod
+    def _tables_of(cls, events: list[Event], where: Where) -> tuple[np.ndarray, ...]:
+        masks, successes = _lane_masks(events, where)
+        records = event_records(GPU_SCHEMA, events, where, mask=masks)
+        records["success_mask"] = successes
+        counts = [len(event.lanes) for event in events]
+        records["first_lane"] = np.cumsum(counts, dtype=np.int64) - counts
+        rows = np.repeat(np.arange(len(events)), counts)
+        active = [lane for event in events for lane in event.lanes]
+        lanes = np.zeros(len(active), dtype=LANE_DTYPE)
+        for name in LANE_DTYPE.names or ():
+            values = [getattr(lane, name) for lane in active]
+            fill(lanes, name, values, lambda lane: where(int(rows[lane])))
+        return records, lanes
+
+    @classmethod
+    def _event_of(cls, words: list[str]) -> Event:
+        at = words.index("lanes", 1) if "lanes" in words[1:] else len(words)
+        if at < len(words) and words[0] in map(GPU_SCHEMA.name, _LANELESS):
+            raise LineError(Rule.UNUSED_FIELD, f"Lanes must not be given in {words[0]}")
+        values = event_values(GPU_SCHEMA, words[:at])
+        kind, op = values["kind"], values.get("op")
+        lanes = tuple(lane for word in words[at + 1 :] for lane in read_lanes(word, kind, op))
+        if kind == EventKind.ATOMIC:
+            values["strong"] = True
+        return Event(lanes=lanes, **values)
+
+    def _words_of(self, event: Event) -> list[str]:
+        words = event_words(GPU_SCHEMA, event)
+        return [*words, "lanes", *lane_words(event)] if event.lanes else words
+
+    def __iter__(self) -> Iterator[Event]:
+        for start in range(0, len(self.events), BLOCK_EVENTS):
+            records = self.events[start : start + BLOCK_EVENTS]
+            # Rule 14 makes the lane records of consecutive events consecutive.
+            first = int(records["first_lane"][0])
+            end = start + len(records)
+            last = int(self.events["first_lane"][end]) if end < len(self) else len(self.lanes)
+            yield from _unpack(records.tolist(), self.lanes[first:last].tolist())
 
 
-def _pack_lanes(
-    events: list[Event], where: Callable[[int], str]
-) -> tuple[list[int], list[int], list[Lane], list[int]]:
-    """Masks, success masks, and all lanes with the number of the event of each."""
+def _lane_masks(events: list[Event], where: Where) -> tuple[list[int], list[int]]:
+    """Masks of the active lanes, or the events' own, and of the lanes that succeeded."""
     masks: list[int] = []
     successes: list[int] = []
-    lanes: list[Lane] = []
-    rows: list[int] = []
     for row, event in enumerate(events):
         mask = success = 0
         for lane in event.lanes:
@@ -71,117 +128,19 @@ def _pack_lanes(
             if lane.success:
                 success |= 1 << number
         if event.lanes and event.kind in _LANELESS:
-            name = EventKind(event.kind).name.lower()
+            name = GPU_SCHEMA.name(event.kind)
             raise TraceError(where(row), Rule.UNUSED_FIELD, f"Lanes must be none in {name}")
         if event.lanes and event.mask:
             raise TraceError(where(row), Rule.UNUSED_FIELD, "Mask must be 0 where lanes are given")
         masks.append(mask or event.mask)
         successes.append(success)
-        lanes += event.lanes
-        rows += [row] * len(event.lanes)
-    return masks, successes, lanes, rows
+    return masks, successes
 
 
-def _event_number(row: int) -> str:
-    return f"event {row}" if row >= 0 else "trace"
-
-
-class Trace:
-    """Header and events of a trace; every trace object obeys the rules of the format.
-
-    Iterating gives ``Event`` objects, made block by block from the arrays.
-
-    Parameters
-    ----------
-    header : TraceHeader
-        What the trace says about itself.
-    events, lanes : numpy.ndarray
-        Records of ``EVENT_DTYPE`` and ``LANE_DTYPE``; may be mapped from a file.
-    where : callable, optional
-        Name of the place of an event, from its number, for error messages; of the whole
-        trace, from -1.
-
-    Raises
-    ------
-    TraceError
-        If a rule is broken.
-    """
-
-    def __init__(
-        self,
-        header: TraceHeader,
-        events: np.ndarray,
-        lanes: np.ndarray,
-        where: Callable[[int], str] = _event_number,
-    ):
-        check_rules(header, events, lanes, where)
-        self.header = header
-        self.events = events
-        self.lanes = lanes
-
-    @classmethod
-    def from_events(
-        cls,
-        header: TraceHeader,
-        events: Iterable[Event],
-        where: Callable[[int], str] = _event_number,
-    ) -> Trace:
-        """Trace of the given events; raises ``TraceError`` if they break a rule."""
-        rows = list(events)
-        masks, successes, lanes, lane_rows = _pack_lanes(rows, where)
-        event_records = np.zeros(len(rows), dtype=EVENT_DTYPE)
-        for name in Event._fields:
-            if name not in ("lanes", "mask"):
-                column = Event._fields.index(name)
-                fill(event_records, name, [row[column] for row in rows], where)
-        fill(event_records, "lane_mask", masks, where)
-        event_records["success_mask"] = successes
-        counts = [len(row.lanes) for row in rows]
-        event_records["first_lane"] = np.cumsum(counts, dtype=np.int64) - counts
-        lane_records = np.zeros(len(lanes), dtype=LANE_DTYPE)
-        for name in LANE_DTYPE.names or ():
-            column = Lane._fields.index(name)
-            values = [lane[column] for lane in lanes]
-            fill(lane_records, name, values, lambda lane: where(lane_rows[lane]))
-        return cls(header, event_records, lane_records, where)
-
-    def write_binary(self, path: str | os.PathLike[str]) -> None:
-        """Write the binary form."""
-        with replacing(path) as file:
-            dump_binary(self, file)
-
-    def write_text(self, path: str | os.PathLike[str]) -> None:
-        """Write the text form."""
-        with replacing(path) as file:
-            text = io.TextIOWrapper(file, encoding="utf-8", newline="\n")
-            dump_text(self, text)
-            text.detach()
-
-    def __len__(self) -> int:
-        return len(self.events)
-
-    def __iter__(self) -> Iterator[Event]:
-        for start in range(0, len(self.events), _BLOCK):
-            records = self.events[start : start + _BLOCK]
-            # Rule 15 makes the lane records of consecutive events consecutive.
-            first = int(records["first_lane"][0])
-            end = start + len(records)
-            last = int(self.events["first_lane"][end]) if end < len(self) else len(self.lanes)
-            yield from _unpack(records.tolist(), self.lanes[first:last].tolist())
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Trace):
-            return NotImplemented
-        return (
-            self.header == other.header
-            and np.array_equal(self.events, other.events)
-            and np.array_equal(self.lanes, other.lanes)
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return f"Trace({self.header!r}, {len(self.events)} events, {len(self.lanes)} lanes)"
+@lru_cache(maxsize=4096)
+def _lanes_of(mask: int) -> tuple[int, ...]:
+    """Numbers of the set bits, ascending."""
+    return tuple(lane for lane in range(WARP_SIZE) if mask >> lane & 1)
 
 
 def _unpack(records: list[tuple[int, ...]], lanes: list[tuple[int, int, int]]) -> Iterator[Event]:

@@ -1,4 +1,4 @@
-"""Rules 27 to 29: who begins, acts, ends and is joined when, by array operations."""
+"""Rules 27 to 29: begin, acts, end and join of each thread, by array operations."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from racetrap.golden_model.trace.container.rules import Breach, Rule
+from racetrap.golden_model.trace.container.rules import Rule, RuleViolation
 from racetrap.golden_model.trace.threads.events import ThreadEventKind
 
-__all__ = ["life_breaches"]
+__all__ = ["lifecycle_violations"]
 
 
 class _Marks:
@@ -31,8 +31,8 @@ class _Marks:
         return self.rows[self.rows < other.first[self.about]]
 
 
-def life_breaches(threads: int, events: np.ndarray) -> Iterator[Breach]:
-    """Breaches of rules 27 to 29, in turn.
+def lifecycle_violations(threads: int, events: np.ndarray) -> Iterator[RuleViolation]:
+    """Violations of rules 27 to 29, in turn.
 
     Parameters
     ----------
@@ -46,37 +46,37 @@ def life_breaches(threads: int, events: np.ndarray) -> Iterator[Breach]:
     begin = _Marks(threads, events, ThreadEventKind.BEGIN, "thread")
     end = _Marks(threads, events, ThreadEventKind.END, "thread")
     join = _Marks(threads, events, ThreadEventKind.JOIN, "value")
-    yield Breach(
+    yield RuleViolation(
         Rule.BEGIN, create.rows[create.about == 0],
         lambda row: "Thread created must not be 0, with which the program begins",
     )  # fmt: skip
-    yield Breach(
+    yield RuleViolation(
         Rule.BEGIN, create.again(),
         lambda row: f"Thread must be created once, not thread {value[row]} again",
     )  # fmt: skip
     early = begin.before(create)
-    yield Breach(
+    yield RuleViolation(
         Rule.BEGIN, early[thread[early] != 0],
         lambda row: f"Thread must be created before it begins, not thread {thread[row]} after",
     )  # fmt: skip
-    yield Breach(
+    yield RuleViolation(
         Rule.BEGIN, begin.again(),
         lambda row: f"Thread must begin once, not thread {thread[row]} again",
     )  # fmt: skip
     rows = np.arange(len(events))
-    yield Breach(
+    yield RuleViolation(
         Rule.ALIVE, np.flatnonzero(rows < begin.first[thread]),
         lambda row: f"Thread must begin before it acts, not thread {thread[row]} act first",
     )  # fmt: skip
-    yield Breach(
+    yield RuleViolation(
         Rule.ALIVE, np.flatnonzero(rows > end.first[thread]),
         lambda row: f"Thread must not act after its end, not thread {thread[row]} go on",
     )  # fmt: skip
-    yield Breach(
+    yield RuleViolation(
         Rule.JOIN, join.before(end),
         lambda row: f"Thread joined must have ended, not thread {value[row]} be joined before",
     )  # fmt: skip
-    yield Breach(
+    yield RuleViolation(
         Rule.JOIN, join.again(),
         lambda row: f"Thread must be joined once, not thread {value[row]} again",
     )  # fmt: skip

@@ -1,76 +1,39 @@
-"""Rules 6 to 28 and 34: each event record, and the lives of threads, by array operations."""
+"""Rules of traces of threads (6 to 34): event records and threads, by array operations."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
-from racetrap.golden_model.trace.container.rules import Breach, Rule, check_breaches
+from racetrap.golden_model.trace.container.event_rules import below, field_violations
+from racetrap.golden_model.trace.container.rules import Rule, RuleViolation, violation
 from racetrap.golden_model.trace.threads.events import (
+    ACCESS_KINDS,
     ATOMIC_KINDS,
     MAX_ACCESS_BYTES,
-    MemoryOrder,
-    SyncClass,
     ThreadEventKind,
     ThreadTraceHeader,
 )
-from racetrap.golden_model.trace.threads.lifecycle import life_breaches
-from racetrap.golden_model.trace.threads.records import SIZED_KINDS, USED_FIELDS
-from racetrap.golden_model.trace.threads.sync_rules import sync_breaches
+from racetrap.golden_model.trace.threads.lifecycle import lifecycle_violations
+from racetrap.golden_model.trace.threads.schema import THREAD_SCHEMA
+from racetrap.golden_model.trace.threads.sync_rules import sync_violations
 
-__all__ = ["check_rules"]
+__all__ = ["rule_violations"]
 
-_LOCKING = (ThreadEventKind.ACQUIRE, ThreadEventKind.RELEASE)
-_NAMING = (ThreadEventKind.CREATE, ThreadEventKind.JOIN)
 _MAX_ADDRESS = (1 << 64) - 1
 
 
-def _name(kind: int) -> str:
-    return ThreadEventKind(kind).name.lower()
-
-
-def _lookup(kinds: Collection[int]) -> np.ndarray:
-    """Table over all kinds: whether the kind is one of ``kinds``."""
-    return np.isin(np.arange(len(ThreadEventKind)), list(kinds))
-
-
-def _breach(rule: Rule, broken: np.ndarray, describe: Callable[[int], str]) -> Breach:
-    return Breach(rule, np.flatnonzero(broken), describe)
-
-
-def _below(
-    rule: Rule, events: np.ndarray, name: str, count: int, kinds: Collection[int] | None = None
-) -> Breach:
-    """Values of a field, of all events or those of some kinds, are below ``count``."""
-    values, broken = events[name], events[name] >= count
-    if kinds is not None:
-        broken &= _lookup(kinds)[events["kind"]]
-    return _breach(
-        rule, broken, lambda row: f"Field {name} must be below {count}, not {values[row]}"
-    )
-
-
-def _unused(events: np.ndarray, name: str) -> Breach:
-    users = _lookup([kind for kind, used in USED_FIELDS.items() if name in used])
-    kind, values = events["kind"], events[name]
-    return _breach(
-        Rule.UNUSED_FIELD,
-        (values != 0) & ~users[kind],
-        lambda row: f"Field {name} must be 0 in {_name(kind[row])}, not {values[row]}",
-    )
-
-
-def _size_breaches(events: np.ndarray) -> Iterator[Breach]:
-    sized = _lookup(SIZED_KINDS)[events["kind"]]
+def _size_violations(events: np.ndarray) -> Iterator[RuleViolation]:
+    sized = THREAD_SCHEMA.having(ACCESS_KINDS | ATOMIC_KINDS)[events["kind"]]
     size, address = events["size"], events["address"]
-    yield _breach(
+    yield violation(
         Rule.SIZE,
         sized & ((size == 0) | (size > MAX_ACCESS_BYTES)),
         lambda row: f"Field size must be from 1 to {MAX_ACCESS_BYTES}, not {size[row]}",
     )
     room = np.uint64(_MAX_ADDRESS) - address
-    yield _breach(
+    yield violation(
         Rule.SIZE,
         sized & (size > room.clip(max=MAX_ACCESS_BYTES) + np.uint64(1)),
         lambda row: (
@@ -80,22 +43,8 @@ def _size_breaches(events: np.ndarray) -> Iterator[Breach]:
     )
 
 
-def _breaches(header: ThreadTraceHeader, events: np.ndarray) -> Iterator[Breach]:
-    """Every rule in turn: a later one may rely on those before it."""
-    yield _below(Rule.KIND, events, "kind", len(ThreadEventKind))
-    yield _below(Rule.CODE, events, "value", len(SyncClass), _LOCKING)
-    yield _below(Rule.CODE, events, "value", len(MemoryOrder), ATOMIC_KINDS)
-    for name in ("address", "size", "value"):
-        yield _unused(events, name)
-    yield from _size_breaches(events)
-    yield _below(Rule.THREAD, events, "thread", header.threads)
-    yield _below(Rule.THREAD, events, "value", header.threads, _NAMING)
-    yield from life_breaches(header.threads, events)
-    yield from sync_breaches(events)
-
-
-def check_rules(header: ThreadTraceHeader, events: np.ndarray, where: Callable[[int], str]) -> None:
-    """Check every rule of the format on the events of a trace.
+def rule_violations(header: ThreadTraceHeader, events: np.ndarray) -> Iterator[RuleViolation]:
+    """Violations of rules 6 to 34, in turn: a later one may rely on those before it.
 
     Parameters
     ----------
@@ -103,12 +52,11 @@ def check_rules(header: ThreadTraceHeader, events: np.ndarray, where: Callable[[
         Gives the number of threads.
     events : numpy.ndarray
         Records of ``THREAD_DTYPE``.
-    where : callable
-        Name of the place of an event, from its number.
-
-    Raises
-    ------
-    TraceError
-        For the first event that breaks the first broken rule.
     """
-    check_breaches(_breaches(header, events), where)
+    yield from field_violations(THREAD_SCHEMA, events)
+    yield from _size_violations(events)
+    yield below(Rule.THREAD, events, "thread", header.threads)
+    naming = THREAD_SCHEMA.having((ThreadEventKind.CREATE, ThreadEventKind.JOIN))
+    yield below(Rule.THREAD, events, "value", header.threads, naming)
+    yield from lifecycle_violations(header.threads, events)
+    yield from sync_violations(events)

@@ -10,17 +10,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from racetrap.golden_model.trace.container.rules import Breach, Rule
+from racetrap.golden_model.trace.container.rules import Rule, RuleViolation
 from racetrap.golden_model.trace.threads.events import SyncClass, ThreadEventKind
 from racetrap.golden_model.trace.threads.groups import group_numbers, running_sums
 
-__all__ = ["sync_breaches"]
+__all__ = ["sync_violations"]
 
 _LOCKS = (SyncClass.MUTEX, SyncClass.RWLOCK_READ, SyncClass.RWLOCK_WRITE)
 _BARRIERS = (ThreadEventKind.BARRIER_ARRIVE, ThreadEventKind.BARRIER_LEAVE)
 
 
-def _lock_breaches(events: np.ndarray) -> Iterator[Breach]:
+def _lock_violations(events: np.ndarray) -> Iterator[RuleViolation]:
     kind, value, thread, address = (events[name] for name in ("kind", "value", "thread", "address"))
     acting = (kind == ThreadEventKind.ACQUIRE) | (kind == ThreadEventKind.RELEASE)
     rows = np.flatnonzero(acting & np.isin(value, _LOCKS))
@@ -37,10 +37,10 @@ def _lock_breaches(events: np.ndarray) -> Iterator[Breach]:
         )
 
     held = running_sums(group_numbers(lock, reads, thread[rows]), step)
-    yield Breach(Rule.HELD, rows[held < 0], describe_release)
+    yield RuleViolation(Rule.HELD, rows[held < 0], describe_release)
     writers, readers = running_sums(lock, step * ~reads), running_sums(lock, step * reads)
     taken = np.where(reads, writers > 0, (writers > 1) | (readers > 0))
-    yield Breach(
+    yield RuleViolation(
         Rule.FREE,
         rows[acquires & taken],
         lambda row: (
@@ -50,15 +50,17 @@ def _lock_breaches(events: np.ndarray) -> Iterator[Breach]:
     )
 
 
-def _width_breaches(rows: np.ndarray, barrier: np.ndarray, width: np.ndarray) -> Iterator[Breach]:
-    yield Breach(
+def _width_violations(
+    rows: np.ndarray, barrier: np.ndarray, width: np.ndarray
+) -> Iterator[RuleViolation]:
+    yield RuleViolation(
         Rule.BARRIER_WIDTH, rows[width == 0], lambda row: "Width of a barrier must not be 0"
     )
     _, first = np.unique(barrier, return_index=True)
     due = width[first][barrier]
     wrong = np.flatnonzero(width != due)
     at = wrong[0] if len(wrong) else 0
-    yield Breach(
+    yield RuleViolation(
         Rule.BARRIER_WIDTH, rows[wrong],
         lambda row: f"Width of a barrier must be {due[at]} at each use, not {width[at]}",
     )  # fmt: skip
@@ -82,21 +84,21 @@ def _early_leaves(
     return early
 
 
-def _barrier_breaches(events: np.ndarray) -> Iterator[Breach]:
+def _barrier_violations(events: np.ndarray) -> Iterator[RuleViolation]:
     rows = np.flatnonzero(np.isin(events["kind"], _BARRIERS))
     thread = events["thread"][rows]
     barrier, width = group_numbers(events["address"][rows]), events["value"][rows].astype(np.int64)
-    yield from _width_breaches(rows, barrier, width)
+    yield from _width_violations(rows, barrier, width)
     arrives = events["kind"][rows] == ThreadEventKind.BARRIER_ARRIVE
     inside = running_sums(group_numbers(barrier, thread), np.where(arrives, 1, -1))
-    yield Breach(
+    yield RuleViolation(
         Rule.BARRIER_CROSSING, rows[(inside < 0) | (inside > 1)],
         lambda row: (
             f"Thread must arrive at a barrier and leave it in turn, "
             f"not thread {events['thread'][row]} do one twice"
         ),
     )  # fmt: skip
-    yield Breach(
+    yield RuleViolation(
         Rule.BARRIER_CROSSING, rows[_early_leaves(barrier, thread, arrives, width)],
         lambda row: (
             f"Thread must leave a barrier when all {events['value'][row]} have arrived, "
@@ -105,20 +107,20 @@ def _barrier_breaches(events: np.ndarray) -> Iterator[Breach]:
     )  # fmt: skip
 
 
-def _collect_breach(events: np.ndarray) -> Breach:
+def _collect_violation(events: np.ndarray) -> RuleViolation:
     kind = events["kind"]
     rows = np.flatnonzero(kind >= ThreadEventKind.COLLECT_OFF)
     step = np.where(kind[rows] == ThreadEventKind.COLLECT_OFF, 1, -1)
     off = running_sums(group_numbers(events["thread"][rows]), step)
-    return Breach(
+    return RuleViolation(
         Rule.COLLECT,
         rows[(off < 0) | (off > 1)],
         lambda row: "Collection must go off and on in turn, not one twice",
     )
 
 
-def sync_breaches(events: np.ndarray) -> Iterator[Breach]:
-    """Breaches of rules 30 to 34, in turn; ``events`` are records of ``THREAD_DTYPE``."""
-    yield from _lock_breaches(events)
-    yield from _barrier_breaches(events)
-    yield _collect_breach(events)
+def sync_violations(events: np.ndarray) -> Iterator[RuleViolation]:
+    """Violations of rules 30 to 34, in turn; ``events`` are records of ``THREAD_DTYPE``."""
+    yield from _lock_violations(events)
+    yield from _barrier_violations(events)
+    yield _collect_violation(events)

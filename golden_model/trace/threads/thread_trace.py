@@ -1,45 +1,39 @@
-"""A trace of threads in memory: header and records, always valid; from events or from a file."""
+"""Trace of threads in memory, always valid; made from events or from a file."""
 
 from __future__ import annotations
 
-import io
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from racetrap.golden_model.trace.container.atomic_write import replacing
-from racetrap.golden_model.trace.container.columns import fill
-from racetrap.golden_model.trace.threads.binary_writer import dump_binary
+from racetrap.golden_model.trace.container.container import Container
+from racetrap.golden_model.trace.container.header import header_from_dict
+from racetrap.golden_model.trace.container.rules import RuleViolation
+from racetrap.golden_model.trace.container.trace import BLOCK_EVENTS, BaseTrace
+from racetrap.golden_model.trace.threads.compression import compressed, decompressed
 from racetrap.golden_model.trace.threads.events import ThreadEvent, ThreadTraceHeader
-from racetrap.golden_model.trace.threads.records import THREAD_DTYPE
-from racetrap.golden_model.trace.threads.rules import check_rules
-from racetrap.golden_model.trace.threads.text_writer import dump_text
+from racetrap.golden_model.trace.threads.rules import rule_violations
+from racetrap.golden_model.trace.threads.schema import THREAD_SCHEMA
 
 __all__ = ["ThreadTrace", "thread_events"]
 
-#: Events turned into Python objects at a time: large enough to hide NumPy's cost of a call.
-_BLOCK = 4096
 #: ``ThreadEvent`` of an iterable of its fields, without a call of Python code.
 _event: Any = partial(tuple.__new__, ThreadEvent)
 
 
 def thread_events(records: np.ndarray) -> Iterator[ThreadEvent]:
     """Events of records of ``THREAD_DTYPE``, made block by block."""
-    for start in range(0, len(records), _BLOCK):
-        block = records[start : start + _BLOCK]
+    for start in range(0, len(records), BLOCK_EVENTS):
+        block = records[start : start + BLOCK_EVENTS]
         columns = (block[name].tolist() for name in ThreadEvent._fields)
         yield from map(_event, zip(*columns, strict=True))
 
 
-def _event_number(row: int) -> str:
-    return f"event {row}"
-
-
-class ThreadTrace:
-    """Header and events of a run of threads; every trace object obeys the rules of the format.
+class ThreadTrace(BaseTrace[ThreadTraceHeader, ThreadEvent]):
+    """Header and events of a run of threads.
 
     Iterating gives ``ThreadEvent`` tuples, made block by block from the records.
 
@@ -50,7 +44,7 @@ class ThreadTrace:
     events : numpy.ndarray
         Records of ``THREAD_DTYPE``; may be mapped from a file.
     where : callable, optional
-        Name of the place of an event, from its number, for error messages.
+        Place of an event, from its number, for error messages.
 
     Raises
     ------
@@ -58,54 +52,34 @@ class ThreadTrace:
         If a rule is broken.
     """
 
-    def __init__(
-        self,
-        header: ThreadTraceHeader,
-        events: np.ndarray,
-        where: Callable[[int], str] = _event_number,
-    ):
-        check_rules(header, events, where)
-        self.header = header
-        self.events = events
+    schema = THREAD_SCHEMA
+
+    def _violations(self) -> Iterator[RuleViolation]:
+        return rule_violations(self.header, self.events)
 
     @classmethod
-    def from_events(
-        cls,
-        header: ThreadTraceHeader,
-        events: Iterable[ThreadEvent],
-        where: Callable[[int], str] = _event_number,
-    ) -> ThreadTrace:
-        """Trace of the given events; raises ``TraceError`` if they break a rule."""
-        rows = list(events)
-        records = np.zeros(len(rows), dtype=THREAD_DTYPE)
-        for column, name in enumerate(ThreadEvent._fields):
-            fill(records, name, [row[column] for row in rows], where)
-        return cls(header, records, where)
+    def from_container(cls, container: Container) -> Self:
+        """Trace in a binary file; its records are mapped unless they are compressed.
+
+        Raises
+        ------
+        TraceError
+            If the file breaks a rule of the format.
+        """
+        packed_bytes = container.counts[1]
+        if not packed_bytes:
+            return super().from_container(container)
+        container.check_length(packed_bytes)
+        header = header_from_dict(ThreadTraceHeader, container.header, container.place)
+        return cls(header, decompressed(container), where=container.place_of_record)
 
     def write_binary(self, path: str | os.PathLike[str], compress: bool = False) -> None:
         """Write the binary form; a compressed one is smaller, but is not mapped when read."""
-        with replacing(path) as file:
-            dump_binary(self, file, compress)
-
-    def write_text(self, path: str | os.PathLike[str]) -> None:
-        """Write the text form."""
-        with replacing(path) as file:
-            text = io.TextIOWrapper(file, encoding="utf-8", newline="\n")
-            dump_text(self, text)
-            text.detach()
-
-    def __len__(self) -> int:
-        return len(self.events)
+        if not compress:
+            super().write_binary(path)
+            return
+        blocks = list(compressed(self.events))
+        self._write_container(path, (len(self), sum(map(len, blocks))), blocks)
 
     def __iter__(self) -> Iterator[ThreadEvent]:
         return thread_events(self.events)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ThreadTrace):
-            return NotImplemented
-        return self.header == other.header and np.array_equal(self.events, other.events)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return f"ThreadTrace({self.header!r}, {len(self.events)} events)"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from racetrap.golden_model.events import EventKind, Scope
-from racetrap.golden_model.trace.gpu.records import EVENT_DTYPE, LANE_DTYPE
+from racetrap.golden_model.trace.gpu.schema import EVENT_DTYPE, LANE_DTYPE
 
 if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.access import Access

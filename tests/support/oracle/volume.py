@@ -21,7 +21,7 @@ from racetrap.golden_model.events import (
     TraceHeader,
 )
 from racetrap.golden_model.trace import Trace
-from racetrap.golden_model.trace.gpu.records import EVENT_DTYPE, LANE_DTYPE
+from racetrap.golden_model.trace.gpu.schema import EVENT_DTYPE, LANE_DTYPE
 
 WARPS_PER_BLOCK = 32
 _ALL = (1 << WARP_SIZE) - 1
@@ -93,7 +93,7 @@ def volume_trace(events: int, threads: int, lock_rounds: int = 8) -> Trace:
         values.append(value)
         total, number = total + len(part), number + 1
     records = np.concatenate([*parts, end])
-    counts = np.where(records["kind"] <= EventKind.ATOMIC, records["lane_mask"], 0)
+    counts = np.where(records["kind"] <= EventKind.ATOMIC, records["mask"], 0)
     counts = np.unpackbits(counts.astype("<u4").view(np.uint8).reshape(-1, 4), axis=1).sum(axis=1)
     records["first_lane"] = np.cumsum(counts, dtype=np.int64) - counts
     lanes = np.zeros(int(counts.sum()), dtype=LANE_DTYPE)
@@ -135,7 +135,7 @@ def _play(
     cas = access & (part["kind"] == EventKind.ATOMIC) & (part["op"] == AtomicOp.CAS)
     part["success_mask"] = np.where(cas, 1, 0)
     full = _column(rows, "lanes", WARP_SIZE)[order] == WARP_SIZE
-    part["lane_mask"] = np.where(barrier, 0, np.where(full, _ALL, 1))
+    part["mask"] = np.where(barrier, 0, np.where(full, _ALL, 1))
     counts = np.where(access, np.where(full, WARP_SIZE, 1), 0)
     lane = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
     return part, _addresses(rows, order, warp, counts, lane, number), np.repeat(

@@ -90,7 +90,7 @@ def cut(trace: Trace, tmp_path: Path) -> Callable[..., Path]:
         events = trace.events[rows].copy()
         counts = [
             int(mask).bit_count() if kind in ACCESS_KINDS else 0
-            for kind, mask in zip(events["kind"], events["lane_mask"], strict=True)
+            for kind, mask in zip(events["kind"], events["mask"], strict=True)
         ]
         lanes = [
             trace.lanes[int(first) : int(first) + count]
@@ -98,7 +98,7 @@ def cut(trace: Trace, tmp_path: Path) -> Callable[..., Path]:
         ]
         events["first_lane"] = np.cumsum(counts) - counts
         spoiled = object.__new__(Trace)  # a trace object checks itself; this one must not
-        spoiled.header, spoiled.events, spoiled.lanes = trace.header, events, np.concatenate(lanes)
+        spoiled.header, spoiled.tables = trace.header, (events, np.concatenate(lanes))
         spoiled.write_binary(path)
         return path
 

@@ -8,8 +8,8 @@ import pytest
 
 from racetrap.golden_model.trace import Rule, Trace, TraceError, is_binary, read_trace
 from racetrap.golden_model.trace.container.container import MAX_HEADER_BYTES, PREFIX
-from racetrap.golden_model.trace.gpu.header import header_to_dict
-from racetrap.golden_model.trace.gpu.records import EVENT_DTYPE, LANE_DTYPE
+from racetrap.golden_model.trace.container.header import header_to_dict
+from racetrap.golden_model.trace.gpu.schema import EVENT_DTYPE, LANE_DTYPE
 
 
 def _refuse(path, rule, place=""):
@@ -156,13 +156,13 @@ _IF, _WIDE, _EXIT, _ELSE, _FI, _MEET, _RETIRED, _END = 9, 10, 11, 12, 13, 14, 15
         (_LOAD, {"scope": 1}, Rule.UNUSED_FIELD),
         (_LOAD, {"op": 1}, Rule.UNUSED_FIELD),
         (_LOAD, {"success_mask": 1}, Rule.UNUSED_FIELD),
-        (_RETIRED, {"lane_mask": 1}, Rule.UNUSED_FIELD),
+        (_RETIRED, {"mask": 1}, Rule.UNUSED_FIELD),
         (_IF, {"scope": 1}, Rule.UNUSED_FIELD),
         (_EXIT, {"size": 4}, Rule.UNUSED_FIELD),
         (_MEET, {"strong": 1}, Rule.UNUSED_FIELD),
         (_FENCE, {"strong": 1}, Rule.UNUSED_FIELD),
         (_FENCE, {"size": 4}, Rule.UNUSED_FIELD),
-        (_BARRIER, {"lane_mask": 1}, Rule.UNUSED_FIELD),
+        (_BARRIER, {"mask": 1}, Rule.UNUSED_FIELD),
         (_STORE, {"warp_count": 1}, Rule.UNUSED_FIELD),
         (_STORE, {"grid_block": 1}, Rule.UNUSED_FIELD),
         (_LOAD, {"sm": 2}, Rule.GEOMETRY),
@@ -176,12 +176,12 @@ _IF, _WIDE, _EXIT, _ELSE, _FI, _MEET, _RETIRED, _END = 9, 10, 11, 12, 13, 14, 15
         (_LOAD, {"size": 32}, Rule.SIZE),
         (_CAS, {"size": 2}, Rule.SIZE),
         (_CAS, {"size": 16}, Rule.SIZE),
-        (_LOAD, {"lane_mask": 0}, Rule.LANES),
-        (_IF, {"lane_mask": 0}, Rule.LANES),
-        (_ELSE, {"lane_mask": 0}, Rule.LANES),
-        (_STORE, {"lane_mask": 0x1F}, Rule.LANE_RECORDS),
-        (_STORE, {"lane_mask": 0x7}, Rule.LANE_RECORDS),
-        (_EXCH, {"lane_mask": 3}, Rule.LANE_RECORDS),
+        (_LOAD, {"mask": 0}, Rule.LANES),
+        (_IF, {"mask": 0}, Rule.LANES),
+        (_ELSE, {"mask": 0}, Rule.LANES),
+        (_STORE, {"mask": 0x1F}, Rule.LANE_RECORDS),
+        (_STORE, {"mask": 0x7}, Rule.LANE_RECORDS),
+        (_EXCH, {"mask": 3}, Rule.LANE_RECORDS),
         (_STORE, {"first_lane": 2}, Rule.LANE_RECORDS),
         (_STORE, {"first_lane": 1 << 63}, Rule.LANE_RECORDS),
         (_CAS, {"success_mask": 2}, Rule.LANE_VALUES),

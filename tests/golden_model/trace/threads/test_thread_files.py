@@ -13,10 +13,10 @@ from racetrap.golden_model.trace import (
     read_trace,
 )
 from racetrap.golden_model.trace.container.container import PREFIX
-from racetrap.golden_model.trace.threads.binary_writer import BLOCK_LENGTH
+from racetrap.golden_model.trace.container.header import header_to_dict
+from racetrap.golden_model.trace.threads.compression import BLOCK_LENGTH
 from racetrap.golden_model.trace.threads.events import SyncClass, ThreadEvent, ThreadEventKind
-from racetrap.golden_model.trace.threads.header import header_to_dict
-from racetrap.golden_model.trace.threads.records import THREAD_DTYPE
+from racetrap.golden_model.trace.threads.schema import THREAD_DTYPE
 from tests.support.threads.random_traces import random_thread_trace
 
 _HEAD = """\

@@ -6,13 +6,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from racetrap.golden_model.trace import Rule, TraceError, read_thread_trace, read_trace
-from racetrap.golden_model.trace.threads.binary_writer import BLOCK_EVENTS
+from racetrap.golden_model.trace.threads.compression import COMPRESSED_EVENTS
 from racetrap.golden_model.trace.threads.events import (
     ThreadEvent,
     ThreadEventKind,
     ThreadTraceHeader,
 )
-from racetrap.golden_model.trace.threads.records import THREAD_DTYPE
+from racetrap.golden_model.trace.threads.schema import THREAD_DTYPE
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from tests.support.threads.random_traces import random_thread_trace
 
@@ -62,11 +62,11 @@ def _many(events: int) -> ThreadTrace:
 @pytest.mark.parametrize("extra", [-1, 0, 1])
 @pytest.mark.parametrize("compress", [False, True])
 def test_lengths_about_a_compressed_block(tmp_path, extra, compress):
-    trace = _many(BLOCK_EVENTS + extra)
+    trace = _many(COMPRESSED_EVENTS + extra)
     trace.write_binary(tmp_path / "long.trace", compress)
     again = read_thread_trace(tmp_path / "long.trace")
     assert again == trace
-    assert next(reversed(list(again))).address == BLOCK_EVENTS + extra - 1
+    assert next(reversed(list(again))).address == COMPRESSED_EVENTS + extra - 1
 
 
 def test_mapped_unless_compressed(tmp_path):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from racetrap.golden_model.trace.gpu.records import EVENT_DTYPE
+from racetrap.golden_model.trace.gpu.schema import EVENT_DTYPE
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.executor.errors import ExecutionError
 from racetrap.sim.gpu.executor.memory import HEAP_BASE
@@ -87,7 +87,7 @@ def test_records_are_packed_as_traces_have_them():
     # The recorder packs by position.
     assert EVENT_DTYPE.names == (
         "kind", "scope", "strong", "op", "size", "slot", "warp", "warp_count", "sm", "pc",
-        "grid_block", "lane_mask", "success_mask", "space", "first_lane",
+        "grid_block", "mask", "success_mask", "space", "first_lane",
     )  # fmt: skip
     assert [EVENT_DTYPE[name].itemsize for name in EVENT_DTYPE.names] == [1] * 8 + [4] * 6 + [8]
 

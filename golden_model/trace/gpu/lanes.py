@@ -1,15 +1,19 @@
-"""Text form of a GPU trace, reading: the lanes of an access with their values."""
+"""Lanes of accesses: their words in the text form, in ranges where they are regular.
+
+A word is ``L:ADDRESS`` or ``L..M:ADDRESS+STRIDE``, perhaps with values that hold for all its
+lanes.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from racetrap.golden_model.events import WARP_SIZE, AtomicOp, EventKind, Lane
+from racetrap.golden_model.events import WARP_SIZE, AtomicOp, Event, EventKind, Lane
 from racetrap.golden_model.trace.container.rules import Rule
 from racetrap.golden_model.trace.container.text import NUMBER, LineError, read_number
 
-__all__ = ["read_lanes"]
+__all__ = ["lane_words", "read_lanes"]
 
 _LANES_RE = re.compile(
     rf"(?P<first>[0-9]{{1,9}})(?:\.\.(?P<last>[0-9]{{1,9}}))?:(?P<address>{NUMBER})"
@@ -23,6 +27,8 @@ _VALUES: dict[AtomicOp | None, tuple[set[str], str]] = {
 }
 #: Bits of a stored value that fit in one field of a lane; the rest goes to the next.
 _VALUE_BITS = 64
+#: Shortest run of lanes worth writing as a range.
+_SHORTEST_RANGE = 3
 
 
 def _check_values(match: re.Match[str], kind: EventKind, op: AtomicOp | None) -> None:
@@ -38,7 +44,7 @@ def _check_values(match: re.Match[str], kind: EventKind, op: AtomicOp | None) ->
 
 
 def read_lanes(word: str, kind: EventKind, op: AtomicOp | None) -> Iterator[Lane]:
-    """Lanes of one word: ``L:ADDRESS`` or ``L..M:ADDRESS+STRIDE``, perhaps with values."""
+    """Lanes of one word of an access, or ``LineError``."""
     match = _LANES_RE.fullmatch(word)
     if match is None or (match["last"] is None) != (match["stride"] is None):
         raise LineError(
@@ -62,3 +68,45 @@ def read_lanes(word: str, kind: EventKind, op: AtomicOp | None) -> Iterator[Lane
         yield Lane(
             first + index, address + index * stride, value, compare, match["outcome"] == "ok"
         )
+
+
+def lane_words(event: Event) -> Iterator[str]:
+    """Words of the lanes of an access."""
+    lanes, start = event.lanes, 0
+    while start < len(lanes):
+        lane, length = lanes[start], _run_length(lanes, start)
+        if length < _SHORTEST_RANGE:
+            length = 1
+            yield f"{lane.lane}:{lane.address:#x}{_values(event, lane)}"
+        else:
+            stride = lanes[start + 1].address - lane.address
+            yield (
+                f"{lane.lane}..{lane.lane + length - 1}:{lane.address:#x}{stride:+d}"
+                f"{_values(event, lane)}"
+            )
+        start += length
+
+
+def _run_length(lanes: tuple[Lane, ...], start: int) -> int:
+    """Lanes from ``start`` on with consecutive numbers, one stride and equal values."""
+    first, end = lanes[start], start + 1
+    stride = lanes[end].address - first.address if end < len(lanes) else 0
+    while (
+        end < len(lanes)
+        and lanes[end].lane == first.lane + end - start
+        and lanes[end].address == first.address + (end - start) * stride
+        and lanes[end][2:] == first[2:]
+    ):
+        end += 1
+    return end - start
+
+
+def _values(event: Event, lane: Lane) -> str:
+    if event.kind == EventKind.STORE:
+        stored = lane.compare << _VALUE_BITS | lane.value
+        return f"={stored:#x}" if stored else ""
+    if event.kind != EventKind.ATOMIC or event.op == AtomicOp.OTHER:
+        return ""
+    if event.op == AtomicOp.EXCH:
+        return f"={lane.value:#x}"
+    return f"={lane.compare:#x}->{lane.value:#x}:{'ok' if lane.success else 'failed'}"

@@ -1,0 +1,88 @@
+"""Record schema of a GPU trace.
+
+Ref: ``docs/trace-format.md``, sections on the events of a GPU and on both forms.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from racetrap.golden_model.events import AtomicOp, Event, EventKind, Scope, TraceHeader
+from racetrap.golden_model.trace.container.schema import EventSchema, Number, Word, words_of
+
+__all__ = ["EVENT_DTYPE", "GPU_SCHEMA", "LANE_DTYPE"]
+
+#: One event.  The lane records of an access are the ones from ``first_lane`` on, one for each
+#: bit of ``mask``; ``success_mask`` has a bit for each lane whose CAS succeeded.  Other kinds
+#: have no lane records.
+EVENT_DTYPE = np.dtype([
+    ("kind", "u1"),
+    ("scope", "u1"),
+    ("strong", "u1"),
+    ("op", "u1"),
+    ("size", "u1"),
+    ("slot", "u1"),
+    ("warp", "u1"),
+    ("warp_count", "u1"),
+    ("sm", "<u4"),
+    ("pc", "<u4"),
+    ("grid_block", "<u4"),
+    ("mask", "<u4"),
+    ("success_mask", "<u4"),
+    ("space", "<u4"),
+    ("first_lane", "<u8"),
+])  # fmt: skip
+
+#: One active lane of an access.  The upper half of a 16-byte STORE is in ``compare``.
+LANE_DTYPE = np.dtype([("address", "<u8"), ("value", "<u8"), ("compare", "<u8")])
+
+_SLOT = (Number("sm"), Number("slot"))
+_PC = Number("pc", is_hexadecimal=True)
+_MASK = Number("mask", is_hexadecimal=True, is_optional=True)
+_WARP = (*_SLOT, Number("warp"), _PC)
+_LANES = (*_WARP, _MASK)
+_SCOPES = words_of(Scope)
+_SPACE = Word("space", "space", {"shared": 1})
+_PLAIN = (
+    *_WARP,
+    Number("size"),
+    Word("strong", "strong", {"strong": True}),
+    Word("scope", "scope", _SCOPES, condition="strong"),
+    _SPACE,
+)
+
+GPU_SCHEMA = EventSchema(
+    TraceHeader,
+    Event,
+    EventKind,
+    (EVENT_DTYPE, LANE_DTYPE),
+    {
+        EventKind.LOAD: _PLAIN,
+        EventKind.STORE: _PLAIN,
+        EventKind.ATOMIC: (
+            *_WARP,
+            Number("size"),
+            Word("scope", "scope", _SCOPES),
+            Word("op", "op", words_of(AtomicOp)),
+            _SPACE,
+        ),
+        EventKind.FENCE: (*_LANES, Word("scope", "scope", _SCOPES)),
+        EventKind.BARRIER: (*_SLOT, _PC),
+        EventKind.BLOCK_PLACED: (
+            *_SLOT, Number("warp"), Number("warp_count"), Number("grid_block"), _MASK,
+        ),
+        EventKind.BLOCK_RETIRED: _SLOT,
+        EventKind.KERNEL_BEGIN: (),
+        EventKind.KERNEL_END: (),
+        EventKind.IF: _LANES,
+        EventKind.ELSE: _LANES,
+        EventKind.FI: _LANES,
+        EventKind.EXIT: _LANES,
+        EventKind.WARP_BARRIER: _LANES,
+    },
+    implied={
+        EventKind.LOAD: ("mask",),
+        EventKind.STORE: ("mask",),
+        EventKind.ATOMIC: ("mask", "strong", "success_mask"),
+    },
+)  # fmt: skip
