@@ -1,189 +1,283 @@
 """Detection logic: the decision tables of loads, and of stores and atomics.
 
-Rows are numbered as in :class:`~racetrap.golden_model.scord.packets.Row`.  At most one race is
-found in an access.  After any race the entry becomes what a first access would leave, so that
-one race does not hide the next.
+This is the specification, one rule a line; ``detection_logic_packed`` computes the same on
+packed entries.  The rules of a table are tried in order, and the first that holds decides: it
+says which row of the table that is, which condition of the paper's Tables III and IV holds, and
+what entry is left behind.  So at most one race is found in an access.  After any race the entry
+becomes what a first access would leave, so that one race does not hide the next.
 
 Ref: ScoRD (ISCA'20) Section IV-A, Tables III and IV.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
 
+from racetrap.golden_model.events import Scope
 from racetrap.golden_model.scord.bloom_filter import is_empty, share_a_lock
-from racetrap.golden_model.scord.metadata import (
-    BLK_SHARED,
-    DEV_SHARED,
-    FILTER_MASK,
-    IS_ATOM,
-    MODIFIED,
-    SCOPE,
-    STRONG,
-    EntryShifts,
-)
 from racetrap.golden_model.scord.packets import Packet, PacketKind, Preliminary, RaceKind, Row
-from racetrap.golden_model.scord.params import ScordParams
 
-__all__ = ["Decision", "DetectionLogic"]
-
-#: Row taken, preliminary check that held, race found, entry left behind.
-Decision = tuple[Row, Preliminary, RaceKind, int]
-
-# This is the innermost code of every long run: enumeration members are looked up once, those
-# that are compared are plain numbers, and all are final, so that a compiler can rely on them.
-_LOAD: Final = int(PacketKind.LOAD)
-_ATOMIC: Final = int(PacketKind.ATOMIC)
-_NONE: Final = Preliminary.NONE
-_INITIALIZATION: Final = Preliminary.INITIALIZATION
-_PROGRAM_ORDER: Final = Preliminary.PROGRAM_ORDER
-_BARRIER: Final = Preliminary.BARRIER
-_NO_RACE: Final = RaceKind.NONE
-
-_SHARED: Final = BLK_SHARED | DEV_SHARED
-_WEAK: Final = ~STRONG
+__all__ = ["LOAD_TABLE", "STORE_TABLE", "Condition", "Encounter", "TableRule", "decide"]
 
 
-class DetectionLogic:
-    """Checks one access against one metadata entry; holds no state.
+class Condition(NamedTuple):
+    """Condition of the paper: one of Table III rules a race out, one of Table IV is a race.
 
     Parameters
     ----------
-    params : ScordParams
-        Configuration that sets the positions of an entry's fields.
+    table, letter : str
+        Its place, as ``"IV"`` and ``"a"``; empty where no condition of the paper holds.
+    preliminary : Preliminary
+        Preliminary check that holds.
+    race : RaceKind
+        Race found.
+    scope : Scope or None
+        Scope of the race; None if it is that of the two parties, inside a block or not.
     """
 
-    def __init__(self, params: ScordParams) -> None:
-        self._shifts = EntryShifts(params)
-
-    def decide(
-        self,
-        packet: Packet,
-        entry: int,
-        fresh: bool,
-        tag: int,
-        owner_blk: int,
-        owner_dev: int,
-        own_blk: int,
-        own_dev: int,
-    ) -> Decision:
-        """Decide one access.
-
-        Parameters
-        ----------
-        packet : Packet
-            The access.  Its scope is 0 unless it is an atomic, and an atomic is strong.
-        entry : int
-            Metadata entry as read; ignored if ``fresh``.
-        fresh : bool
-            Whether this is the first access since (re-)initialisation.
-        tag : int
-            Tag of the accessed address, for the entry left behind.
-        owner_blk, owner_dev : int
-            Fence counters now of the warp that owns the entry.
-        own_blk, own_dev : int
-            Fence counters now of the accessing warp.
-        """
-        kind, scope, strong, block, warp, barrier_id, locks, _, _ = packet
-        shifts = self._shifts
-        warp_bits = shifts.warp_bits
-        accessor = block << warp_bits | warp
-        take = (
-            locks | strong << 16 | scope << 17 | barrier_id << shifts.barrier
-            | own_blk << shifts.blk_fence | own_dev << shifts.dev_fence
-            | accessor << shifts.owner | tag << shifts.tag
-        )  # fmt: skip
-        is_load = kind == _LOAD
-        if not is_load:
-            take |= MODIFIED | IS_ATOM if kind == _ATOMIC else MODIFIED
-        if fresh:
-            return Row.R1 if is_load else Row.W1, _INITIALIZATION, _NO_RACE, take
-
-        owner = entry >> shifts.owner & shifts.owner_mask
-        same_block = owner >> warp_bits == block
-        if (
-            same_block
-            and entry >> shifts.barrier & shifts.barrier_mask != barrier_id
-            and not entry & DEV_SHARED
-        ):
-            return Row.R1 if is_load else Row.W1, _BARRIER, _NO_RACE, take
-
-        blk_fenced = entry >> shifts.blk_fence & shifts.fence_mask != owner_blk
-        dev_fenced = entry >> shifts.dev_fence & shifts.fence_mask != owner_dev
-        own_warp = owner == accessor
-        if own_warp and not entry & _SHARED:
-            if not is_load:
-                return Row.W2, _PROGRAM_ORDER, _NO_RACE, take
-            # An unfenced write of the own warp must stay visible behind this read.
-            if not blk_fenced and not dev_fenced:
-                take |= entry & MODIFIED
-            return Row.R2, _PROGRAM_ORDER, _NO_RACE, take
-
-        if not same_block and entry & IS_ATOM and not entry & SCOPE:
-            return Row.R3 if is_load else Row.W3, _NONE, RaceKind.SCOPED_ATOMIC, take
-        if is_load:
-            return _load(take, entry, locks, strong, own_warp, same_block, blk_fenced, dev_fenced)
-        return _store(take, entry, locks, strong, same_block, blk_fenced, dev_fenced)
+    table: str
+    letter: str
+    preliminary: Preliminary = Preliminary.NONE
+    race: RaceKind = RaceKind.NONE
+    scope: Scope | None = None
 
 
-def _load(
-    take: int, entry: int, locks: int, strong: int,
-    own_warp: bool, same_block: bool, blk_fenced: bool, dev_fenced: bool,
-) -> Decision:  # fmt: skip
-    """Rows r4 to r8."""
-    modified = entry & MODIFIED
-    if modified and not own_warp:
-        if same_block:
-            if not blk_fenced and not dev_fenced:
-                return Row.R4, _NONE, RaceKind.MISSING_BLOCK_FENCE, take
-        elif not dev_fenced:
-            return Row.R4, _NONE, RaceKind.MISSING_DEVICE_FENCE, take
-        if not (strong and entry & STRONG):
-            return Row.R4, _NONE, RaceKind.NOT_STRONG, take
-
-    entry_locks = entry & FILTER_MASK
-    entry_empty, own_empty = is_empty(entry_locks), is_empty(locks)
-    if entry_empty and own_empty:
-        if modified:
-            if own_warp:
-                take |= MODIFIED
-            return Row.R5, _NONE, _NO_RACE, take & (entry | _WEAK)
-        if same_block and not entry & DEV_SHARED:
-            return Row.R6, _NONE, _NO_RACE, entry | BLK_SHARED
-        return Row.R6, _NONE, _NO_RACE, entry & ~BLK_SHARED | DEV_SHARED
-
-    if modified and not share_a_lock(entry_locks, locks):
-        return Row.R7, _NONE, RaceKind.MISSING_LOCK, take
-    if entry_empty:
-        entry = entry & ~FILTER_MASK | locks
-    elif not own_empty:
-        entry &= ~FILTER_MASK | locks
-    if not same_block:
-        entry = entry & ~BLK_SHARED | DEV_SHARED
-    elif not own_warp and not entry & DEV_SHARED:
-        entry |= BLK_SHARED
-    return Row.R8, _NONE, _NO_RACE, entry
+_INITIALIZATION = Condition("III", "a", preliminary=Preliminary.INITIALIZATION)
+_PROGRAM_ORDER = Condition("III", "b", preliminary=Preliminary.PROGRAM_ORDER)
+_BARRIER = Condition("III", "c", preliminary=Preliminary.BARRIER)
+_BLOCK_FENCE = Condition("IV", "a", race=RaceKind.MISSING_BLOCK_FENCE, scope=Scope.BLOCK)
+_DEVICE_FENCE = Condition("IV", "b", race=RaceKind.MISSING_DEVICE_FENCE, scope=Scope.DEVICE)
+_NOT_STRONG = Condition("IV", "c", race=RaceKind.NOT_STRONG)
+_SCOPED_ATOMIC = Condition("IV", "d", race=RaceKind.SCOPED_ATOMIC, scope=Scope.DEVICE)
+_LOCK_ON_LOAD = Condition("IV", "e", race=RaceKind.MISSING_LOCK)
+_LOCK_ON_STORE = Condition("IV", "f", race=RaceKind.MISSING_LOCK)
+_NOTHING = Condition("", "")
 
 
-def _store(
-    take: int, entry: int, locks: int, strong: int,
-    same_block: bool, blk_fenced: bool, dev_fenced: bool,
-) -> Decision:  # fmt: skip
-    """Rows w4 to w9."""
-    if entry & IS_ATOM and take & IS_ATOM:
-        kept = _SHARED | FILTER_MASK
-        return Row.W4, _NONE, _NO_RACE, take & ~kept | entry & kept
-    if not dev_fenced:
-        if not same_block:
-            return Row.W5, _NONE, RaceKind.MISSING_DEVICE_FENCE, take
-        if not blk_fenced or entry & DEV_SHARED:
-            return Row.W5, _NONE, RaceKind.MISSING_BLOCK_FENCE, take
-    if not (strong and entry & STRONG):
-        return Row.W6, _NONE, RaceKind.NOT_STRONG, take
-    # From here on both are strong, so G of the entry and of ``take`` are 1 already.
-    entry_locks = entry & FILTER_MASK
-    if is_empty(entry_locks) and is_empty(locks):
-        return Row.W7, _NONE, _NO_RACE, take
-    if not share_a_lock(entry_locks, locks):
-        return Row.W8, _NONE, RaceKind.MISSING_LOCK, take
-    return Row.W9, _NONE, _NO_RACE, take & (entry | ~FILTER_MASK)
+@dataclass(frozen=True)
+class Encounter:
+    """An access, the metadata entry that it finds, and the questions that the tables ask.
+
+    Parameters
+    ----------
+    access : Packet
+        The access.  Its scope is 0 unless it is an atomic, and an atomic is strong.
+    md : mapping of str to int
+        Fields of the entry.
+    is_uninitialised : bool
+        Whether this is the first access since (re-)initialisation; ``md`` says nothing then.
+    tag : int
+        Tag of the accessed address, for the entry left behind.
+    owner_fences, own_fences : tuple of (int, int)
+        Block and device fence counters now of the entry's owner, the warp that it names, and of
+        the accessing warp.
+    """
+
+    access: Packet
+    md: Mapping[str, int]
+    is_uninitialised: bool
+    tag: int
+    owner_fences: tuple[int, int]
+    own_fences: tuple[int, int]
+
+    # Parties ----------------------------------------------------------------------------
+
+    def same_block(self) -> bool:
+        return self.md["block"] == self.access.block
+
+    def own_warp(self) -> bool:
+        return self.same_block() and self.md["warp"] == self.access.warp
+
+    # Table III --------------------------------------------------------------------------
+
+    def first_access(self) -> bool:
+        return self.is_uninitialised
+
+    def barrier_between(self) -> bool:
+        is_other_id = self.md["barrier_id"] != self.access.barrier_id
+        return self.same_block() and is_other_id and not self.md["dev_shared"]
+
+    def program_order(self) -> bool:
+        return self.own_warp() and not self.md["blk_shared"] and not self.md["dev_shared"]
+
+    # Table IV (a) to (d) ----------------------------------------------------------------
+
+    def block_fenced(self) -> bool:
+        """Whether the owner has executed a block fence since its access."""
+        return self.md["blk_fence_id"] != self.owner_fences[0]
+
+    def device_fenced(self) -> bool:
+        """Whether the owner has executed a device fence since its access."""
+        return self.md["dev_fence_id"] != self.owner_fences[1]
+
+    def write_of_another_warp(self) -> bool:
+        return bool(self.md["modified"]) and not self.own_warp()
+
+    def write_without_block_fence(self) -> bool:
+        is_fenced = self.block_fenced() or self.device_fenced()
+        return self.write_of_another_warp() and self.same_block() and not is_fenced
+
+    def write_without_device_fence(self) -> bool:
+        return self.write_of_another_warp() and not self.same_block() and not self.device_fenced()
+
+    def access_without_block_fence(self) -> bool:
+        """Readers of other blocks, which the entry does not name, need a device fence."""
+        is_fenced = self.device_fenced() or (self.block_fenced() and not self.md["dev_shared"])
+        return self.same_block() and not is_fenced
+
+    def access_without_device_fence(self) -> bool:
+        return not self.same_block() and not self.device_fenced()
+
+    def both_strong(self) -> bool:
+        return bool(self.md["strong"] and self.access.strong)
+
+    def not_both_strong(self) -> bool:
+        return not self.both_strong()
+
+    def write_not_both_strong(self) -> bool:
+        return self.write_of_another_warp() and not self.both_strong()
+
+    def block_scope_atomic(self) -> bool:
+        """Whether an atomic of another block had block scope."""
+        is_narrow = self.md["is_atom"] and self.md["scope"] == Scope.BLOCK
+        return bool(is_narrow) and not self.same_block()
+
+    def both_atomic(self) -> bool:
+        return bool(self.md["is_atom"]) and self.access.kind == PacketKind.ATOMIC
+
+    # Table IV (e) and (f) ---------------------------------------------------------------
+
+    def no_locks(self) -> bool:
+        return is_empty(self.md["filter"]) and is_empty(self.access.filter)
+
+    def no_common_lock(self) -> bool:
+        return not share_a_lock(self.md["filter"], self.access.filter)
+
+    def write_without_locks(self) -> bool:
+        return bool(self.md["modified"]) and self.no_locks()
+
+    def write_without_common_lock(self) -> bool:
+        return bool(self.md["modified"]) and self.no_common_lock()
+
+    def otherwise(self) -> bool:
+        return True
+
+    # The entry left behind --------------------------------------------------------------
+
+    def take(self, **changes: int) -> dict[str, int]:
+        """Entry of this access alone: the accessing warp owns it."""
+        access = self.access
+        return {
+            "filter": access.filter,
+            "strong": access.strong,
+            "scope": access.scope,
+            "is_atom": int(access.kind == PacketKind.ATOMIC),
+            "dev_shared": 0,
+            "blk_shared": 0,
+            "modified": int(access.kind != PacketKind.LOAD),
+            "barrier_id": access.barrier_id,
+            "blk_fence_id": self.own_fences[0],
+            "dev_fence_id": self.own_fences[1],
+            "warp": access.warp,
+            "block": access.block,
+            "tag": self.tag,
+            "unused": 0,
+        } | changes  # fmt: skip
+
+    def take_unfenced_write(self) -> dict[str, int]:
+        """An unfenced write of the own warp must stay visible behind its read."""
+        is_fenced = self.block_fenced() or self.device_fenced()
+        return self.take(modified=int(self.md["modified"] and not is_fenced))
+
+    def take_write(self) -> dict[str, int]:
+        """The reader stands for an ordered write of another warp, but not for its own."""
+        return self.take(modified=int(self.own_warp()), strong=int(self.both_strong()))
+
+    def take_keeping_readers(self) -> dict[str, int]:
+        """An atomic after an atomic orders nothing: what was known of others stays."""
+        return self.take(**{name: self.md[name] for name in ("dev_shared", "blk_shared", "filter")})
+
+    def take_common_locks(self) -> dict[str, int]:
+        return self.take(filter=self.md["filter"] & self.access.filter)
+
+    def add_reader(self) -> dict[str, int]:
+        """Entry of its owner, read by the accessing warp as well."""
+        if self.same_block() and not self.md["dev_shared"]:
+            return {**self.md, "blk_shared": 1}
+        return {**self.md, "dev_shared": 1, "blk_shared": 0}
+
+    def add_reader_with_locks(self) -> dict[str, int]:
+        """The same with the locks that all have held; the owner's own reads are not shared."""
+        after = dict(self.md)
+        if is_empty(self.md["filter"]):
+            after["filter"] = self.access.filter
+        elif not is_empty(self.access.filter):
+            after["filter"] = self.md["filter"] & self.access.filter
+        if not self.same_block():
+            after |= {"dev_shared": 1, "blk_shared": 0}
+        elif not self.own_warp() and not self.md["dev_shared"]:
+            after["blk_shared"] = 1
+        return after
+
+
+class TableRule(NamedTuple):
+    """Line of a decision table.
+
+    Parameters
+    ----------
+    row : Row
+        Row of the table.
+    condition : Condition
+        Condition of the paper's tables.
+    holds : callable
+        Whether the line decides an encounter that none before it has decided.
+    after : callable
+        Fields of the entry left behind.
+    """
+
+    row: Row
+    condition: Condition
+    holds: Callable[[Encounter], bool]
+    after: Callable[[Encounter], dict[str, int]]
+
+
+_E = Encounter
+
+#: Decisions on a load.
+LOAD_TABLE = (
+    TableRule(Row.LOAD_FIRST, _INITIALIZATION, _E.first_access, _E.take),
+    TableRule(Row.LOAD_FIRST, _BARRIER, _E.barrier_between, _E.take),
+    TableRule(Row.LOAD_PROGRAM_ORDER, _PROGRAM_ORDER, _E.program_order, _E.take_unfenced_write),
+    TableRule(Row.LOAD_SCOPED_ATOMIC, _SCOPED_ATOMIC, _E.block_scope_atomic, _E.take),
+    TableRule(Row.LOAD_UNFENCED_WRITE, _BLOCK_FENCE, _E.write_without_block_fence, _E.take),
+    TableRule(Row.LOAD_UNFENCED_WRITE, _DEVICE_FENCE, _E.write_without_device_fence, _E.take),
+    TableRule(Row.LOAD_UNFENCED_WRITE, _NOT_STRONG, _E.write_not_both_strong, _E.take),
+    TableRule(Row.LOAD_FENCED_WRITE, _NOTHING, _E.write_without_locks, _E.take_write),
+    TableRule(Row.LOAD_AFTER_READ, _NOTHING, _E.no_locks, _E.add_reader),
+    TableRule(Row.LOAD_NO_COMMON_LOCK, _LOCK_ON_LOAD, _E.write_without_common_lock, _E.take),
+    TableRule(Row.LOAD_LOCKED, _NOTHING, _E.otherwise, _E.add_reader_with_locks),
+)
+
+#: Decisions on a store or an atomic.
+STORE_TABLE = (
+    TableRule(Row.STORE_FIRST, _INITIALIZATION, _E.first_access, _E.take),
+    TableRule(Row.STORE_FIRST, _BARRIER, _E.barrier_between, _E.take),
+    TableRule(Row.STORE_PROGRAM_ORDER, _PROGRAM_ORDER, _E.program_order, _E.take),
+    TableRule(Row.STORE_SCOPED_ATOMIC, _SCOPED_ATOMIC, _E.block_scope_atomic, _E.take),
+    TableRule(Row.STORE_BOTH_ATOMIC, _NOTHING, _E.both_atomic, _E.take_keeping_readers),
+    TableRule(Row.STORE_UNFENCED_ACCESS, _BLOCK_FENCE, _E.access_without_block_fence, _E.take),
+    TableRule(Row.STORE_UNFENCED_ACCESS, _DEVICE_FENCE, _E.access_without_device_fence, _E.take),
+    TableRule(Row.STORE_NOT_STRONG, _NOT_STRONG, _E.not_both_strong, _E.take),
+    TableRule(Row.STORE_FENCED_ACCESS, _NOTHING, _E.no_locks, _E.take),
+    TableRule(Row.STORE_NO_COMMON_LOCK, _LOCK_ON_STORE, _E.no_common_lock, _E.take),
+    TableRule(Row.STORE_LOCKED, _NOTHING, _E.otherwise, _E.take_common_locks),
+)
+
+
+def decide(encounter: Encounter) -> tuple[TableRule, dict[str, int]]:
+    """Decision on an access: the rule that holds, and the fields of the entry left behind."""
+    table = LOAD_TABLE if encounter.access.kind == PacketKind.LOAD else STORE_TABLE
+    rule = next(rule for rule in table if rule.holds(encounter))
+    return rule, rule.after(encounter)

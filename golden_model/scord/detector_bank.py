@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from racetrap.golden_model.scord.detection_logic import DetectionLogic
+from racetrap.golden_model.scord.detection_logic_packed import PackedDetectionLogic
 from racetrap.golden_model.scord.fence_file import FenceFile
-from racetrap.golden_model.scord.metadata import FRESH_ENTRY, EntryShifts, SoftwareCache
+from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY, EntryShifts, SoftwareCache
 from racetrap.golden_model.scord.packets import (
     Packet,
     PacketKind,
@@ -53,7 +53,7 @@ class DetectorBank:
     Attributes
     ----------
     entries : dict of int to int
-        Metadata entries by index within the region; an absent one is fresh.
+        Metadata entries by index within the region; an absent one is uninitialised.
     fence_file : FenceFile
         The bank's copy of the fence file (fences go to every bank).
 
@@ -70,7 +70,7 @@ class DetectorBank:
         self.fence_file = FenceFile(params)
         self._cache = SoftwareCache(params, region)
         self.entries = self._cache.entries
-        self._logic = DetectionLogic(params)
+        self._logic = PackedDetectionLogic(params)
         self._shifts = EntryShifts(params)
         self._preliminary = [0] * len(Preliminary)
         self._races = [0] * len(RaceKind)
@@ -86,7 +86,7 @@ class DetectorBank:
             Access or fence.
         read_error : bool
             Whether the metadata memory answers this access with an error; the entry is then
-            taken as fresh.  Fences and unmonitored accesses read nothing.
+            taken as uninitialised.  Fences and unmonitored accesses read nothing.
         """
         block, warp, word = packet[3], packet[4], packet[8]
         if packet[0] == _FENCE:
@@ -102,12 +102,12 @@ class DetectorBank:
         tag_conflict = 0
         if read_error:
             self._read_errors += 1
-            entry, fresh = 0, True
+            entry, is_uninitialised = 0, True
         else:
-            entry = self.entries.get(index, FRESH_ENTRY)
-            fresh = entry & FRESH_ENTRY == FRESH_ENTRY
-            if not fresh and entry >> shifts.tag & shifts.tag_mask != tag:
-                tag_conflict, fresh = 1, True
+            entry = self.entries.get(index, UNINITIALISED_ENTRY)
+            is_uninitialised = entry & UNINITIALISED_ENTRY == UNINITIALISED_ENTRY
+            if not is_uninitialised and entry >> shifts.tag & shifts.tag_mask != tag:
+                tag_conflict, is_uninitialised = 1, True
                 self._tag_conflicts += 1
 
         fences = self.fence_file
@@ -116,7 +116,7 @@ class DetectorBank:
         owner_blk, owner_dev = fences.blk[owner], fences.dev[owner]
         own_blk, own_dev = fences.blk[accessor], fences.dev[accessor]
         row, preliminary, race, after = self._logic.decide(
-            packet, entry, fresh, tag, owner_blk, owner_dev, own_blk, own_dev
+            packet, entry, is_uninitialised, tag, owner_blk, owner_dev, own_blk, own_dev
         )
         self.entries[index] = after
         self._accesses += 1
@@ -128,7 +128,7 @@ class DetectorBank:
         )  # fmt: skip
 
     def clear(self) -> None:
-        """Make metadata fresh and reset the fence file, as at kernel launch; counters stay."""
+        """Make metadata uninitialised and reset the fence file, as at launch; counters stay."""
         self._cache.clear()
         self.fence_file.clear()
 

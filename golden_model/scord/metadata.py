@@ -18,11 +18,11 @@ __all__ = [
     "BLK_SHARED",
     "DEV_SHARED",
     "FILTER_MASK",
-    "FRESH_ENTRY",
     "IS_ATOM",
     "MODIFIED",
     "SCOPE",
     "STRONG",
+    "UNINITIALISED_ENTRY",
     "EntryShifts",
     "SoftwareCache",
     "pack_entry",
@@ -39,7 +39,7 @@ DEV_SHARED: Final = STRONG << 3
 BLK_SHARED: Final = STRONG << 4
 MODIFIED: Final = STRONG << 5
 #: Entry of a location that nobody has accessed: a combination that no access leaves behind.
-FRESH_ENTRY: Final = MODIFIED | BLK_SHARED | DEV_SHARED
+UNINITIALISED_ENTRY: Final = MODIFIED | BLK_SHARED | DEV_SHARED
 
 
 class EntryShifts:
@@ -101,7 +101,7 @@ class SoftwareCache:
     Attributes
     ----------
     entries : dict of int to int
-        Entry by index; an index that is absent is fresh.
+        Entry by index; an absent index is uninitialised.
 
     Raises
     ------
@@ -136,8 +136,8 @@ class SoftwareCache:
 
     def read(self, index: int) -> int:
         """Entry at ``index``."""
-        return self.entries.get(index, FRESH_ENTRY)
+        return self.entries.get(index, UNINITIALISED_ENTRY)
 
     def clear(self) -> None:
-        """Make every entry fresh, as at kernel launch."""
+        """Make every entry uninitialised, as at kernel launch."""
         self.entries.clear()

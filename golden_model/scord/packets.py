@@ -11,6 +11,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 __all__ = [
+    "ROWS_KEEPING_OWNER",
     "LockState",
     "Packet",
     "PacketKind",
@@ -75,28 +76,32 @@ class RaceKind(IntEnum):
 
 
 class Row(IntEnum):
-    """Row of the decision tables that an access took."""
+    """Row of the decision tables that an access took; ``detection_logic`` has the tables."""
 
     NONE = 0
-    R1 = 1
-    R2 = 2
-    R3 = 3
-    R4 = 4
-    R5 = 5
-    R6 = 6
-    R7 = 7
-    R8 = 8
-    W1 = 9
-    W2 = 10
-    W3 = 11
-    W4 = 12
-    W5 = 13
-    W6 = 14
-    W7 = 15
-    W8 = 16
-    W9 = 17
+    LOAD_FIRST = 1
+    LOAD_PROGRAM_ORDER = 2
+    LOAD_SCOPED_ATOMIC = 3
+    LOAD_UNFENCED_WRITE = 4
+    LOAD_FENCED_WRITE = 5
+    LOAD_AFTER_READ = 6
+    LOAD_NO_COMMON_LOCK = 7
+    LOAD_LOCKED = 8
+    STORE_FIRST = 9
+    STORE_PROGRAM_ORDER = 10
+    STORE_SCOPED_ATOMIC = 11
+    STORE_BOTH_ATOMIC = 12
+    STORE_UNFENCED_ACCESS = 13
+    STORE_NOT_STRONG = 14
+    STORE_FENCED_ACCESS = 15
+    STORE_NO_COMMON_LOCK = 16
+    STORE_LOCKED = 17
     FENCE = 18
     UNMONITORED = 19
+
+
+#: Rows that leave the owner of the entry as it is; after any other the accessing warp owns it.
+ROWS_KEEPING_OWNER = frozenset({Row.LOAD_AFTER_READ, Row.LOAD_LOCKED})
 
 
 class Transaction(NamedTuple):
@@ -137,13 +142,13 @@ class Packet(NamedTuple):
 class Step(NamedTuple):
     """What a bank did with one packet: the payload of its trace port.
 
-    ``before`` is the entry as read from memory or forwarded (not yet replaced by a fresh one
+    ``before`` is the entry as read from memory or forwarded (not yet taken as uninitialised
     on a tag conflict, 0 after a read error); ``after`` is the entry left behind.  Both are 0
     for fences and for accesses outside the monitored region.  ``tag_conflict`` is set when the
-    tag differs and the entry was not fresh, so that information is lost.
+    tag differs and the entry was initialised, so that information is lost.
 
     ``owner_*`` are the fence counters now of the warp named in ``before``, whether or not the
-    entry is then taken as fresh; ``own_*`` are those of the accessing warp (after the
+    entry is then taken as uninitialised; ``own_*`` are those of the accessing warp (after the
     increment, for a fence; the scope that is not incremented is given too).  For fences and
     unmonitored accesses the ``owner_*`` fields are 0, and for unmonitored accesses ``own_*``
     as well.

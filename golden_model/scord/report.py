@@ -10,6 +10,7 @@ from functools import cache
 
 from racetrap.golden_model.events import Scope
 from racetrap.golden_model.layout import Layout
+from racetrap.golden_model.scord.detection_logic import LOAD_TABLE, STORE_TABLE
 from racetrap.golden_model.scord.metadata import unpack_entry
 from racetrap.golden_model.scord.packets import PacketKind, RaceKind, Step
 from racetrap.golden_model.scord.params import WORD_BYTES, ScordParams
@@ -20,12 +21,6 @@ _ACCESS_WORDS = {
     PacketKind.LOAD: "load",
     PacketKind.STORE: "store",
     PacketKind.ATOMIC: "atomic",
-}
-_TABLE_IV = {
-    RaceKind.MISSING_BLOCK_FENCE: "a",
-    RaceKind.MISSING_DEVICE_FENCE: "b",
-    RaceKind.NOT_STRONG: "c",
-    RaceKind.SCOPED_ATOMIC: "d",
 }
 _REASONS = {
     RaceKind.MISSING_BLOCK_FENCE: "no fence of the earlier warp lies between them",
@@ -144,9 +139,9 @@ class RaceReport:
     @property
     def table_iv(self) -> str:
         """Letter of the condition in the paper's Table IV."""
-        if self.race == RaceKind.MISSING_LOCK:
-            return "e" if self.kind == PacketKind.LOAD else "f"
-        return _TABLE_IV[RaceKind(self.race)]
+        table = LOAD_TABLE if self.kind == PacketKind.LOAD else STORE_TABLE
+        conditions = (rule.condition for rule in table)
+        return next(each.letter for each in conditions if each.race == self.race)
 
     @property
     def race_scope(self) -> Scope:

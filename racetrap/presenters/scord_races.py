@@ -15,7 +15,7 @@ from typing import Any
 from rich.console import Console
 
 from racetrap.golden_model.events import AtomicOp, Event, EventKind, Geometry, Scope, TraceHeader
-from racetrap.golden_model.scord.packets import Row
+from racetrap.golden_model.scord.packets import ROWS_KEEPING_OWNER, Row
 from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.golden_model.scord.report import RaceReport, race_words
 from racetrap.golden_model.scord.scord import Scord
@@ -30,9 +30,6 @@ __all__ = [
     "print_findings",
     "region_of",
 ]
-
-#: Rows that leave the owner of an entry as it is; every other access becomes the owner.
-_ROWS_KEEPING_OWNER = (Row.R6, Row.R8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +168,7 @@ class _Finder:
             if step.race:
                 access, earlier = self._access(*current), self._access(*self._owners[entry])
                 findings.append(Finding(next(reports), access, earlier))
-            if step.race or step.row not in _ROWS_KEEPING_OWNER:
+            if step.race or step.row not in ROWS_KEEPING_OWNER:
                 self._owners[entry] = current
         return findings
 

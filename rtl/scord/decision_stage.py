@@ -9,7 +9,7 @@ from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from racetrap.golden_model.scord.metadata import FRESH_ENTRY
+from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import PacketKind, Row
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.layout import struct_layout
@@ -94,15 +94,17 @@ class DecisionStage(wiring.Component):
         self._taken = Signal()
         self._relate(m, logic)
         self._count_fences(m, logic)
-        is_fresh, tag_conflict = Signal(), Signal()
+        is_uninitialised, tag_conflict = Signal(), Signal()
         same_unit = logic.i_relation.same_unit
         m.d.comb += [
             self.o_entry.eq(Mux(self.i.follows, self.o_checked.entry, self.i.entry)),
-            is_fresh.eq((self.o_entry.as_value() & FRESH_ENTRY) == FRESH_ENTRY),
-            tag_conflict.eq(~self.i.read_error & ~is_fresh & ~same_unit),
+            is_uninitialised.eq(
+                (self.o_entry.as_value() & UNINITIALISED_ENTRY) == UNINITIALISED_ENTRY
+            ),
+            tag_conflict.eq(~self.i.read_error & ~is_uninitialised & ~same_unit),
             logic.i_packet.eq(self.i.located.packet),
             logic.i_entry.eq(self.o_entry),
-            logic.i_fresh.eq(self.i.read_error | is_fresh | ~same_unit),
+            logic.i_uninitialised.eq(self.i.read_error | is_uninitialised | ~same_unit),
             logic.i_tag.eq(self.i.located.tag),
             logic.i_own.eq(self.i_own),
         ]

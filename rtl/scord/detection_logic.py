@@ -49,7 +49,7 @@ class DetectionLogic(wiring.Component):
         The access.
     i_entry : ``In(entry_layout)``
         Metadata entry as read or forwarded.
-    i_fresh : ``In(1)``
+    i_uninitialised : ``In(1)``
         This is the first access since (re-)initialisation; the entry is not looked at.
     i_tag : ``In(tag_bits)``
         Tag of the accessed address, for the entry left behind.
@@ -72,7 +72,7 @@ class DetectionLogic(wiring.Component):
         super().__init__({
             "i_packet": In(struct_layout(params.packet_layout)),
             "i_entry": In(self._entry),
-            "i_fresh": In(1),
+            "i_uninitialised": In(1),
             "i_tag": In(params.tag_bits),
             "i_relation": In(access_relation()),
             "i_fenced": In(fences_since()),
@@ -90,13 +90,17 @@ class DetectionLogic(wiring.Component):
         rows = self._rows(m)
         keeps_owner = Signal()
         m.d.comb += [
-            keeps_owner.eq(rows[Row.R6] | rows[Row.R8]),
+            keeps_owner.eq(rows[Row.LOAD_AFTER_READ] | rows[Row.LOAD_LOCKED]),
             self.o_taken.eq(~keeps_owner),
             self.o_row.eq(_one_of(rows)),
             self.o_preliminary.eq(_one_of({
-                Preliminary.INITIALIZATION: self.i_fresh,
-                Preliminary.BARRIER: ~self.i_fresh & (rows[Row.R1] | rows[Row.W1]),
-                Preliminary.PROGRAM_ORDER: rows[Row.R2] | rows[Row.W2],
+                Preliminary.INITIALIZATION: self.i_uninitialised,
+                Preliminary.BARRIER: (
+                    ~self.i_uninitialised & (rows[Row.LOAD_FIRST] | rows[Row.STORE_FIRST])
+                ),
+                Preliminary.PROGRAM_ORDER: (
+                    rows[Row.LOAD_PROGRAM_ORDER] | rows[Row.STORE_PROGRAM_ORDER]
+                ),
             })),
         ]  # fmt: skip
         self._race(m, rows)
@@ -109,7 +113,7 @@ class DetectionLogic(wiring.Component):
         Fence counters and locks are known last: what does not need them is separate.
         """
         packet, entry, relation = self.i_packet, self.i_entry, self.i_relation
-        is_load, is_known = self._is_load, ~self.i_fresh
+        is_load, is_known = self._is_load, ~self.i_uninitialised
         barrier_between, program_order, scoped_atomic = Signal(), Signal(), Signal()
         is_checked, atomics, foreign_write, lockless = Signal(), Signal(), Signal(), Signal()
         self._both_strong = both_strong = Signal()
@@ -144,23 +148,23 @@ class DetectionLogic(wiring.Component):
         rightly_locked = relation.common_lock | ~entry.modified
         ordered = ~self._unfenced_owner & both_strong
         conditions = {
-            Row.R1: (self.i_fresh | barrier_between) & is_load,
-            Row.R2: program_order & is_load,
-            Row.R3: scoped_atomic & is_load,
-            Row.R4: load & read_races,
-            Row.R5: load & ~read_races & lockless & entry.modified,
-            Row.R6: load & lockless & ~entry.modified,
-            Row.R7: load & ~read_races & ~lockless & ~rightly_locked,
-            Row.R8: load & ~read_races & ~lockless & rightly_locked,
-            Row.W1: (self.i_fresh | barrier_between) & ~is_load,
-            Row.W2: program_order & ~is_load,
-            Row.W3: scoped_atomic & ~is_load,
-            Row.W4: is_checked & ~is_load & atomics,
-            Row.W5: store & self._unfenced_owner,
-            Row.W6: store & ~self._unfenced_owner & ~both_strong,
-            Row.W7: store & ordered & lockless,
-            Row.W8: store & ordered & ~lockless & ~relation.common_lock,
-            Row.W9: store & ordered & ~lockless & relation.common_lock,
+            Row.LOAD_FIRST: (self.i_uninitialised | barrier_between) & is_load,
+            Row.LOAD_PROGRAM_ORDER: program_order & is_load,
+            Row.LOAD_SCOPED_ATOMIC: scoped_atomic & is_load,
+            Row.LOAD_UNFENCED_WRITE: load & read_races,
+            Row.LOAD_FENCED_WRITE: load & ~read_races & lockless & entry.modified,
+            Row.LOAD_AFTER_READ: load & lockless & ~entry.modified,
+            Row.LOAD_NO_COMMON_LOCK: load & ~read_races & ~lockless & ~rightly_locked,
+            Row.LOAD_LOCKED: load & ~read_races & ~lockless & rightly_locked,
+            Row.STORE_FIRST: (self.i_uninitialised | barrier_between) & ~is_load,
+            Row.STORE_PROGRAM_ORDER: program_order & ~is_load,
+            Row.STORE_SCOPED_ATOMIC: scoped_atomic & ~is_load,
+            Row.STORE_BOTH_ATOMIC: is_checked & ~is_load & atomics,
+            Row.STORE_UNFENCED_ACCESS: store & self._unfenced_owner,
+            Row.STORE_NOT_STRONG: store & ~self._unfenced_owner & ~both_strong,
+            Row.STORE_FENCED_ACCESS: store & ordered & lockless,
+            Row.STORE_NO_COMMON_LOCK: store & ordered & ~lockless & ~relation.common_lock,
+            Row.STORE_LOCKED: store & ordered & ~lockless & relation.common_lock,
         }
         rows = {row: Signal(name=f"row_{row.name.lower()}") for row in conditions}
         m.d.comb += [rows[row].eq(condition) for row, condition in conditions.items()]
@@ -169,13 +173,17 @@ class DetectionLogic(wiring.Component):
     def _race(self, m, rows):
         """Kind of the race of the rows that are races."""
         same_block = self.i_relation.same_block
-        unfenced = rows[Row.R4] & self._unfenced_write | rows[Row.W5]
+        unfenced = (
+            rows[Row.LOAD_UNFENCED_WRITE] & self._unfenced_write | rows[Row.STORE_UNFENCED_ACCESS]
+        )
         m.d.comb += self.o_race.eq(_one_of({
             RaceKind.MISSING_BLOCK_FENCE: unfenced & same_block,
             RaceKind.MISSING_DEVICE_FENCE: unfenced & ~same_block,
-            RaceKind.NOT_STRONG: rows[Row.R4] & ~self._unfenced_write | rows[Row.W6],
-            RaceKind.SCOPED_ATOMIC: rows[Row.R3] | rows[Row.W3],
-            RaceKind.MISSING_LOCK: rows[Row.R7] | rows[Row.W8],
+            RaceKind.NOT_STRONG: (
+                rows[Row.LOAD_UNFENCED_WRITE] & ~self._unfenced_write | rows[Row.STORE_NOT_STRONG]
+            ),
+            RaceKind.SCOPED_ATOMIC: rows[Row.LOAD_SCOPED_ATOMIC] | rows[Row.STORE_SCOPED_ATOMIC],
+            RaceKind.MISSING_LOCK: rows[Row.LOAD_NO_COMMON_LOCK] | rows[Row.STORE_NO_COMMON_LOCK],
         }))  # fmt: skip
 
     def _leave(self, m, rows, keeps_owner):
@@ -197,25 +205,36 @@ class DetectionLogic(wiring.Component):
             m.d.comb += getattr(after, name).eq(Mux(keeps_owner, getattr(entry, name), value))
         # An unfenced write of the own warp must stay visible behind its reads.
         still_unfenced = entry.modified & ~fenced.blk & ~fenced.dev
-        by_own_warp = rows[Row.R2] & still_unfenced | rows[Row.R5] & relation.own_warp
-        # A reader beside the owner: of its block, or of another one; R6 is reached by the owner
-        # itself only once the entry is shared already.
+        by_own_warp = (
+            rows[Row.LOAD_PROGRAM_ORDER] & still_unfenced
+            | rows[Row.LOAD_FENCED_WRITE] & relation.own_warp
+        )
+        # A reader beside the owner: of its block, or of another one; LOAD_AFTER_READ is reached by
+        # the owner itself only once the entry is shared already.
         shared_in_block = relation.same_block & (
-            rows[Row.R6] & ~entry.dev_shared
-            | rows[Row.R8] & (entry.blk_shared | ~relation.own_warp & ~entry.dev_shared)
+            rows[Row.LOAD_AFTER_READ] & ~entry.dev_shared
+            | rows[Row.LOAD_LOCKED] & (entry.blk_shared | ~relation.own_warp & ~entry.dev_shared)
         )
         shared_in_device = keeps_owner & (~relation.same_block | entry.dev_shared)
-        merges = rows[Row.W9] | rows[Row.R8] & relation.last_locked & relation.locked
+        merges = (
+            rows[Row.STORE_LOCKED] | rows[Row.LOAD_LOCKED] & relation.last_locked & relation.locked
+        )
         keeps_filter = (
-            rows[Row.W4] | rows[Row.R6] | rows[Row.R8] & relation.last_locked & ~relation.locked
+            rows[Row.STORE_BOTH_ATOMIC]
+            | rows[Row.LOAD_AFTER_READ]
+            | rows[Row.LOAD_LOCKED] & relation.last_locked & ~relation.locked
         )
         m.d.comb += [
             after.modified.eq(~self._is_load | by_own_warp | keeps_owner & entry.modified),
             after.strong.eq(
-                Mux(keeps_owner, entry.strong, packet.strong & (entry.strong | ~rows[Row.R5]))
+                Mux(
+                    keeps_owner,
+                    entry.strong,
+                    packet.strong & (entry.strong | ~rows[Row.LOAD_FENCED_WRITE]),
+                )
             ),
-            after.blk_shared.eq(rows[Row.W4] & entry.blk_shared | shared_in_block),
-            after.dev_shared.eq(rows[Row.W4] & entry.dev_shared | shared_in_device),
+            after.blk_shared.eq(rows[Row.STORE_BOTH_ATOMIC] & entry.blk_shared | shared_in_block),
+            after.dev_shared.eq(rows[Row.STORE_BOTH_ATOMIC] & entry.dev_shared | shared_in_device),
             after.filter.eq(
                 Mux(keeps_filter, FILTER_MASK, packet.filter)
                 & Mux(keeps_filter | merges, entry.filter, FILTER_MASK)

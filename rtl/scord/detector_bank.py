@@ -54,8 +54,8 @@ class DetectorBank(wiring.Component):
     i_region : ``In(region_layout(params))``
         Monitored region; constant while the bank is not idle.
     i_clear : ``In(1)``
-        Pulse, while the bank is idle: make metadata fresh and reset the fence file, as at kernel
-        launch.
+        Pulse, while the bank is idle: make metadata uninitialised and reset the fence file, as at
+        kernel launch.
     o_busy : ``Out(1)``
         That is going on, from the next cycle on; no packet is taken.
     o_idle : ``Out(1)``

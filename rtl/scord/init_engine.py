@@ -1,4 +1,4 @@
-"""Initialisation engine: makes every metadata entry of a bank fresh at kernel launch.
+"""Initialisation engine: makes every metadata entry of a bank uninitialised at launch.
 
 Ref: ScoRD (ISCA'20) Section IV ("all initialized to true for each entry").
 """
@@ -9,7 +9,7 @@ from amaranth.hdl import Module, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from racetrap.golden_model.scord.metadata import FRESH_ENTRY
+from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.entry_writer import entry_write
 from racetrap.rtl.scord.region import index_bits
@@ -18,7 +18,7 @@ __all__ = ["InitEngine"]
 
 
 class InitEngine(wiring.Component):
-    """Writes a fresh entry to every index of the bank, one a cycle, and waits for the responses.
+    """Writes the uninitialised entry to every index, one a cycle, and waits for the responses.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class InitEngine(wiring.Component):
         m.d.comb += [
             self.o.valid.eq(sending),
             self.o.p.index.eq(index),
-            self.o.p.entry.eq(FRESH_ENTRY),
+            self.o.p.entry.eq(UNINITIALISED_ENTRY),
             following.eq(index + self._params.banks),
         ]
         m.d.sync += unanswered.eq(unanswered + sent - (self.i_done & self.o_busy))

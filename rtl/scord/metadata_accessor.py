@@ -93,7 +93,7 @@ class MetadataAccessor(wiring.Component):
     i_region, i_entries_log2 : ``In(region_layout(params))``, ``In(address_bits.bit_length())``
         Monitored region, and log2 of its entries.
     i_clear : ``In(1)``
-        Pulse: make all entries of the bank fresh, once nothing is in flight.
+        Pulse: make all entries of the bank uninitialised, once nothing is in flight.
     o_busy : ``Out(1)``
         That is going on; no packet is taken.
     o_idle : ``Out(1)``

@@ -36,9 +36,12 @@ def _names(enumeration: type) -> list[str]:
 
 
 def _rows() -> list[str]:
-    loads = [f"row.{row}.load" for row in _names(Row) if row.startswith("r")]
+    loads = [f"row.{row}.load" for row in _names(Row) if row.startswith("load")]
     stores = [
-        f"row.{row}.{access}" for row in _names(Row) if row.startswith("w") for access in _WRITERS
+        f"row.{row}.{access}"
+        for row in _names(Row)
+        if row.startswith("store")
+        for access in _WRITERS
     ]
     return loads + stores
 
@@ -102,12 +105,12 @@ UNREACHABLE: dict[str, str] = {
         f"race.{race}.{access}.{scope}": reason
         for access in _ACCESSES
         for race, scope, reason in (
-            ("missing_block_fence", "device", "rows r4 and w5 give this race inside a block only"),
-            ("missing_device_fence", "block", "rows r4 and w5 give this race between blocks only"),
-            ("scoped_atomic", "block", "rows r3 and w3 ask for an owner in another block"),
+            ("missing_block_fence", "device", "a missing block fence is a race inside a block"),
+            ("missing_device_fence", "block", "a missing device fence is a race between blocks"),
+            ("scoped_atomic", "block", "the owner's atomic is of another block"),
         )
     },
-    "row.w4.store": "row w4 is for atomics after atomics",
+    "row.store_both_atomic.store": "the row is for atomics after atomics",
     "axi.r.stalled": _ALWAYS_READY,
     "axi.b.stalled": _ALWAYS_READY,
 }

@@ -21,7 +21,7 @@ from typing import NoReturn, Protocol
 
 from racetrap.golden_model.scord.detector_bank import DetectorBank
 from racetrap.golden_model.scord.interleaver import bank_of
-from racetrap.golden_model.scord.metadata import FRESH_ENTRY
+from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import (
     LockState,
     Packet,
@@ -215,7 +215,7 @@ class Scoreboard:
 
     def _compare_memory(self, memory: Callable[[int], int]) -> None:
         for index in range(self._region.entries(self._params)):
-            golden = self.banks[index % len(self.banks)].entries.get(index, FRESH_ENTRY)
+            golden = self.banks[index % len(self.banks)].entries.get(index, UNINITIALISED_ENTRY)
             if memory(index) != golden:
                 raise Mismatch(
                     f"Metadata entry {index} must be {golden:#018x}, not {memory(index):#018x}"

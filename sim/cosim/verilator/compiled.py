@@ -35,9 +35,9 @@ __all__ = ["build_compiled", "is_compiled", "main", "use_compiled"]
 _PACKAGE = "racetrap.golden_model"
 #: Modules of it in which the time goes, and what they build on.
 _MODULES = (
-    "scord.barrier_ids", "scord.bloom_filter", "scord.detection_logic", "scord.detector_bank",
-    "scord.fence_file", "scord.interleaver", "scord.lock_hash", "scord.lock_table",
-    "scord.metadata", "scord.packets", "scord.tracker",
+    "scord.barrier_ids", "scord.bloom_filter", "scord.detection_logic_packed",
+    "scord.detector_bank", "scord.fence_file", "scord.interleaver", "scord.lock_hash",
+    "scord.lock_table", "scord.metadata", "scord.packets", "scord.tracker",
     "sigrace.address_set", "sigrace.bit_stream", "sigrace.block", "sigrace.compressor",
     "sigrace.conflict_log", "sigrace.core_to_thread", "sigrace.core_unit", "sigrace.decompressor",
     "sigrace.history_queue", "sigrace.packets", "sigrace.rdm", "sigrace.signature",

@@ -15,7 +15,7 @@ def test_files_are_merged(tmp_path):
     merged = merge_files([tmp_path / "a.jsonl", tmp_path / "b.json"])
     assert list(merged) == ["scord"]
     assert merged["scord"].to_json() == {"irq": 5, "launch": 1}
-    assert "row.r1.load" in merged["scord"].missed
+    assert "row.load_first.load" in merged["scord"].missed
     assert ("irq", 5, "") in merged["scord"].table()
 
 

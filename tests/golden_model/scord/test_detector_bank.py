@@ -4,7 +4,7 @@ import pytest
 
 from racetrap.golden_model.events import Scope
 from racetrap.golden_model.scord.detector_bank import COUNTERS, DetectorBank
-from racetrap.golden_model.scord.metadata import FRESH_ENTRY
+from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import Packet, PacketKind, RaceKind, Row
 from racetrap.golden_model.scord.params import Region, ScordParams
 
@@ -46,7 +46,7 @@ def test_unmonitored_access(bank, word):
 
 @pytest.mark.parametrize("word", [BASE, BASE + 4095])
 def test_both_ends_of_the_region_are_monitored(bank, word):
-    assert bank.step(access(word=word)).row == Row.W1
+    assert bank.step(access(word=word)).row == Row.STORE_FIRST
 
 
 def test_counters_of_owner_and_accessor(bank):
@@ -61,15 +61,15 @@ def test_counters_of_owner_and_accessor(bank):
 def test_steps_chain_through_the_entry(bank):
     first = bank.step(access(word=BASE))
     second = bank.step(access(block=1, word=BASE))
-    assert (first.before, first.after) == (FRESH_ENTRY, second.before)
+    assert (first.before, first.after) == (UNINITIALISED_ENTRY, second.before)
     assert second.race == RaceKind.MISSING_DEVICE_FENCE
     assert bank.entries == {0: second.after}
 
 
-def test_read_error_is_taken_as_fresh(bank):
+def test_read_error_is_taken_as_uninitialised(bank):
     bank.step(access(word=BASE))
     step = bank.step(access(block=1, word=BASE + 256), read_error=True)
-    assert (step.row, step.race, step.read_error) == (Row.W1, 0, 1)
+    assert (step.row, step.race, step.read_error) == (Row.STORE_FIRST, 0, 1)
     assert (step.before, step.tag_conflict) == (0, 0)
     assert bank.counters["metadata_read_errors"] == 1
 
@@ -77,7 +77,7 @@ def test_read_error_is_taken_as_fresh(bank):
 def test_tag_conflict(bank):
     first = bank.step(access(word=BASE))
     step = bank.step(access(block=1, word=BASE + 256))
-    assert (step.row, step.race, step.tag_conflict) == (Row.W1, 0, 1)
+    assert (step.row, step.race, step.tag_conflict) == (Row.STORE_FIRST, 0, 1)
     assert step.before == first.after
 
 

@@ -8,11 +8,11 @@ from racetrap.golden_model.scord.metadata import (
     BLK_SHARED,
     DEV_SHARED,
     FILTER_MASK,
-    FRESH_ENTRY,
     IS_ATOM,
     MODIFIED,
     SCOPE,
     STRONG,
+    UNINITIALISED_ENTRY,
     EntryShifts,
     SoftwareCache,
     pack_entry,
@@ -42,7 +42,7 @@ def test_masks_are_the_fields(params):
     ):  # fmt: skip
         assert pack_entry(params, **{name: 1}) == mask
     assert pack_entry(params, filter=0xFFFF) == FILTER_MASK
-    assert pack_entry(params, modified=1, blk_shared=1, dev_shared=1) == FRESH_ENTRY
+    assert pack_entry(params, modified=1, blk_shared=1, dev_shared=1) == UNINITIALISED_ENTRY
     shifts = EntryShifts(params)
     warp, block = params.warps_per_sm - 1, params.block_id(params.sm_count - 1, 0)
     entry = pack_entry(params, barrier_id=3, blk_fence_id=5, dev_fence_id=6, warp=warp, block=block)
@@ -74,13 +74,13 @@ def test_neighbours_do_not_share_an_entry_but_multiples_of_the_entries_do():
     ]  # fmt: skip
 
 
-def test_absent_entry_is_fresh_and_clear_makes_all_so():
+def test_absent_entry_is_uninitialised_and_clear_makes_all_so():
     cache = SoftwareCache(ScordParams(), Region())
-    assert cache.read(3) == FRESH_ENTRY
+    assert cache.read(3) == UNINITIALISED_ENTRY
     cache.entries[3] = 1
     assert cache.read(3) == 1
     cache.clear()
-    assert cache.read(3) == FRESH_ENTRY
+    assert cache.read(3) == UNINITIALISED_ENTRY
 
 
 def test_unusable_region():

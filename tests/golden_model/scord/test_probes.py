@@ -16,7 +16,7 @@ def test_block_fence_does_not_reach_another_block(gpu):
 
 
 def test_entry_handed_to_a_reader_hides_the_writer(gpu):
-    """The known miss of a design that remembers one access: r5 hands the entry over."""
+    """The known miss of a design that remembers one access: LOAD_FENCED_WRITE hands it over."""
     gpu.store(0)
     gpu.fence(0, BLOCK)
     gpu.load(0, warp=1)
@@ -100,7 +100,7 @@ def test_barrier_orders_its_block(gpu):
     gpu.store(0)
     gpu.barrier(0)
     (step,) = gpu.load(0, warp=1)
-    assert (step.row, step.preliminary) == (Row.R1, Preliminary.BARRIER)
+    assert (step.row, step.preliminary) == (Row.LOAD_FIRST, Preliminary.BARRIER)
     assert gpu.races == []
 
 

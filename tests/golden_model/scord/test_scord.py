@@ -36,7 +36,7 @@ def test_launch_forgets_accesses_but_not_races(launch):
     scord.run(store(1))
     launch(scord)
     (step,) = scord.run(store(2))
-    assert step.row == Row.W1
+    assert step.row == Row.STORE_FIRST
     assert len(scord.races) == 1
     assert scord.counters["accesses"] == 3
 

@@ -42,7 +42,7 @@ def test_notes_of_both_systems_get_a_table_each(tmp_path):
     assert result.exit_code == 3
     assert json.loads(out.read_text())["bins"] == {"launch": 2, "queue.full": 2}
     missed = json.loads(out.read_text())["missed"]
-    assert {"row.r1.load", "queue.empty"} <= set(missed)
+    assert {"row.load_first.load", "queue.empty"} <= set(missed)
     assert not {"launch", "queue.full"} & set(missed)
 
 

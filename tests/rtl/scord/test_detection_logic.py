@@ -11,9 +11,9 @@ from amaranth.sim import Simulator
 
 from racetrap.golden_model.layout import Layout
 from racetrap.golden_model.scord.bloom_filter import filter_of_key
-from racetrap.golden_model.scord.detection_logic import DetectionLogic as GoldenLogic
+from racetrap.golden_model.scord.detection_logic_packed import PackedDetectionLogic
 from racetrap.golden_model.scord.metadata import pack_entry
-from racetrap.golden_model.scord.packets import Packet, PacketKind, Row
+from racetrap.golden_model.scord.packets import ROWS_KEEPING_OWNER, Packet, PacketKind, Row
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.access_relation import AccessRelation, identify
 from racetrap.rtl.scord.detection_logic import DetectionLogic
@@ -22,7 +22,7 @@ from racetrap.rtl.scord.fence_file import fence_counters
 TINY = ScordParams(sm_count=2, blocks_per_sm=2, warps_per_sm=2, ratio=4)
 LOAD, STORE, ATOMIC = PacketKind.LOAD, PacketKind.STORE, PacketKind.ATOMIC
 
-#: Packet, entry, whether it is fresh, tag, counters of the owner, counters of the accessor.
+#: Packet, entry, whether it is uninitialised, tag, counters of the owner, counters of the accessor.
 Case = tuple[Packet, int, bool, int, tuple[int, int], tuple[int, int]]
 
 
@@ -73,10 +73,11 @@ def decide(params, cases):
     answers = []
 
     async def testbench(ctx):
-        for packet, entry, fresh, tag, owner, own in cases:
+        for packet, entry, is_uninitialised, tag, owner, own in cases:
             owner, own = (blk | dev << params.fence_id_bits for blk, dev in (owner, own))
             packet = params.packet_layout.pack(packet._asdict())
-            values = {"packet": packet, "entry": entry, "fresh": fresh, "tag": tag}
+            values = {"packet": packet, "entry": entry, "tag": tag}
+            values["uninitialised"] = is_uninitialised
             ctx.set(inputs, layout.pack(values | {"owner": owner, "own": own}))
             answers.append(answer.unpack(ctx.get(outputs)))
 
@@ -88,17 +89,19 @@ def decide(params, cases):
 
 def check(params, cases):
     """Compare with the golden tables; the rows taken."""
-    golden = GoldenLogic(params)
+    golden = PackedDetectionLogic(params)
     rows = set()
     for case, answer in zip(cases, decide(params, cases), strict=True):
-        packet, entry, fresh, tag, owner, own = case
-        row, preliminary, race, after = golden.decide(packet, entry, fresh, tag, *owner, *own)
+        packet, entry, is_uninitialised, tag, owner, own = case
+        row, preliminary, race, after = golden.decide(
+            packet, entry, is_uninitialised, tag, *owner, *own
+        )
         assert answer == {
             "row": row,
             "preliminary": preliminary,
             "race": race,
             "after": after,
-            "taken": row not in (Row.R6, Row.R8),  # the two rows that keep the owner
+            "taken": row not in ROWS_KEEPING_OWNER,
         }, case
         rows.add(row)
     return rows

@@ -3,7 +3,7 @@
 import pytest
 
 from racetrap.golden_model.layout import Layout
-from racetrap.golden_model.scord.metadata import FRESH_ENTRY
+from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.init_engine import InitEngine
 from racetrap.rtl.scord.region import index_bits
@@ -67,7 +67,7 @@ def test_every_entry_of_the_bank_once(settings, bank, entries_log2, has_gaps):
     idle = random_idle("gaps") if has_gaps else None
     written, _ = run(params, bank, entries_log2, idle=idle, runs=2)
     once = [
-        {"entry": FRESH_ENTRY, "index": index}
+        {"entry": UNINITIALISED_ENTRY, "index": index}
         for index in range(bank, 1 << entries_log2, params.banks)
     ]
     assert written == once * 2

@@ -7,7 +7,7 @@ import random
 from amaranth.hdl import Value
 
 from racetrap.golden_model.scord.detector_bank import DetectorBank as GoldenBank
-from racetrap.golden_model.scord.metadata import FRESH_ENTRY
+from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import RaceKind, Row
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.rtl.scord.counters import PULSES
@@ -172,11 +172,12 @@ class BankBench:
         )
 
     def _check_memory(self) -> None:
-        """Entries in memory are the golden ones, all others of the bank are fresh."""
+        """Entries in memory are the golden ones, all others of the bank are uninitialised."""
         base, params = self.region.metadata_base, self.params
         entries = range(self.bank, self.region.entries(params), params.banks)
         expected = {
-            base + 8 * index: self.model.entries.get(index, FRESH_ENTRY) for index in entries
+            base + 8 * index: self.model.entries.get(index, UNINITIALISED_ENTRY)
+            for index in entries
         }
         assert self.memory.words == expected
 

@@ -28,7 +28,7 @@ def test_steps_of_one_store(sim, region):
     sim.launch(region)
     sim.run([[_LINE], []], [3])
     assert [step.packet.word for step in sim.steps(0)] == [2048, 2049, 2051]
-    assert {step.row for step in sim.steps(0)} == {Row.W1}
+    assert {step.row for step in sim.steps(0)} == {Row.STORE_FIRST}
     assert sim.stats.steps[0] == 3
     assert sim.counters()["accesses"] == 3
     assert sim.entry(1) == sim.steps(0)[1].after

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from racetrap.golden_model.events import DataRegion, EventKind, Geometry, Scope, TraceHeader
+from racetrap.golden_model.scord.detection_logic import LOAD_TABLE, STORE_TABLE
 from racetrap.golden_model.scord.lock_table import LockTable
 from racetrap.golden_model.scord.packets import LockState, PacketKind, RaceKind, Row
 from racetrap.golden_model.scord.params import Region, ScordParams
@@ -80,9 +81,9 @@ def test_every_row_and_race_is_reached():
         conflicts += scord.counters["tag_conflicts"]
     load, store, atomic = PacketKind.LOAD, PacketKind.STORE, PacketKind.ATOMIC
     assert rows == {
-        *((Row[f"R{number}"], load) for number in range(1, 9)),
-        *((Row[f"W{number}"], store) for number in range(1, 10) if number != 4),
-        *((Row[f"W{number}"], atomic) for number in range(1, 10)),
+        *((rule.row, load) for rule in LOAD_TABLE),
+        *((rule.row, store) for rule in STORE_TABLE if rule.row != Row.STORE_BOTH_ATOMIC),
+        *((rule.row, atomic) for rule in STORE_TABLE),
         *((Row.UNMONITORED, kind) for kind in (load, store, atomic)),
         (Row.FENCE, PacketKind.FENCE),
     }

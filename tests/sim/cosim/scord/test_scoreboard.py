@@ -8,7 +8,7 @@ import pytest
 from racetrap.golden_model.events import Scope
 from racetrap.golden_model.scord.detector_bank import DetectorBank
 from racetrap.golden_model.scord.interleaver import bank_of
-from racetrap.golden_model.scord.metadata import FRESH_ENTRY
+from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import PacketKind, Transaction, TransactionKind
 from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.golden_model.scord.report import RaceReport
@@ -52,7 +52,7 @@ class _Hardware:
         }
 
     def entry(self, index):
-        return self.banks[index % 2].entries.get(index, FRESH_ENTRY)
+        return self.banks[index % 2].entries.get(index, UNINITIALISED_ENTRY)
 
 
 def _store(warp=0, mask=0xF, pc=0x10):

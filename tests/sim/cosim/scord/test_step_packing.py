@@ -11,7 +11,20 @@ def test_steps_as_the_trace_port_shows_them():
     layout = params.step_layout
     packet = Packet(2, 1, 1, 100, 31, 255, 1 << 15, 1 << 31, (1 << 38) - 1)
     steps = [
-        Step(packet, Row.W9, Preliminary.BARRIER, RaceKind.NOT_STRONG, 1, 0, 63, 1, 2, 3, before, 9)
+        Step(
+            packet,
+            Row.STORE_LOCKED,
+            Preliminary.BARRIER,
+            RaceKind.NOT_STRONG,
+            1,
+            0,
+            63,
+            1,
+            2,
+            3,
+            before,
+            9,
+        )
         for before in (0, (1 << 64) - 1)
     ]
     fields = [dict(zip(layout.fields, step, strict=True)) for step in steps]
