@@ -6,6 +6,10 @@ says which row of the table that is, which condition of the paper's Tables III a
 what entry is left behind.  So at most one race is found in an access.  After any race the entry
 becomes what a first access would leave, so that one race does not hide the next.
 
+Where the paper leaves a choice, an entry remembers the latest access: its ``strong`` is not that
+of all accesses since initialisation, and a warp that reads its own fenced write again clears
+``modified``.  ``docs/limits.md`` names the races that are missed so.
+
 Ref: ScoRD (ISCA'20) Section IV-A, Tables III and IV.
 """
 
@@ -187,7 +191,7 @@ class Encounter:
         } | changes  # fmt: skip
 
     def take_unfenced_write(self) -> dict[str, int]:
-        """An unfenced write of the own warp must stay visible behind its read."""
+        """An unfenced write of the own warp stays visible behind its read; a fenced one is lost."""
         is_fenced = self.block_fenced() or self.device_fenced()
         return self.take(modified=int(self.md["modified"] and not is_fenced))
 

@@ -24,6 +24,26 @@ def test_entry_handed_to_a_reader_hides_the_writer(gpu):
     assert gpu.races == []
 
 
+def test_strong_is_of_the_latest_access_only(gpu):
+    """A known miss: the paper's text asks whether all accesses were strong."""
+    gpu.store(0, strong=False)
+    gpu.store(0)
+    gpu.fence(0, DEVICE)
+    gpu.load(1)
+    assert gpu.races == []
+
+
+def test_own_read_after_a_fence_clears_modified(gpu):
+    """A known miss: without the read of the own write the race is found."""
+    for word, reads_again in ((0, True), (1, False)):
+        gpu.store(0, word=word)
+        gpu.fence(0, BLOCK)
+        if reads_again:
+            gpu.load(0, word=word)
+        gpu.load(1, word=word)
+    assert gpu.races == ["MISSING_DEVICE_FENCE"]
+
+
 def test_block_atomic_then_device_atomic_of_another_block(gpu):
     gpu.atomic(1, BLOCK)
     gpu.atomic(0, DEVICE)
