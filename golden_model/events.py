@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import IntEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 from racetrap.golden_model.checks import check_integer, check_provenance
@@ -19,6 +20,7 @@ from racetrap.golden_model.checks import check_integer, check_provenance
 __all__ = [
     "ACCESS_KINDS",
     "ACCESS_SIZES",
+    "ALL_LANES",
     "ATOMIC_SIZES",
     "WARP_SIZE",
     "AtomicOp",
@@ -30,13 +32,22 @@ __all__ = [
     "Scope",
     "Space",
     "TraceHeader",
+    "lanes_of",
 ]
 
 #: Lanes (threads) of a warp.
 WARP_SIZE = 32
+#: Mask of all of them.
+ALL_LANES = (1 << WARP_SIZE) - 1
 #: Bytes that one lane may load or store (up to a 128-bit vector), and update atomically.
 ACCESS_SIZES = (1, 2, 4, 8, 16)
 ATOMIC_SIZES = (4, 8)
+
+
+@lru_cache(maxsize=4096)
+def lanes_of(mask: int) -> tuple[int, ...]:
+    """Numbers of the lanes in a mask, ascending."""
+    return tuple(lane for lane in range(WARP_SIZE) if mask >> lane & 1)
 
 
 class Scope(IntEnum):

@@ -9,6 +9,7 @@ import numpy as np
 
 from racetrap.evaluation.sigrace.blocks import Blocks
 from racetrap.evaluation.sigrace.windows import Pairs
+from racetrap.golden_model.arrays import ranges
 from racetrap.golden_model.sigrace.packets import Conflict
 
 __all__ = ["ExactSets"]
@@ -80,10 +81,9 @@ class ExactSets:
 
     def _rows(self, blocks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """All rows of some blocks, each with the position of its block among them."""
-        sizes = self._first[blocks + 1] - self._first[blocks]
-        owner = np.repeat(np.arange(len(blocks)), sizes)
-        start = self._first[blocks] - (np.cumsum(sizes) - sizes)
-        return owner, start[owner] + np.arange(len(owner))
+        first = self._first[blocks]
+        sizes = self._first[blocks + 1] - first
+        return np.repeat(np.arange(len(blocks)), sizes), ranges(first, sizes)
 
 
 #: ``Conflict`` by what the message did with a granule (1: read, 2: wrote) that the entry read.

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from racetrap.golden_model.arrays import run_starts
 from racetrap.golden_model.happens_before.accesses import granule_accesses
 from racetrap.golden_model.happens_before.clocks import EpochClocks, epoch_clocks
 from racetrap.golden_model.happens_before.epochs import EventEpochs, event_epochs
@@ -155,7 +156,7 @@ def _thread_rows(events: np.ndarray, epochs: EventEpochs, numbers: np.ndarray) -
     controls = is_last & (is_sync | (kind >= _KIND.COLLECT_OFF))
     chosen = np.flatnonzero(is_access & on)
     source, granule = granule_accesses(events, event[chosen])
-    touched = np.diff(np.append(np.flatnonzero(np.diff(source, prepend=-1)), len(source)))
+    touched = np.diff(run_starts(source), append=len(source))
     touches = np.zeros(len(event), np.int64)
     touches[chosen] = touched
     return ThreadRows(

@@ -14,6 +14,7 @@ import numpy as np
 
 from racetrap.evaluation.sigrace.blocks import Blocks
 from racetrap.evaluation.sigrace.execution import Execution
+from racetrap.golden_model.arrays import ranges
 
 __all__ = [
     "Pairs",
@@ -141,7 +142,7 @@ def unordered_pairs(searches: Searches, depth: int | None) -> Iterator[Pairs]:
     offsets = np.append(0, np.cumsum([len(numbers) for numbers in searches.blocks]))
     for start, stop in _chunks(ends):
         size = counts[start:stop]
-        back = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
+        back = ranges(np.zeros_like(size), size)
         newest = (offsets[searches.other] + searches.arrived - 1)[start:stop]
         entry = flat[np.repeat(newest, size) - back]
         yield Pairs(np.repeat(searches.message[start:stop], size), entry)

@@ -15,13 +15,13 @@ import numpy as np
 
 from racetrap.golden_model.barracuda.compressed import Clock, Format, Place, join_all
 from racetrap.golden_model.barracuda.history import History, Order
-from racetrap.golden_model.barracuda.kernel import ALL_LANES, Kernel
+from racetrap.golden_model.barracuda.kernel import Kernel
 from racetrap.golden_model.barracuda.locations import Lanes, sync_keys
 from racetrap.golden_model.barracuda.race import BarrierDivergence, Race, RaceKind, Result
 from racetrap.golden_model.barracuda.report import first_races
 from racetrap.golden_model.barracuda.shadow import Pairs, conflicts, same_instruction_conflicts
 from racetrap.golden_model.barracuda.simt import Warp
-from racetrap.golden_model.events import EventKind, Scope
+from racetrap.golden_model.events import ALL_LANES, EventKind, Scope
 
 __all__ = ["NO_RACE", "RACE_KINDS", "KernelAnalysis", "Step", "merge"]
 

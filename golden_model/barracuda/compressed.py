@@ -24,8 +24,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from racetrap.golden_model.barracuda.kernel import ALL_LANES, Kernel
+from racetrap.golden_model.barracuda.kernel import Kernel
 from racetrap.golden_model.barracuda.lane_times import Times, adds, later, of_lane, outside, split
+from racetrap.golden_model.events import ALL_LANES
 
 __all__ = ["NOTHING", "START", "Clock", "Format", "Knowledge", "Place", "join_all"]
 

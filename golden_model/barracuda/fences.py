@@ -9,7 +9,7 @@ from functools import cached_property
 
 from racetrap.golden_model.barracuda.compressed import NOTHING, Clock, Knowledge, Place
 from racetrap.golden_model.barracuda.simt import Warp
-from racetrap.golden_model.events import WARP_SIZE
+from racetrap.golden_model.events import WARP_SIZE, lanes_of
 
 __all__ = ["Fence", "Fences"]
 
@@ -83,11 +83,10 @@ class Fences:
         """A fence by the lanes of a mask."""
         waiting = [self._block_locks, self._device_locks][: 1 + device]
         if any(waiting):
-            lanes = [lane for lane in range(WARP_SIZE) if mask >> lane & 1]
+            lanes = lanes_of(mask)
             warp.acquire(*(locks.pop(lane) for locks in waiting for lane in lanes if lane in locks))
         fence = Fence(warp.clock, warp.place, now)
-        for lane in range(WARP_SIZE):
-            if mask >> lane & 1:
-                self.last[lane] = fence
-                if device:
-                    self.last_device[lane] = fence
+        for lane in lanes_of(mask):
+            self.last[lane] = fence
+            if device:
+                self.last_device[lane] = fence

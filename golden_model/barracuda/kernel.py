@@ -9,17 +9,14 @@ Ref: BARRACUDA (PLDI'17) Section 2.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 
 import numpy as np
 
-from racetrap.golden_model.events import WARP_SIZE, EventKind, Space
+from racetrap.golden_model.events import ALL_LANES, WARP_SIZE, EventKind, Space
 from racetrap.golden_model.trace import Trace
 
-__all__ = ["ALL_LANES", "SHARED_BITS", "Kernel", "kernels_of", "lanes_of"]
+__all__ = ["SHARED_BITS", "Kernel", "kernels_of"]
 
-#: Mask of a whole warp.
-ALL_LANES = (1 << WARP_SIZE) - 1
 #: Log2 of the most bytes of shared memory that a block can have.
 SHARED_BITS = 24
 #: More block slots than an SM can have: makes one key of an SM and a slot.
@@ -30,12 +27,6 @@ _BLOCK_KINDS = (
     EventKind.KERNEL_BEGIN,
     EventKind.KERNEL_END,
 )
-
-
-@lru_cache(maxsize=4096)
-def lanes_of(mask: int) -> tuple[int, ...]:
-    """Lanes of a mask, ascending."""
-    return tuple(lane for lane in range(WARP_SIZE) if mask >> lane & 1)
 
 
 def kernels_of(trace: Trace) -> Iterator[Kernel]:

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from racetrap.golden_model.barracuda.kernel import ALL_LANES
-from racetrap.golden_model.events import WARP_SIZE
+from racetrap.golden_model.events import ALL_LANES, WARP_SIZE
 
 __all__ = ["Split", "Times", "adds", "later", "of_lane", "outside", "split"]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from racetrap.golden_model.arrays import bit_counts, ranges, run_starts
 from racetrap.golden_model.barracuda.kernel import SHARED_BITS, Kernel
 from racetrap.golden_model.events import WARP_SIZE, Space
 
@@ -43,8 +44,7 @@ class Lanes:
         self._kernel = kernel
         self.rows = rows
         self._masks = kernel.events["mask"][rows]
-        bits = np.unpackbits(self._masks.astype("<u4").view(np.uint8).reshape(-1, 4), axis=1)
-        self.counts = bits.sum(axis=1, dtype=np.int64)
+        self.counts = bit_counts(self._masks)
 
     def field(self, name: str) -> np.ndarray:
         """A field of all lane records."""
@@ -52,12 +52,11 @@ class Lanes:
             return np.zeros(0, dtype=np.uint64)
         first = self._kernel.events["first_lane"][self.rows].astype(np.int64)
         first -= self._kernel.first_lane
-        ends = np.cumsum(self.counts)
-        if first[-1] - first[0] == ends[-1] - self.counts[-1]:  # no other access between
-            records: np.ndarray = self._kernel.lanes[name][first[0] : first[0] + ends[-1]]
-            return np.ascontiguousarray(records)
-        places = np.repeat(first - (ends - self.counts), self.counts) + np.arange(ends[-1])
-        gathered: np.ndarray = self._kernel.lanes[name][places]
+        total = self.counts.sum()
+        column: np.ndarray = self._kernel.lanes[name]
+        if first[-1] - first[0] == total - self.counts[-1]:  # no other access between
+            return np.ascontiguousarray(column[first[0] : first[0] + total])
+        gathered: np.ndarray = column[ranges(first, self.counts)]
         return gathered
 
     def numbers(self) -> np.ndarray:
@@ -121,13 +120,11 @@ class LocationMap:
         if (units == 1).all():
             return locations, 1
         repeats = np.repeat(units, lanes.counts)
-        ends = np.cumsum(repeats)
-        offset = np.arange(ends[-1]) - np.repeat(ends - repeats, repeats)
-        return np.repeat(locations, repeats) + offset.astype(np.int32), repeats
+        return ranges(locations, repeats).astype(np.int32), repeats
 
     def _first_of(self, page: np.ndarray) -> np.ndarray:
         """Number of the first location of each page."""
-        starts = np.flatnonzero(np.concatenate(([True], page[1:] != page[:-1])))
+        starts = run_starts(page)
         pages, which = np.unique(page[starts], return_inverse=True)
         first = np.array([self._give(number) for number in pages.tolist()], dtype=np.int32)
         return np.repeat(first[which], np.diff(starts, append=len(page)))

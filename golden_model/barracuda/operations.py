@@ -29,8 +29,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from racetrap.golden_model.barracuda.kernel import ALL_LANES, Kernel
-from racetrap.golden_model.events import AtomicOp, EventKind
+from racetrap.golden_model.arrays import ranges
+from racetrap.golden_model.barracuda.kernel import Kernel
+from racetrap.golden_model.events import ALL_LANES, AtomicOp, EventKind
 
 __all__ = ["Neighbours", "Operations", "infer_operations", "neighbours"]
 
@@ -64,8 +65,7 @@ def _in_order(kernel: Kernel) -> np.ndarray:
     block = kernel.block[barriers]
     count = kernel.warp_count[block]
     barrier_rows = np.repeat(barriers, count)
-    offset = np.arange(len(barrier_rows)) - np.repeat(np.cumsum(count) - count, count)
-    warps = np.concatenate((kernel.warp[own], np.repeat(kernel.first_warp[block], count) + offset))
+    warps = np.concatenate((kernel.warp[own], ranges(kernel.first_warp[block], count)))
     rows = np.concatenate((own, barrier_rows))
     order = np.lexsort((rows, warps))
     # A negative number between two warps keeps their events from being neighbours.

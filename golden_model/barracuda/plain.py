@@ -21,7 +21,7 @@ from racetrap.golden_model.barracuda.race import (
     Result,
 )
 from racetrap.golden_model.barracuda.vector_clock import SyncClocks, VectorClocks
-from racetrap.golden_model.events import WARP_SIZE, EventKind, Scope, Space
+from racetrap.golden_model.events import WARP_SIZE, EventKind, Scope, Space, lanes_of
 from racetrap.golden_model.trace import Trace
 
 __all__ = ["PlainAccess", "PlainAnalysis", "plain_barracuda", "plain_result"]
@@ -94,10 +94,9 @@ class PlainAnalysis:
         kernel = self.kernel
         mask, warp = kernel.mask(row), int(kernel.warp[row])
         records = kernel.lanes[kernel.lane_slice(row)]
-        lanes = [lane for lane in range(WARP_SIZE) if mask >> lane & 1]
         return [
             self.lane(row, warp * WARP_SIZE + lane, (int(record["value"]), int(record["compare"])))
-            for lane, record in zip(lanes, records, strict=True)
+            for lane, record in zip(lanes_of(mask), records, strict=True)
         ]
 
     def lane(self, row: int, thread: int, value: tuple[int, int]) -> PlainAccess:

@@ -7,7 +7,7 @@ import numpy as np
 from racetrap.golden_model.barracuda.kernel import Kernel
 from racetrap.golden_model.barracuda.race import Party, Race, RaceClass, RaceKind
 from racetrap.golden_model.barracuda.shadow import Pairs
-from racetrap.golden_model.events import WARP_SIZE, EventKind, Space
+from racetrap.golden_model.events import EventKind, Space, lanes_of
 
 __all__ = ["first_races"]
 
@@ -55,7 +55,7 @@ def first_races(kernel: Kernel, pairs: Pairs, kinds: np.ndarray) -> list[Race]:
 def _lanes(kernel: Kernel, row: int) -> list[tuple[int, int, tuple[int, int]]]:
     """Number, address and values of each lane."""
     mask = kernel.mask(row)
-    numbers = [lane for lane in range(WARP_SIZE) if mask >> lane & 1]
+    numbers = lanes_of(mask)
     records = kernel.lanes[kernel.lane_slice(row)].tolist()
     return [
         (lane, address, (value, compare))

@@ -18,14 +18,14 @@ from racetrap.golden_model.barracuda.analysis import (
 )
 from racetrap.golden_model.barracuda.fences import Fences
 from racetrap.golden_model.barracuda.history import Order
-from racetrap.golden_model.barracuda.kernel import Kernel, kernels_of, lanes_of
+from racetrap.golden_model.barracuda.kernel import Kernel, kernels_of
 from racetrap.golden_model.barracuda.locations import rows_at, sync_keys
 from racetrap.golden_model.barracuda.operations import neighbours
 from racetrap.golden_model.barracuda.race import RaceKind, Result
 from racetrap.golden_model.barracuda.shadow import Pairs
 from racetrap.golden_model.barracuda.simt import Warp
 from racetrap.golden_model.barracuda.sync import SyncLocation
-from racetrap.golden_model.events import AtomicOp, EventKind, Scope
+from racetrap.golden_model.events import AtomicOp, EventKind, Scope, lanes_of
 from racetrap.golden_model.trace import Trace
 
 __all__ = ["ScopedOracle"]

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from racetrap.golden_model.barracuda.compressed import NOTHING, START, Clock, Knowledge, Place
-from racetrap.golden_model.barracuda.kernel import ALL_LANES
-from racetrap.golden_model.events import EventKind
+from racetrap.golden_model.events import ALL_LANES, EventKind
 
 __all__ = ["Warp"]
 

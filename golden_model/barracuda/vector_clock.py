@@ -14,13 +14,9 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from racetrap.golden_model.barracuda.kernel import Kernel
-from racetrap.golden_model.events import WARP_SIZE, EventKind
+from racetrap.golden_model.events import WARP_SIZE, EventKind, lanes_of
 
 __all__ = ["SyncClocks", "VectorClocks"]
-
-
-def _bits(mask: int) -> list[int]:
-    return [lane for lane in range(WARP_SIZE) if mask >> lane & 1]
 
 
 class VectorClocks:
@@ -46,7 +42,7 @@ class VectorClocks:
     def active(self, warp: int) -> list[int]:
         """Threads of a warp that run now."""
         mask = self._stack[warp][-1] & ~self._exited[warp]
-        return [warp * WARP_SIZE + lane for lane in _bits(mask)]
+        return [warp * WARP_SIZE + lane for lane in lanes_of(mask)]
 
     def _join(self, threads: Sequence[int]) -> None:
         """Join and fork of a set of threads."""
@@ -76,10 +72,10 @@ class VectorClocks:
         members: list[int] = []
         for warp in self._kernel.warps_of(block):
             live = int(self._kernel.live[warp])
-            members += [warp * WARP_SIZE + lane for lane in _bits(live)]
+            members += [warp * WARP_SIZE + lane for lane in lanes_of(live)]
             absent = live & ~self._stack[warp][-1] & ~self._exited[warp]
             if absent and missing is None:
-                missing = self._kernel.thread(warp, _bits(absent)[0])
+                missing = self._kernel.thread(warp, lanes_of(absent)[0])
         self._join(members)
         return missing
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from racetrap.golden_model.arrays import ranges, run_starts
 from racetrap.golden_model.happens_before.epochs import EventEpochs
 from racetrap.golden_model.trace.threads.events import GRANULE_BYTES, GRANULE_LOG2, ThreadEventKind
 
@@ -74,9 +75,7 @@ def granule_accesses(events: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray
     first, counts = first.astype(np.int64), (last - first).astype(np.int64) + 1
     if not len(counts) or counts.max() == 1:
         return chosen, first
-    starts = np.cumsum(counts) - counts
-    within = np.arange(counts.sum()) - np.repeat(starts, counts)
-    return np.repeat(chosen, counts), np.repeat(first, counts) + within
+    return np.repeat(chosen, counts), ranges(first, counts)
 
 
 def shared_accesses(events: np.ndarray, epochs: EventEpochs) -> SharedAccesses:
@@ -122,11 +121,11 @@ def _is_shared(events: np.ndarray, rows: np.ndarray, locations: np.ndarray) -> n
     """Whether each access, sorted by location, is to one used by several threads, and written."""
     if not len(rows):
         return np.zeros(0, bool)
-    firsts = _firsts(locations)
+    firsts = run_starts(locations)
     threads = events["thread"][rows]
     shared = np.minimum.reduceat(threads, firsts) != np.maximum.reduceat(threads, firsts)
     shared &= np.logical_or.reduceat(np.isin(events["kind"][rows], _WRITES), firsts)
-    return np.repeat(shared, np.diff(np.append(firsts, len(rows))))
+    return np.repeat(shared, np.diff(firsts, append=len(rows)))
 
 
 def _grouped(
@@ -151,9 +150,9 @@ def _grouped(
     high = np.minimum(address + size - (granules << GRANULE_LOG2), GRANULE_BYTES)
     used = ((1 << high) - (1 << low)).astype(np.uint8)
     epoch, known = epochs.epoch[rows], epochs.known[rows]
-    kept = _firsts(locations, instruction, epoch, known)
+    kept = run_starts(locations, instruction, epoch, known)
     used = np.bitwise_or.reduceat(used, kept) if len(kept) else used
-    first = _firsts(locations[kept], instruction[kept])
+    first = run_starts(locations[kept], instruction[kept])
     group = kept[first]
     return SharedAccesses(
         granule=granules[group],
@@ -167,13 +166,3 @@ def _grouped(
         known=known[kept],
         bytes_used=used,
     )
-
-
-def _firsts(*columns: np.ndarray) -> np.ndarray:
-    """Positions at which any of the columns is not as at the position before."""
-    changes = np.ones(len(columns[0]), bool)
-    if len(changes):
-        changes[1:] = False
-        for column in columns:
-            changes[1:] |= column[1:] != column[:-1]
-    return np.flatnonzero(changes)

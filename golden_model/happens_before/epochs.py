@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from racetrap.golden_model.arrays import running_sums
 from racetrap.golden_model.trace.threads.events import MemoryOrder, ThreadEventKind, epoch_steps
 
 __all__ = ["EventEpochs", "event_epochs"]
@@ -42,11 +43,10 @@ class EventEpochs(NamedTuple):
 def event_epochs(events: np.ndarray) -> EventEpochs:
     """Epochs of the events (records of a thread trace) of a whole trace."""
     steps = _steps(events)
-    order = np.argsort(events["thread"], kind="stable")
-    epoch = _earlier_sums(steps, events["thread"], order)
+    epoch = running_sums(events["thread"], steps) - steps
     marks = (events["kind"] == _KIND.COLLECT_OFF).astype(np.int64)
     marks -= events["kind"] == _KIND.COLLECT_ON
-    collected = _earlier_sums(marks, events["thread"], order) == 0
+    collected = running_sums(events["thread"], marks) == marks
     acquires = np.isin(events["kind"], (_KIND.ATOMIC_LOAD, _KIND.ATOMIC_UPDATE))
     acquires &= (events["value"] & MemoryOrder.ACQUIRE) != 0
     return EventEpochs(steps, epoch, epoch + steps * acquires, collected)
@@ -58,15 +58,3 @@ def _steps(events: np.ndarray) -> np.ndarray:
     steps = np.array(table, np.int64)[events["kind"], events["value"] % len(MemoryOrder)]
     steps[(events["kind"] == _KIND.BEGIN) & (events["thread"] == 0)] = 0
     return steps
-
-
-def _earlier_sums(values: np.ndarray, threads: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """For each event, the sum of the values of its thread's earlier events."""
-    if not len(values):
-        return values
-    sums = np.cumsum(values[order]) - values[order]
-    firsts = np.append(0, np.flatnonzero(np.diff(threads[order])) + 1)
-    sums -= np.repeat(sums[firsts], np.diff(np.append(firsts, len(order))))
-    result = np.empty_like(sums)
-    result[order] = sums
-    return result

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from racetrap.golden_model.arrays import ranges
 from racetrap.golden_model.happens_before.accesses import SharedAccesses, shared_accesses
 from racetrap.golden_model.happens_before.clocks import epoch_clocks
 from racetrap.golden_model.happens_before.epochs import event_epochs
@@ -118,8 +119,7 @@ class _Races:
         counts = np.clip(room - (np.cumsum(counts) - counts), 0, counts)
         accesses = self.accesses
         rows = np.repeat(intervals.row, counts)
-        others = np.repeat(intervals.low, counts) + np.arange(len(rows))
-        others -= np.repeat(np.cumsum(counts) - counts, counts)
+        others = ranges(intervals.low, counts)
         groups, partners = np.repeat(intervals.group, counts), np.repeat(intervals.other, counts)
         self._listed += len(rows)
         overlaps = (accesses.bytes_used[rows] & accesses.bytes_used[others]) != 0

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from racetrap.golden_model.arrays import ranges, run_starts
 from racetrap.golden_model.happens_before.accesses import SharedAccesses
 from racetrap.golden_model.happens_before.clocks import EpochClocks
 
@@ -71,7 +72,7 @@ def _group_pairs(accesses: SharedAccesses) -> Iterator[tuple[np.ndarray, np.ndar
         stop = int(ends[stop - 1])  # whole locations
         counts = partners[start:stop]
         one = np.repeat(np.arange(start, stop), counts)
-        other = one + 1 + np.arange(len(one)) - np.repeat(np.cumsum(counts) - counts, counts)
+        other = ranges(np.arange(start, stop) + 1, counts)
         can_race = accesses.thread[one] != accesses.thread[other]
         can_race &= accesses.is_write[one] | accesses.is_write[other]
         can_race &= ~(accesses.is_atomic[one] & accesses.is_atomic[other])
@@ -84,8 +85,7 @@ def _search(
 ) -> Intervals:
     """Intervals of the rows of each group in the group beside it."""
     sizes = (accesses.first[1:] - accesses.first[:-1])[group]
-    row = np.repeat(accesses.first[group], sizes)
-    row += np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    row = ranges(accesses.first[group], sizes)
     group, other = np.repeat(group, sizes), np.repeat(other, sizes)
     mine, theirs = accesses.thread[group], accesses.thread[other]
     # Epochs below this one of the other thread precede the row ...
@@ -107,8 +107,7 @@ def _first_knowing(
     bounds = np.append(clocks.first, len(clocks.matrix))
     pair = threads * count + of
     order = np.argsort(pair, kind="stable")
-    firsts = np.append(0, np.flatnonzero(np.diff(pair[order])) + 1)
-    for part in np.split(order, firsts[1:]):
+    for part in np.split(order, run_starts(pair[order])[1:]):
         if len(part):
             thread, other = divmod(int(pair[part[0]]), count)
             column = clocks.matrix[bounds[thread] : bounds[thread + 1], other]

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from racetrap.golden_model.arrays import ranges
 from racetrap.golden_model.events import EventKind
 from racetrap.golden_model.trace.container.rules import Rule, RuleViolation
 from racetrap.golden_model.trace.gpu.schema import GPU_SCHEMA
@@ -109,10 +110,9 @@ def _slot_violations(
 def _warp_residencies(events: np.ndarray, residencies: _Residencies) -> _Residencies:
     """Residencies of the warp slots that the blocks take."""
     count = events["warp_count"][residencies.start].astype(np.int64)
-    first = np.repeat(_key(events, "warp")[residencies.start], count)
-    offset = np.arange(len(first)) - np.repeat(np.cumsum(count) - count, count)
+    warps = ranges(_key(events, "warp")[residencies.start], count)
     start, end = np.repeat(residencies.start, count), np.repeat(residencies.end, count)
-    return _Residencies.sort(first + offset, start, end)
+    return _Residencies.sort(warps, start, end)
 
 
 def _actor_violations(

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from racetrap.golden_model.arrays import bit_counts
 from racetrap.golden_model.events import (
     ACCESS_KINDS,
     ACCESS_SIZES,
@@ -25,14 +26,6 @@ __all__ = ["rule_violations"]
 
 #: Kinds that say nothing without a lane.
 _LANE_KINDS = ACCESS_KINDS | {EventKind.IF, EventKind.ELSE}
-_BIT_COUNT = np.array([value.bit_count() for value in range(256)], dtype=np.uint8)
-
-
-def _count_bits(masks: np.ndarray) -> np.ndarray:
-    """Number of set bits of each 32-bit mask."""
-    octets = np.ascontiguousarray(masks).view(np.uint8).reshape(-1, 4)
-    counts: np.ndarray = _BIT_COUNT[octets].sum(axis=1, dtype=np.int64)
-    return counts
 
 
 def _geometry_violations(geometry: Geometry, events: np.ndarray) -> Iterator[RuleViolation]:
@@ -130,7 +123,7 @@ class _LaneRules:
 
 def _lane_violations(events: np.ndarray, lanes: np.ndarray) -> Iterator[RuleViolation]:
     has_lanes = GPU_SCHEMA.having(ACCESS_KINDS)[events["kind"]]
-    counts = np.where(has_lanes, _count_bits(events["mask"]), 0)
+    counts = np.where(has_lanes, bit_counts(events["mask"]), 0)
     starts = np.cumsum(counts) - counts
     first = events["first_lane"]
     yield violation(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from racetrap.golden_model.events import (
     Scope,
     Space,
     TraceHeader,
+    lanes_of,
 )
 from racetrap.golden_model.trace.container.columns import event_records, fill
 from racetrap.golden_model.trace.container.event_text import event_values, event_words
@@ -137,12 +137,6 @@ def _lane_masks(events: list[Event], where: Where) -> tuple[list[int], list[int]
     return masks, successes
 
 
-@lru_cache(maxsize=4096)
-def _lanes_of(mask: int) -> tuple[int, ...]:
-    """Numbers of the set bits, ascending."""
-    return tuple(lane for lane in range(WARP_SIZE) if mask >> lane & 1)
-
-
 def _unpack(records: list[tuple[int, ...]], lanes: list[tuple[int, int, int]]) -> Iterator[Event]:
     """Events of consecutive records, given all their lane records."""
     next_lane = 0
@@ -152,7 +146,7 @@ def _unpack(records: list[tuple[int, ...]], lanes: list[tuple[int, int, int]]) -
     ) in records:  # fmt: skip
         active: tuple[Lane, ...] = ()
         if kind <= _LAST_ACCESS:
-            numbers = _lanes_of(mask)
+            numbers = lanes_of(mask)
             own = lanes[next_lane : next_lane + len(numbers)]
             next_lane += len(numbers)
             active = tuple(

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from racetrap.golden_model.arrays import group_numbers, running_sums
 from racetrap.golden_model.trace.threads.events import (
     ATOMIC_KINDS,
     MemoryOrder,
     ThreadEvent,
     ThreadEventKind,
 )
-from racetrap.golden_model.trace.threads.groups import group_numbers, running_sums
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace, thread_events
 
 __all__ = ["SyncOrder", "ThreadCursor", "thread_cursors"]

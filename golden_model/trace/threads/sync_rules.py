@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from racetrap.golden_model.arrays import group_numbers, running_sums
 from racetrap.golden_model.trace.container.rules import Rule, RuleViolation
 from racetrap.golden_model.trace.threads.events import SyncClass, ThreadEventKind
-from racetrap.golden_model.trace.threads.groups import group_numbers, running_sums
 
 __all__ = ["sync_violations"]
 

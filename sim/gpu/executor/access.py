@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from racetrap.golden_model.events import WARP_SIZE, AtomicOp, EventKind, Space
+from racetrap.golden_model.events import ALL_LANES, WARP_SIZE, AtomicOp, EventKind, Space
 from racetrap.sim.gpu.executor.access_modes import AccessMode
-from racetrap.sim.gpu.executor.lanes import ALL_LANES, row_of
+from racetrap.sim.gpu.executor.lanes import row_of
 from racetrap.sim.gpu.executor.memory import LOCAL_WINDOW, SHARED_WINDOW
 from racetrap.sim.gpu.executor.spaces import SPACES
 from racetrap.sim.gpu.ptx.program import Instruction

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from racetrap.golden_model.events import AtomicOp, EventKind
+from racetrap.golden_model.events import ALL_LANES, AtomicOp, EventKind
 from racetrap.sim.gpu.executor.access import Access, Site
 from racetrap.sim.gpu.executor.access_modes import AccessMode
 from racetrap.sim.gpu.executor.errors import UnknownInstruction
-from racetrap.sim.gpu.executor.lanes import ALL_LANES, mask_of, row_of
+from racetrap.sim.gpu.executor.lanes import mask_of, row_of
 from racetrap.sim.gpu.executor.scalars import unsigned
 
 if TYPE_CHECKING:

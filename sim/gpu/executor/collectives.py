@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from racetrap.golden_model.events import WARP_SIZE
-from racetrap.sim.gpu.executor.lanes import LANE_IDS, lanes_of, mask_of, row_of
+from racetrap.golden_model.events import WARP_SIZE, lanes_of
+from racetrap.sim.gpu.executor.lanes import LANE_IDS, mask_of, row_of
 
 if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.warp import Warp

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from racetrap.golden_model.events import lanes_of
 from racetrap.sim.gpu.executor.errors import ExecutionError
-from racetrap.sim.gpu.executor.lanes import lanes_of
 from racetrap.sim.gpu.executor.memory import Heap
 
 if TYPE_CHECKING:

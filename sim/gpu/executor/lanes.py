@@ -12,9 +12,8 @@ import numpy as np
 
 from racetrap.golden_model.events import WARP_SIZE
 
-__all__ = ["ALL_LANES", "LANE_IDS", "lanes_of", "mask_of", "row_of"]
+__all__ = ["LANE_IDS", "mask_of", "row_of"]
 
-ALL_LANES = (1 << WARP_SIZE) - 1
 LANE_IDS = np.arange(WARP_SIZE)
 LANE_IDS.flags.writeable = False
 
@@ -38,9 +37,3 @@ def row_of(mask: int) -> np.ndarray:
     row = (mask >> LANE_IDS & 1).astype(bool)
     row.flags.writeable = False
     return row
-
-
-@lru_cache(_CACHED_SETS)
-def lanes_of(mask: int) -> tuple[int, ...]:
-    """Numbers of the lanes in a mask, ascending."""
-    return tuple(lane for lane in range(WARP_SIZE) if mask >> lane & 1)

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from racetrap.golden_model.events import WARP_SIZE, EventKind, Geometry
+from racetrap.golden_model.events import ALL_LANES, WARP_SIZE, EventKind, Geometry
 from racetrap.sim.gpu.executor.block import Block
 from racetrap.sim.gpu.executor.flow import CompiledFunction
 from racetrap.sim.gpu.executor.independent import IndependentWarp
-from racetrap.sim.gpu.executor.lanes import ALL_LANES
 from racetrap.sim.gpu.executor.lockstep import LockstepWarp
 from racetrap.sim.gpu.executor.memory import Heap, Views
 from racetrap.sim.gpu.executor.placement import Placement

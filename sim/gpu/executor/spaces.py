@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from racetrap.golden_model.events import ALL_LANES
 from racetrap.sim.gpu.executor.faults import heap_fault, small_memory_fault
-from racetrap.sim.gpu.executor.lanes import ALL_LANES, LANE_IDS, row_of
+from racetrap.sim.gpu.executor.lanes import LANE_IDS, row_of
 from racetrap.sim.gpu.executor.memory import Views
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from racetrap.golden_model.events import WARP_SIZE
+from racetrap.golden_model.events import ALL_LANES, WARP_SIZE
 from racetrap.sim.gpu.executor.errors import UnknownInstruction
-from racetrap.sim.gpu.executor.lanes import ALL_LANES, LANE_IDS
+from racetrap.sim.gpu.executor.lanes import LANE_IDS
 
 if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.block import Block

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from racetrap.golden_model.events import WARP_SIZE, EventKind
+from racetrap.golden_model.events import WARP_SIZE, EventKind, lanes_of
 from racetrap.sim.gpu.executor.errors import ExecutionError
 from racetrap.sim.gpu.executor.faults import thread_name
-from racetrap.sim.gpu.executor.lanes import lanes_of, row_of
+from racetrap.sim.gpu.executor.lanes import row_of
 from racetrap.sim.gpu.executor.memory import Views
 from racetrap.sim.gpu.executor.registers import Frame
 

@@ -3,8 +3,8 @@
 import pytest
 
 from racetrap.golden_model.barracuda import ScopedOracle
-from racetrap.golden_model.barracuda.kernel import ALL_LANES, kernels_of, lanes_of
-from racetrap.golden_model.events import Event, EventKind, Lane, Space
+from racetrap.golden_model.barracuda.kernel import kernels_of
+from racetrap.golden_model.events import ALL_LANES, Event, EventKind, Lane, Space, lanes_of
 from racetrap.golden_model.trace import Trace
 from tests.support.oracle.random_traces import HEADER
 

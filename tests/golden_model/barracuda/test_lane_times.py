@@ -4,7 +4,6 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from racetrap.golden_model.barracuda.kernel import ALL_LANES
 from racetrap.golden_model.barracuda.lane_times import (
     Split,
     Times,
@@ -14,6 +13,7 @@ from racetrap.golden_model.barracuda.lane_times import (
     outside,
     split,
 )
+from racetrap.golden_model.events import ALL_LANES
 
 _TIME = st.integers(0, 4)
 _MASK = st.sampled_from([0b1, 0b10, 0xFFFF, ALL_LANES - 1])

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from racetrap.golden_model.barracuda import shadow
-from racetrap.golden_model.barracuda.kernel import Kernel, kernels_of, lanes_of
+from racetrap.golden_model.barracuda.kernel import Kernel, kernels_of
 from racetrap.golden_model.barracuda.shadow import conflicts, same_instruction_conflicts
-from racetrap.golden_model.events import EventKind
+from racetrap.golden_model.events import EventKind, lanes_of
 from racetrap.golden_model.trace import Trace
 from tests.support.oracle.programs import Program
 from tests.support.oracle.random_traces import RandomRun
