@@ -95,14 +95,14 @@ def _cause(
     first_locks: frozenset[int],
     second_locks: frozenset[int],
 ) -> Cause:
-    unit_mask = -(params.granularity // 4)
-    unit = pair.address >> 2 & unit_mask
-    own = {number: step for number, step in history if step.packet.word & unit_mask == unit}
+    granule_mask = -(params.granularity // 4)
+    granule = pair.address >> 2 & granule_mask
+    own = {number: step for number, step in history if step.packet.word & granule_mask == granule}
     second = own[pair.second]
     if second.race:
         return Cause.REPORTED
     between = [step for number, step in history if pair.first < number <= pair.second]
-    if any(step.packet.word & unit_mask != unit or step.tag_conflict for step in between):
+    if any(step.packet.word & granule_mask != granule or step.tag_conflict for step in between):
         return Cause.TAG_CONFLICT
     first = own[pair.first]
     entry = unpack_entry(params, second.before)

@@ -9,7 +9,7 @@ from typing import Final
 
 from racetrap.golden_model.scord.detection_logic_packed import PackedDetectionLogic
 from racetrap.golden_model.scord.fence_file import FenceFile
-from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY, EntryShifts, SoftwareCache
+from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY, EntryShifts
 from racetrap.golden_model.scord.packets import (
     Packet,
     PacketKind,
@@ -68,8 +68,15 @@ class DetectorBank:
             raise ValueError(f"Bank must be from 0 to {params.banks - 1}, not {bank}")
         self.bank = bank
         self.fence_file = FenceFile(params)
-        self._cache = SoftwareCache(params, region)
-        self.entries = self._cache.entries
+        region.check(params)
+        self.entries: dict[int, int] = {}
+        entries = region.entries(params)
+        self._index_mask = entries - 1
+        self._index_bits = entries.bit_length() - 1
+        self._region_shift = region.size_log2 - 2
+        self._region_number = region.data_base >> region.size_log2
+        self._word_mask = (1 << self._region_shift) - 1
+        self._granule_shift = params.granularity_bits - 2
         self._logic = PackedDetectionLogic(params)
         self._shifts = EntryShifts(params)
         self._preliminary = [0] * len(Preliminary)
@@ -91,13 +98,13 @@ class DetectorBank:
         block, warp, word = packet[3], packet[4], packet[8]
         if packet[0] == _FENCE:
             return self._fence(packet)
-        cache = self._cache
-        if word >> cache.region_shift != cache.region_number:
+        if word >> self._region_shift != self._region_number:
             self._unmonitored += 1
             return Step(packet, Row.UNMONITORED, _NONE, _NO_RACE, 0, 0, 0, 0, 0, 0, 0, 0)
 
-        unit = (word & cache.word_mask) >> cache.unit_shift
-        index, tag = unit & cache.index_mask, unit >> cache.index_bits
+        # ``Region.locate`` by masks.
+        granule = (word & self._word_mask) >> self._granule_shift
+        index, tag = granule & self._index_mask, granule >> self._index_bits
         shifts = self._shifts
         tag_conflict = 0
         if read_error:
@@ -129,7 +136,7 @@ class DetectorBank:
 
     def clear(self) -> None:
         """Make metadata uninitialised and reset the fence file, as at launch; counters stay."""
-        self._cache.clear()
+        self.entries.clear()
         self.fence_file.clear()
 
     @property

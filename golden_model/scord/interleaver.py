@@ -13,7 +13,7 @@ __all__ = ["bank_of"]
 def bank_of(params: ScordParams, word: int) -> int:
     """Bank of a word address: its metadata entry's index modulo the number of banks.
 
-    The index is the low part of the unit number, and a region's base is a multiple of its
+    The index is the low part of the granule's number, and a region's base is a multiple of its
     size, so the bank is a bit field of the address: the region need not be known.
     """
     return word >> (params.granularity_bits - 2) & (params.banks - 1)

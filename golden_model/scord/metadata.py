@@ -1,4 +1,4 @@
-"""Metadata entries and the software cache that holds them.
+"""Metadata entries, packed.
 
 An entry is a plain integer in the order of ``ScordParams.entry_layout``.  Its low 22 bits
 (lock filter and flags) stand at the same place in every configuration, so they are module
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from racetrap.golden_model.scord.params import FILTER_BITS, Region, ScordParams
+from racetrap.golden_model.scord.params import FILTER_BITS, ScordParams
 
 __all__ = [
     "BLK_SHARED",
@@ -24,7 +24,6 @@ __all__ = [
     "STRONG",
     "UNINITIALISED_ENTRY",
     "EntryShifts",
-    "SoftwareCache",
     "pack_entry",
     "unpack_entry",
 ]
@@ -86,58 +85,3 @@ def pack_entry(params: ScordParams, **values: int) -> int:
 def unpack_entry(params: ScordParams, entry: int) -> Mapping[str, int]:
     """Fields of an entry by name."""
     return params.entry_layout.unpack(entry)
-
-
-class SoftwareCache:
-    """Direct-mapped cache of metadata: where an address' entry is, and the entries themselves.
-
-    Parameters
-    ----------
-    params : ScordParams
-        Configuration.
-    region : Region
-        Monitored region.
-
-    Attributes
-    ----------
-    entries : dict of int to int
-        Entry by index; an absent index is uninitialised.
-
-    Raises
-    ------
-    ValueError
-        If the region cannot be used with the parameters.
-    """
-
-    __slots__ = (
-        "entries", "index_bits", "index_mask", "region_number", "region_shift", "unit_shift",
-        "word_mask",
-    )  # fmt: skip
-
-    def __init__(self, params: ScordParams, region: Region) -> None:
-        region.check(params)
-        self.entries: dict[int, int] = {}
-        entries = region.entries(params)
-        self.index_mask = entries - 1
-        self.index_bits = entries.bit_length() - 1
-        self.region_shift = region.size_log2 - 2
-        self.region_number = region.data_base >> region.size_log2
-        self.word_mask = (1 << self.region_shift) - 1
-        self.unit_shift = params.granularity_bits - 2
-
-    def contains(self, word: int) -> bool:
-        """Whether a word address is monitored."""
-        return word >> self.region_shift == self.region_number
-
-    def locate(self, word: int) -> tuple[int, int]:
-        """Entry index and tag of a monitored word address (``Region.locate`` by masks)."""
-        unit = (word & self.word_mask) >> self.unit_shift
-        return unit & self.index_mask, unit >> self.index_bits
-
-    def read(self, index: int) -> int:
-        """Entry at ``index``."""
-        return self.entries.get(index, UNINITIALISED_ENTRY)
-
-    def clear(self) -> None:
-        """Make every entry uninitialised, as at kernel launch."""
-        self.entries.clear()

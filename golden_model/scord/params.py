@@ -67,9 +67,9 @@ class ScordParams:
         Geometry of the GPU.  A warp is named by its slot in the SM, so that one fence counter
         pair a warp slot is enough (Section IV-C counts 720 bytes for 15 x 32 of them).
     granularity : int
-        Bytes of data that one metadata entry stands for: 4, 8 or 16 (Table VII).
+        Bytes of a granule, the data that one metadata entry stands for: 4, 8 or 16 (Table VII).
     ratio : int
-        Units of data that share one entry of the software cache; 1 is no caching (Section IV-B).
+        Granules that share one entry of the software cache; 1 is no caching (Section IV-B).
     lock_table_depth : int
         Locks remembered for each warp.
     fence_id_bits, barrier_id_bits : int
@@ -221,16 +221,16 @@ class ScordParams:
     @property
     def min_region_log2(self) -> int:
         """Smallest monitored region (log2 bytes): one entry a bank, and at least one line."""
-        units = self.ratio * self.banks
-        return max(7, self.granularity_bits + units.bit_length() - 1)
+        granules = self.ratio * self.banks
+        return max(7, self.granularity_bits + granules.bit_length() - 1)
 
     @property
     def max_region_log2(self) -> int:
         """Largest monitored region (log2 bytes): the address space, or what local memory holds."""
         if not self.local_bytes:
             return self.address_bits - 1
-        units = self.local_bytes // ENTRY_BYTES * self.ratio
-        return min(self.address_bits, self.granularity_bits + units.bit_length() - 1)
+        granules = self.local_bytes // ENTRY_BYTES * self.ratio
+        return min(self.address_bits, self.granularity_bits + granules.bit_length() - 1)
 
     # Streams ----------------------------------------------------------------------------
 
@@ -368,7 +368,7 @@ class Region:
         return 1 << (self.size_log2 - params.granularity_bits - params.tag_bits)
 
     def locate(self, params: ScordParams, address: int) -> tuple[int, int]:
-        """Entry index and tag of a monitored byte address: unit MOD and DIV entries."""
-        unit = (address - self.data_base) >> params.granularity_bits
-        entries = self.entries(params)
-        return unit & (entries - 1), unit // entries
+        """Entry index and tag of a monitored byte address: granule MOD and DIV entries."""
+        granule = (address - self.data_base) >> params.granularity_bits
+        tag, index = divmod(granule, self.entries(params))
+        return index, tag

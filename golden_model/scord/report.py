@@ -17,11 +17,6 @@ from racetrap.golden_model.scord.params import WORD_BYTES, ScordParams
 
 __all__ = ["RaceReport", "race_words"]
 
-_ACCESS_WORDS = {
-    PacketKind.LOAD: "load",
-    PacketKind.STORE: "store",
-    PacketKind.ATOMIC: "atomic",
-}
 _REASONS = {
     RaceKind.MISSING_BLOCK_FENCE: "no fence of the earlier warp lies between them",
     RaceKind.MISSING_DEVICE_FENCE: "no device-scope fence of the earlier warp lies between them",
@@ -49,7 +44,7 @@ class RaceReport:
     Parameters
     ----------
     address : int
-        Byte address of the word (of the first word of the metadata unit, for loads and stores).
+        Byte address of the word (of the first word of the granule, for loads and stores).
     pc : int
         Program counter of the access that found the race.
     sequence : int
@@ -160,7 +155,7 @@ class RaceReport:
 
     def sentence(self) -> str:
         """The race in one sentence."""
-        access = _ACCESS_WORDS[PacketKind(self.kind)]
+        access = PacketKind(self.kind).name.lower()
         if self.kind == PacketKind.ATOMIC:
             access = f"{Scope(self.scope).name.lower()}-scope {access}"
         elif not self.strong:

@@ -14,7 +14,7 @@ from racetrap.golden_model.scord.lock_table import LockTable
 from racetrap.golden_model.scord.packets import Packet, PacketKind, Transaction, TransactionKind
 from racetrap.golden_model.scord.params import WORDS_PER_LINE, ScordParams
 
-__all__ = ["Tracker", "unit_mask"]
+__all__ = ["Tracker", "granule_mask"]
 
 _LINE_SHIFT: Final = WORDS_PER_LINE.bit_length() - 1
 # What is compared for every transaction is looked up once, as plain numbers.
@@ -26,8 +26,8 @@ _CAS: Final = int(AtomicOp.CAS)
 _EXCH: Final = int(AtomicOp.EXCH)
 
 
-def unit_mask(mask: int, granularity: int) -> int:
-    """Mask of words reduced to metadata units.
+def granule_mask(mask: int, granularity: int) -> int:
+    """Mask of words reduced to granules.
 
     In each aligned group of ``granularity`` bytes the lowest word stands for the group; its
     bit is set iff any word of the group was.
@@ -95,7 +95,7 @@ class Tracker:
             return self._atomic(transaction, block, table)
 
         if self._granularity > 4:
-            mask = unit_mask(mask, self._granularity)
+            mask = granule_mask(mask, self._granularity)
         barrier_id = self.barrier_ids.ids[slot]
         locks = table.filter(block) if table.entries else 0
         word = line << _LINE_SHIFT

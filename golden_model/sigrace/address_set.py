@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from racetrap.golden_model.sigrace.params import SigraceParams
-from racetrap.golden_model.sigrace.signature import signature_of
+from racetrap.golden_model.sigrace.signature import signature_hash
 from racetrap.golden_model.trace.threads.events import GRANULE_LOG2
 
 __all__ = ["AddressSet"]
@@ -59,4 +59,10 @@ class AddressSet:
 
     def signature(self, params: SigraceParams) -> int:
         """Signature of the set."""
-        return signature_of(params, self.lsb_values(), self.usb)
+        hashes = signature_hash(params)
+        signature = 0
+        for value in self.lsb_values():
+            signature |= hashes.lsb(value)
+        for value in self.usb:
+            signature |= hashes.usb(value)
+        return signature

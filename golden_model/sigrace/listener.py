@@ -1,4 +1,4 @@
-"""What can be told of all that SigRace's hardware is asked to do, to do it elsewhere as well."""
+"""Listener to all that SigRace's hardware is asked to do, so that other hardware can do it too."""
 
 from __future__ import annotations
 

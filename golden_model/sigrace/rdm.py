@@ -26,12 +26,7 @@ from racetrap.golden_model.sigrace.timestamp import relation
 
 __all__ = ["Rdm", "digest"]
 
-_DROPPED = {
-    Drop.MALFORMED: "dropped_malformed",
-    Drop.UNMAPPED: "dropped_unmapped",
-    Drop.THREAD: "dropped_thread",
-    Drop.SEQUENCE: "dropped_sequence",
-}
+_DROPPED = {drop: f"dropped_{drop.name.lower()}" for drop in Drop if drop}
 _COUNTERS = (
     "messages", *_DROPPED.values(), "ignored", "comparisons", "intersections", "conflicts",
     "lost_windows", "log_dropped",

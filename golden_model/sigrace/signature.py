@@ -17,10 +17,7 @@ from racetrap.golden_model.trace.threads.events import GRANULE_LOG2
 
 __all__ = [
     "SignatureHash",
-    "bits_of",
-    "is_null",
     "signature_hash",
-    "signature_of",
     "signature_of_granules",
 ]
 
@@ -89,41 +86,6 @@ def _remember(known: dict[int, int], value: int, filters: list[SubFilter], porti
 def signature_hash(params: SigraceParams) -> SignatureHash:
     """The hash functions of a configuration; users of one configuration share them."""
     return SignatureHash(params)
-
-
-def bits_of(params: SigraceParams, granule: int) -> int:
-    """Bits of a signature that the granule with the byte address ``granule`` sets."""
-    return signature_hash(params).granule(granule)
-
-
-def is_null(params: SigraceParams, signature: int) -> bool:
-    """Whether an intersection says that the sets have no address in common."""
-    return signature_hash(params).is_null(signature)
-
-
-def signature_of(
-    params: SigraceParams, lsb_values: Iterable[int], usb_values: Iterable[int]
-) -> int:
-    """Signature of a set of granules by its address portions.
-
-    A signature knows no more of a set than the portions that occur in it.
-
-    Parameters
-    ----------
-    params : SigraceParams
-        Configuration.
-    lsb_values : iterable of int
-        LSB portions divided by the granule's size.
-    usb_values : iterable of int
-        USB portions.
-    """
-    hashes = signature_hash(params)
-    signature = 0
-    for value in lsb_values:
-        signature |= hashes.lsb(value)
-    for value in usb_values:
-        signature |= hashes.usb(value)
-    return signature
 
 
 def signature_of_granules(params: SigraceParams, granules: Iterable[int]) -> int:

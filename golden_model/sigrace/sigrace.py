@@ -13,11 +13,11 @@ from racetrap.golden_model.sigrace.checkpoint import Checkpoint
 from racetrap.golden_model.sigrace.compressor import encode
 from racetrap.golden_model.sigrace.conflict_log import Reason
 from racetrap.golden_model.sigrace.core_unit import CoreUnit
-from racetrap.golden_model.sigrace.environment import OWN, Environment
+from racetrap.golden_model.sigrace.environment import OWN, Command, CoreCommand, Environment
 from racetrap.golden_model.sigrace.listener import Listener
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp, RdmStepKind, Relation
 from racetrap.golden_model.sigrace.params import FLIT_BITS, SigraceParams
-from racetrap.golden_model.sigrace.playback import Command, CoreCommand, play
+from racetrap.golden_model.sigrace.playback import play
 from racetrap.golden_model.sigrace.rdm import Rdm
 from racetrap.golden_model.sigrace.result import SigraceResult, SigraceStatistics
 from racetrap.golden_model.sigrace.rollback import Rollback

@@ -5,9 +5,12 @@ Ref: SigRace (ISCA'09) Section 4.2, Tables 1 to 3.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp
 from racetrap.golden_model.sigrace.params import ADDRESS_BITS, INSTRUCTION_BITS, SigraceParams
 from racetrap.golden_model.sigrace.sync_objects import SyncObjects, Timestamp
+from racetrap.golden_model.sigrace.timestamp import generate_timestamp
 from racetrap.golden_model.trace.threads.events import MemoryOrder, ThreadEvent, ThreadEventKind
 
 __all__ = ["SyncLibrary"]
@@ -132,8 +135,9 @@ class SyncLibrary:
         """SN_LOCK of Table 2: GenerateTS is the maximum of each counter but the own."""
         thread = event.thread
         stamp = self._step(thread)
-        merged = list(map(max, stamp, *self._objects.acquire(event), stamp))
-        merged[thread] = stamp[thread]
+        merged: Sequence[int] = stamp
+        for learned in self._objects.acquire(event):
+            merged = generate_timestamp(merged, learned, thread)
         writes = [
             CoreEvent(CoreOp.TS_WRITE, value, index=index)
             for index, value in enumerate(merged)

@@ -17,8 +17,8 @@ from racetrap.fpga.host.session import Session
 from racetrap.generators.system import Params
 from racetrap.golden_model.link.frames import Counters, Kind
 from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.sigrace.params import SigraceParams
-from racetrap.golden_model.sigrace.playback import Environment
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace import Trace
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace

@@ -15,8 +15,8 @@ from typing import Any, NoReturn
 from racetrap.commands.testbench_run import bench_failure, fail_with_rerun, run_bench, say_waves
 from racetrap.commands.worker_pool import worker_pool
 from racetrap.golden_model.happens_before.happens_before import HappensBefore
+from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.sigrace.params import SigraceParams
-from racetrap.golden_model.sigrace.playback import Environment
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.presenters.output import ExitStatus, fail, print_table, report_console, write_json

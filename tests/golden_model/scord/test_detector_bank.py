@@ -1,10 +1,12 @@
 """Detector bank: what a step says beyond the decision."""
 
+from random import Random
+
 import pytest
 
 from racetrap.golden_model.events import Scope
 from racetrap.golden_model.scord.detector_bank import COUNTERS, DetectorBank
-from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
+from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY, unpack_entry
 from racetrap.golden_model.scord.packets import Packet, PacketKind, RaceKind, Row
 from racetrap.golden_model.scord.params import Region, ScordParams
 
@@ -117,3 +119,26 @@ def test_fence_ids_wrap(bits, scope):
 def test_bank_out_of_range():
     with pytest.raises(ValueError, match="Bank must be from 0 to 3, not 4"):
         DetectorBank(ScordParams(banks=4), Region(), 4)
+
+
+@pytest.mark.parametrize("granularity", [4, 8, 16])
+@pytest.mark.parametrize("ratio", [1, 4, 16])
+def test_entry_of_a_word_is_where_the_region_says(granularity, ratio):
+    params = ScordParams(granularity=granularity, ratio=ratio)
+    region = Region(data_base=0x4000, size_log2=12)
+    bank = DetectorBank(params, region)
+    rng = Random(f"{granularity} {ratio}")
+    for _ in range(500):
+        word = rng.randrange(0x3000 // 4, 0x6000 // 4)
+        bank.clear()
+        step = bank.step(access(word=word))
+        assert (step.row == Row.UNMONITORED) == (not region.contains(4 * word))
+        if region.contains(4 * word):
+            index, tag = region.locate(params, 4 * word)
+            assert list(bank.entries) == [index]
+            assert unpack_entry(params, bank.entries[index])["tag"] == tag
+
+
+def test_unusable_region():
+    with pytest.raises(ValueError, match="Region base must be a multiple of its size"):
+        DetectorBank(ScordParams(), Region(data_base=4, size_log2=12))

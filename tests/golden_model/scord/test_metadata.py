@@ -1,7 +1,5 @@
 """Metadata entries and where they are."""
 
-from random import Random
-
 import pytest
 
 from racetrap.golden_model.scord.metadata import (
@@ -14,7 +12,6 @@ from racetrap.golden_model.scord.metadata import (
     STRONG,
     UNINITIALISED_ENTRY,
     EntryShifts,
-    SoftwareCache,
     pack_entry,
     unpack_entry,
 )
@@ -53,36 +50,9 @@ def test_masks_are_the_fields(params):
     assert unpack_entry(params, entry)["block"] == block
 
 
-@pytest.mark.parametrize("granularity", [4, 8, 16])
-@pytest.mark.parametrize("ratio", [1, 4, 16])
-def test_cache_agrees_with_region(granularity, ratio):
-    params = ScordParams(granularity=granularity, ratio=ratio)
-    region = Region(data_base=0x4000, size_log2=12)
-    cache = SoftwareCache(params, region)
-    rng = Random(f"{granularity} {ratio}")
-    for _ in range(500):
-        word = rng.randrange(0x3000 // 4, 0x6000 // 4)
-        assert cache.contains(word) == region.contains(4 * word)
-        if cache.contains(word):
-            assert cache.locate(word) == region.locate(params, 4 * word)
-
-
 def test_neighbours_do_not_share_an_entry_but_multiples_of_the_entries_do():
-    cache = SoftwareCache(ScordParams(), Region(size_log2=14))
-    assert [cache.locate(word) for word in (0, 1, 255, 256, 4095)] == [
+    params, region = ScordParams(), Region(size_log2=14)
+    words = (0, 1, 255, 256, 4095)
+    assert [region.locate(params, 4 * word) for word in words] == [
         (0, 0), (1, 0), (255, 0), (0, 1), (255, 15)
     ]  # fmt: skip
-
-
-def test_absent_entry_is_uninitialised_and_clear_makes_all_so():
-    cache = SoftwareCache(ScordParams(), Region())
-    assert cache.read(3) == UNINITIALISED_ENTRY
-    cache.entries[3] = 1
-    assert cache.read(3) == 1
-    cache.clear()
-    assert cache.read(3) == UNINITIALISED_ENTRY
-
-
-def test_unusable_region():
-    with pytest.raises(ValueError, match="Region base must be a multiple of its size"):
-        SoftwareCache(ScordParams(), Region(data_base=4, size_log2=12))

@@ -7,7 +7,7 @@ import pytest
 from racetrap.golden_model.events import AtomicOp, Scope
 from racetrap.golden_model.scord.packets import Packet, PacketKind, Transaction, TransactionKind
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.golden_model.scord.tracker import Tracker, unit_mask
+from racetrap.golden_model.scord.tracker import Tracker, granule_mask
 
 K = TransactionKind
 DEVICE = Scope.DEVICE
@@ -33,13 +33,13 @@ def test_one_packet_a_word_lowest_first(tracker, kind):
 
 
 @pytest.mark.parametrize("granularity", [4, 8, 16])
-def test_unit_mask(granularity):
+def test_granule_mask(granularity):
     rng = Random(granularity)
     words = granularity // 4
     for _ in range(200):
         mask = rng.getrandbits(32) & rng.getrandbits(32)
         groups = {word // words for word in range(32) if mask >> word & 1}
-        assert unit_mask(mask, granularity) == sum(1 << group * words for group in groups)
+        assert granule_mask(mask, granularity) == sum(1 << group * words for group in groups)
 
 
 @pytest.mark.parametrize(("kind", "words"), [(K.STORE, [0, 4]), (K.ATOMIC, [1, 2, 5])])

@@ -6,7 +6,7 @@ import pytest
 
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp, Mode, Trap
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
-from racetrap.golden_model.sigrace.signature import bits_of
+from racetrap.golden_model.sigrace.signature import signature_hash
 from tests.support.sigrace.configurations import SMALL
 from tests.support.sigrace.core_events import core_unit, load, store
 
@@ -68,8 +68,8 @@ def _write_conflict(unit, params, signature):
 @pytest.mark.parametrize("params", [SMALL, _HASHED, SigraceParams()])
 def test_analysis_traps_members_of_the_conflict_signature(params):
     unit = core_unit(params)
-    _write_conflict(unit, params, bits_of(params, 0x104))
-    assert unit.conflict_signature == bits_of(params, 0x104)
+    _write_conflict(unit, params, signature_hash(params).granule(0x104))
+    assert unit.conflict_signature == signature_hash(params).granule(0x104)
     assert unit.step(load(0x104)).traps == 0
     unit.step(CoreEvent(CoreOp.MODE, data=Mode.ANALYSIS | 4))
     assert unit.step(store(0x103, size=3)).traps == 1

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from racetrap.golden_model.sigrace.address_set import AddressSet
 from racetrap.golden_model.sigrace.packets import Cause, CoreEvent, CoreOp
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
-from racetrap.golden_model.sigrace.signature import bits_of, signature_of_granules
+from racetrap.golden_model.sigrace.signature import signature_hash, signature_of_granules
 from tests.support.sigrace.configurations import SIGNATURES, SMALL, signature_params
 from tests.support.sigrace.core_events import core_unit, instructions, load, store
 
@@ -202,7 +202,7 @@ def test_every_granule_is_in_a_block_of_its_kind(name, accesses):
         for signature in signatures:
             union |= signature
         for granule, places in zip(granules[is_write], blocks_of[is_write], strict=True):
-            bits = bits_of(params, granule)
+            bits = signature_hash(params).granule(granule)
             assert any(
                 signatures[place] & bits == bits for place in places if place < len(signatures)
             )

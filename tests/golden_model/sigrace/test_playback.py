@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from racetrap.golden_model.sigrace.environment import CoreCommand, Environment, Remap
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp, Mode
 from racetrap.golden_model.sigrace.params import SigraceParams
-from racetrap.golden_model.sigrace.playback import CoreCommand, Environment, Remap, play
+from racetrap.golden_model.sigrace.playback import play
 from racetrap.golden_model.trace.threads.events import ThreadEventKind, epoch_steps
 from tests.support.threads.random_traces import random_thread_trace
 

@@ -18,11 +18,11 @@ from racetrap.golden_model.sigrace.packets import (
 )
 from racetrap.golden_model.sigrace.params import Form
 from racetrap.golden_model.sigrace.rdm import Rdm
-from racetrap.golden_model.sigrace.signature import bits_of, signature_of_granules
+from racetrap.golden_model.sigrace.signature import signature_hash, signature_of_granules
 from tests.support.sigrace.configurations import SMALL
 
 _PARAMS = replace(SMALL, cores=3, form=Form.HASHED, log_depth=4)
-_X, _Y = bits_of(_PARAMS, 0x100), bits_of(_PARAMS, 0x80104)
+_X, _Y = signature_hash(_PARAMS).granule(0x100), signature_hash(_PARAMS).granule(0x80104)
 
 
 class _Bench:

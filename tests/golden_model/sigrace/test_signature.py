@@ -9,9 +9,7 @@ from racetrap.golden_model.sigrace.address_set import AddressSet
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.signature import (
     SignatureHash,
-    bits_of,
-    is_null,
-    signature_of,
+    signature_hash,
     signature_of_granules,
 )
 from tests.support.sigrace.configurations import SIGNATURES, SMALL, signature_params
@@ -27,9 +25,11 @@ _granules = st.integers(0, (1 << 30) - 1).map(lambda number: number << 2)
 def test_common_granules_are_never_missed(params, one, other):
     left = signature_of_granules(params, one | other)
     right = signature_of_granules(params, other)
-    assert not is_null(params, left & right)
+    assert not signature_hash(params).is_null(left & right)
     for granule in one | other:
-        assert left & bits_of(params, granule) == bits_of(params, granule)
+        assert left & signature_hash(params).granule(granule) == signature_hash(params).granule(
+            granule
+        )
 
 
 @pytest.mark.parametrize("params", _ALL, ids=[*SIGNATURES, "small", "one-hot"])
@@ -37,10 +37,12 @@ def test_common_granules_are_never_missed(params, one, other):
 @settings(max_examples=10, deadline=None)
 def test_portions_determine_the_signature(params, granules):
     portion = (1 << params.lsb_bits) - 1
-    lsb_values = [(granule & portion) >> 2 for granule in granules]
+    bitmap = 0
+    for granule in granules:
+        bitmap |= 1 << ((granule & portion) >> 2)
     usb_values = [granule >> params.lsb_bits for granule in granules]
     expected = signature_of_granules(params, granules)
-    assert signature_of(params, lsb_values, usb_values) == expected
+    assert AddressSet(bitmap, usb_values).signature(params) == expected
 
 
 @pytest.mark.parametrize("params", [SigraceParams(), SMALL, _ONE_HOT])
@@ -56,7 +58,7 @@ def test_signature_of_sets_is_that_of_their_granules(params, granules):
 @pytest.mark.parametrize("params", _ALL, ids=[*SIGNATURES, "small", "one-hot"])
 def test_a_granule_sets_one_bit_in_each_filter(params):
     for granule in (0, 4, 0xFFFFFFFC, 0x12345678):
-        bits = bits_of(params, granule)
+        bits = signature_hash(params).granule(granule)
         for each in params.sub_filters:
             portion = granule & (1 << params.lsb_bits) - 1
             portion = portion if each.is_lsb else granule >> params.lsb_bits
@@ -67,13 +69,13 @@ def test_a_granule_sets_one_bit_in_each_filter(params):
 
 def test_one_empty_filter_makes_an_intersection_null():
     full = (1 << SMALL.signature_bits) - 1
-    assert not is_null(SMALL, full)
-    assert is_null(SMALL, 0)
+    assert not signature_hash(SMALL).is_null(full)
+    assert signature_hash(SMALL).is_null(0)
     for each in SMALL.sub_filters:
         mask = (1 << each.bits) - 1 << each.offset
-        assert is_null(SMALL, full & ~mask)
-        assert is_null(SMALL, mask)  # bits in one filter only
-        assert not is_null(SMALL, full & ~mask | 1 << each.offset)
+        assert signature_hash(SMALL).is_null(full & ~mask)
+        assert signature_hash(SMALL).is_null(mask)  # bits in one filter only
+        assert not signature_hash(SMALL).is_null(full & ~mask | 1 << each.offset)
 
 
 def test_the_papers_signature_sizes():
@@ -87,4 +89,4 @@ def test_forgotten_portions_are_hashed_again(monkeypatch):
     granules = [number * 0x10004 for number in range(9)]
     first = [hashes.granule(granule) for granule in granules]
     assert [hashes.granule(granule) for granule in granules] == first
-    assert first == [bits_of(SMALL, granule) for granule in granules]
+    assert first == [signature_hash(SMALL).granule(granule) for granule in granules]

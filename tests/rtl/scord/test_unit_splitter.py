@@ -7,7 +7,7 @@ import pytest
 from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
 from racetrap.golden_model.scord.params import WORDS_PER_LINE, ScordParams
-from racetrap.golden_model.scord.tracker import unit_mask
+from racetrap.golden_model.scord.tracker import granule_mask
 from racetrap.rtl.scord.unit_splitter import UnitSplitter, item_layout
 from tests.support.rtl.streams import get_all, monitor, put_all, random_idle, simulate
 
@@ -22,7 +22,7 @@ def words_of(params, transaction):
     if kind == KIND.BLOCK_START:
         return [(0, warp, None) for warp in range(params.warps_per_sm) if mask >> warp & 1]
     if kind != KIND.ATOMIC:
-        mask = unit_mask(mask, params.granularity)
+        mask = granule_mask(mask, params.granularity)
     return [
         (
             transaction.line * WORDS_PER_LINE + number,

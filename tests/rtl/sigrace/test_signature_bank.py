@@ -8,7 +8,7 @@ from amaranth.hdl import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from racetrap.golden_model.sigrace.signature import bits_of
+from racetrap.golden_model.sigrace.signature import signature_hash
 from racetrap.rtl.sigrace.layouts import GRANULE_BITS, index_layout
 from racetrap.rtl.sigrace.signature_bank import granule_indices
 from tests.support.rtl.combinational import evaluate
@@ -45,4 +45,4 @@ def test_indices(name):
             1 << each.offset + indices[str(number)]
             for number, each in enumerate(params.sub_filters)
         )
-        assert bits == bits_of(params, granule << 2)
+        assert bits == signature_hash(params).granule(granule << 2)

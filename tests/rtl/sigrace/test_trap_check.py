@@ -7,7 +7,7 @@ import pytest
 
 from racetrap.generators.structure import state_bits, valid_to_ready_paths
 from racetrap.golden_model.sigrace.params import SigraceParams
-from racetrap.golden_model.sigrace.signature import bits_of
+from racetrap.golden_model.sigrace.signature import signature_hash
 from racetrap.rtl.sigrace.trap_check import TrapCheck
 from tests.support.rtl.streams import get, simulate
 from tests.support.sigrace.blocks import EDGES, indices_of
@@ -36,7 +36,7 @@ def test_membership(settings):
         ctx.set(dut.i_write, 0)
         for granule in tried:
             ctx.set(dut.i_indices, indices_of(params, granule))
-            bits = bits_of(params, granule)
+            bits = signature_hash(params).granule(granule)
             assert ctx.get(dut.o_is_member) == (signature & bits == bits)
         assert signature
         ctx.set(dut.i_clear, 1)

@@ -8,7 +8,7 @@ from racetrap.golden_model.sigrace.address_set import AddressSet
 from racetrap.golden_model.sigrace.block import Block
 from racetrap.golden_model.sigrace.packets import Cause
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
-from racetrap.golden_model.sigrace.signature import bits_of, signature_of
+from racetrap.golden_model.sigrace.signature import signature_hash
 from racetrap.rtl.sigrace.layouts import block_layout, index_layout, set_layout
 
 __all__ = ["EDGES", "indices_of", "pack_block", "pack_set", "random_block"]
@@ -55,7 +55,7 @@ def _random_signature(params: SigraceParams, rng: random.Random) -> int:
         return 0
     lsb_values = [rng.randrange(params.lsb_values) for _ in range(count)]
     usb_values = [rng.getrandbits(params.usb_bits) for _ in range(rng.randint(1, 60))]
-    return signature_of(params, lsb_values, usb_values)
+    return AddressSet(sum(1 << value for value in {*lsb_values}), usb_values).signature(params)
 
 
 def random_block(params: SigraceParams, rng: random.Random) -> Block:
@@ -118,7 +118,7 @@ def pack_block(params: SigraceParams, block: Block, rng: random.Random) -> int:
 
 def indices_of(params: SigraceParams, granule: int):
     """Position of the granule's bit in each filter (``index_layout``), by the golden signature."""
-    bits = bits_of(params, granule)
+    bits = signature_hash(params).granule(granule)
     return index_layout(params).const({
         str(number): (bits >> each.offset & (1 << each.bits) - 1).bit_length() - 1
         for number, each in enumerate(params.sub_filters)

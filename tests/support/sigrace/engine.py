@@ -8,9 +8,10 @@ from racetrap.evaluation.sigrace.blocks import Blocks
 from racetrap.evaluation.sigrace.execution import Execution
 from racetrap.golden_model.sigrace.block import Block
 from racetrap.golden_model.sigrace.core_unit import CoreUnit
+from racetrap.golden_model.sigrace.environment import CoreCommand, Environment
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp
 from racetrap.golden_model.sigrace.params import SigraceParams
-from racetrap.golden_model.sigrace.playback import CoreCommand, Environment, play
+from racetrap.golden_model.sigrace.playback import play
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.cpu.random_run import random_run
 from tests.support.threads.random_traces import random_thread_trace
