@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
-__all__ = ["check_integer", "check_printable", "check_provenance"]
+__all__ = ["check_integer", "check_parameters", "check_printable", "check_provenance"]
 
 
 def check_integer(what: str, value: object, low: int, high: int) -> None:
@@ -13,6 +13,39 @@ def check_integer(what: str, value: object, low: int, high: int) -> None:
         raise TypeError(f"{what} must be an integer, not {value!r}")
     if not low <= value <= high:
         raise ValueError(f"{what} must be from {low} to {high}, not {value}")
+
+
+def check_parameters(
+    parameters: object,
+    ranges: Mapping[str, tuple[int, int]],
+    powers_of_two: Collection[str],
+    switches: Collection[str],
+) -> None:
+    """Check the parameters of an instance.
+
+    Parameters
+    ----------
+    parameters : object
+        Has them as attributes.
+    ranges : mapping of str to (int, int)
+        Inclusive range of every integer parameter.
+    powers_of_two, switches : collection of str
+        Those of them that must be powers of two, and the boolean parameters.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a parameter has the wrong type or is out of range.
+    """
+    for name, (low, high) in ranges.items():
+        value = getattr(parameters, name)
+        check_integer(f"Parameter {name}", value, low, high)
+        if name in powers_of_two and value.bit_count() != 1:
+            raise ValueError(f"Parameter {name} must be a power of two, not {value}")
+    for name in switches:
+        value = getattr(parameters, name)
+        if not isinstance(value, bool):
+            raise TypeError(f"Parameter {name} must be true or false, not {value!r}")
 
 
 def check_printable(what: str, value: object) -> None:

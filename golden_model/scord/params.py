@@ -5,9 +5,10 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6-7, Table V, Section IV-C.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 
+from racetrap.golden_model.checks import check_parameters
 from racetrap.golden_model.layout import Layout, index_bits
 
 __all__ = ["LINE_BYTES", "WORDS_PER_LINE", "WORD_BYTES", "Region", "ScordParams"]
@@ -27,10 +28,6 @@ FILTER_BIN_BITS = 8
 FILTER_BITS = 2 * FILTER_BIN_BITS
 #: State bits of one lock-table entry beside its hash: scope, valid, active in the paper.
 LOCK_STATE_BITS = 3
-
-
-def _is_power_of_two(value: int) -> bool:
-    return value > 0 and value & (value - 1) == 0
 
 
 #: Inclusive range of every integer parameter.
@@ -114,21 +111,7 @@ class ScordParams:
     trace_port: bool = True
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name == "trace_port":
-                if not isinstance(value, bool):
-                    raise TypeError(f"Parameter trace_port must be true or false, not {value!r}")
-            elif not isinstance(value, int) or isinstance(value, bool):
-                raise TypeError(f"Parameter {field.name} must be an integer, not {value!r}")
-        for name, (low, high) in _RANGES.items():
-            value = getattr(self, name)
-            if not low <= value <= high:
-                raise ValueError(f"Parameter {name} must be from {low} to {high}, not {value}")
-        for name in _POWERS_OF_TWO:
-            value = getattr(self, name)
-            if not _is_power_of_two(value):
-                raise ValueError(f"Parameter {name} must be a power of two, not {value}")
+        check_parameters(self, _RANGES, _POWERS_OF_TWO, ("trace_port",))
         if self.entry_layout_bits > ENTRY_BITS:
             raise ValueError(
                 f"Metadata entry must fit in {ENTRY_BITS} bits, not {self.entry_layout_bits} "
@@ -136,7 +119,7 @@ class ScordParams:
                 "or barrier_id_bits)"
             )
         if self.local_bytes and (
-            not _is_power_of_two(self.local_bytes) or self.local_bytes < ENTRY_BYTES * self.banks
+            self.local_bytes.bit_count() != 1 or self.local_bytes < ENTRY_BYTES * self.banks
         ):
             raise ValueError(
                 "Parameter local_bytes must be 0 or a power of two of at least "

@@ -5,11 +5,12 @@ Ref: SigRace (ISCA'09) Section 4.1, Fig. 5-6, Tables 4-6, Section 5.5.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
 
+from racetrap.golden_model.checks import check_parameters
 from racetrap.golden_model.h3 import h3_rows
 from racetrap.golden_model.layout import Layout, index_bits
 from racetrap.golden_model.trace.threads.events import GRANULE_LOG2
@@ -85,7 +86,6 @@ _RANGES = {
     "link_depth": (2, 1024),
     "pc_bits": (8, 32),
 }
-_SWITCHES = ("one_hot_lsb", "trace_port")
 #: Largest LSB portion that is sent as a bitmap.
 MAX_BITMAP_LSB_BITS = 12
 #: Bits of the LSB portion of the paper's address partitions B1 to B3 (Table 5).
@@ -168,32 +168,14 @@ class SigraceParams:
         except ValueError:
             choices = " or ".join(form.value for form in Form)
             raise ValueError(f"Parameter form must be {choices}, not {self.form}") from None
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name in _SWITCHES:
-                if not isinstance(value, bool):
-                    raise TypeError(f"Parameter {field.name} must be true or false, not {value!r}")
-            elif field.name in _RANGES:
-                self._check_range(field.name, value)
+        check_parameters(self, _RANGES, ("filter_bits",), ("one_hot_lsb", "trace_port"))
         if self.filters % 2:
             raise ValueError(f"Parameter filters must be even, not {self.filters}")
-        if self.filter_bits & (self.filter_bits - 1):
-            raise ValueError(
-                f"Parameter filter_bits must be a power of two, not {self.filter_bits}"
-            )
         if self.lsb_bits > MAX_BITMAP_LSB_BITS and (self.form is Form.SETS or self.one_hot_lsb):
             raise ValueError(
                 f"Parameter lsb_bits must be at most {MAX_BITMAP_LSB_BITS} with form sets or "
                 f"one_hot_lsb, not {self.lsb_bits} (set form=hashed)"
             )
-
-    @staticmethod
-    def _check_range(name: str, value: object) -> None:
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise TypeError(f"Parameter {name} must be an integer, not {value!r}")
-        low, high = _RANGES[name]
-        if not low <= value <= high:
-            raise ValueError(f"Parameter {name} must be from {low} to {high}, not {value}")
 
     # Signatures -------------------------------------------------------------------------
 
@@ -214,11 +196,9 @@ class SigraceParams:
         shapes: list[tuple[bool, int, tuple[int, ...] | None]] = []
         if self.one_hot_lsb:
             shapes.append((True, self.lsb_values, None))
-        portions = [(False, self.usb_bits)] if self.one_hot_lsb else [
-            (True, self.lsb_bits), (False, self.usb_bits),
-        ]  # fmt: skip
-        for is_lsb, bits in portions:
-            index_bits = self.filter_bits.bit_length() - 1
+        portions = [(True, self.lsb_bits), (False, self.usb_bits)]
+        index_bits = self.filter_bits.bit_length() - 1
+        for is_lsb, bits in portions[self.one_hot_lsb :]:
             for number in range(half):
                 name = f"{'lsb' if is_lsb else 'usb'} {number}"
                 shapes.append((is_lsb, self.filter_bits, _rows(is_lsb, bits, index_bits, name)))
