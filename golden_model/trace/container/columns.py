@@ -1,18 +1,23 @@
-"""Records from Python numbers, refusing what does not fit (rule 8)."""
+"""Records from events, refusing what does not fit (rule 8), and events from records."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 
 from racetrap.golden_model.trace.container.rules import Rule, TraceError, Where
 from racetrap.golden_model.trace.container.schema import EventSchema
 
-__all__ = ["event_records", "fill"]
+__all__ = ["BLOCK_EVENTS", "event_records", "fill", "record_events"]
 
+#: Events turned into Python objects at a time: large enough to hide NumPy's cost of a call.
+BLOCK_EVENTS = 4096
+
+_Event = TypeVar("_Event", bound=tuple[Any, ...])
 #: Code in ``array`` of an unsigned field of so many bytes.
 _ARRAY_CODES = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
@@ -69,3 +74,12 @@ def event_records(
             values = computed.get(name)
             fill(records, name, values or [event[number] for event in events], where)
     return records
+
+
+def record_events(event: type[_Event], records: np.ndarray) -> Iterator[_Event]:
+    """Events of records in which every field is a column, made block by block."""
+    make = partial(tuple.__new__, event)  # of an iterable, without a call of Python code
+    for start in range(0, len(records), BLOCK_EVENTS):
+        block = records[start : start + BLOCK_EVENTS]
+        columns = (block[name].tolist() for name in event._fields)  # type: ignore[attr-defined]
+        yield from map(make, zip(*columns, strict=True))

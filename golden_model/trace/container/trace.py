@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 import numpy as np
 
 from racetrap.golden_model.trace.container.atomic_write import atomic_write
-from racetrap.golden_model.trace.container.columns import event_records
+from racetrap.golden_model.trace.container.columns import event_records, record_events
 from racetrap.golden_model.trace.container.container import Container, write_container
 from racetrap.golden_model.trace.container.event_text import event_values, event_words
 from racetrap.golden_model.trace.container.header import (
@@ -27,10 +27,7 @@ from racetrap.golden_model.trace.container.rules import (
 from racetrap.golden_model.trace.container.schema import EventSchema
 from racetrap.golden_model.trace.container.text import FIRST_LINE, LineError, TextFile
 
-__all__ = ["BLOCK_EVENTS", "BaseTrace"]
-
-#: Events turned into Python objects at a time: large enough to hide NumPy's cost of a call.
-BLOCK_EVENTS = 4096
+__all__ = ["BaseTrace"]
 
 _Header = TypeVar("_Header")
 _Event = TypeVar("_Event", bound=tuple[Any, ...])
@@ -75,9 +72,9 @@ class BaseTrace(ABC, Generic[_Header, _Event]):
     def _violations(self) -> Iterator[RuleViolation]:
         """Violations of rules 6 to 34, in turn."""
 
-    @abstractmethod
     def __iter__(self) -> Iterator[_Event]:
         """Events, made block by block from the records."""
+        return record_events(self.schema.event, self.events)
 
     # From events and files --------------------------------------------------------------
 

@@ -18,11 +18,11 @@ from racetrap.golden_model.events import (
     TraceHeader,
     lanes_of,
 )
-from racetrap.golden_model.trace.container.columns import event_records, fill
+from racetrap.golden_model.trace.container.columns import BLOCK_EVENTS, event_records, fill
 from racetrap.golden_model.trace.container.event_text import event_values, event_words
 from racetrap.golden_model.trace.container.rules import Rule, RuleViolation, TraceError, Where
 from racetrap.golden_model.trace.container.text import LineError
-from racetrap.golden_model.trace.container.trace import BLOCK_EVENTS, BaseTrace
+from racetrap.golden_model.trace.container.trace import BaseTrace
 from racetrap.golden_model.trace.gpu.lanes import lane_words, read_lanes
 from racetrap.golden_model.trace.gpu.rules import rule_violations
 from racetrap.golden_model.trace.gpu.schema import GPU_SCHEMA, LANE_DTYPE

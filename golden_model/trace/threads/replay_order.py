@@ -8,13 +8,14 @@ from __future__ import annotations
 import numpy as np
 
 from racetrap.golden_model.arrays import group_numbers, running_sums
+from racetrap.golden_model.trace.container.columns import record_events
 from racetrap.golden_model.trace.threads.events import (
     ATOMIC_KINDS,
     MemoryOrder,
     ThreadEvent,
     ThreadEventKind,
 )
-from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace, thread_events
+from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
 __all__ = ["SyncOrder", "ThreadCursor", "thread_cursors"]
 
@@ -94,7 +95,7 @@ class ThreadCursor:
 
     def __init__(self, thread: int, numbers: np.ndarray, records: np.ndarray) -> None:
         self.thread = thread
-        self._rest = zip(numbers.tolist(), thread_events(records), strict=True)
+        self._rest = zip(numbers.tolist(), record_events(ThreadEvent, records), strict=True)
         self.step()
 
     def step(self) -> None:

@@ -4,32 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from functools import partial
-from typing import Any, Self
-
-import numpy as np
+from typing import Self
 
 from racetrap.golden_model.trace.container.container import Container
 from racetrap.golden_model.trace.container.header import header_from_dict
 from racetrap.golden_model.trace.container.rules import RuleViolation
-from racetrap.golden_model.trace.container.trace import BLOCK_EVENTS, BaseTrace
+from racetrap.golden_model.trace.container.trace import BaseTrace
 from racetrap.golden_model.trace.threads.compression import compressed, decompressed
 from racetrap.golden_model.trace.threads.events import ThreadEvent, ThreadTraceHeader
 from racetrap.golden_model.trace.threads.rules import rule_violations
 from racetrap.golden_model.trace.threads.schema import THREAD_SCHEMA
 
-__all__ = ["ThreadTrace", "thread_events"]
-
-#: ``ThreadEvent`` of an iterable of its fields, without a call of Python code.
-_event: Any = partial(tuple.__new__, ThreadEvent)
-
-
-def thread_events(records: np.ndarray) -> Iterator[ThreadEvent]:
-    """Events of records of ``THREAD_DTYPE``, made block by block."""
-    for start in range(0, len(records), BLOCK_EVENTS):
-        block = records[start : start + BLOCK_EVENTS]
-        columns = (block[name].tolist() for name in ThreadEvent._fields)
-        yield from map(_event, zip(*columns, strict=True))
+__all__ = ["ThreadTrace"]
 
 
 class ThreadTrace(BaseTrace[ThreadTraceHeader, ThreadEvent]):
@@ -80,6 +66,3 @@ class ThreadTrace(BaseTrace[ThreadTraceHeader, ThreadEvent]):
             return
         blocks = list(compressed(self.events))
         self._write_container(path, (len(self), sum(map(len, blocks))), blocks)
-
-    def __iter__(self) -> Iterator[ThreadEvent]:
-        return thread_events(self.events)
