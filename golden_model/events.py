@@ -58,7 +58,7 @@ class Scope(IntEnum):
 
 
 class AtomicOp(IntEnum):
-    """What an atomic does, as far as lock inference cares."""
+    """Operation of an atomic, as far as lock inference needs it."""
 
     CAS = 0
     EXCH = 1
@@ -137,11 +137,11 @@ class Event(NamedTuple):
     WARP_BARRIER              sm, slot, warp, pc, mask
     ========================  ==================================================
 
-    A warp whose lanes part at a branch shows IF with the lanes that go first, ELSE with those
-    that go second when the first have come to the point of reconvergence, and FI there with
-    all that are left; a branch that all lanes take alike shows nothing.  A side whose lanes have
-    all ended is closed all the same, except at the end of the warp.  EXIT names lanes that end.
-    WARP_BARRIER names lanes that meet in ``bar.warp.sync``.
+    When the lanes of a warp diverge at a branch, IF has the lanes that go first, ELSE those that
+    go second when the first have reached the point of reconvergence, and FI all lanes that
+    reconverge there; a uniform branch makes no event.  A side whose lanes have all exited is
+    closed all the same, except at the end of the warp.  EXIT has the lanes that exit, WARP_BARRIER
+    those that synchronise in ``bar.warp.sync``.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ class Event(NamedTuple):
         Memory accessed; an address in shared memory counts from the block's first byte.
     mask : int
         Lanes concerned, one bit each; BLOCK_PLACED: lanes of the block's last warp.  0 stands
-        for all lanes of the warp; IF and ELSE always name theirs, and 0 in FI is none left.
+        for all lanes of the warp, but in FI for none; IF and ELSE always name theirs.
     """
 
     kind: EventKind

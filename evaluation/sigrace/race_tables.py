@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from racetrap.evaluation.sigrace.paper import RACES
 from racetrap.evaluation.sigrace.report_table import Cell, Table
 from racetrap.evaluation.sigrace.runs import ProgramResult
-from racetrap.golden_model.sigrace.missed import Outcome
+from racetrap.golden_model.sigrace.missed import RaceOutcome
 
 __all__ = ["existing_table", "injected_table", "outcome_table"]
 
@@ -110,29 +110,29 @@ def outcome_table(results: _Results) -> Table:
             injected.update(run.outcomes)
         for what, counts in (("existing", existing), ("injected", injected)):
             if counts:
-                rows.append((result.program, what, *(counts[str(each)] for each in Outcome)))
+                rows.append((result.program, what, *(counts[str(each)] for each in RaceOutcome)))
     return Table(
         "outcomes",
         "What became of the dynamic races with SigRace",
         "Queue: the older block had left its full BlockHistoryQueue before the younger one's "
         "message came. Log: the conflict log was full. Atomic: one of the accesses is atomic; "
         "these are not collected. Checkpoint: one lies between the accesses.",
-        ("program", "races", *(_short(each) for each in Outcome)),
+        ("program", "races", *(_short(each) for each in RaceOutcome)),
         tuple(rows),
     )
 
 
-def _short(outcome: Outcome) -> str:
+def _short(outcome: RaceOutcome) -> str:
     return _SHORT[outcome]
 
 
 _SHORT = {
-    Outcome.REPORTED: "reported",
-    Outcome.ATOMIC: "missed: atomic",
-    Outcome.CHECKPOINT: "missed: checkpoint",
-    Outcome.OVERFLOW: "missed: queue",
-    Outcome.LOG_FULL: "missed: log",
-    Outcome.OVERFLOW_OR_LOG_FULL: "missed: queue or log",
+    RaceOutcome.REPORTED: "reported",
+    RaceOutcome.ATOMIC: "missed: atomic",
+    RaceOutcome.CHECKPOINT: "missed: checkpoint",
+    RaceOutcome.OVERFLOW: "missed: queue",
+    RaceOutcome.LOG_FULL: "missed: log",
+    RaceOutcome.OVERFLOW_OR_LOG_FULL: "missed: queue or log",
 }
 
 

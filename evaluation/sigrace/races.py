@@ -14,7 +14,7 @@ from racetrap.evaluation.sigrace.execution import Execution
 from racetrap.golden_model.happens_before.happens_before import HappensBefore, HappensBeforeResult
 from racetrap.golden_model.happens_before.race import ThreadRace
 from racetrap.golden_model.reenact.reenact import Reenact
-from racetrap.golden_model.sigrace.missed import Outcome, outcomes
+from racetrap.golden_model.sigrace.missed import RaceOutcome, race_outcomes
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.result import FirstRace, SigraceResult, SigraceStatistics
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
@@ -116,7 +116,7 @@ def existing_races(execution: Execution, params: SigraceParams) -> Existing:
         reenact=RaceCount.of(Reenact(params.cores).run(execution.trace)),
         false_sharing=len(exact.false_sharing),
         unreal=_unreal(reports, exact),
-        outcomes=_counts(outcomes(exact, found, ideal).values()),
+        outcomes=_counts(race_outcomes(exact, found, ideal).values()),
         false_positives=found.false_positives,
         conflicts=found.conflicts,
         statistics=found.statistics,
@@ -153,7 +153,7 @@ def injected_races(
     exact = HappensBefore().run(injection.trace)
     found = detect(execution, params)
     is_racy = bool(exact.static - known)
-    became = outcomes(exact, found, _ideal(execution, params, exact)) if is_racy else {}
+    became = race_outcomes(exact, found, _ideal(execution, params, exact)) if is_racy else {}
     cached = Reenact(params.cores).run(injection.trace) if is_racy else []
     return Injected(
         removed=str(injection),
@@ -180,7 +180,7 @@ def _ideal(
     return SigraceResult(plain, 0, 0, SigraceStatistics())
 
 
-def _counts(found: Iterable[Outcome]) -> dict[str, int]:
+def _counts(found: Iterable[RaceOutcome]) -> dict[str, int]:
     return {str(outcome): count for outcome, count in Counter(found).items()}
 
 

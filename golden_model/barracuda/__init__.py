@@ -1,4 +1,4 @@
-"""Exact race oracles: BARRACUDA's analysis, and its scope-aware extension."""
+"""Race oracles for GPU traces: BARRACUDA's analysis, and its scope-aware extension."""
 
 from racetrap.golden_model.barracuda.barracuda import Barracuda
 from racetrap.golden_model.barracuda.race import (

@@ -1,4 +1,4 @@
-"""What both oracles have in common: clocks through a kernel, and races out of pairs.
+"""Common base of both oracles: clocks over a kernel, and races among pairs of accesses.
 
 Ref: BARRACUDA (PLDI'17) Sections 3.3 and 4.3.
 """
@@ -27,10 +27,10 @@ __all__ = ["NO_RACE", "RACE_KINDS", "KernelAnalysis", "Step", "merge"]
 
 #: Events that change clocks in every analysis.
 _STRUCTURE = (EventKind.BARRIER, EventKind.IF, EventKind.ELSE, EventKind.FI, EventKind.EXIT)
-#: Synchronising events between two looks at pairs: bounds the memory for clocks.
+#: Synchronising events after which pairs are checked: bounds the memory for clocks.
 _STRETCH = 1 << 13
 
-#: Kinds of race by the numbers that ``judge`` gives.
+#: Kinds of race, by the numbers that ``race_kinds`` returns.
 RACE_KINDS = tuple(RaceKind)
 NO_RACE = -1
 
@@ -95,8 +95,8 @@ class KernelAnalysis(ABC):
         """Which pairs of conflicting accesses need no order."""
 
     @abstractmethod
-    def judge(self, pairs: Pairs, order: Order) -> np.ndarray:
-        """For each pair the number of the kind of race that it is, or ``NO_RACE``."""
+    def race_kinds(self, pairs: Pairs, order: Order) -> np.ndarray:
+        """Kind of race of each pair, as an index of ``RACE_KINDS``, or ``NO_RACE``."""
 
     @abstractmethod
     def synchronising(self) -> np.ndarray:
@@ -150,7 +150,7 @@ class KernelAnalysis(ABC):
                 end = int(np.searchsorted(pairs.second, stretch[-1], side="right"))
             part = Pairs(pairs.first[done:end], pairs.second[done:end])
             done = end
-            kind = self.judge(part, self._history.order(part))
+            kind = self.race_kinds(part, self._history.order(part))
             racy = kind != NO_RACE
             found.append((part.first[racy], part.second[racy], kind[racy]))
             self._formats += self._history.formats()

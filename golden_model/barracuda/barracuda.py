@@ -1,4 +1,4 @@
-"""The paper's analysis.
+"""BARRACUDA oracle: the paper's analysis.
 
 Ref: BARRACUDA (PLDI'17) Section 3, Figures 2 and 3.
 """
@@ -37,8 +37,8 @@ class Barracuda:
     """BARRACUDA's race detection on a trace: thread-level, both memories, fences with scopes.
 
     Accesses that are acquires or releases (``operations.py``) order others and are not checked
-    themselves; atomics do not race with each other and order nothing.  Each kernel begins
-    afresh: kernels of a stream are ordered.
+    themselves; atomics do not race with each other and order nothing.  State does not carry over
+    from kernel to kernel: kernels of a stream are ordered.
     """
 
     def run(self, trace: Trace) -> Result:
@@ -66,7 +66,7 @@ class _Analysis(KernelAnalysis):
         both: np.ndarray = (kind[first] == EventKind.ATOMIC) & (kind[second] == EventKind.ATOMIC)
         return both
 
-    def judge(self, pairs: Pairs, order: Order) -> np.ndarray:
+    def race_kinds(self, pairs: Pairs, order: Order) -> np.ndarray:
         return np.where(order.any, NO_RACE, RACE_KINDS.index(RaceKind.UNORDERED))
 
     def synchronising(self) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Compressed vector clocks: what a warp knows of all threads, in a few numbers.
+"""Compressed vector clocks: a few numbers for all that a warp knows of other threads.
 
 Time is the row of an event in its kernel: it grows with every event of a thread, so it serves as
 the thread's own clock, and an epoch need not be stored with the access.  All active lanes of a
@@ -101,7 +101,7 @@ class Knowledge(NamedTuple):
         }
 
     def join(self, other: Knowledge, /) -> Knowledge:
-        """What both know; one of the two objects itself if the other adds nothing."""
+        """Join of both; one of the two objects itself if the other adds nothing."""
         if other is self or other is NOTHING:
             return self
         if self is NOTHING:
@@ -127,7 +127,7 @@ NOTHING = Knowledge(np.zeros(0, dtype=np.int32), {})
 
 
 def join_all(parts: Iterable[Knowledge]) -> Knowledge:
-    """What all of them know."""
+    """Join of all of them."""
     known = NOTHING
     for part in parts:
         known = known.join(part)
@@ -146,7 +146,7 @@ class Clock(NamedTuple):
     block_time : int
         Time up to which all threads of the block are known.
     far : Knowledge
-        What releases have told.
+        Times known from releases.
     """
 
     mask: int = ALL_LANES
@@ -190,13 +190,13 @@ class Clock(NamedTuple):
         return Knowledge(warps, lanes)
 
     def acquire(self, place: Place, known: Knowledge) -> Clock:
-        """Clock with what was released; this object itself if that adds nothing."""
+        """Clock joined with what was released; this object itself if that adds nothing."""
         if known is NOTHING or not self._adds(place, known):
             return self
         return self._replace(far=self.far.join(known))
 
     def _adds(self, place: Place, known: Knowledge) -> bool:
-        """Whether something was released that barriers, lockstep and releases have not told."""
+        """Whether more was released than is known from barriers, lockstep and earlier releases."""
         more = known.warps > (0 if self.far is NOTHING else self.far.warps)
         own = place.block_warps
         more[own] &= known.warps[own] > self.block_time
@@ -211,12 +211,12 @@ class Clock(NamedTuple):
         )
 
     def without(self, lanes: int, now: int) -> Clock:
-        """Clock for which some lanes are known up to now only, as they go another way."""
+        """Clock after a divergence: some lanes, on the other side, are known up to now only."""
         mask = self.mask & ~lanes
         return self._replace(mask=mask, others=outside(self.lane_times(now), mask))
 
-    def meet(self, other: Clock, gone: int, now: int) -> Clock:
-        """Clock of two sides after the branch, without the lanes that are gone."""
+    def reconverge(self, other: Clock, gone: int, now: int) -> Clock:
+        """Clock of two sides after the branch, without the lanes that have exited."""
         mask = (self.mask | other.mask) & ~gone
         times = later(self.lane_times(now), other.lane_times(now))
         far = self.far.join(other.far)

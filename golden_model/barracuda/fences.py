@@ -1,4 +1,4 @@
-"""Fences of a warp: what releases behind them publish, and locks that wait for them.
+"""Fences of a warp: the knowledge that later releases publish, and locks acquired with them.
 
 Ref: ScoRD (ISCA'20) Sections II-B and IV-A (lock inference).
 """
@@ -15,7 +15,7 @@ __all__ = ["Fence", "Fences"]
 
 
 class Fence:
-    """What a fence has made ready to be published.
+    """Knowledge at a fence, which releases after it publish.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Fence:
         return clock.publish(place, now)
 
     def join(self, released: Knowledge, /) -> Knowledge:
-        """What is released at a location with this, given what was.
+        """Join of this with what has been released at a location.
 
         Lanes often release many locations with one history: each join is made once.
         """

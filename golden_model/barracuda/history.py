@@ -1,4 +1,4 @@
-"""Clocks of the warps over a stretch of a kernel, and what they say of pairs of accesses.
+"""History of the warps' clocks over a stretch of a kernel, and the order of accesses by it.
 
 Ref: BARRACUDA (PLDI'17) Sections 3.3 and 4.3.1.
 """
@@ -57,7 +57,7 @@ class History:
         self._since: list[int] = [0] * len(warps)
 
     def add(self, row: int, warps: Sequence[int]) -> None:
-        """Note the clocks that some warps have after an event."""
+        """Record the clocks of some warps after an event."""
         self._clocks += [self._warps[warp].clock for warp in warps]
         self._owners += warps
         self._since += [row + 1] * len(warps)
@@ -81,7 +81,7 @@ class History:
 
 
 class _Lookup:
-    """Pairs with the clocks to ask, in arrays as far as it goes."""
+    """Order of pairs, looked up in the clocks by array operations where possible."""
 
     def __init__(
         self, kernel: Kernel, clocks: list[Clock], version: np.ndarray, pairs: Pairs

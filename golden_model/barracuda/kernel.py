@@ -1,4 +1,4 @@
-"""Kernels of a trace: which block, warp and thread each event belongs to.
+"""Kernels of a trace: the block, warp and thread of each event.
 
 Blocks and warps get numbers of their own in the order of placement, so that a slot that is used
 again is another block.
@@ -66,7 +66,7 @@ class Kernel:
     warp_block : numpy.ndarray
         Block of each warp.
     live : numpy.ndarray
-        Mask of the threads there are in each warp.
+        Mask of the threads of each warp.
     """
 
     def __init__(self, trace: Trace, number: int, begin: int, end: int) -> None:
@@ -131,7 +131,7 @@ class Kernel:
         return slice(first, first + int(self.events["mask"][row]).bit_count())
 
     def space_base(self, row: int) -> int:
-        """What is added to an access's addresses to tell memories and blocks apart."""
+        """Offset that keeps addresses of different memories and blocks apart."""
         if self.events["space"][row] == Space.GLOBAL:
             return 0
         return (1 << 64) + (int(self.block[row]) << SHARED_BITS)

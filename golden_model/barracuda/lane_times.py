@@ -1,7 +1,7 @@
-"""Times of the lanes of a warp, as compact as they are.
+"""Times of the lanes of a warp, in the most compact of three forms.
 
-One number if all lanes have the same time, a ``Split`` if those of a mask have one and the others
-another (a warp that has parted once), otherwise an array with one for each lane.
+One number if all lanes have the same time, a ``Split`` if the lanes of a mask have one time and
+the others another (a warp that has diverged once), otherwise an array with one for each lane.
 
 Ref: BARRACUDA (PLDI'17) Section 4.3.1 (warp clocks).
 """

@@ -1,4 +1,4 @@
-"""Locations of accesses, numbered densely page by page, so that arrays can be kept over them.
+"""Locations of accesses, numbered densely page by page, so that arrays can be indexed by them.
 
 A location is as large as the smallest access to its memory (at most 4 bytes), so bytes and half
 words are told apart where a kernel has such accesses, and words do for all other kernels.
@@ -67,19 +67,19 @@ class Lanes:
 
 
 class LocationMap:
-    """Numbers of locations, given out as pages are first seen.
+    """Numbers of locations, assigned as pages are first seen.
 
     Parameters
     ----------
     kernel : Kernel
         Kernel.
     rows : numpy.ndarray
-        Accesses that will be asked for.
+        Accesses that will be looked up.
 
     Attributes
     ----------
     count : int
-        Locations given out so far.
+        Locations numbered so far.
     """
 
     def __init__(self, kernel: Kernel, rows: np.ndarray) -> None:
@@ -126,10 +126,10 @@ class LocationMap:
         """Number of the first location of each page."""
         starts = run_starts(page)
         pages, which = np.unique(page[starts], return_inverse=True)
-        first = np.array([self._give(number) for number in pages.tolist()], dtype=np.int32)
+        first = np.array([self._assign(number) for number in pages.tolist()], dtype=np.int32)
         return np.repeat(first[which], np.diff(starts, append=len(page)))
 
-    def _give(self, page: int) -> int:
+    def _assign(self, page: int) -> int:
         first = self._first.get(page)
         if first is None:
             first = self._first[page] = self.count

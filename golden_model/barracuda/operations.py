@@ -1,4 +1,4 @@
-"""The paper's trace operations: what a trace's fences make of its accesses.
+"""Trace operations: acquires and releases, inferred from fences next to accesses.
 
 An access is an acquire or a release if a memory fence stands next to it in static code.  A trace
 shows no static code, so neighbours are found as they ran: the neighbour of an access is the

@@ -1,6 +1,6 @@
-"""The paper's analysis on plain vector clocks, one thread-level operation after the other.
+"""Plain form of BARRACUDA: vector clocks, one thread-level operation after the other.
 
-Slow and simple: what ``Barracuda`` must agree with.
+The specification of ``Barracuda``, slow and simple; tests prove the two equal.
 
 Ref: BARRACUDA (PLDI'17) Sections 3.1 and 3.3.
 """
@@ -38,7 +38,7 @@ class PlainAccess(NamedTuple):
 
 
 class PlainAnalysis:
-    """Shadow memory, and what both analyses have in common."""
+    """Shadow memory, and what both plain analyses have in common."""
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
@@ -86,7 +86,7 @@ class PlainAnalysis:
     def access(self, access: PlainAccess) -> None:
         raise NotImplementedError
 
-    def judge(self, before: PlainAccess, access: PlainAccess) -> RaceKind | None:
+    def race_kind(self, before: PlainAccess, access: PlainAccess) -> RaceKind | None:
         """Whether two conflicting accesses of different instructions race."""
         raise NotImplementedError
 
@@ -120,21 +120,21 @@ class PlainAnalysis:
         for location in range(start, start + size):
             write = self.write.get(location)
             if write is not None:
-                self.meet(write, access)
+                self.check_pair(write, access)
             if self.kernel.kind[access.row] == EventKind.LOAD:
                 self.reads[location].append(access)
                 continue
             for read in self.reads.pop(location, ()):
-                self.meet(read, access)
+                self.check_pair(read, access)
             self.write[location] = access
 
-    def meet(self, before: PlainAccess, access: PlainAccess) -> None:
+    def check_pair(self, before: PlainAccess, access: PlainAccess) -> None:
         if before.row == access.row:
             stores = self.kernel.kind[access.row] == EventKind.STORE
             same = before.thread == access.thread or before.value == access.value
             kind = RaceKind.SAME_INSTRUCTION if stores and not same else None
         else:
-            kind = self.judge(before, access)
+            kind = self.race_kind(before, access)
         if kind is not None:
             self.report(kind, before, access)
 
@@ -189,7 +189,7 @@ class _PlainBarracuda(PlainAnalysis):
         if not acquire and not release:
             self.check(access)
 
-    def judge(self, before: PlainAccess, access: PlainAccess) -> RaceKind | None:
+    def race_kind(self, before: PlainAccess, access: PlainAccess) -> RaceKind | None:
         kind = self.kernel.kind
         if kind[before.row] == kind[access.row] == EventKind.ATOMIC:
             return None

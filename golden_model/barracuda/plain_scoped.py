@@ -1,4 +1,4 @@
-"""The scope-aware analysis on plain vector clocks, one thread-level operation after the other.
+"""Plain form of the scope-aware oracle, one thread-level operation after the other.
 
 Slow and simple: what ``ScopedOracle`` must agree with.
 
@@ -98,7 +98,7 @@ class _PlainScoped(PlainAnalysis):
             if device and thread in self.device_fenced:
                 self.sync.release(location, self.device_fenced[thread], None)
 
-    def judge(self, before: PlainAccess, access: PlainAccess) -> RaceKind | None:
+    def race_kind(self, before: PlainAccess, access: PlainAccess) -> RaceKind | None:
         events = self.kernel.events
         one, other = events[before.row], events[access.row]
         atomic = all(

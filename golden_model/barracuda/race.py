@@ -1,4 +1,4 @@
-"""Races and errors that the oracles find, and the book in which they are kept.
+"""Races and barrier divergences: the result of an oracle.
 
 Ref: BARRACUDA (PLDI'17) Sections 3.3 and 4.3.3; ScoRD (ISCA'20) Section II.
 """
@@ -16,7 +16,7 @@ __all__ = ["BarrierDivergence", "Counts", "Party", "Race", "RaceClass", "RaceKin
 
 
 class RaceClass(Enum):
-    """How far apart the two threads of a race are: in one warp, one block, or the grid."""
+    """Relation of the two threads of a race: of one warp, one block, or only the grid."""
 
     DIVERGENCE = "divergence"
     INTRA_BLOCK = "intra-block"
@@ -67,7 +67,7 @@ class Party(NamedTuple):
 
 @dataclass(frozen=True)
 class Race:
-    """A race: the first time that two program counters met in this way.
+    """A race: the first of two program counters in this way.
 
     Parameters
     ----------

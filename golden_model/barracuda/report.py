@@ -1,4 +1,4 @@
-"""Races out of racy pairs of warp instructions: each once, with its threads and its address."""
+"""Reports of races: each racy pair of warp instructions once, with threads and address."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _lanes(kernel: Kernel, row: int) -> list[tuple[int, int, tuple[int, int]]]:
 
 
 def _meeting(kernel: Kernel, first: int, second: int) -> tuple[int, int, int]:
-    """Lane of each access and address of the later, where the two first meet."""
+    """First lane of each access at a common location, and the later one's address."""
     sizes = [int(kernel.events["size"][row]) for row in (first, second)]
     for other, address, value in _lanes(kernel, second):
         for lane, earlier, stored in _lanes(kernel, first):

@@ -1,4 +1,4 @@
-"""The scope-aware oracle: ground truth for ScoRD.
+"""Scope-aware oracle for ScoRD.
 
 Ref: ScoRD (ISCA'20) Sections II and III; HRF-relaxed-indirect (Gaster et al., TACO 2015).
 """
@@ -83,7 +83,7 @@ class _Analysis(KernelAnalysis):
         exempt: np.ndarray = self._atomic[first] & self._atomic[second] & included
         return exempt
 
-    def judge(self, pairs: Pairs, order: Order) -> np.ndarray:
+    def race_kinds(self, pairs: Pairs, order: Order) -> np.ndarray:
         strong = self._strong[pairs.first] & self._strong[pairs.second]
         atomic = self._atomic[pairs.first] & self._atomic[pairs.second]
         kind = np.where(atomic, _SCOPED_ATOMIC, _UNORDERED)

@@ -1,8 +1,8 @@
-"""Shadow memory, laid out in time: which accesses of a kernel must be ordered with which.
+"""Shadow memory, laid out in time: pairs of accesses of a kernel that must be ordered.
 
-The paper keeps for each location its last write and the reads since, and looks at them as each
-access comes.  Here the whole trace is at hand, so the same pairs come out of one sort by location
-and time: every access meets the last write before it, and every write all reads since.  Nothing
+The paper keeps for each location its last write and the reads since, and checks each access
+against them.  Here the whole trace is available, so one sort by location and time gives the same
+pairs: every access with the last write before it, and every write with all reads since.  Nothing
 is kept for the very many locations that are never written, or that one warp alone touches.
 
 Pairs are pairs of warp instructions: whoever is ordered after one lane of an instruction is
@@ -76,17 +76,17 @@ class _Touched:
         return self._several & self._written
 
 
-def _actors(kernel: Kernel, lanes: Lanes, parted: np.ndarray) -> np.ndarray:
-    """A number for each access: the warp's, or the thread's in warps whose lanes have parted."""
+def _actors(kernel: Kernel, lanes: Lanes, diverged: np.ndarray) -> np.ndarray:
+    """A number for each access: the warp's, or the thread's in warps whose lanes have diverged."""
     warp = kernel.warp[lanes.rows]
     actors = np.repeat(warp * WARP_SIZE, lanes.counts)
-    own = np.repeat(parted[warp], lanes.counts)
+    own = np.repeat(diverged[warp], lanes.counts)
     if own.any():
         actors[own] += lanes.numbers()[own]
     return actors
 
 
-def _shared_accesses(kernel: Kernel, rows: np.ndarray, parted: np.ndarray) -> np.ndarray:
+def _shared_accesses(kernel: Kernel, rows: np.ndarray, diverged: np.ndarray) -> np.ndarray:
     """Accesses that may race: location in the upper half, row in the lower, ascending."""
     places = LocationMap(kernel, rows)
     touched = _Touched()
@@ -95,7 +95,7 @@ def _shared_accesses(kernel: Kernel, rows: np.ndarray, parted: np.ndarray) -> np
     for chunk in chunks:
         lanes = Lanes(kernel, chunk)
         locations, repeats = places.locations(lanes)
-        actors = np.repeat(_actors(kernel, lanes, parted), repeats)
+        actors = np.repeat(_actors(kernel, lanes, diverged), repeats)
         writes = np.repeat(kernel.kind[chunk] != EventKind.LOAD, lanes.counts)
         touched.add(locations, actors, np.repeat(writes, repeats), places.count)
         kept.append(locations)
@@ -180,13 +180,13 @@ def conflicts(kernel: Kernel, rows: np.ndarray, exempt: Exempt) -> Pairs:
     exempt : callable
         Says which pairs of rows need no order; for speed it sees them before they are sorted.
     """
-    parted = np.zeros(len(kernel.warp_block), dtype=bool)
-    parted[kernel.warp[kernel.kind == EventKind.IF]] = True
+    diverged = np.zeros(len(kernel.warp_block), dtype=bool)
+    diverged[kernel.warp[kernel.kind == EventKind.IF]] = True
     found = []
-    for part in _parts(_shared_accesses(kernel, rows, parted)):
+    for part in _parts(_shared_accesses(kernel, rows, diverged)):
         first, second = _pairs(kernel, part)
         warp = kernel.warp[first]
-        lockstep = (warp == kernel.warp[second]) & ~parted[warp]
+        lockstep = (warp == kernel.warp[second]) & ~diverged[warp]
         needed = ~lockstep & (first != second)
         first, second = first[needed], second[needed]
         needed = ~exempt(first, second)

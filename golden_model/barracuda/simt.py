@@ -1,4 +1,4 @@
-"""SIMT stacks: which lanes of a warp run, and the clocks of those that wait.
+"""SIMT stacks: the lanes of a warp that run, and the clocks of those that wait.
 
 Ref: BARRACUDA (PLDI'17) Sections 3.3.1 and 4.3.1, rules IF, ELSEENDIF and BAR.
 """
@@ -17,7 +17,7 @@ __all__ = ["Warp"]
 
 @dataclass(slots=True)
 class _Branch:
-    """A branch that has not come together.
+    """A branch that has not reconverged.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class _Branch:
     clock : Clock
         Their clock.
     live : int
-        Lanes that were there at IF.
+        Lanes that had not exited at IF.
     """
 
     lanes: int
@@ -46,7 +46,7 @@ class Warp:
     place : Place
         Where the warp is.
     live : int
-        Lanes that there are and that have not exited.
+        Lanes that have not exited.
     active : int
         Lanes that run now.
     clock : Clock
@@ -83,13 +83,13 @@ class Warp:
             self._meet(self.stack.pop(), now)
 
     def _meet(self, branch: _Branch, now: int) -> None:
-        """Come together with the side that ran first; a side whose lanes are all gone does not."""
+        """Reconverge with the side that ran first, unless all lanes of one side have exited."""
         other = branch.clock
         both = self.active | branch.lanes
         if not self.active & self.live:
             self.clock, other = other, self.clock
         if self.active & self.live and branch.lanes & self.live:
-            self.clock = self.clock.meet(other, branch.live & ~self.live, now)
+            self.clock = self.clock.reconverge(other, branch.live & ~self.live, now)
         else:
             self.left = self.left.join(other.far)
         self.active = both

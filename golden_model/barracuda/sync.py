@@ -1,4 +1,4 @@
-"""Synchronization locations: what was released there, for one block and for all.
+"""Synchronization locations: the knowledge released at each, for one block and for all.
 
 Ref: BARRACUDA (PLDI'17) Section 3.3.4, Fig. 3; state S.
 """

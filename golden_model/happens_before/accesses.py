@@ -1,4 +1,4 @@
-"""Accesses of a trace to memory that several threads use, each kind of access once.
+"""Shared accesses of a trace: those to memory of several threads, each kind of access once.
 
 Ref: SigRace (ISCA'09) Sections 2.1 and 5.4.1.
 """
@@ -92,7 +92,7 @@ def _locations(events: np.ndarray, rows: np.ndarray, granules: np.ndarray) -> np
     """A number for each granule of each access, another one for each life of the granule.
 
     What the program did before ``free`` is ordered before what it does after the ``malloc`` that
-    gives the same memory again, by the allocator's own locks, which are not in the trace.
+    returns the same memory, by the allocator's own locks, which are not in the trace.
     """
     values, locations = np.unique(granules, return_inverse=True)
     allocations = np.flatnonzero(events["kind"] == _KIND.ALLOCATE)

@@ -60,7 +60,7 @@ def epoch_clocks(events: np.ndarray, steps: np.ndarray, threads: int) -> EpochCl
 
 
 class _Clocks:
-    """Clocks of threads and of synchronisation objects while a trace goes by."""
+    """Clocks of threads and synchronisation objects, advanced event by event."""
 
     def __init__(self, threads: int) -> None:
         self._now = [[0] * threads for _ in range(threads)]

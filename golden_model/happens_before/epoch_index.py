@@ -1,8 +1,8 @@
-"""Where the epochs of each thread lie in a trace, and which accesses are collected in them.
+"""Index of the epochs of each thread of a trace, and of the accesses collected in them.
 
-What software that executes a program again would find in an epoch, the trace has recorded; this
-index finds it quickly.  A position is a number of events of one thread: an epoch is the half-open
-range of positions from its start to the start of the next.
+It stands for executing a program again: the trace has recorded all that an epoch did.  A
+position is a number of events of one thread: an epoch is the half-open range of positions from
+its start to the start of the next.
 
 Ref: SigRace (ISCA'09) Sections 3.3.2 and 3.4.
 """
@@ -129,7 +129,7 @@ class EpochIndex:
         return list(map(CollectedAccess, numbers, *columns, writes))
 
     def life(self, granule: int, number: int) -> int:
-        """Which life of a granule (byte address) an event finds; allocation begins a new one."""
+        """Number of allocations that cover a granule (byte address) before an event."""
         return self._allocations.life(granule, number)
 
     def _slice(self, thread: int, first: int, last: int) -> slice:
@@ -140,7 +140,7 @@ class EpochIndex:
 
 
 class _Allocations:
-    """Which allocations of a trace cover a granule."""
+    """Allocations of a trace by granule."""
 
     def __init__(self, events: np.ndarray) -> None:
         self._numbers = np.flatnonzero(events["kind"] == ThreadEventKind.ALLOCATE)

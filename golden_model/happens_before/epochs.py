@@ -1,4 +1,4 @@
-"""Which epoch every event of a trace lies in, for all events at once.
+"""Epochs of all events of a trace, by array operations.
 
 Ref: SigRace (ISCA'09) Sections 2.1 and 4.2 (collect_off).
 """

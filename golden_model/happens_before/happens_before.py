@@ -1,4 +1,4 @@
-"""Exact happened-before race detector for thread traces: the ground truth.
+"""Happened-before oracle: all races of a trace of threads.
 
 Ref: SigRace (ISCA'09) Sections 2.1 and 5.4.1.
 """
@@ -31,7 +31,7 @@ class HappensBeforeResult:
     Parameters
     ----------
     races : list of ThreadRace
-        Races in ascending order: all, or as many as the detector's limit, lowest addresses first.
+        Races in ascending order: all, or as many as the oracle's limit, lowest addresses first.
     dynamic : int
         Races altogether; those beyond the limit are counted for each life of reallocated memory.
     static : frozenset of (int, int)

@@ -1,4 +1,4 @@
-"""A data race between threads, in the form that every detector reports.
+"""Data race between threads, in the form that every detector reports.
 
 Ref: SigRace (ISCA'09) Section 5.4.1 (static and dynamic races).
 """

@@ -1,4 +1,4 @@
-"""Numbers by which a host knows that a device has the system and configuration it expects."""
+"""Identification numbers of a device's system and configuration, which the host checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a watchpoint on a racing word finds when the program is executed again.
+"""Watchpoints: the races at a racing word that a second execution finds.
 
 Ref: SigRace (ISCA'09) Section 2.2 ("captures all the accesses to the racing address").
 """
@@ -19,7 +19,7 @@ __all__ = ["Meeting", "watch"]
 
 
 class Meeting(NamedTuple):
-    """An access that met an unordered timestamp.
+    """An access that found an unordered timestamp.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Meeting(NamedTuple):
 
 
 def watch(meetings: Collection[Meeting], accesses: SharedAccesses) -> list[ThreadRace]:
-    """Races between the epochs that met at a granule, in ascending order.
+    """Races between the epochs with unordered accesses to a granule, in ascending order.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from racetrap.golden_model.events import Scope
 from racetrap.golden_model.scord.bloom_filter import is_empty, share_a_lock
-from racetrap.golden_model.scord.packets import Packet, PacketKind, Preliminary, RaceKind, Row
+from racetrap.golden_model.scord.packets import Packet, PacketKind, Preliminary, RaceKind, TableRow
 
 __all__ = ["LOAD_TABLE", "STORE_TABLE", "Condition", "Encounter", "TableRule", "decide"]
 
@@ -231,7 +231,7 @@ class TableRule(NamedTuple):
 
     Parameters
     ----------
-    row : Row
+    row : TableRow
         Row of the table.
     condition : Condition
         Condition of the paper's tables.
@@ -241,42 +241,42 @@ class TableRule(NamedTuple):
         Fields of the entry left behind.
     """
 
-    row: Row
+    row: TableRow
     condition: Condition
     holds: Callable[[Encounter], bool]
     after: Callable[[Encounter], dict[str, int]]
 
 
-_E = Encounter
+_E, _R = Encounter, TableRow
 
 #: Decisions on a load.
 LOAD_TABLE = (
-    TableRule(Row.LOAD_FIRST, _INITIALIZATION, _E.first_access, _E.take),
-    TableRule(Row.LOAD_FIRST, _BARRIER, _E.barrier_between, _E.take),
-    TableRule(Row.LOAD_PROGRAM_ORDER, _PROGRAM_ORDER, _E.program_order, _E.take_unfenced_write),
-    TableRule(Row.LOAD_SCOPED_ATOMIC, _SCOPED_ATOMIC, _E.block_scope_atomic, _E.take),
-    TableRule(Row.LOAD_UNFENCED_WRITE, _BLOCK_FENCE, _E.write_without_block_fence, _E.take),
-    TableRule(Row.LOAD_UNFENCED_WRITE, _DEVICE_FENCE, _E.write_without_device_fence, _E.take),
-    TableRule(Row.LOAD_UNFENCED_WRITE, _NOT_STRONG, _E.write_not_both_strong, _E.take),
-    TableRule(Row.LOAD_FENCED_WRITE, _NOTHING, _E.write_without_locks, _E.take_write),
-    TableRule(Row.LOAD_AFTER_READ, _NOTHING, _E.no_locks, _E.add_reader),
-    TableRule(Row.LOAD_NO_COMMON_LOCK, _LOCK_ON_LOAD, _E.write_without_common_lock, _E.take),
-    TableRule(Row.LOAD_LOCKED, _NOTHING, _E.otherwise, _E.add_reader_with_locks),
+    TableRule(_R.LOAD_FIRST, _INITIALIZATION, _E.first_access, _E.take),
+    TableRule(_R.LOAD_FIRST, _BARRIER, _E.barrier_between, _E.take),
+    TableRule(_R.LOAD_PROGRAM_ORDER, _PROGRAM_ORDER, _E.program_order, _E.take_unfenced_write),
+    TableRule(_R.LOAD_SCOPED_ATOMIC, _SCOPED_ATOMIC, _E.block_scope_atomic, _E.take),
+    TableRule(_R.LOAD_UNFENCED_WRITE, _BLOCK_FENCE, _E.write_without_block_fence, _E.take),
+    TableRule(_R.LOAD_UNFENCED_WRITE, _DEVICE_FENCE, _E.write_without_device_fence, _E.take),
+    TableRule(_R.LOAD_UNFENCED_WRITE, _NOT_STRONG, _E.write_not_both_strong, _E.take),
+    TableRule(_R.LOAD_FENCED_WRITE, _NOTHING, _E.write_without_locks, _E.take_write),
+    TableRule(_R.LOAD_AFTER_READ, _NOTHING, _E.no_locks, _E.add_reader),
+    TableRule(_R.LOAD_NO_COMMON_LOCK, _LOCK_ON_LOAD, _E.write_without_common_lock, _E.take),
+    TableRule(_R.LOAD_LOCKED, _NOTHING, _E.otherwise, _E.add_reader_with_locks),
 )
 
 #: Decisions on a store or an atomic.
 STORE_TABLE = (
-    TableRule(Row.STORE_FIRST, _INITIALIZATION, _E.first_access, _E.take),
-    TableRule(Row.STORE_FIRST, _BARRIER, _E.barrier_between, _E.take),
-    TableRule(Row.STORE_PROGRAM_ORDER, _PROGRAM_ORDER, _E.program_order, _E.take),
-    TableRule(Row.STORE_SCOPED_ATOMIC, _SCOPED_ATOMIC, _E.block_scope_atomic, _E.take),
-    TableRule(Row.STORE_BOTH_ATOMIC, _NOTHING, _E.both_atomic, _E.take_keeping_readers),
-    TableRule(Row.STORE_UNFENCED_ACCESS, _BLOCK_FENCE, _E.access_without_block_fence, _E.take),
-    TableRule(Row.STORE_UNFENCED_ACCESS, _DEVICE_FENCE, _E.access_without_device_fence, _E.take),
-    TableRule(Row.STORE_NOT_STRONG, _NOT_STRONG, _E.not_both_strong, _E.take),
-    TableRule(Row.STORE_FENCED_ACCESS, _NOTHING, _E.no_locks, _E.take),
-    TableRule(Row.STORE_NO_COMMON_LOCK, _LOCK_ON_STORE, _E.no_common_lock, _E.take),
-    TableRule(Row.STORE_LOCKED, _NOTHING, _E.otherwise, _E.take_common_locks),
+    TableRule(_R.STORE_FIRST, _INITIALIZATION, _E.first_access, _E.take),
+    TableRule(_R.STORE_FIRST, _BARRIER, _E.barrier_between, _E.take),
+    TableRule(_R.STORE_PROGRAM_ORDER, _PROGRAM_ORDER, _E.program_order, _E.take),
+    TableRule(_R.STORE_SCOPED_ATOMIC, _SCOPED_ATOMIC, _E.block_scope_atomic, _E.take),
+    TableRule(_R.STORE_BOTH_ATOMIC, _NOTHING, _E.both_atomic, _E.take_keeping_readers),
+    TableRule(_R.STORE_UNFENCED_ACCESS, _BLOCK_FENCE, _E.access_without_block_fence, _E.take),
+    TableRule(_R.STORE_UNFENCED_ACCESS, _DEVICE_FENCE, _E.access_without_device_fence, _E.take),
+    TableRule(_R.STORE_NOT_STRONG, _NOT_STRONG, _E.not_both_strong, _E.take),
+    TableRule(_R.STORE_FENCED_ACCESS, _NOTHING, _E.no_locks, _E.take),
+    TableRule(_R.STORE_NO_COMMON_LOCK, _LOCK_ON_STORE, _E.no_common_lock, _E.take),
+    TableRule(_R.STORE_LOCKED, _NOTHING, _E.otherwise, _E.take_common_locks),
 )
 
 

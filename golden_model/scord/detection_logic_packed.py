@@ -18,13 +18,13 @@ from racetrap.golden_model.scord.metadata import (
     STRONG,
     EntryShifts,
 )
-from racetrap.golden_model.scord.packets import Packet, PacketKind, Preliminary, RaceKind, Row
+from racetrap.golden_model.scord.packets import Packet, PacketKind, Preliminary, RaceKind, TableRow
 from racetrap.golden_model.scord.params import ScordParams
 
 __all__ = ["Decision", "PackedDetectionLogic"]
 
 #: Row taken, preliminary check that held, race found, entry left behind.
-Decision = tuple[Row, Preliminary, RaceKind, int]
+Decision = tuple[TableRow, Preliminary, RaceKind, int]
 
 # This is the innermost code of every long run: enumeration members are looked up once, those
 # that are compared are plain numbers, and all are final, so that a compiler can rely on them.
@@ -92,8 +92,9 @@ class PackedDetectionLogic:
         is_load = kind == _LOAD
         if not is_load:
             take |= MODIFIED | IS_ATOM if kind == _ATOMIC else MODIFIED
+        first = TableRow.LOAD_FIRST if is_load else TableRow.STORE_FIRST
         if is_uninitialised:
-            return Row.LOAD_FIRST if is_load else Row.STORE_FIRST, _INITIALIZATION, _NO_RACE, take
+            return first, _INITIALIZATION, _NO_RACE, take
 
         owner = entry >> shifts.owner & shifts.owner_mask
         same_block = owner >> warp_bits == block
@@ -102,22 +103,22 @@ class PackedDetectionLogic:
             and entry >> shifts.barrier & shifts.barrier_mask != barrier_id
             and not entry & DEV_SHARED
         ):
-            return Row.LOAD_FIRST if is_load else Row.STORE_FIRST, _BARRIER, _NO_RACE, take
+            return first, _BARRIER, _NO_RACE, take
 
         blk_fenced = entry >> shifts.blk_fence & shifts.fence_mask != owner_blk
         dev_fenced = entry >> shifts.dev_fence & shifts.fence_mask != owner_dev
         own_warp = owner == accessor
         if own_warp and not entry & _SHARED:
             if not is_load:
-                return Row.STORE_PROGRAM_ORDER, _PROGRAM_ORDER, _NO_RACE, take
+                return TableRow.STORE_PROGRAM_ORDER, _PROGRAM_ORDER, _NO_RACE, take
             # An unfenced write of the own warp must stay visible behind this read.
             if not blk_fenced and not dev_fenced:
                 take |= entry & MODIFIED
-            return Row.LOAD_PROGRAM_ORDER, _PROGRAM_ORDER, _NO_RACE, take
+            return TableRow.LOAD_PROGRAM_ORDER, _PROGRAM_ORDER, _NO_RACE, take
 
         if not same_block and entry & IS_ATOM and not entry & SCOPE:
             return (
-                Row.LOAD_SCOPED_ATOMIC if is_load else Row.STORE_SCOPED_ATOMIC,
+                TableRow.LOAD_SCOPED_ATOMIC if is_load else TableRow.STORE_SCOPED_ATOMIC,
                 _NONE,
                 RaceKind.SCOPED_ATOMIC,
                 take,
@@ -136,11 +137,11 @@ def _load(
     if modified and not own_warp:
         if same_block:
             if not blk_fenced and not dev_fenced:
-                return Row.LOAD_UNFENCED_WRITE, _NONE, RaceKind.MISSING_BLOCK_FENCE, take
+                return TableRow.LOAD_UNFENCED_WRITE, _NONE, RaceKind.MISSING_BLOCK_FENCE, take
         elif not dev_fenced:
-            return Row.LOAD_UNFENCED_WRITE, _NONE, RaceKind.MISSING_DEVICE_FENCE, take
+            return TableRow.LOAD_UNFENCED_WRITE, _NONE, RaceKind.MISSING_DEVICE_FENCE, take
         if not (strong and entry & STRONG):
-            return Row.LOAD_UNFENCED_WRITE, _NONE, RaceKind.NOT_STRONG, take
+            return TableRow.LOAD_UNFENCED_WRITE, _NONE, RaceKind.NOT_STRONG, take
 
     entry_locks = entry & FILTER_MASK
     entry_empty, own_empty = is_empty(entry_locks), is_empty(locks)
@@ -148,13 +149,13 @@ def _load(
         if modified:
             if own_warp:
                 take |= MODIFIED
-            return Row.LOAD_FENCED_WRITE, _NONE, _NO_RACE, take & (entry | _WEAK)
+            return TableRow.LOAD_FENCED_WRITE, _NONE, _NO_RACE, take & (entry | _WEAK)
         if same_block and not entry & DEV_SHARED:
-            return Row.LOAD_AFTER_READ, _NONE, _NO_RACE, entry | BLK_SHARED
-        return Row.LOAD_AFTER_READ, _NONE, _NO_RACE, entry & ~BLK_SHARED | DEV_SHARED
+            return TableRow.LOAD_AFTER_READ, _NONE, _NO_RACE, entry | BLK_SHARED
+        return TableRow.LOAD_AFTER_READ, _NONE, _NO_RACE, entry & ~BLK_SHARED | DEV_SHARED
 
     if modified and not share_a_lock(entry_locks, locks):
-        return Row.LOAD_NO_COMMON_LOCK, _NONE, RaceKind.MISSING_LOCK, take
+        return TableRow.LOAD_NO_COMMON_LOCK, _NONE, RaceKind.MISSING_LOCK, take
     if entry_empty:
         entry = entry & ~FILTER_MASK | locks
     elif not own_empty:
@@ -163,7 +164,7 @@ def _load(
         entry = entry & ~BLK_SHARED | DEV_SHARED
     elif not own_warp and not entry & DEV_SHARED:
         entry |= BLK_SHARED
-    return Row.LOAD_LOCKED, _NONE, _NO_RACE, entry
+    return TableRow.LOAD_LOCKED, _NONE, _NO_RACE, entry
 
 
 def _store(
@@ -173,18 +174,18 @@ def _store(
     """Rows of STORE_TABLE from STORE_BOTH_ATOMIC on."""
     if entry & IS_ATOM and take & IS_ATOM:
         kept = _SHARED | FILTER_MASK
-        return Row.STORE_BOTH_ATOMIC, _NONE, _NO_RACE, take & ~kept | entry & kept
+        return TableRow.STORE_BOTH_ATOMIC, _NONE, _NO_RACE, take & ~kept | entry & kept
     if not dev_fenced:
         if not same_block:
-            return Row.STORE_UNFENCED_ACCESS, _NONE, RaceKind.MISSING_DEVICE_FENCE, take
+            return TableRow.STORE_UNFENCED_ACCESS, _NONE, RaceKind.MISSING_DEVICE_FENCE, take
         if not blk_fenced or entry & DEV_SHARED:
-            return Row.STORE_UNFENCED_ACCESS, _NONE, RaceKind.MISSING_BLOCK_FENCE, take
+            return TableRow.STORE_UNFENCED_ACCESS, _NONE, RaceKind.MISSING_BLOCK_FENCE, take
     if not (strong and entry & STRONG):
-        return Row.STORE_NOT_STRONG, _NONE, RaceKind.NOT_STRONG, take
+        return TableRow.STORE_NOT_STRONG, _NONE, RaceKind.NOT_STRONG, take
     # From here on both are strong, so G of the entry and of ``take`` are 1 already.
     entry_locks = entry & FILTER_MASK
     if is_empty(entry_locks) and is_empty(locks):
-        return Row.STORE_FENCED_ACCESS, _NONE, _NO_RACE, take
+        return TableRow.STORE_FENCED_ACCESS, _NONE, _NO_RACE, take
     if not share_a_lock(entry_locks, locks):
-        return Row.STORE_NO_COMMON_LOCK, _NONE, RaceKind.MISSING_LOCK, take
-    return Row.STORE_LOCKED, _NONE, _NO_RACE, take & (entry | ~FILTER_MASK)
+        return TableRow.STORE_NO_COMMON_LOCK, _NONE, RaceKind.MISSING_LOCK, take
+    return TableRow.STORE_LOCKED, _NONE, _NO_RACE, take & (entry | ~FILTER_MASK)

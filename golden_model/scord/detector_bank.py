@@ -1,4 +1,4 @@
-"""One detector bank: metadata accessor, fence file and detection logic.
+"""Detector bank: metadata accessor, fence file and detection logic.
 
 Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
 """
@@ -15,8 +15,8 @@ from racetrap.golden_model.scord.packets import (
     PacketKind,
     Preliminary,
     RaceKind,
-    Row,
     Step,
+    TableRow,
 )
 from racetrap.golden_model.scord.params import Region, ScordParams
 
@@ -100,7 +100,7 @@ class DetectorBank:
             return self._fence(packet)
         if word >> self._region_shift != self._region_number:
             self._unmonitored += 1
-            return Step(packet, Row.UNMONITORED, _NONE, _NO_RACE, 0, 0, 0, 0, 0, 0, 0, 0)
+            return Step(packet, TableRow.UNMONITORED, _NONE, _NO_RACE, 0, 0, 0, 0, 0, 0, 0, 0)
 
         # ``Region.locate`` by masks.
         granule = (word & self._word_mask) >> self._granule_shift
@@ -152,4 +152,4 @@ class DetectorBank:
         self.fence_file.fence(packet.block, packet.warp, packet.scope)
         self._fences += 1
         own_blk, own_dev = self.fence_file.read(packet.block, packet.warp)
-        return Step(packet, Row.FENCE, _NONE, _NO_RACE, 0, 0, 0, 0, own_blk, own_dev, 0, 0)
+        return Step(packet, TableRow.FENCE, _NONE, _NO_RACE, 0, 0, 0, 0, own_blk, own_dev, 0, 0)

@@ -1,4 +1,4 @@
-"""Which detector bank checks a word.
+"""Interleaver: the detector bank that checks a word.
 
 Ref: ScoRD (ISCA'20) Section IV, Fig. 6 (the banked form of the detector is ours).
 """

@@ -1,4 +1,4 @@
-"""Metadata entries, packed.
+"""Metadata entries in packed form.
 
 An entry is a plain integer in the order of ``ScordParams.entry_layout``.  Its low 22 bits
 (lock filter and flags) stand at the same place in every configuration, so they are module

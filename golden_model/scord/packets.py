@@ -17,8 +17,8 @@ __all__ = [
     "PacketKind",
     "Preliminary",
     "RaceKind",
-    "Row",
     "Step",
+    "TableRow",
     "Transaction",
     "TransactionKind",
 ]
@@ -75,7 +75,7 @@ class RaceKind(IntEnum):
     MISSING_LOCK = 5
 
 
-class Row(IntEnum):
+class TableRow(IntEnum):
     """Row of the decision tables that an access took; ``detection_logic`` has the tables."""
 
     NONE = 0
@@ -101,7 +101,7 @@ class Row(IntEnum):
 
 
 #: Rows that leave the owner of the entry as it is; after any other the accessing warp owns it.
-ROWS_KEEPING_OWNER = frozenset({Row.LOAD_AFTER_READ, Row.LOAD_LOCKED})
+ROWS_KEEPING_OWNER = frozenset({TableRow.LOAD_AFTER_READ, TableRow.LOAD_LOCKED})
 
 
 class Transaction(NamedTuple):

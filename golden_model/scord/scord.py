@@ -1,4 +1,4 @@
-"""The whole detector over a list of events, in the order in which they happened.
+"""ScoRD: the whole detector over a list of events, in their global order.
 
 Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
 """

@@ -1,4 +1,4 @@
-"""Addresses of a block before hashing: which LSB values and which USB values occur.
+"""Address set of a block before hashing: its LSB values and its USB values.
 
 A signature stands for all pairs of its LSB and USB values, so these two sets determine it; they
 are what a core collects with ``form = sets``, and they compress better.

@@ -1,4 +1,4 @@
-"""Analysis: which accesses of the conflicting threads hit the Conflict Signatures, and race.
+"""Analysis: accesses of the conflicting threads that hit the Conflict Signatures, and races.
 
 Ref: SigRace (ISCA'09) Section 3.4.
 """

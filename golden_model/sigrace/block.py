@@ -1,4 +1,4 @@
-"""A block of instructions that has ended: its timestamp, and the addresses read and written.
+"""Finished block of instructions: its timestamp, and the addresses read and written.
 
 Ref: SigRace (ISCA'09) Section 3.2.
 """
@@ -11,10 +11,10 @@ from racetrap.golden_model.sigrace.address_set import AddressSet
 from racetrap.golden_model.sigrace.packets import Summary
 from racetrap.golden_model.sigrace.params import SigraceParams
 
-__all__ = ["Block"]
+__all__ = ["FinishedBlock"]
 
 
-class Block(NamedTuple):
+class FinishedBlock(NamedTuple):
     """What a core unit hands to its compressor.
 
     Parameters
@@ -42,7 +42,7 @@ class Block(NamedTuple):
     read: AddressSet | int
     write: AddressSet | int
 
-    def hashed(self, params: SigraceParams) -> Block:
+    def hashed(self, params: SigraceParams) -> FinishedBlock:
         """The same block with signatures."""
         return self._replace(
             read=_signature(params, self.read), write=_signature(params, self.write)

@@ -14,13 +14,13 @@ from dataclasses import replace
 
 from racetrap.golden_model.sigrace.address_set import AddressSet
 from racetrap.golden_model.sigrace.bit_stream import BitWriter
-from racetrap.golden_model.sigrace.block import Block
+from racetrap.golden_model.sigrace.block import FinishedBlock
 from racetrap.golden_model.sigrace.params import FLIT_BITS, Form, SigraceParams
 
 __all__ = ["encode", "message_bytes"]
 
 
-def encode(params: SigraceParams, block: Block) -> tuple[int, ...]:
+def encode(params: SigraceParams, block: FinishedBlock) -> tuple[int, ...]:
     """Flits of the message of ``block``, which is in the form of ``params``."""
     writer = BitWriter()
     header = params.header_layout.pack({
@@ -42,7 +42,7 @@ def encode(params: SigraceParams, block: Block) -> tuple[int, ...]:
     return writer.flits()
 
 
-def message_bytes(params: SigraceParams, block: Block) -> dict[Form, int]:
+def message_bytes(params: SigraceParams, block: FinishedBlock) -> dict[Form, int]:
     """Bytes of the message of a block, in the form of ``params`` and with signatures.
 
     The second is for comparison only: what hashing before compression would cost.

@@ -8,7 +8,7 @@ Ref: SigRace (ISCA'09) Sections 3.2, 3.3 and 4, Fig. 5, Table 1.
 from __future__ import annotations
 
 from racetrap.golden_model.sigrace.address_set import AddressSet
-from racetrap.golden_model.sigrace.block import Block
+from racetrap.golden_model.sigrace.block import FinishedBlock
 from racetrap.golden_model.sigrace.packets import Cause, CoreEvent, CoreOp, CoreStep, Mode, Trap
 from racetrap.golden_model.sigrace.params import ADDRESS_BITS, WORD_BITS, Form, SigraceParams
 from racetrap.golden_model.sigrace.signature import signature_hash
@@ -49,7 +49,7 @@ class CoreUnit:
     ----------
     params : SigraceParams
         Configuration.
-    blocks : list of Block
+    blocks : list of FinishedBlock
         Blocks sent, oldest first; the caller takes them out.
     traps : list of Trap
         Trap records, oldest first; the caller takes them out.
@@ -66,7 +66,7 @@ class CoreUnit:
     def __init__(self, params: SigraceParams, core: int = 0, context: int = 0) -> None:
         self.core = core
         self.context = context
-        self.blocks: list[Block] = []
+        self.blocks: list[FinishedBlock] = []
         self.traps: list[Trap] = []
         self.sequence = 0
         self.params = params
@@ -214,7 +214,7 @@ class CoreUnit:
             is_empty = not (read.usb or write.usb)
         if not is_empty:
             timestamp = tuple(self.timestamp)
-            block = Block(
+            block = FinishedBlock(
                 self.core, self.context, self.thread, self.sequence, cause, timestamp, read, write
             )
             self.blocks.append(block)

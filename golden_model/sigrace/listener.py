@@ -13,7 +13,7 @@ __all__ = ["Listener", "RecordingUnit"]
 
 
 class Listener(Protocol):
-    """Hears of everything in order; messages are taken in the order of the commands."""
+    """Is told of everything in order; messages are taken in the order of the commands."""
 
     def command(self, command: Command) -> None:
         """A core has taken an event, or CoreToThread was changed."""

@@ -1,4 +1,4 @@
-"""A recorded program on the cores of a SigRace machine, in each environment of the paper.
+"""Playback of a recorded program on the cores of a SigRace machine, in each environment.
 
 Ref: SigRace (ISCA'09) Section 4.3.
 """

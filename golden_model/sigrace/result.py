@@ -1,4 +1,4 @@
-"""What a run of SigRace over a trace has found, and what it has cost.
+"""Result of a run of SigRace over a trace: races, and the costs of finding them.
 
 Ref: SigRace (ISCA'09) Sections 5.4 and 5.5, Table 7.
 """

@@ -1,4 +1,4 @@
-"""Rollback: what is done about logged conflicts, by Re-execution and Analysis.
+"""Rollback: Re-execution and Analysis of logged conflicts.
 
 Execution then goes on in Normal mode.  Re-execution has filled the flushed queues again with the
 same blocks, so at the place of the rollback they hold what they held: the model leaves them.

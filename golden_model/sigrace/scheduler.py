@@ -1,8 +1,8 @@
-"""An operating system that puts threads on contexts, and takes them off again.
+"""Scheduler of an operating system: puts threads on contexts, and takes them off.
 
-Of the running threads the one goes on whose next event is the earliest in the trace.  If that
-event waits for a thread that does not run, its thread makes room; so there is always progress:
-the earliest event of all waits for nothing.
+Of the running threads the one whose next event is the earliest in the trace goes on.  If that
+event waits for a thread that does not run, its thread leaves its context; so there is always
+progress: the earliest event of all waits for nothing.
 
 Ref: SigRace (ISCA'09) Section 4.3.
 """

@@ -1,4 +1,4 @@
-"""SigRace over a recorded program: from its events to races that Analysis has confirmed.
+"""SigRace over a recorded program: from its events to races confirmed by Analysis.
 
 Ref: SigRace (ISCA'09) Sections 3 and 4, Fig. 2, 3 and 5.
 """
@@ -82,7 +82,7 @@ class Sigrace:
         trace : ThreadTrace
             The program.
         listener : Listener or None
-            Hears of all that the hardware is asked to do.
+            Is told of all that the hardware is asked to do.
 
         Raises
         ------
@@ -99,7 +99,7 @@ class Sigrace:
 
 
 class _Machine:
-    """The hardware in Normal mode, and what its software keeps."""
+    """The hardware in Normal mode, and the state of its software."""
 
     def __init__(self, sigrace: Sigrace, index: EpochIndex, listener: Listener | None) -> None:
         params = self._params = sigrace.params
@@ -176,7 +176,7 @@ class _Machine:
         log.append(tuple(unit.timestamp))
 
     def _send(self, unit: CoreUnit) -> None:
-        """Give the finished blocks of a unit to the RDM, and do what it asks for."""
+        """Send the finished blocks of a unit to the RDM, and roll back if it requests that."""
         params, statistics = self._params, self._statistics
         for block in unit.blocks:
             statistics.blocks += 1

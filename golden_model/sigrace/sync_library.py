@@ -1,4 +1,4 @@
-"""The synchronisation library in Normal mode: what a thread's core does for each trace event.
+"""Synchronisation library in Normal mode: the core events of each trace event.
 
 Ref: SigRace (ISCA'09) Section 4.2, Tables 1 to 3.
 """
@@ -90,7 +90,7 @@ class SyncLibrary:
         return self._collects[thread]
 
     def events(self, event: ThreadEvent) -> list[CoreEvent]:
-        """What the core does on which the thread runs, in order."""
+        """Events of the core on which the thread runs, in order."""
         kind = event.kind
         if kind <= ThreadEventKind.STORE:
             op = CoreOp.LOAD if kind == ThreadEventKind.LOAD else CoreOp.STORE

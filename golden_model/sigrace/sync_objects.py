@@ -1,4 +1,4 @@
-"""Timestamp fields of synchronisation objects: how releases write them, and acquires read them.
+"""Timestamp fields of synchronisation objects: written by releases, read by acquires.
 
 Ref: SigRace (ISCA'09) Sections 2.1 and 4.2, Table 2.
 """

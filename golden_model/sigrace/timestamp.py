@@ -1,4 +1,4 @@
-"""Timestamps: how two blocks of different threads are ordered, and how a thread learns.
+"""Timestamps: the order of blocks of different threads, and the merge at an acquire.
 
 Ref: SigRace (ISCA'09) Sections 2.1 and 3.1.
 """

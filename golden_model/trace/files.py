@@ -1,4 +1,4 @@
-"""Trace files in either form and of either system, told apart by what they say themselves."""
+"""Trace files of either form and system, recognised by their contents."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from typing import Any
 from rich.console import Console
 
 from racetrap.golden_model.events import AtomicOp, Event, EventKind, Geometry, Scope, TraceHeader
-from racetrap.golden_model.scord.packets import ROWS_KEEPING_OWNER, Row
+from racetrap.golden_model.scord.packets import ROWS_KEEPING_OWNER, TableRow
 from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.golden_model.scord.report import RaceReport, race_words
 from racetrap.golden_model.scord.scord import Scord
@@ -162,7 +162,7 @@ class _Finder:
         current = (number, event, self._grid_blocks[event.sm, event.slot])
         findings = []
         for step in steps:
-            if step.row == Row.UNMONITORED:
+            if step.row == TableRow.UNMONITORED:
                 continue
             entry, _ = self._region.locate(self._params, step.packet.word << 2)
             if step.race:

@@ -13,7 +13,7 @@ from racetrap.golden_model.happens_before.happens_before import (
     HappensBeforeResult,
 )
 from racetrap.golden_model.happens_before.race import ThreadRace
-from racetrap.golden_model.sigrace.missed import Outcome, outcomes
+from racetrap.golden_model.sigrace.missed import RaceOutcome, race_outcomes
 from racetrap.golden_model.sigrace.result import SigraceResult
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
@@ -30,7 +30,7 @@ class ThreadTruth(NamedTuple):
     ----------
     exact : HappensBeforeResult
         Races of the exact detector.
-    outcomes : dict of ThreadRace to Outcome
+    outcomes : dict of ThreadRace to RaceOutcome
         What SigRace made of each.
     ideal : SigraceResult
         Races of Ideal SigRace with the same checkpoints.
@@ -39,7 +39,7 @@ class ThreadTruth(NamedTuple):
     """
 
     exact: HappensBeforeResult
-    outcomes: dict[ThreadRace, Outcome]
+    outcomes: dict[ThreadRace, RaceOutcome]
     ideal: SigraceResult
     unconfirmed: list[ThreadRace]
 
@@ -53,17 +53,17 @@ def thread_truth(trace: ThreadTrace, sigrace: Sigrace, found: SigraceResult) -> 
     there = set(exact.races)
     # Beyond the limit of the list nothing can be said of a single race.
     unconfirmed = [race for race in found.races if exact.is_complete and race not in there]
-    return ThreadTruth(exact, outcomes(exact, found, ideal), ideal, unconfirmed)
+    return ThreadTruth(exact, race_outcomes(exact, found, ideal), ideal, unconfirmed)
 
 
 def print_thread_truth(console: Console, truth: ThreadTruth, locations: Mapping[int, str]) -> None:
     """Print each missed static race, then every report without a race, then how many are which."""
     exact = truth.exact
     rows = []
-    for outcome in Outcome:
+    for outcome in RaceOutcome:
         groups = by_static_race(race for race, what in truth.outcomes.items() if what == outcome)
         for group in groups.values():
-            if outcome != Outcome.REPORTED:
+            if outcome != RaceOutcome.REPORTED:
                 _print_missed(console, outcome, group, locations)
         if groups:
             rows.append((outcome.value, len(groups), sum(map(len, groups.values()))))
@@ -84,7 +84,7 @@ def print_thread_truth(console: Console, truth: ThreadTruth, locations: Mapping[
 
 
 def _print_missed(
-    console: Console, outcome: Outcome, group: list[ThreadRace], locations: Mapping[int, str]
+    console: Console, outcome: RaceOutcome, group: list[ThreadRace], locations: Mapping[int, str]
 ) -> None:
     """Print the first of some races between two instructions that had the same fate."""
     race = group[0]
@@ -109,7 +109,7 @@ def thread_truth_to_dict(truth: ThreadTruth, locations: Mapping[int, str]) -> di
             thread_race_to_dict(race, locations)
             | {
                 "outcome": outcome.value,
-                "missed": outcome != Outcome.REPORTED,
+                "missed": outcome != RaceOutcome.REPORTED,
                 "false_sharing": race in exact.false_sharing,
             }
             for race, outcome in truth.outcomes.items()

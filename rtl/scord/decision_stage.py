@@ -10,7 +10,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
-from racetrap.golden_model.scord.packets import PacketKind, Row
+from racetrap.golden_model.scord.packets import PacketKind, TableRow
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.scord.access_relation import AccessRelation, access_relation, identify
@@ -188,6 +188,6 @@ class DecisionStage(wiring.Component):
                 step.after.eq(logic.o_after),
             ]
         with m.Elif(packet.located.packet.kind == PacketKind.FENCE):
-            m.d.sync += [step.row.eq(Row.FENCE), *own_counters]
+            m.d.sync += [step.row.eq(TableRow.FENCE), *own_counters]
         with m.Else():
-            m.d.sync += step.row.eq(Row.UNMONITORED)
+            m.d.sync += step.row.eq(TableRow.UNMONITORED)

@@ -14,7 +14,7 @@ from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.events import Scope
 from racetrap.golden_model.scord.metadata import FILTER_MASK
-from racetrap.golden_model.scord.packets import PacketKind, Preliminary, RaceKind, Row
+from racetrap.golden_model.scord.packets import PacketKind, Preliminary, RaceKind, TableRow
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.scord.access_relation import access_relation
@@ -90,16 +90,16 @@ class DetectionLogic(wiring.Component):
         rows = self._rows(m)
         keeps_owner = Signal()
         m.d.comb += [
-            keeps_owner.eq(rows[Row.LOAD_AFTER_READ] | rows[Row.LOAD_LOCKED]),
+            keeps_owner.eq(rows[TableRow.LOAD_AFTER_READ] | rows[TableRow.LOAD_LOCKED]),
             self.o_taken.eq(~keeps_owner),
             self.o_row.eq(_one_of(rows)),
             self.o_preliminary.eq(_one_of({
                 Preliminary.INITIALIZATION: self.i_uninitialised,
                 Preliminary.BARRIER: (
-                    ~self.i_uninitialised & (rows[Row.LOAD_FIRST] | rows[Row.STORE_FIRST])
+                    ~self.i_uninitialised & (rows[TableRow.LOAD_FIRST] | rows[TableRow.STORE_FIRST])
                 ),
                 Preliminary.PROGRAM_ORDER: (
-                    rows[Row.LOAD_PROGRAM_ORDER] | rows[Row.STORE_PROGRAM_ORDER]
+                    rows[TableRow.LOAD_PROGRAM_ORDER] | rows[TableRow.STORE_PROGRAM_ORDER]
                 ),
             })),
         ]  # fmt: skip
@@ -148,23 +148,23 @@ class DetectionLogic(wiring.Component):
         rightly_locked = relation.common_lock | ~entry.modified
         ordered = ~self._unfenced_owner & both_strong
         conditions = {
-            Row.LOAD_FIRST: (self.i_uninitialised | barrier_between) & is_load,
-            Row.LOAD_PROGRAM_ORDER: program_order & is_load,
-            Row.LOAD_SCOPED_ATOMIC: scoped_atomic & is_load,
-            Row.LOAD_UNFENCED_WRITE: load & read_races,
-            Row.LOAD_FENCED_WRITE: load & ~read_races & lockless & entry.modified,
-            Row.LOAD_AFTER_READ: load & lockless & ~entry.modified,
-            Row.LOAD_NO_COMMON_LOCK: load & ~read_races & ~lockless & ~rightly_locked,
-            Row.LOAD_LOCKED: load & ~read_races & ~lockless & rightly_locked,
-            Row.STORE_FIRST: (self.i_uninitialised | barrier_between) & ~is_load,
-            Row.STORE_PROGRAM_ORDER: program_order & ~is_load,
-            Row.STORE_SCOPED_ATOMIC: scoped_atomic & ~is_load,
-            Row.STORE_BOTH_ATOMIC: is_checked & ~is_load & atomics,
-            Row.STORE_UNFENCED_ACCESS: store & self._unfenced_owner,
-            Row.STORE_NOT_STRONG: store & ~self._unfenced_owner & ~both_strong,
-            Row.STORE_FENCED_ACCESS: store & ordered & lockless,
-            Row.STORE_NO_COMMON_LOCK: store & ordered & ~lockless & ~relation.common_lock,
-            Row.STORE_LOCKED: store & ordered & ~lockless & relation.common_lock,
+            TableRow.LOAD_FIRST: (self.i_uninitialised | barrier_between) & is_load,
+            TableRow.LOAD_PROGRAM_ORDER: program_order & is_load,
+            TableRow.LOAD_SCOPED_ATOMIC: scoped_atomic & is_load,
+            TableRow.LOAD_UNFENCED_WRITE: load & read_races,
+            TableRow.LOAD_FENCED_WRITE: load & ~read_races & lockless & entry.modified,
+            TableRow.LOAD_AFTER_READ: load & lockless & ~entry.modified,
+            TableRow.LOAD_NO_COMMON_LOCK: load & ~read_races & ~lockless & ~rightly_locked,
+            TableRow.LOAD_LOCKED: load & ~read_races & ~lockless & rightly_locked,
+            TableRow.STORE_FIRST: (self.i_uninitialised | barrier_between) & ~is_load,
+            TableRow.STORE_PROGRAM_ORDER: program_order & ~is_load,
+            TableRow.STORE_SCOPED_ATOMIC: scoped_atomic & ~is_load,
+            TableRow.STORE_BOTH_ATOMIC: is_checked & ~is_load & atomics,
+            TableRow.STORE_UNFENCED_ACCESS: store & self._unfenced_owner,
+            TableRow.STORE_NOT_STRONG: store & ~self._unfenced_owner & ~both_strong,
+            TableRow.STORE_FENCED_ACCESS: store & ordered & lockless,
+            TableRow.STORE_NO_COMMON_LOCK: store & ordered & ~lockless & ~relation.common_lock,
+            TableRow.STORE_LOCKED: store & ordered & ~lockless & relation.common_lock,
         }
         rows = {row: Signal(name=f"row_{row.name.lower()}") for row in conditions}
         m.d.comb += [rows[row].eq(condition) for row, condition in conditions.items()]
@@ -174,16 +174,22 @@ class DetectionLogic(wiring.Component):
         """Kind of the race of the rows that are races."""
         same_block = self.i_relation.same_block
         unfenced = (
-            rows[Row.LOAD_UNFENCED_WRITE] & self._unfenced_write | rows[Row.STORE_UNFENCED_ACCESS]
+            rows[TableRow.LOAD_UNFENCED_WRITE] & self._unfenced_write
+            | rows[TableRow.STORE_UNFENCED_ACCESS]
         )
         m.d.comb += self.o_race.eq(_one_of({
             RaceKind.MISSING_BLOCK_FENCE: unfenced & same_block,
             RaceKind.MISSING_DEVICE_FENCE: unfenced & ~same_block,
             RaceKind.NOT_STRONG: (
-                rows[Row.LOAD_UNFENCED_WRITE] & ~self._unfenced_write | rows[Row.STORE_NOT_STRONG]
+                rows[TableRow.LOAD_UNFENCED_WRITE] & ~self._unfenced_write
+                | rows[TableRow.STORE_NOT_STRONG]
             ),
-            RaceKind.SCOPED_ATOMIC: rows[Row.LOAD_SCOPED_ATOMIC] | rows[Row.STORE_SCOPED_ATOMIC],
-            RaceKind.MISSING_LOCK: rows[Row.LOAD_NO_COMMON_LOCK] | rows[Row.STORE_NO_COMMON_LOCK],
+            RaceKind.SCOPED_ATOMIC: (
+                rows[TableRow.LOAD_SCOPED_ATOMIC] | rows[TableRow.STORE_SCOPED_ATOMIC]
+            ),
+            RaceKind.MISSING_LOCK: (
+                rows[TableRow.LOAD_NO_COMMON_LOCK] | rows[TableRow.STORE_NO_COMMON_LOCK]
+            ),
         }))  # fmt: skip
 
     def _leave(self, m, rows, keeps_owner):
@@ -206,23 +212,25 @@ class DetectionLogic(wiring.Component):
         # An unfenced write of the own warp must stay visible behind its reads.
         still_unfenced = entry.modified & ~fenced.blk & ~fenced.dev
         by_own_warp = (
-            rows[Row.LOAD_PROGRAM_ORDER] & still_unfenced
-            | rows[Row.LOAD_FENCED_WRITE] & relation.own_warp
+            rows[TableRow.LOAD_PROGRAM_ORDER] & still_unfenced
+            | rows[TableRow.LOAD_FENCED_WRITE] & relation.own_warp
         )
         # A reader beside the owner: of its block, or of another one; LOAD_AFTER_READ is reached by
         # the owner itself only once the entry is shared already.
         shared_in_block = relation.same_block & (
-            rows[Row.LOAD_AFTER_READ] & ~entry.dev_shared
-            | rows[Row.LOAD_LOCKED] & (entry.blk_shared | ~relation.own_warp & ~entry.dev_shared)
+            rows[TableRow.LOAD_AFTER_READ] & ~entry.dev_shared
+            | rows[TableRow.LOAD_LOCKED]
+            & (entry.blk_shared | ~relation.own_warp & ~entry.dev_shared)
         )
         shared_in_device = keeps_owner & (~relation.same_block | entry.dev_shared)
         merges = (
-            rows[Row.STORE_LOCKED] | rows[Row.LOAD_LOCKED] & relation.last_locked & relation.locked
+            rows[TableRow.STORE_LOCKED]
+            | rows[TableRow.LOAD_LOCKED] & relation.last_locked & relation.locked
         )
         keeps_filter = (
-            rows[Row.STORE_BOTH_ATOMIC]
-            | rows[Row.LOAD_AFTER_READ]
-            | rows[Row.LOAD_LOCKED] & relation.last_locked & ~relation.locked
+            rows[TableRow.STORE_BOTH_ATOMIC]
+            | rows[TableRow.LOAD_AFTER_READ]
+            | rows[TableRow.LOAD_LOCKED] & relation.last_locked & ~relation.locked
         )
         m.d.comb += [
             after.modified.eq(~self._is_load | by_own_warp | keeps_owner & entry.modified),
@@ -230,11 +238,15 @@ class DetectionLogic(wiring.Component):
                 Mux(
                     keeps_owner,
                     entry.strong,
-                    packet.strong & (entry.strong | ~rows[Row.LOAD_FENCED_WRITE]),
+                    packet.strong & (entry.strong | ~rows[TableRow.LOAD_FENCED_WRITE]),
                 )
             ),
-            after.blk_shared.eq(rows[Row.STORE_BOTH_ATOMIC] & entry.blk_shared | shared_in_block),
-            after.dev_shared.eq(rows[Row.STORE_BOTH_ATOMIC] & entry.dev_shared | shared_in_device),
+            after.blk_shared.eq(
+                rows[TableRow.STORE_BOTH_ATOMIC] & entry.blk_shared | shared_in_block
+            ),
+            after.dev_shared.eq(
+                rows[TableRow.STORE_BOTH_ATOMIC] & entry.dev_shared | shared_in_device
+            ),
             after.filter.eq(
                 Mux(keeps_filter, FILTER_MASK, packet.filter)
                 & Mux(keeps_filter | merges, entry.filter, FILTER_MASK)

@@ -9,7 +9,7 @@ from amaranth.hdl import Module
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from racetrap.golden_model.scord.packets import PacketKind, Preliminary, RaceKind, Row
+from racetrap.golden_model.scord.packets import PacketKind, Preliminary, RaceKind, TableRow
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.stream import StreamFifo, StreamRegister
@@ -155,7 +155,7 @@ class DetectorBank(wiring.Component):
     def _count(self, m, accessor, pipeline):
         count, step = self.o_count, pipeline.o_step
         is_fence = step.packet.kind == PacketKind.FENCE
-        is_access = step.row != Row.UNMONITORED
+        is_access = step.row != TableRow.UNMONITORED
         m.d.comb += [
             count.stall_cycles.eq(self.i_packet.valid & ~self.i_packet.ready),
             count.metadata_write_errors.eq(accessor.o_write_error),

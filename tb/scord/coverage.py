@@ -12,8 +12,8 @@ from racetrap.golden_model.scord.packets import (
     PacketKind,
     Preliminary,
     RaceKind,
-    Row,
     Step,
+    TableRow,
     Transaction,
     TransactionKind,
 )
@@ -33,7 +33,7 @@ _ACCESS_NAMES = {
 _ROWS: dict[tuple[int, int], str] = {
     (kind, row): f"row.{row.name.lower()}.{name}"
     for kind, name in _ACCESS_NAMES.items()
-    for row in Row
+    for row in TableRow
 }
 _PRELIMINARY: dict[tuple[int, int], str] = {
     (kind, check): f"preliminary.{check.name.lower()}.{name}"
@@ -137,7 +137,7 @@ class Coverage(BinCounts):
             if not (step.own_dev_fence_id if packet.scope else step.own_blk_fence_id):
                 counts[f"wrap.fence_id.{scope}"] += 1
             return
-        if step.row == Row.UNMONITORED:
+        if step.row == TableRow.UNMONITORED:
             counts["access.unmonitored"] += 1
             return
         counts[_ROWS[kind, step.row]] += 1

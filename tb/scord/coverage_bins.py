@@ -8,7 +8,7 @@ from racetrap.golden_model.scord.packets import (
     LockState,
     Preliminary,
     RaceKind,
-    Row,
+    TableRow,
     TransactionKind,
 )
 
@@ -36,10 +36,10 @@ def _names(enumeration: type) -> list[str]:
 
 
 def _rows() -> list[str]:
-    loads = [f"row.{row}.load" for row in _names(Row) if row.startswith("load")]
+    loads = [f"row.{row}.load" for row in _names(TableRow) if row.startswith("load")]
     stores = [
         f"row.{row}.{access}"
-        for row in _names(Row)
+        for row in _names(TableRow)
         if row.startswith("store")
         for access in _WRITERS
     ]

@@ -11,8 +11,8 @@ from racetrap.golden_model.scord.packets import (
     LockState,
     Packet,
     PacketKind,
-    Row,
     Step,
+    TableRow,
     Transaction,
 )
 from racetrap.golden_model.scord.params import ENTRY_BYTES, WORD_BYTES, Region
@@ -111,7 +111,7 @@ class ScoreboardComponent(uvm_component):
         been answered yet: it is made only after this step's write was.
         """
         packet = step.packet
-        if packet.kind == PacketKind.FENCE or step.row == Row.UNMONITORED:
+        if packet.kind == PacketKind.FENCE or step.row == TableRow.UNMONITORED:
             return False
         index, _ = self._region.locate(self._params, packet.word * WORD_BYTES)
         reads = self._reads[self._region.metadata_base + index * ENTRY_BYTES]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from racetrap.golden_model.sigrace.block import Block
+from racetrap.golden_model.sigrace.block import FinishedBlock
 from racetrap.golden_model.sigrace.conflict_log import Reason
 from racetrap.golden_model.sigrace.core_unit import CoreUnit
 from racetrap.golden_model.sigrace.environment import Remap, Slot
@@ -142,7 +142,7 @@ class Coverage(BinCounts):
             values = step.write_values if event.op == CoreOp.STORE else step.read_values
             self.hit(f"block.full.{'mid_access' if crosses and values == 1 else 'first_granule'}")
 
-    def block(self, block: Block) -> None:
+    def block(self, block: FinishedBlock) -> None:
         """A block is sent."""
         params, read, write = self._params, block.read, block.write
         if params.form is Form.SETS:

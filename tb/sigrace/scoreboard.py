@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from pyuvm import ConfigDB, uvm_component
 
-from racetrap.golden_model.sigrace.block import Block
+from racetrap.golden_model.sigrace.block import FinishedBlock
 from racetrap.golden_model.sigrace.core_unit import CoreUnit
 from racetrap.golden_model.sigrace.environment import Remap, Slot
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreStep, LogEntry, RdmStep, Trap
@@ -75,7 +75,7 @@ class ScoreboardComponent(uvm_component):
         self.units[unit.core, unit.context] = unit
         self.coverage.core_step(unit, step)
 
-    def block(self, block: Block) -> None:
+    def block(self, block: FinishedBlock) -> None:
         self.coverage.block(block)
 
     def remap(self, remap: Remap, under_way: int) -> None:

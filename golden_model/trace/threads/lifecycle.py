@@ -1,4 +1,4 @@
-"""Rules 27 to 29: begin, acts, end and join of each thread, by array operations."""
+"""Rules 27 to 29: lifecycle of each thread, by array operations."""
 
 from __future__ import annotations
 

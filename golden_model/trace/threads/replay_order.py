@@ -1,6 +1,6 @@
-"""What a trace leaves free when it is played again: the order of events between threads.
+"""Replay order: the constraints that a trace puts on the order of events when it is replayed.
 
-Kept are the order of each thread's events, and of the synchronisation events on each object.
+The order of each thread's events is kept, and that of the synchronisation events on each object.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
 __all__ = ["SyncOrder", "ThreadCursor", "thread_cursors"]
 
-#: What sort of object each kind of event is about; kinds that are not here order nothing.
+#: Sort of object that each kind of event is about; kinds that are not here order nothing.
 _SORTS = {
     ThreadEventKind.ACQUIRE: 1,
     ThreadEventKind.RELEASE: 1,
@@ -32,7 +32,7 @@ _SORTS = {
 
 
 class SyncOrder:
-    """Which synchronisation events may happen now: those whose object has seen all before them.
+    """Synchronisation events that may happen now: those whose object has seen all before them.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class SyncOrder:
         kind, value = events["kind"], events["value"]
         sorts = np.array([_SORTS.get(kind, 0) for kind in ThreadEventKind])[kind]
         sorts[(sorts == 3) & (value == MemoryOrder.RELAXED)] = 0
-        # The life of a thread is an object, too.
+        # The lifecycle of a thread is an object, too.
         names = events["address"].copy()
         by_value = np.isin(kind, (ThreadEventKind.CREATE, ThreadEventKind.JOIN))
         by_thread = np.isin(kind, (ThreadEventKind.BEGIN, ThreadEventKind.END))

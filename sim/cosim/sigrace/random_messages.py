@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from random import Random
 
 from racetrap.golden_model.sigrace.address_set import AddressSet
-from racetrap.golden_model.sigrace.block import Block
+from racetrap.golden_model.sigrace.block import FinishedBlock
 from racetrap.golden_model.sigrace.compressor import encode
 from racetrap.golden_model.sigrace.environment import Slot
 from racetrap.golden_model.sigrace.packets import Cause
@@ -91,7 +91,7 @@ class RandomMessages:
         most = 1 << self._params.sequence_bits
         self._sequences[place] = (self._sequences.get(place, 0) + count) % most
 
-    def _block(self, place: Slot, fields: dict[str, int], thread: int) -> Block:
+    def _block(self, place: Slot, fields: dict[str, int], thread: int) -> FinishedBlock:
         """A block whose thread has learnt, now and then, of the others' clocks."""
         params, rng = self._params, self._rng
         most = params.max_counter
@@ -100,7 +100,7 @@ class RandomMessages:
             self._clock[thread] = min(self._clock[thread] + 1, most)
         times = [max(0, clock - rng.choice((0, 0, 1, 3))) for clock in self._clock]
         times[thread] = self._clock[thread]
-        return Block(**{
+        return FinishedBlock(**{
             "cause": int(cause), "sequence": self._sequences.get(place, 0),
             "timestamp": tuple(times), "read": self._set(), "write": self._set(), **fields,
         })  # type: ignore[arg-type]  # fmt: skip

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import NoReturn
 
-from racetrap.golden_model.sigrace.block import Block
+from racetrap.golden_model.sigrace.block import FinishedBlock
 from racetrap.golden_model.sigrace.environment import Remap
 from racetrap.golden_model.sigrace.packets import LogEntry, RdmStep
 from racetrap.golden_model.sigrace.params import SigraceParams
@@ -47,20 +47,20 @@ class RdmCheck:
         self._on_message = on_message
         self.rdm = Rdm(params)
         #: By context, in its order.
-        self._coming: list[deque[Block | Remap]] = [
+        self._coming: list[deque[FinishedBlock | Remap]] = [
             deque() for _ in range(params.cores * params.contexts)
         ]
         self._due: deque[RdmStep] = deque()  # steps of the message that is going on
         self.messages = self.steps = 0
 
-    def add(self, item: Block | Remap) -> None:
+    def add(self, item: FinishedBlock | Remap) -> None:
         """A context has sent a block, or is mapped anew after all that it has sent."""
         self._coming[self._unit(item.core, item.context)].append(item)
 
     def due(self, core: int, context: int) -> int:
         """Messages that are still to come from a context."""
         coming = self._coming[self._unit(core, context)]
-        return sum(isinstance(item, Block) for item in coming)
+        return sum(isinstance(item, FinishedBlock) for item in coming)
 
     def step(self, step: RdmStep) -> None:
         """A step was seen on the trace port."""
@@ -125,12 +125,12 @@ class RdmCheck:
         if self._on_message is not None:
             self._on_message(steps, entries)
 
-    def _take(self, coming: deque[Block | Remap]) -> list[RdmStep]:
+    def _take(self, coming: deque[FinishedBlock | Remap]) -> list[RdmStep]:
         block = coming.popleft()
-        assert isinstance(block, Block)  # the changes before it have been made
+        assert isinstance(block, FinishedBlock)  # the changes before it have been made
         return self.rdm.summary(block.summary(self._params), block.core)
 
-    def _remap(self, coming: deque[Block | Remap]) -> None:
+    def _remap(self, coming: deque[FinishedBlock | Remap]) -> None:
         while coming and isinstance(remap := coming[0], Remap):
             self.rdm.map(*remap)
             coming.popleft()

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from racetrap.golden_model.sigrace.block import Block
+from racetrap.golden_model.sigrace.block import FinishedBlock
 from racetrap.golden_model.sigrace.core_unit import CoreUnit
 from racetrap.golden_model.sigrace.environment import Remap
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreStep, LogEntry, RdmStep, Trap
@@ -36,7 +36,7 @@ class Observer(Protocol):
     def core_step(self, unit: CoreUnit, step: CoreStep) -> None:
         """An event was taken; the golden unit is in the state after it."""
 
-    def block(self, block: Block) -> None:
+    def block(self, block: FinishedBlock) -> None:
         """A block is sent."""
 
     def remap(self, remap: Remap, under_way: int) -> None:

@@ -24,7 +24,7 @@ from racetrap.evaluation.sigrace.windows import (
     unordered_pairs,
     window_figures,
 )
-from racetrap.golden_model.sigrace.block import Block
+from racetrap.golden_model.sigrace.block import FinishedBlock
 from racetrap.golden_model.sigrace.compressor import encode
 from racetrap.golden_model.sigrace.packets import Conflict, RdmStepKind, Relation
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
@@ -193,5 +193,5 @@ def test_message_bytes(seed: int, form: Form) -> None:
     assert sizes.per_1000_instructions == pytest.approx(sizes.total / 5)
 
 
-def _bytes(params: SigraceParams, block: Block) -> int:
+def _bytes(params: SigraceParams, block: FinishedBlock) -> int:
     return 4 * len(encode(params, block))

@@ -9,7 +9,7 @@ from racetrap.evaluation.sigrace.execution import Execution
 from racetrap.evaluation.sigrace.races import RaceCount, existing_races, injected_races
 from racetrap.golden_model.happens_before.happens_before import HappensBefore
 from racetrap.golden_model.happens_before.race import ThreadRace
-from racetrap.golden_model.sigrace.missed import Outcome
+from racetrap.golden_model.sigrace.missed import RaceOutcome
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.trace.threads.events import MemoryOrder, ThreadEventKind
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
@@ -49,7 +49,7 @@ def test_existing_races_by_all_detectors() -> None:
     assert found.sigrace == RaceCount(0, 0)
     assert found.reenact == RaceCount(1, 1)  # the second load hits
     assert (found.false_sharing, found.unreal) == (1, 0)
-    assert found.outcomes == {str(Outcome.OVERFLOW): 2, str(Outcome.ATOMIC): 1}
+    assert found.outcomes == {str(RaceOutcome.OVERFLOW): 2, str(RaceOutcome.ATOMIC): 1}
     deep = existing_races(Execution(program.trace()), PARAMS)
     assert deep.sigrace == deep.ideal
     assert deep.statistics.first_race is not None
@@ -68,7 +68,7 @@ def test_injected_races_are_those_that_were_not_there(known: bool) -> None:
     # Both stores, and each thread's load with the other's store.
     assert found.exact == found.sigrace == found.reenact
     assert (found.exact.static, found.exact.dynamic) == (2, 3)
-    assert found.outcomes == {str(Outcome.REPORTED): 3}
+    assert found.outcomes == {str(RaceOutcome.REPORTED): 3}
     assert found.unreal == 0
     assert found.removed.startswith("lock 0x9000")
     assert found.first_race is not None

@@ -158,7 +158,7 @@ ERRORS: dict[str, tuple[Any, str, Callable[..., Any], str]] = {
     "block-release-to-all": (SyncLocation, "release_to_block", _release_to_all, "barracuda"),
     "block-release-to-all-scoped": (SyncLocation, "release_to_block", _release_to_all, "scoped"),
     "device-release-lost": (SyncLocation, "release_to_all", lambda *_: None, "scoped"),
-    "sides-do-not-join": (Clock, "meet", _no_join, "barracuda"),
+    "sides-do-not-join": (Clock, "reconverge", _no_join, "barracuda"),
     "sides-in-lockstep": (Clock, "without", _sides_know_each_other, "barracuda"),
     "exits-ignored": (Warp, "branch", _exits_ignored, "barracuda"),
     "barrier-orders-nothing": (Warp, "pass_barrier", lambda *_: None, "barracuda"),

@@ -186,7 +186,7 @@ def test_formats():
     assert inner.format == Format.NESTED_DIVERGED
     assert [int(time) for time in np.asarray(inner.others)[1:3]] == [7, 5]
     assert START.acquire(PLACE, _knowledge(0, 0, 3, 0)).format == Format.SPARSE
-    assert one.meet(other, 0, 9).format == Format.CONVERGED
+    assert one.reconverge(other, 0, 9).format == Format.CONVERGED
 
 
 def test_join_gives_an_object_itself_if_the_other_adds_nothing():

@@ -28,7 +28,7 @@ def _bytes(kernel: Kernel, row: int) -> set[tuple[int, int]]:
 
 def _walk(kernel: Kernel) -> set[tuple[int, int]]:
     """Pairs by the book: the last write, and the reads since."""
-    parted = set(kernel.warp[kernel.kind == EventKind.IF].tolist())
+    diverged = set(kernel.warp[kernel.kind == EventKind.IF].tolist())
     threads: dict[int, set[int]] = defaultdict(set)
     write: dict[int, int] = {}
     reads: dict[int, set[int]] = defaultdict(set)
@@ -48,7 +48,9 @@ def _walk(kernel: Kernel) -> set[tuple[int, int]]:
                 write[byte] = row
     warp = kernel.warp
     return {
-        (one, other) for one, other in pairs if warp[one] != warp[other] or int(warp[one]) in parted
+        (one, other)
+        for one, other in pairs
+        if warp[one] != warp[other] or int(warp[one]) in diverged
     }
 
 

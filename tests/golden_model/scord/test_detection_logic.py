@@ -14,7 +14,7 @@ from racetrap.golden_model.scord.detection_logic import (
 )
 from racetrap.golden_model.scord.detection_logic_packed import PackedDetectionLogic
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY, pack_entry, unpack_entry
-from racetrap.golden_model.scord.packets import Packet, PacketKind, Preliminary, RaceKind, Row
+from racetrap.golden_model.scord.packets import Packet, PacketKind, Preliminary, RaceKind, TableRow
 from racetrap.golden_model.scord.params import ScordParams
 
 PARAMS = ScordParams()
@@ -97,7 +97,7 @@ def test_rows_stand_in_order_and_lead_to_the_conditions_of_the_paper():
     assert loads == [*first, "IVa", "IVb", "IVc", "", "", "IVe", ""]
     assert stores == [*first, "", "IVa", "IVb", "IVc", "", "IVf", ""]
     rows = list(dict.fromkeys(rule.row for rule in (*LOAD_TABLE, *STORE_TABLE)))
-    assert [Row.NONE, *rows, Row.FENCE, Row.UNMONITORED] == list(Row)
+    assert [TableRow.NONE, *rows, TableRow.FENCE, TableRow.UNMONITORED] == list(TableRow)
 
 
 @pytest.mark.parametrize("kind", [PacketKind.LOAD, PacketKind.STORE, PacketKind.ATOMIC])
@@ -108,7 +108,9 @@ def test_uninitialised_entry_is_taken_whatever_it_holds(kind):
         md = unpack_entry(PARAMS, entry)
         encounter = Encounter(packet, md, True, 6, (1, 2), (3, 4))
         rule = check(PARAMS, encounter)
-        assert rule.row == (Row.LOAD_FIRST if kind == PacketKind.LOAD else Row.STORE_FIRST)
+        assert rule.row == (
+            TableRow.LOAD_FIRST if kind == PacketKind.LOAD else TableRow.STORE_FIRST
+        )
         assert rule.condition.preliminary == Preliminary.INITIALIZATION
         assert rule.condition.race == RaceKind.NONE
         assert decide(encounter)[1] == {

@@ -7,7 +7,7 @@ import pytest
 from racetrap.golden_model.events import Scope
 from racetrap.golden_model.scord.detector_bank import COUNTERS, DetectorBank
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY, unpack_entry
-from racetrap.golden_model.scord.packets import Packet, PacketKind, RaceKind, Row
+from racetrap.golden_model.scord.packets import Packet, PacketKind, RaceKind, TableRow
 from racetrap.golden_model.scord.params import Region, ScordParams
 
 
@@ -29,7 +29,7 @@ BASE = 0x1000
 
 def test_fence_step(bank):
     step = bank.step(fence(Scope.DEVICE, 3, 4))
-    assert (step.row, step.before, step.after) == (Row.FENCE, 0, 0)
+    assert (step.row, step.before, step.after) == (TableRow.FENCE, 0, 0)
     assert (step.own_blk_fence_id, step.own_dev_fence_id) == (0, 1)
     step = bank.step(fence(Scope.BLOCK, 3, 4))
     assert (step.own_blk_fence_id, step.own_dev_fence_id) == (1, 1)
@@ -40,7 +40,7 @@ def test_fence_step(bank):
 def test_unmonitored_access(bank, word):
     bank.step(fence(Scope.DEVICE))
     step = bank.step(access(word=word))
-    assert step == (access(word=word), Row.UNMONITORED, *[0] * 10)
+    assert step == (access(word=word), TableRow.UNMONITORED, *[0] * 10)
     assert not bank.entries
     assert bank.counters["unmonitored"] == 1
     assert bank.counters["accesses"] == 0
@@ -48,7 +48,7 @@ def test_unmonitored_access(bank, word):
 
 @pytest.mark.parametrize("word", [BASE, BASE + 4095])
 def test_both_ends_of_the_region_are_monitored(bank, word):
-    assert bank.step(access(word=word)).row == Row.STORE_FIRST
+    assert bank.step(access(word=word)).row == TableRow.STORE_FIRST
 
 
 def test_counters_of_owner_and_accessor(bank):
@@ -71,7 +71,7 @@ def test_steps_chain_through_the_entry(bank):
 def test_read_error_is_taken_as_uninitialised(bank):
     bank.step(access(word=BASE))
     step = bank.step(access(block=1, word=BASE + 256), read_error=True)
-    assert (step.row, step.race, step.read_error) == (Row.STORE_FIRST, 0, 1)
+    assert (step.row, step.race, step.read_error) == (TableRow.STORE_FIRST, 0, 1)
     assert (step.before, step.tag_conflict) == (0, 0)
     assert bank.counters["metadata_read_errors"] == 1
 
@@ -79,7 +79,7 @@ def test_read_error_is_taken_as_uninitialised(bank):
 def test_tag_conflict(bank):
     first = bank.step(access(word=BASE))
     step = bank.step(access(block=1, word=BASE + 256))
-    assert (step.row, step.race, step.tag_conflict) == (Row.STORE_FIRST, 0, 1)
+    assert (step.row, step.race, step.tag_conflict) == (TableRow.STORE_FIRST, 0, 1)
     assert step.before == first.after
 
 
@@ -132,7 +132,7 @@ def test_entry_of_a_word_is_where_the_region_says(granularity, ratio):
         word = rng.randrange(0x3000 // 4, 0x6000 // 4)
         bank.clear()
         step = bank.step(access(word=word))
-        assert (step.row == Row.UNMONITORED) == (not region.contains(4 * word))
+        assert (step.row == TableRow.UNMONITORED) == (not region.contains(4 * word))
         if region.contains(4 * word):
             index, tag = region.locate(params, 4 * word)
             assert list(bank.entries) == [index]

@@ -3,7 +3,7 @@
 import pytest
 
 from racetrap.golden_model.events import Scope
-from racetrap.golden_model.scord.packets import Preliminary, Row
+from racetrap.golden_model.scord.packets import Preliminary, TableRow
 
 BLOCK, DEVICE = Scope.BLOCK, Scope.DEVICE
 
@@ -120,7 +120,7 @@ def test_barrier_orders_its_block(gpu):
     gpu.store(0)
     gpu.barrier(0)
     (step,) = gpu.load(0, warp=1)
-    assert (step.row, step.preliminary) == (Row.LOAD_FIRST, Preliminary.BARRIER)
+    assert (step.row, step.preliminary) == (TableRow.LOAD_FIRST, Preliminary.BARRIER)
     assert gpu.races == []
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from racetrap.golden_model.events import Event, EventKind, Lane
 from racetrap.golden_model.scord.interleaver import bank_of
-from racetrap.golden_model.scord.packets import Row
+from racetrap.golden_model.scord.packets import TableRow
 from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.sim.cosim.scord.knobs import KNOBS
@@ -36,7 +36,7 @@ def test_launch_forgets_accesses_but_not_races(launch):
     scord.run(store(1))
     launch(scord)
     (step,) = scord.run(store(2))
-    assert step.row == Row.STORE_FIRST
+    assert step.row == TableRow.STORE_FIRST
     assert len(scord.races) == 1
     assert scord.counters["accesses"] == 3
 
@@ -44,7 +44,7 @@ def test_launch_forgets_accesses_but_not_races(launch):
 def test_fence_reaches_every_bank():
     scord = Scord(ScordParams(banks=4), REGION)
     steps = scord.run(Event(EventKind.FENCE, sm=1, warp=2))
-    assert [step.row for step in steps] == [Row.FENCE] * 4
+    assert [step.row for step in steps] == [TableRow.FENCE] * 4
     assert scord.counters["fences"] == 4
 
 
@@ -67,7 +67,7 @@ def test_banks_change_nothing(banks, granularity):
         scord = Scord(params, REGION)
         steps = []
         for event in random_events(params, REGION, KNOBS["mixed"], 7, 500):
-            steps += [step for step in scord.run(event) if step.row != Row.FENCE]
+            steps += [step for step in scord.run(event) if step.row != TableRow.FENCE]
         entries = {}
         for bank in scord.banks:
             entries |= bank.entries

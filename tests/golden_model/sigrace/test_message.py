@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from racetrap.golden_model.sigrace.address_set import AddressSet
 from racetrap.golden_model.sigrace.bit_stream import BitWriter
-from racetrap.golden_model.sigrace.block import Block
+from racetrap.golden_model.sigrace.block import FinishedBlock
 from racetrap.golden_model.sigrace.compressor import encode, message_bytes
 from racetrap.golden_model.sigrace.decompressor import decode
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
@@ -48,7 +48,7 @@ def _blocks(draw, params):
         return collected if params.form is Form.SETS else collected.signature(params)
 
     counters = st.integers(0, params.max_counter)
-    return Block(
+    return FinishedBlock(
         core=draw(st.integers(0, 255)),
         context=draw(st.integers(0, 15)),
         thread=draw(st.integers(0, 255)),
@@ -102,7 +102,7 @@ def test_changed_messages_never_crash(name, data):
 def _block(params, read=None, write=None):
     empty = AddressSet() if params.form is Form.SETS else 0
     read, write = (empty if each is None else each for each in (read, write))
-    return Block(1, 0, 2, 5, 1, (0,) * params.threads, read, write)
+    return FinishedBlock(1, 0, 2, 5, 1, (0,) * params.threads, read, write)
 
 
 @pytest.mark.parametrize("params", [SMALL, _HASHED])

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from racetrap.golden_model.sigrace.block import Block
+from racetrap.golden_model.sigrace.block import FinishedBlock
 from racetrap.golden_model.sigrace.compressor import encode
 from racetrap.golden_model.sigrace.conflict_log import Reason
 from racetrap.golden_model.sigrace.packets import (
@@ -217,7 +217,7 @@ def test_messages_are_ignored_while_disabled():
 def test_messages_as_flits():
     rdm = Rdm(_PARAMS)
     rdm.map(2, 0, 1)
-    block = Block(2, 0, 1, 0, Cause.SYNC, (1, 2, 3), _X, _Y)
+    block = FinishedBlock(2, 0, 1, 0, Cause.SYNC, (1, 2, 3), _X, _Y)
     (step,) = rdm.message(encode(_PARAMS, block), 2)
     assert (step.kind, step.core, step.thread, step.cause) == (RdmStepKind.PUSH, 2, 1, Cause.SYNC)
     (entry,) = rdm.queues[1].entries

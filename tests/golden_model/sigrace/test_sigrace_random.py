@@ -9,7 +9,7 @@ import pytest
 
 from racetrap.golden_model.happens_before.happens_before import HappensBefore
 from racetrap.golden_model.sigrace.environment import Environment
-from racetrap.golden_model.sigrace.missed import Outcome, outcomes
+from racetrap.golden_model.sigrace.missed import RaceOutcome, race_outcomes
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace.threads.events import ThreadEventKind, epoch_steps
@@ -122,17 +122,17 @@ def test_every_miss_has_its_reason(seed):
         for unbounded in (False, True)
     )
     exact = HappensBefore().run(trace)
-    reasons = outcomes(exact, found, ideal)
+    reasons = race_outcomes(exact, found, ideal)
     assert list(reasons) == exact.races
     seen = set(reasons.values())
-    assert {race for race, reason in reasons.items() if reason == Outcome.REPORTED} == set(
+    assert {race for race, reason in reasons.items() if reason == RaceOutcome.REPORTED} == set(
         found.races
     )
-    assert {race for race, reason in reasons.items() if reason == Outcome.ATOMIC} == set(
+    assert {race for race, reason in reasons.items() if reason == RaceOutcome.ATOMIC} == set(
         exact.involves_atomic
     )
-    assert interval == 100 or Outcome.CHECKPOINT not in seen
+    assert interval == 100 or RaceOutcome.CHECKPOINT not in seen
     if found.statistics.conflicts_dropped:
-        assert Outcome.OVERFLOW not in seen
+        assert RaceOutcome.OVERFLOW not in seen
     else:
-        assert not seen & {Outcome.LOG_FULL, Outcome.OVERFLOW_OR_LOG_FULL}
+        assert not seen & {RaceOutcome.LOG_FULL, RaceOutcome.OVERFLOW_OR_LOG_FULL}

@@ -13,7 +13,7 @@ from racetrap.golden_model.layout import Layout
 from racetrap.golden_model.scord.bloom_filter import filter_of_key
 from racetrap.golden_model.scord.detection_logic_packed import PackedDetectionLogic
 from racetrap.golden_model.scord.metadata import pack_entry
-from racetrap.golden_model.scord.packets import ROWS_KEEPING_OWNER, Packet, PacketKind, Row
+from racetrap.golden_model.scord.packets import ROWS_KEEPING_OWNER, Packet, PacketKind, TableRow
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.access_relation import AccessRelation, identify
 from racetrap.rtl.scord.detection_logic import DetectionLogic
@@ -137,7 +137,7 @@ def every_combination():
 
 def test_every_combination_of_conditions():
     rows = check(TINY, list(every_combination()))
-    assert rows == set(Row) - {Row.NONE, Row.FENCE, Row.UNMONITORED}
+    assert rows == set(TableRow) - {TableRow.NONE, TableRow.FENCE, TableRow.UNMONITORED}
 
 
 def random_cases(params, rng, count):

@@ -6,7 +6,7 @@ import pytest
 
 from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.golden_model.events import Scope
-from racetrap.golden_model.scord.packets import PacketKind, Row
+from racetrap.golden_model.scord.packets import PacketKind, TableRow
 from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.rtl.scord.detector_bank import DetectorBank
 from tests.support.scord.bank_bench import BankBench
@@ -47,7 +47,7 @@ def test_packets_with_gaps_and_slow_reports():
     region = a_region(TINY)
     bench = BankBench(TINY, region, knobs=MEMORIES["reordering"], put=0.4, report_ready=0.5)
     steps = bench.run(random_packets(TINY, region, rng, 500, fences=0.4))
-    assert {step.row for step in steps} == set(Row) - {Row.NONE}
+    assert {step.row for step in steps} == set(TableRow) - {TableRow.NONE}
 
 
 GEOMETRIES = [
@@ -104,7 +104,7 @@ def test_first_and_last_word(size_log2):
         assert region.entries(params) == 1 << 11
     steps = bench.run([access(STORE, word) for word in words])
     rows = [step.row for step in steps]
-    assert [row == Row.UNMONITORED for row in rows] == [
+    assert [row == TableRow.UNMONITORED for row in rows] == [
         not region.contains(word * 4) for word in words
     ]
 
@@ -175,7 +175,7 @@ def test_fences_touch_no_entry():
     packets = [access(STORE, 0), fence(), fence(1, 1, Scope.BLOCK), access(LOAD, 0, 1), fence()] * 4
     bench = BankBench(TINY, region)
     steps = bench.run(packets)
-    assert [step.row == Row.FENCE for step in steps] == [False, True, True, False, True] * 4
+    assert [step.row == TableRow.FENCE for step in steps] == [False, True, True, False, True] * 4
 
 
 def test_entry_after_a_read_error_is_written():

@@ -8,7 +8,7 @@ from amaranth.hdl import Value
 
 from racetrap.golden_model.scord.detector_bank import DetectorBank as GoldenBank
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
-from racetrap.golden_model.scord.packets import RaceKind, Row
+from racetrap.golden_model.scord.packets import RaceKind, TableRow
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.rtl.scord.counters import PULSES
 from racetrap.rtl.scord.detector_bank import DetectorBank
@@ -197,6 +197,7 @@ class BankBench:
         """Accesses that left their entry as it was, so that nothing was written for them."""
         steps = [self.params.step_layout.unpack(step) for _, step in self.traced]
         return sum(
-            step["before"] == step["after"] and step["row"] not in (Row.FENCE, Row.UNMONITORED)
+            step["before"] == step["after"]
+            and step["row"] not in (TableRow.FENCE, TableRow.UNMONITORED)
             for step in steps
         )

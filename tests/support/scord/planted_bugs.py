@@ -77,8 +77,8 @@ PLANTED_BUGS: dict[str, PlantedBug] = {
     ),
     "logic-lock-sets-not-met": _bug(
         "scord/detection_logic.py",
-        "rows[Row.STORE_LOCKED] | rows[Row.LOAD_LOCKED] & relation.last_locked",
-        "rows[Row.LOAD_LOCKED] & relation.last_locked",
+        "rows[TableRow.STORE_LOCKED] | rows[TableRow.LOAD_LOCKED] & relation.last_locked",
+        "rows[TableRow.LOAD_LOCKED] & relation.last_locked",
     ),
     "relation-barriers-not-compared": _bug(
         "scord/access_relation.py", "access.barrier_id == last.barrier_id", "1"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from racetrap.golden_model.sigrace.address_set import AddressSet
-from racetrap.golden_model.sigrace.block import Block
+from racetrap.golden_model.sigrace.block import FinishedBlock
 from racetrap.golden_model.sigrace.packets import Cause
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
 from racetrap.golden_model.sigrace.signature import signature_hash
@@ -58,13 +58,13 @@ def _random_signature(params: SigraceParams, rng: random.Random) -> int:
     return AddressSet(sum(1 << value for value in {*lsb_values}), usb_values).signature(params)
 
 
-def random_block(params: SigraceParams, rng: random.Random) -> Block:
+def random_block(params: SigraceParams, rng: random.Random) -> FinishedBlock:
     """A block that is not empty, with header fields of all values."""
     make = _random_signature if params.form is Form.HASHED else _random_set
     sets = (make(params, rng), make(params, rng))
     if sets in ((0, 0), (AddressSet(), AddressSet())):
         return random_block(params, rng)
-    return Block(
+    return FinishedBlock(
         rng.randrange(params.cores),
         rng.randrange(params.contexts),
         rng.randrange(params.threads),
@@ -97,7 +97,7 @@ def pack_set(params: SigraceParams, addresses: AddressSet | int, rng: random.Ran
     )
 
 
-def pack_block(params: SigraceParams, block: Block, rng: random.Random) -> int:
+def pack_block(params: SigraceParams, block: FinishedBlock, rng: random.Random) -> int:
     """Bits of ``block_layout``."""
     header = {name: getattr(block, name) for name in ("core", "context", "thread", "sequence")}
     header |= {"cause": block.cause, "is_hashed": int(params.form is Form.HASHED)}

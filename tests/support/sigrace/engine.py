@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from racetrap.evaluation.sigrace.blocks import Blocks
 from racetrap.evaluation.sigrace.execution import Execution
-from racetrap.golden_model.sigrace.block import Block
+from racetrap.golden_model.sigrace.block import FinishedBlock
 from racetrap.golden_model.sigrace.core_unit import CoreUnit
 from racetrap.golden_model.sigrace.environment import CoreCommand, Environment
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp
@@ -59,13 +59,13 @@ def engine_case(seed: int) -> EngineCase:
     return EngineCase(trace, params, (700, 3000, 1_000_000)[seed // 2 % 3])
 
 
-def golden_blocks(case: EngineCase, execution: Execution) -> list[tuple[int, Block]]:
+def golden_blocks(case: EngineCase, execution: Execution) -> list[tuple[int, FinishedBlock]]:
     """Blocks of the golden core units, each with the number of the event under way.
 
     At a checkpoint, and at the end, all units end their blocks one after the other.
     """
     units: dict[tuple[int, int], CoreUnit] = {}
-    sent: list[tuple[int, Block]] = []
+    sent: list[tuple[int, FinishedBlock]] = []
 
     def interrupt(number: int) -> None:
         for _, unit in sorted(units.items()):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from racetrap.golden_model.sigrace.address_set import AddressSet
-from racetrap.golden_model.sigrace.block import Block
+from racetrap.golden_model.sigrace.block import FinishedBlock
 from racetrap.golden_model.sigrace.compressor import encode
 from racetrap.golden_model.sigrace.packets import Cause, Summary
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
@@ -35,7 +35,7 @@ def random_set(params: SigraceParams, rng: Random, addresses: int | None = None)
     return chosen if params.form is Form.SETS else chosen.signature(params)
 
 
-def random_block(params: SigraceParams, rng: Random, **fields) -> Block:
+def random_block(params: SigraceParams, rng: Random, **fields) -> FinishedBlock:
     """A block of any thread, with the given fields."""
     values = {
         "core": rng.randrange(params.cores),
@@ -46,7 +46,7 @@ def random_block(params: SigraceParams, rng: Random, **fields) -> Block:
         "timestamp": tuple(rng.randint(0, params.max_counter) for _ in range(params.threads)),
     }
     sets = {name: random_set(params, rng) for name in ("read", "write") if name not in fields}
-    return Block(**values | sets | fields)
+    return FinishedBlock(**values | sets | fields)
 
 
 def broken_message(rng: Random, flits: tuple[int, ...]) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from racetrap.evaluation.sigrace.figures import Figures, make_figures
 from racetrap.evaluation.sigrace.hardware import HardwareRun
 from racetrap.evaluation.sigrace.races import Existing, Injected, RaceCount
 from racetrap.evaluation.sigrace.runs import ProgramResult
-from racetrap.golden_model.sigrace.missed import Outcome
+from racetrap.golden_model.sigrace.missed import RaceOutcome
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.result import FirstRace, SigraceStatistics
 from racetrap.sim.cpu.verdicts import Verdict
@@ -26,7 +26,11 @@ EXISTING = Existing(
     reenact=RaceCount(1, 7),
     false_sharing=3,
     unreal=0,
-    outcomes={str(Outcome.REPORTED): 20, str(Outcome.ATOMIC): 2, str(Outcome.OVERFLOW): 8},
+    outcomes={
+        str(RaceOutcome.REPORTED): 20,
+        str(RaceOutcome.ATOMIC): 2,
+        str(RaceOutcome.OVERFLOW): 8,
+    },
     false_positives=4,
     conflicts=50,
     statistics=SigraceStatistics(
@@ -42,7 +46,7 @@ INJECTED = Injected(
     sigrace=RaceCount(2, 5),
     reenact=RaceCount(1, 1),
     unreal=0,
-    outcomes={str(Outcome.REPORTED): 5, str(Outcome.LOG_FULL): 4},
+    outcomes={str(RaceOutcome.REPORTED): 5, str(RaceOutcome.LOG_FULL): 4},
     first_race=FirstRace(300, 30, 0),
 )
 VERDICT = Verdict("fft", ("8",), 100, True, frozenset({("a", "b")}), frozenset({("a", "b")}))

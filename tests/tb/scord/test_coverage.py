@@ -7,8 +7,8 @@ from racetrap.golden_model.scord.packets import (
     LockState,
     Packet,
     PacketKind,
-    Row,
     Step,
+    TableRow,
     Transaction,
     TransactionKind,
 )
@@ -25,7 +25,7 @@ _KNOBS = ["mixed", "contended", "locks", "atomics", "tags", "wraps", "locks"]
 _WEAK = {"knobs": "contended", "changes": {"weak": 0.5, "atomics": 0.3}, "instructions": 1500}
 
 
-def _step(kind=PacketKind.LOAD, word=0, row=Row.LOAD_FIRST, **fields):
+def _step(kind=PacketKind.LOAD, word=0, row=TableRow.LOAD_FIRST, **fields):
     packet = Packet(kind, 0, 0, fields.pop("block", 0), 0, 0, 0, 0, word)
     values = dict.fromkeys(Step._fields, 0) | {"packet": packet, "row": row} | fields
     return Step(**values)
@@ -40,7 +40,7 @@ def coverage():
 
 def test_rows_are_counted_by_kind(coverage):
     coverage.step(0, _step())
-    coverage.step(0, _step(PacketKind.ATOMIC, row=Row.STORE_BOTH_ATOMIC))
+    coverage.step(0, _step(PacketKind.ATOMIC, row=TableRow.STORE_BOTH_ATOMIC))
     assert coverage.counts["row.load_first.load"] == 1
     assert coverage.counts["row.store_both_atomic.atomic"] == 1
     assert coverage.counts["row.store_both_atomic.store"] == 0
@@ -57,16 +57,16 @@ def test_distance_counts_steps_of_one_bank_between_accesses_to_one_entry(coverag
 
 def test_race_scope_is_that_of_the_owner(coverage):
     other = _PARAMS.entry_layout.pack(dict.fromkeys(_PARAMS.entry_layout.fields, 0) | {"block": 5})
-    coverage.step(0, _step(row=Row.LOAD_NO_COMMON_LOCK, race=5, before=other))
-    coverage.step(0, _step(row=Row.LOAD_NO_COMMON_LOCK, race=5, before=other, block=5))
+    coverage.step(0, _step(row=TableRow.LOAD_NO_COMMON_LOCK, race=5, before=other))
+    coverage.step(0, _step(row=TableRow.LOAD_NO_COMMON_LOCK, race=5, before=other, block=5))
     assert coverage.counts["race.missing_lock.load.device"] == 1
     assert coverage.counts["race.missing_lock.load.block"] == 1
 
 
 def test_fence_counters_that_come_round_are_seen(coverage):
-    coverage.step(0, _step(PacketKind.FENCE, row=Row.FENCE, own_blk_fence_id=63))
+    coverage.step(0, _step(PacketKind.FENCE, row=TableRow.FENCE, own_blk_fence_id=63))
     assert coverage.counts["wrap.fence_id.block"] == 0
-    coverage.step(0, _step(PacketKind.FENCE, row=Row.FENCE, own_dev_fence_id=63))
+    coverage.step(0, _step(PacketKind.FENCE, row=TableRow.FENCE, own_dev_fence_id=63))
     assert coverage.counts["wrap.fence_id.block"] == 1
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from racetrap.golden_model.scord.packets import Row, Transaction, TransactionKind
+from racetrap.golden_model.scord.packets import TableRow, Transaction, TransactionKind
 from racetrap.golden_model.scord.params import Region
 from racetrap.sim.cosim.fast.simulation import SimulationError
 from racetrap.sim.cosim.scord.fast_library import Timing
@@ -28,7 +28,7 @@ def test_steps_of_one_store(sim, region):
     sim.launch(region)
     sim.run([[_LINE], []], [3])
     assert [step.packet.word for step in sim.steps(0)] == [2048, 2049, 2051]
-    assert {step.row for step in sim.steps(0)} == {Row.STORE_FIRST}
+    assert {step.row for step in sim.steps(0)} == {TableRow.STORE_FIRST}
     assert sim.stats.steps[0] == 3
     assert sim.counters()["accesses"] == 3
     assert sim.entry(1) == sim.steps(0)[1].after

@@ -8,7 +8,7 @@ import pytest
 from racetrap.golden_model.events import DataRegion, EventKind, Geometry, Scope, TraceHeader
 from racetrap.golden_model.scord.detection_logic import LOAD_TABLE, STORE_TABLE
 from racetrap.golden_model.scord.lock_table import LockTable
-from racetrap.golden_model.scord.packets import LockState, PacketKind, RaceKind, Row
+from racetrap.golden_model.scord.packets import LockState, PacketKind, RaceKind, TableRow
 from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.trace import Trace
@@ -82,10 +82,10 @@ def test_every_row_and_race_is_reached():
     load, store, atomic = PacketKind.LOAD, PacketKind.STORE, PacketKind.ATOMIC
     assert rows == {
         *((rule.row, load) for rule in LOAD_TABLE),
-        *((rule.row, store) for rule in STORE_TABLE if rule.row != Row.STORE_BOTH_ATOMIC),
+        *((rule.row, store) for rule in STORE_TABLE if rule.row != TableRow.STORE_BOTH_ATOMIC),
         *((rule.row, atomic) for rule in STORE_TABLE),
-        *((Row.UNMONITORED, kind) for kind in (load, store, atomic)),
-        (Row.FENCE, PacketKind.FENCE),
+        *((TableRow.UNMONITORED, kind) for kind in (load, store, atomic)),
+        (TableRow.FENCE, PacketKind.FENCE),
     }
     assert races == {
         (RaceKind.MISSING_BLOCK_FENCE, Scope.BLOCK),

@@ -1,6 +1,6 @@
 """Packed steps against the layout's own packing of one record."""
 
-from racetrap.golden_model.scord.packets import Packet, Preliminary, RaceKind, Row, Step
+from racetrap.golden_model.scord.packets import Packet, Preliminary, RaceKind, Step, TableRow
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.sim.cosim.fast.packing import words_of
 from racetrap.sim.cosim.scord.step_packing import pack_steps
@@ -13,7 +13,7 @@ def test_steps_as_the_trace_port_shows_them():
     steps = [
         Step(
             packet,
-            Row.STORE_LOCKED,
+            TableRow.STORE_LOCKED,
             Preliminary.BARRIER,
             RaceKind.NOT_STRONG,
             1,
