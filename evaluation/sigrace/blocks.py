@@ -1,4 +1,4 @@
-"""Blocks of a recorded program for any block size, in the order in which the RDM gets them.
+"""Blocks of the NumPy engine: all blocks of a program, in the order of their arrival at the RDM.
 
 Ref: SigRace (ISCA'09) Sections 3.2, 4.1 and 5.3.
 """

@@ -1,4 +1,4 @@
-"""Which of any number of intersections of address sets have an address in common.
+"""Exact sets of the NumPy engine: intersections of blocks by addresses, without hashing.
 
 Ref: SigRace (ISCA'09) Section 5.2.
 """

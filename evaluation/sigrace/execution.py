@@ -1,7 +1,4 @@
-"""What the core units see of a recorded program, for all threads and events at once.
-
-The NumPy engine of the evaluation does what the golden model does with the environment ``fixed``,
-a hundred times faster, so that every configuration can be tried on every program.
+"""Execution of a program for the NumPy engine: what the core units of all threads see.
 
 Ref: SigRace (ISCA'09) Sections 4.2 and 5.1.
 """

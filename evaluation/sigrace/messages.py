@@ -1,4 +1,4 @@
-"""Bytes of the Summary messages of a program, without making the messages.
+"""Message sizes of the NumPy engine: bytes of all Summary messages, without making them.
 
 Ref: SigRace (ISCA'09) Sections 4.1 and 5.5, Fig. 10(b).
 """

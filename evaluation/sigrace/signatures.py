@@ -1,4 +1,4 @@
-"""Signatures of all blocks, and null tests of any number of intersections at once.
+"""Signatures of the NumPy engine: those of all blocks, and null tests of all intersections.
 
 Ref: SigRace (ISCA'09) Sections 4.1 and 5.2, Fig. 6.
 """

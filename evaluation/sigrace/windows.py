@@ -1,4 +1,4 @@
-"""What the RDM compares: the search of every message in every queue, for any queue depth.
+"""Windows of the NumPy engine: the search of every message in every queue, for any depth.
 
 Ref: SigRace (ISCA'09) Sections 3.2 and 5.3, Fig. 8.
 """

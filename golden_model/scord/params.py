@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from racetrap.golden_model.checks import check_parameters
+from racetrap.golden_model.events import DataRegion
 from racetrap.golden_model.layout import Layout, index_bits
 
 __all__ = ["LINE_BYTES", "WORDS_PER_LINE", "WORD_BYTES", "Region", "ScordParams"]
@@ -322,11 +323,7 @@ class Region:
             raise ValueError(
                 f"Region size must be from 2**{low} to 2**{high} bytes, not 2**{self.size_log2}"
             )
-        if self.data_base % (1 << self.size_log2):
-            raise ValueError(
-                f"Region base must be a multiple of its size 2**{self.size_log2}, "
-                f"not {self.data_base:#x}"
-            )
+        DataRegion(self.data_base, self.size_log2)  # refuses a base that is not aligned
         if self.data_base + (1 << self.size_log2) > 1 << params.address_bits:
             raise ValueError(
                 f"Region end must fit in {params.address_bits} address bits, "

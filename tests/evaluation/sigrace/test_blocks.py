@@ -1,4 +1,4 @@
-"""Blocks of the NumPy engine against those of the golden core units."""
+"""Proof that the blocks of the NumPy engine are those of the golden core units."""
 
 from __future__ import annotations
 

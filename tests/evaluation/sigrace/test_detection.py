@@ -1,4 +1,7 @@
-"""The NumPy engine's whole result against the golden SigRace's."""
+"""Proof that the NumPy engine is SigRace: its whole result is the golden model's, counts included.
+
+``test_blocks`` proves the same of the blocks, ``test_figures`` of searches and intersections.
+"""
 
 from __future__ import annotations
 
@@ -52,11 +55,14 @@ def _runs(trace: ThreadTrace, params: SigraceParams, interval: int) -> bool:
     return True
 
 
-@pytest.mark.parametrize("name", ["ocean", "cholesky"])
-def test_recorded_programs(name: str) -> None:
+@pytest.mark.parametrize("unbounded", [False, True])
+@pytest.mark.parametrize("form", ["sets", "hashed"])
+@pytest.mark.parametrize("name", ["ocean", "cholesky", "streamcluster"])
+def test_recorded_programs(name: str, form: str, unbounded: bool) -> None:
     trace = program_trace(name, "tiny", threads=4)
-    params = SigraceParams(cores=4, threads=4)
-    golden = Sigrace(params, checkpoint_interval=30_000).run(trace)
+    params = SigraceParams(cores=4, threads=4, form=form, history_depth=8)
+    golden = Sigrace(params, checkpoint_interval=30_000, unbounded=unbounded).run(trace)
     assert golden.races
+    assert golden.conflicts
     assert golden.statistics.checkpoints
-    assert detect(Execution(trace, 30_000), params) == golden
+    assert detect(Execution(trace, 30_000), params, unbounded) == golden

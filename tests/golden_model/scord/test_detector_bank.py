@@ -140,5 +140,5 @@ def test_entry_of_a_word_is_where_the_region_says(granularity, ratio):
 
 
 def test_unusable_region():
-    with pytest.raises(ValueError, match="Region base must be a multiple of its size"):
+    with pytest.raises(ValueError, match="Region data_base must be a multiple"):
         DetectorBank(ScordParams(), Region(data_base=4, size_log2=12))

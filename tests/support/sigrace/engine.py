@@ -1,4 +1,4 @@
-"""Cases for the NumPy engine of the evaluation, and what the golden model makes of them."""
+"""Cases for the NumPy engine of the evaluation, and the golden model's blocks of them."""
 
 from __future__ import annotations
 
