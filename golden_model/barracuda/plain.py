@@ -10,21 +10,22 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import NamedTuple
 
+from racetrap.golden_model.barracuda.analysis import merge
 from racetrap.golden_model.barracuda.kernel import Kernel, kernels_of
 from racetrap.golden_model.barracuda.operations import Operations, infer_operations
 from racetrap.golden_model.barracuda.race import (
     BarrierDivergence,
-    Party,
     Race,
     RaceClass,
     RaceKind,
     Result,
 )
+from racetrap.golden_model.barracuda.report import party
 from racetrap.golden_model.barracuda.vector_clock import SyncClocks, VectorClocks
 from racetrap.golden_model.events import WARP_SIZE, EventKind, Scope, Space, lanes_of
 from racetrap.golden_model.trace import Trace
 
-__all__ = ["PlainAccess", "PlainAnalysis", "plain_barracuda", "plain_result"]
+__all__ = ["PlainAccess", "PlainAnalysis", "plain_barracuda"]
 
 
 class PlainAccess(NamedTuple):
@@ -49,7 +50,8 @@ class PlainAnalysis:
         self.races: list[Race] = []
         self.divergences: list[BarrierDivergence] = []
 
-    def run(self) -> None:
+    def run(self) -> Result:
+        """Races, every time that they happen, and barrier divergences of the kernel."""
         for row in range(len(self.kernel.events)):
             kind, warp = EventKind(self.kernel.kind[row]), int(self.kernel.warp[row])
             if kind <= EventKind.ATOMIC:
@@ -65,6 +67,7 @@ class PlainAnalysis:
                 self.end_instruction(warp)
             elif EventKind.IF <= kind <= EventKind.EXIT:
                 self.branch(kind, warp, self.kernel.mask(row))
+        return Result(self.races, self.divergences)
 
     def end_instruction(self, warp: int) -> None:
         self.clocks.end_instruction(warp)
@@ -139,31 +142,18 @@ class PlainAnalysis:
             self.report(kind, before, access)
 
     def report(self, kind: RaceKind, before: PlainAccess, access: PlainAccess) -> None:
-        one, other = before.thread // WARP_SIZE, access.thread // WARP_SIZE
-        if one == other:
+        if before.thread // WARP_SIZE == access.thread // WARP_SIZE:
             race_class = RaceClass.DIVERGENCE
         elif self.block(before) == self.block(access):
             race_class = RaceClass.INTRA_BLOCK
         else:
             race_class = RaceClass.INTER_BLOCK
         space = Space(self.kernel.events["space"][access.row])
-        self.races.append(
-            Race(
-                kind, race_class, space, self.address(access),
-                self.party(before), self.party(access), self.kernel.number,
-            )
-        )  # fmt: skip
-
-    def party(self, access: PlainAccess) -> Party:
-        warp, lane = divmod(access.thread, WARP_SIZE)
-        event = self.kernel.events[access.row]
-        return Party(
-            int(self.kernel.grid_block[self.block(access)]),
-            self.kernel.thread(warp, lane),
-            int(event["pc"]),
-            EventKind(event["kind"]),
-            self.kernel.begin + access.row,
-        )
+        first = party(self.kernel, before.row, before.thread % WARP_SIZE)
+        second = party(self.kernel, access.row, access.thread % WARP_SIZE)
+        address, number = self.address(access), self.kernel.number
+        race = Race(kind, race_class, space, address, first, second, number)
+        self.races.append(race)
 
 
 class _PlainBarracuda(PlainAnalysis):
@@ -197,20 +187,8 @@ class _PlainBarracuda(PlainAnalysis):
         return None if ordered else RaceKind.UNORDERED
 
 
-def plain_result(kernels: list[PlainAnalysis]) -> Result:
-    races: dict[object, Race] = {}
-    divergences: dict[int, BarrierDivergence] = {}
-    for kernel in kernels:
-        kernel.run()
-        for race in kernel.races:
-            races.setdefault(race.key, race)
-        for divergence in kernel.divergences:
-            divergences.setdefault(divergence.pc, divergence)
-    return Result(list(races.values()), list(divergences.values()))
-
-
 def plain_barracuda(trace: Trace) -> Result:
     """The paper's analysis of a small trace."""
     kernels = list(kernels_of(trace))
     operations = infer_operations(kernels)
-    return plain_result([_PlainBarracuda(*each) for each in zip(kernels, operations, strict=True)])
+    return merge([_PlainBarracuda(*each).run() for each in zip(kernels, operations, strict=True)])

@@ -1,6 +1,6 @@
 """Plain form of the scope-aware oracle, one thread-level operation after the other.
 
-Slow and simple: what ``ScopedOracle`` must agree with.
+The specification of ``ScopedOracle``, slow and simple; tests prove the two equal.
 
 Ref: ScoRD (ISCA'20) Sections II and III.
 """
@@ -11,9 +11,10 @@ from collections import defaultdict
 
 import numpy as np
 
+from racetrap.golden_model.barracuda.analysis import merge
 from racetrap.golden_model.barracuda.kernel import Kernel, kernels_of
 from racetrap.golden_model.barracuda.operations import neighbours
-from racetrap.golden_model.barracuda.plain import PlainAccess, PlainAnalysis, plain_result
+from racetrap.golden_model.barracuda.plain import PlainAccess, PlainAnalysis
 from racetrap.golden_model.barracuda.race import RaceKind, Result
 from racetrap.golden_model.barracuda.vector_clock import VectorClocks
 from racetrap.golden_model.events import WARP_SIZE, AtomicOp, EventKind, Scope
@@ -117,4 +118,4 @@ class _PlainScoped(PlainAnalysis):
 
 def plain_scoped(trace: Trace) -> Result:
     """The scope-aware analysis of a small trace."""
-    return plain_result([_PlainScoped(kernel) for kernel in kernels_of(trace)])
+    return merge([_PlainScoped(kernel).run() for kernel in kernels_of(trace)])

@@ -9,7 +9,7 @@ from racetrap.golden_model.barracuda.race import Party, Race, RaceClass, RaceKin
 from racetrap.golden_model.barracuda.shadow import Pairs
 from racetrap.golden_model.events import EventKind, Space, lanes_of
 
-__all__ = ["first_races"]
+__all__ = ["first_races", "party"]
 
 _KINDS = tuple(RaceKind)
 _CLASSES = tuple(RaceClass)
@@ -77,11 +77,12 @@ def _meeting(kernel: Kernel, first: int, second: int) -> tuple[int, int, int]:
 def _race(kernel: Kernel, first: int, second: int, kind: RaceKind, race_class: RaceClass) -> Race:
     lane, other, address = _meeting(kernel, first, second)
     space = Space(kernel.events["space"][second])
-    parties = _party(kernel, first, lane), _party(kernel, second, other)
+    parties = party(kernel, first, lane), party(kernel, second, other)
     return Race(kind, race_class, space, address, *parties, kernel.number)
 
 
-def _party(kernel: Kernel, row: int, lane: int) -> Party:
+def party(kernel: Kernel, row: int, lane: int) -> Party:
+    """Access of a lane, as reports have it."""
     return Party(
         int(kernel.grid_block[kernel.block[row]]),
         kernel.thread(int(kernel.warp[row]), lane),

@@ -94,31 +94,16 @@ class RaceReport:
         cls, params: ScordParams, step: Step, bank: int = 0, sequence: int = 0
     ) -> RaceReport:
         """Report of a step that found a race."""
-        packet = step.packet
-        entry = unpack_entry(params, step.before)
-        return cls(
-            address=packet.word * WORD_BYTES,
-            pc=packet.pc,
-            sequence=sequence,
-            block=packet.block,
-            warp=packet.warp,
-            kind=int(packet.kind),
-            owner_block=entry["block"],
-            owner_warp=entry["warp"],
-            race=int(step.race),
-            filter=packet.filter,
-            owner_filter=entry["filter"],
-            scope=packet.scope,
-            strong=packet.strong,
-            device_race=int(packet.block != entry["block"]),
-            owner_strong=entry["strong"],
-            owner_scope=entry["scope"],
-            owner_is_atom=entry["is_atom"],
-            owner_dev_shared=entry["dev_shared"],
-            owner_blk_shared=entry["blk_shared"],
-            owner_modified=entry["modified"],
-            bank=bank,
-        )
+        packet, entry = step.packet, unpack_entry(params, step.before)
+        known = packet._asdict() | {f"owner_{name}": value for name, value in entry.items()}
+        known |= {
+            "address": packet.word * WORD_BYTES,
+            "race": step.race,
+            "device_race": packet.block != entry["block"],
+            "bank": bank,
+            "sequence": sequence,
+        }
+        return cls(**{name: int(known[name]) for name in cls.__slots__})
 
     @classmethod
     def from_record(cls, record: int) -> RaceReport:

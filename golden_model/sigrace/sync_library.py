@@ -11,39 +11,21 @@ from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp
 from racetrap.golden_model.sigrace.params import ADDRESS_BITS, INSTRUCTION_BITS, SigraceParams
 from racetrap.golden_model.sigrace.sync_objects import SyncObjects, Timestamp
 from racetrap.golden_model.sigrace.timestamp import generate_timestamp
-from racetrap.golden_model.trace.threads.events import MemoryOrder, ThreadEvent, ThreadEventKind
+from racetrap.golden_model.trace.threads.events import (
+    ThreadEvent,
+    ThreadEventKind,
+    acquires,
+    releases,
+)
 
 __all__ = ["SyncLibrary"]
 
 _ADDRESS_MASK = (1 << ADDRESS_BITS) - 1
 _MAX_INSTRUCTIONS = (1 << INSTRUCTION_BITS) - 1
 
-_RELEASES = frozenset({
-    ThreadEventKind.RELEASE, ThreadEventKind.BARRIER_ARRIVE, ThreadEventKind.CREATE,
-    ThreadEventKind.END,
-})  # fmt: skip
-_ACQUIRES = frozenset({
-    ThreadEventKind.ACQUIRE, ThreadEventKind.BARRIER_LEAVE, ThreadEventKind.BEGIN,
-    ThreadEventKind.JOIN,
-})  # fmt: skip
 _SYNC_REACHED = CoreEvent(CoreOp.SYNC_REACHED)
 _COLLECT_ON = CoreEvent(CoreOp.COLLECT_ON)
 _COLLECT_OFF = CoreEvent(CoreOp.COLLECT_OFF)
-
-
-def _releases(event: ThreadEvent) -> bool:
-    """Whether what the thread did before becomes known to others by the event."""
-    if event.kind in (ThreadEventKind.ATOMIC_STORE, ThreadEventKind.ATOMIC_UPDATE):
-        return bool(event.value & MemoryOrder.RELEASE)
-    return event.kind in _RELEASES
-
-
-def _acquires(event: ThreadEvent) -> bool:
-    """Whether the thread learns by the event what others did before."""
-    if event.kind in (ThreadEventKind.ATOMIC_LOAD, ThreadEventKind.ATOMIC_UPDATE):
-        return bool(event.value & MemoryOrder.ACQUIRE)
-    # Nobody has created the first thread.
-    return event.kind in _ACQUIRES and (event.kind, event.thread) != (ThreadEventKind.BEGIN, 0)
 
 
 class SyncLibrary:
@@ -102,9 +84,9 @@ class SyncLibrary:
                 event, [_COLLECT_ON if kind == ThreadEventKind.COLLECT_ON else _COLLECT_OFF]
             )
         actions: list[CoreEvent] = []
-        if _releases(event):
+        if releases(kind, event.value):
             actions += self._release(event)
-        if _acquires(event):
+        if acquires(kind, event.value, event.thread):
             actions += self._acquire(event)
         if actions and self._collects[event.thread]:
             actions = [_COLLECT_OFF, *actions, _COLLECT_ON]

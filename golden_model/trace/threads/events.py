@@ -27,7 +27,9 @@ __all__ = [
     "ThreadEvent",
     "ThreadEventKind",
     "ThreadTraceHeader",
+    "acquires",
     "epoch_steps",
+    "releases",
 ]
 
 #: Most bytes of one access; whoever records a longer one splits it.
@@ -170,18 +172,29 @@ class ThreadTraceHeader:
         check_provenance(self.source, self.seed, self.locations)
 
 
-#: Steps of every kind but BEGIN and the atomic accesses.
-_ONE_STEP = frozenset({
-    ThreadEventKind.ACQUIRE, ThreadEventKind.RELEASE,
-    ThreadEventKind.BARRIER_ARRIVE, ThreadEventKind.BARRIER_LEAVE,
-    ThreadEventKind.CREATE, ThreadEventKind.END, ThreadEventKind.JOIN,
+_RELEASES = frozenset({
+    ThreadEventKind.RELEASE, ThreadEventKind.BARRIER_ARRIVE, ThreadEventKind.CREATE,
+    ThreadEventKind.END,
 })  # fmt: skip
-#: Orders that a kind of atomic access can have: a load does not release, a store not acquire.
-_ORDERS = {
-    ThreadEventKind.ATOMIC_LOAD: MemoryOrder.ACQUIRE,
-    ThreadEventKind.ATOMIC_STORE: MemoryOrder.RELEASE,
-    ThreadEventKind.ATOMIC_UPDATE: MemoryOrder.ACQ_REL,
-}
+_ACQUIRES = frozenset({
+    ThreadEventKind.ACQUIRE, ThreadEventKind.BARRIER_LEAVE, ThreadEventKind.BEGIN,
+    ThreadEventKind.JOIN,
+})  # fmt: skip
+
+
+def releases(kind: int, value: int) -> bool:
+    """Whether others can learn by an event what its thread did before."""
+    if kind in (ThreadEventKind.ATOMIC_STORE, ThreadEventKind.ATOMIC_UPDATE):
+        return bool(value & MemoryOrder.RELEASE)
+    return kind in _RELEASES
+
+
+def acquires(kind: int, value: int, thread: int) -> bool:
+    """Whether the thread of an event can learn by it what others did before."""
+    if kind in (ThreadEventKind.ATOMIC_LOAD, ThreadEventKind.ATOMIC_UPDATE):
+        return bool(value & MemoryOrder.ACQUIRE)
+    # Nobody has created the first thread.
+    return kind in _ACQUIRES and (kind, thread) != (ThreadEventKind.BEGIN, 0)
 
 
 def epoch_steps(kind: int, value: int, thread: int = 1) -> int:
@@ -205,8 +218,4 @@ def epoch_steps(kind: int, value: int, thread: int = 1) -> int:
 
     Ref: SigRace (ISCA'09) Section 4.2.
     """
-    if kind in _ONE_STEP:
-        return 1
-    if kind in _ORDERS:
-        return (value & _ORDERS[ThreadEventKind(kind)]).bit_count()
-    return int(kind == ThreadEventKind.BEGIN and thread != 0)
+    return releases(kind, value) + acquires(kind, value, thread)
