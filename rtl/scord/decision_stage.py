@@ -95,16 +95,16 @@ class DecisionStage(wiring.Component):
         self._relate(m, logic)
         self._count_fences(m, logic)
         is_uninitialised, tag_conflict = Signal(), Signal()
-        same_unit = logic.i_relation.same_unit
+        same_granule = logic.i_relation.same_granule
         m.d.comb += [
             self.o_entry.eq(Mux(self.i.follows, self.o_checked.entry, self.i.entry)),
             is_uninitialised.eq(
                 (self.o_entry.as_value() & UNINITIALISED_ENTRY) == UNINITIALISED_ENTRY
             ),
-            tag_conflict.eq(~self.i.read_error & ~is_uninitialised & ~same_unit),
+            tag_conflict.eq(~self.i.read_error & ~is_uninitialised & ~same_granule),
             logic.i_packet.eq(self.i.located.packet),
             logic.i_entry.eq(self.o_entry),
-            logic.i_uninitialised.eq(self.i.read_error | is_uninitialised | ~same_unit),
+            logic.i_uninitialised.eq(self.i.read_error | is_uninitialised | ~same_granule),
             logic.i_tag.eq(self.i.located.tag),
             logic.i_own.eq(self.i_own),
         ]

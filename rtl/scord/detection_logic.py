@@ -54,7 +54,7 @@ class DetectionLogic(wiring.Component):
     i_tag : ``In(tag_bits)``
         Tag of the accessed address, for the entry left behind.
     i_relation : ``In(access_relation())``
-        How the access stands to the entry's last one; ``same_unit`` is not looked at.
+        How the access stands to the entry's last one; ``same_granule`` is not looked at.
     i_fenced : ``In(fences_since())``
         Fences that the entry's owner has executed since.
     i_own : ``In(fence_counters(params))``

@@ -20,7 +20,7 @@ __all__ = ["Interleaver"]
 class Interleaver(wiring.Component):
     """Crossbar from SMs to banks: an access goes to its bank, a fence to every bank.
 
-    The bank of an access is the low part of its metadata unit's number, whether or not the
+    The bank of an access is the low part of its granule's number, whether or not the
     address is monitored.  Each bank serves the SMs round robin; packets of one SM stay in
     order.  A fence leaves its SM's port when the last bank takes it.  Latency is one cycle,
     throughput one packet a cycle for each bank.  The ready of an SM's port depends on the other

@@ -34,7 +34,7 @@ def entry_address(region: data.View, index):
 
 
 class RegionDecoder(wiring.Component):
-    """Entry index and tag of a word address: its metadata unit MOD and DIV the entries.
+    """Entry index and tag of a word address: its granule MOD and DIV the entries.
 
     Combinational from ``i_word``; the masks of the region follow ``i_region`` one cycle later.
     Base and size make no subtraction or division necessary, since the size is a
@@ -54,7 +54,7 @@ class RegionDecoder(wiring.Component):
     o_monitored : ``Out(1)``
         The address lies in the region; otherwise index and tag mean nothing.
     o_index, o_tag : ``Out(index_bits(params))``, ``Out(tag_bits)``
-        Metadata entry, and which of the units that share it.
+        Metadata entry, and which of the granules that share it.
     o_entries_log2 : ``Out(size_log2's width)``
         Log2 of the number of entries; combinational.
     """
@@ -74,11 +74,11 @@ class RegionDecoder(wiring.Component):
         params = self._params
         m = Module()
         shift = params.granularity_bits - 2
-        unit = Signal(params.address_bits - params.granularity_bits)
+        granule = Signal(params.address_bits - params.granularity_bits)
         entries_log2 = Signal.like(self.o_entries_log2)
         word_mask = Signal(params.word_bits)
         outside = (self.i_word ^ (self.i_region.data_base >> 2)) & ~word_mask
-        # Thermometer codes: the entry index is narrower than a word by unit and tag.
+        # Thermometer codes: the entry index is narrower than a word by granule and tag.
         m.d.sync += [
             word_mask.eq((1 << (self.i_region.size_log2 - 2)[: len(entries_log2)]) - 1),
             entries_log2.eq(self.o_entries_log2),
@@ -88,8 +88,8 @@ class RegionDecoder(wiring.Component):
                 self.i_region.size_log2 - params.granularity_bits - params.tag_bits
             ),
             self.o_monitored.eq(outside == 0),
-            unit.eq(self.i_word >> shift),
-            self.o_index.eq(unit & (word_mask >> shift + params.tag_bits)),
-            self.o_tag.eq(unit >> entries_log2),
+            granule.eq(self.i_word >> shift),
+            self.o_index.eq(granule & (word_mask >> shift + params.tag_bits)),
+            self.o_tag.eq(granule >> entries_log2),
         ]
         return m

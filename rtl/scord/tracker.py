@@ -16,9 +16,9 @@ from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.stream import StreamRegister
 from racetrap.rtl.scord.barrier_ids import BarrierIds
 from racetrap.rtl.scord.filter_encoder import FilterEncoder
+from racetrap.rtl.scord.granule_splitter import GranuleSplitter, item_layout
 from racetrap.rtl.scord.lock_hash import block_mask_of, lock_hash_of
 from racetrap.rtl.scord.lock_table import LockOperation, LockTables
-from racetrap.rtl.scord.unit_splitter import UnitSplitter, item_layout
 
 __all__ = ["Tracker"]
 
@@ -96,7 +96,7 @@ class Tracker(wiring.Component):
         m = Module()
         params = self._params
         # Three pipeline stages: split, look up and update, packet.
-        m.submodules.splitter = splitter = UnitSplitter(params)
+        m.submodules.splitter = splitter = GranuleSplitter(params)
         m.submodules.lookup = lookup = StreamRegister(
             data.StructLayout({"item": item_layout(params), "hash": LOCK_HASH_BITS})
         )
@@ -128,7 +128,7 @@ class Tracker(wiring.Component):
         m.d.comb += self.o_still.eq((waits | sleeps) & ~self.i_clear)
         return m
 
-    def _take_transactions(self, m: Module, splitter: UnitSplitter) -> Signal:
+    def _take_transactions(self, m: Module, splitter: GranuleSplitter) -> Signal:
         """Input side: all but fences go straight in; a fence goes in, and is taken later."""
         transaction, packet = self.i_transaction, self.o_packet
         is_fence = transaction.payload.kind == TransactionKind.FENCE

@@ -1,6 +1,6 @@
 """A large trace for the race oracles, and what it costs to analyse it.
 
-``python tests/support/oracle_volume.py [EVENTS] [THREADS]`` prints rates and memory.
+``python -m tests.support.oracle.volume [EVENTS] [THREADS]`` prints rates and memory.
 """
 
 import sys

@@ -28,7 +28,7 @@ def _bug(file: str, before: str, after: str, bench: str = "random_tests") -> Pla
 PLANTED_BUGS: dict[str, PlantedBug] = {
     # Trackers
     "splitter-lock-of-first-word": _bug(
-        "scord/unit_splitter.py", "lock_mask.bit_select(index, 1)", "lock_mask[0]"
+        "scord/granule_splitter.py", "lock_mask.bit_select(index, 1)", "lock_mask[0]"
     ),
     "tracker-failed-cas-inserts": _bug(
         "scord/tracker.py",
@@ -77,8 +77,8 @@ PLANTED_BUGS: dict[str, PlantedBug] = {
     ),
     "logic-lock-sets-not-met": _bug(
         "scord/detection_logic.py",
-        "rows[TableRow.STORE_LOCKED] | rows[TableRow.LOAD_LOCKED] & relation.last_locked",
-        "rows[TableRow.LOAD_LOCKED] & relation.last_locked",
+        "            rows[TableRow.STORE_LOCKED]\n            | rows[TableRow.LOAD_LOCKED]",
+        "            rows[TableRow.LOAD_LOCKED]",
     ),
     "relation-barriers-not-compared": _bug(
         "scord/access_relation.py", "access.barrier_id == last.barrier_id", "1"
@@ -90,8 +90,8 @@ PLANTED_BUGS: dict[str, PlantedBug] = {
     ),
     "region-tag-too-short": _bug(
         "scord/region.py",
-        "self.o_tag.eq(unit >> entries_log2)",
-        "self.o_tag.eq((unit >> entries_log2) & 1)",
+        "self.o_tag.eq(granule >> entries_log2)",
+        "self.o_tag.eq((granule >> entries_log2) & 1)",
     ),
     "window-never-forwards": _bug(
         "scord/hazard_window.py",

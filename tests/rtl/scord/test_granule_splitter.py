@@ -8,7 +8,7 @@ from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
 from racetrap.golden_model.scord.params import WORDS_PER_LINE, ScordParams
 from racetrap.golden_model.scord.tracker import granule_mask
-from racetrap.rtl.scord.unit_splitter import UnitSplitter, item_layout
+from racetrap.rtl.scord.granule_splitter import GranuleSplitter, item_layout
 from tests.support.rtl.streams import get_all, monitor, put_all, random_idle, simulate
 
 KIND = TransactionKind
@@ -61,7 +61,7 @@ def random_transactions(params, rng, count):
 
 def split(params, transactions, *, seed=None):
     """Items of the transactions, and the cycles in which they left."""
-    dut, left = UnitSplitter(params), []
+    dut, left = GranuleSplitter(params), []
     count = sum(len(words_of(params, transaction)) for transaction in transactions)
     packed = [params.transaction_layout.pack(each._asdict()) for each in transactions]
     pauses = [{"idle": random_idle(f"{seed} {end}")} if seed else {} for end in ("put", "get")]
@@ -105,4 +105,4 @@ def test_one_word_a_cycle_across_transactions():
 
 
 def test_no_path_from_valid_to_ready():
-    assert valid_to_ready_paths(UnitSplitter(ScordParams())) == []
+    assert valid_to_ready_paths(GranuleSplitter(ScordParams())) == []

@@ -13,7 +13,7 @@ from racetrap.golden_model.scord.packets import TransactionKind
 from racetrap.golden_model.scord.params import WORD_BYTES, WORDS_PER_LINE, ScordParams
 from racetrap.rtl.common.layout import struct_layout
 
-__all__ = ["UnitSplitter", "item_layout"]
+__all__ = ["GranuleSplitter", "item_layout"]
 
 
 def item_layout(params: ScordParams) -> data.StructLayout:
@@ -35,10 +35,10 @@ def item_layout(params: ScordParams) -> data.StructLayout:
     })  # fmt: skip
 
 
-class UnitSplitter(wiring.Component):
+class GranuleSplitter(wiring.Component):
     """Hands out the words of a transaction, lowest first.
 
-    For loads and stores the lowest word of each metadata unit stands for the unit; for atomics
+    For loads and stores the lowest word of each granule stands for it; for atomics
     every word counts.  The first word follows one cycle after its transaction; then comes one
     each cycle, also across transactions.  A transaction with an empty mask gives nothing and
     takes no cycle of the output.  ``i.ready`` does not depend on ``i.valid``.
