@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 
 from racetrap.presenters.output import fail, input_errors
-from racetrap.sim.gpu.executor.errors import ExecutionError
+from racetrap.sim.gpu.executor.machine.errors import ExecutionError
 from racetrap.sim.gpu.launch.capture import Capture, capture, read_kernel_file
 from racetrap.sim.gpu.launch.launch_file import read_launch
 

@@ -12,8 +12,8 @@ from racetrap.sim.gpu.executor.device import Device, LaunchStats
 from racetrap.sim.gpu.launch.launch_arguments import ELEMENT_TYPES, BufferArgument
 from racetrap.sim.gpu.launch.launch_file import Launch, check_launch
 from racetrap.sim.gpu.launch.nvrtc import compile_cuda
+from racetrap.sim.gpu.ptx.module import Module
 from racetrap.sim.gpu.ptx.parser import parse_ptx
-from racetrap.sim.gpu.ptx.program import Module
 
 __all__ = ["KERNEL_SUFFIXES", "Capture", "capture", "is_kernel_file", "read_kernel_file"]
 

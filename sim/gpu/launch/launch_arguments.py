@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from racetrap.sim.gpu.ptx.program import TYPE_BYTES, Variable
+from racetrap.sim.gpu.ptx.module import TYPE_BYTES, Variable
 
 __all__ = ["CONTENTS", "ELEMENT_TYPES", "BufferArgument", "ScalarArgument"]
 

@@ -15,11 +15,11 @@ from typing import Any
 from racetrap.golden_model.events import WARP_SIZE, Geometry
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.sim.gpu.executor.device import DEFAULT_STALL_LIMIT
-from racetrap.sim.gpu.executor.schedulers import SCHEDULERS
+from racetrap.sim.gpu.executor.machine.warp_schedulers import WARP_SCHEDULERS
 from racetrap.sim.gpu.launch.launch_argument_reader import read_argument
 from racetrap.sim.gpu.launch.launch_arguments import BufferArgument, ScalarArgument
 from racetrap.sim.gpu.launch.launch_table import LaunchError, Table, is_integer
-from racetrap.sim.gpu.ptx.program import TYPE_BYTES, Function, Module
+from racetrap.sim.gpu.ptx.module import TYPE_BYTES, Function, Module
 
 __all__ = ["Launch", "LaunchError", "check_launch", "find_kernel", "read_launch"]
 
@@ -132,8 +132,8 @@ def _read_top(top: Table, folder: Path) -> Launch:
         geometry=_read_geometry(Table(top.path, geometry_table, "gpu")),
         scheduler=top.take(
             "scheduler",
-            lambda v: isinstance(v, str) and v in SCHEDULERS,
-            f"one of {', '.join(SCHEDULERS)}",
+            lambda v: isinstance(v, str) and v in WARP_SCHEDULERS,
+            f"one of {', '.join(WARP_SCHEDULERS)}",
             "round-robin",
         ),
         seed=top.integer("seed", 0, 2**64 - 1, 1),

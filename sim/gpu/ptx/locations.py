@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from racetrap.sim.gpu.ptx.module import Location
 from racetrap.sim.gpu.ptx.nodes import LocationNode
-from racetrap.sim.gpu.ptx.program import Location
 
 __all__ = ["LocationTracker"]
 

@@ -11,7 +11,7 @@ from typing import Any
 from lark import Token, Transformer, v_args
 
 from racetrap.sim.gpu.ptx import nodes
-from racetrap.sim.gpu.ptx.program import Immediate
+from racetrap.sim.gpu.ptx.module import Immediate
 
 __all__ = ["NodeBuilder"]
 

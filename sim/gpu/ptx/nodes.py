@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from lark import Token
 
-from racetrap.sim.gpu.ptx.program import Immediate
+from racetrap.sim.gpu.ptx.module import Immediate
 
 __all__ = [
     "AddressNode",

@@ -7,16 +7,7 @@ from __future__ import annotations
 
 from lark import Token
 
-from racetrap.sim.gpu.ptx.nodes import (
-    AddressNode,
-    InstructionNode,
-    ListNode,
-    NegatedNode,
-    OperandNode,
-    SymbolNode,
-    VectorNode,
-)
-from racetrap.sim.gpu.ptx.program import (
+from racetrap.sim.gpu.ptx.module import (
     Address,
     CallTarget,
     Immediate,
@@ -26,6 +17,15 @@ from racetrap.sim.gpu.ptx.program import (
     Symbol,
     Target,
     Vector,
+)
+from racetrap.sim.gpu.ptx.nodes import (
+    AddressNode,
+    InstructionNode,
+    ListNode,
+    NegatedNode,
+    OperandNode,
+    SymbolNode,
+    VectorNode,
 )
 from racetrap.sim.gpu.ptx.scopes import Scope
 

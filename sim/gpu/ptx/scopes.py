@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from lark import Token
 
 from racetrap.sim.gpu.ptx.errors import PtxError
-from racetrap.sim.gpu.ptx.program import CallTarget, Immediate, Operand, Register, Special, Symbol
+from racetrap.sim.gpu.ptx.module import CallTarget, Immediate, Operand, Register, Special, Symbol
 
 __all__ = ["Scope"]
 

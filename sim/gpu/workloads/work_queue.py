@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from racetrap.sim.gpu.executor.device import Device
-from racetrap.sim.gpu.ptx.program import Module
+from racetrap.sim.gpu.ptx.module import Module
 
 __all__ = [
     "BLOCK_SCOPE_STEAL",

@@ -33,10 +33,10 @@ def kinds_of_races():
 
 
 @pytest.fixture
-def silent_device():
-    """Makes a device that records nothing."""
+def new_device():
+    """Makes a device."""
 
     def make(scheduler, seed, **options):
-        return Device(GEOMETRY, scheduler=scheduler, seed=seed, record=False, **options)
+        return Device(GEOMETRY, scheduler=scheduler, seed=seed, **options)
 
     return make
