@@ -13,9 +13,9 @@ from pathlib import Path
 
 from racetrap.sim.cpu.program_profile import Profile, profile
 from racetrap.sim.cpu.program_traces import program_trace
-from racetrap.sim.cpu.programs.catalogue import PROGRAMS, SIZES, Program
+from racetrap.sim.cpu.programs.catalogue import PROGRAMS, SIZES, ThreadProgram
 from racetrap.sim.cpu.programs.small_programs import SMALL_PROGRAMS
-from racetrap.sim.cpu.verdicts import Verdict, program_verdict, small_verdicts
+from racetrap.sim.cpu.verdicts import ProgramVerdict, program_verdict, small_verdicts
 
 __all__ = ["programs_page", "write_page"]
 
@@ -88,7 +88,7 @@ different bytes of one 4-byte word is no race of the program, and does not count
 """
 
 
-def _paragraphs(program: Program) -> str:
+def _paragraphs(program: ThreadProgram) -> str:
     """The comment at the top of the source: what, sharing and races."""
     text = program.source.read_text(encoding="utf-8")
     lines = text[: text.index("*/")].removeprefix("/*").splitlines()
@@ -97,7 +97,7 @@ def _paragraphs(program: Program) -> str:
     return "\n\n".join(textwrap.fill(part, 100) for part in parts)
 
 
-def _numbers(profiles: Iterable[tuple[Profile, Verdict]]) -> str:
+def _numbers(profiles: Iterable[tuple[Profile, ProgramVerdict]]) -> str:
     rows = [
         "| threads | events | plain accesses | to shared words | atomic | synchronisations "
         "| instructions | words | static races |",
@@ -112,7 +112,7 @@ def _numbers(profiles: Iterable[tuple[Profile, Verdict]]) -> str:
     return "\n".join(rows)
 
 
-def _chapter(program: Program, verdicts: Mapping[str, Verdict]) -> str:
+def _chapter(program: ThreadProgram, verdicts: Mapping[str, ProgramVerdict]) -> str:
     numbers = [
         (profile(program_trace(program.name, size, threads)), verdicts[size])
         for size, threads in THREADS.items()
@@ -124,7 +124,7 @@ def _chapter(program: Program, verdicts: Mapping[str, Verdict]) -> str:
     )
 
 
-def _differences(verdicts: Iterable[Verdict]) -> str:
+def _differences(verdicts: Iterable[ProgramVerdict]) -> str:
     lines = []
     for verdict in verdicts:
         arguments = " ".join(verdict.arguments)
@@ -150,7 +150,7 @@ def _small_rows() -> str:
     return "\n".join(rows)
 
 
-def _judges(programs: Sequence[Verdict], small: Sequence[Verdict]) -> str:
+def _judges(programs: Sequence[ProgramVerdict], small: Sequence[ProgramVerdict]) -> str:
     verdicts = [*programs, *small]
     racy = sum(verdict.expected for verdict in small)
     return _JUDGES.format(

@@ -24,10 +24,10 @@ from racetrap.sim.cpu.thread_sanitizer import (
     sanitize,
 )
 
-__all__ = ["Verdict", "program_verdict", "race_lines", "small_verdicts"]
+__all__ = ["ProgramVerdict", "program_verdict", "race_lines", "small_verdicts"]
 
 
-class Verdict(NamedTuple):
+class ProgramVerdict(NamedTuple):
     """What both detectors found in a program.
 
     Parameters
@@ -98,7 +98,7 @@ def race_lines(trace: ThreadTrace) -> frozenset[LinePair]:
     return frozenset(line_pair(*pair) for pair in places)
 
 
-def small_verdicts(runs: int = 3) -> list[Verdict]:
+def small_verdicts(runs: int = 3) -> list[ProgramVerdict]:
     """Verdicts on all small programs.
 
     Parameters
@@ -119,11 +119,15 @@ def small_verdicts(runs: int = 3) -> list[Verdict]:
                 trace = record([source], [name])
                 found = program.races([name], runs)
                 exact = race_lines(trace)
-                verdicts.append(Verdict(name, (name,), len(trace.events), is_racy, exact, found))
+                verdicts.append(
+                    ProgramVerdict(name, (name,), len(trace.events), is_racy, exact, found)
+                )
     return verdicts
 
 
-def program_verdict(name: str, size: str = "tiny", threads: int = 4, runs: int = 3) -> Verdict:
+def program_verdict(
+    name: str, size: str = "tiny", threads: int = 4, runs: int = 3
+) -> ProgramVerdict:
     """Verdict on a program of the catalogue.
 
     Parameters
@@ -145,4 +149,4 @@ def program_verdict(name: str, size: str = "tiny", threads: int = 4, runs: int =
     arguments = program.command_line(size, threads)
     found = sanitize([program.source], arguments, runs)
     expected = bool(program.benign_races)
-    return Verdict(name, arguments, len(trace.events), expected, race_lines(trace), found)
+    return ProgramVerdict(name, arguments, len(trace.events), expected, race_lines(trace), found)

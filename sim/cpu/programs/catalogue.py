@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-__all__ = ["PROGRAMS", "SIZES", "Program"]
+__all__ = ["PROGRAMS", "SIZES", "ThreadProgram"]
 
 #: Names of the sizes: about 50 thousand events with 4 threads, and half a million with 8.
 SIZES = ("tiny", "small")
@@ -20,7 +20,7 @@ _MARK = "benign race"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Program:
+class ThreadProgram:
     """A program that the recorder compiles and runs.
 
     Parameters
@@ -89,39 +89,39 @@ def _sizes(tiny: int, small: int) -> Mapping[str, tuple[str, ...]]:
 
 
 _ALL = (
-    Program(
+    ThreadProgram(
         name="fft",
         title="Six-step fast Fourier transform",
         kind="regular",
         arguments=_sizes(5, 6),
     ),
-    Program(
+    ThreadProgram(
         name="lu",
         title="Blocked LU factorisation",
         kind="regular",
         arguments=_sizes(32, 80),
     ),
-    Program(
+    ThreadProgram(
         name="cholesky",
         title="Sparse Cholesky factorisation from a task queue",
         kind="irregular",
         arguments=_sizes(2, 4),
         benign_races=("number of columns taken, looked at before the queue's lock is taken",),
     ),
-    Program(
+    ThreadProgram(
         name="ocean",
         title="Red-black Gauss-Seidel on a grid",
         kind="regular",
         arguments=_sizes(20, 64),
         benign_races=("largest change of a sweep, looked at before its lock is taken",),
     ),
-    Program(
+    ThreadProgram(
         name="radix",
         title="Radix sort",
         kind="irregular",
         arguments=_sizes(1500, 16000),
     ),
-    Program(
+    ThreadProgram(
         name="barnes",
         title="Gravity by a tree of quadrants",
         kind="irregular",
@@ -131,13 +131,13 @@ _ALL = (
             "place of a cell found through such a link; it was filled before it was linked",
         ),
     ),
-    Program(
+    ThreadProgram(
         name="water",
         title="Forces between all pairs of molecules",
         kind="regular",
         arguments=_sizes(48, 160),
     ),
-    Program(
+    ThreadProgram(
         name="raytrace",
         title="Ray tracing with queues of tiles that threads steal from",
         kind="irregular",
@@ -147,32 +147,32 @@ _ALL = (
             "count of rays, a statistic that may lose some",
         ),
     ),
-    Program(
+    ThreadProgram(
         name="streamcluster",
         title="Clustering of a stream of points",
         kind="regular",
         arguments=_sizes(80, 600),
         benign_races=("marks of centres in use, which all threads only set to 1",),
     ),
-    Program(
+    ThreadProgram(
         name="blackscholes",
         title="Prices of options",
         kind="regular",
         arguments=_sizes(800, 10000),
     ),
-    Program(
+    ThreadProgram(
         name="dedup",
         title="Pipeline that stores distinct chunks once",
         kind="irregular",
         arguments=_sizes(4000, 40000),
     ),
-    Program(
+    ThreadProgram(
         name="kvstore",
         title="Store of keys and values with every class of synchronisation",
         kind="irregular",
         arguments=_sizes(4000, 30000),
     ),
-    Program(
+    ThreadProgram(
         name="fluid",
         title="Particles of a fluid in a grid of cells, in C++",
         kind="regular",
@@ -182,4 +182,6 @@ _ALL = (
 )
 
 #: In the order of the paper's Table 7, as far as a program is there.
-PROGRAMS: Mapping[str, Program] = MappingProxyType({program.name: program for program in _ALL})
+PROGRAMS: Mapping[str, ThreadProgram] = MappingProxyType(
+    {program.name: program for program in _ALL}
+)

@@ -11,7 +11,7 @@ import numpy as np
 from racetrap.golden_model.events import WARP_SIZE
 from racetrap.sim.gpu.executor.device import Device
 
-__all__ = ["Outcome", "ResultError", "Switch", "Workload", "check_resident"]
+__all__ = ["ResultError", "Switch", "Workload", "WorkloadResult", "check_resident"]
 
 
 class ResultError(RuntimeError):
@@ -38,7 +38,7 @@ class Switch:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class WorkloadResult:
     """Result of a run and what it should be, as arrays of one shape."""
 
     found: np.ndarray
@@ -70,7 +70,7 @@ class Workload:
     title: str
     switches: tuple[Switch, ...]
     parameters: Mapping[str, Any]
-    play: Callable[[Device, Any, np.random.Generator, int], Outcome]
+    play: Callable[[Device, Any, np.random.Generator, int], WorkloadResult]
 
     @property
     def sizes(self) -> tuple[str, ...]:

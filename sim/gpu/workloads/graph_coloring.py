@@ -11,7 +11,7 @@ import numpy as np
 
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.launch.kernel_files import load_kernels
-from racetrap.sim.gpu.workloads.base import Outcome, Switch, Workload
+from racetrap.sim.gpu.workloads.base import Switch, Workload, WorkloadResult
 from racetrap.sim.gpu.workloads.rmat import rmat_edges
 from racetrap.sim.gpu.workloads.work_queue import (
     BLOCK_SCOPE_TAKE,
@@ -71,7 +71,9 @@ class _Graph:
         self._queues.launch(self._kernels, kernel, items, arguments, self._switches[kernel])
 
 
-def _play(device: Device, size: _Size, random: np.random.Generator, switches: int) -> Outcome:
+def _play(
+    device: Device, size: _Size, random: np.random.Generator, switches: int
+) -> WorkloadResult:
     edges = rmat_edges(size.vertices, size.edges, random)
     graph = _Graph(device, size, edges, switches)
     for _ in range(_MOST_ROUNDS):
@@ -81,7 +83,7 @@ def _play(device: Device, size: _Size, random: np.random.Generator, switches: in
     sets = device.read(graph.sets, np.int32, size.vertices)
     clash = (colors[edges[:, 0]] == colors[edges[:, 1]]) & (sets[edges[:, 0]] == sets[edges[:, 1]])
     faults = np.concatenate([colors == 0, clash])
-    return Outcome(faults, np.zeros_like(faults))
+    return WorkloadResult(faults, np.zeros_like(faults))
 
 
 GRAPH_COLORING = Workload(

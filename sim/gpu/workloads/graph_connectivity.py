@@ -11,7 +11,7 @@ import numpy as np
 
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.launch.kernel_files import load_kernels
-from racetrap.sim.gpu.workloads.base import Outcome, Switch, Workload
+from racetrap.sim.gpu.workloads.base import Switch, Workload, WorkloadResult
 from racetrap.sim.gpu.workloads.rmat import rmat_edges
 from racetrap.sim.gpu.workloads.work_queue import (
     BLOCK_SCOPE_STEAL,
@@ -56,7 +56,9 @@ def smallest_of_component(vertices: int, edges: np.ndarray) -> np.ndarray:
         labels = new
 
 
-def _play(device: Device, size: _Size, random: np.random.Generator, switches: int) -> Outcome:
+def _play(
+    device: Device, size: _Size, random: np.random.Generator, switches: int
+) -> WorkloadResult:
     kernels = load_kernels(__package__, "graph_connectivity")
     queues = WorkQueues(device, size.blocks, size.threads)
     edges = rmat_edges(size.vertices, size.edges, random)
@@ -70,7 +72,7 @@ def _play(device: Device, size: _Size, random: np.random.Generator, switches: in
     queues.launch(kernels, "link", size.edges, arguments, kernel_switches["link"])
     queues.launch(kernels, "compress", size.vertices, [parents], kernel_switches["compress"])
     found = device.read(parents, np.int32, size.vertices)
-    return Outcome(found, smallest_of_component(size.vertices, edges))
+    return WorkloadResult(found, smallest_of_component(size.vertices, edges))
 
 
 GRAPH_CONNECTIVITY = Workload(

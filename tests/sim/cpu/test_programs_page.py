@@ -12,7 +12,7 @@ from racetrap.sim.cpu import programs_page
 from racetrap.sim.cpu.program_profile import Profile, profile
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
 from racetrap.sim.cpu.programs.small_programs import SMALL_PROGRAMS
-from racetrap.sim.cpu.verdicts import Verdict
+from racetrap.sim.cpu.verdicts import ProgramVerdict
 from tests.support import REPOSITORY
 
 _KIND = ThreadEventKind
@@ -50,7 +50,7 @@ def test_page_tells_every_difference(monkeypatch):
     pair, other = ("a.c:1", "a.c:2"), ("a.c:3", "a.c:4")
 
     def fake(name, size, threads):
-        return Verdict(name, (size,), 9, True, frozenset([pair]), frozenset([pair]))
+        return ProgramVerdict(name, (size,), 9, True, frozenset([pair]), frozenset([pair]))
 
     monkeypatch.setattr(programs_page, "program_verdict", fake)
     monkeypatch.setattr(programs_page, "program_trace", lambda name, size, threads: threads)
@@ -59,7 +59,7 @@ def test_page_tells_every_difference(monkeypatch):
     )
     monkeypatch.setattr(
         programs_page, "small_verdicts",
-        lambda: [Verdict("one", ("one",), 9, False, frozenset([pair]), frozenset([other]))],
+        lambda: [ProgramVerdict("one", ("one",), 9, False, frozenset([pair]), frozenset([other]))],
     )  # fmt: skip
     page = programs_page.programs_page()
     judged = 2 * len(PROGRAMS) + 1

@@ -4,7 +4,7 @@ import pytest
 
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
 from racetrap.sim.cpu.programs.small_programs import SMALL_PROGRAMS
-from racetrap.sim.cpu.verdicts import Verdict, program_verdict, small_verdicts
+from racetrap.sim.cpu.verdicts import ProgramVerdict, program_verdict, small_verdicts
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def test_programs_have_their_verdicts_and_all_races_are_marked(name):
 
 
 def _verdict(expected, exact, sanitizer):
-    return Verdict("p", (), 1, expected, frozenset(exact), frozenset(sanitizer))
+    return ProgramVerdict("p", (), 1, expected, frozenset(exact), frozenset(sanitizer))
 
 
 def test_difference_is_seen():

@@ -15,17 +15,17 @@ __all__ = [
     "INTRA_BLOCK",
     "NONE",
     "Case",
-    "Verdict",
+    "RaceClasses",
 ]
 
 #: Classes of the races found in a run; empty if there is none.
-Verdict = frozenset[str]
+RaceClasses = frozenset[str]
 
-NONE: Verdict = frozenset()
-DIVERGENCE: Verdict = frozenset({"divergence"})
-INTRA_BLOCK: Verdict = frozenset({"intra-block"})
-INTER_BLOCK: Verdict = frozenset({"inter-block"})
-BARRIER_DIVERGENCE: Verdict = frozenset({"barrier divergence"})
+NONE: RaceClasses = frozenset()
+DIVERGENCE: RaceClasses = frozenset({"divergence"})
+INTRA_BLOCK: RaceClasses = frozenset({"intra-block"})
+INTER_BLOCK: RaceClasses = frozenset({"inter-block"})
+BARRIER_DIVERGENCE: RaceClasses = frozenset({"barrier divergence"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Case:
     ----------
     name : str
         Name of case and kernel.
-    races : Verdict
+    races : RaceClasses
         Classes of race that BARRACUDA's analysis finds, over all schedules together.
     reason : str
         Why, in one line.
@@ -46,7 +46,7 @@ class Case:
         File of the kernel, without suffix.
     grid, block : int or tuple of int
         Shape of the launch.
-    scoped : Verdict, optional
+    scoped : RaceClasses, optional
         What the scope-aware oracle finds, if that is something else.
     scoped_reason : str
         Why it differs.
@@ -64,12 +64,12 @@ class Case:
     """
 
     name: str
-    races: Verdict
+    races: RaceClasses
     reason: str
     source: str = field(kw_only=True)
     grid: int | tuple[int, ...] = field(kw_only=True)
     block: int | tuple[int, ...] = field(kw_only=True)
-    scoped: Verdict | None = field(default=None, kw_only=True)
+    scoped: RaceClasses | None = field(default=None, kw_only=True)
     scoped_reason: str = field(default="", kw_only=True)
     scord_reason: str = field(default="", kw_only=True)
     dynamic_shared: int = field(default=0, kw_only=True)
@@ -83,7 +83,7 @@ class Case:
             )
 
     @property
-    def scoped_races(self) -> Verdict:
+    def scoped_races(self) -> RaceClasses:
         """Classes of race that the scope-aware oracle finds."""
         return self.races if self.scoped is None else self.scoped
 

@@ -10,9 +10,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from racetrap.golden_model.events import Space
-from racetrap.sim.gpu.suites.concurrency.case import BARRIER_DIVERGENCE, DIVERGENCE, Case, Verdict
+from racetrap.sim.gpu.suites.concurrency.case import (
+    BARRIER_DIVERGENCE,
+    DIVERGENCE,
+    Case,
+    RaceClasses,
+)
 from racetrap.sim.gpu.suites.concurrency.cases import CASES, GROUPS
-from racetrap.sim.gpu.suites.concurrency.runner import SCHEDULES, Outcome, run_schedules
+from racetrap.sim.gpu.suites.concurrency.runner import SCHEDULES, CaseOutcome, run_schedules
 
 __all__ = ["remarks", "suite_page", "write_page"]
 
@@ -47,11 +52,11 @@ at launch, and a line with its verdict and the reason in the Python file of the 
 """
 
 
-def _words(verdict: Verdict) -> str:
+def _words(verdict: RaceClasses) -> str:
     return ", ".join(sorted(verdict)) or "none"
 
 
-def _scord_remark(case: Case, outcome: Outcome) -> str:
+def _scord_remark(case: Case, outcome: CaseOutcome) -> str:
     """Why ScoRD does not say what the scope-aware oracle says; empty if it does."""
     if bool(outcome.scord) == bool(outcome.scoped):
         return ""
@@ -65,7 +70,7 @@ def _scord_remark(case: Case, outcome: Outcome) -> str:
     return case.scord_reason
 
 
-def remarks(case: Case, outcome: Outcome) -> str:
+def remarks(case: Case, outcome: CaseOutcome) -> str:
     """Reason of the verdict, and why other judges say something else."""
     text = case.reason
     if case.scoped_reason:
@@ -79,7 +84,7 @@ def _shape(value: int | tuple[int, ...]) -> str:
     return str(value) if isinstance(value, int) else "x".join(map(str, value))
 
 
-def _row(case: Case, outcome: Outcome) -> list[str]:
+def _row(case: Case, outcome: CaseOutcome) -> list[str]:
     return [
         f"`{case.name}`",
         f"{_shape(case.grid)}, {_shape(case.block)}",
@@ -95,7 +100,7 @@ def _table(columns: list[str], rows: list[list[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
-def _counts(outcomes: Mapping[str, Outcome]) -> str:
+def _counts(outcomes: Mapping[str, CaseOutcome]) -> str:
     """How many cases of each group race, for each judge."""
     rows = []
     for title, cases in (*GROUPS.items(), ("All", tuple(CASES.values()))):
@@ -125,7 +130,7 @@ def _counts(outcomes: Mapping[str, Outcome]) -> str:
     return _table(columns, rows)
 
 
-def suite_page(outcomes: Mapping[str, Outcome]) -> str:
+def suite_page(outcomes: Mapping[str, CaseOutcome]) -> str:
     """Text of the page, from the outcome of every case by name."""
     racy = [outcome for outcome in outcomes.values() if outcome.scoped]
     free = [outcome for outcome in outcomes.values() if not outcome.scoped]

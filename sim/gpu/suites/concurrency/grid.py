@@ -65,7 +65,7 @@ _DATA = (
           block=32),
     _threads("read_only_path", INTER_BLOCK, "The read-only path still reads what changes."),
     _threads("halves_of_a_word_blocks", NONE, "Each block has its own half.",
-             scord_reason="the unit is a 4-byte word"),
+             scord_reason="the granule is a 4-byte word"),
     _threads("grid_of_three_dimensions", NONE, "Each block has its own word.", grid=(2, 2, 2)),
     _threads("grid_columns_collide", INTER_BLOCK, "Blocks of a column share a word.",
              grid=(2, 2)),

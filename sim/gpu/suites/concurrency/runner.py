@@ -19,9 +19,9 @@ from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.trace.gpu.trace import Trace
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.launch.kernel_files import load_kernels
-from racetrap.sim.gpu.suites.concurrency.case import BARRIER_DIVERGENCE, Case, Verdict
+from racetrap.sim.gpu.suites.concurrency.case import BARRIER_DIVERGENCE, Case, RaceClasses
 
-__all__ = ["SCHEDULES", "Outcome", "capture", "judge", "run_case", "run_schedules"]
+__all__ = ["SCHEDULES", "CaseOutcome", "capture", "judge", "run_case", "run_schedules"]
 
 #: Warp schedulers and seeds that every case runs under.
 SCHEDULES = (
@@ -42,12 +42,12 @@ _PARAMS = SCORD_PRESETS["scord-nocache"].params
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CaseOutcome:
     """What the three judges say of one run, or of several together.
 
     Parameters
     ----------
-    races, scoped : Verdict
+    races, scoped : RaceClasses
         Classes of race found by BARRACUDA's analysis and by the scope-aware oracle.
     spaces : frozenset of Space
         Memories in which the scope-aware oracle found them.
@@ -55,13 +55,13 @@ class Outcome:
         Kinds of race that ScoRD reports.
     """
 
-    races: Verdict = frozenset()
-    scoped: Verdict = frozenset()
+    races: RaceClasses = frozenset()
+    scoped: RaceClasses = frozenset()
     spaces: frozenset[Space] = frozenset()
     scord: frozenset[str] = frozenset()
 
-    def __or__(self, other: Outcome) -> Outcome:
-        return Outcome(
+    def __or__(self, other: CaseOutcome) -> CaseOutcome:
+        return CaseOutcome(
             self.races | other.races,
             self.scoped | other.scoped,
             self.spaces | other.spaces,
@@ -87,19 +87,19 @@ def capture(case: Case, scheduler: str, seed: int) -> Trace:
     return device.trace(f"{case.name}, {scheduler}, seed {seed}")
 
 
-def _verdict(result: Result) -> Verdict:
+def _verdict(result: Result) -> RaceClasses:
     classes = frozenset(race.race_class.value for race in result.races)
     return classes | (BARRIER_DIVERGENCE if result.barrier_divergences else frozenset())
 
 
-def judge(trace: Trace) -> Outcome:
+def judge(trace: Trace) -> CaseOutcome:
     """Run both oracles and the golden model of ScoRD over a trace."""
     scoped = ScopedOracle().run(trace)
     region = trace.header.region
     scord = Scord(_PARAMS, Region(region.data_base, region.size_log2, 0))
     for event in trace:
         scord.run(event)
-    return Outcome(
+    return CaseOutcome(
         races=_verdict(Barracuda().run(trace)),
         scoped=_verdict(scoped),
         spaces=frozenset(race.space for race in scoped.races),
@@ -107,14 +107,14 @@ def judge(trace: Trace) -> Outcome:
     )
 
 
-def run_case(case: Case, scheduler: str, seed: int) -> Outcome:
+def run_case(case: Case, scheduler: str, seed: int) -> CaseOutcome:
     """What the judges say of one schedule of a case."""
     return judge(capture(case, scheduler, seed))
 
 
-def run_schedules(case: Case, schedules: Iterable[tuple[str, int]] = SCHEDULES) -> Outcome:
+def run_schedules(case: Case, schedules: Iterable[tuple[str, int]] = SCHEDULES) -> CaseOutcome:
     """What the judges say of several schedules together: every race that shows in one of them."""
-    outcome = Outcome()
+    outcome = CaseOutcome()
     for scheduler, seed in schedules:
         outcome |= run_case(case, scheduler, seed)
     return outcome

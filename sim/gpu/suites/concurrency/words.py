@@ -14,11 +14,11 @@ _case = partial(Case, source="words", grid=1, block=64)
 WORD_CASES = (
     _case(
         "bytes_of_a_word", NONE, "Each warp has its own byte.",
-        scord_reason="the unit is a 4-byte word",
+        scord_reason="the granule is a 4-byte word",
     ),
     _case(
         "halves_of_a_word", NONE, "Each warp has its own half.",
-        scord_reason="the unit is a 4-byte word",
+        scord_reason="the granule is a 4-byte word",
     ),
     _case("byte_inside_a_word", INTRA_BLOCK, "One warp's byte lies in the other's word."),
     _case("vectors_side_by_side", NONE, "The word lies behind the vector's four."),

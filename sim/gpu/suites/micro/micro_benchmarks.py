@@ -26,7 +26,7 @@ from racetrap.sim.gpu.suites.micro.program import (
     DEVICE,
     VARIABLES,
     Actor,
-    Program,
+    MicroProgram,
     Statement,
     exch,
     fence,
@@ -45,7 +45,7 @@ _LOCK = RaceKind.MISSING_LOCK
 
 
 @dataclass(frozen=True)
-class MicroBenchmark(Program):
+class MicroBenchmark(MicroProgram):
     """A program with its expected verdict.
 
     Parameters

@@ -20,7 +20,7 @@ __all__ = [
     "DEVICE",
     "VARIABLES",
     "Actor",
-    "Program",
+    "MicroProgram",
     "Statement",
     "add",
     "barrier",
@@ -97,7 +97,7 @@ class Actor:
 
 
 @dataclass(frozen=True)
-class Program:
+class MicroProgram:
     """A grid and its actors; warps without an actor are idle.
 
     Parameters

@@ -6,7 +6,7 @@ from racetrap.golden_model.events import EventKind
 from racetrap.golden_model.trace.gpu.trace import Trace
 from racetrap.sim.gpu.suites.concurrency.case import INTER_BLOCK, INTRA_BLOCK, NONE
 from racetrap.sim.gpu.suites.concurrency.cases import CASES
-from racetrap.sim.gpu.suites.concurrency.runner import SCHEDULES, Outcome, capture, judge
+from racetrap.sim.gpu.suites.concurrency.runner import SCHEDULES, CaseOutcome, capture, judge
 
 
 def test_same_seed_gives_the_same_trace():
@@ -45,8 +45,8 @@ def test_trace_without_its_synchronisation_is_racy(name, kind, verdict):
 
 
 def test_outcomes_add_up():
-    one = Outcome(races=INTER_BLOCK, scord=frozenset({"not-strong"}))
-    other = Outcome(races=INTRA_BLOCK, scoped=INTRA_BLOCK)
-    assert one | other == Outcome(
+    one = CaseOutcome(races=INTER_BLOCK, scord=frozenset({"not-strong"}))
+    other = CaseOutcome(races=INTRA_BLOCK, scoped=INTRA_BLOCK)
+    assert one | other == CaseOutcome(
         races=INTER_BLOCK | INTRA_BLOCK, scoped=INTRA_BLOCK, scord=frozenset({"not-strong"})
     )
