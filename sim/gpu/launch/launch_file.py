@@ -21,7 +21,7 @@ from racetrap.sim.gpu.launch.launch_arguments import Argument, BufferArgument
 from racetrap.sim.gpu.ptx.module import TYPE_BYTES, Function, Module
 from racetrap.sim.toml_file import Table, TomlFile, one_of, read_toml, rule_error
 
-__all__ = ["LaunchSpec", "find_kernel", "fitting_kernel", "read_launch"]
+__all__ = ["BlockShape", "GridShape", "LaunchSpec", "find_kernel", "fitting_kernel", "read_launch"]
 
 _BLOCK_THREADS = 1024
 #: Shared memory that a block may ask for at a launch.
@@ -43,6 +43,11 @@ def _dimensions(*limits: int) -> Callable[[Any], Shape]:
         return x, y, z
 
     return check
+
+
+#: One to three sizes, within the limits of CUDA.
+GridShape = Annotated[Shape, PlainValidator(_dimensions(2**31 - 1, 65535, 65535))]
+BlockShape = Annotated[Shape, PlainValidator(_dimensions(_BLOCK_THREADS, _BLOCK_THREADS, 64))]
 
 
 def _name(word: str) -> str:
@@ -85,8 +90,8 @@ class LaunchSpec(TomlFile):
     """
 
     kernel: Annotated[str, AfterValidator(_name)]
-    grid: Annotated[Shape, PlainValidator(_dimensions(2**31 - 1, 65535, 65535))]
-    block: Annotated[Shape, PlainValidator(_dimensions(_BLOCK_THREADS, _BLOCK_THREADS, 64))]
+    grid: GridShape
+    block: BlockShape
     arguments: list[Argument]
     dynamic_shared: Annotated[int, Field(ge=0, le=_SHARED_BYTES)] = 0
     gpu: _Gpu = _Gpu()

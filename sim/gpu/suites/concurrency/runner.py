@@ -1,4 +1,4 @@
-"""Running a case of the suite: executor, both oracles, and the golden model of ScoRD.
+"""Runs of the suite's cases on the executor, analysed by both oracles and by ScoRD.
 
 Ref: BARRACUDA (PLDI'17) Section 6.1.
 """
@@ -19,9 +19,9 @@ from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.trace.gpu.trace import Trace
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.launch.kernel_files import load_kernels
-from racetrap.sim.gpu.suites.concurrency.case import BARRIER_DIVERGENCE, Case, RaceClasses
+from racetrap.sim.gpu.suites.concurrency.cases import BARRIER_DIVERGENCE, Case, RaceClasses
 
-__all__ = ["SCHEDULES", "CaseOutcome", "capture", "judge", "run_case", "run_schedules"]
+__all__ = ["SCHEDULES", "CaseOutcome", "analyse", "capture", "run_schedules"]
 
 #: Warp schedulers and seeds that every case runs under.
 SCHEDULES = (
@@ -43,7 +43,7 @@ _PARAMS = SCORD_PRESETS["scord-nocache"].params
 
 @dataclass(frozen=True, slots=True)
 class CaseOutcome:
-    """What the three judges say of one run, or of several together.
+    """Verdicts of both oracles and of ScoRD on one run, or on several together.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class CaseOutcome:
 
 
 def capture(case: Case, scheduler: str, seed: int) -> Trace:
-    """Run the case's kernel on a fresh device and give its trace.
+    """Run the case's kernel on a new device and return its trace.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def _verdict(result: Result) -> RaceClasses:
     return classes | (BARRIER_DIVERGENCE if result.barrier_divergences else frozenset())
 
 
-def judge(trace: Trace) -> CaseOutcome:
+def analyse(trace: Trace) -> CaseOutcome:
     """Run both oracles and the golden model of ScoRD over a trace."""
     scoped = ScopedOracle().run(trace)
     region = trace.header.region
@@ -107,14 +107,9 @@ def judge(trace: Trace) -> CaseOutcome:
     )
 
 
-def run_case(case: Case, scheduler: str, seed: int) -> CaseOutcome:
-    """What the judges say of one schedule of a case."""
-    return judge(capture(case, scheduler, seed))
-
-
 def run_schedules(case: Case, schedules: Iterable[tuple[str, int]] = SCHEDULES) -> CaseOutcome:
-    """What the judges say of several schedules together: every race that shows in one of them."""
+    """Verdicts on several schedules together: every race that occurs in one of them."""
     outcome = CaseOutcome()
     for scheduler, seed in schedules:
-        outcome |= run_case(case, scheduler, seed)
+        outcome |= analyse(capture(case, scheduler, seed))
     return outcome

@@ -3,8 +3,7 @@
 import pytest
 
 from racetrap.golden_model.events import Space
-from racetrap.sim.gpu.suites.concurrency.case import INTER_BLOCK, NONE, Case
-from racetrap.sim.gpu.suites.concurrency.cases import CASES
+from racetrap.sim.gpu.suites.concurrency.cases import CASES, INTER_BLOCK, NONE, Case
 from racetrap.sim.gpu.suites.concurrency.docs import remarks, suite_page
 from racetrap.sim.gpu.suites.concurrency.runner import CaseOutcome
 from tests.support import REPOSITORY
@@ -38,5 +37,5 @@ def test_every_difference_of_scord_has_a_reason(outcome):
     ],
 )
 def test_reason_of_the_case_is_the_last_resort(outcome_, remark):
-    case = Case("x", NONE, "Why.", source="warp", grid=1, block=1, scord_reason="it is mine")
+    case = Case(name="x", grid=1, block=1, races=NONE, reason="Why.", scord_reason="it is mine")
     assert remark in remarks(case, outcome_)

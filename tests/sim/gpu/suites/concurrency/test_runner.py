@@ -1,12 +1,11 @@
-"""Runs of the suite can be made again, and a planted mistake is seen by every judge."""
+"""Runs of the suite: repeatable, and a planted mistake is found by both oracles and ScoRD."""
 
 import pytest
 
 from racetrap.golden_model.events import EventKind
 from racetrap.golden_model.trace.gpu.trace import Trace
-from racetrap.sim.gpu.suites.concurrency.case import INTER_BLOCK, INTRA_BLOCK, NONE
-from racetrap.sim.gpu.suites.concurrency.cases import CASES
-from racetrap.sim.gpu.suites.concurrency.runner import SCHEDULES, CaseOutcome, capture, judge
+from racetrap.sim.gpu.suites.concurrency.cases import CASES, INTER_BLOCK, INTRA_BLOCK, NONE
+from racetrap.sim.gpu.suites.concurrency.runner import SCHEDULES, CaseOutcome, analyse, capture
 
 
 def test_same_seed_gives_the_same_trace():
@@ -36,10 +35,10 @@ def test_launches_follow_each_other():
 )
 def test_trace_without_its_synchronisation_is_racy(name, kind, verdict):
     trace = capture(CASES[name], "round-robin", 1)
-    right = judge(trace)
+    right = analyse(trace)
     assert (right.races, right.scoped, right.scord) == (NONE, NONE, frozenset())
     kept = [event for event in trace if event.kind != kind]
-    wrong = judge(Trace.from_events(trace.header, kept))
+    wrong = analyse(Trace.from_events(trace.header, kept))
     assert wrong.races == wrong.scoped == verdict
     assert wrong.scord
 
