@@ -136,4 +136,13 @@ void *racetrap_real(const char *name, const char *version);
     })
 #define REAL(name) REAL_VERSION(name, NULL)
 
+// Body of a function that acquires `object` by a call that returns 0 if it does.
+#define ACQUIRE_BY(object, class, call)                                                 \
+    {                                                                                   \
+        racetrap_delay();                                                               \
+        int error = call;                                                               \
+        if (!error) racetrap_sync(ACQUIRE, (uint64_t)object, 0, class, CALLER);         \
+        return error;                                                                   \
+    }
+
 #endif
