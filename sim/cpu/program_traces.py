@@ -75,5 +75,5 @@ def program_trace(name: str, size: str, threads: int = 8) -> ThreadTrace:
     path = folder / f"{name}-{size}-{threads}-{_hash_of(program.files, arguments)}.trace"
     with locked(path.with_suffix(".lock")):
         if not path.is_file():
-            record([program.source], arguments, seed=_SEED).write_binary(path)
+            record([program.source], arguments, seed=_SEED).trace.write_binary(path)
     return read_thread_trace(path)

@@ -12,10 +12,11 @@ from lark import Token
 from racetrap.sim.gpu.ptx.errors import PtxError
 from racetrap.sim.gpu.ptx.module import CallTarget, Immediate, Operand, Register, Special, Symbol
 
-__all__ = ["Scope"]
+__all__ = ["SPECIAL_REGISTERS", "Scope"]
 
-_THREE = ("%tid", "%ntid", "%ctaid", "%nctaid")
-_PLAIN = (
+#: Special registers that a PTX text may name.
+SPECIAL_REGISTERS = (
+    *(f"%{name}.{axis}" for name in ("tid", "ntid", "ctaid", "nctaid") for axis in "xyz"),
     "%laneid", "%warpid", "%nwarpid", "%smid", "%nsmid", "%gridid", "%lanemask_eq",
     "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt", "%clock", "%clock_hi",
     "%clock64", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi", "%total_smem_size",
@@ -24,8 +25,7 @@ _PLAIN = (
 
 #: Names that mean the same everywhere.
 _FIXED: Mapping[str, Operand] = {
-    **{name: Special(name) for name in _PLAIN},
-    **{f"{name}.{axis}": Special(f"{name}.{axis}") for name in _THREE for axis in "xyz"},
+    **{name: Special(name) for name in SPECIAL_REGISTERS},
     "WARP_SZ": Immediate(32),
     "_": Register("_", "b64"),
 }

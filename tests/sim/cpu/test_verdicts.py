@@ -18,7 +18,7 @@ def small(tmp_path_factory):
     for source, cases in groupby(SMALL_PROGRAMS.values(), attrgetter("source")):
         program = SanitizedProgram([source], tmp_path_factory.mktemp(source.stem))
         for name, _, is_racy in cases:
-            trace = record([source], [name])
+            trace = record([source], [name]).trace
             found = program.races([name], runs=2)
             exact = race_lines(trace)
             verdicts[name] = ProgramVerdict(name, (name,), len(trace.events), is_racy, exact, found)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from racetrap.golden_model.events import WARP_SIZE
-from racetrap.sim.gpu.executor.arithmetic.errors import UnknownInstruction
 from racetrap.sim.gpu.executor.machine.lanes import ALL_LANES, LANE_IDS
 
 if TYPE_CHECKING:
@@ -81,7 +80,4 @@ def special_rows(
         own[f"%tid.{axis}"] = position.astype(np.uint32)
         own[f"%ctaid.{axis}"] = _row(coordinate)
     common = launch.common_rows
-    for name in names:
-        if name not in own and name not in common:
-            raise UnknownInstruction(f"Special register must be a known one, not {name}")
     return [own[name] if name in own else common[name] for name in names]

@@ -9,6 +9,7 @@ from racetrap.golden_model.events import Geometry
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.executor.machine.block_scheduler import SHARED_BYTES_PER_SM
 from racetrap.sim.gpu.executor.machine.errors import ExecutionError
+from racetrap.sim.gpu.ptx.scopes import SPECIAL_REGISTERS
 from tests.support.gpu.ptx_kernels import GEOMETRY, Run, module
 
 STORE = "st.global.u32 [%d33], %r34;"
@@ -97,6 +98,12 @@ def test_special_registers():
         "mov.u64 %d2, %clock64; sub.u64 %d1, %d2, %d1; st.global.u64 [%d30], %d1;"
     )
     assert run.out(np.uint64)[0] > 0
+
+
+@pytest.mark.parametrize("name", SPECIAL_REGISTERS)
+def test_every_special_register_has_a_value(name):
+    wide = name in ("%clock64", "%globaltimer")
+    Run(f"mov.u64 %d1, {name};" if wide else f"mov.u32 %r1, {name};")
 
 
 def test_a_kernel_without_memory_accesses():
