@@ -1,4 +1,4 @@
-"""Compiles unmodified C and C++ sources for recording, and links them with the runtime.
+"""Compiler of unmodified C and C++ sources for recording, linked with the runtime.
 
 Sources are compiled as for the compiler's own race detector, with a call at every access and
 every basic block, but linked with our runtime in the place of the compiler's.

@@ -1,4 +1,4 @@
-"""Instructions of a compiled program between its calls of the recording runtime.
+"""Instruction counts of a compiled program between its calls of the recording runtime.
 
 The compiler calls the runtime at every access, function and basic block.  From the return
 address of one such call the program runs straight on to the next, so the instructions in between

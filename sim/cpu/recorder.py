@@ -123,13 +123,13 @@ def record(
     options : sequence of str
         More options for compiler and linker.
     seed : int or None
-        Seed of small delays before synchronisation, which give other orders of events.
+        Seed of small delays before synchronisation, which cause other orders of events.
     timeout : float
         Seconds after which the program is ended.
     progress : callable or None
         Called now and then with the number of events so far, about.
     output : file or None
-        Where the program's standard output goes; None: where ours goes.
+        The program's standard output; None: that of this process.
 
     Raises
     ------

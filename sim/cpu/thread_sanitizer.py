@@ -1,4 +1,4 @@
-"""The compiler's own race detector, ThreadSanitizer, as a judge that shares nothing with ours.
+"""ThreadSanitizer, the compiler's own race detector, on programs that the recorder records too.
 
 Its runtime watches the same instrumented program on a real run, and keeps a vector clock for each
 thread and the last few accesses of each word: what it reports is a race, but it may miss some.
@@ -51,7 +51,7 @@ _FRAME = re.compile(r"^    #\d+ .* (\S+):(\d+)(?::\d+)? \(")
 
 
 class SanitizerError(RuntimeError):
-    """ThreadSanitizer cannot be used; the text is one sentence, then what a tool said."""
+    """ThreadSanitizer cannot be used; the text is one sentence, then the output of a tool."""
 
 
 def line_pair(one: str, other: str) -> LinePair:
@@ -106,28 +106,28 @@ def _compile(sources: Sequence[Path], program: Path, include: Sequence[Path]) ->
 
 
 def _run(command: Sequence[str]) -> str:
-    """What ThreadSanitizer said of one run."""
+    """Report of ThreadSanitizer on one run."""
     environment = os.environ | {"TSAN_OPTIONS": _OPTIONS}
     with _fixed_addresses():
         process = subprocess.Popen(
             command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
         )
     try:
-        said = process.communicate(timeout=_TIMEOUT)[1]
+        report = process.communicate(timeout=_TIMEOUT)[1]
     except subprocess.TimeoutExpired:
         process.kill()
         process.communicate()
         raise SanitizerError(
             f"Program must end within {_TIMEOUT} seconds under ThreadSanitizer"
         ) from None
-    if "FATAL: ThreadSanitizer" in said:
-        raise SanitizerError(f"ThreadSanitizer cannot run here:\n{said[:_SHOWN_CHARACTERS]}")
+    if "FATAL: ThreadSanitizer" in report:
+        raise SanitizerError(f"ThreadSanitizer cannot run here:\n{report[:_SHOWN_CHARACTERS]}")
     if process.returncode not in (0, _RACES_FOUND):
         raise SanitizerError(
             f"Program must return 0 under ThreadSanitizer, not {process.returncode}:\n"
-            f"{said[-_SHOWN_CHARACTERS:]}"
+            f"{report[-_SHOWN_CHARACTERS:]}"
         )
-    return said
+    return report
 
 
 def _place(lines: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""What cannot be recorded, found by the functions that a compiled program calls."""
+"""Functions whose use cannot be recorded, found in the object files of a program."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class ProgramVerdict(NamedTuple):
 
     @property
     def agrees(self) -> bool:
-        """Whether both say racy, or both clean, and that is what is expected."""
+        """Whether both verdicts, racy or clean, are the expected one."""
         return bool(self.exact) == bool(self.sanitizer) == self.expected
 
     @property

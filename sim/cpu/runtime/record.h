@@ -11,7 +11,7 @@ enum kind {
     LOAD, STORE, ATOMIC_LOAD, ATOMIC_STORE, ATOMIC_UPDATE, ACQUIRE, RELEASE, BARRIER_ARRIVE,
     BARRIER_LEAVE, CREATE, BEGIN, END, JOIN, ALLOCATE, FREE, COLLECT_OFF, COLLECT_ON,
     EXTENSION = 253,  // sequence number and value of the record before
-    FILLER = 254,     // only instructions: as many as its address says
+    FILLER = 254,     // only instructions: its address is their number
 };
 
 enum sync_class { MUTEX, RWLOCK_READ, RWLOCK_WRITE, CONDITION, SEMAPHORE, FLAG };

@@ -1,4 +1,4 @@
-// Barriers, condition variables, semaphores and what is done once.
+// Barriers, condition variables, semaphores and pthread_once.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>

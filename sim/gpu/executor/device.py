@@ -1,4 +1,4 @@
-"""Device without hardware: global memory, loaded modules, and launches of their kernels.
+"""Device: global memory, loaded modules, and launches of their kernels, simulated.
 
 Ref: ScoRD (ISCA'20) Section V; PTX ISA 9.0.
 """
@@ -15,11 +15,11 @@ from racetrap.golden_model.events import WARP_SIZE, DataRegion, Geometry, TraceH
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.codegen.compiler import compile_kernel
 from racetrap.sim.gpu.executor.machine.arguments import parameter_bytes
-from racetrap.sim.gpu.executor.machine.counters import event_pc
 from racetrap.sim.gpu.executor.machine.errors import ExecutionError
 from racetrap.sim.gpu.executor.machine.event_log import EventLog
 from racetrap.sim.gpu.executor.machine.launch import Launch, LaunchStats
 from racetrap.sim.gpu.executor.machine.memory import HEAP_BASE, Heap
+from racetrap.sim.gpu.executor.machine.program_counters import event_pc
 from racetrap.sim.gpu.executor.machine.shapes import three_dimensions
 from racetrap.sim.gpu.executor.machine.warp_schedulers import WARP_SCHEDULERS
 from racetrap.sim.gpu.ptx.module import Module

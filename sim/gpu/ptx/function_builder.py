@@ -1,4 +1,4 @@
-"""A function from its syntax: statements flattened first, then every operand resolved.
+"""Functions from their syntax: statements flattened first, then every operand resolved.
 
 Two steps, since branches name labels that come later.
 """

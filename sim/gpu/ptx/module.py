@@ -1,4 +1,4 @@
-"""PTX modules as data: what the parser makes and the executor runs.
+"""PTX modules as data: result of the parser, input of the executor.
 
 Names are resolved as far as PTX alone allows: registers and variables of nested scopes have
 names of their own, labels are indices of instructions, ``.loc`` lines belong to instructions.
@@ -48,7 +48,7 @@ class Register:
     """A register of each thread; ``type`` is that of its declaration, such as ``b32``.
 
     A name that several scopes of a function declare ends in ``#n`` from the second on.  The
-    name ``_`` (type ``b64``) stands for a result that is not wanted.
+    name ``_`` (type ``b64``) is the destination of a result that is discarded.
     """
 
     name: str
@@ -97,7 +97,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a branch goes: an index in the function; its length stands for the end."""
+    """Target of a branch: an index in the function, or its length for the end."""
 
     name: str
     index: int

@@ -1,4 +1,4 @@
-"""Makes syntax nodes while the grammar is read: one method for each of its rules.
+"""Builder of syntax nodes: one method for each rule of the grammar.
 
 Ref: PTX ISA 9.0, Sections 4.5 (constants), 5.4 (variables) and 11 (directives).
 """

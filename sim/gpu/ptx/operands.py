@@ -85,7 +85,7 @@ def _indexed_branch(node: InstructionNode, scope: Scope) -> tuple[Operand, ...]:
 
 
 def _call(node: InstructionNode, scope: Scope) -> tuple[Operand, ...]:
-    """Returned values, function and arguments; a prototype at the end says nothing new."""
+    """Returned values, function and arguments; a prototype at the end adds nothing."""
     rest = list(node.operands)
     empty = ListNode(())
     returned = rest.pop(0) if rest and isinstance(rest[0], ListNode) else empty

@@ -1,4 +1,4 @@
-"""PTX text to a module.
+"""Parser of PTX: text to a module.
 
 Ref: PTX ISA 9.0.
 """

@@ -1,4 +1,4 @@
-"""What a workload is: an application with its launches, sizes, race switches and right result."""
+"""Workload: an application with its launches, sizes, race switches and expected result."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Switch:
     description : str
         What it breaks, in one line.
     races : int
-        Races that it stands for in the paper's Table VI.
+        Races that it counts for in the paper's Table VI.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Workload:
         By size: what ``play`` takes as its parameters.
     play : callable
         Called with the device, the parameters, a random generator and a mask with bit n set if
-        switch n is on; makes the data, launches the kernels and gives the outcome.
+        switch n is on; makes the data, launches the kernels and returns the result.
 
     Ref: ScoRD (ISCA'20) Section III, Tables II and VI.
     """

@@ -61,7 +61,7 @@ RULE_110 = Workload(
         # The last block has no cell and so waits for the first before that has raised its flags.
         "tiny": _Size(blocks=4, threads=64, cells=180, steps=6),
         "small": _Size(blocks=15, threads=128, cells=5000, steps=6),
-        # The paper does not tell its number of steps.
+        # The paper does not state its number of steps.
         "paper": _Size(blocks=15, threads=1024, cells=2_500_000, steps=4),
     },
     play=_play,

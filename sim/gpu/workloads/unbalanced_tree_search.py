@@ -1,4 +1,4 @@
-"""UTS: counts the nodes of trees that a hash function grows, from stacks shared by stealing.
+"""UTS: number of nodes of trees that a hash function grows, from stacks shared by stealing.
 
 Ref: ScoRD (ISCA'20) Table II, Figure 5; Olivier et al., "UTS: An Unbalanced Tree Search
 Benchmark", LCPC 2006.

@@ -1,4 +1,4 @@
-"""Records small programs that a test writes, and looks at what was recorded."""
+"""Recordings of small programs that a test writes, and their events."""
 
 from __future__ import annotations
 

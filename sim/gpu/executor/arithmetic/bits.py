@@ -1,6 +1,6 @@
 """Logic, shifts and bit fields.
 
-Shifts by the width or more give what is left: zeros, or copies of the sign.
+Shifts by the width or more yield zeros, or copies of the sign.
 
 Ref: PTX ISA 9.0, Sections 9.7.1 (bfe, bfi, popc and others), 9.7.8 (logic, shifts) and
 9.7.9.7 (prmt).

@@ -1,6 +1,6 @@
 """Float arithmetic.
 
-Approximate instructions give the value of f64 arithmetic rounded to their type, which is
+Approximate instructions yield the value of f64 arithmetic rounded to their type, which is
 closer than hardware promises.
 
 Ref: PTX ISA 9.0, Sections 9.7.3 and 9.7.4.

@@ -1,7 +1,7 @@
 """Integer arithmetic.
 
-Everything wraps to the width of its type.  Division by zero gives all ones, and its remainder
-the dividend, as GPUs do.
+Everything wraps to the width of its type.  Division by zero yields all ones, and its remainder
+the dividend, as on GPUs.
 
 Ref: PTX ISA 9.0, Section 9.7.1.
 """

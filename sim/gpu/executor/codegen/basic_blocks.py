@@ -24,7 +24,7 @@ from racetrap.sim.gpu.executor.codegen.control_code import CONTROL_HANDLERS
 from racetrap.sim.gpu.executor.codegen.emitter import Emitter, Lines
 from racetrap.sim.gpu.executor.codegen.flow import Flow, Handler
 from racetrap.sim.gpu.executor.codegen.memory_code import MEMORY_HANDLERS
-from racetrap.sim.gpu.executor.machine.counters import event_pc
+from racetrap.sim.gpu.executor.machine.program_counters import event_pc
 from racetrap.sim.gpu.executor.machine.warp import NOT_RUN
 from racetrap.sim.gpu.ptx.control_flow import is_branch, may_diverge, successors
 from racetrap.sim.gpu.ptx.errors import PtxError

@@ -1,7 +1,7 @@
 """Code of barriers, votes, shuffles and their like.
 
 An instruction that lanes run together (``.sync``) begins a basic block, so that lanes that must
-wait for others come to it again when those are there.
+wait for others run it again once those have arrived.
 
 Ref: PTX ISA 9.0, Sections 9.7.9.6 (shfl) and 9.7.13 (bar, vote, match, redux).
 """
@@ -18,7 +18,7 @@ from racetrap.sim.gpu.executor.arithmetic.scalars import SCALARS, scalar
 from racetrap.sim.gpu.executor.codegen.emitter import Emitter, Lines
 from racetrap.sim.gpu.executor.codegen.flow import Flow, Handler
 from racetrap.sim.gpu.executor.machine.collectives import REDUCTIONS, VOTES
-from racetrap.sim.gpu.executor.machine.counters import event_pc
+from racetrap.sim.gpu.executor.machine.program_counters import event_pc
 from racetrap.sim.gpu.ptx.module import Immediate, Instruction, Operand, Vector
 
 __all__ = ["COLLECTIVE_HANDLERS", "needs_members_together"]

@@ -10,8 +10,8 @@ import numpy as np
 from racetrap.sim.gpu.executor.arithmetic.errors import UnknownInstruction
 from racetrap.sim.gpu.executor.codegen.emitter import Emitter, Lines
 from racetrap.sim.gpu.executor.codegen.flow import Flow, Handler
-from racetrap.sim.gpu.executor.machine.counters import event_pc
 from racetrap.sim.gpu.executor.machine.program import CallSite
+from racetrap.sim.gpu.executor.machine.program_counters import event_pc
 from racetrap.sim.gpu.ptx.module import (
     CallTarget,
     Instruction,
@@ -86,7 +86,7 @@ def _return(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
 
 def _trap(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
     place = e.bind(flow.place(instruction), ("place", instruction.index))
-    sentence = f"Kernel must not come to {instruction.name}"
+    sentence = f"Kernel must not reach {instruction.name}"
     return [
         f"w.pc = {flow.following(instruction)}",
         *e.when_any(instruction, f"raise w.error({place}, {sentence!r}, {{mask}})"),

@@ -26,8 +26,8 @@ from racetrap.sim.gpu.executor.machine.access import (
     Store,
 )
 from racetrap.sim.gpu.executor.machine.atomics import ATOMIC_OPERATIONS, Atomic
-from racetrap.sim.gpu.executor.machine.counters import event_pc
 from racetrap.sim.gpu.executor.machine.memory import LOCAL_WINDOW, SHARED_WINDOW
+from racetrap.sim.gpu.executor.machine.program_counters import event_pc
 from racetrap.sim.gpu.ptx.module import (
     Address,
     Instruction,

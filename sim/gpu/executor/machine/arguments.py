@@ -19,7 +19,7 @@ __all__ = ["parameter_bytes"]
 def parameter_bytes(
     kernel: str, formals: Sequence[Variable], arguments: Sequence[int | float | bytes]
 ) -> tuple[np.ndarray, int]:
-    """Bytes of a kernel's parameters, padded to a multiple of 16, and how many count.
+    """Bytes of a kernel's parameters, padded to a multiple of 16, and their number unpadded.
 
     Parameters
     ----------

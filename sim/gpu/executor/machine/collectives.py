@@ -141,7 +141,7 @@ def barrier_reduce(
     warp: Warp, mask: int, pc: int, number: int, threads: int | None, name: str, predicate: Row,
     result: Row,
 ) -> int | None:  # fmt: skip
-    """``bar.red``: all threads get what the predicates of all come to."""
+    """``bar.red``: all threads get the reduction of the predicates of all."""
     true = mask & mask_of(predicate)
     reached = warp.block.arrive(warp, mask, number, threads, True, pc)
     reached.threads += mask.bit_count()

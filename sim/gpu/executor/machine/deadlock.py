@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from racetrap.sim.gpu.executor.machine.counters import instruction_number
 from racetrap.sim.gpu.executor.machine.errors import ExecutionError
+from racetrap.sim.gpu.executor.machine.program_counters import instruction_number
 
 if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.launch import Launch

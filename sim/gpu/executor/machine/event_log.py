@@ -1,4 +1,4 @@
-"""Event log of a device: what its launches do, as the arrays of a trace.
+"""Event log of a device: the arrays of a trace, appended to by launches.
 
 Events are packed as they happen into bytes of the trace's own format: 40 bytes an event and 24
 a lane, and nothing to convert at the end.

@@ -1,4 +1,4 @@
-"""Errors of memory accesses, in words: who, where, and which buffer is near.
+"""Errors of memory accesses: thread, place, address and the nearest buffer.
 
 Only made when something is wrong, so that the accesses themselves stay short.
 """

@@ -1,7 +1,7 @@
 """Sets of lanes, as 32-bit masks and as rows of 32 booleans.
 
 Masks are what control flow works on and what traces hold; rows are what NumPy takes.  Both
-directions are cached, since a kernel meets the same few sets again and again.
+directions are cached, since a kernel uses the same few sets again and again.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ class Launch:
     parameters : numpy.ndarray
         Bytes of the kernel's parameters, a multiple of 16.
     parameter_size : int
-        How many of them count.
+        Their number without padding.
     symbols : list of numpy.ndarray
         Addresses of the module variables that the program needs.
     heap : Heap

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from racetrap.golden_model.events import EventKind
-from racetrap.sim.gpu.executor.machine.counters import event_pc
 from racetrap.sim.gpu.executor.machine.frame import Frame
+from racetrap.sim.gpu.executor.machine.program_counters import event_pc
 from racetrap.sim.gpu.executor.machine.warp import BLOCKED, ENDED, YIELD, Warp, WarpPosition
 
 __all__ = ["LockstepWarp"]

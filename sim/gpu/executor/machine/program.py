@@ -27,7 +27,7 @@ class CompiledFunction(NamedTuple):
     entry : int
         Its first instruction.
     end : int
-        Number that stands for the end of its last instruction; no instruction has it.
+        Number of the point behind its last instruction; no instruction has it.
     local_size : int
         Bytes of its local variables.
     make_frame : callable
@@ -87,7 +87,7 @@ class KernelProgram(NamedTuple):
     places : dict of int to str
         Source lines by instruction.
     max_threads : int, optional
-        Threads of a block at most, as the kernel says.
+        Limit that the kernel sets on the threads of a block.
     """
 
     kernel: CompiledFunction

@@ -1,4 +1,4 @@
-"""Where the addresses of an access lie in a memory: checked, and found for each state space.
+"""State spaces: checks of addresses, and the memory and place of each.
 
 Every check looks at all lanes with one reduction: the bitwise or of the offsets is misaligned
 if one of them is, is negative if one is, and bounds the greatest from above.  Only when that

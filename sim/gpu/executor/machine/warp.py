@@ -83,7 +83,7 @@ class Warp(ABC):
         self.age = 0
         #: Whether an atomic or a strong load was run since the warp last let others go first.
         self.polled = False
-        #: Whether the scheduler has been told that it cannot go on.
+        #: Whether its last status for the scheduler was ``BLOCKED``.
         self.blocked = False
         kernel = launch.program.kernel
         self.local_size = 0

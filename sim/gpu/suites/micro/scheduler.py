@@ -1,4 +1,4 @@
-"""Runs small programs under a schedule and gives the events of the run.
+"""Scheduler of small programs: the events of a run under a schedule.
 
 Memory values are simulated, so that CAS and EXCH succeed or fail as they would.
 
@@ -85,7 +85,7 @@ def run_program(
 ) -> list[Event]:
     """Run a program: a complete trace, from KERNEL_BEGIN to KERNEL_END.
 
-    An actor whose spin failed stands back until another actor has got on, so every schedule
+    An actor whose spin failed waits until another actor has made progress, so every schedule
     makes progress.  Each statement of the program has a PC of its own.
 
     Raises

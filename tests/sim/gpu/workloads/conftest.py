@@ -1,4 +1,4 @@
-"""Runs of workloads on the paper's GPU, judged by the golden model."""
+"""Runs of workloads on the paper's GPU, with the races that the golden model reports."""
 
 import pytest
 

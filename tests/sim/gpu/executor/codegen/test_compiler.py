@@ -1,4 +1,4 @@
-"""What the executor knows of PTX, said before a run."""
+"""Compilation of kernels: forms of code, and instructions that are refused before a run."""
 
 import pytest
 

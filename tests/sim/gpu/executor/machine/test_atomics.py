@@ -1,4 +1,4 @@
-"""Atomics: results, lane order and what traces tell of them."""
+"""Atomics: results, lane order and their events in traces."""
 
 import numpy as np
 import pytest

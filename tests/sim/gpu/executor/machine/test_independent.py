@@ -1,4 +1,4 @@
-"""Lanes scheduled independently: each makes progress, and they meet where they must."""
+"""Lanes scheduled independently: each makes progress, and they reconverge where they must."""
 
 import pytest
 

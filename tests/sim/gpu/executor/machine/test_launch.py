@@ -193,6 +193,6 @@ def test_kernels_and_arguments_must_be_the_module_s():
 def test_a_trap_names_its_thread():
     with pytest.raises(
         ExecutionError,
-        match=r":\d+: Kernel must not come to trap \(thread \(5, 0, 0\) of block \(1, 0, 0\)",
+        match=r":\d+: Kernel must not reach trap \(thread \(5, 0, 0\) of block \(1, 0, 0\)",
     ):
         Run("setp.eq.u32 %p1, %r34, 37; @%p1 trap;", grid=2)

@@ -1,4 +1,4 @@
-"""Warps in lockstep: which lanes run when, and what the trace tells of it."""
+"""Warps in lockstep: order of the lanes, and its events in the trace."""
 
 import re
 

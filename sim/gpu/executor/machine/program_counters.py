@@ -1,4 +1,4 @@
-"""Program counters as traces have them.
+"""Program counters in traces.
 
 Inside a program an instruction is its number in the module; functions' ends have numbers
 behind all instructions.
