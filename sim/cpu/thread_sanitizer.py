@@ -16,6 +16,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from racetrap.sim.cpu.gnu_tools import run_tool
+
 __all__ = [
     "LinePair", "SanitizedProgram", "SanitizerError", "line_pair", "parse_report", "sanitize",
 ]  # fmt: skip
@@ -75,34 +77,25 @@ def _fixed_addresses() -> Iterator[None]:
         libc.personality(ctypes.c_ulong(before))
 
 
-def _call(command: Sequence[str]) -> None:
+def _compile(sources: Sequence[Path], program: Path, include: Sequence[Path]) -> None:
+    failure, barriers = "Program cannot be compiled for ThreadSanitizer", program.with_suffix(".o")
+    is_cxx = any(source.suffix != ".c" for source in sources)
+    commands = (
+        ["gcc", "-c", "-O2", str(_BARRIERS), "-o", str(barriers)],
+        [
+            "g++" if is_cxx else "gcc", *_COMPILE, *(f"-I{path}" for path in include),
+            *map(str, sources), str(barriers), *_LINK, "-lm", "-o", str(program),
+        ],
+    )  # fmt: skip
     try:
-        done = subprocess.run(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
-        )
-    except FileNotFoundError:
-        raise SanitizerError(
-            f"Command {command[0]} was not found: install the GNU compilers, "
-            f"for example `apt install g++`"
-        ) from None
-    if done.returncode:
-        if "tsan" in done.stdout and "cannot find" in done.stdout:
+        for command in commands:
+            run_tool(command, failure, error=SanitizerError)
+    except SanitizerError as error:
+        if "tsan" in str(error) and "cannot find" in str(error):
             raise SanitizerError(
                 "Library libtsan was not found: install it, for example `apt install libtsan2`"
-            )
-        raise SanitizerError(
-            f"Program cannot be compiled for ThreadSanitizer:\n{done.stdout[:_SHOWN_CHARACTERS]}"
-        )
-
-
-def _compile(sources: Sequence[Path], program: Path, include: Sequence[Path]) -> None:
-    barriers = str(program.with_suffix(".o"))
-    _call(["gcc", "-c", "-O2", str(_BARRIERS), "-o", barriers])
-    is_cxx = any(source.suffix != ".c" for source in sources)
-    _call([
-        "g++" if is_cxx else "gcc", *_COMPILE, *(f"-I{path}" for path in include),
-        *map(str, sources), barriers, *_LINK, "-lm", "-o", str(program),
-    ])  # fmt: skip
+            ) from None
+        raise
 
 
 def _run(command: Sequence[str]) -> str:
