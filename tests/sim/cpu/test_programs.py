@@ -90,5 +90,5 @@ def test_small_programs_are_listed_with_both_verdicts():
     for source in {program.source for program in SMALL_PROGRAMS.values()}:
         verdicts = {case.is_racy for case in SMALL_PROGRAMS.values() if case.source == source}
         assert verdicts == {True, False}, source
-        listed = source.read_text().count("        CASE(")
+        listed = source.read_text().count("    CASE(")
         assert listed == sum(case.source == source for case in SMALL_PROGRAMS.values())
