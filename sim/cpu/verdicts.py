@@ -35,6 +35,8 @@ class ProgramVerdict(NamedTuple):
         Whether the program has races, by its catalogue.
     exact, sanitizer : frozenset of (str, str)
         Static races of the exact detector and of ThreadSanitizer, as pairs of source lines.
+        ThreadSanitizer keeps but a few accesses of a word, and of a thread's accesses of one
+        kind between two synchronisations only the first; and its runs have other schedules.
     """
 
     name: str
@@ -48,20 +50,6 @@ class ProgramVerdict(NamedTuple):
     def agrees(self) -> bool:
         """Whether both verdicts, racy or clean, are the expected one."""
         return bool(self.exact) == bool(self.sanitizer) == self.expected
-
-    @property
-    def only_exact(self) -> frozenset[LinePair]:
-        """Pairs that ThreadSanitizer missed.
-
-        It keeps but a few accesses of a word, of a thread's accesses of one kind between two
-        synchronisations only the first, and it saw another schedule.
-        """
-        return self.exact - self.sanitizer
-
-    @property
-    def only_sanitizer(self) -> frozenset[LinePair]:
-        """Pairs that did not occur in our recording, which had another schedule."""
-        return self.sanitizer - self.exact
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""

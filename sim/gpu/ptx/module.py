@@ -260,8 +260,6 @@ class Module:
         Name of the file, for messages.
     version, target : str
         As in ``.version 9.0`` and ``.target sm_90``.
-    address_size : int
-        Bits of an address, 64.
     variables : dict of str to Variable
         Variables of the module.
     functions : dict of str to Function
@@ -271,7 +269,6 @@ class Module:
     name: str
     version: str
     target: str
-    address_size: int
     variables: dict[str, Variable]
     functions: dict[str, Function]
 

@@ -104,7 +104,6 @@ def parse_ptx(text: str, name: str) -> Module:
         name=name,
         version=str(header["version"]),
         target=str(header["target"]),
-        address_size=int(header["address_size"]),
         variables=variables,
         functions=functions,
     )

@@ -113,7 +113,7 @@ def run_program(
 def _execute(
     program: MicroProgram, schedule: Schedule, placement: BlockPlacement
 ) -> Iterator[Event]:
-    """The accesses, fences and barriers of a run."""
+    """The accesses and fences of a run."""
     memory: defaultdict[str, int] = defaultdict(int)
     positions = [0] * len(program.actors)
     spinning: set[int] = set()
@@ -153,8 +153,6 @@ def _event(
     sm, slot, first_warp = placement.place(actor.block, program.warps_per_block)
     warp = first_warp + actor.warp
     kind = statement.kind
-    if kind == EventKind.BARRIER:
-        return Event(kind, sm, slot, pc=pc)
     if kind == EventKind.FENCE:
         return Event(kind, sm, slot, warp, statement.scope, pc=pc, mask=_MASK)
     address = VARIABLES[statement.variable]
@@ -171,7 +169,7 @@ def _event(
 
 
 def _value_after(statement: Statement, old: int) -> int:
-    """Value of the variable after a statement (of none, for fences and barriers)."""
+    """Value of the variable after a statement (of none, for fences)."""
     if statement.kind == EventKind.STORE:
         return statement.value
     if statement.kind != EventKind.ATOMIC:
