@@ -25,7 +25,6 @@ class _View(NamedTuple):
     place: int | str
     number: int
     dtype: np.dtype
-    part: int
 
 
 class RowTable:
@@ -62,13 +61,13 @@ class RowTable:
             self._numbers[register.name] = size, number
         return self._numbers[register.name]
 
-    def register(self, register: Register, dtype: np.dtype, part: int = 0) -> str:
-        """Code of a view: ``part`` counts values of the type from the low end."""
-        return self._code(_View(*self._place(register), dtype, part))
+    def register(self, register: Register, dtype: np.dtype) -> str:
+        """Code of a view, which is the low end of a register that is wider."""
+        return self._code(_View(*self._place(register), dtype))
 
     def parameter(self, name: str, offset: int, dtype: np.dtype) -> str:
         """Code of a view of a parameter in the frame, ``offset`` bytes behind its start."""
-        return self._code(_View(name, offset, dtype, 0))
+        return self._code(_View(name, offset, dtype))
 
     def _code(self, view: _View) -> str:
         return f"r[{self._views.setdefault(view, len(self._views))}]"
@@ -85,11 +84,11 @@ class RowTable:
             for name, size in self._parameters.items()
         }
         rows = []
-        for place, number, dtype, part in self._views:
+        for place, number, dtype in self._views:
             if isinstance(place, str):
                 last = number + dtype.itemsize
                 rows.append(parameters[place][:, number:last].view(dtype)[:, 0])
             else:
                 row = banks[place][number].view(dtype)
-                rows.append(row[part :: len(row) // WARP_SIZE] if len(row) > WARP_SIZE else row)
+                rows.append(row[:: len(row) // WARP_SIZE] if len(row) > WARP_SIZE else row)
         return Frame(rows, [*banks.values(), *parameters.values()], parameters)
