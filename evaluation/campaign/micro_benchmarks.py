@@ -20,10 +20,10 @@ from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
 from racetrap.sim.gpu.suites.micro.program import program_region
 from racetrap.sim.gpu.suites.micro.scheduler import (
     FIXED_SCHEDULES,
-    Placement,
+    BlockPlacement,
     Schedule,
     random_schedule,
-    run,
+    run_program,
 )
 
 __all__ = ["SuiteResult", "run_micro_benchmark"]
@@ -78,9 +78,9 @@ def run_micro_benchmark(model: FastModel, name: str, *, schedules: int, seed: in
     runs = right = cycles = 0
     difference = ""
     with FastSim(model, seed) as sim:
-        for placement in Placement:
+        for placement in BlockPlacement:
             for label, schedule in _schedules(name, seed, schedules):
-                events = run(benchmark, schedule, placement)
+                events = run_program(benchmark, schedule, placement)
                 runs += 1
                 try:
                     transactions = transactions_of(events, model.params)

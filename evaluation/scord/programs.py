@@ -17,7 +17,7 @@ from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
 from racetrap.sim.gpu.suites.micro.program import program_region
-from racetrap.sim.gpu.suites.micro.scheduler import Placement, random_schedule, run
+from racetrap.sim.gpu.suites.micro.scheduler import BlockPlacement, random_schedule, run_program
 from racetrap.sim.gpu.workloads.registry import WORKLOADS
 
 __all__ = ["GEOMETRY", "Build", "Schedule", "applications", "micro_benchmarks", "trace_of"]
@@ -129,8 +129,8 @@ def trace_of(build: Build, size: str, schedule: Schedule, seed: int, region_log2
         WORKLOADS[build.program].run(device, size, seed, build.switches)
         return device.trace(f"{build.program} {size}, {build.label}", region_log2)
     benchmark = MICRO_BENCHMARKS[build.program]
-    placement = list(Placement)[schedule.number % len(Placement)]
-    events = run(benchmark, random_schedule(schedule.own_seed), placement)
+    placement = list(BlockPlacement)[schedule.number % len(BlockPlacement)]
+    events = run_program(benchmark, random_schedule(schedule.own_seed), placement)
     region = program_region()
     header = TraceHeader(
         geometry=GEOMETRY,

@@ -25,11 +25,11 @@ from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cpu.program_traces import program_trace
-from racetrap.sim.cpu.verdicts import Verdict, program_verdict
+from racetrap.sim.cpu.verdicts import ProgramVerdict, program_verdict
 
 __all__ = ["Job", "ProgramResult", "gather", "jobs_of", "run_job", "run_jobs"]
 
-Outcome: TypeAlias = Figures | Existing | Injected | Verdict | HardwareRun | None
+Outcome: TypeAlias = Figures | Existing | Injected | ProgramVerdict | HardwareRun | None
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class ProgramResult:
         Races as it was recorded.
     injected : tuple of Injected
         Runs without one of its synchronisations, by ascending seed; none if it has none.
-    verdict : Verdict
+    verdict : ProgramVerdict
         Exact detector and compiler's detector.
     hardware : HardwareRun or None
         What the hardware did, if it ran.
@@ -82,7 +82,7 @@ class ProgramResult:
     figures: Figures
     existing: Existing
     injected: tuple[Injected, ...]
-    verdict: Verdict
+    verdict: ProgramVerdict
     hardware: HardwareRun | None = None
 
 

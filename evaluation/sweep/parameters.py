@@ -33,7 +33,7 @@ def resolve(params: Params, key: str) -> tuple[str, ...]:
     Raises
     ------
     ValueError
-        If there is no such parameter, or one is named twice.
+        With the rule, if there is no such parameter or one is named twice.
     """
     aliases = ALIASES[system_of(params).name]
     known = [field.name for field in fields(params)]
@@ -42,10 +42,8 @@ def resolve(params: Params, key: str) -> tuple[str, ...]:
         name = aliases.get(word.strip(), word.strip())
         if name not in known:
             also = ", ".join(f"{alias} ({meant})" for alias, meant in aliases.items())
-            raise ValueError(
-                f"Parameter must be one of {', '.join(known)} or {also}, not {word.strip()}"
-            )
+            raise ValueError(f"one of {', '.join(known)} or {also}")
         if name in names:
-            raise ValueError(f"Parameter {name} must be named once in a key, not again")
+            raise ValueError("a parameter that is named once")
         names.append(name)
     return tuple(names)

@@ -25,6 +25,7 @@ from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.sim.cosim.verilator.build_cache import source_hash
+from racetrap.sim.toml_file import Table
 
 __all__ = ["SourcesDiffer", "Task", "measure", "sources"]
 
@@ -70,7 +71,8 @@ class Task:
     @property
     def key(self) -> str:
         """Name of the result: a hash of all that it depends on."""
-        text = json.dumps({"system": system_of(self.params).name} | asdict(self), sort_keys=True)
+        task = {"system": system_of(self.params).name} | asdict(self)
+        text = json.dumps(task, sort_keys=True, default=Table.model_dump)
         return hashlib.sha256(text.encode()).hexdigest()
 
 

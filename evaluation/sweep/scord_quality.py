@@ -26,7 +26,7 @@ from racetrap.sim.gpu.suites.concurrency.cases import CASES
 from racetrap.sim.gpu.suites.concurrency.runner import capture
 from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
 from racetrap.sim.gpu.suites.micro.program import VARIABLES, program_region
-from racetrap.sim.gpu.suites.micro.scheduler import Placement
+from racetrap.sim.gpu.suites.micro.scheduler import BlockPlacement
 
 __all__ = ["scord_quality"]
 
@@ -68,7 +68,7 @@ def _micro_benchmarks(params: ScordParams, spec: QualitySpec) -> Quality:
     except ValueError as error:
         raise Unfit(str(error)) from None
     placed = {(run.benchmark.name, run.placement) for run in runs}
-    if len(placed) < (every := len(MICRO_BENCHMARKS) * len(Placement)):
+    if len(placed) < (every := len(MICRO_BENCHMARKS) * len(BlockPlacement)):
         # Points that left runs out would not be compared on the same ones.
         raise Unfit(
             "Parameters sm_count, blocks_per_sm and warps_per_sm must have room for every "

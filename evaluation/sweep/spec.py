@@ -1,22 +1,24 @@
-"""What a sweep is to do: a TOML file, checked as a whole before anything runs."""
+"""Specification of a sweep: a TOML file, checked as a whole before anything runs."""
 
 from __future__ import annotations
 
-import tomllib
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
 from racetrap.evaluation.scord.programs import applications
 from racetrap.evaluation.sweep.parameters import resolve
-from racetrap.evaluation.sweep.sections import Section, SpecError
 from racetrap.generators.presets import PRESETS
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
 from racetrap.sim.cpu.programs.catalogue import SIZES as PROGRAM_SIZES
+from racetrap.sim.toml_file import Table, TomlFile, one_of, read_toml, rule_error
 
 __all__ = ["SUITES", "CostSpec", "QualitySpec", "Spec", "read_spec"]
 
@@ -26,16 +28,33 @@ SUITES = ("micro-benchmarks", "concurrency-suite", "applications")
 STATE = "state"
 
 _SIZES = ("tiny", "small", "paper")
-_MAX_SEEDS = 64
-_MAX_SCHEDULES = 100
-_MAX_REGION_LOG2 = 30
-_MAX_SEED = (1 << 31) - 1
-_CONSTRAINT_MHZ = 100
+_WORD = re.compile(r"[a-z0-9][a-z0-9_-]*")
 
 
-@dataclass(frozen=True)
-class CostSpec:
-    """How a point's cost is measured.
+def _word(word: str) -> str:
+    if not _WORD.fullmatch(word):
+        raise ValueError("a word of lower-case letters, digits, - and _")
+    return word
+
+
+def _different(values: Any) -> Any:
+    if not values or len(set(map(repr, values))) != len(values):
+        raise ValueError("a list of at least one value, all different")
+    return values
+
+
+def _scalar(value: Any) -> Any:
+    if not isinstance(value, int | str):
+        raise ValueError("a whole number, true, false or a word")
+    return value
+
+
+_Words = Annotated[tuple[str, ...], Field(strict=False), AfterValidator(_different)]
+_Scalar = Annotated[Any, AfterValidator(_scalar)]
+
+
+class CostSpec(Table):
+    """Measurement of a point's cost.
 
     Parameters
     ----------
@@ -52,15 +71,31 @@ class CostSpec:
     """
 
     family: str = STATE
-    blocks: tuple[str, ...] = ()
-    seeds: int = 0
-    constraint_mhz: int = _CONSTRAINT_MHZ
+    blocks: _Words = ()
+    seeds: Annotated[int, Field(ge=0, le=64)] = 0
+    constraint_mhz: Annotated[int, Field(ge=1, le=1000)] = 100
     elaborate: bool = False
 
+    @model_validator(mode="after")
+    def _check_family(self) -> CostSpec:
+        if self.family == STATE:
+            for key in self.model_fields_set & {"blocks", "seeds", "constraint_mhz"}:
+                raise rule_error(key, f"absent with family {STATE}", getattr(self, key))
+            return self
+        families = _families()
+        if self.family not in families:
+            raise rule_error("family", f"one of {STATE}, {', '.join(families)}", self.family)
+        if not self.blocks:
+            raise rule_error("blocks", f"given with family {self.family}", list(self.blocks))
+        if self.seeds and families[self.family].place_tool is None:
+            raise rule_error(
+                "seeds", f"0 with family {self.family}, which is not placed", self.seeds
+            )
+        return self
 
-@dataclass(frozen=True)
-class QualitySpec:
-    """How a point's detection quality is measured.
+
+class QualitySpec(Table):
+    """Measurement of a point's detection quality.
 
     Parameters
     ----------
@@ -77,15 +112,14 @@ class QualitySpec:
         ScoRD: log2 of the bytes of an application that are monitored at least.
     """
 
-    workloads: tuple[str, ...]
+    workloads: _Words
     size: str = "tiny"
-    schedules: int = 1
-    seed: int = 1
-    region_log2: int = 20
+    schedules: Annotated[int, Field(ge=1, le=100)] = 1
+    seed: Annotated[int, Field(ge=0, lt=1 << 31)] = 1
+    region_log2: Annotated[int, Field(ge=7, le=30)] = 20
 
 
-@dataclass(frozen=True)
-class Spec:
+class Spec(TomlFile):
     """A sweep.
 
     Parameters
@@ -104,17 +138,80 @@ class Spec:
         How detection quality is measured.
     """
 
-    name: str
-    preset: str
-    fixed: Mapping[str, Any]
-    grid: Mapping[str, tuple[Any, ...]]
-    cost: CostSpec
+    name: Annotated[str, AfterValidator(_word)]
+    preset: Annotated[str, one_of(PRESETS)]
+    fixed: dict[str, _Scalar] = Field(default_factory=dict)
+    grid: Annotated[
+        dict[str, Annotated[list[_Scalar], AfterValidator(_different)]], AfterValidator(_different)
+    ]
+    cost: CostSpec = CostSpec()
     quality: QualitySpec
 
     @property
     def base(self) -> Params:
         """Parameters of the preset."""
         return PRESETS[self.preset].params
+
+    @field_validator("fixed")
+    @classmethod
+    def _name_fixed(cls, fixed: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        named = _named(fixed, _params(info), set())
+        return {name: fixed[key] for key, names in named.items() for name in names}
+
+    @field_validator("grid")
+    @classmethod
+    def _name_grid(cls, grid: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        named = _named(grid, _params(info), set(info.data.get("fixed", ())))
+        return {"+".join(names): tuple(grid[key]) for key, names in named.items()}
+
+    @field_validator("cost")
+    @classmethod
+    def _check_cost(cls, cost: CostSpec, info: ValidationInfo) -> CostSpec:
+        known = _block_names(_params(info)) if cost.blocks else ()
+        for block in cost.blocks:
+            if block not in known:
+                raise rule_error("blocks", f"a list of {', '.join(known)}", block)
+        return cost
+
+    @field_validator("quality")
+    @classmethod
+    def _check_quality(cls, quality: QualitySpec, info: ValidationInfo) -> QualitySpec:
+        is_scord = system_of(_params(info)).name == "scord"
+        if is_scord:
+            known = (*SUITES, *dict.fromkeys(build.program for build in applications()))
+        else:
+            known = tuple(PROGRAMS)
+        for workload in quality.workloads:
+            if workload not in known:
+                raise rule_error("workloads", f"a list of {', '.join(known)}", workload)
+        sizes = _SIZES if is_scord else PROGRAM_SIZES
+        if quality.size not in sizes:
+            raise rule_error("size", f"one of {', '.join(sizes)}", quality.size)
+        if not is_scord and "region_log2" in quality.model_fields_set:
+            raise rule_error("region_log2", "absent for SigRace", quality.region_log2)
+        return quality
+
+
+def _params(info: ValidationInfo) -> Params:
+    """Parameters of the preset, which is checked before."""
+    if "preset" not in info.data:
+        raise ValueError("that of a known preset")
+    return PRESETS[info.data["preset"]].params
+
+
+def _named(table: Mapping[str, Any], params: Params, taken: set[str]) -> dict[str, tuple[str, ...]]:
+    """The parameters that each key names, none of them twice."""
+    found = {}
+    for key in table:
+        try:
+            found[key] = resolve(params, key)
+        except ValueError as error:
+            raise rule_error(key, str(error), key) from None
+        for name in found[key]:
+            if name in taken:
+                raise rule_error(key, "a parameter that is named once", name)
+            taken.add(name)
+    return found
 
 
 def read_spec(path: Path) -> Spec:
@@ -127,102 +224,12 @@ def read_spec(path: Path) -> Spec:
 
     Raises
     ------
-    SpecError
+    TomlError
         If it is no TOML or breaks a rule; the sentence names file, key and rule.
     OSError
         If it cannot be read.
     """
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SpecError(f"{path}: File must be TOML, not text with an error ({error})") from None
-    top = Section(str(path), "", data)
-    top.only("name", "preset", "fixed", "grid", "cost", "quality")
-    name = top.word("name")
-    preset = top.choice("preset", PRESETS)
-    params = PRESETS[preset].params
-    grid = top.section("grid", required=True)
-    fixed = top.section("fixed")
-    return Spec(
-        name=name,
-        preset=preset,
-        fixed=_fixed(fixed, params),
-        grid=_grid(grid, params, fixed),
-        cost=_cost(top.section("cost"), params),
-        quality=_quality(top.section("quality", required=True), params),
-    )
-
-
-def _fixed(section: Section, params: Params) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in section.data.items():
-        for name in _names(section, key, params):
-            if name in found:
-                raise section.error(key, "a parameter that is named once", name)
-            found[name] = section.scalar(key, value)
-    return found
-
-
-def _grid(section: Section, params: Params, fixed: Section) -> dict[str, tuple[Any, ...]]:
-    if not section.data:
-        raise section.error("", "a table of at least one parameter", "empty")
-    taken = {name for key in fixed.data for name in resolve(params, key)}
-    found: dict[str, tuple[Any, ...]] = {}
-    for key, values in section.data.items():
-        names = _names(section, key, params)
-        for name in names:
-            if name in taken:
-                raise section.error(key, "a parameter that is named once", name)
-            taken.add(name)
-        if not isinstance(values, list) or not values:
-            raise section.error(key, "a list of at least one value", values)
-        found["+".join(names)] = tuple(section.scalar(key, value) for value in values)
-        if len(set(map(repr, values))) != len(values):
-            raise section.error(key, "a list of different values", values)
-    return found
-
-
-def _names(section: Section, key: str, params: Params) -> tuple[str, ...]:
-    try:
-        return resolve(params, key)
-    except ValueError as error:
-        raise SpecError(f"{section.where(key)}: {error}") from None
-
-
-def _cost(section: Section, params: Params) -> CostSpec:
-    section.only("family", "blocks", "seeds", "constraint_mhz", "elaborate")
-    families = _families()
-    family = section.choice("family", (STATE, *families), default=STATE)
-    elaborate = section.switch("elaborate")
-    if family == STATE:
-        for key in ("blocks", "seeds", "constraint_mhz"):
-            if key in section.data:
-                raise section.error(key, f"absent with family {STATE}", section.data[key])
-        return CostSpec(elaborate=elaborate)
-    blocks = section.choices("blocks", _block_names(params))
-    seeds = section.number("seeds", 0, _MAX_SEEDS, default=0)
-    if seeds and families[family].place_tool is None:
-        raise section.error("seeds", f"0 with family {family}, which is not placed", seeds)
-    constraint = section.number("constraint_mhz", 1, 1000, default=_CONSTRAINT_MHZ)
-    return CostSpec(family, blocks, seeds, constraint, elaborate)
-
-
-def _quality(section: Section, params: Params) -> QualitySpec:
-    section.only("workloads", "size", "schedules", "seed", "region_log2")
-    is_scord = system_of(params).name == "scord"
-    if is_scord:
-        known = (*SUITES, *dict.fromkeys(build.program for build in applications()))
-    else:
-        known = tuple(PROGRAMS)
-        if "region_log2" in section.data:
-            raise section.error("region_log2", "absent for SigRace", section.data["region_log2"])
-    return QualitySpec(
-        workloads=section.choices("workloads", known),
-        size=section.choice("size", _SIZES if is_scord else PROGRAM_SIZES, default="tiny"),
-        schedules=section.number("schedules", 1, _MAX_SCHEDULES, default=1),
-        seed=section.number("seed", 0, _MAX_SEED, default=1),
-        region_log2=section.number("region_log2", 7, _MAX_REGION_LOG2, default=20),
-    )
+    return read_toml(path, Spec)
 
 
 def _families() -> Mapping[str, Any]:

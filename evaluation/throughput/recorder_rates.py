@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from racetrap.evaluation.throughput.rates import Rate, rate_of
-from racetrap.sim.cpu.recorder import record_run
+from racetrap.sim.cpu.recorder import record
 
 __all__ = ["RecorderRates", "recorder_rates"]
 
@@ -54,7 +54,7 @@ def recorder_rates(passes: int = _PASSES, runs: int = 3) -> RecorderRates:
     """
     recorded, merged, events = [], [], 0
     for _ in range(runs):
-        recording = record_run([_PROGRAM], [str(passes)])
+        recording = record([_PROGRAM], [str(passes)])
         events = len(recording.trace)
         recorded.append(events / recording.run_seconds)
         merged.append(events / recording.merge_seconds)

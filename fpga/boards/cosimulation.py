@@ -135,7 +135,9 @@ def program_traces(
     RecordError
         If a program cannot be recorded.
     """
-    traces = {name: record([SMALL_PROGRAMS[name].source], [name], seed=1) for name in programs}
+    traces = {
+        name: record([SMALL_PROGRAMS[name].source], [name], seed=1).trace for name in programs
+    }
     random = {
         f"random-{seed}": random_run(seed, threads=params.threads, events=_RANDOM_EVENTS)
         for seed in seeds

@@ -18,7 +18,7 @@ from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace import ThreadTrace, Trace, read_trace
 from racetrap.presenters.output import ExitStatus, input_errors, json_option, set_option, write_json
-from racetrap.sim.gpu.launch.capture import is_kernel_file
+from racetrap.sim.gpu.launch.kernel_source import is_kernel_file
 
 __all__ = ["command"]
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
 
 from racetrap.presenters.output import fail, input_errors
-from racetrap.sim.gpu.executor.errors import ExecutionError
-from racetrap.sim.gpu.launch.capture import Capture, capture, read_kernel_file
-from racetrap.sim.gpu.launch.launch_file import read_launch
+
+if TYPE_CHECKING:
+    from racetrap.sim.gpu.launch.capture import Capture
 
 __all__ = ["capture_kernel", "launch_option", "run_to_dict"]
 
@@ -29,6 +29,12 @@ def launch_option(required: bool) -> Callable[[Callable[..., Any]], Callable[...
 
 def capture_kernel(kernel_file: str, launch_file: str) -> Capture:
     """Run a kernel file as a launch file says; leave the program if that cannot be done."""
+    # A command that is given a trace has no use for the executor.
+    from racetrap.sim.gpu.executor.machine.errors import ExecutionError
+    from racetrap.sim.gpu.launch.capture import capture
+    from racetrap.sim.gpu.launch.kernel_source import read_kernel_file
+    from racetrap.sim.gpu.launch.launch_file import read_launch
+
     with input_errors():
         launch = read_launch(launch_file)
         module = read_kernel_file(kernel_file)

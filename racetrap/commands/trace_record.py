@@ -15,7 +15,7 @@ from rich.console import Console
 from racetrap.golden_model.trace.threads.events import ThreadEventKind
 from racetrap.presenters.output import fail, input_errors, json_option, report_console, write_json
 from racetrap.sim.cpu.compiler import SUFFIXES
-from racetrap.sim.cpu.recorder import TIMEOUT, RecordError, Recording, record_run
+from racetrap.sim.cpu.recorder import TIMEOUT, RecordError, Recording, record
 
 __all__ = ["command"]
 
@@ -103,7 +103,7 @@ def command(
     target = named or f"{Path(sources[0]).stem}.trace"
     try:
         with _progress() as progress:
-            recording = record_run(
+            recording = record(
                 sources, arguments, include=[Path(folder) for folder in include],
                 options=options, seed=seed, timeout=timeout, progress=progress,
                 # Standard output is for JSON, and then for nothing else.

@@ -1,4 +1,4 @@
-"""Compiles unmodified C and C++ sources for recording, and links them with the runtime.
+"""Compiler of unmodified C and C++ sources for recording, linked with the runtime.
 
 Sources are compiled as for the compiler's own race detector, with a call at every access and
 every basic block, but linked with our runtime in the place of the compiler's.
@@ -7,14 +7,13 @@ every basic block, but linked with our runtime in the place of the compiler's.
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 from racetrap.sim.cosim.verilator.build_cache import cache_folder, locked
 from racetrap.sim.cpu.errors import RecordError
+from racetrap.sim.cpu.gnu_tools import run_tool
 from racetrap.sim.cpu.unsupported import check_objects
 
 __all__ = ["RUNTIME", "SUFFIXES", "compile_program", "runtime_hash"]
@@ -50,28 +49,8 @@ _LINK = (
     "-rdynamic",  # shared libraries must find our functions, too
     *(f"-Wl,--wrap={name}" for name in _WRAPPED),
 )
-_SHOWN_CHARACTERS = 4000
 #: What decides, besides the runtime, what a recorded trace is.
 _MODULES = ("compiler", "instruction_counts", "interleave", "locations", "raw", "recorder")
-
-
-def _find(command: str) -> str:
-    found = shutil.which(command)
-    if found is None:
-        raise RecordError(
-            f"Command {command} was not found: install the GNU compilers, "
-            f"for example `apt install g++`"
-        )
-    return found
-
-
-def _run(command: Sequence[str], failure: str) -> None:
-    done = subprocess.run(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-        check=False, env=os.environ | {"LC_ALL": "C.UTF-8"},
-    )  # fmt: skip
-    if done.returncode:
-        raise RecordError(f"{failure}:\n{done.stdout.rstrip()[:_SHOWN_CHARACTERS]}")
 
 
 def runtime_hash() -> str:
@@ -85,7 +64,6 @@ def runtime_hash() -> str:
 
 def _runtime_objects(needs_cxx: bool) -> list[str]:
     """Object files of the runtime, compiled once."""
-    compiler = _find("gcc")
     folder = cache_folder() / "recorder" / runtime_hash()[:16]
     sources = sorted(RUNTIME.glob("*.c"))
     with locked(folder.with_suffix(".lock")):
@@ -95,8 +73,8 @@ def _runtime_objects(needs_cxx: bool) -> list[str]:
             partial.mkdir(parents=True)
             for source in sources:
                 target = partial / f"{source.stem}.o"
-                _run(
-                    [compiler, *_COMPILE_RUNTIME, str(source), "-o", str(target)],
+                run_tool(
+                    ["gcc", *_COMPILE_RUNTIME, str(source), "-o", str(target)],
                     "Runtime of the recorder cannot be compiled",
                 )
             partial.rename(folder)
@@ -139,9 +117,9 @@ def compile_program(
     objects = []
     for number, source in enumerate(sources):
         target = folder / f"{number}.o"
-        _run(
+        run_tool(
             [
-                _find("g++" if source.suffix in _CXX else "gcc"), *_COMPILE,
+                "g++" if source.suffix in _CXX else "gcc", *_COMPILE,
                 *(f"-I{path}" for path in (*include, RUNTIME)), *options,
                 str(source), "-o", str(target),
             ],
@@ -151,9 +129,9 @@ def compile_program(
     check_objects(objects)
     needs_cxx = any(source.suffix in _CXX for source in sources)
     program = folder / "program"
-    _run(
+    run_tool(
         [
-            _find("g++" if needs_cxx else "gcc"), *_LINK, *objects,
+            "g++" if needs_cxx else "gcc", *_LINK, *objects,
             *_runtime_objects(needs_cxx), *options, "-lm", "-o", str(program),
         ],
         "Program cannot be linked",

@@ -1,4 +1,4 @@
-"""The error of everything that takes part in recording."""
+"""Error of recording a program."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ __all__ = ["RecordError"]
 
 
 class RecordError(RuntimeError):
-    """A program cannot be recorded; the text is one sentence, then what a tool said."""
+    """A program cannot be recorded; the text is one sentence, then the output of a tool."""

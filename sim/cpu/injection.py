@@ -63,7 +63,7 @@ class Injection(NamedTuple):
     removal : Removal
         What was taken out.
     location : str
-        Place of its first event in the program's source; empty if the trace does not say.
+        Place of its first event in the program's source; empty if the trace has none.
     """
 
     trace: ThreadTrace

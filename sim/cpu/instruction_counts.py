@@ -1,4 +1,4 @@
-"""Instructions of a compiled program between its calls of the recording runtime.
+"""Instruction counts of a compiled program between its calls of the recording runtime.
 
 The compiler calls the runtime at every access, function and basic block.  From the return
 address of one such call the program runs straight on to the next, so the instructions in between
@@ -12,11 +12,12 @@ later) the way straight on is taken.
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+
+from racetrap.sim.cpu.gnu_tools import run_tool
 
 __all__ = ["COUNT_DTYPE", "count_instructions", "write_counts"]
 
@@ -52,10 +53,10 @@ class _Instruction(NamedTuple):
 
 
 def _disassemble(program: Path) -> list[_Instruction]:
-    text = subprocess.run(
+    text = run_tool(
         ["objdump", "-d", "--no-show-raw-insn", "-j", ".text", str(program)],
-        stdout=subprocess.PIPE, text=True, check=True,
-    ).stdout  # fmt: skip
+        "Instructions of the program cannot be read",
+    )
     found, function = [], ""
     for line in text.splitlines():
         if line.endswith(">:"):

@@ -1,7 +1,7 @@
-"""One global order of the events of recorded threads, by virtual time.
+"""Global order of the events of recorded threads, by virtual time.
 
 A thread's virtual time is the number of instructions that it has committed, as if every thread
-had a core of its own; where it waits for others its time goes on to theirs.  The events on each
+had a core of its own; where it waits for others its time advances to theirs.  The events on each
 synchronisation object, and on each block of the heap, stay in the order in which they were
 recorded.  The same raw records always give the same order.
 """

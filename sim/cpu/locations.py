@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterable
 from pathlib import Path
+
+from racetrap.sim.cpu.gnu_tools import run_tool
 
 __all__ = ["find_locations"]
 
@@ -15,11 +16,11 @@ def find_locations(program: Path, pcs: Iterable[int]) -> dict[int, str]:
     if not pcs:
         return {}
     # The call lies before its return address, which may belong to the next line.
-    lines = subprocess.run(
+    lines = run_tool(
         ["addr2line", "-s", "-e", str(program)],
-        input="".join(f"{pc - 1:#x}\n" for pc in pcs),
-        stdout=subprocess.PIPE, text=True, errors="replace", check=True,
-    ).stdout.splitlines()  # fmt: skip
+        "Source lines of the program cannot be read",
+        given="".join(f"{pc - 1:#x}\n" for pc in pcs),
+    ).splitlines()
     found = {}
     for pc, line in zip(pcs, lines, strict=True):
         place = line.split(" (discriminator")[0]

@@ -1,14 +1,20 @@
-"""What a recorded program does: counts of its events, and how much of its data is shared."""
+"""Profile of a recorded program: counts of its events, and how much of its data is shared.
+
+``python -m racetrap.sim.cpu.program_profile [SIZE [THREADS]]`` prints those of all programs.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import sys
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
 from racetrap.golden_model.happens_before.accesses import granule_accesses
 from racetrap.golden_model.trace.threads.events import ThreadEventKind
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
+from racetrap.sim.cpu.program_traces import program_trace
+from racetrap.sim.cpu.programs.catalogue import PROGRAMS, SIZES
 
 __all__ = ["Profile", "profile"]
 
@@ -77,3 +83,16 @@ def profile(trace: ThreadTrace) -> Profile:
         granules=granules,
         shared=shared,
     )
+
+
+def main(size: str = SIZES[0], threads: str = "4") -> None:
+    """Print the profile of one run of each program, a line each."""
+    for name in PROGRAMS:
+        figures = asdict(profile(program_trace(name, size, int(threads))))
+        shared = figures.pop("shared")
+        counts = ", ".join(f"{count:,} {what}" for what, count in figures.items())
+        print(f"{name}: {counts}, {shared:.0%} of accesses to shared words")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import subprocess
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
@@ -13,8 +12,9 @@ from racetrap.golden_model.trace.files import read_thread_trace
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.cosim.verilator.build_cache import cache_folder, locked
 from racetrap.sim.cpu.compiler import runtime_hash
+from racetrap.sim.cpu.gnu_tools import run_tool
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
-from racetrap.sim.cpu.recorder import RecordError, record
+from racetrap.sim.cpu.recorder import record
 
 __all__ = ["program_trace"]
 
@@ -24,13 +24,7 @@ _SEED = 1
 
 @cache
 def _compiler_version() -> str:
-    try:
-        done = subprocess.run(["gcc", "--version"], capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        raise RecordError(
-            "Command gcc was not found: install the GNU compilers, for example `apt install g++`"
-        ) from None
-    return done.stdout
+    return run_tool(["gcc", "--version"], "Version of the compiler cannot be read")
 
 
 def _hash_of(files: Iterable[Path], arguments: Sequence[str]) -> str:
@@ -75,5 +69,5 @@ def program_trace(name: str, size: str, threads: int = 8) -> ThreadTrace:
     path = folder / f"{name}-{size}-{threads}-{_hash_of(program.files, arguments)}.trace"
     with locked(path.with_suffix(".lock")):
         if not path.is_file():
-            record([program.source], arguments, seed=_SEED).write_binary(path)
+            record([program.source], arguments, seed=_SEED).trace.write_binary(path)
     return read_thread_trace(path)

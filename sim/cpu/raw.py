@@ -29,7 +29,7 @@ _SMALLEST_PART = 1 << 16
 
 #: Sequence number (``address``) and value (``pc``) of the record before.
 _EXTENSION = 254
-#: Only instructions: as many as ``address`` says.
+#: Only instructions: ``address`` is their number.
 _FILLER = 255
 
 _UNORDERED = (

@@ -1,4 +1,4 @@
-"""Records runs of real programs: from C or C++ sources with threads to a trace.
+"""Recorder of real programs: C or C++ sources with threads to a trace of a run.
 
 Ref: SigRace (ISCA'09) Section 3.2.3: the application is unmodified, and only relinked with a
 synchronisation library.
@@ -26,7 +26,7 @@ from racetrap.sim.cpu.locations import find_locations
 from racetrap.sim.cpu.raw import RAW_DTYPE, RawStream, read_streams, used_bytes
 from racetrap.sim.cpu.watched_process import run_watched
 
-__all__ = ["TIMEOUT", "RecordError", "Recording", "record", "record_run"]
+__all__ = ["TIMEOUT", "RecordError", "Recording", "record"]
 
 #: Seconds after which a program is ended.
 TIMEOUT = 600.0
@@ -55,13 +55,13 @@ class Recording(NamedTuple):
 
 
 def _progress_of(raw: Path, progress: Callable[[int], None] | None) -> Callable[[], None]:
-    """Calls ``progress`` with the events so far, about: the file grows by large parts."""
+    """Call ``progress`` with the approximate number of events: the file grows by large parts."""
 
-    def tell() -> None:
+    def report() -> None:
         if progress is not None:
             progress(used_bytes(raw) // RAW_DTYPE.itemsize)
 
-    return tell
+    return report
 
 
 def _run(
@@ -99,7 +99,7 @@ def _trace_of(
         raise RecordError(f"Program breaks a rule of its synchronisation: {error}") from None
 
 
-def record_run(
+def record(
     sources: Sequence[Path],
     arguments: Sequence[str] = (),
     *,
@@ -110,7 +110,7 @@ def record_run(
     progress: Callable[[int], None] | None = None,
     output: IO[str] | None = None,
 ) -> Recording:
-    """Compile a program, run it, and give its trace with the figures of the run.
+    """Compile a program, run it, and return its trace with the figures of the run.
 
     Parameters
     ----------
@@ -123,13 +123,13 @@ def record_run(
     options : sequence of str
         More options for compiler and linker.
     seed : int or None
-        Seed of small delays before synchronisation, which give other orders of events.
+        Seed of small delays before synchronisation, which cause other orders of events.
     timeout : float
         Seconds after which the program is ended.
     progress : callable or None
         Called now and then with the number of events so far, about.
     output : file or None
-        Where the program's standard output goes; None: where ours goes.
+        The program's standard output; None: that of this process.
 
     Raises
     ------
@@ -151,18 +151,3 @@ def record_run(
         source = "".join(letter if letter.isprintable() else "?" for letter in source)
         trace = _trace_of(read_streams(raw), program, source, seed)
         return Recording(trace, run_seconds, time.perf_counter() - begin, raw_bytes)
-
-
-def record(
-    sources: Sequence[Path],
-    arguments: Sequence[str],
-    *,
-    include: Sequence[Path] = (),
-    options: Sequence[str] = (),
-    seed: int | None = None,
-    progress: Callable[[int], None] | None = None,
-) -> ThreadTrace:
-    """Compile a program, run it, and give its trace; see :func:`record_run`."""
-    return record_run(
-        sources, arguments, include=include, options=options, seed=seed, progress=progress
-    ).trace

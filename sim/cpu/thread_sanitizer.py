@@ -1,4 +1,4 @@
-"""The compiler's own race detector, ThreadSanitizer, as a judge that shares nothing with ours.
+"""ThreadSanitizer, the compiler's own race detector, on programs that the recorder records too.
 
 Its runtime watches the same instrumented program on a real run, and keeps a vector clock for each
 thread and the last few accesses of each word: what it reports is a race, but it may miss some.
@@ -15,6 +15,8 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+
+from racetrap.sim.cpu.gnu_tools import run_tool
 
 __all__ = [
     "LinePair", "SanitizedProgram", "SanitizerError", "line_pair", "parse_report", "sanitize",
@@ -51,7 +53,7 @@ _FRAME = re.compile(r"^    #\d+ .* (\S+):(\d+)(?::\d+)? \(")
 
 
 class SanitizerError(RuntimeError):
-    """ThreadSanitizer cannot be used; the text is one sentence, then what a tool said."""
+    """ThreadSanitizer cannot be used; the text is one sentence, then the output of a tool."""
 
 
 def line_pair(one: str, other: str) -> LinePair:
@@ -75,59 +77,50 @@ def _fixed_addresses() -> Iterator[None]:
         libc.personality(ctypes.c_ulong(before))
 
 
-def _call(command: Sequence[str]) -> None:
+def _compile(sources: Sequence[Path], program: Path, include: Sequence[Path]) -> None:
+    failure, barriers = "Program cannot be compiled for ThreadSanitizer", program.with_suffix(".o")
+    is_cxx = any(source.suffix != ".c" for source in sources)
+    commands = (
+        ["gcc", "-c", "-O2", str(_BARRIERS), "-o", str(barriers)],
+        [
+            "g++" if is_cxx else "gcc", *_COMPILE, *(f"-I{path}" for path in include),
+            *map(str, sources), str(barriers), *_LINK, "-lm", "-o", str(program),
+        ],
+    )  # fmt: skip
     try:
-        done = subprocess.run(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
-        )
-    except FileNotFoundError:
-        raise SanitizerError(
-            f"Command {command[0]} was not found: install the GNU compilers, "
-            f"for example `apt install g++`"
-        ) from None
-    if done.returncode:
-        if "tsan" in done.stdout and "cannot find" in done.stdout:
+        for command in commands:
+            run_tool(command, failure, error=SanitizerError)
+    except SanitizerError as error:
+        if "tsan" in str(error) and "cannot find" in str(error):
             raise SanitizerError(
                 "Library libtsan was not found: install it, for example `apt install libtsan2`"
-            )
-        raise SanitizerError(
-            f"Program cannot be compiled for ThreadSanitizer:\n{done.stdout[:_SHOWN_CHARACTERS]}"
-        )
-
-
-def _compile(sources: Sequence[Path], program: Path, include: Sequence[Path]) -> None:
-    barriers = str(program.with_suffix(".o"))
-    _call(["gcc", "-c", "-O2", str(_BARRIERS), "-o", barriers])
-    is_cxx = any(source.suffix != ".c" for source in sources)
-    _call([
-        "g++" if is_cxx else "gcc", *_COMPILE, *(f"-I{path}" for path in include),
-        *map(str, sources), barriers, *_LINK, "-lm", "-o", str(program),
-    ])  # fmt: skip
+            ) from None
+        raise
 
 
 def _run(command: Sequence[str]) -> str:
-    """What ThreadSanitizer said of one run."""
+    """Report of ThreadSanitizer on one run."""
     environment = os.environ | {"TSAN_OPTIONS": _OPTIONS}
     with _fixed_addresses():
         process = subprocess.Popen(
             command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
         )
     try:
-        said = process.communicate(timeout=_TIMEOUT)[1]
+        report = process.communicate(timeout=_TIMEOUT)[1]
     except subprocess.TimeoutExpired:
         process.kill()
         process.communicate()
         raise SanitizerError(
             f"Program must end within {_TIMEOUT} seconds under ThreadSanitizer"
         ) from None
-    if "FATAL: ThreadSanitizer" in said:
-        raise SanitizerError(f"ThreadSanitizer cannot run here:\n{said[:_SHOWN_CHARACTERS]}")
+    if "FATAL: ThreadSanitizer" in report:
+        raise SanitizerError(f"ThreadSanitizer cannot run here:\n{report[:_SHOWN_CHARACTERS]}")
     if process.returncode not in (0, _RACES_FOUND):
         raise SanitizerError(
             f"Program must return 0 under ThreadSanitizer, not {process.returncode}:\n"
-            f"{said[-_SHOWN_CHARACTERS:]}"
+            f"{report[-_SHOWN_CHARACTERS:]}"
         )
-    return said
+    return report
 
 
 def _place(lines: Sequence[str]) -> str:

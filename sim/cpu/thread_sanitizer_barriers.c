@@ -1,5 +1,5 @@
-/* Stands between a program and ThreadSanitizer's barriers: nobody goes on from a crossing before
- * all have left it.
+/* Wrapper of ThreadSanitizer's barriers: no thread leaves a crossing for good before all have
+ * left it.
  *
  * ThreadSanitizer keeps one clock for a barrier, not one for each crossing: whoever leaves late
  * would also learn of what others did up to their next arrival, and races with that are missed.

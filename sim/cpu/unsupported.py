@@ -1,12 +1,12 @@
-"""What cannot be recorded, found by the functions that a compiled program calls."""
+"""Functions whose use cannot be recorded, found in the object files of a program."""
 
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Sequence
 
 from racetrap.sim.cpu.errors import RecordError
+from racetrap.sim.cpu.gnu_tools import run_tool
 
 __all__ = ["check_objects"]
 
@@ -24,10 +24,10 @@ _UNSUPPORTED = (
 
 def check_objects(objects: Sequence[str]) -> None:
     """Raise :class:`RecordError` if object files call a function that cannot be recorded."""
-    listed = subprocess.run(
+    listed = run_tool(
         ["nm", "--undefined-only", "--format=just-symbols", *objects],
-        stdout=subprocess.PIPE, text=True, check=True,
-    ).stdout  # fmt: skip
+        "Symbols of the program cannot be read",
+    )
     for name in sorted(set(listed.split())):
         for pattern, reason in _UNSUPPORTED:
             if re.fullmatch(pattern, name):

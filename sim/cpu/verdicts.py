@@ -1,34 +1,27 @@
-"""Verdicts on programs: the exact detector on our recording against the compiler's own detector.
+"""Verdicts on programs: the exact detector on a recording, and the compiler's own detector.
 
 They share the compiler's instrumentation and nothing else: not the runtime, not the run.
 """
 
 from __future__ import annotations
 
-import tempfile
-from itertools import groupby
-from operator import attrgetter
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from racetrap.golden_model.happens_before.happens_before import HappensBefore
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.cpu.program_traces import program_trace
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
-from racetrap.sim.cpu.programs.small_programs import SMALL_PROGRAMS
-from racetrap.sim.cpu.recorder import record
 from racetrap.sim.cpu.thread_sanitizer import (
     LinePair,
-    SanitizedProgram,
     line_pair,
     sanitize,
 )
 
-__all__ = ["Verdict", "program_verdict", "race_lines", "small_verdicts"]
+__all__ = ["ProgramVerdict", "program_verdict", "race_lines"]
 
 
-class Verdict(NamedTuple):
-    """What both detectors found in a program.
+class ProgramVerdict(NamedTuple):
+    """Races that both detectors found in a program.
 
     Parameters
     ----------
@@ -42,6 +35,8 @@ class Verdict(NamedTuple):
         Whether the program has races, by its catalogue.
     exact, sanitizer : frozenset of (str, str)
         Static races of the exact detector and of ThreadSanitizer, as pairs of source lines.
+        ThreadSanitizer keeps but a few accesses of a word, and of a thread's accesses of one
+        kind between two synchronisations only the first; and its runs have other schedules.
     """
 
     name: str
@@ -53,22 +48,8 @@ class Verdict(NamedTuple):
 
     @property
     def agrees(self) -> bool:
-        """Whether both say racy, or both clean, and that is what is expected."""
+        """Whether both verdicts, racy or clean, are the expected one."""
         return bool(self.exact) == bool(self.sanitizer) == self.expected
-
-    @property
-    def only_exact(self) -> frozenset[LinePair]:
-        """Pairs that ThreadSanitizer missed.
-
-        It keeps but a few accesses of a word, of a thread's accesses of one kind between two
-        synchronisations only the first, and it saw another schedule.
-        """
-        return self.exact - self.sanitizer
-
-    @property
-    def only_sanitizer(self) -> frozenset[LinePair]:
-        """Pairs that did not occur in our recording, which had another schedule."""
-        return self.sanitizer - self.exact
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -98,32 +79,9 @@ def race_lines(trace: ThreadTrace) -> frozenset[LinePair]:
     return frozenset(line_pair(*pair) for pair in places)
 
 
-def small_verdicts(runs: int = 3) -> list[Verdict]:
-    """Verdicts on all small programs.
-
-    Parameters
-    ----------
-    runs : int
-        Runs of each under ThreadSanitizer.
-
-    Raises
-    ------
-    RecordError, SanitizerError
-        If a program cannot be recorded or judged.
-    """
-    verdicts = []
-    for source, cases in groupby(SMALL_PROGRAMS.values(), attrgetter("source")):
-        with tempfile.TemporaryDirectory(prefix="racetrap-") as folder:
-            program = SanitizedProgram([source], Path(folder))
-            for name, _, is_racy in cases:
-                trace = record([source], [name])
-                found = program.races([name], runs)
-                exact = race_lines(trace)
-                verdicts.append(Verdict(name, (name,), len(trace.events), is_racy, exact, found))
-    return verdicts
-
-
-def program_verdict(name: str, size: str = "tiny", threads: int = 4, runs: int = 3) -> Verdict:
+def program_verdict(
+    name: str, size: str = "tiny", threads: int = 4, runs: int = 3
+) -> ProgramVerdict:
     """Verdict on a program of the catalogue.
 
     Parameters
@@ -144,5 +102,5 @@ def program_verdict(name: str, size: str = "tiny", threads: int = 4, runs: int =
     program = PROGRAMS[name]
     arguments = program.command_line(size, threads)
     found = sanitize([program.source], arguments, runs)
-    expected = bool(program.benign_races)
-    return Verdict(name, arguments, len(trace.events), expected, race_lines(trace), found)
+    expected = bool(program.benign_lines)
+    return ProgramVerdict(name, arguments, len(trace.events), expected, race_lines(trace), found)

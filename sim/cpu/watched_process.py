@@ -1,4 +1,4 @@
-"""Runs a program that is being recorded: until it ends, for too long, or into a deadlock."""
+"""Process of a program that is being recorded, with a time limit and a test for deadlocks."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def run_watched(
     progress : callable
         Called many times a second while the program runs.
     output : file or None
-        Where its standard output goes; None: where ours goes.
+        Its standard output; None: that of this process.
 
     Returns
     -------

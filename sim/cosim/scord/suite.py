@@ -8,8 +8,12 @@ from dataclasses import dataclass
 from racetrap.golden_model.events import Event
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS, MicroBenchmark
-from racetrap.sim.gpu.suites.micro.scheduler import FIXED_SCHEDULES, Placement, random_schedule
-from racetrap.sim.gpu.suites.micro.scheduler import run as run_program
+from racetrap.sim.gpu.suites.micro.scheduler import (
+    FIXED_SCHEDULES,
+    BlockPlacement,
+    random_schedule,
+    run_program,
+)
 
 __all__ = ["SuiteRun", "suite_runs"]
 
@@ -22,14 +26,14 @@ class SuiteRun:
     ----------
     benchmark : MicroBenchmark
         The program and its expected verdict.
-    placement : Placement
+    placement : BlockPlacement
         Where its blocks run.
     schedule : str
         Name of a fixed schedule, or ``random-<seed>``.
     """
 
     benchmark: MicroBenchmark
-    placement: Placement
+    placement: BlockPlacement
     schedule: str
 
     def events(self) -> list[Event]:
@@ -40,7 +44,7 @@ class SuiteRun:
         return run_program(self.benchmark, schedule, self.placement)
 
 
-def _fits(benchmark: MicroBenchmark, placement: Placement, params: ScordParams) -> bool:
+def _fits(benchmark: MicroBenchmark, placement: BlockPlacement, params: ScordParams) -> bool:
     last = benchmark.blocks - 1
     sm, slot, warp = placement.place(last, benchmark.warps_per_block)
     return (
@@ -68,7 +72,7 @@ def suite_runs(params: ScordParams, schedules: int, seed: int) -> Iterator[Suite
         If a benchmark fits nowhere.
     """
     for benchmark in MICRO_BENCHMARKS.values():
-        placements = [place for place in Placement if _fits(benchmark, place, params)]
+        placements = [place for place in BlockPlacement if _fits(benchmark, place, params)]
         if not placements:
             raise ValueError(
                 f"Parameters sm_count, blocks_per_sm and warps_per_sm must have room for "

@@ -1,4 +1,4 @@
-"""The programs by name: kernels with threads in the spirit of the paper's SPLASH-2 and PARSEC.
+"""Catalogue of the programs: kernels with threads like those of SPLASH-2 and PARSEC in the paper.
 
 Ref: SigRace (ISCA'09) Section 5.1, Table 4, and Section 5.4.1 for the races that were left in.
 """
@@ -10,17 +10,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-__all__ = ["PROGRAMS", "SIZES", "Program"]
+__all__ = ["PROGRAMS", "SIZES", "PthreadProgram"]
 
 #: Names of the sizes: about 50 thousand events with 4 threads, and half a million with 8.
 SIZES = ("tiny", "small")
 
 _FOLDER = Path(__file__).parent
-_MARK = "benign race"
+_MARK = "/* benign race"
+_SEED = "7"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Program:
+@dataclass(frozen=True)
+class PthreadProgram:
     """A program that the recorder compiles and runs.
 
     Parameters
@@ -32,11 +33,8 @@ class Program:
     kind : str
         ``"regular"`` if each thread accesses few ranges of memory, ``"irregular"`` if accesses
         are scattered or follow pointers and tasks.
-    arguments : mapping of str to tuple of str
-        Command line by size, in which ``{threads}`` stands for the number of threads.
-    benign_races : tuple of str
-        What each kind of race that was left in is, and why it does no harm; a source line of
-        one of its two accesses is marked with the words ``benign race``.  All others are errors.
+    scales : tuple of int
+        Argument that sets the amount of work, for each of ``SIZES``.
     suffix : str
         Suffix of the source: ``".c"`` or ``".cpp"``.
     """
@@ -44,8 +42,7 @@ class Program:
     name: str
     title: str
     kind: str
-    arguments: Mapping[str, tuple[str, ...]]
-    benign_races: tuple[str, ...] = ()
+    scales: tuple[int, int]
     suffix: str = ".c"
 
     @property
@@ -59,13 +56,16 @@ class Program:
         return self.source, _FOLDER / "program.h"
 
     @property
-    def marked_lines(self) -> frozenset[str]:
-        """Places (``"file.c:12"``) in the source that are marked as parties of benign races."""
+    def benign_lines(self) -> frozenset[str]:
+        """Places (``"file.c:12"``) in the source that are marked as parties of benign races.
+
+        A program without any has no races; all races without a mark are errors.
+        """
         lines = self.source.read_text(encoding="utf-8").splitlines()
         return frozenset(
             f"{self.source.name}:{number}"
             for number, line in enumerate(lines, start=1)
-            if f"/* {_MARK}" in line
+            if _MARK in line
         )
 
     def command_line(self, size: str, threads: int) -> tuple[str, ...]:
@@ -76,110 +76,38 @@ class Program:
         ValueError
             If the size is unknown.
         """
-        if size not in self.arguments:
-            known = ", ".join(self.arguments)
-            raise ValueError(f"Size of {self.name} must be one of {known}, not {size}")
-        return tuple(word.format(threads=threads) for word in self.arguments[size])
-
-
-def _sizes(tiny: int, small: int) -> Mapping[str, tuple[str, ...]]:
-    """Arguments of the sizes: threads, size, seed."""
-    sizes = zip(SIZES, (tiny, small), strict=True)
-    return MappingProxyType({size: ("{threads}", str(number), "7") for size, number in sizes})
+        if size not in SIZES:
+            raise ValueError(f"Size of {self.name} must be one of {', '.join(SIZES)}, not {size}")
+        return str(threads), str(self.scales[SIZES.index(size)]), _SEED
 
 
 _ALL = (
-    Program(
-        name="fft",
-        title="Six-step fast Fourier transform",
-        kind="regular",
-        arguments=_sizes(5, 6),
+    PthreadProgram("fft", "Six-step fast Fourier transform", "regular", (5, 6)),
+    PthreadProgram("lu", "Blocked LU factorisation", "regular", (32, 80)),
+    PthreadProgram(
+        "cholesky", "Sparse Cholesky factorisation from a task queue", "irregular", (2, 4)
     ),
-    Program(
-        name="lu",
-        title="Blocked LU factorisation",
-        kind="regular",
-        arguments=_sizes(32, 80),
+    PthreadProgram("ocean", "Red-black Gauss-Seidel on a grid", "regular", (20, 64)),
+    PthreadProgram("radix", "Radix sort", "irregular", (1500, 16000)),
+    PthreadProgram("barnes", "Gravity by a tree of quadrants", "irregular", (64, 300)),
+    PthreadProgram("water", "Forces between all pairs of molecules", "regular", (48, 160)),
+    PthreadProgram(
+        "raytrace", "Ray tracing with queues of tiles that threads steal from", "irregular",
+        (16, 56),
     ),
-    Program(
-        name="cholesky",
-        title="Sparse Cholesky factorisation from a task queue",
-        kind="irregular",
-        arguments=_sizes(2, 4),
-        benign_races=("number of columns taken, looked at before the queue's lock is taken",),
+    PthreadProgram("streamcluster", "Clustering of a stream of points", "regular", (80, 600)),
+    PthreadProgram("blackscholes", "Prices of options", "regular", (800, 10000)),
+    PthreadProgram(
+        "dedup", "Pipeline that stores distinct chunks once", "irregular", (4000, 40000)
     ),
-    Program(
-        name="ocean",
-        title="Red-black Gauss-Seidel on a grid",
-        kind="regular",
-        arguments=_sizes(20, 64),
-        benign_races=("largest change of a sweep, looked at before its lock is taken",),
+    PthreadProgram(
+        "kvstore", "Store of keys and values with every class of synchronisation", "irregular",
+        (4000, 30000),
     ),
-    Program(
-        name="radix",
-        title="Radix sort",
-        kind="irregular",
-        arguments=_sizes(1500, 16000),
+    PthreadProgram(
+        "fluid", "Particles of a fluid in a grid of cells, in C++", "regular", (5, 14), ".cpp"
     ),
-    Program(
-        name="barnes",
-        title="Gravity by a tree of quadrants",
-        kind="irregular",
-        arguments=_sizes(64, 300),
-        benign_races=(
-            "links of the tree, read without a lock on the way down, and again under it",
-            "place of a cell found through such a link; it was filled before it was linked",
-        ),
-    ),
-    Program(
-        name="water",
-        title="Forces between all pairs of molecules",
-        kind="regular",
-        arguments=_sizes(48, 160),
-    ),
-    Program(
-        name="raytrace",
-        title="Ray tracing with queues of tiles that threads steal from",
-        kind="irregular",
-        arguments=_sizes(16, 56),
-        benign_races=(
-            "length of a queue, looked at before its lock is taken",
-            "count of rays, a statistic that may lose some",
-        ),
-    ),
-    Program(
-        name="streamcluster",
-        title="Clustering of a stream of points",
-        kind="regular",
-        arguments=_sizes(80, 600),
-        benign_races=("marks of centres in use, which all threads only set to 1",),
-    ),
-    Program(
-        name="blackscholes",
-        title="Prices of options",
-        kind="regular",
-        arguments=_sizes(800, 10000),
-    ),
-    Program(
-        name="dedup",
-        title="Pipeline that stores distinct chunks once",
-        kind="irregular",
-        arguments=_sizes(4000, 40000),
-    ),
-    Program(
-        name="kvstore",
-        title="Store of keys and values with every class of synchronisation",
-        kind="irregular",
-        arguments=_sizes(4000, 30000),
-    ),
-    Program(
-        name="fluid",
-        title="Particles of a fluid in a grid of cells, in C++",
-        kind="regular",
-        arguments=_sizes(5, 14),
-        suffix=".cpp",
-    ),
-)
+)  # fmt: skip
 
 #: In the order of the paper's Table 7, as far as a program is there.
-PROGRAMS: Mapping[str, Program] = MappingProxyType({program.name: program for program in _ALL})
+PROGRAMS: Mapping[str, PthreadProgram] = MappingProxyType({one.name: one for one in _ALL})

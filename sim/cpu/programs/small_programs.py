@@ -1,4 +1,4 @@
-"""Small programs with a verdict each: every class of synchronisation, used rightly and wrongly."""
+"""Small programs with a verdict each: correct and incorrect uses of each synchronisation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// What the compiler calls for plain accesses, functions and basic blocks.
+// Entry points that the compiler calls for plain accesses, functions and basic blocks.
 #include "record.h"
 
 #define ACCESS(name, kind, bytes)                                                        \

@@ -1,4 +1,4 @@
-// What the compiler calls for atomic operations of 1 to 16 bytes.
+// Entry points that the compiler calls for atomic operations of 1 to 16 bytes.
 #include "atomics.h"
 
 #define ORDER __ATOMIC_SEQ_CST

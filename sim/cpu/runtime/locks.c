@@ -19,24 +19,24 @@ static int locked(pthread_mutex_t *mutex, int error, uint32_t pc) {
     return error;
 }
 
-#define LOCK_BY(object, done, call)               \
+#define LOCK_BY(call)                             \
     {                                             \
         racetrap_delay();                         \
-        return done(object, call, CALLER);        \
+        return locked(mutex, call, CALLER);       \
     }
 
 EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
-    LOCK_BY(mutex, locked, REAL(pthread_mutex_lock)(mutex))
+    LOCK_BY(REAL(pthread_mutex_lock)(mutex))
 
 EXPORT int pthread_mutex_trylock(pthread_mutex_t *mutex)
-    LOCK_BY(mutex, locked, REAL(pthread_mutex_trylock)(mutex))
+    LOCK_BY(REAL(pthread_mutex_trylock)(mutex))
 
 EXPORT int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until)
-    LOCK_BY(mutex, locked, REAL(pthread_mutex_timedlock)(mutex, until))
+    LOCK_BY(REAL(pthread_mutex_timedlock)(mutex, until))
 
 EXPORT int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
                                    const struct timespec *until)
-    LOCK_BY(mutex, locked, REAL(pthread_mutex_clocklock)(mutex, clock, until))
+    LOCK_BY(REAL(pthread_mutex_clocklock)(mutex, clock, until))
 
 EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex) {
     int kind = mutex->__data.__kind & 3;
@@ -50,57 +50,32 @@ EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex) {
     return REAL(pthread_mutex_unlock)(mutex);
 }
 
-static int spun(pthread_spinlock_t *lock, int error, uint32_t pc) {
-    if (!error) racetrap_sync(ACQUIRE, (uint64_t)lock, 0, MUTEX, pc);
-    return error;
-}
-
 EXPORT int pthread_spin_lock(pthread_spinlock_t *lock)
-    LOCK_BY(lock, spun, REAL(pthread_spin_lock)(lock))
+    ACQUIRE_BY(lock, MUTEX, REAL(pthread_spin_lock)(lock))
 
 EXPORT int pthread_spin_trylock(pthread_spinlock_t *lock)
-    LOCK_BY(lock, spun, REAL(pthread_spin_trylock)(lock))
+    ACQUIRE_BY(lock, MUTEX, REAL(pthread_spin_trylock)(lock))
 
 EXPORT int pthread_spin_unlock(pthread_spinlock_t *lock) {
     racetrap_sync(RELEASE, (uint64_t)lock, 0, MUTEX, CALLER);
     return REAL(pthread_spin_unlock)(lock);
 }
 
-static int reads(pthread_rwlock_t *lock, int error, uint32_t pc) {
-    if (!error) racetrap_sync(ACQUIRE, (uint64_t)lock, 0, RWLOCK_READ, pc);
-    return error;
-}
+// The four functions that lock for reading (rd) or writing (wr).
+#define RWLOCK(way, class)                                                                   \
+    EXPORT int pthread_rwlock_##way##lock(pthread_rwlock_t *lock)                            \
+        ACQUIRE_BY(lock, class, REAL(pthread_rwlock_##way##lock)(lock))                      \
+    EXPORT int pthread_rwlock_try##way##lock(pthread_rwlock_t *lock)                         \
+        ACQUIRE_BY(lock, class, REAL(pthread_rwlock_try##way##lock)(lock))                   \
+    EXPORT int pthread_rwlock_timed##way##lock(pthread_rwlock_t *lock,                       \
+                                               const struct timespec *until)                 \
+        ACQUIRE_BY(lock, class, REAL(pthread_rwlock_timed##way##lock)(lock, until))          \
+    EXPORT int pthread_rwlock_clock##way##lock(pthread_rwlock_t *lock, clockid_t clock,      \
+                                               const struct timespec *until)                 \
+        ACQUIRE_BY(lock, class, REAL(pthread_rwlock_clock##way##lock)(lock, clock, until))
 
-static int writes(pthread_rwlock_t *lock, int error, uint32_t pc) {
-    if (!error) racetrap_sync(ACQUIRE, (uint64_t)lock, 0, RWLOCK_WRITE, pc);
-    return error;
-}
-
-EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
-    LOCK_BY(lock, reads, REAL(pthread_rwlock_rdlock)(lock))
-
-EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
-    LOCK_BY(lock, reads, REAL(pthread_rwlock_tryrdlock)(lock))
-
-EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *until)
-    LOCK_BY(lock, reads, REAL(pthread_rwlock_timedrdlock)(lock, until))
-
-EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t *lock, clockid_t clock,
-                                      const struct timespec *until)
-    LOCK_BY(lock, reads, REAL(pthread_rwlock_clockrdlock)(lock, clock, until))
-
-EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
-    LOCK_BY(lock, writes, REAL(pthread_rwlock_wrlock)(lock))
-
-EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
-    LOCK_BY(lock, writes, REAL(pthread_rwlock_trywrlock)(lock))
-
-EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *until)
-    LOCK_BY(lock, writes, REAL(pthread_rwlock_timedwrlock)(lock, until))
-
-EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock,
-                                      const struct timespec *until)
-    LOCK_BY(lock, writes, REAL(pthread_rwlock_clockwrlock)(lock, clock, until))
+RWLOCK(rd, RWLOCK_READ)
+RWLOCK(wr, RWLOCK_WRITE)
 
 EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
     int is_writer = lock->__data.__cur_writer == self.tid;

@@ -11,7 +11,7 @@ enum kind {
     LOAD, STORE, ATOMIC_LOAD, ATOMIC_STORE, ATOMIC_UPDATE, ACQUIRE, RELEASE, BARRIER_ARRIVE,
     BARRIER_LEAVE, CREATE, BEGIN, END, JOIN, ALLOCATE, FREE, COLLECT_OFF, COLLECT_ON,
     EXTENSION = 253,  // sequence number and value of the record before
-    FILLER = 254,     // only instructions: as many as its address says
+    FILLER = 254,     // only instructions: its address is their number
 };
 
 enum sync_class { MUTEX, RWLOCK_READ, RWLOCK_WRITE, CONDITION, SEMAPHORE, FLAG };
@@ -135,5 +135,14 @@ void *racetrap_real(const char *name, const char *version);
         found;                                                                          \
     })
 #define REAL(name) REAL_VERSION(name, NULL)
+
+// Body of a function that acquires `object` by a call that returns 0 if it does.
+#define ACQUIRE_BY(object, class, call)                                                 \
+    {                                                                                   \
+        racetrap_delay();                                                               \
+        int error = call;                                                               \
+        if (!error) racetrap_sync(ACQUIRE, (uint64_t)object, 0, class, CALLER);         \
+        return error;                                                                   \
+    }
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "record.h"
 
-// Stacks lie below 4 GiB, so that 32 bits tell all addresses apart; none is used twice.
+// Stacks lie below 4 GiB, so that all addresses differ in 32 bits; none is used twice.
 #define STACKS_BEGIN 0xa0000000u
 #define STACKS_END 0xf0000000u
 #define LARGE_STACK (8u << 20)  // of the first threads
@@ -33,7 +33,7 @@ static int thread_count = 1;
 static uintptr_t next_stack = STACKS_BEGIN;
 static pthread_key_t ending;
 
-// Destructors of the program's own keys may still access memory: ours goes last.
+// Destructors of the program's own keys may still access memory: ours runs last.
 static void end_last(void *value) {
     intptr_t rounds = (intptr_t)value;
     if (rounds > 1) pthread_setspecific(ending, (void *)(rounds - 1));
@@ -52,7 +52,7 @@ void racetrap_prepare_threads(void) {
 
 static void *run_thread(void *argument) {
     struct start *start = argument;
-    // Before anybody can join: the thread itself may tell others its name.
+    // Before anybody can join: the thread itself may pass its name to others.
     start->thread = pthread_self();
     end_with_thread();
     racetrap_begin_thread(start - starts);
@@ -113,7 +113,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
         start->thread = *thread;  // the thread itself may not have run yet
         thread_count++;
     }
-    if (error && !self.is_ended) {  // the event goes again
+    if (error && !self.is_ended) {  // the event is withdrawn
         put(created, FILLER, 0, 0, 0, 0);
         put(created + 1, FILLER, 0, 0, 0, 0);
         munmap((void *)stacks, next_stack - stacks);

@@ -1,4 +1,4 @@
-// Barriers, condition variables, semaphores and what is done once.
+// Barriers, condition variables, semaphores and pthread_once.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -87,26 +87,16 @@ EXPORT int pthread_cond_broadcast(pthread_cond_t *condition) {
     return REAL_CONDITION(pthread_cond_broadcast)(condition);
 }
 
-static int taken(sem_t *semaphore, int error, uint32_t pc) {
-    if (!error) racetrap_sync(ACQUIRE, (uint64_t)semaphore, 0, SEMAPHORE, pc);
-    return error;
-}
+EXPORT int sem_wait(sem_t *semaphore) ACQUIRE_BY(semaphore, SEMAPHORE, REAL(sem_wait)(semaphore))
 
-#define TAKE_BY(call)                               \
-    {                                               \
-        racetrap_delay();                           \
-        return taken(semaphore, call, CALLER);      \
-    }
-
-EXPORT int sem_wait(sem_t *semaphore) TAKE_BY(REAL(sem_wait)(semaphore))
-
-EXPORT int sem_trywait(sem_t *semaphore) TAKE_BY(REAL(sem_trywait)(semaphore))
+EXPORT int sem_trywait(sem_t *semaphore)
+    ACQUIRE_BY(semaphore, SEMAPHORE, REAL(sem_trywait)(semaphore))
 
 EXPORT int sem_timedwait(sem_t *semaphore, const struct timespec *until)
-    TAKE_BY(REAL(sem_timedwait)(semaphore, until))
+    ACQUIRE_BY(semaphore, SEMAPHORE, REAL(sem_timedwait)(semaphore, until))
 
 EXPORT int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until)
-    TAKE_BY(REAL(sem_clockwait)(semaphore, clock, until))
+    ACQUIRE_BY(semaphore, SEMAPHORE, REAL(sem_clockwait)(semaphore, clock, until))
 
 EXPORT int sem_post(sem_t *semaphore) {
     racetrap_sync(RELEASE, (uint64_t)semaphore, 0, SEMAPHORE, CALLER);

@@ -1,4 +1,4 @@
-"""A GPU without hardware: global memory, loaded modules, and launches of their kernels.
+"""Device: global memory, loaded modules, and launches of their kernels, simulated.
 
 Ref: ScoRD (ISCA'20) Section V; PTX ISA 9.0.
 """
@@ -6,22 +6,23 @@ Ref: ScoRD (ISCA'20) Section V; PTX ISA 9.0.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from racetrap.golden_model.events import WARP_SIZE, DataRegion, Geometry, TraceHeader
 from racetrap.golden_model.trace import Trace
-from racetrap.sim.gpu.executor.arguments import parameter_bytes
-from racetrap.sim.gpu.executor.counters import event_pc
-from racetrap.sim.gpu.executor.errors import ExecutionError
-from racetrap.sim.gpu.executor.launch import Launch, LaunchStats
-from racetrap.sim.gpu.executor.memory import HEAP_BASE, Heap
-from racetrap.sim.gpu.executor.program import compile_kernel
-from racetrap.sim.gpu.executor.recorder import Recorder, SilentRecorder
-from racetrap.sim.gpu.executor.schedulers import SCHEDULERS
-from racetrap.sim.gpu.executor.shapes import three_dimensions
-from racetrap.sim.gpu.ptx.program import Module
+from racetrap.sim.gpu.executor.codegen.compiler import compile_kernel
+from racetrap.sim.gpu.executor.machine.arguments import parameter_bytes
+from racetrap.sim.gpu.executor.machine.errors import ExecutionError
+from racetrap.sim.gpu.executor.machine.event_log import EventLog
+from racetrap.sim.gpu.executor.machine.launch import Launch, LaunchStats
+from racetrap.sim.gpu.executor.machine.memory import HEAP_BASE, Heap
+from racetrap.sim.gpu.executor.machine.program_counters import event_pc
+from racetrap.sim.gpu.executor.machine.shapes import three_dimensions
+from racetrap.sim.gpu.executor.machine.warp_schedulers import WARP_SCHEDULERS
+from racetrap.sim.gpu.ptx.module import Module
 
 __all__ = ["DEFAULT_REGION_LOG2", "DEFAULT_STALL_LIMIT", "Device", "LaunchStats"]
 
@@ -34,21 +35,19 @@ _MOST_THREADS = 1024
 
 
 class Device:
-    """A GPU that runs PTX kernels and records what they do.
+    """A GPU that runs PTX kernels and keeps a trace of what they do.
 
     Parameters
     ----------
     geometry : Geometry
         SMs, and block and warp slots of each.
     scheduler : str
-        One of ``SCHEDULERS``.
+        One of ``WARP_SCHEDULERS``.
     seed : int
         Seed of the random scheduler.
     independent_threads : bool
         Whether the lanes of a warp are scheduled independently (from Volta on) and not in
         lockstep.
-    record : bool
-        Whether to record events for `trace`.
     stall_limit : int
         Warp instructions after which a launch is given up in which all the time no value in
         memory has changed, no warp has ended and no barrier has been passed.
@@ -66,11 +65,10 @@ class Device:
         scheduler: str = "round-robin",
         seed: int = 1,
         independent_threads: bool = False,
-        record: bool = True,
         stall_limit: int = DEFAULT_STALL_LIMIT,
     ):
-        if scheduler not in SCHEDULERS:
-            choices = ", ".join(SCHEDULERS)
+        if scheduler not in WARP_SCHEDULERS:
+            choices = ", ".join(WARP_SCHEDULERS)
             raise ValueError(f"Scheduler must be one of {choices}, not {scheduler}")
         if stall_limit < 1:
             raise ValueError(f"Stall limit must be at least 1, not {stall_limit}")
@@ -79,8 +77,9 @@ class Device:
         self._independent_threads = independent_threads
         self._stall_limit = stall_limit
         self._heap = Heap()
-        self._recorder: Recorder = Recorder() if record else SilentRecorder()
-        self._modules: dict[int, tuple[Module, dict[str, tuple[int, int]]]] = {}
+        self._log = EventLog()
+        #: Address and size of each variable of the loaded modules.
+        self._modules: dict[Module, dict[str, tuple[int, int]]] = {}
         self._launches = 0
 
     # Memory
@@ -111,11 +110,9 @@ class Device:
 
     def load(self, module: Module) -> None:
         """Give the module's variables their place and first values; once for each module."""
-        if id(module) in self._modules:
+        if module in self._modules:
             return
-        places: dict[str, tuple[int, int]] = {}
-        # The module is kept, so that no other one gets the same identity.
-        self._modules[id(module)] = module, places
+        places = self._modules[module] = {}
         variables = [v for v in module.variables.values() if v.space in ("global", "const")]
         for variable in variables:
             if variable.size:
@@ -138,7 +135,7 @@ class Device:
             If the module has no such variable.
         """
         self.load(module)
-        places = self._modules[id(module)][1]
+        places = self._modules[module]
         if name not in places:
             raise ExecutionError(f"Symbol must be a variable of {module.name}, not {name}")
         return places[name]
@@ -189,13 +186,13 @@ class Device:
         if dynamic_shared < 0:
             raise ValueError(f"Dynamic shared memory must not be negative, not {dynamic_shared}")
         parameters, size = parameter_bytes(kernel, program.parameters, arguments)
-        self._recorder.go_on()
+        self._log.resume()
         self._launches += 1
         return Launch(
             program, three_dimensions("Grid", grid), shape, dynamic_shared, parameters, size,
             [self._symbol_row(module, name) for name in program.symbols], self._heap,
-            self.geometry, SCHEDULERS[self._scheduler](self._seed + self._launches),
-            self._recorder, self._independent_threads, self._stall_limit, self._launches,
+            self.geometry, WARP_SCHEDULERS[self._scheduler](self._seed + self._launches),
+            self._log, self._independent_threads, self._stall_limit, self._launches,
         ).run()  # fmt: skip
 
     def _symbol_row(self, module: Module, name: str) -> np.ndarray:
@@ -216,11 +213,10 @@ class Device:
             lie a fraction of the region apart, so in a region no larger than a few small
             buffers each word has its entry taken by the next buffer's.
         """
-        events, lanes = self._recorder.arrays()
+        events, lanes = self._log.arrays()
         locations: dict[int, str] = {}
-        modules = [module for module, _ in self._modules.values()]
         # Program counters of a second module would mean other lines.
-        for module in modules[:1]:
+        for module in islice(self._modules, 1):
             for function in module.functions.values():
                 for instruction in function.instructions:
                     if instruction.location is not None:

@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 
 from racetrap.sim.gpu.launch.nvrtc import CudaError, compile_cuda
+from racetrap.sim.gpu.ptx.module import Module
 from racetrap.sim.gpu.ptx.parser import parse_ptx
-from racetrap.sim.gpu.ptx.program import Module
 
 __all__ = ["PACKAGES", "compile_kernels", "kernel_folder", "kernel_sources", "load_kernels"]
 

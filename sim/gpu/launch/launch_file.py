@@ -1,155 +1,120 @@
-"""Launch files: what is launched, how, and on which GPU, as TOML.
+"""Launch files: a launch of a kernel, and the GPU that it runs on, as TOML.
 
 The format is described in ``docs/kernels.md``.
 """
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, PlainValidator, model_validator
 
 from racetrap.golden_model.events import WARP_SIZE, Geometry
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.sim.gpu.executor.device import DEFAULT_STALL_LIMIT
-from racetrap.sim.gpu.executor.schedulers import SCHEDULERS
-from racetrap.sim.gpu.launch.launch_argument_reader import read_argument
-from racetrap.sim.gpu.launch.launch_arguments import BufferArgument, ScalarArgument
-from racetrap.sim.gpu.launch.launch_table import LaunchError, Table, is_integer
-from racetrap.sim.gpu.ptx.program import TYPE_BYTES, Function, Module
+from racetrap.sim.gpu.executor.machine.shapes import Shape
+from racetrap.sim.gpu.executor.machine.warp_schedulers import WARP_SCHEDULERS
+from racetrap.sim.gpu.launch.launch_arguments import Argument, BufferArgument
+from racetrap.sim.gpu.ptx.module import TYPE_BYTES, Function, Module
+from racetrap.sim.toml_file import Table, TomlFile, one_of, read_toml, rule_error
 
-__all__ = ["Launch", "LaunchError", "check_launch", "find_kernel", "read_launch"]
+__all__ = ["BlockShape", "GridShape", "LaunchSpec", "find_kernel", "fitting_kernel", "read_launch"]
 
-Argument = ScalarArgument | BufferArgument
-
-#: Limits of CUDA on the dimensions of a grid and of a block.
-_GRID_LIMITS = (2**31 - 1, 65535, 65535)
-_BLOCK_LIMITS = (1024, 1024, 64)
 _BLOCK_THREADS = 1024
 #: Shared memory that a block may ask for at a launch.
 _SHARED_BYTES = 227 * 1024
+_PAPER = ScordParams()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Launch:
+def _dimensions(*limits: int) -> Callable[[Any], Shape]:
+    """Rule of one to three sizes, each up to its limit."""
+
+    def check(value: Any) -> Shape:
+        sizes = value if isinstance(value, list) else [value]
+        if not 1 <= len(sizes) <= 3 or not all(
+            type(size) is int and 1 <= size <= limit
+            for size, limit in zip(sizes, limits, strict=False)
+        ):
+            raise ValueError(f"a number or up to three, from 1 to {', '.join(map(str, limits))}")
+        x, y, z = (*sizes, 1, 1)[:3]
+        return x, y, z
+
+    return check
+
+
+#: One to three sizes, within the limits of CUDA.
+GridShape = Annotated[Shape, PlainValidator(_dimensions(2**31 - 1, 65535, 65535))]
+BlockShape = Annotated[Shape, PlainValidator(_dimensions(_BLOCK_THREADS, _BLOCK_THREADS, 64))]
+
+
+def _name(word: str) -> str:
+    if not word:
+        raise ValueError("a name")
+    return word
+
+
+class _Gpu(Table):
+    """Size of the GPU; by default the paper's."""
+
+    sm_count: Annotated[int, Field(ge=1, le=1024)] = _PAPER.sm_count
+    blocks_per_sm: Annotated[int, Field(ge=1, le=64)] = _PAPER.blocks_per_sm
+    warps_per_sm: Annotated[int, Field(ge=1, le=64)] = _PAPER.warps_per_sm
+
+
+class LaunchSpec(TomlFile):
     """One launch of a kernel.
 
     Parameters
     ----------
-    path : Path
-        The launch file.
     kernel : str
         Name of the kernel.
     grid, block : (int, int, int)
-        Blocks of the grid and threads of a block.
-    arguments : tuple of ScalarArgument or BufferArgument
+        Blocks of the grid and threads of a block, within the limits of CUDA.
+    arguments : list of ScalarArgument or BufferArgument
         Arguments in order.
     dynamic_shared : int
         Bytes of dynamic shared memory.
-    geometry : Geometry
+    gpu : table
         Size of the GPU.
     scheduler : str
         Name of the warp scheduler.
     seed : int
         Seed of the scheduler and of random buffers.
     independent_threads : bool
-        Whether lanes that part run independently of each other.
+        Whether lanes that diverge run independently of each other.
     stall_limit : int
         Warp instructions without progress after which the launch is given up.
     """
 
-    path: Path
-    kernel: str
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    arguments: tuple[Argument, ...]
-    dynamic_shared: int = 0
-    geometry: Geometry
-    scheduler: str = "round-robin"
-    seed: int = 1
+    kernel: Annotated[str, AfterValidator(_name)]
+    grid: GridShape
+    block: BlockShape
+    arguments: list[Argument]
+    dynamic_shared: Annotated[int, Field(ge=0, le=_SHARED_BYTES)] = 0
+    gpu: _Gpu = _Gpu()
+    scheduler: Annotated[str, one_of(WARP_SCHEDULERS)] = "round-robin"
+    seed: Annotated[int, Field(ge=0, lt=2**64)] = 1
     independent_threads: bool = False
-    stall_limit: int = DEFAULT_STALL_LIMIT
+    stall_limit: Annotated[int, Field(ge=1, lt=2**63)] = DEFAULT_STALL_LIMIT
+
+    @property
+    def geometry(self) -> Geometry:
+        """Size of the GPU."""
+        return Geometry(**self.gpu.model_dump())
+
+    @model_validator(mode="after")
+    def _check_block(self) -> LaunchSpec:
+        threads = prod(self.block)
+        capacity = min(_BLOCK_THREADS, self.gpu.warps_per_sm * WARP_SIZE)
+        if threads > capacity:
+            raise rule_error("block", f"at most {capacity} threads in all", threads)
+        return self
 
 
-def _dimensions(limits: tuple[int, int, int]) -> Callable[[Any], bool]:
-    def fits(value: Any) -> bool:
-        values = value if isinstance(value, list) else [value]
-        return 1 <= len(values) <= 3 and all(
-            is_integer(v, 1, limit) for v, limit in zip(values, limits, strict=False)
-        )
-
-    return fits
-
-
-def _three(value: Any) -> tuple[int, int, int]:
-    values = value if isinstance(value, list) else [value]
-    x, y, z = [*values, 1, 1][:3]
-    return x, y, z
-
-
-def _dimensions_rule(limits: tuple[int, int, int]) -> str:
-    return f"a number or up to three, from 1 to {', '.join(map(str, limits))}"
-
-
-def _read_geometry(table: Table) -> Geometry:
-    usual = ScordParams()
-    limits = {"sm_count": 1024, "blocks_per_sm": 64, "warps_per_sm": 64}
-    table.check_keys(limits)
-    sizes = {
-        name: table.integer(name, 1, limit, getattr(usual, name)) for name, limit in limits.items()
-    }
-    return Geometry(**sizes)
-
-
-def _read_arguments(top: Table, folder: Path) -> tuple[Argument, ...]:
-    entries = top.take(
-        "arguments",
-        lambda v: isinstance(v, list) and all(isinstance(e, dict) for e in v),
-        "a list of tables [[arguments]]",
-    )
-    return tuple(
-        read_argument(Table(top.path, entry, f"arguments[{number}]"), folder)
-        for number, entry in enumerate(entries)
-    )
-
-
-def _read_top(top: Table, folder: Path) -> Launch:
-    keys = ("kernel", "grid", "block", "arguments", "dynamic_shared", "gpu", "scheduler")
-    top.check_keys((*keys, "seed", "independent_threads", "stall_limit"))
-    geometry_table = top.take("gpu", lambda v: isinstance(v, dict), "a table [gpu]", {})
-    launch = Launch(
-        path=top.path,
-        kernel=top.take("kernel", lambda v: isinstance(v, str) and v != "", "a name"),
-        grid=_three(top.take("grid", _dimensions(_GRID_LIMITS), _dimensions_rule(_GRID_LIMITS))),
-        block=_three(
-            top.take("block", _dimensions(_BLOCK_LIMITS), _dimensions_rule(_BLOCK_LIMITS))
-        ),
-        arguments=_read_arguments(top, folder),
-        dynamic_shared=top.integer("dynamic_shared", 0, _SHARED_BYTES, 0),
-        geometry=_read_geometry(Table(top.path, geometry_table, "gpu")),
-        scheduler=top.take(
-            "scheduler",
-            lambda v: isinstance(v, str) and v in SCHEDULERS,
-            f"one of {', '.join(SCHEDULERS)}",
-            "round-robin",
-        ),
-        seed=top.integer("seed", 0, 2**64 - 1, 1),
-        independent_threads=top.take(
-            "independent_threads", lambda v: isinstance(v, bool), "true or false", False
-        ),
-        stall_limit=top.integer("stall_limit", 1, 2**63 - 1, DEFAULT_STALL_LIMIT),
-    )
-    threads = prod(launch.block)
-    capacity = min(_BLOCK_THREADS, launch.geometry.warps_per_sm * WARP_SIZE)
-    if threads > capacity:
-        raise top.error("block", f"at most {capacity} threads in all", threads)
-    return launch
-
-
-def read_launch(path: str | Path) -> Launch:
+def read_launch(path: str | Path) -> LaunchSpec:
     """Read a launch file.
 
     Parameters
@@ -159,17 +124,12 @@ def read_launch(path: str | Path) -> Launch:
 
     Raises
     ------
-    LaunchError
+    TomlError
         If the file breaks a rule of the format; names the file, the key and the rule.
     OSError
         If the file cannot be read.
     """
-    path = Path(path)
-    try:
-        data = tomllib.loads(path.read_bytes().decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise LaunchError(f"{path}: Launch file must be TOML: {error}") from None
-    return _read_top(Table(path, data), path.parent)
+    return read_toml(Path(path), LaunchSpec)
 
 
 def find_kernel(functions: Mapping[str, Function], name: str) -> Function | None:
@@ -181,34 +141,35 @@ def find_kernel(functions: Mapping[str, Function], name: str) -> Function | None
     return mangled[0] if len(mangled) == 1 else None
 
 
-def check_launch(launch: Launch, module: Module) -> Function:
+def fitting_kernel(launch: LaunchSpec, module: Module) -> Function:
     """The kernel that ``launch`` names in ``module``.
 
     Raises
     ------
-    LaunchError
+    TomlError
         If there is none, or the block or the arguments do not fit it.
     """
-    top = Table(launch.path, {})
     kernel = find_kernel(module.functions, launch.kernel)
     if kernel is None:
         kernels = ", ".join(name for name, f in module.functions.items() if f.is_kernel)
-        raise top.error("kernel", f"one of {kernels or '(no kernel)'}", launch.kernel)
-    if kernel.max_threads is not None and prod(launch.block) > kernel.max_threads:
+        raise launch.error("kernel", f"one of {kernels or '(no kernel)'}", launch.kernel)
+    threads = prod(launch.block)
+    if kernel.max_threads is not None and threads > kernel.max_threads:
         rule = f"at most the {kernel.max_threads} threads that the kernel allows"
-        raise top.error("block", rule, prod(launch.block))
+        raise launch.error("block", rule, threads)
     if len(launch.arguments) != len(kernel.parameters):
         rule = f"as many as the {len(kernel.parameters)} parameters of {kernel.name}"
-        raise top.error("arguments", rule, len(launch.arguments))
+        raise launch.error("arguments", rule, len(launch.arguments))
     for number, (argument, parameter) in enumerate(
         zip(launch.arguments, kernel.parameters, strict=True)
     ):
         if not argument.fits(parameter):
-            entry = Table(launch.path, {}, f"arguments[{number}]")
             shape = f".{parameter.type}"
             if parameter.size != TYPE_BYTES[parameter.type]:
                 shape += f"[{parameter.size}]"
             if isinstance(argument, BufferArgument):
-                raise entry.error("buffer", f"a value for parameter {shape}", argument.contents)
-            raise entry.error("type", f"of the kind of parameter {shape}", argument.type)
+                rule, key, value = "a value for parameter", "buffer", str(argument.buffer)
+            else:
+                rule, key, value = "of the kind of parameter", "type", argument.type
+            raise launch.error(f"arguments[{number}].{key}", f"{rule} {shape}", value)
     return kernel

@@ -1,4 +1,4 @@
-"""CUDA to PTX with NVRTC, the compiler library that comes as a wheel; no GPU is needed.
+"""NVRTC, the compiler library from CUDA to PTX, as a wheel; no GPU is needed.
 
 Ref: NVRTC (CUDA 13.0), Section "Basic Usage".
 """
@@ -61,7 +61,7 @@ def _strings(texts: Iterable[str]) -> ctypes.Array[ctypes.c_char_p]:
 
 
 def _text(program: ctypes.c_void_p, what: str) -> str:
-    """PTX or log of a program: NVRTC tells the size, then fills a buffer of it."""
+    """PTX or log of a program: NVRTC returns the size, then fills a buffer of it."""
     nvrtc, size = _nvrtc(), ctypes.c_size_t()
     nvrtc[f"nvrtcGet{what}Size"](program, ctypes.byref(size))
     buffer = ctypes.create_string_buffer(size.value)

@@ -1,4 +1,4 @@
-"""Where the lanes of a warp that part at a branch come together again.
+"""Control flow of a function: branches and their reconvergence points.
 
 Ref: Fung et al., "Dynamic Warp Formation" (MICRO'07), Section 3: reconvergence at the
 immediate post-dominator; PTX ISA 9.0, Section 9.7.12 (control flow).
@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from racetrap.sim.gpu.ptx.program import Function, Instruction, Target, Vector
+import networkx
 
-__all__ = ["immediate_post_dominators", "is_branch", "reconvergence", "successors"]
+from racetrap.sim.gpu.ptx.module import Function, Instruction, Target, Vector
+
+__all__ = [
+    "immediate_post_dominators", "is_branch", "may_diverge", "reconvergence", "successors",
+]  # fmt: skip
 
 #: Opcodes after which a lane is not in the function any more.
 _ENDS = ("ret", "exit", "trap")
@@ -18,8 +22,15 @@ _BRANCHES = ("bra", "brx", *_ENDS)
 
 
 def is_branch(instruction: Instruction) -> bool:
-    """Whether lanes may part at ``instruction``, or go elsewhere than to the next."""
+    """Whether lanes may go elsewhere than to the next instruction."""
     return instruction.opcode in _BRANCHES
+
+
+def may_diverge(instruction: Instruction) -> bool:
+    """Whether the lanes of a warp may go different ways."""
+    if instruction.opcode == "brx":
+        return True
+    return instruction.guard is not None and instruction.opcode in ("bra", "ret", "exit")
 
 
 def successors(function: Function, index: int) -> tuple[int, ...]:
@@ -44,9 +55,9 @@ def successors(function: Function, index: int) -> tuple[int, ...]:
 def _lasting(function: Function, index: int) -> tuple[int, ...]:
     """Successors without those where lanes of a kernel end at once, unless all do.
 
-    Lanes that end never come together with the others, so the others need not wait for the
-    point where both could: after ``if (i >= n) return;`` a warp goes on as one.  A device
-    function's lanes do come together again, behind the call.
+    Lanes that end never reconverge with the others, so the others need not wait for the point
+    where both could: after ``if (i >= n) return;`` a warp goes on as one.  A device function's
+    lanes do reconverge, behind the call.
     """
     following = successors(function, index)
     if not function.is_kernel:
@@ -72,40 +83,6 @@ def _leaders(function: Function) -> list[int]:
     return sorted(leader for leader in leaders if leader < len(function.instructions))
 
 
-def _post_order(
-    end: int, sources: Mapping[int, Iterable[int]], nodes: Iterable[int]
-) -> tuple[list[int], list[int]]:
-    """Depth-first post-order against the edges from ``end``, and the nodes that never get there.
-
-    Of each group of nodes from which nothing leads to the end, the last is taken as if it did.
-    """
-    order: list[int] = []
-    seen: set[int] = set()
-    lost: list[int] = []
-
-    def visit(root: int) -> None:
-        seen.add(root)
-        stack = [(root, iter(sources.get(root, ())))]
-        while stack:
-            node, rest = stack[-1]
-            fresh = next((source for source in rest if source not in seen), None)
-            if fresh is None:
-                order.append(node)
-                stack.pop()
-            else:
-                seen.add(fresh)
-                stack.append((fresh, iter(sources.get(fresh, ()))))
-
-    visit(end)
-    order.pop()
-    for node in sorted(nodes, reverse=True):
-        if node not in seen:
-            lost.append(node)
-            visit(node)
-    order.append(end)
-    return order, lost
-
-
 def immediate_post_dominators(edges: Mapping[int, Iterable[int]], end: int) -> dict[int, int]:
     """Immediate post-dominator of each node of a graph.
 
@@ -116,54 +93,20 @@ def immediate_post_dominators(edges: Mapping[int, Iterable[int]], end: int) -> d
     end : int
         Node in which every path ends.  In a part of the graph from which no path leads to it,
         the last node is taken to lead there.
-
-    Ref: Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001).
     """
-    sources: dict[int, list[int]] = {}
-    for node, targets in edges.items():
-        for target in targets:
-            sources.setdefault(target, []).append(node)
-    order, lost = _post_order(end, sources, edges)
-    targets = {node: list(edges[node]) + [end] * (node in lost) for node in edges}
-    number = {node: position for position, node in enumerate(order)}
-    found = {end: end}
-
-    def common(first: int, second: int) -> int:
-        while first != second:
-            if number[first] < number[second]:
-                first = found[first]
-            else:
-                second = found[second]
-        return first
-
-    changed = True
-    while changed:
-        changed = False
-        for node in reversed(order[:-1]):
-            known = [target for target in targets[node] if target in found]
-            best = known[0]
-            for target in known[1:]:
-                best = common(best, target)
-            if found.get(node) != best:
-                found[node] = best
-                changed = True
-    del found[end]
-    return found
+    graph = _reversed_graph(edges, end)
+    while lost := set(edges) - networkx.descendants(graph, end):
+        graph.add_edge(end, max(lost))
+    found = networkx.immediate_dominators(graph, end)
+    return {node: found[node] for node in edges}
 
 
-def _reaching(edges: Mapping[int, Iterable[int]], end: int) -> set[int]:
-    """Nodes from which a path leads to ``end``."""
-    sources: dict[int, list[int]] = {}
-    for node, targets in edges.items():
-        for target in targets:
-            sources.setdefault(target, []).append(node)
-    found = {end}
-    waiting = [end]
-    while waiting:
-        fresh = [node for node in sources.get(waiting.pop(), ()) if node not in found]
-        found.update(fresh)
-        waiting += fresh
-    return found
+def _reversed_graph(edges: Mapping[int, Iterable[int]], end: int) -> networkx.DiGraph:
+    """Graph whose edges lead from each node to its predecessors."""
+    graph = networkx.DiGraph()
+    graph.add_nodes_from([end, *edges])
+    graph.add_edges_from((target, node) for node, targets in edges.items() for target in targets)
+    return graph
 
 
 def _edges(function: Function, lasts: Mapping[int, int]) -> dict[int, tuple[int, ...]]:
@@ -173,9 +116,10 @@ def _edges(function: Function, lasts: Mapping[int, int]) -> dict[int, tuple[int,
     nothing in the loop would have a post-dominator.
     """
     edges = {leader: _lasting(function, last) for leader, last in lasts.items()}
-    lasting = _reaching(edges, len(function.instructions))
+    end = len(function.instructions)
+    reaching = networkx.descendants(_reversed_graph(edges, end), end)
     for leader, last in lasts.items():
-        if leader not in lasting:
+        if leader not in reaching:
             edges[leader] = successors(function, last)
     return edges
 
@@ -192,7 +136,7 @@ def reconvergence(function: Function) -> tuple[int | None, ...]:
     -------
     tuple of (int or None)
         For each instruction its immediate post-dominator, an index in the function, if lanes
-        may part there (guarded ``bra``, ``ret`` or ``exit``, ``brx``); ``None`` for the end of
+        may diverge there (guarded ``bra``, ``ret`` or ``exit``, ``brx``); ``None`` for the end of
         the function and for all other instructions.  In a kernel, ways on which lanes end at
         once do not count.
     """
@@ -203,8 +147,6 @@ def reconvergence(function: Function) -> tuple[int | None, ...]:
     found = immediate_post_dominators(edges, end)
     points: list[int | None] = [None] * end
     for leader, last in zip(leaders, lasts, strict=False):
-        instruction = function.instructions[last]
-        parts = instruction.opcode == "brx" or (is_branch(instruction) and instruction.guard)
-        if parts and found[leader] != end:
+        if may_diverge(function.instructions[last]) and found[leader] != end:
             points[last] = found[leader]
     return tuple(points)

@@ -1,4 +1,4 @@
-"""The one error of the PTX front end."""
+"""Error of the PTX front end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A function from its syntax: statements flattened first, then every operand resolved.
+"""Functions from their syntax: statements flattened first, then every operand resolved.
 
 Two steps, since branches name labels that come later.
 """
@@ -13,6 +13,14 @@ from typing import Any, NamedTuple
 from lark import Token
 
 from racetrap.sim.gpu.ptx.locations import LocationTracker
+from racetrap.sim.gpu.ptx.module import (
+    Function,
+    Instruction,
+    Location,
+    Register,
+    Symbol,
+    Variable,
+)
 from racetrap.sim.gpu.ptx.nodes import (
     BodyNode,
     BranchTargetsNode,
@@ -25,14 +33,6 @@ from racetrap.sim.gpu.ptx.nodes import (
     RegistersNode,
 )
 from racetrap.sim.gpu.ptx.operands import resolve_operands
-from racetrap.sim.gpu.ptx.program import (
-    Function,
-    Instruction,
-    Location,
-    Register,
-    Symbol,
-    Variable,
-)
 from racetrap.sim.gpu.ptx.scopes import Scope
 from racetrap.sim.gpu.ptx.variables import declared_variables
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from racetrap.sim.gpu.ptx.module import Location
 from racetrap.sim.gpu.ptx.nodes import LocationNode
-from racetrap.sim.gpu.ptx.program import Location
 
 __all__ = ["LocationTracker"]
 
@@ -34,7 +34,7 @@ class LocationTracker:
         self.current: Location | None = None
 
     def enter(self, node: LocationNode) -> None:
-        """Let ``current`` be where ``node`` says; line 0 stands for no place."""
+        """Set ``current`` to the place of a directive; line 0 means none."""
         place = node.place
         if node.inlined_at is not None:
             self._inlined_at[place] = node.inlined_at

@@ -1,4 +1,4 @@
-"""Makes syntax nodes while the grammar is read: one method for each of its rules.
+"""Builder of syntax nodes: one method for each rule of the grammar.
 
 Ref: PTX ISA 9.0, Sections 4.5 (constants), 5.4 (variables) and 11 (directives).
 """
@@ -11,7 +11,7 @@ from typing import Any
 from lark import Token, Transformer, v_args
 
 from racetrap.sim.gpu.ptx import nodes
-from racetrap.sim.gpu.ptx.program import Immediate
+from racetrap.sim.gpu.ptx.module import Immediate
 
 __all__ = ["NodeBuilder"]
 

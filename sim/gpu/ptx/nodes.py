@@ -1,4 +1,4 @@
-"""Syntax nodes of PTX: what stands in the text, before names mean anything.
+"""Syntax nodes of PTX: the text as it is, names unresolved.
 
 Names are tokens of the grammar, which are strings that know their line.
 """
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from lark import Token
 
-from racetrap.sim.gpu.ptx.program import Immediate
+from racetrap.sim.gpu.ptx.module import Immediate
 
 __all__ = [
     "AddressNode",
@@ -115,7 +115,7 @@ class HeaderNode(NamedTuple):
 
 
 class DeclaratorNode(NamedTuple):
-    """Name, length of each dimension (``None``: not said) and initial value."""
+    """Name, length of each dimension (``None``: not given) and initial value."""
 
     name: Token
     dimensions: tuple[int | None, ...]

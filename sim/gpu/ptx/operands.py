@@ -7,16 +7,7 @@ from __future__ import annotations
 
 from lark import Token
 
-from racetrap.sim.gpu.ptx.nodes import (
-    AddressNode,
-    InstructionNode,
-    ListNode,
-    NegatedNode,
-    OperandNode,
-    SymbolNode,
-    VectorNode,
-)
-from racetrap.sim.gpu.ptx.program import (
+from racetrap.sim.gpu.ptx.module import (
     Address,
     CallTarget,
     Immediate,
@@ -26,6 +17,15 @@ from racetrap.sim.gpu.ptx.program import (
     Symbol,
     Target,
     Vector,
+)
+from racetrap.sim.gpu.ptx.nodes import (
+    AddressNode,
+    InstructionNode,
+    ListNode,
+    NegatedNode,
+    OperandNode,
+    SymbolNode,
+    VectorNode,
 )
 from racetrap.sim.gpu.ptx.scopes import Scope
 
@@ -85,7 +85,7 @@ def _indexed_branch(node: InstructionNode, scope: Scope) -> tuple[Operand, ...]:
 
 
 def _call(node: InstructionNode, scope: Scope) -> tuple[Operand, ...]:
-    """Returned values, function and arguments; a prototype at the end says nothing new."""
+    """Returned values, function and arguments; a prototype at the end adds nothing."""
     rest = list(node.operands)
     empty = ListNode(())
     returned = rest.pop(0) if rest and isinstance(rest[0], ListNode) else empty

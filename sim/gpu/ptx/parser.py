@@ -1,4 +1,4 @@
-"""PTX text to a module.
+"""Parser of PTX: text to a module.
 
 Ref: PTX ISA 9.0.
 """
@@ -11,8 +11,8 @@ from lark import Token
 
 from racetrap.sim.gpu.ptx.errors import PtxError
 from racetrap.sim.gpu.ptx.function_builder import build_function
+from racetrap.sim.gpu.ptx.module import CallTarget, Function, Module, Symbol, Variable
 from racetrap.sim.gpu.ptx.nodes import DeclarationNode, FileNode, FunctionNode, HeaderNode
-from racetrap.sim.gpu.ptx.program import CallTarget, Function, Module, Symbol, Variable
 from racetrap.sim.gpu.ptx.scopes import Scope
 from racetrap.sim.gpu.ptx.syntax import parse_syntax
 from racetrap.sim.gpu.ptx.variables import declared_variables
@@ -104,7 +104,6 @@ def parse_ptx(text: str, name: str) -> Module:
         name=name,
         version=str(header["version"]),
         target=str(header["target"]),
-        address_size=int(header["address_size"]),
         variables=variables,
         functions=functions,
     )

@@ -1,4 +1,4 @@
-"""What names mean in a function: registers, variables, labels and tables of nested scopes.
+"""Scopes of names in a function: registers, variables, labels and tables.
 
 Ref: PTX ISA 9.0, Sections 4.4 (identifiers) and 10 (special registers).
 """
@@ -10,12 +10,13 @@ from collections.abc import Mapping
 from lark import Token
 
 from racetrap.sim.gpu.ptx.errors import PtxError
-from racetrap.sim.gpu.ptx.program import CallTarget, Immediate, Operand, Register, Special, Symbol
+from racetrap.sim.gpu.ptx.module import CallTarget, Immediate, Operand, Register, Special, Symbol
 
-__all__ = ["Scope"]
+__all__ = ["SPECIAL_REGISTERS", "Scope"]
 
-_THREE = ("%tid", "%ntid", "%ctaid", "%nctaid")
-_PLAIN = (
+#: Special registers that a PTX text may name.
+SPECIAL_REGISTERS = (
+    *(f"%{name}.{axis}" for name in ("tid", "ntid", "ctaid", "nctaid") for axis in "xyz"),
     "%laneid", "%warpid", "%nwarpid", "%smid", "%nsmid", "%gridid", "%lanemask_eq",
     "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt", "%clock", "%clock_hi",
     "%clock64", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi", "%total_smem_size",
@@ -24,8 +25,7 @@ _PLAIN = (
 
 #: Names that mean the same everywhere.
 _FIXED: Mapping[str, Operand] = {
-    **{name: Special(name) for name in _PLAIN},
-    **{f"{name}.{axis}": Special(f"{name}.{axis}") for name in _THREE for axis in "xyz"},
+    **{name: Special(name) for name in SPECIAL_REGISTERS},
     "WARP_SZ": Immediate(32),
     "_": Register("_", "b64"),
 }
@@ -50,7 +50,7 @@ class Scope:
         self._tables: dict[str, tuple[Token, ...]] = {}
 
     def fail(self, token: Token, sentence: str) -> PtxError:
-        """The error ``sentence`` about what stands at ``token``."""
+        """The error ``sentence`` at the line of ``token``."""
         return PtxError(self._module, token.line or 0, sentence)
 
     def _find(self, table: str, name: str):
@@ -77,13 +77,13 @@ class Scope:
         self._operands[name] = operand
 
     def define_label(self, token: Token, index: int) -> None:
-        """Let a label stand for instruction ``index`` of the function."""
+        """Let a label name instruction ``index`` of the function."""
         if token in self._labels:
-            raise self.fail(token, f"Label must stand once in its scope, not {token} again")
+            raise self.fail(token, f"Label must be defined once in its scope, not {token} again")
         self._labels[str(token)] = index
 
     def define_table(self, label: Token, names: tuple[Token, ...]) -> None:
-        """Let a label stand for the targets of a ``brx.idx``."""
+        """Let a label name the targets of a ``brx.idx``."""
         self._tables[str(label)] = names
 
     def operand(self, token: Token) -> Operand:
@@ -102,14 +102,14 @@ class Scope:
         return found
 
     def label(self, token: Token) -> int:
-        """Index of the instruction that a label stands for."""
+        """Index of the instruction that a label names."""
         found = self._find("_labels", token)
         if found is None:
             raise self.fail(token, f"Branch target must be a label of the function, not {token}")
         return found
 
     def table(self, token: Token) -> tuple[Token, ...]:
-        """Targets that a label stands for."""
+        """Targets that a label names."""
         found = self._find("_tables", token)
         if found is None:
             raise self.fail(token, f"Branch table must be .branchtargets, not {token}")

@@ -1,4 +1,4 @@
-"""PTX text to syntax nodes: names are not resolved and nothing is known of instructions.
+"""Syntax of PTX: text to nodes, names unresolved and instructions unchecked.
 
 Ref: PTX ISA 9.0, Section 4 (syntax); the grammar is ``ptx.lark``.
 """

@@ -11,8 +11,8 @@ from math import prod
 from typing import Any
 
 from racetrap.sim.gpu.ptx.errors import PtxError
+from racetrap.sim.gpu.ptx.module import TYPE_BYTES, Variable
 from racetrap.sim.gpu.ptx.nodes import DeclarationNode, DeclaratorNode, SymbolNode
-from racetrap.sim.gpu.ptx.program import TYPE_BYTES, Variable
 
 __all__ = ["declared_variables"]
 

@@ -1,4 +1,4 @@
-"""What a workload is: an application with its launches, sizes, race switches and right result."""
+"""Workload: an application with its launches, sizes, race switches and expected result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from racetrap.golden_model.events import WARP_SIZE
 from racetrap.sim.gpu.executor.device import Device
 
-__all__ = ["Outcome", "ResultError", "Switch", "Workload", "check_resident"]
+__all__ = ["ResultError", "Switch", "Workload", "WorkloadResult", "check_resident"]
 
 
 class ResultError(RuntimeError):
@@ -29,7 +29,7 @@ class Switch:
     description : str
         What it breaks, in one line.
     races : int
-        Races that it stands for in the paper's Table VI.
+        Races that it counts for in the paper's Table VI.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Switch:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class WorkloadResult:
     """Result of a run and what it should be, as arrays of one shape."""
 
     found: np.ndarray
@@ -61,7 +61,7 @@ class Workload:
         By size: what ``play`` takes as its parameters.
     play : callable
         Called with the device, the parameters, a random generator and a mask with bit n set if
-        switch n is on; makes the data, launches the kernels and gives the outcome.
+        switch n is on; makes the data, launches the kernels and returns the result.
 
     Ref: ScoRD (ISCA'20) Section III, Tables II and VI.
     """
@@ -70,7 +70,7 @@ class Workload:
     title: str
     switches: tuple[Switch, ...]
     parameters: Mapping[str, Any]
-    play: Callable[[Device, Any, np.random.Generator, int], Outcome]
+    play: Callable[[Device, Any, np.random.Generator, int], WorkloadResult]
 
     @property
     def sizes(self) -> tuple[str, ...]:

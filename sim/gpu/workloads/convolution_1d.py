@@ -11,7 +11,7 @@ import numpy as np
 
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.launch.kernel_files import load_kernels
-from racetrap.sim.gpu.workloads.base import Outcome, Switch, Workload
+from racetrap.sim.gpu.workloads.base import Switch, Workload, WorkloadResult
 
 __all__ = ["CONVOLUTION_1D"]
 
@@ -24,7 +24,9 @@ class _Size:
     taps: int = 9
 
 
-def _play(device: Device, size: _Size, random: np.random.Generator, switches: int) -> Outcome:
+def _play(
+    device: Device, size: _Size, random: np.random.Generator, switches: int
+) -> WorkloadResult:
     kernels = load_kernels(__package__, "convolution_1d")
     # Small integers: their sums are exact, whatever the order of the atomics.
     values = random.integers(-8, 8, size.outputs).astype(np.float32)
@@ -40,7 +42,7 @@ def _play(device: Device, size: _Size, random: np.random.Generator, switches: in
     # Tap f of output o takes input o - (f - taps // 2).
     middle = size.taps // 2
     expected = np.convolve(values, weights)[middle : middle + size.outputs]
-    return Outcome(device.read(output, np.float32, size.outputs), expected)
+    return WorkloadResult(device.read(output, np.float32, size.outputs), expected)
 
 
 CONVOLUTION_1D = Workload(

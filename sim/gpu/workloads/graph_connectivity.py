@@ -5,40 +5,29 @@ Ref: ScoRD (ISCA'20) Table II.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.launch.kernel_files import load_kernels
-from racetrap.sim.gpu.workloads.base import Outcome, Switch, Workload
+from racetrap.sim.gpu.workloads.base import Workload, WorkloadResult
 from racetrap.sim.gpu.workloads.rmat import rmat_edges
 from racetrap.sim.gpu.workloads.work_queue import (
-    BLOCK_SCOPE_STEAL,
-    NO_BARRIER_BEFORE_TAKE,
+    GraphSize,
+    QueueError,
     WorkQueues,
+    queue_switches,
 )
 
 __all__ = ["GRAPH_CONNECTIVITY", "smallest_of_component"]
 
 _WORD = 4
-
-
-@dataclass(frozen=True)
-class _Size:
-    blocks: int
-    threads: int
-    vertices: int
-    edges: int
-
-
-#: Kernel, and what each race switch breaks in it, in the order of the workload's switches.
-_BROKEN = (
-    ("init", NO_BARRIER_BEFORE_TAKE),
-    ("link", NO_BARRIER_BEFORE_TAKE),
-    ("link", BLOCK_SCOPE_STEAL),
-    ("compress", NO_BARRIER_BEFORE_TAKE),
-    ("compress", BLOCK_SCOPE_STEAL),
+#: Kernel and error of each race switch.
+_SWITCHED = (
+    ("init", QueueError.NO_BARRIER_BEFORE_TAKE),
+    ("link", QueueError.NO_BARRIER_BEFORE_TAKE),
+    ("link", QueueError.BLOCK_SCOPE_STEAL),
+    ("compress", QueueError.NO_BARRIER_BEFORE_TAKE),
+    ("compress", QueueError.BLOCK_SCOPE_STEAL),
 )
 
 
@@ -56,39 +45,28 @@ def smallest_of_component(vertices: int, edges: np.ndarray) -> np.ndarray:
         labels = new
 
 
-def _play(device: Device, size: _Size, random: np.random.Generator, switches: int) -> Outcome:
+def _play(
+    device: Device, size: GraphSize, random: np.random.Generator, switches: int
+) -> WorkloadResult:
     kernels = load_kernels(__package__, "graph_connectivity")
-    queues = WorkQueues(device, size.blocks, size.threads)
+    queues = WorkQueues(device, kernels, size, _SWITCHED, switches)
     edges = rmat_edges(size.vertices, size.edges, random)
     parents = device.allocate(_WORD * size.vertices)
-    kernel_switches = {"init": 0, "link": 0, "compress": 0}
-    for number, (kernel, broken) in enumerate(_BROKEN):
-        if switches >> number & 1:
-            kernel_switches[kernel] |= broken
-    queues.launch(kernels, "init", size.vertices, [parents], kernel_switches["init"])
-    arguments = [parents, device.allocate(edges)]
-    queues.launch(kernels, "link", size.edges, arguments, kernel_switches["link"])
-    queues.launch(kernels, "compress", size.vertices, [parents], kernel_switches["compress"])
+    queues.launch("init", size.vertices, [parents])
+    queues.launch("link", size.edges, [parents, device.allocate(edges)])
+    queues.launch("compress", size.vertices, [parents])
     found = device.read(parents, np.int32, size.vertices)
-    return Outcome(found, smallest_of_component(size.vertices, edges))
+    return WorkloadResult(found, smallest_of_component(size.vertices, edges))
 
 
 GRAPH_CONNECTIVITY = Workload(
     name="GCON",
     title="Graph connectivity",
-    switches=(
-        Switch("init-no-barrier", "init: no barrier before the next chunk is taken"),
-        Switch("link-no-barrier", "link: no barrier before the next chunk is taken"),
-        Switch("link-block-scope-steal", "link: chunks are stolen by an add of block scope"),
-        Switch("compress-no-barrier", "compress: no barrier before the next chunk is taken"),
-        Switch(
-            "compress-block-scope-steal", "compress: chunks are stolen by an add of block scope"
-        ),
-    ),
+    switches=queue_switches(_SWITCHED),
     parameters={
-        "tiny": _Size(blocks=4, threads=64, vertices=700, edges=1000),
-        "small": _Size(blocks=15, threads=100, vertices=6000, edges=9000),
-        "paper": _Size(blocks=15, threads=400, vertices=100_000, edges=150_000),
+        "tiny": GraphSize(blocks=4, threads=64, vertices=700, edges=1000),
+        "small": GraphSize(blocks=15, threads=100, vertices=6000, edges=9000),
+        "paper": GraphSize(blocks=15, threads=400, vertices=100_000, edges=150_000),
     },
     play=_play,
 )

@@ -12,7 +12,7 @@ import numpy as np
 from racetrap.golden_model.events import WARP_SIZE
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.launch.kernel_files import load_kernels
-from racetrap.sim.gpu.workloads.base import Outcome, Switch, Workload
+from racetrap.sim.gpu.workloads.base import Switch, Workload, WorkloadResult
 
 __all__ = ["MATRIX_MULTIPLICATION"]
 
@@ -29,7 +29,9 @@ class _Size:
     depth: int = 32  # products that a thread sums between two barriers
 
 
-def _play(device: Device, size: _Size, random: np.random.Generator, switches: int) -> Outcome:
+def _play(
+    device: Device, size: _Size, random: np.random.Generator, switches: int
+) -> WorkloadResult:
     kernels = load_kernels(__package__, "matrix_multiplication")
     # Small integers: their sums are exact, whatever the order of the critical sections.
     left = random.integers(-8, 8, (size.rows, size.inner)).astype(np.float32)
@@ -46,7 +48,7 @@ def _play(device: Device, size: _Size, random: np.random.Generator, switches: in
     ]
     device.launch(kernels, "multiply", size.blocks, size.threads, arguments)
     found = device.read(result, np.float32, size.rows * size.columns)
-    return Outcome(found, (left @ right).ravel())
+    return WorkloadResult(found, (left @ right).ravel())
 
 
 MATRIX_MULTIPLICATION = Workload(

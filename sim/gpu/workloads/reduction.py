@@ -11,7 +11,7 @@ import numpy as np
 
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.launch.kernel_files import load_kernels
-from racetrap.sim.gpu.workloads.base import Outcome, Switch, Workload
+from racetrap.sim.gpu.workloads.base import Switch, Workload, WorkloadResult
 
 __all__ = ["REDUCTION"]
 
@@ -26,7 +26,9 @@ class _Size:
     count: int
 
 
-def _play(device: Device, size: _Size, random: np.random.Generator, switches: int) -> Outcome:
+def _play(
+    device: Device, size: _Size, random: np.random.Generator, switches: int
+) -> WorkloadResult:
     kernels = load_kernels(__package__, "reduction")
     values = random.integers(0, 1 << 32, size.count, dtype=np.uint32)
     sums = device.allocate(_WORD * size.blocks)
@@ -39,7 +41,7 @@ def _play(device: Device, size: _Size, random: np.random.Generator, switches: in
     ]
     device.launch(kernels, "reduce", size.blocks, _THREADS, arguments)
     expected = np.add.reduce(values, keepdims=True, dtype=np.uint32)
-    return Outcome(device.read(sums, np.uint32, 1), expected)
+    return WorkloadResult(device.read(sums, np.uint32, 1), expected)
 
 
 REDUCTION = Workload(

@@ -11,7 +11,7 @@ import numpy as np
 
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.launch.kernel_files import load_kernels
-from racetrap.sim.gpu.workloads.base import Outcome, Switch, Workload, check_resident
+from racetrap.sim.gpu.workloads.base import Switch, Workload, WorkloadResult, check_resident
 
 __all__ = ["RULE_110", "next_cells"]
 
@@ -34,7 +34,9 @@ def next_cells(cells: np.ndarray) -> np.ndarray:
     return _RULE[padded[:-2] << 2 | padded[1:-1] << 1 | padded[2:]]
 
 
-def _play(device: Device, size: _Size, random: np.random.Generator, switches: int) -> Outcome:
+def _play(
+    device: Device, size: _Size, random: np.random.Generator, switches: int
+) -> WorkloadResult:
     check_resident(device, size.blocks, size.threads)
     kernels = load_kernels(__package__, "rule_110")
     expected = random.integers(0, 2, size.cells, dtype=np.int32)
@@ -45,7 +47,7 @@ def _play(device: Device, size: _Size, random: np.random.Generator, switches: in
         arguments = [cells, copy, flags, size.cells, step, switches]
         device.launch(kernels, "advance", size.blocks, size.threads, arguments)
         expected = next_cells(expected)
-    return Outcome(device.read(cells, np.int32, size.cells), expected)
+    return WorkloadResult(device.read(cells, np.int32, size.cells), expected)
 
 
 RULE_110 = Workload(
@@ -59,7 +61,7 @@ RULE_110 = Workload(
         # The last block has no cell and so waits for the first before that has raised its flags.
         "tiny": _Size(blocks=4, threads=64, cells=180, steps=6),
         "small": _Size(blocks=15, threads=128, cells=5000, steps=6),
-        # The paper does not tell its number of steps.
+        # The paper does not state its number of steps.
         "paper": _Size(blocks=15, threads=1024, cells=2_500_000, steps=4),
     },
     play=_play,

@@ -137,7 +137,7 @@ __device__ unsigned pop_steal(const Ring &ring, unsigned switches) {
   return node;
 }
 
-// Counts the node and pushes as many of its children as fit; gives how many.
+// Counts the node and pushes as many of its children as fit; returns how many.
 __device__ int push_local(const Ring &ring, unsigned node, int children) {
   Stack *stack = ring.stack;
   int fitting = 0;

@@ -1,4 +1,4 @@
-"""UTS: counts the nodes of trees that a hash function grows, from stacks shared by stealing.
+"""UTS: number of nodes of trees that a hash function grows, from stacks shared by stealing.
 
 Ref: ScoRD (ISCA'20) Table II, Figure 5; Olivier et al., "UTS: An Unbalanced Tree Search
 Benchmark", LCPC 2006.
@@ -12,7 +12,7 @@ import numpy as np
 
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.launch.kernel_files import load_kernels
-from racetrap.sim.gpu.workloads.base import Outcome, Switch, Workload, check_resident
+from racetrap.sim.gpu.workloads.base import Switch, Workload, WorkloadResult, check_resident
 
 __all__ = ["UNBALANCED_TREE_SEARCH", "count_nodes"]
 
@@ -57,7 +57,9 @@ def count_nodes(roots: np.ndarray, levels: int) -> tuple[int, int]:
     return nodes, leaves
 
 
-def _play(device: Device, size: _Size, random: np.random.Generator, switches: int) -> Outcome:
+def _play(
+    device: Device, size: _Size, random: np.random.Generator, switches: int
+) -> WorkloadResult:
     check_resident(device, size.blocks, size.threads)
     kernels = load_kernels(__package__, "unbalanced_tree_search")
     roots = random.integers(0, 1 << _STATE_BITS, size.trees, dtype=np.uint32)
@@ -79,7 +81,7 @@ def _play(device: Device, size: _Size, random: np.random.Generator, switches: in
     device.launch(kernels, "search", size.blocks, size.threads, arguments)
     found = device.read(local_stacks, np.int32, stacks.size).reshape(stacks.shape).sum(axis=0)
     expected = np.array(count_nodes(roots, size.levels))
-    return Outcome(found[[_NODES, _LEAVES]], expected)
+    return WorkloadResult(found[[_NODES, _LEAVES]], expected)
 
 
 UNBALANCED_TREE_SEARCH = Workload(

@@ -18,17 +18,17 @@ from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.params import SigraceParams
 
 _SCORD, _SIGRACE = PRESETS["scord"].params, PRESETS["sigrace"].params
-_CASES = QualitySpec(("concurrency-suite",))
+_CASES = QualitySpec(workloads=("concurrency-suite",))
 
 
 def test_micro_benchmarks_are_judged_right():
-    found = scord_quality(_SCORD, QualitySpec(("micro-benchmarks",)))
+    found = scord_quality(_SCORD, QualitySpec(workloads=("micro-benchmarks",)))
     assert (found.misses, found.false_reports) == (0, 0)
     assert 0 < found.races < found.runs
 
 
 def test_shared_entries_miss_races():
-    spec = QualitySpec(("R110",), region_log2=10)
+    spec = QualitySpec(workloads=("R110",), region_log2=10)
     whole = scord_quality(replace(_SCORD, ratio=1), spec)
     shared = scord_quality(replace(_SCORD, ratio=16), spec)
     assert whole.races == shared.races > 0
@@ -48,9 +48,13 @@ def test_coarse_units_make_false_reports():
         ({"sm_count": 1}, _CASES, "sm_count must be at least 2 for the workloads, not 1"),
         ({"warps_per_sm": 8}, _CASES, "warps_per_sm must be at least 16 for the workloads, not 8"),
         ({"local_bytes": 1024, "ratio": 1}, _CASES, "Region size must be"),
-        ({"warps_per_sm": 1}, QualitySpec(("micro-benchmarks",)), "must have room for"),
+        ({"warps_per_sm": 1}, QualitySpec(workloads=("micro-benchmarks",)), "must have room for"),
         # One placement of two would do for a run, but not for a comparison.
-        ({"sm_count": 1}, QualitySpec(("micro-benchmarks",)), "must have room for every placement"),
+        (
+            {"sm_count": 1},
+            QualitySpec(workloads=("micro-benchmarks",)),
+            "must have room for every placement",
+        ),
     ],
 )
 def test_workloads_that_do_not_fit(changes, spec, said):
@@ -59,7 +63,7 @@ def test_workloads_that_do_not_fit(changes, spec, said):
 
 
 def test_small_signatures_make_false_reports():
-    spec = QualitySpec(("fft",))
+    spec = QualitySpec(workloads=("fft",))
     recordings = {"fft": recording_digest("fft", "tiny", 8)}
     large = sigrace_figures(_SIGRACE, spec, recordings)
     small = sigrace_figures(replace(_SIGRACE, filters=2, filter_bits=16), spec, recordings)
@@ -71,18 +75,20 @@ def test_small_signatures_make_false_reports():
 
 def test_more_cores_than_counters():
     with pytest.raises(Unfit, match="Parameter threads must be at least 4, one for each core"):
-        sigrace_figures(SigraceParams(cores=4, threads=2), QualitySpec(("fft",)), {})
+        sigrace_figures(SigraceParams(cores=4, threads=2), QualitySpec(workloads=("fft",)), {})
 
 
 def test_short_counters():
     recordings = {"fft": recording_digest("fft", "tiny", 8)}
     with pytest.raises(Unfit, match="timestamp_bits must be at least"):
-        sigrace_figures(replace(_SIGRACE, timestamp_bits=2), QualitySpec(("fft",)), recordings)
+        sigrace_figures(
+            replace(_SIGRACE, timestamp_bits=2), QualitySpec(workloads=("fft",)), recordings
+        )
 
 
 def test_another_recording_is_refused():
     with pytest.raises(RecordingDiffers, match="Recording of fft must be the client's own"):
-        sigrace_figures(_SIGRACE, QualitySpec(("fft",)), {"fft": "other"})
+        sigrace_figures(_SIGRACE, QualitySpec(workloads=("fft",)), {"fft": "other"})
 
 
 def test_counted_state_is_the_papers():
@@ -104,7 +110,7 @@ def test_elaborated_state():
 
 def test_blocks_are_added_up():
     params = PRESETS["scord-tiny"].params
-    spec = CostSpec("ecp5", ("fence_file",))
+    spec = CostSpec(family="ecp5", blocks=("fence_file",))
     one, four = (cost_figures(replace(params, banks=banks), spec) for banks in (1, 4))
     assert one["ff"] > 0
     assert {name: four[name] for name in ("lut", "ff", "block_ram")} == {

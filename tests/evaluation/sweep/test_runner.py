@@ -90,8 +90,8 @@ def test_the_key_follows_from_everything(tasks):
     task = tasks[0]
     others = [
         tasks[1],
-        replace(task, cost=replace(task.cost, elaborate=True)),
-        replace(task, quality=replace(task.quality, seed=6)),
+        replace(task, cost=task.cost.model_copy(update={"elaborate": True})),
+        replace(task, quality=task.quality.model_copy(update={"seed": 6})),
         replace(task, sources="other"),
         replace(task, tools={"yosys": "1"}),
         replace(task, recordings={"fft": "1"}),

@@ -16,7 +16,7 @@ from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
 from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
 from racetrap.sim.gpu.suites.micro.program import program_region
-from racetrap.sim.gpu.suites.micro.scheduler import FIXED_SCHEDULES, Placement, run
+from racetrap.sim.gpu.suites.micro.scheduler import FIXED_SCHEDULES, BlockPlacement, run_program
 from tests.support.fpga.virtual_device import Fault, core_device, on_terminal, scord_device
 
 _REGION = program_region()
@@ -40,12 +40,12 @@ def session(params):
         yield Session(link, params, "tiny")
 
 
-@pytest.mark.parametrize("placement", Placement)
+@pytest.mark.parametrize("placement", BlockPlacement)
 def test_micro_benchmarks(session, params, placement):
     schedule = FIXED_SCHEDULES["round-robin"]
     right = races = 0
     for benchmark in MICRO_BENCHMARKS.values():
-        events = run(benchmark, schedule, placement)
+        events = run_program(benchmark, schedule, placement)
         result = run_trace(session, params, _REGION, events)
         assert check_reports(params, _golden(params, events), result) == ""
         right += benchmark.is_right(result.reports)
@@ -155,7 +155,9 @@ def test_the_region_of_a_core_is_fixed(core_params):
 
 
 def test_check_finds_each_difference(session, params):
-    events = run(MICRO_BENCHMARKS[_racy()], FIXED_SCHEDULES["in-order"], Placement.SAME_SM)
+    events = run_program(
+        MICRO_BENCHMARKS[_racy()], FIXED_SCHEDULES["in-order"], BlockPlacement.SAME_SM
+    )
     golden = _golden(params, events)
     result = run_trace(session, params, _REGION, events)
     report = result.reports[0]

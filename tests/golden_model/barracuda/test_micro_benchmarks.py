@@ -8,10 +8,10 @@ from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
 from racetrap.sim.gpu.suites.micro.program import VARIABLES
 from racetrap.sim.gpu.suites.micro.scheduler import (
     FIXED_SCHEDULES,
-    Placement,
+    BlockPlacement,
     in_order,
     random_schedule,
-    run,
+    run_program,
 )
 from tests.support.oracle.random_traces import HEADER
 
@@ -32,7 +32,7 @@ def _hits(name: str) -> list[bool]:
     schedules = [*FIXED_SCHEDULES.values(), *map(random_schedule, range(20))]
     hits = []
     for schedule in schedules:
-        events = run(benchmark, schedule, Placement.OTHER_SMS)
+        events = run_program(benchmark, schedule, BlockPlacement.OTHER_SMS)
         races = ScopedOracle().run(Trace.from_events(HEADER, events))
         addresses = {race.address for race in races}
         hits.append(VARIABLES["data"] in addresses if benchmark.racy else bool(addresses))
@@ -57,9 +57,9 @@ def test_placement_does_not_matter():
             {
                 race.key
                 for race in ScopedOracle().run(
-                    Trace.from_events(HEADER, run(benchmark, in_order, placement))
+                    Trace.from_events(HEADER, run_program(benchmark, in_order, placement))
                 )
             }
-            for placement in Placement
+            for placement in BlockPlacement
         ]
         assert keys[0] == keys[1]

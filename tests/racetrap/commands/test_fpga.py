@@ -16,7 +16,7 @@ from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events
 from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
 from racetrap.sim.gpu.suites.micro.program import program_region
-from racetrap.sim.gpu.suites.micro.scheduler import FIXED_SCHEDULES, Placement, run
+from racetrap.sim.gpu.suites.micro.scheduler import FIXED_SCHEDULES, BlockPlacement, run_program
 from tests.support import REPOSITORY
 from tests.support.fpga.sigrace_device import sigrace_device
 from tests.support.fpga.virtual_device import Fault, core_device, on_terminal, scord_device
@@ -36,7 +36,9 @@ def params() -> ScordParams:
 @pytest.mark.parametrize("name", list(MICRO_BENCHMARKS)[::6])
 def test_run_finds_what_check_finds(racetrap, params, tmp_path, name):
     path = tmp_path / "trace.bin"
-    events = run(MICRO_BENCHMARKS[name], FIXED_SCHEDULES["round-robin"], Placement.OTHER_SMS)
+    events = run_program(
+        MICRO_BENCHMARKS[name], FIXED_SCHEDULES["round-robin"], BlockPlacement.OTHER_SMS
+    )
     geometry = Geometry(params.sm_count, params.blocks_per_sm, params.warps_per_sm)
     region = program_region()
     header = TraceHeader(geometry=geometry, region=DataRegion(region.data_base, region.size_log2))

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -123,7 +125,7 @@ def test_every_scheduler(racetrap, edited, scheduler, independent):
     ("ptx", "launch", "sentence"),
     [
         ([], [('"handover"', '"hand"')], "kernel must be one of handover, not hand."),
-        ([], [("count = 2", "count = 0")], "arguments[2].count must be from 1 to "),
+        ([], [("count = 2", "count = 0")], "arguments[2].count must be "),
         ([("membar.cta", "membar.nowhere")], [], "handover.ptx:"),
         ([("membar.cta", "frobnicate.cta")], [], "frobnicate.cta"),
         ([("%tid.x", "%r99")], [], "Register must be declared, not %r99."),
@@ -198,6 +200,15 @@ def test_source_that_does_not_compile(racetrap, tmp_path):
 def test_kept_ptx_is_that_of_the_source():
     source = (_EXAMPLES / "handover.cu").read_text()
     assert compile_cuda(source, "handover.cu") == (_EXAMPLES / "handover.ptx").read_text()
+
+
+def test_a_command_loads_the_executor_only_for_a_kernel():
+    code = (
+        "import sys, racetrap.commands.check, racetrap.commands.trace\n"
+        "print([name for name in ('lark', 'networkx', 'pydantic') if name in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "[]\n"
 
 
 def test_report_in_the_manual(racetrap):

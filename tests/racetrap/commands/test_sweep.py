@@ -79,7 +79,7 @@ def test_a_broken_rule(racetrap, tmp_path):
     path = write(tmp_path, SMALL.replace("ratio", "ration"))
     done = racetrap("sweep", path)
     assert done.exit_code == 2
-    assert f"racetrap: {path}: grid.ration: Parameter must be one of" in done.stderr
+    assert f"racetrap: {path}: grid.ration must be one of" in done.stderr
 
 
 def test_processes_of_this_machine_on_a_cluster(racetrap, spec):

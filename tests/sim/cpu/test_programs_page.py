@@ -1,4 +1,4 @@
-"""The page on the programs, and the counts on it."""
+"""Page of the programs, and profiles of their traces."""
 
 from racetrap.golden_model.trace.threads.events import (
     MemoryOrder,
@@ -8,11 +8,11 @@ from racetrap.golden_model.trace.threads.events import (
     ThreadTraceHeader,
 )
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
-from racetrap.sim.cpu import programs_page
+from racetrap.sim.cpu import program_profile
 from racetrap.sim.cpu.program_profile import Profile, profile
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
 from racetrap.sim.cpu.programs.small_programs import SMALL_PROGRAMS
-from racetrap.sim.cpu.verdicts import Verdict
+from racetrap.sim.cpu.programs_page import programs_page
 from tests.support import REPOSITORY
 
 _KIND = ThreadEventKind
@@ -46,33 +46,30 @@ def test_profile_of_a_trace_without_accesses():
     assert (counts.accesses, counts.granules, counts.shared) == (0, 0, 0.0)
 
 
-def test_page_tells_every_difference(monkeypatch):
-    pair, other = ("a.c:1", "a.c:2"), ("a.c:3", "a.c:4")
-
+def test_profiles_of_all_programs(monkeypatch, capsys):
     def fake(name, size, threads):
-        return Verdict(name, (size,), 9, True, frozenset([pair]), frozenset([pair]))
+        events = [ThreadEvent(_KIND.BEGIN, 0), ThreadEvent(_KIND.END, 0)]
+        assert (size, threads) == ("small", 8)
+        return ThreadTrace.from_events(ThreadTraceHeader(threads=1), events)
 
-    monkeypatch.setattr(programs_page, "program_verdict", fake)
-    monkeypatch.setattr(programs_page, "program_trace", lambda name, size, threads: threads)
-    monkeypatch.setattr(
-        programs_page, "profile", lambda threads: Profile(threads, 1234567, 5, 0, 0, 0, 0, 0.5)
-    )
-    monkeypatch.setattr(
-        programs_page, "small_verdicts",
-        lambda: [Verdict("one", ("one",), 9, False, frozenset([pair]), frozenset([other]))],
-    )  # fmt: skip
-    page = programs_page.programs_page()
-    judged = 2 * len(PROGRAMS) + 1
-    assert f"equal on {judged - 1} of {judged} programs" in page
-    assert f"Pairs of source lines are equal on {judged - 1} of them" in page
-    assert "* one one, only the exact detector: `a.c:1` with `a.c:2`\n" in page
-    assert "* one one, only ThreadSanitizer: `a.c:3` with `a.c:4`\n" in page
-    assert "| 8 | 1,234,567 | 5 | 50% |" in page
+    monkeypatch.setattr(program_profile, "program_trace", fake)
+    program_profile.main("small", "8")
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(":")[0] for line in lines] == list(PROGRAMS)
+    assert ": 1 threads, 2 events, 0 accesses, " in lines[0]
 
 
-def test_kept_page_has_every_program_and_only_equal_verdicts():
-    page = _PAGE.read_text(encoding="utf-8")
+def test_page_is_current():
+    assert _PAGE.read_text(encoding="utf-8") == programs_page(), "run `make docs`"
+
+
+def test_page_has_every_program_and_its_comment():
+    page = programs_page()
     for name, program in PROGRAMS.items():
-        assert f"## {name}: {program.title}\n" in page
-    judged = 2 * len(PROGRAMS) + len(SMALL_PROGRAMS)
-    assert f"equal on {judged} of {judged} programs" in page
+        assert f"\n## {name}: {program.title}\n" in page
+        scales = " | ".join(map(str, program.scales))
+        assert f"\n| `{name}` | {program.kind} | " in page
+        assert f" | {scales} | {len(program.benign_lines) or 'none'} |\n" in page
+    assert page.count("\nSharing: ") == page.count("\nRaces: ") == len(PROGRAMS)
+    for source in {case.source.name for case in SMALL_PROGRAMS.values()}:
+        assert f"\n| `{source}` | " in page

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from racetrap.sim.cpu.recorder import RecordError, record_run
+from racetrap.sim.cpu.recorder import RecordError, record
 from tests.support.threads.recordings import accesses, counts, of_kind, record_text
 
 _WORK = """
@@ -353,8 +353,8 @@ def test_a_missing_compiler_is_said(tmp_path, monkeypatch):
 
 def test_sources_must_be_there_and_c(tmp_path):
     with pytest.raises(RecordError, match=r"nothing\.c was not found"):
-        record_run([tmp_path / "nothing.c"])
+        record([tmp_path / "nothing.c"])
     with pytest.raises(RecordError, match=r"Source must end in \.c"):
-        record_run([tmp_path / "program.rs"])
+        record([tmp_path / "program.rs"])
     with pytest.raises(RecordError, match="at least one"):
-        record_run([])
+        record([])

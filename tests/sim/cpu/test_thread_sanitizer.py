@@ -1,4 +1,4 @@
-"""The compiler's own race detector: its report is understood, and its failures are told."""
+"""The compiler's own race detector: its report is parsed, and its failures are reported."""
 
 import subprocess
 

@@ -8,11 +8,10 @@ import numpy as np
 from hypothesis import settings
 
 from racetrap.golden_model.events import Event, Geometry
+from racetrap.sim.gpu.executor.arithmetic.instruction_set import arithmetic_operation
 from racetrap.sim.gpu.executor.device import Device
-from racetrap.sim.gpu.executor.operations import find_operation
-from racetrap.sim.gpu.executor.pieces import SUPPORTED
+from racetrap.sim.gpu.ptx.module import Instruction, Module, Register, Vector
 from racetrap.sim.gpu.ptx.parser import parse_ptx
-from racetrap.sim.gpu.ptx.program import Instruction, Module, Register, Vector
 
 _HEAD = """.version 9.0
 .target sm_75
@@ -45,8 +44,6 @@ GEOMETRY = Geometry(sm_count=2, blocks_per_sm=4, warps_per_sm=16)
 
 #: Examples of a property: no limit on the time of one, which a busy machine exceeds.
 QUICK = settings(deadline=None, max_examples=50)
-
-assert SUPPORTED  # registers every operation
 
 
 def module(body: str, outside: str = "") -> Module:
@@ -102,8 +99,7 @@ def compute(name: str, *sources: Any, two_results: bool = False) -> Any:
     result = Vector((register, register)) if two_results else register
     operands = (result, *[register] * len(sources))
     instruction = Instruction(0, opcode, tuple(modifiers), operands, None, False, 1, None)
-    operation = find_operation(instruction)
-    assert operation is not None, name
+    operation = arithmetic_operation(instruction)
     assert len(sources) == len(operation.sources), name
     rows = [
         np.atleast_1d(np.array(source)).astype(dtype)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-from racetrap.sim.gpu.ptx.program import (
+from racetrap.sim.gpu.ptx.module import (
     Address,
     CallTarget,
     Function,

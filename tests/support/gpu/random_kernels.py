@@ -1,4 +1,4 @@
-"""Kernels of random control flow, and what each of their threads comes to.
+"""Kernels of random control flow, and the result of each of their threads.
 
 A program is a row of basic blocks.  Each mixes the value ``x``, takes one from the thread's fuel
 (at 0 the thread is done) and goes on by some bits of ``x``: any block may be the target of any

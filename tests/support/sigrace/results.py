@@ -14,7 +14,7 @@ from racetrap.evaluation.sigrace.runs import ProgramResult
 from racetrap.golden_model.sigrace.missed import RaceOutcome
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.result import FirstRace, SigraceStatistics
-from racetrap.sim.cpu.verdicts import Verdict
+from racetrap.sim.cpu.verdicts import ProgramVerdict
 from tests.support.sigrace.programs import ThreadProgram
 
 __all__ = ["EXISTING", "HARDWARE", "INJECTED", "VERDICT", "result"]
@@ -49,7 +49,7 @@ INJECTED = Injected(
     outcomes={str(RaceOutcome.REPORTED): 5, str(RaceOutcome.LOG_FULL): 4},
     first_race=FirstRace(300, 30, 0),
 )
-VERDICT = Verdict("fft", ("8",), 100, True, frozenset({("a", "b")}), frozenset({("a", "b")}))
+VERDICT = ProgramVerdict("fft", ("8",), 100, True, frozenset({("a", "b")}), frozenset({("a", "b")}))
 HARDWARE = HardwareRun(100, 150, 10, 400, 20, "")
 
 

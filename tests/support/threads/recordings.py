@@ -1,4 +1,4 @@
-"""Records small programs that a test writes, and looks at what was recorded."""
+"""Recordings of small programs that a test writes, and their events."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from racetrap.golden_model.trace.threads.events import ThreadEvent, ThreadEventKind
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
-from racetrap.sim.cpu.recorder import record_run
+from racetrap.sim.cpu.recorder import record
 
 HEAD = """\
 #define _GNU_SOURCE
@@ -31,7 +31,7 @@ def record_text(
     """Trace of a run of a program of one file, without the usual headers if it is C++."""
     source = folder / f"case{suffix}"
     source.write_text((HEAD if suffix == ".c" else "") + text)
-    return record_run([source], arguments, **options).trace
+    return record([source], arguments, **options).trace
 
 
 def counts(trace: ThreadTrace) -> Counter[tuple[str, int]]:

@@ -119,17 +119,13 @@ static void volatile_word(void)
     both(write_volatile, read_volatile);
 }
 
-int main(int count, char **arguments)
-{
-    static const struct small_case cases[] = {
-        CASE(neighbour_bytes, clean),
-        CASE(same_byte, racy),
-        CASE(bit_fields, racy),
-        CASE(block_and_byte, racy),
-        CASE(block_and_block, racy),
-        CASE(block_read_twice, clean),
-        CASE(unaligned_word, racy),
-        CASE(volatile_word, racy),
-    };
-    return run_case(cases, sizeof cases / sizeof *cases, count, arguments);
-}
+CASES(
+    CASE(neighbour_bytes, clean),
+    CASE(same_byte, racy),
+    CASE(bit_fields, racy),
+    CASE(block_and_byte, racy),
+    CASE(block_and_block, racy),
+    CASE(block_read_twice, clean),
+    CASE(unaligned_word, racy),
+    CASE(volatile_word, racy),
+)

@@ -190,21 +190,17 @@ static void once_imitated_with_atomics(void)
     both(make_double_checked_atomic, make_double_checked_atomic);
 }
 
-int main(int count, char **arguments)
-{
-    static const struct small_case cases[] = {
-        CASE(atomic_release_acquire, clean),
-        CASE(atomic_relaxed_store, racy),
-        CASE(atomic_relaxed_load, racy),
-        CASE(atomic_update_in_between, clean),
-        CASE(atomic_counter, clean),
-        CASE(atomic_update_after_nothing, racy),
-        CASE(atomic_and_plain, racy),
-        CASE(atomic_spin_lock, clean),
-        CASE(atomic_relaxed_spin_lock, racy),
-        CASE(once_called, clean),
-        CASE(once_imitated, racy),
-        CASE(once_imitated_with_atomics, clean),
-    };
-    return run_case(cases, sizeof cases / sizeof *cases, count, arguments);
-}
+CASES(
+    CASE(atomic_release_acquire, clean),
+    CASE(atomic_relaxed_store, racy),
+    CASE(atomic_relaxed_load, racy),
+    CASE(atomic_update_in_between, clean),
+    CASE(atomic_counter, clean),
+    CASE(atomic_update_after_nothing, racy),
+    CASE(atomic_and_plain, racy),
+    CASE(atomic_spin_lock, clean),
+    CASE(atomic_relaxed_spin_lock, racy),
+    CASE(once_called, clean),
+    CASE(once_imitated, racy),
+    CASE(once_imitated_with_atomics, clean),
+)

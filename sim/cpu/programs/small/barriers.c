@@ -88,13 +88,9 @@ static void barrier_on_one_side(void)
     both(first_once, second_once);
 }
 
-int main(int count, char **arguments)
-{
-    static const struct small_case cases[] = {
-        CASE(barrier_between, clean),
-        CASE(barrier_too_early, racy),
-        CASE(barrier_on_both_sides, clean),
-        CASE(barrier_on_one_side, racy),
-    };
-    return run_case(cases, sizeof cases / sizeof *cases, count, arguments);
-}
+CASES(
+    CASE(barrier_between, clean),
+    CASE(barrier_too_early, racy),
+    CASE(barrier_on_both_sides, clean),
+    CASE(barrier_on_one_side, racy),
+)

@@ -72,12 +72,8 @@ static void condition_seen_without_lock(void)
     both(produce_and_tell, consume_without_lock);
 }
 
-int main(int count, char **arguments)
-{
-    static const struct small_case cases[] = {
-        CASE(condition_after_data, clean),
-        CASE(condition_before_data, racy),
-        CASE(condition_seen_without_lock, racy),
-    };
-    return run_case(cases, sizeof cases / sizeof *cases, count, arguments);
-}
+CASES(
+    CASE(condition_after_data, clean),
+    CASE(condition_before_data, racy),
+    CASE(condition_seen_without_lock, racy),
+)

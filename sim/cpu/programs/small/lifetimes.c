@@ -83,16 +83,12 @@ static void heap_used_again(void)
     both(use_heap, use_heap);
 }
 
-int main(int count, char **arguments)
-{
-    static const struct small_case cases[] = {
-        CASE(create_after_data, clean),
-        CASE(create_before_data, racy),
-        CASE(join_of_someone_else, racy),
-        CASE(detached_without_order, racy),
-        CASE(siblings, racy),
-        CASE(siblings_one_after_the_other, clean),
-        CASE(heap_used_again, clean),
-    };
-    return run_case(cases, sizeof cases / sizeof *cases, count, arguments);
-}
+CASES(
+    CASE(create_after_data, clean),
+    CASE(create_before_data, racy),
+    CASE(join_of_someone_else, racy),
+    CASE(detached_without_order, racy),
+    CASE(siblings, racy),
+    CASE(siblings_one_after_the_other, clean),
+    CASE(heap_used_again, clean),
+)

@@ -103,16 +103,12 @@ static void spin_lock_left_out(void)
     both(spin_locked, unlocked);
 }
 
-int main(int count, char **arguments)
-{
-    static const struct small_case cases[] = {
-        CASE(mutex_held, clean),
-        CASE(mutex_left_out, racy),
-        CASE(mutex_of_something_else, racy),
-        CASE(trylock_repeated, clean),
-        CASE(trylock_result_ignored, racy),
-        CASE(spin_lock_held, clean),
-        CASE(spin_lock_left_out, racy),
-    };
-    return run_case(cases, sizeof cases / sizeof *cases, count, arguments);
-}
+CASES(
+    CASE(mutex_held, clean),
+    CASE(mutex_left_out, racy),
+    CASE(mutex_of_something_else, racy),
+    CASE(trylock_repeated, clean),
+    CASE(trylock_result_ignored, racy),
+    CASE(spin_lock_held, clean),
+    CASE(spin_lock_left_out, racy),
+)

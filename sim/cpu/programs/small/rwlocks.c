@@ -56,13 +56,9 @@ static void rwlock_changed_by_readers(void)
     both(change_as_reader, change_as_reader);
 }
 
-int main(int count, char **arguments)
-{
-    static const struct small_case cases[] = {
-        CASE(rwlock_readers, clean),
-        CASE(rwlock_reader_and_writer, clean),
-        CASE(rwlock_writers, clean),
-        CASE(rwlock_changed_by_readers, racy),
-    };
-    return run_case(cases, sizeof cases / sizeof *cases, count, arguments);
-}
+CASES(
+    CASE(rwlock_readers, clean),
+    CASE(rwlock_reader_and_writer, clean),
+    CASE(rwlock_writers, clean),
+    CASE(rwlock_changed_by_readers, racy),
+)

@@ -80,13 +80,9 @@ static void semaphore_of_two(void)
     both(first_of_two, second_of_two);
 }
 
-int main(int count, char **arguments)
-{
-    static const struct small_case cases[] = {
-        CASE(semaphore_after_data, clean),
-        CASE(semaphore_before_data, racy),
-        CASE(semaphore_of_one, clean),
-        CASE(semaphore_of_two, racy),
-    };
-    return run_case(cases, sizeof cases / sizeof *cases, count, arguments);
-}
+CASES(
+    CASE(semaphore_after_data, clean),
+    CASE(semaphore_before_data, racy),
+    CASE(semaphore_of_one, clean),
+    CASE(semaphore_of_two, racy),
+)

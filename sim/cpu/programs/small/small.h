@@ -1,4 +1,4 @@
-/* What the small programs share.  Each is a function that starts its own threads; whether it has a
+/* Common part of the small programs.  Each is a function that starts its own threads; whether it has a
  * race does not depend on how they are scheduled.  The argument of a program is the case's name.
  */
 #pragma once
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The data that is guarded rightly or wrongly; not static, so that no store is dropped. */
+/* The data that is guarded correctly or not; not static, so that no store is dropped. */
 int data;
 
 typedef void *work(void *);
@@ -41,7 +41,7 @@ struct small_case {
     void (*run)(void);
 };
 
-/* The verdict, clean or racy, is for whoever reads the source. */
+/* One case; the verdict, clean or racy, is read from the source by the catalogue. */
 #define CASE(name, verdict) {#name, name}
 
 static inline int run_case(const struct small_case *cases, size_t count, int words, char **word)
@@ -51,6 +51,14 @@ static inline int run_case(const struct small_case *cases, size_t count, int wor
             cases[i].run();
             return 0;
         }
-    fprintf(stderr, "%s: argument is one of the cases in main\n", word[0]);
+    fprintf(stderr, "%s: argument is one of the cases at its end\n", word[0]);
     return 1;
 }
+
+/* The main function of a program with these cases. */
+#define CASES(...)                                                                      \
+    int main(int count, char **arguments)                                               \
+    {                                                                                   \
+        static const struct small_case cases[] = {__VA_ARGS__};                         \
+        return run_case(cases, sizeof cases / sizeof *cases, count, arguments);         \
+    }

@@ -1,28 +1,106 @@
-"""All cases of the concurrency suite, by the name of their group."""
+"""Cases of the concurrency suite, as ``cases.toml`` lists them.
 
+Ref: BARRACUDA (PLDI'17) Section 6.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
+from typing import Annotated
 
-from racetrap.sim.gpu.suites.concurrency.atomics import ATOMIC_CASES
-from racetrap.sim.gpu.suites.concurrency.block import BLOCK_CASES
-from racetrap.sim.gpu.suites.concurrency.flags import FLAG_CASES
-from racetrap.sim.gpu.suites.concurrency.grid import GRID_CASES
-from racetrap.sim.gpu.suites.concurrency.lock_patterns import LOCK_PATTERN_CASES
-from racetrap.sim.gpu.suites.concurrency.locks import LOCK_CASES
-from racetrap.sim.gpu.suites.concurrency.warp import WARP_CASES
-from racetrap.sim.gpu.suites.concurrency.words import WORD_CASES
+from pydantic import Field, model_validator
 
-__all__ = ["CASES", "GROUPS"]
+from racetrap.sim.gpu.launch.launch_file import BlockShape, GridShape
+from racetrap.sim.toml_file import Table, TomlFile, one_of, read_toml, rule_error
+
+__all__ = [
+    "BARRIER_DIVERGENCE", "CASES", "DIVERGENCE", "GROUPS", "INTER_BLOCK", "INTRA_BLOCK", "NONE",
+    "Case", "RaceClasses",
+]  # fmt: skip
+
+#: Classes of the races found in a run; empty if there is none.
+RaceClasses = frozenset[str]
+
+NONE: RaceClasses = frozenset()
+DIVERGENCE: RaceClasses = frozenset({"divergence"})
+INTRA_BLOCK: RaceClasses = frozenset({"intra-block"})
+INTER_BLOCK: RaceClasses = frozenset({"inter-block"})
+BARRIER_DIVERGENCE: RaceClasses = frozenset({"barrier divergence"})
+
+_Class = Annotated[str, one_of(DIVERGENCE | INTRA_BLOCK | INTER_BLOCK | BARRIER_DIVERGENCE)]
+_Races = Annotated[frozenset[_Class], Field(strict=False)]
+
+
+class Case(Table):
+    """A small kernel with the verdicts that are right for it.
+
+    Parameters
+    ----------
+    name : str
+        Name of case and kernel.
+    grid, block : (int, int, int)
+        Shape of the launch.
+    races : RaceClasses
+        Classes of race that BARRACUDA's analysis finds, over all schedules together.
+    reason : str
+        Why, in one line.
+    scoped : RaceClasses, optional
+        Those that the scope-aware oracle finds, if they are others.
+    scoped_reason : str
+        Why they are.
+    scord_reason : str
+        Why ScoRD's verdict is not the scope-aware oracle's, if it is not.
+    dynamic_shared : int
+        Bytes of dynamic shared memory.
+    launches : int
+        Launches of the kernel, one after the other.
+    source : str
+        File of the kernel, without suffix; that of the group.
+    """
+
+    name: str
+    grid: GridShape
+    block: BlockShape
+    races: _Races
+    reason: str
+    scoped: _Races | None = None
+    scoped_reason: str = ""
+    scord_reason: str = ""
+    dynamic_shared: int = 0
+    launches: int = 1
+    source: str = ""
+
+    @model_validator(mode="after")
+    def _check_reason(self) -> Case:
+        if (self.scoped_races != self.races) != bool(self.scoped_reason):
+            rule = f"given where the verdicts on {self.name} differ and only there"
+            raise rule_error("scoped_reason", rule, self.scoped_reason)
+        return self
+
+    @property
+    def scoped_races(self) -> RaceClasses:
+        """Classes of race that the scope-aware oracle finds."""
+        return self.races if self.scoped is None else self.scoped
+
+
+class _Group(Table):
+    title: str
+    source: str
+    cases: list[Case]
+
+
+class _Suite(TomlFile):
+    groups: list[_Group]
+
+
+_GROUPS = read_toml(Path(__file__).with_suffix(".toml"), _Suite).groups
 
 #: Cases by what they are about.
-GROUPS = MappingProxyType({
-    "Threads of one warp": WARP_CASES,
-    "Warps of one block": BLOCK_CASES,
-    "Words and parts of words": WORD_CASES,
-    "Flags": FLAG_CASES,
-    "Locks": LOCK_CASES,
-    "Locks of other kinds": LOCK_PATTERN_CASES,
-    "Blocks of a grid": GRID_CASES,
-    "Atomics": ATOMIC_CASES,
+GROUPS: Mapping[str, tuple[Case, ...]] = MappingProxyType({
+    group.title: tuple(case.model_copy(update={"source": group.source}) for case in group.cases)
+    for group in _GROUPS
 })  # fmt: skip
 
 #: Every case by name.

@@ -1,4 +1,4 @@
-"""The page on the concurrency suite, made by running it.
+"""Page of the concurrency suite, made by running the suite.
 
 ``python -m racetrap.sim.gpu.suites.concurrency.docs FILE`` writes it.
 """
@@ -10,9 +10,16 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from racetrap.golden_model.events import Space
-from racetrap.sim.gpu.suites.concurrency.case import BARRIER_DIVERGENCE, DIVERGENCE, Case, Verdict
-from racetrap.sim.gpu.suites.concurrency.cases import CASES, GROUPS
-from racetrap.sim.gpu.suites.concurrency.runner import SCHEDULES, Outcome, run_schedules
+from racetrap.sim.gpu.executor.machine.shapes import Shape
+from racetrap.sim.gpu.suites.concurrency.cases import (
+    BARRIER_DIVERGENCE,
+    CASES,
+    DIVERGENCE,
+    GROUPS,
+    Case,
+    RaceClasses,
+)
+from racetrap.sim.gpu.suites.concurrency.runner import SCHEDULES, CaseOutcome, run_schedules
 
 __all__ = ["remarks", "suite_page", "write_page"]
 
@@ -24,35 +31,36 @@ _INTRODUCTION = """\
 {cases} small kernels, right and wrong, in the categories that the BARRACUDA paper names (Section
 6.1): global and shared memory, within and across warps and blocks, atomics and fences of each
 scope, locks, whole-grid barriers, flags. CUDA sources, the PTX that runs and the table of verdicts
-lie in `sim/gpu/suites/concurrency`. Each kernel runs in {schedules} schedules; a race counts if any
-of them shows it.
+are in `sim/gpu/suites/concurrency`. Each kernel runs in {schedules} schedules; a race counts if it
+occurs in any of them.
 
-Three judges see the same traces:
+Two oracles and the detector analyse the same traces:
 
 * **BARRACUDA**: the paper's analysis.
 * **scope-aware**: the oracle in which atomics have scopes too; the ground truth for ScoRD.
 * **ScoRD**: the golden model of the hardware, with an entry for each 4-byte word.
 
-The first two must say what the table of verdicts demands, in kind of race as well; what ScoRD says
-is what came out. The class of a race tells whose accesses race: divergence (lanes of one warp),
-intra-block, inter-block; barrier divergence is a barrier that not all running threads reach.
+A test compares the verdicts of both oracles, class of race included, with the table; for ScoRD the
+page lists what it reports. The class of a race is the relation of the two threads: divergence
+(lanes of one warp), intra-block, inter-block; barrier divergence is a barrier that not all running
+threads reach.
 
 {counts}
-ScoRD reports in {false} of the {free} cases that are race-free for the scope-aware oracle, and is
-silent in {missed} of the {racy} others; the reason stands behind each.
+ScoRD reports a race in {false} of the {free} cases that are race-free for the scope-aware oracle,
+and none in {missed} of the {racy} others; the last column gives the reason.
 
 A new case is a kernel with the arguments `(int *data, int *sync)`, 1,024 and 64 words that are zero
-at launch, and a line with its verdict and the reason in the Python file of the same name; then
-`make kernels`, and this page again with the command at its top.
+at launch, and a line with its verdict and the reason in `cases.toml`; then `make kernels`, and
+`make docs` for this page.
 """
 
 
-def _words(verdict: Verdict) -> str:
+def _words(verdict: RaceClasses) -> str:
     return ", ".join(sorted(verdict)) or "none"
 
 
-def _scord_remark(case: Case, outcome: Outcome) -> str:
-    """Why ScoRD does not say what the scope-aware oracle says; empty if it does."""
+def _scord_remark(case: Case, outcome: CaseOutcome) -> str:
+    """Why ScoRD's verdict differs from the scope-aware oracle's; empty if it does not."""
     if bool(outcome.scord) == bool(outcome.scoped):
         return ""
     if not outcome.scord:
@@ -65,8 +73,8 @@ def _scord_remark(case: Case, outcome: Outcome) -> str:
     return case.scord_reason
 
 
-def remarks(case: Case, outcome: Outcome) -> str:
-    """Reason of the verdict, and why other judges say something else."""
+def remarks(case: Case, outcome: CaseOutcome) -> str:
+    """Reason of the verdict, and why another oracle or ScoRD differs."""
     text = case.reason
     if case.scoped_reason:
         text += f" Scope-aware: {case.scoped_reason}."
@@ -75,11 +83,12 @@ def remarks(case: Case, outcome: Outcome) -> str:
     return text
 
 
-def _shape(value: int | tuple[int, ...]) -> str:
-    return str(value) if isinstance(value, int) else "x".join(map(str, value))
+def _shape(sizes: Shape) -> str:
+    dimensions = max((n for n, size in enumerate(sizes, start=1) if size > 1), default=1)
+    return "x".join(map(str, sizes[:dimensions]))
 
 
-def _row(case: Case, outcome: Outcome) -> list[str]:
+def _row(case: Case, outcome: CaseOutcome) -> list[str]:
     return [
         f"`{case.name}`",
         f"{_shape(case.grid)}, {_shape(case.block)}",
@@ -95,8 +104,8 @@ def _table(columns: list[str], rows: list[list[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
-def _counts(outcomes: Mapping[str, Outcome]) -> str:
-    """How many cases of each group race, for each judge."""
+def _counts(outcomes: Mapping[str, CaseOutcome]) -> str:
+    """Number of racy cases of each group, by each oracle and ScoRD."""
     rows = []
     for title, cases in (*GROUPS.items(), ("All", tuple(CASES.values()))):
         group = [outcomes[case.name] for case in cases]
@@ -110,8 +119,8 @@ def _counts(outcomes: Mapping[str, Outcome]) -> str:
             str(len(group)),
             f"{right} of {len(group)}",
             *(
-                str(sum(bool(getattr(outcome, judge)) for outcome in group))
-                for judge in ("races", "scoped", "scord")
+                str(sum(bool(getattr(outcome, verdict)) for outcome in group))
+                for verdict in ("races", "scoped", "scord")
             ),
         ])  # fmt: skip
     columns = [
@@ -125,7 +134,7 @@ def _counts(outcomes: Mapping[str, Outcome]) -> str:
     return _table(columns, rows)
 
 
-def suite_page(outcomes: Mapping[str, Outcome]) -> str:
+def suite_page(outcomes: Mapping[str, CaseOutcome]) -> str:
     """Text of the page, from the outcome of every case by name."""
     racy = [outcome for outcome in outcomes.values() if outcome.scoped]
     free = [outcome for outcome in outcomes.values() if not outcome.scoped]

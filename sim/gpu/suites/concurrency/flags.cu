@@ -183,7 +183,7 @@ KERNEL(chain_of_blocks)
         raise<DEVICE>(sync + b, 1);
 }
 
-// Writer and go-between in one block, with block fences; the go-between tells the other block.
+// Writer and go-between in one block, with block fences; the go-between signals the other block.
 template <Scope between_blocks> static __device__ __forceinline__ void relay(int *data, int *sync)
 {
     if (blockIdx.x == 0 && threadIdx.x == 0) {

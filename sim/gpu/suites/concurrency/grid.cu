@@ -20,7 +20,7 @@ static __device__ __forceinline__ void await(int *count, int value)
 
 // One thread of each block counts it in and waits until all `target` have come.
 template <Scope atomics, Scope fences>
-static __device__ __forceinline__ void meet(int *count, int target)
+static __device__ __forceinline__ void arrive_and_wait(int *count, int target)
 {
     fence<fences>();
     add<atomics>(count, 1);
@@ -33,7 +33,7 @@ static __device__ __forceinline__ void grid_barrier(int *count, int target)
     if (before)
         __syncthreads();
     if (threadIdx.x == 0)
-        meet<atomics, fences>(count, target);
+        arrive_and_wait<atomics, fences>(count, target);
     if (after)
         __syncthreads();
 }
@@ -67,10 +67,10 @@ template <bool second_barrier> static __device__ __forceinline__ void phases(int
 #pragma unroll 1
     for (int i = 0; i < 3; i++) {
         poke(data + b, value);
-        meet<DEVICE, DEVICE>(sync, target += gridDim.x);
+        arrive_and_wait<DEVICE, DEVICE>(sync, target += gridDim.x);
         value += peek(data + next);
         if (second_barrier)
-            meet<DEVICE, DEVICE>(sync, target += gridDim.x);
+            arrive_and_wait<DEVICE, DEVICE>(sync, target += gridDim.x);
     }
     poke(data + 512 + b, value);
 }
@@ -98,11 +98,11 @@ KERNEL(two_launches)
 template <Scope before, Scope after, bool barrier>
 static __device__ __forceinline__ void last_block_sum(int *data, int *sync)
 {
-    enum { UNTOLD, NOT_LAST, LAST };
-    __shared__ volatile int told;
+    enum { UNDECIDED, NOT_LAST, LAST };
+    __shared__ volatile int decision;
     const int t = threadIdx.x, blocks = gridDim.x;
     if (t == 0)
-        told = UNTOLD;
+        decision = UNDECIDED;
     __syncthreads();
     if (t == 0) {
         poke(data + blockIdx.x, blockIdx.x + 1);
@@ -110,13 +110,13 @@ static __device__ __forceinline__ void last_block_sum(int *data, int *sync)
         const int ticket = atomicAdd(sync, 1);
         fence<after>();
         data[64 + blockIdx.x] = ticket;
-        told = ticket == blocks - 1 ? LAST : NOT_LAST;
+        decision = ticket == blocks - 1 ? LAST : NOT_LAST;
     }
     if (barrier)
         __syncthreads();
     if (t == 32) {
         int answer, sum = 0;
-        while ((answer = told) == UNTOLD) {
+        while ((answer = decision) == UNDECIDED) {
         }
         if (answer == NOT_LAST)
             return;

@@ -1,4 +1,4 @@
-"""Running a case of the suite: executor, both oracles, and the golden model of ScoRD.
+"""Runs of the suite's cases on the executor, analysed by both oracles and by ScoRD.
 
 Ref: BARRACUDA (PLDI'17) Section 6.1.
 """
@@ -19,9 +19,9 @@ from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.trace.gpu.trace import Trace
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.launch.kernel_files import load_kernels
-from racetrap.sim.gpu.suites.concurrency.case import BARRIER_DIVERGENCE, Case, Verdict
+from racetrap.sim.gpu.suites.concurrency.cases import BARRIER_DIVERGENCE, Case, RaceClasses
 
-__all__ = ["SCHEDULES", "Outcome", "capture", "judge", "run_case", "run_schedules"]
+__all__ = ["SCHEDULES", "CaseOutcome", "analyse", "capture", "run_schedules"]
 
 #: Warp schedulers and seeds that every case runs under.
 SCHEDULES = (
@@ -42,12 +42,12 @@ _PARAMS = SCORD_PRESETS["scord-nocache"].params
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What the three judges say of one run, or of several together.
+class CaseOutcome:
+    """Verdicts of both oracles and of ScoRD on one run, or on several together.
 
     Parameters
     ----------
-    races, scoped : Verdict
+    races, scoped : RaceClasses
         Classes of race found by BARRACUDA's analysis and by the scope-aware oracle.
     spaces : frozenset of Space
         Memories in which the scope-aware oracle found them.
@@ -55,13 +55,13 @@ class Outcome:
         Kinds of race that ScoRD reports.
     """
 
-    races: Verdict = frozenset()
-    scoped: Verdict = frozenset()
+    races: RaceClasses = frozenset()
+    scoped: RaceClasses = frozenset()
     spaces: frozenset[Space] = frozenset()
     scord: frozenset[str] = frozenset()
 
-    def __or__(self, other: Outcome) -> Outcome:
-        return Outcome(
+    def __or__(self, other: CaseOutcome) -> CaseOutcome:
+        return CaseOutcome(
             self.races | other.races,
             self.scoped | other.scoped,
             self.spaces | other.spaces,
@@ -70,7 +70,7 @@ class Outcome:
 
 
 def capture(case: Case, scheduler: str, seed: int) -> Trace:
-    """Run the case's kernel on a fresh device and give its trace.
+    """Run the case's kernel on a new device and return its trace.
 
     Parameters
     ----------
@@ -87,19 +87,19 @@ def capture(case: Case, scheduler: str, seed: int) -> Trace:
     return device.trace(f"{case.name}, {scheduler}, seed {seed}")
 
 
-def _verdict(result: Result) -> Verdict:
+def _verdict(result: Result) -> RaceClasses:
     classes = frozenset(race.race_class.value for race in result.races)
     return classes | (BARRIER_DIVERGENCE if result.barrier_divergences else frozenset())
 
 
-def judge(trace: Trace) -> Outcome:
+def analyse(trace: Trace) -> CaseOutcome:
     """Run both oracles and the golden model of ScoRD over a trace."""
     scoped = ScopedOracle().run(trace)
     region = trace.header.region
     scord = Scord(_PARAMS, Region(region.data_base, region.size_log2, 0))
     for event in trace:
         scord.run(event)
-    return Outcome(
+    return CaseOutcome(
         races=_verdict(Barracuda().run(trace)),
         scoped=_verdict(scoped),
         spaces=frozenset(race.space for race in scoped.races),
@@ -107,14 +107,9 @@ def judge(trace: Trace) -> Outcome:
     )
 
 
-def run_case(case: Case, scheduler: str, seed: int) -> Outcome:
-    """What the judges say of one schedule of a case."""
-    return judge(capture(case, scheduler, seed))
-
-
-def run_schedules(case: Case, schedules: Iterable[tuple[str, int]] = SCHEDULES) -> Outcome:
-    """What the judges say of several schedules together: every race that shows in one of them."""
-    outcome = Outcome()
+def run_schedules(case: Case, schedules: Iterable[tuple[str, int]] = SCHEDULES) -> CaseOutcome:
+    """Verdicts on several schedules together: every race that occurs in one of them."""
+    outcome = CaseOutcome()
     for scheduler, seed in schedules:
-        outcome |= run_case(case, scheduler, seed)
+        outcome |= analyse(capture(case, scheduler, seed))
     return outcome

@@ -26,7 +26,7 @@ from racetrap.sim.gpu.suites.micro.program import (
     DEVICE,
     VARIABLES,
     Actor,
-    Program,
+    MicroProgram,
     Statement,
     exch,
     fence,
@@ -45,7 +45,7 @@ _LOCK = RaceKind.MISSING_LOCK
 
 
 @dataclass(frozen=True)
-class MicroBenchmark(Program):
+class MicroBenchmark(MicroProgram):
     """A program with its expected verdict.
 
     Parameters
@@ -139,151 +139,91 @@ def _hrd_indirect() -> MicroBenchmark:
     )  # fmt: skip
 
 
-def _race_free() -> tuple[MicroBenchmark, ...]:
-    device_one = locked_store(1, DEVICE, DEVICE, DEVICE)
-    device_two = locked_store(2, DEVICE, DEVICE, DEVICE)
-    block_one = locked_store(1, BLOCK, BLOCK, BLOCK)
-    block_two = locked_store(2, BLOCK, BLOCK, BLOCK)
-    read_and_answer = (await_flag(), load("data"), exch("flag", 1, DEVICE))
-    exch_block = (exch("data", 1, BLOCK),)
-    exch_device = (exch("data", 1, DEVICE),)
-    return (
-        _blocks("norace_interblock_atom", exch_device, [exch("data", 2, DEVICE)]),
-        _blocks(
-            "norace_interblock_fence_raw",
-            publish(DEVICE),
-            [await_flag(), load("data"), weak_store("dummy")],
-        ),
-        _blocks("norace_interblock_lock_waw", device_one, device_two),
-        _hrd_indirect(),
-        _hrf_indirect(),
-        _warps("norace_interwarp_blkatom", exch_block, [exch("data", 2, BLOCK)]),
-        _warps("norace_interwarp_blkfence_raw", publish(BLOCK), read_and_answer),
-        _warps("norace_interwarp_blklock_waw", block_one, block_two),
-        _warps("norace_interwarp_dev-blkatom", exch_device, [exch("data", 2, BLOCK)]),
-        _warps("norace_interwarp_dev-blklock_waw", device_one, block_two),
-        _warps("norace_interwarp_fence_raw", publish(DEVICE), read_and_answer),
-        _warp("norace_intrawarp_none-blkatom", *exch_block, store("data", 2)),
-        _warp(
-            "norace_intrawarp_none-blklock-no-tf_waw",
-            *locked_store(1, BLOCK, BLOCK, None),
-            store("data", 2),
-        ),
-        _warp("norace_intrawarp_none-blklock_waw", *block_one, store("data", 2)),
-    )
+# Sides of several benchmarks.
+_BLOCK_ONE, _BLOCK_TWO = (locked_store(value, BLOCK, BLOCK, BLOCK) for value in (1, 2))
+_DEVICE_ONE, _DEVICE_TWO = (locked_store(value, DEVICE, DEVICE, DEVICE) for value in (1, 2))
+_EXCH_BLOCK = (exch("data", 1, BLOCK),)
+_EXCH_DEVICE = (exch("data", 1, DEVICE),)
+_STORE = (store("data", 2),)
+_READ = (load("data"), weak_store("dummy"))
+_READ_AND_ANSWER = (await_flag(), load("data"), exch("flag", 1, DEVICE))
+_LOCKED_READ = (*acquire(DEVICE, DEVICE), *_READ, *release(DEVICE, DEVICE))
 
+_RACE_FREE = (
+    _blocks("norace_interblock_atom", _EXCH_DEVICE, [exch("data", 2, DEVICE)]),
+    _blocks("norace_interblock_fence_raw", publish(DEVICE), [await_flag(), *_READ]),
+    _blocks("norace_interblock_lock_waw", _DEVICE_ONE, _DEVICE_TWO),
+    _hrd_indirect(),
+    _hrf_indirect(),
+    _warps("norace_interwarp_blkatom", _EXCH_BLOCK, [exch("data", 2, BLOCK)]),
+    _warps("norace_interwarp_blkfence_raw", publish(BLOCK), _READ_AND_ANSWER),
+    _warps("norace_interwarp_blklock_waw", _BLOCK_ONE, _BLOCK_TWO),
+    _warps("norace_interwarp_dev-blkatom", _EXCH_DEVICE, [exch("data", 2, BLOCK)]),
+    _warps("norace_interwarp_dev-blklock_waw", _DEVICE_ONE, _BLOCK_TWO),
+    _warps("norace_interwarp_fence_raw", publish(DEVICE), _READ_AND_ANSWER),
+    _warp("norace_intrawarp_none-blkatom", *_EXCH_BLOCK, *_STORE),
+    _warp("norace_intrawarp_none-blklock-no-tf_waw", *locked_store(1, BLOCK, BLOCK, None), *_STORE),
+    _warp("norace_intrawarp_none-blklock_waw", *_BLOCK_ONE, *_STORE),
+)
 
-def _racy_between_blocks() -> tuple[MicroBenchmark, ...]:
-    block_one = locked_store(1, BLOCK, BLOCK, BLOCK)
-    block_two = locked_store(2, BLOCK, BLOCK, BLOCK)
-    device_one = locked_store(1, DEVICE, DEVICE, DEVICE)
-    device_two = locked_store(2, DEVICE, DEVICE, DEVICE)
-    no_release_one = locked_store(1, DEVICE, DEVICE, None)
-    no_release_two = locked_store(2, DEVICE, DEVICE, None)
-    read = (load("data"), weak_store("dummy"))
-    locked_read = (*acquire(DEVICE, DEVICE), *read, *release(DEVICE, DEVICE))
-    return (
-        _blocks(
-            "race_interblock_blkatom", [exch("data", 1, BLOCK)], [exch("data", 2, BLOCK)], _ATOMIC
-        ),
-        _blocks(
-            "race_interblock_blkfence_raw",
-            publish(BLOCK),
-            [await_flag(), load("data"), exch("flag", 1, DEVICE)],
-            _DEVICE_FENCE,
-        ),
-        _blocks("race_interblock_blklock_waw", block_one, block_two, _DEVICE_FENCE, _ATOMIC),
-        _blocks(
-            "race_interblock_fence_rtraw",
-            [*read, fence(DEVICE), exch("flag", 1, DEVICE), *read],
-            [await_flag(), store("data", 1)],
-            _DEVICE_FENCE,
-        ),
-        _blocks(
-            "race_interblock_lock-blkfence_waw",
-            locked_store(1, DEVICE, BLOCK, DEVICE),
-            device_two,
-            _LOCK,
-        ),
-        _blocks(
-            "race_interblock_lock-no-stf_waw",
-            locked_store(1, DEVICE, None, DEVICE),
-            device_two,
-            _LOCK,
-        ),
-        _blocks("race_interblock_lock-no-tf_waw", no_release_one, no_release_two, _DEVICE_FENCE),
-        _blocks(
-            "race_interblock_none-atom_waw",
-            [exch("data", 1, DEVICE)],
-            [store("data", 2)],
-            _DEVICE_FENCE,
-        ),
-        _blocks(
-            "race_interblock_none-lock_rtraw",
-            [*locked_read, store("data", 1)],
-            locked_read,
-            _DEVICE_FENCE,
-            _LOCK,
-            _WEAK,  # both blocks store to the same plain `dummy`
-        ),
-        _blocks(
-            "race_interblock_none-lock_waw", device_one, [store("data", 2)], _DEVICE_FENCE, _LOCK
-        ),
-    )
+_RACY_BETWEEN_BLOCKS = (
+    _blocks("race_interblock_blkatom", _EXCH_BLOCK, [exch("data", 2, BLOCK)], _ATOMIC),
+    _blocks("race_interblock_blkfence_raw", publish(BLOCK), _READ_AND_ANSWER, _DEVICE_FENCE),
+    _blocks("race_interblock_blklock_waw", _BLOCK_ONE, _BLOCK_TWO, _DEVICE_FENCE, _ATOMIC),
+    _blocks(
+        "race_interblock_fence_rtraw",
+        [*_READ, fence(DEVICE), exch("flag", 1, DEVICE), *_READ],
+        [await_flag(), store("data", 1)],
+        _DEVICE_FENCE,
+    ),
+    _blocks(
+        "race_interblock_lock-blkfence_waw", locked_store(1, DEVICE, BLOCK, DEVICE), _DEVICE_TWO,
+        _LOCK,
+    ),
+    _blocks(
+        "race_interblock_lock-no-stf_waw", locked_store(1, DEVICE, None, DEVICE), _DEVICE_TWO,
+        _LOCK,
+    ),
+    _blocks(
+        "race_interblock_lock-no-tf_waw", locked_store(1, DEVICE, DEVICE, None),
+        locked_store(2, DEVICE, DEVICE, None), _DEVICE_FENCE,
+    ),
+    _blocks("race_interblock_none-atom_waw", _EXCH_DEVICE, _STORE, _DEVICE_FENCE),
+    _blocks(
+        "race_interblock_none-lock_rtraw", [*_LOCKED_READ, store("data", 1)], _LOCKED_READ,
+        # Both blocks store to the same plain `dummy`.
+        _DEVICE_FENCE, _LOCK, _WEAK,
+    ),
+    _blocks("race_interblock_none-lock_waw", _DEVICE_ONE, _STORE, _DEVICE_FENCE, _LOCK),
+)  # fmt: skip
 
-
-def _racy_between_warps() -> tuple[MicroBenchmark, ...]:
-    plain_store = (store("data", 2),)
-    return (
-        _warps(
-            "race_interwarp_blklock-no-stf_waw",
-            locked_store(1, BLOCK, None, BLOCK),
-            locked_store(2, BLOCK, BLOCK, BLOCK),
-            _LOCK,
-        ),
-        _warps(
-            "race_interwarp_blklock-no-tf_waw",
-            locked_store(1, BLOCK, BLOCK, None),
-            locked_store(2, BLOCK, BLOCK, None),
-            _BLOCK_FENCE,
-        ),
-        _warps(
-            "race_interwarp_dev-blklock-no-stf_waw",
-            locked_store(1, DEVICE, None, DEVICE),
-            locked_store(2, BLOCK, BLOCK, BLOCK),
-            _LOCK,
-        ),
-        _warps(
-            "race_interwarp_dev-blklock-no-tf_waw",
-            locked_store(1, DEVICE, DEVICE, None),
-            locked_store(2, BLOCK, BLOCK, None),
-            _BLOCK_FENCE,
-        ),
-        _warps(
-            "race_interwarp_none-atom_waw", [exch("data", 1, DEVICE)], plain_store, _BLOCK_FENCE
-        ),
-        _warps(
-            "race_interwarp_none-blkatom_waw", [exch("data", 1, BLOCK)], plain_store, _BLOCK_FENCE
-        ),
-        _warps(
-            "race_interwarp_none-blklock_waw",
-            locked_store(1, BLOCK, DEVICE, DEVICE),
-            plain_store,
-            _BLOCK_FENCE,
-            _LOCK,
-        ),
-        _warps(
-            "race_interwarp_none-lock_waw",
-            locked_store(1, DEVICE, DEVICE, DEVICE),
-            plain_store,
-            _BLOCK_FENCE,
-            _LOCK,
-        ),
-    )
-
+_RACY_BETWEEN_WARPS = (
+    _warps(
+        "race_interwarp_blklock-no-stf_waw", locked_store(1, BLOCK, None, BLOCK), _BLOCK_TWO, _LOCK
+    ),
+    _warps(
+        "race_interwarp_blklock-no-tf_waw", locked_store(1, BLOCK, BLOCK, None),
+        locked_store(2, BLOCK, BLOCK, None), _BLOCK_FENCE,
+    ),
+    _warps(
+        "race_interwarp_dev-blklock-no-stf_waw", locked_store(1, DEVICE, None, DEVICE), _BLOCK_TWO,
+        _LOCK,
+    ),
+    _warps(
+        "race_interwarp_dev-blklock-no-tf_waw", locked_store(1, DEVICE, DEVICE, None),
+        locked_store(2, BLOCK, BLOCK, None), _BLOCK_FENCE,
+    ),
+    _warps("race_interwarp_none-atom_waw", _EXCH_DEVICE, _STORE, _BLOCK_FENCE),
+    _warps("race_interwarp_none-blkatom_waw", _EXCH_BLOCK, _STORE, _BLOCK_FENCE),
+    _warps(
+        "race_interwarp_none-blklock_waw", locked_store(1, BLOCK, DEVICE, DEVICE), _STORE,
+        _BLOCK_FENCE, _LOCK,
+    ),
+    _warps("race_interwarp_none-lock_waw", _DEVICE_ONE, _STORE, _BLOCK_FENCE, _LOCK),
+)  # fmt: skip
 
 #: All micro-benchmarks by name: the race-free, then the racy.
 MICRO_BENCHMARKS: dict[str, MicroBenchmark] = {
     benchmark.name: benchmark
-    for benchmark in (*_race_free(), *_racy_between_blocks(), *_racy_between_warps())
+    for benchmark in (*_RACE_FREE, *_RACY_BETWEEN_BLOCKS, *_RACY_BETWEEN_WARPS)
 }

@@ -20,10 +20,9 @@ __all__ = [
     "DEVICE",
     "VARIABLES",
     "Actor",
-    "Program",
+    "MicroProgram",
     "Statement",
     "add",
-    "barrier",
     "cas",
     "exch",
     "fence",
@@ -31,7 +30,6 @@ __all__ = [
     "program_region",
     "spin",
     "store",
-    "weak_load",
     "weak_store",
 ]
 
@@ -58,7 +56,7 @@ class Statement:
     Parameters
     ----------
     kind : EventKind
-        LOAD, STORE, ATOMIC, FENCE or BARRIER.
+        LOAD, STORE, ATOMIC or FENCE.
     variable : str
         Name in ``VARIABLES`` (accesses).
     value, compare : int
@@ -97,7 +95,7 @@ class Actor:
 
 
 @dataclass(frozen=True)
-class Program:
+class MicroProgram:
     """A grid and its actors; warps without an actor are idle.
 
     Parameters
@@ -121,11 +119,6 @@ def load(variable: str) -> Statement:
     return Statement(EventKind.LOAD, variable, scope=DEVICE, strong=True)
 
 
-def weak_load(variable: str) -> Statement:
-    """Plain load."""
-    return Statement(EventKind.LOAD, variable)
-
-
 def store(variable: str, value: int = 0) -> Statement:
     """Volatile store."""
     return Statement(EventKind.STORE, variable, value, scope=DEVICE, strong=True)
@@ -139,11 +132,6 @@ def weak_store(variable: str, value: int = 0) -> Statement:
 def fence(scope: Scope) -> Statement:
     """Memory fence."""
     return Statement(EventKind.FENCE, scope=scope)
-
-
-def barrier() -> Statement:
-    """Barrier of the whole block; in a program, the last warp's arrival stands for it."""
-    return Statement(EventKind.BARRIER)
 
 
 def exch(variable: str, value: int, scope: Scope) -> Statement:

@@ -1,4 +1,4 @@
-"""Runs small programs under a schedule and gives the events of the run.
+"""Scheduler of small programs: the events of a run under a schedule.
 
 Memory values are simulated, so that CAS and EXCH succeed or fail as they would.
 
@@ -13,17 +13,17 @@ from enum import Enum
 from random import Random
 
 from racetrap.golden_model.events import AtomicOp, Event, EventKind, Lane
-from racetrap.sim.gpu.suites.micro.program import VARIABLES, Actor, Program, Statement
+from racetrap.sim.gpu.suites.micro.program import VARIABLES, Actor, MicroProgram, Statement
 
 __all__ = [
     "FIXED_SCHEDULES",
-    "Placement",
+    "BlockPlacement",
     "Schedule",
     "in_order",
     "random_schedule",
     "reverse",
     "round_robin",
-    "run",
+    "run_program",
 ]
 
 #: Chooses the actor to run next: given those that may run (ascending) and the last that ran.
@@ -38,7 +38,7 @@ _PC_ACTOR = 0x100
 _PC_STATEMENT = 8
 
 
-class Placement(Enum):
+class BlockPlacement(Enum):
     """Where the blocks of a grid run: all on one SM, or each on an SM of its own."""
 
     SAME_SM = "same-sm"
@@ -46,7 +46,7 @@ class Placement(Enum):
 
     def place(self, block: int, warps_per_block: int) -> tuple[int, int, int]:
         """SM, block slot and first warp slot of a block."""
-        if self is Placement.SAME_SM:
+        if self is BlockPlacement.SAME_SM:
             return 0, block, block * warps_per_block
         return block, 0, 0
 
@@ -80,10 +80,12 @@ FIXED_SCHEDULES: dict[str, Schedule] = {
 }
 
 
-def run(program: Program, schedule: Schedule, placement: Placement) -> list[Event]:
+def run_program(
+    program: MicroProgram, schedule: Schedule, placement: BlockPlacement
+) -> list[Event]:
     """Run a program: a complete trace, from KERNEL_BEGIN to KERNEL_END.
 
-    An actor whose spin failed stands back until another actor has got on, so every schedule
+    An actor whose spin failed waits until another actor has made progress, so every schedule
     makes progress.  Each statement of the program has a PC of its own.
 
     Raises
@@ -108,8 +110,10 @@ def run(program: Program, schedule: Schedule, placement: Placement) -> list[Even
     return events
 
 
-def _execute(program: Program, schedule: Schedule, placement: Placement) -> Iterator[Event]:
-    """The accesses, fences and barriers of a run."""
+def _execute(
+    program: MicroProgram, schedule: Schedule, placement: BlockPlacement
+) -> Iterator[Event]:
+    """The accesses and fences of a run."""
     memory: defaultdict[str, int] = defaultdict(int)
     positions = [0] * len(program.actors)
     spinning: set[int] = set()
@@ -121,7 +125,9 @@ def _execute(program: Program, schedule: Schedule, placement: Placement) -> Iter
     ]:
         ready = [number for number in unfinished if number not in spinning]
         if not ready:
-            raise RuntimeError(f"Program {program.name} must not wait for ever")
+            raise RuntimeError(
+                f"Program {program.name} must end, not stay in a deadlock: every actor waits"
+            )
         last = schedule(ready, last)
         actor = program.actors[last]
         statement = actor.statements[positions[last]]
@@ -137,13 +143,16 @@ def _execute(program: Program, schedule: Schedule, placement: Placement) -> Iter
 
 
 def _event(
-    program: Program, actor: Actor, statement: Statement, pc: int, old: int, placement: Placement
+    program: MicroProgram,
+    actor: Actor,
+    statement: Statement,
+    pc: int,
+    old: int,
+    placement: BlockPlacement,
 ) -> Event:
     sm, slot, first_warp = placement.place(actor.block, program.warps_per_block)
     warp = first_warp + actor.warp
     kind = statement.kind
-    if kind == EventKind.BARRIER:
-        return Event(kind, sm, slot, pc=pc)
     if kind == EventKind.FENCE:
         return Event(kind, sm, slot, warp, statement.scope, pc=pc, mask=_MASK)
     address = VARIABLES[statement.variable]
@@ -160,7 +169,7 @@ def _event(
 
 
 def _value_after(statement: Statement, old: int) -> int:
-    """Value of the variable after a statement (of none, for fences and barriers)."""
+    """Value of the variable after a statement (of none, for fences)."""
     if statement.kind == EventKind.STORE:
         return statement.value
     if statement.kind != EventKind.ATOMIC:

@@ -5,8 +5,8 @@ import pytest
 
 from racetrap.golden_model.trace.gpu.schema import EVENT_DTYPE
 from racetrap.sim.gpu.executor.device import Device
-from racetrap.sim.gpu.executor.errors import ExecutionError
-from racetrap.sim.gpu.executor.memory import HEAP_BASE
+from racetrap.sim.gpu.executor.machine.errors import ExecutionError
+from racetrap.sim.gpu.executor.machine.memory import HEAP_BASE
 from tests.support.gpu.ptx_kernels import GEOMETRY, Run, module
 
 STORE = "st.global.u32 [%d33], %r34;"
@@ -76,15 +76,8 @@ def test_source_lines_are_in_the_trace():
     assert run.device.trace("x").header.locations[store.pc] == "kernel.cu:7"
 
 
-def test_without_recording():
-    run = Run(STORE, record=False)
-    assert run.out()[31] == 31
-    assert run.stats.events == 0
-    assert len(run.device.trace("nothing")) == 0
-
-
 def test_records_are_packed_as_traces_have_them():
-    # The recorder packs by position.
+    # The event log packs by position.
     assert EVENT_DTYPE.names == (
         "kind", "scope", "strong", "op", "size", "slot", "warp", "warp_count", "sm", "pc",
         "grid_block", "mask", "success_mask", "space", "first_lane",

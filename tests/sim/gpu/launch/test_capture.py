@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from racetrap.golden_model.events import EventKind
-from racetrap.sim.gpu.launch.capture import capture, is_kernel_file, read_kernel_file
+from racetrap.sim.gpu.launch.capture import capture
+from racetrap.sim.gpu.launch.kernel_source import is_kernel_file, read_kernel_file
 from racetrap.sim.gpu.launch.launch_arguments import ELEMENT_TYPES
-from racetrap.sim.gpu.launch.launch_file import LaunchError, read_launch
+from racetrap.sim.gpu.launch.launch_file import read_launch
 from racetrap.sim.gpu.ptx.errors import PtxError
 from racetrap.sim.gpu.ptx.parser import parse_ptx
+from racetrap.sim.toml_file import TomlError
 from tests.support.gpu.ptx_text import kernel_text
 
 #: Copies element (thread of block, block) of the first buffer to the second, and adds a scalar.
@@ -86,7 +88,7 @@ def test_kernel_without_memory_accesses(tmp_path):
 
 def test_launch_that_does_not_fit(tmp_path):
     module = parse_ptx(kernel_text("ret;", name="other"), "k.ptx")
-    with pytest.raises(LaunchError, match="kernel must be one of other, not k"):
+    with pytest.raises(TomlError, match="kernel must be one of other, not k"):
         capture(module, _launch(tmp_path, "arguments = []"))
 
 

@@ -26,7 +26,7 @@ from tests.support.gpu.ptx_text import HEADER, kernel_text
         ("brx.idx %r1, A; A: ret;", 8, "Branch table must be .branchtargets, not A"),
         ("brx.idx %r1;", 8, "Operands of brx.idx must be an index and a label"),
         (".branchtargets A; A: ret;", 8, "Branch table must have a label before it, not none"),
-        ("A: ret; A: ret;", 8, "Label must stand once in its scope, not A again"),
+        ("A: ret; A: ret;", 8, "Label must be defined once in its scope, not A again"),
         (".reg .b32 %r3;", 8, "Name must be declared once in its scope, not %r3 again"),
         (".reg .b33 x;", 8, "Text must go on with a type, not '.b33'"),
         ("call nothing, (%r1);", 8, "Name must be declared, not nothing"),

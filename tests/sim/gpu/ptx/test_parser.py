@@ -4,8 +4,7 @@ import struct
 
 import pytest
 
-from racetrap.sim.gpu.ptx.parser import parse_ptx
-from racetrap.sim.gpu.ptx.program import (
+from racetrap.sim.gpu.ptx.module import (
     Address,
     CallTarget,
     Immediate,
@@ -18,6 +17,7 @@ from racetrap.sim.gpu.ptx.program import (
     Target,
     Vector,
 )
+from racetrap.sim.gpu.ptx.parser import parse_ptx
 from tests.support.gpu.ptx_text import HEADER, kernel_text
 
 

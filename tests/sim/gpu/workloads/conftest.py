@@ -1,4 +1,4 @@
-"""Runs of workloads on the paper's GPU, judged by the golden model."""
+"""Runs of workloads on the paper's GPU, with the races that the golden model reports."""
 
 import pytest
 
@@ -33,10 +33,10 @@ def kinds_of_races():
 
 
 @pytest.fixture
-def silent_device():
-    """Makes a device that records nothing."""
+def new_device():
+    """Makes a device."""
 
     def make(scheduler, seed, **options):
-        return Device(GEOMETRY, scheduler=scheduler, seed=seed, record=False, **options)
+        return Device(GEOMETRY, scheduler=scheduler, seed=seed, **options)
 
     return make

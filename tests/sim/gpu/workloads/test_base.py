@@ -8,10 +8,10 @@ import pytest
 from racetrap.golden_model.events import Geometry
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.workloads.base import (
-    Outcome,
     ResultError,
     Switch,
     Workload,
+    WorkloadResult,
     check_resident,
 )
 from racetrap.sim.gpu.workloads.registry import WORKLOADS
@@ -25,7 +25,7 @@ def make(found, masks):
 
     def play(device, parameters, random, switches):
         masks.append((device, parameters, random.integers(1 << 30), switches))
-        return Outcome(np.array(found), np.array([1, 2, 3]))
+        return WorkloadResult(np.array(found), np.array([1, 2, 3]))
 
     switches = Switch("one", "breaks one thing"), Switch("two", "breaks another")
     return Workload("W", "Test", switches, {"tiny": 10, "small": 20}, play)

@@ -1,4 +1,4 @@
-"""What results of the workloads are compared with, against simpler computations."""
+"""Reference results of the workloads against simpler computations."""
 
 import numpy as np
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from racetrap.sim.gpu.executor.schedulers import SCHEDULERS
+from racetrap.sim.gpu.executor.machine.warp_schedulers import WARP_SCHEDULERS
 from racetrap.sim.gpu.workloads.registry import WORKLOADS
 
 ATOMIC = {"scoped-atomic"}
@@ -43,15 +43,15 @@ EXPECTED = {
 SWITCHES = [(name, switch.name) for name, w in WORKLOADS.items() for switch in w.switches]
 
 
-@pytest.mark.parametrize("scheduler", SCHEDULERS)
+@pytest.mark.parametrize("scheduler", WARP_SCHEDULERS)
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_race_free_build_is_right_and_nothing_is_reported(workload, scheduler, kinds_of_races):
     assert kinds_of_races(workload, "tiny", scheduler, seed=11) == set()
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)
-def test_larger_input_gives_the_right_result(workload, silent_device):
-    WORKLOADS[workload].run(silent_device("random", 3), "small", seed=12)
+def test_larger_input_gives_the_right_result(workload, new_device):
+    WORKLOADS[workload].run(new_device("random", 3), "small", seed=12)
 
 
 def test_every_switch_is_expected_to_show_something():
@@ -76,7 +76,7 @@ def test_all_switches_together_end_and_show_every_kind(workload, kinds_of_races)
 
 
 @pytest.mark.parametrize("workload", [name for name in WORKLOADS if name != "RED"])
-def test_results_are_right_with_independent_threads(workload, silent_device):
+def test_results_are_right_with_independent_threads(workload, new_device):
     """All but the reduction, whose last level relies on the lanes of a warp running together."""
-    device = silent_device("random", 4, independent_threads=True)
+    device = new_device("random", 4, independent_threads=True)
     WORKLOADS[workload].run(device, "tiny", seed=13)

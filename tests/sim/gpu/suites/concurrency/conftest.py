@@ -15,5 +15,5 @@ def _outcome(name):
 
 @pytest.fixture(scope="session")
 def outcome():
-    """Function from a case's name to what the judges say of all schedules together."""
+    """Function from a case's name to its outcome over all schedules."""
     return _outcome

@@ -5,15 +5,16 @@ from collections import Counter
 import pytest
 
 from racetrap.sim.gpu.launch.kernel_files import load_kernels
-from racetrap.sim.gpu.suites.concurrency.case import (
+from racetrap.sim.gpu.suites.concurrency.cases import (
     BARRIER_DIVERGENCE,
+    CASES,
     DIVERGENCE,
+    GROUPS,
     INTER_BLOCK,
     INTRA_BLOCK,
     NONE,
     Case,
 )
-from racetrap.sim.gpu.suites.concurrency.cases import CASES, GROUPS
 
 PACKAGE = "racetrap.sim.gpu.suites.concurrency"
 
@@ -51,11 +52,15 @@ def test_reasons_are_sentences_of_one_line():
         assert not case.scord_reason.endswith("."), case
 
 
+def _case(**fields):
+    return Case(name="x", grid=1, block=1, races=NONE, reason="Why.", **fields)
+
+
 def test_difference_without_reason_is_refused():
-    with pytest.raises(ValueError, match="scoped_reason must be given where the verdicts differ"):
-        Case("x", NONE, "Why.", source="warp", grid=1, block=1, scoped=INTER_BLOCK)
+    with pytest.raises(ValueError, match=r"scoped_reason\n.*given where the verdicts on x differ"):
+        _case(scoped=INTER_BLOCK)
 
 
 def test_reason_without_difference_is_refused():
-    with pytest.raises(ValueError, match="scoped_reason must be given where the verdicts differ"):
-        Case("x", NONE, "Why.", source="warp", grid=1, block=1, scoped_reason="because")
+    with pytest.raises(ValueError, match=r"scoped_reason\n.*given where the verdicts on x differ"):
+        _case(scoped_reason="because")

@@ -3,10 +3,9 @@
 import pytest
 
 from racetrap.golden_model.events import Space
-from racetrap.sim.gpu.suites.concurrency.case import INTER_BLOCK, NONE, Case
-from racetrap.sim.gpu.suites.concurrency.cases import CASES
+from racetrap.sim.gpu.suites.concurrency.cases import CASES, INTER_BLOCK, NONE, Case
 from racetrap.sim.gpu.suites.concurrency.docs import remarks, suite_page
-from racetrap.sim.gpu.suites.concurrency.runner import Outcome
+from racetrap.sim.gpu.suites.concurrency.runner import CaseOutcome
 from tests.support import REPOSITORY
 
 PAGE = REPOSITORY / "docs" / "concurrency-suite.md"
@@ -32,11 +31,11 @@ def test_every_difference_of_scord_has_a_reason(outcome):
 @pytest.mark.parametrize(
     ("outcome_", "remark"),
     [
-        (Outcome(scoped=INTER_BLOCK, spaces=frozenset({Space.SHARED})), "not monitored"),
-        (Outcome(scord=frozenset({"not-strong"})), "mine"),
-        (Outcome(scoped=INTER_BLOCK, spaces=frozenset({Space.GLOBAL})), "mine"),
+        (CaseOutcome(scoped=INTER_BLOCK, spaces=frozenset({Space.SHARED})), "not monitored"),
+        (CaseOutcome(scord=frozenset({"not-strong"})), "mine"),
+        (CaseOutcome(scoped=INTER_BLOCK, spaces=frozenset({Space.GLOBAL})), "mine"),
     ],
 )
 def test_reason_of_the_case_is_the_last_resort(outcome_, remark):
-    case = Case("x", NONE, "Why.", source="warp", grid=1, block=1, scord_reason="it is mine")
+    case = Case(name="x", grid=1, block=1, races=NONE, reason="Why.", scord_reason="it is mine")
     assert remark in remarks(case, outcome_)

@@ -1,12 +1,11 @@
-"""Runs of the suite can be made again, and a planted mistake is seen by every judge."""
+"""Runs of the suite: repeatable, and a planted mistake is found by both oracles and ScoRD."""
 
 import pytest
 
 from racetrap.golden_model.events import EventKind
 from racetrap.golden_model.trace.gpu.trace import Trace
-from racetrap.sim.gpu.suites.concurrency.case import INTER_BLOCK, INTRA_BLOCK, NONE
-from racetrap.sim.gpu.suites.concurrency.cases import CASES
-from racetrap.sim.gpu.suites.concurrency.runner import SCHEDULES, Outcome, capture, judge
+from racetrap.sim.gpu.suites.concurrency.cases import CASES, INTER_BLOCK, INTRA_BLOCK, NONE
+from racetrap.sim.gpu.suites.concurrency.runner import SCHEDULES, CaseOutcome, analyse, capture
 
 
 def test_same_seed_gives_the_same_trace():
@@ -36,17 +35,17 @@ def test_launches_follow_each_other():
 )
 def test_trace_without_its_synchronisation_is_racy(name, kind, verdict):
     trace = capture(CASES[name], "round-robin", 1)
-    right = judge(trace)
+    right = analyse(trace)
     assert (right.races, right.scoped, right.scord) == (NONE, NONE, frozenset())
     kept = [event for event in trace if event.kind != kind]
-    wrong = judge(Trace.from_events(trace.header, kept))
+    wrong = analyse(Trace.from_events(trace.header, kept))
     assert wrong.races == wrong.scoped == verdict
     assert wrong.scord
 
 
 def test_outcomes_add_up():
-    one = Outcome(races=INTER_BLOCK, scord=frozenset({"not-strong"}))
-    other = Outcome(races=INTRA_BLOCK, scoped=INTRA_BLOCK)
-    assert one | other == Outcome(
+    one = CaseOutcome(races=INTER_BLOCK, scord=frozenset({"not-strong"}))
+    other = CaseOutcome(races=INTRA_BLOCK, scoped=INTRA_BLOCK)
+    assert one | other == CaseOutcome(
         races=INTER_BLOCK | INTRA_BLOCK, scoped=INTRA_BLOCK, scord=frozenset({"not-strong"})
     )

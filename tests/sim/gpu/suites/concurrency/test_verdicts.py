@@ -1,4 +1,4 @@
-"""Every case is judged right: its races show in some schedule, and no other race in any."""
+"""Verdicts of both oracles on every case: its races in some schedule, no other race in any."""
 
 import pytest
 

@@ -1,0 +1,18 @@
+"""Error of an instruction that the executor does not have."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from racetrap.sim.gpu.ptx.module import Instruction
+
+__all__ = ["UnknownInstruction"]
+
+
+class UnknownInstruction(ValueError):
+    """An instruction, or a form of one, that the executor does not know."""
+
+    @classmethod
+    def named(cls, instruction: Instruction) -> Self:
+        """The error of an instruction that is not known as a whole."""
+        return cls(f"Instruction must be one that the executor knows, not {instruction.name}")

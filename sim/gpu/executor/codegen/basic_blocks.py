@@ -1,0 +1,163 @@
+"""Basic blocks of a function, and their code.
+
+A basic block is a run of arithmetic with the instruction that ends it: one that others can see, or
+at which lanes may diverge or have to wait.  A block also begins wherever lanes may come from
+elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from racetrap.sim.gpu.executor.arithmetic.errors import UnknownInstruction
+from racetrap.sim.gpu.executor.arithmetic.instruction_set import (
+    ARITHMETIC_OPCODES,
+    arithmetic_operation,
+)
+from racetrap.sim.gpu.executor.codegen.collective_code import (
+    COLLECTIVE_HANDLERS,
+    needs_members_together,
+)
+from racetrap.sim.gpu.executor.codegen.control_code import CONTROL_HANDLERS
+from racetrap.sim.gpu.executor.codegen.emitter import Emitter, Lines
+from racetrap.sim.gpu.executor.codegen.flow import Flow, Handler
+from racetrap.sim.gpu.executor.codegen.memory_code import MEMORY_HANDLERS
+from racetrap.sim.gpu.executor.machine.program_counters import event_pc
+from racetrap.sim.gpu.executor.machine.warp import NOT_RUN
+from racetrap.sim.gpu.ptx.control_flow import is_branch, may_diverge, successors
+from racetrap.sim.gpu.ptx.errors import PtxError
+from racetrap.sim.gpu.ptx.module import Instruction, Vector
+
+__all__ = ["SUPPORTED", "BlockCode", "basic_blocks"]
+
+_HANDLERS: dict[str, Handler] = {**MEMORY_HANDLERS, **CONTROL_HANDLERS, **COLLECTIVE_HANDLERS}
+
+#: Opcodes that the executor knows; compilation refuses the forms of them that it does not.
+SUPPORTED: frozenset[str] = ARITHMETIC_OPCODES | frozenset(_HANDLERS)
+
+#: Memory that no other thread sees.
+_PRIVATE_SPACES = frozenset({"param", "param::func", "param::entry", "local", "const"})
+#: Instructions whose code sets the program counter itself.
+_SETTING_PC = frozenset({*CONTROL_HANDLERS, "bar", "barrier"})
+_VISIBLE = frozenset({"atom", "red", "membar", "fence"})
+
+#: Code of a basic block, and how many instructions it is.
+BlockCode = tuple[Lines, int]
+
+
+def _ends_block(instruction: Instruction) -> bool:
+    if instruction.opcode in ("ld", "ldu", "st"):
+        return not _PRIVATE_SPACES & set(instruction.modifiers)
+    return instruction.opcode in _SETTING_PC or instruction.opcode in _VISIBLE
+
+
+def _reconvergence_points(flow: Flow) -> set[int]:
+    """Points at which lanes that have diverged may reconverge; the end is one."""
+    return {flow.end} | {flow.reconvergence(i) for i in flow.instructions if may_diverge(i)}
+
+
+def _leaders(flow: Flow) -> set[int]:
+    """Numbers of the first instructions of all blocks."""
+    leaders = _reconvergence_points(flow)
+    for index, instruction in enumerate(flow.instructions):
+        if is_branch(instruction):
+            leaders.update(flow.number(i) for i in successors(flow.function, index))
+        if is_branch(instruction) or _ends_block(instruction):
+            leaders.add(flow.following(instruction))
+        if needs_members_together(instruction):
+            leaders.add(instruction.index)
+    return leaders
+
+
+def _runs(flow: Flow) -> Iterator[list[Instruction]]:
+    """Instructions of each block."""
+    leaders = _leaders(flow)
+    run: list[Instruction] = []
+    for instruction in flow.instructions:
+        if run and instruction.index in leaders:
+            yield run
+            run = []
+        run.append(instruction)
+    if run:
+        yield run
+
+
+def _arithmetic(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
+    """Code of an instruction that only computes."""
+    function, results, types = arithmetic_operation(instruction)
+    destination, *sources = instruction.operands
+    destinations = destination.elements if isinstance(destination, Vector) else (destination,)
+    if len(sources) != len(types) or len(destinations) != len(results):
+        raise UnknownInstruction(
+            f"Operands of {instruction.name} must be {len(results)} and {len(types)}, "
+            f"not {len(destinations)} and {len(sources)}"
+        )
+    rows = ", ".join(
+        e.source(operand, dtype) for operand, dtype in zip(sources, types, strict=True)
+    )
+    lines, lanes = e.lane_guard(instruction)
+    name = e.bind(function)
+    # Straight into the destination, when the ufunc need not convert.
+    uniform = len({*types, *results}) == 1 or results[0] == np.bool_
+    if lanes is None and isinstance(function, np.ufunc) and uniform:
+        target = e.target(destination, results[0])
+        return [f"{name}({rows}, out={target})"] if target else []
+    pairs = list(zip(destinations, results, strict=True))
+    return lines + e.assign_call(f"{name}({rows})", pairs, lanes)
+
+
+def _code(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
+    """Code of one instruction.
+
+    Raises
+    ------
+    PtxError
+        If the executor does not know the instruction, or its operands are not its own.
+    """
+    try:
+        return _HANDLERS.get(instruction.opcode, _arithmetic)(e, flow, instruction)
+    except UnknownInstruction as error:
+        sentence = str(error)
+    except (KeyError, IndexError, ValueError):
+        # Modifiers or operands are missing, or there are too many.
+        sentence = str(UnknownInstruction.named(instruction))
+    raise PtxError(flow.module.name, instruction.line, sentence)
+
+
+def _reconverge(number: int, pc: int) -> str:
+    return f"if w.reconverge({number}, {pc}): return {NOT_RUN}"
+
+
+def _end_code(flow: Flow) -> Lines:
+    """Code behind the last instruction."""
+    instructions = flow.instructions
+    pc = event_pc(instructions[-1].index) if instructions else 0
+    leave = f"return w.exit(w.mask, {pc})" if flow.function.is_kernel else "w.return_to_caller()"
+    return [_reconverge(flow.end, pc), leave]
+
+
+def basic_blocks(e: Emitter, flow: Flow) -> dict[int, BlockCode]:
+    """Basic blocks of a function by the number of their first instruction.
+
+    Raises
+    ------
+    PtxError
+        If the executor does not know an instruction.
+    """
+    points = _reconvergence_points(flow)
+    found: dict[int, BlockCode] = {}
+    for run in _runs(flow):
+        first, last = run[0].index, run[-1]
+        lines = [_reconverge(first, event_pc(first))] if first in points else []
+        lines.append("r, s, y = w.rows, w.special, w.symbols")
+        if e.masked:
+            lines.append("m = w.active_row")
+        for instruction in run:
+            lines += _code(e, flow, instruction)
+        if last.opcode not in _SETTING_PC:
+            lines.append(f"w.pc = {flow.following(last)}")
+        found[first] = lines, len(run)
+    found[flow.end] = _end_code(flow), 0
+    return found

@@ -1,0 +1,141 @@
+"""Code of branches, calls and ends.
+
+Ref: PTX ISA 9.0, Section 9.7.12.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from racetrap.sim.gpu.executor.arithmetic.errors import UnknownInstruction
+from racetrap.sim.gpu.executor.codegen.emitter import Emitter, Lines
+from racetrap.sim.gpu.executor.codegen.flow import Flow, Handler
+from racetrap.sim.gpu.executor.machine.program import CallSite
+from racetrap.sim.gpu.executor.machine.program_counters import event_pc
+from racetrap.sim.gpu.ptx.module import (
+    CallTarget,
+    Instruction,
+    Operand,
+    Symbol,
+    Variable,
+    Vector,
+)
+
+__all__ = ["CONTROL_HANDLERS"]
+
+
+def _jump(flow: Flow, instruction: Instruction, target: int) -> Lines:
+    """Code of a branch that all active lanes take."""
+    lines = [f"w.pc = {target}"]
+    if target <= instruction.index and target != flow.end:
+        lines.append("return w.branch_back()")
+    return lines
+
+
+def _branch_if(e: Emitter, flow: Flow, instruction: Instruction, target: int) -> Lines:
+    """Code of a branch to ``target`` that the lanes take for which the guard holds."""
+    following, point = flow.following(instruction), flow.reconvergence(instruction)
+    lines, mask = e.mask_guard(instruction)
+    lines += [
+        f"if not {mask}: w.pc = {following}; return",
+        f"if {mask} == w.mask: w.pc = {target}",
+        f"else: w.diverge({mask}, {target}, {following}, {point}, {event_pc(instruction.index)})",
+    ]
+    if target <= instruction.index:
+        lines.append("return w.branch_back()")
+    return lines
+
+
+def _branch(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
+    target = flow.target(instruction.operands[0])
+    if instruction.guard is None:
+        return _jump(flow, instruction, target)
+    return _branch_if(e, flow, instruction, target)
+
+
+def _branch_indexed(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
+    index, table = instruction.operands
+    assert isinstance(table, Vector)
+    if instruction.guard is not None:
+        raise UnknownInstruction(f"Branch must have no guard in {instruction.name}")
+    targets = tuple(flow.target(target) for target in table.elements)
+    name = e.bind(targets, ("targets", instruction.index))
+    row = e.source(index, np.dtype("u4"))
+    point = flow.reconvergence(instruction)
+    lines = [f"branch_indexed(w, {row}, {name}, {point}, {event_pc(instruction.index)})"]
+    if any(target <= instruction.index for target in targets):
+        lines.append("return w.branch_back()")
+    return lines
+
+
+def _exit(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
+    lines, mask = e.mask_guard(instruction)
+    pc = event_pc(instruction.index)
+    if instruction.guard is None:
+        return [f"return w.exit(w.mask, {pc})"]
+    return [*lines, f"w.pc = {flow.following(instruction)}", f"if g: return w.exit({mask}, {pc})"]
+
+
+def _return(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
+    if flow.function.is_kernel:
+        return _exit(e, flow, instruction)
+    if instruction.guard is None:
+        return [f"w.pc = {flow.end}"]
+    return _branch_if(e, flow, instruction, flow.end)
+
+
+def _trap(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
+    place = e.bind(flow.place(instruction), ("place", instruction.index))
+    sentence = f"Kernel must not reach {instruction.name}"
+    return [
+        f"w.pc = {flow.following(instruction)}",
+        *e.when_any(instruction, f"raise w.error({place}, {sentence!r}, {{mask}})"),
+    ]
+
+
+def _names(operand: Operand) -> list[str]:
+    assert isinstance(operand, Vector)
+    names = [element.name for element in operand.elements if isinstance(element, Symbol)]
+    if len(names) != len(operand.elements):
+        raise UnknownInstruction("Argument of a call must be a parameter variable, not a value")
+    return names
+
+
+def _pairs(
+    what: str, names: list[str], formals: tuple[Variable, ...]
+) -> tuple[tuple[str, str], ...]:
+    if len(names) != len(formals):
+        raise UnknownInstruction(f"{what} of a call must be {len(formals)}, not {len(names)}")
+    return tuple(zip(names, (formal.name for formal in formals), strict=True))
+
+
+def _call(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
+    results, callee, arguments = instruction.operands
+    if not isinstance(callee, CallTarget):
+        raise UnknownInstruction("Called function must be named, not held in a register")
+    if instruction.guard is not None:
+        raise UnknownInstruction(f"Call must have no guard in {instruction.name}")
+    function = flow.module.functions[callee.name]
+    if not function.defined:
+        raise UnknownInstruction(
+            f"Called function must have a body, not only be declared: {function.name}"
+        )
+    site = CallSite(
+        flow.functions[callee.name],
+        _pairs("Arguments", _names(arguments), function.parameters),
+        tuple((b, a) for a, b in _pairs("Results", _names(results), function.returns)),
+        flow.following(instruction),
+        flow.place(instruction),
+    )
+    return [f"w.call({e.bind(site, ('call', instruction.index))})"]
+
+
+CONTROL_HANDLERS: dict[str, Handler] = {
+    "bra": _branch,
+    "brx": _branch_indexed,
+    "exit": _exit,
+    "ret": _return,
+    "trap": _trap,
+    "brkpt": _trap,
+    "call": _call,
+}

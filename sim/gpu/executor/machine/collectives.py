@@ -1,0 +1,156 @@
+"""Collective operations of the lanes of a warp, or of the warps of a block.
+
+Functions take the warp, whose active lanes are those that take part, and rows of values.
+
+Ref: PTX ISA 9.0, Sections 9.7.9.6 (shfl) and 9.7.13 (bar, vote, match, redux).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from racetrap.golden_model.events import WARP_SIZE, lanes_of
+from racetrap.sim.gpu.executor.machine.lanes import LANE_IDS, mask_of, row_of
+
+if TYPE_CHECKING:
+    from racetrap.sim.gpu.executor.machine.warp import Warp
+
+__all__ = [
+    "REDUCTIONS", "VOTES", "active_mask", "barrier", "barrier_arrive",
+    "barrier_reduce", "branch_indexed", "first", "local_address", "match_all", "match_any",
+    "reduce_lanes", "shuffle",
+]  # fmt: skip
+
+Row = np.ndarray
+
+
+def _full(value: int, dtype: str = "u4") -> Row:
+    return np.full(WARP_SIZE, value, dtype)
+
+
+def first(warp: Warp, row: Row) -> int:
+    """Value of the first active lane, where all are to have the same."""
+    return int(row[lanes_of(warp.mask)[0]])
+
+
+def local_address(warp: Warp, offset: int) -> Row:
+    """Address of a local variable of the function that runs."""
+    return _full(warp.frame.local_base + offset, "i8")
+
+
+def active_mask(warp: Warp) -> Row:
+    """``activemask``: the lanes that run."""
+    return _full(warp.mask)
+
+
+def branch_indexed(warp: Warp, index: Row, targets: tuple[int, ...], point: int, pc: int) -> None:
+    """``brx.idx``: each lane goes to the target that its index picks; the first target first.
+
+    Ways that diverge are branches within one another.
+    """
+    chosen = np.minimum(index, len(targets) - 1)
+    ways: dict[int, int] = {}
+    for lane in lanes_of(warp.mask):
+        target = targets[int(chosen[lane])]
+        ways[target] = ways.get(target, 0) | 1 << lane
+    (start, _), *others = ways.items()
+    warp.pc = start
+    for target, mask in reversed(others):
+        warp.diverge(mask, target, start, point, pc)
+
+
+#: ``vote``: from the lanes that take part and those whose predicate holds to a number.
+VOTES: dict[str, Callable[[int, int], int]] = {
+    "all": lambda members, true: members == true,
+    "any": lambda members, true: bool(true),
+    "uni": lambda members, true: true in (0, members),
+    "ballot": lambda members, true: true,
+}
+
+
+def shuffle(mode: str, value: Row, b: Row, c: Row) -> tuple[Row, Row]:
+    """Value of another lane, and whether that lane was in bounds (else the own value)."""
+    lane = LANE_IDS
+    operand = (b & 31).astype(np.int64)
+    clamp, segment = (c & 31).astype(np.int64), (c >> np.uint32(8) & 31).astype(np.int64)
+    high = lane & segment | clamp & ~segment
+    low = lane & segment
+    if mode == "up":
+        source = lane - operand
+        inside = source >= high
+    elif mode == "idx":
+        source = low | operand & ~segment
+        inside = source <= high
+    else:
+        source = lane + operand if mode == "down" else lane ^ operand
+        inside = source <= high
+    return value[np.where(inside, source, lane)], inside
+
+
+def match_any(warp: Warp, value: Row, members: int) -> Row:
+    """For each lane the lanes that have the same value."""
+    taking = row_of(warp.mask & members)
+    equal = (value[:, None] == value[None, :]) & taking
+    return (equal << LANE_IDS).sum(axis=1).astype(np.uint32)
+
+
+def match_all(warp: Warp, value: Row, members: int) -> tuple[Row, Row]:
+    """The lanes, if all have the same value (else none), and whether they have."""
+    taking = value[row_of(warp.mask & members)]
+    same = bool((taking == taking[0]).all())
+    return _full(warp.mask & members if same else 0), np.full(WARP_SIZE, same)
+
+
+#: ``redux``: how the values of all lanes become one.
+REDUCTIONS: dict[str, np.ufunc] = {
+    "add": np.add,
+    "min": np.minimum,
+    "max": np.maximum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
+
+
+def reduce_lanes(warp: Warp, name: str, value: Row, members: int) -> Row:
+    """``redux``: one value made of all, in every lane."""
+    taking = value[row_of(warp.mask & members)]
+    return np.full(WARP_SIZE, REDUCTIONS[name].reduce(taking, dtype=value.dtype), value.dtype)
+
+
+# Barriers of the block; the warp's program counter is behind the instruction already
+
+
+def barrier(warp: Warp, mask: int, pc: int, number: int, threads: int | None) -> int | None:
+    """``bar.sync``."""
+    warp.block.arrive(warp, mask, number, threads, True, pc)
+    warp.block.try_open(number, pc)
+    return warp.proceed()
+
+
+def barrier_arrive(warp: Warp, mask: int, pc: int, number: int, threads: int | None) -> None:
+    """``bar.arrive``: to be counted, but not to wait."""
+    warp.block.arrive(warp, mask, number, threads, False, pc)
+    warp.block.try_open(number, pc)
+
+
+def barrier_reduce(
+    warp: Warp, mask: int, pc: int, number: int, threads: int | None, name: str, predicate: Row,
+    result: Row,
+) -> int | None:  # fmt: skip
+    """``bar.red``: all threads get the reduction of the predicates of all."""
+    true = mask & mask_of(predicate)
+    reached = warp.block.arrive(warp, mask, number, threads, True, pc)
+    reached.threads += mask.bit_count()
+    reached.true += true.bit_count()
+
+    def deliver(count: int, holding: int) -> None:
+        value = {"popc": holding, "and": holding == count, "or": holding > 0}[name]
+        result[row_of(mask)] = value
+
+    reached.deliveries.append(deliver)
+    warp.block.try_open(number, pc)
+    return warp.proceed()

@@ -1,0 +1,112 @@
+"""Event log of a device: the arrays of a trace, appended to by launches.
+
+Events are packed as they happen into bytes of the trace's own format: 40 bytes an event and 24
+a lane, and nothing to convert at the end.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from racetrap.golden_model.events import EventKind, Scope
+from racetrap.golden_model.trace.gpu.schema import EVENT_DTYPE, LANE_DTYPE
+
+if TYPE_CHECKING:
+    from racetrap.sim.gpu.executor.machine.access import Access
+    from racetrap.sim.gpu.executor.machine.thread_block import ThreadBlock
+    from racetrap.sim.gpu.executor.machine.warp import Warp
+
+__all__ = ["EventLog"]
+
+_LANE_BYTES = LANE_DTYPE.itemsize
+#: The fields of ``EVENT_DTYPE`` in order.
+_pack = Struct("<8B6IQ").pack
+
+
+class EventLog:
+    """Events and lanes so far."""
+
+    def __init__(self) -> None:
+        self._events = bytearray()
+        self._lanes = bytearray()
+        self._given = False
+
+    @property
+    def count(self) -> int:
+        """Events so far."""
+        return len(self._events) // EVENT_DTYPE.itemsize
+
+    def access(self, warp: Warp, access: Access, mask: int, success: int, rows: np.ndarray) -> None:
+        """A load, store or atomic.
+
+        Parameters
+        ----------
+        warp : Warp
+            Who.
+        access : Access
+            The instruction.
+        mask, success : int
+            Active lanes, and those whose CAS succeeded.
+        rows : numpy.ndarray
+            Address, value and expected value of each active lane: u64, shape (lanes, 3).
+        """
+        self._events.extend(
+            _pack(
+                access.kind, access.scope, access.strong, access.op, access.event_size, warp.slot,
+                warp.number, 0, warp.sm, access.pc, 0, mask, success, access.space_code,
+                len(self._lanes) // _LANE_BYTES,
+            )
+        )  # fmt: skip
+        self._lanes.extend(rows)
+
+    def _event(
+        self, kind: EventKind, scope: int, slot: int, warp: int, warps: int, sm: int, pc: int,
+        grid_block: int, mask: int,
+    ) -> None:  # fmt: skip
+        self._events.extend(
+            _pack(
+                kind, scope, 0, 0, 0, slot, warp, warps, sm, pc, grid_block, mask, 0, 0,
+                len(self._lanes) // _LANE_BYTES,
+            )
+        )  # fmt: skip
+
+    def warp_event(self, kind: EventKind, warp: Warp, pc: int, mask: int) -> None:
+        """IF, ELSE, FI, EXIT or WARP_BARRIER of lanes."""
+        self._event(kind, 0, warp.slot, warp.number, 0, warp.sm, pc, 0, mask)
+
+    def fence(self, warp: Warp, pc: int, mask: int, scope: Scope) -> None:
+        """A fence by lanes."""
+        self._event(EventKind.FENCE, scope, warp.slot, warp.number, 0, warp.sm, pc, 0, mask)
+
+    def barrier(self, block: ThreadBlock, pc: int) -> None:
+        """All warps of a block have arrived at a barrier."""
+        self._event(EventKind.BARRIER, 0, block.slot, 0, 0, block.sm, pc, 0, 0)
+
+    def placed(self, block: ThreadBlock, first_warp: int, last_mask: int) -> None:
+        """A block takes its place; ``last_mask`` has the lanes of its last warp."""
+        self._event(
+            EventKind.BLOCK_PLACED, 0, block.slot, first_warp, len(block.warps), block.sm, 0,
+            block.index, last_mask,
+        )  # fmt: skip
+
+    def retired(self, block: ThreadBlock) -> None:
+        """A block leaves its place."""
+        self._event(EventKind.BLOCK_RETIRED, 0, block.slot, 0, 0, block.sm, 0, 0, 0)
+
+    def kernel(self, kind: EventKind) -> None:
+        """A kernel begins or ends."""
+        self._event(kind, 0, 0, 0, 0, 0, 0, 0, 0)
+
+    def arrays(self) -> tuple[np.ndarray, np.ndarray]:
+        """Event and lane records so far; not copied until the log is resumed."""
+        self._given = True
+        return np.frombuffer(self._events, EVENT_DTYPE), np.frombuffer(self._lanes, LANE_DTYPE)
+
+    def resume(self) -> None:
+        """Make room for more; arrays that were given out stay as they are."""
+        if self._given:
+            self._events, self._lanes = self._events[:], self._lanes[:]
+            self._given = False

@@ -1,0 +1,96 @@
+"""Errors of memory accesses: thread, place, address and the nearest buffer.
+
+Only made when something is wrong, so that the accesses themselves stay short.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from racetrap.golden_model.events import lanes_of
+from racetrap.sim.gpu.executor.machine.errors import ExecutionError
+from racetrap.sim.gpu.executor.machine.memory import Heap
+
+if TYPE_CHECKING:
+    from racetrap.sim.gpu.executor.machine.access import Access
+    from racetrap.sim.gpu.executor.machine.warp import Warp
+
+__all__ = ["heap_fault", "small_memory_fault", "thread_name"]
+
+
+def thread_name(warp: Warp, lane: int) -> str:
+    """Three-dimensional thread and block of a lane."""
+    launch = warp.block.launch
+    thread = launch.thread_position(warp.index, lane)
+    return f"thread {thread} of block {launch.block_position(warp.block.index)}"
+
+
+def _message(warp: Warp, access: Access, lane: int, rule: str, value: str) -> ExecutionError:
+    return ExecutionError(
+        f"{access.place}: address of {access.instruction.name} must be {rule}, not {value} "
+        f"({thread_name(warp, lane)}, kernel {warp.block.launch.kernel_name})"
+    )
+
+
+def _first_bad(mask: int, bad: np.ndarray) -> tuple[int, int]:
+    """Lane and position of the first lane that is wrong."""
+    position = int(np.flatnonzero(bad)[0])
+    return lanes_of(mask)[position], position
+
+
+def _misaligned(
+    warp: Warp, access: Access, mask: int, address: np.ndarray
+) -> ExecutionError | None:
+    odd = address % access.size != 0
+    if not odd.any():
+        return None
+    lane, position = _first_bad(mask, odd)
+    return _message(
+        warp, access, lane, f"a multiple of {access.size}", f"{int(address[position]):#x}"
+    )
+
+
+def _neighbour(heap: Heap, address: int) -> str:
+    nearest = heap.before(address) or next(iter(heap.buffers), None)
+    if nearest is None:
+        return "there is no buffer"
+    if address < nearest.address:
+        return f"{nearest.address - address} bytes before {nearest}"
+    behind = address - nearest.address - nearest.size
+    if behind < 0:
+        return f"across the end of {nearest}"
+    return f"{behind} bytes behind the end of {nearest}"
+
+
+def heap_fault(warp: Warp, access: Access, mask: int, address: np.ndarray) -> ExecutionError | None:
+    """The error of the first lane that does not access a buffer as it must, if there is one."""
+    heap = warp.heap
+    bad = np.array([not _inside(heap, int(first), access.size) for first in address])
+    if not bad.any():
+        return _misaligned(warp, access, mask, address)
+    lane, position = _first_bad(mask, bad)
+    value = int(address[position])
+    return _message(warp, access, lane, "inside a buffer", f"{value:#x}, {_neighbour(heap, value)}")
+
+
+def _inside(heap: Heap, first: int, size: int) -> bool:
+    buffer = heap.find(first)
+    return buffer is not None and first + size <= buffer.address + buffer.size
+
+
+def small_memory_fault(
+    warp: Warp, access: Access, mask: int, address: np.ndarray, size: int, name: str
+) -> ExecutionError:
+    """The error of the first lane that leaves a shared, local or parameter memory."""
+    bad = (address < 0) | (address > size - access.size)
+    if not bad.any():
+        error = _misaligned(warp, access, mask, address)
+        assert error is not None
+        return error
+    lane, position = _first_bad(mask, bad)
+    return _message(
+        warp, access, lane, f"inside the {size} bytes of {name} memory",
+        f"{int(address[position]):#x}",
+    )  # fmt: skip

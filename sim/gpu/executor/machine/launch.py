@@ -1,0 +1,254 @@
+"""Launch of a kernel: its blocks on the SMs, its warps in turn, until all have ended.
+
+Blocks take slots in the order of their numbers, each on the SM with the fewest blocks that has
+a block slot, warp slots in a row and shared memory left; a block that ends makes room for the
+next.
+
+Ref: ScoRD (ISCA'20) Sections II and V (Table V).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from racetrap.golden_model.events import ALL_LANES, WARP_SIZE, EventKind, Geometry
+from racetrap.sim.gpu.executor.machine.block_scheduler import BlockScheduler
+from racetrap.sim.gpu.executor.machine.deadlock import deadlock_error
+from racetrap.sim.gpu.executor.machine.event_log import EventLog
+from racetrap.sim.gpu.executor.machine.frame import Frame
+from racetrap.sim.gpu.executor.machine.independent import IndependentWarp
+from racetrap.sim.gpu.executor.machine.lockstep import LockstepWarp
+from racetrap.sim.gpu.executor.machine.memory import Heap, Views
+from racetrap.sim.gpu.executor.machine.program import CompiledFunction, KernelProgram
+from racetrap.sim.gpu.executor.machine.shapes import Shape, position
+from racetrap.sim.gpu.executor.machine.special_registers import launch_rows, special_rows
+from racetrap.sim.gpu.executor.machine.thread_block import ThreadBlock
+from racetrap.sim.gpu.executor.machine.warp import ENDED, NOT_RUN
+from racetrap.sim.gpu.executor.machine.warp_schedulers import WarpScheduler
+
+if TYPE_CHECKING:
+    from racetrap.sim.gpu.executor.machine.warp import Warp
+
+__all__ = ["Launch", "LaunchStats"]
+
+
+class LaunchStats(NamedTuple):
+    """Counts of a launch.
+
+    Parameters
+    ----------
+    warp_instructions, thread_instructions : int
+        Instructions run, counted once for a warp and once for each active lane.
+    blocks : int
+        Blocks of the grid.
+    events : int
+        Events logged.
+    """
+
+    warp_instructions: int
+    thread_instructions: int
+    blocks: int
+    events: int
+
+
+class Launch:
+    """A running kernel.
+
+    Parameters
+    ----------
+    program : KernelProgram
+        The kernel.
+    grid, block_shape : tuple of int
+        Blocks of the grid and threads of a block, in three dimensions.
+    dynamic_shared : int
+        Bytes of dynamic shared memory.
+    parameters : numpy.ndarray
+        Bytes of the kernel's parameters, a multiple of 16.
+    parameter_size : int
+        Their number without padding.
+    symbols : list of numpy.ndarray
+        Addresses of the module variables that the program needs.
+    heap : Heap
+        Global memory.
+    geometry : Geometry
+        Size of the GPU.
+    schedule : WarpScheduler
+        Chooses warps.
+    log : EventLog
+        Takes the events.
+    independent_threads : bool
+        Whether lanes are scheduled independently.
+    stall_limit : int
+        Warp instructions without progress after which the launch is given up.
+    number : int
+        Number of the launch on its device.
+    """
+
+    def __init__(
+        self, program: KernelProgram, grid: Shape, block_shape: Shape, dynamic_shared: int,
+        parameters: np.ndarray, parameter_size: int, symbols: list[np.ndarray], heap: Heap,
+        geometry: Geometry, schedule: WarpScheduler, log: EventLog, independent_threads: bool,
+        stall_limit: int, number: int,
+    ):  # fmt: skip
+        self.program = program
+        self.grid, self.block_shape = grid, block_shape
+        self.dynamic_shared = dynamic_shared
+        self.shared_size = program.static_shared + dynamic_shared
+        self.parameters, self.parameter_size = Views(parameters), parameter_size
+        self.symbols, self.heap = symbols, heap
+        self.geometry, self.schedule, self.log = geometry, schedule, log
+        self.number = number
+        #: Buffer that each memory instruction accessed last: address, and highest offset.
+        self.bounds: list[tuple[int, int]] = [(0, -1)] * program.access_count
+        #: Whether stores look for changed values, and whether there has been any progress.
+        self.watching = self.progress = False
+        self.blocks: list[ThreadBlock] = []
+        #: Warp instructions so far.
+        self.executed: int = 0
+        self._thread_instructions = 0
+        self._warp_class = IndependentWarp if independent_threads else LockstepWarp
+        self._stall_limit = stall_limit
+        self._frames: dict[str, list[Frame]] = {}
+        self._block_count = grid[0] * grid[1] * grid[2]
+        self._next_block = 0
+        self._age = 0
+        self._block_scheduler = BlockScheduler(geometry, self._warps_per_block, self.shared_size)
+        self.common_rows = launch_rows(self)
+
+    # Names and places
+
+    @property
+    def kernel_name(self) -> str:
+        """Name of the kernel."""
+        return self.program.kernel.name
+
+    @property
+    def unplaced(self) -> int:
+        """Blocks that have not been placed yet."""
+        return self._block_count - self._next_block
+
+    @property
+    def _threads(self) -> int:
+        return self.block_shape[0] * self.block_shape[1] * self.block_shape[2]
+
+    @property
+    def _warps_per_block(self) -> int:
+        return -(-self._threads // WARP_SIZE)
+
+    def block_position(self, index: int) -> Shape:
+        """Position in the grid of a block."""
+        return position(index, self.grid)
+
+    def thread_position(self, warp: int, lane: int) -> Shape:
+        """Position in its block of a lane."""
+        return position(warp * WARP_SIZE + lane, self.block_shape)
+
+    # Frames
+
+    def new_frame(self, function: CompiledFunction) -> Frame:
+        """A frame of zeros for one call of a function."""
+        pool = self._frames.get(function.name)
+        if pool:
+            frame = pool.pop()
+            frame.clear()
+        else:
+            frame = function.make_frame()
+        frame.function, frame.caller = function, None
+        return frame
+
+    def release_frame(self, frame: Frame) -> None:
+        """Let a later call use a frame that no lane needs any more."""
+        self._frames.setdefault(frame.function.name, []).append(frame)
+
+    # Blocks
+
+    def _place_blocks(self) -> None:
+        while self._next_block < self._block_count:
+            place = self._block_scheduler.take()
+            if place is None:
+                return
+            self._place(self._next_block, *place)
+            self._next_block += 1
+
+    def _place(self, index: int, sm: int, slot: int, first_warp: int) -> None:
+        block = ThreadBlock(self, index, sm, slot, self.shared_size)
+        count = self._warps_per_block
+        last_mask = ALL_LANES >> (-self._threads % WARP_SIZE)
+        for number in range(count):
+            mask = last_mask if number == count - 1 else ALL_LANES
+            special = special_rows(self.program.specials, self, block, number, first_warp + number)
+            warp: Warp = self._warp_class(block, number, first_warp + number, mask, special)
+            warp.age, self._age = self._age, self._age + 1
+            block.warps.append(warp)
+        self.blocks.append(block)
+        self.log.placed(block, first_warp, last_mask)
+        for warp in block.warps:
+            self.schedule.add(warp)
+
+    def _warp_ended(self, warp: Warp) -> None:
+        self.progress = True
+        self.release_frame(warp.frame)
+        block = warp.block
+        if any(other.alive for other in block.warps):
+            return
+        self.log.retired(block)
+        self.blocks.remove(block)
+        self._block_scheduler.release(block.sm, block.slot, block.warps[0].number)
+        self._place_blocks()
+
+    # The run
+
+    def run(self) -> LaunchStats:
+        """Run until all blocks have ended.
+
+        Raises
+        ------
+        ExecutionError
+            If a thread does what it must not, or the launch cannot end.
+        """
+        before = self.log.count
+        self.log.kernel(EventKind.KERNEL_BEGIN)
+        self._place_blocks()
+        with np.errstate(all="ignore"):
+            self._run_warps()
+        if self.blocks:
+            raise deadlock_error(self, "stay in a deadlock: every warp waits")
+        self.log.kernel(EventKind.KERNEL_END)
+        return LaunchStats(
+            self.executed, self._thread_instructions, self._block_count,
+            self.log.count - before,
+        )  # fmt: skip
+
+    def _run_warps(self) -> None:
+        after, executed, threads = self.schedule.after, 0, 0
+        deadline = self._stall_limit
+        warp = self.schedule.first()
+        while warp is not None:
+            width = warp.width
+            # The program counter is always that of a basic block.
+            block, count = warp.table[warp.pc]  # type: ignore[misc]
+            status = block(warp)
+            if status is None or status != NOT_RUN:
+                executed += count
+                threads += count * width
+            if status == ENDED:
+                self._warp_ended(warp)
+            self.executed = executed
+            if executed > deadline:
+                deadline = executed + self._stall_limit
+                self._check_progress()
+            warp = after(warp, status)
+        self._thread_instructions = threads
+
+    def _check_progress(self) -> None:
+        """Called from time to time: watch for changes of memory first, then give up."""
+        if self.progress:
+            self.progress = self.watching = False
+        elif self.watching:
+            raise deadlock_error(
+                self, f"stay in a livelock: no progress in {self._stall_limit} instructions"
+            )
+        else:
+            self.watching = True

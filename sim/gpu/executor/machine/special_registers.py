@@ -1,0 +1,83 @@
+"""Special registers of PTX as rows of 32 values.
+
+Ref: PTX ISA 9.0, Section 10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from racetrap.golden_model.events import ALL_LANES, WARP_SIZE
+from racetrap.sim.gpu.executor.machine.lanes import LANE_IDS
+
+if TYPE_CHECKING:
+    from racetrap.sim.gpu.executor.machine.launch import Launch
+    from racetrap.sim.gpu.executor.machine.thread_block import ThreadBlock
+    from racetrap.sim.gpu.executor.machine.warp import Warp
+
+__all__ = ["CLOCKS", "launch_rows", "special_rows"]
+
+Row = np.ndarray
+_AXES = "xyz"
+
+
+def _row(value: int) -> Row:
+    return np.full(WARP_SIZE, value & 0xFFFFFFFF, np.uint32)
+
+
+#: Registers that change while a warp runs.  A clock counts warp instructions of the launch.
+CLOCKS: dict[str, Callable[[Warp], Row]] = {
+    "%clock": lambda warp: _row(warp.launch.executed),
+    "%clock_hi": lambda warp: _row(warp.launch.executed >> 32),
+    "%clock64": lambda warp: np.full(WARP_SIZE, warp.launch.executed, np.uint64),
+    "%globaltimer": lambda warp: np.full(WARP_SIZE, warp.launch.executed, np.uint64),
+    "%globaltimer_lo": lambda warp: _row(warp.launch.executed),
+    "%globaltimer_hi": lambda warp: _row(warp.launch.executed >> 32),
+}
+
+
+def _lane_masks() -> dict[str, Row]:
+    own = (1 << LANE_IDS).astype(np.uint32)
+    below = own - np.uint32(1)
+    return {
+        "%laneid": LANE_IDS.astype(np.uint32),
+        "%lanemask_eq": own,
+        "%lanemask_lt": below,
+        "%lanemask_le": below | own,
+        "%lanemask_gt": ALL_LANES & ~(below | own),
+        "%lanemask_ge": ALL_LANES & ~below,
+    }
+
+
+def launch_rows(launch: Launch) -> dict[str, Row]:
+    """Registers that are the same in all warps of a launch."""
+    geometry = launch.geometry
+    rows = _lane_masks()
+    for axis, threads, blocks in zip(_AXES, launch.block_shape, launch.grid, strict=True):
+        rows[f"%ntid.{axis}"] = _row(threads)
+        rows[f"%nctaid.{axis}"] = _row(blocks)
+    rows["%nwarpid"] = _row(geometry.warps_per_sm)
+    rows["%nsmid"] = _row(geometry.sm_count)
+    rows["%gridid"] = _row(launch.number)
+    rows["%total_smem_size"] = _row(launch.shared_size)
+    rows["%dynamic_smem_size"] = _row(launch.dynamic_shared)
+    return rows
+
+
+def special_rows(
+    names: list[str], launch: Launch, block: ThreadBlock, index: int, number: int
+) -> list[Row]:
+    """Rows of the registers called ``names`` for warp ``index`` of a block, in its slot."""
+    threads = np.arange(index * WARP_SIZE, (index + 1) * WARP_SIZE)
+    width, height, _ = launch.block_shape
+    thread = (threads % width, threads // width % height, threads // (width * height))
+    place = launch.block_position(block.index)
+    own: dict[str, Row] = {"%warpid": _row(number), "%smid": _row(block.sm)}
+    for axis, position, coordinate in zip(_AXES, thread, place, strict=True):
+        own[f"%tid.{axis}"] = position.astype(np.uint32)
+        own[f"%ctaid.{axis}"] = _row(coordinate)
+    common = launch.common_rows
+    return [own[name] if name in own else common[name] for name in names]

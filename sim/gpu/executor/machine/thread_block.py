@@ -1,0 +1,102 @@
+"""Thread block on an SM: its warps, its shared memory and its barriers.
+
+Ref: PTX ISA 9.0, Section 9.7.13.1 (bar).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from racetrap.golden_model.events import WARP_SIZE
+from racetrap.sim.gpu.executor.machine.memory import Views
+
+if TYPE_CHECKING:
+    from racetrap.sim.gpu.executor.machine.launch import Launch
+    from racetrap.sim.gpu.executor.machine.warp import Warp
+
+__all__ = ["Barrier", "ThreadBlock"]
+
+
+class Barrier:
+    """One of the sixteen barriers of a block, while anyone is at it.
+
+    Parameters
+    ----------
+    threads : int, optional
+        Threads that must come, a multiple of the warp size; by default all warps that have
+        not ended.
+    pc : int
+        Instruction of the first that came, in traces.
+    """
+
+    def __init__(self, threads: int | None, pc: int):
+        self.pc = pc
+        self.warps = None if threads is None else threads // WARP_SIZE
+        self.arrived: dict[Warp, int] = {}
+        self.waiting: list[Warp] = []
+        #: For ``bar.red``: how many threads came, how many with a true predicate, and what is
+        #: to be done with the two counts.
+        self.threads = self.true = 0
+        self.deliveries: list[Callable[[int, int], None]] = []
+
+
+class ThreadBlock:
+    """A block on an SM.
+
+    Parameters
+    ----------
+    launch : Launch
+        Launch that it belongs to.
+    index : int
+        Number in the grid.
+    sm, slot : int
+        Where it is placed.
+    shared_size : int
+        Bytes of its shared memory.
+    """
+
+    def __init__(self, launch: Launch, index: int, sm: int, slot: int, shared_size: int):
+        self.launch = launch
+        self.index, self.sm, self.slot = index, sm, slot
+        self.shared_size = shared_size
+        self.shared = Views(np.zeros(-(-shared_size // 16) * 16, np.uint8))
+        self.warps: list[Warp] = []
+        self._barriers: dict[int, Barrier] = {}
+
+    def arrive(
+        self, warp: Warp, mask: int, number: int, threads: int | None, waits: bool, pc: int
+    ) -> Barrier:
+        """Lanes of a warp arrive at a barrier; `try_open` releases those that wait."""
+        barrier = self._barriers.setdefault(number, Barrier(threads, pc))
+        barrier.arrived[warp] = barrier.arrived.get(warp, 0) | mask
+        if waits:
+            barrier.waiting.append(warp)
+            warp.suspend(f"barrier {number}", pc)
+        return barrier
+
+    def try_open(self, number: int, pc: int) -> None:
+        """Open a barrier if all threads that it waits for have arrived."""
+        barrier = self._barriers[number]
+        living = sum(1 for warp in self.warps if warp.alive)
+        there = sum(1 for warp, mask in barrier.arrived.items() if warp.has_arrived(mask))
+        if there < (living if barrier.warps is None else barrier.warps):
+            return
+        del self._barriers[number]
+        # Only a barrier of the whole block orders what a detector sees.
+        if barrier.warps is None or barrier.warps == len(self.warps):
+            self.launch.log.barrier(self, pc)
+        self.launch.progress = True
+        for deliver in barrier.deliveries:
+            deliver(barrier.threads, barrier.true)
+        for warp in dict.fromkeys(barrier.waiting):
+            warp.release(f"barrier {number}")
+
+    def lanes_ended(self, warp: Warp) -> None:
+        """Lanes of a warp have ended: a barrier may have waited only for them."""
+        for number, barrier in list(self._barriers.items()):
+            barrier.arrived = {w: mask for w, mask in barrier.arrived.items() if w.alive}
+            if barrier.arrived:
+                self.try_open(number, barrier.pc)

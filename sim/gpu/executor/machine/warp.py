@@ -1,0 +1,230 @@
+"""Warp: its active lanes, its registers and its program counter.
+
+Base of the two ways of scheduling the lanes of a warp, `lockstep` and `independent`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from racetrap.golden_model.events import WARP_SIZE, EventKind, lanes_of
+from racetrap.sim.gpu.executor.machine.errors import ExecutionError
+from racetrap.sim.gpu.executor.machine.faults import thread_name
+from racetrap.sim.gpu.executor.machine.frame import Frame
+from racetrap.sim.gpu.executor.machine.lanes import row_of
+from racetrap.sim.gpu.executor.machine.memory import Views
+
+if TYPE_CHECKING:
+    from racetrap.sim.gpu.executor.machine.launch import Launch
+    from racetrap.sim.gpu.executor.machine.program import CallSite
+    from racetrap.sim.gpu.executor.machine.thread_block import ThreadBlock
+
+__all__ = ["BLOCKED", "ENDED", "NOT_RUN", "YIELD", "Warp", "WarpPosition"]
+
+#: Status after a basic block, besides ``None``, when the warp just goes on: other warps should go
+#: first; it cannot go on; it has ended; nothing was run, since other lanes of it go first.
+YIELD, BLOCKED, ENDED, NOT_RUN = 1, 2, 3, 4
+
+_DEEPEST_CALL = 256
+
+
+class WarpPosition(NamedTuple):
+    """Lanes of a warp that are at one instruction.
+
+    Parameters
+    ----------
+    pc : int
+        The instruction, as program counter in traces.
+    mask : int
+        The lanes.
+    waits_for : str
+        What they wait for; empty if they can run.
+    """
+
+    pc: int
+    mask: int
+    waits_for: str
+
+
+class Warp(ABC):
+    """One warp of a placed block.
+
+    Parameters
+    ----------
+    block : ThreadBlock
+        Its block.
+    index : int
+        Number in the block.
+    number : int
+        Warp slot in the SM.
+    mask : int
+        Lanes that exist.
+    special : list of numpy.ndarray
+        Rows of the special registers that the program reads.
+    """
+
+    def __init__(
+        self, block: ThreadBlock, index: int, number: int, mask: int, special: list[np.ndarray]
+    ):
+        self.block = block
+        launch = block.launch
+        self.launch: Launch = launch
+        self.index, self.number = index, number
+        self.sm, self.slot = block.sm, block.slot
+        self.log, self.heap = launch.log, launch.heap
+        self.bounds, self.symbols, self.special = launch.bounds, launch.symbols, special
+        self.alive = mask
+        self.set_mask(mask)
+        #: Number among all warps of the launch, in the order of placement.
+        self.age = 0
+        #: Whether an atomic or a strong load was run since the warp last let others go first.
+        self.polled = False
+        #: Whether its last status for the scheduler was ``BLOCKED``.
+        self.blocked = False
+        kernel = launch.program.kernel
+        self.local_size = 0
+        self.local = Views(np.zeros(0, np.uint8))
+        self.frame = launch.new_frame(kernel)
+        self.rows = self.frame.rows
+        self.pc = kernel.entry
+        self._reserve_local(kernel.local_size)
+
+    def set_mask(self, mask: int) -> None:
+        """Go on with the lanes of ``mask``.
+
+        Registers of lanes that have ended are of no account, so code need not spare them: a
+        warp of which only such lanes are missing runs as fast as a full one.
+        """
+        self.mask = mask
+        self.active_row = row_of(mask)
+        self.width = mask.bit_count()
+        program = self.launch.program
+        self.table = program.full if mask == self.alive else program.masked
+
+    # Calls
+
+    def _reserve_local(self, size: int) -> None:
+        """Give every thread at least ``size`` bytes of local memory."""
+        size = -(-size // 16) * 16
+        if size > self.local_size:
+            grown = np.zeros((WARP_SIZE, size), np.uint8)
+            grown[:, : self.local_size] = self.local.raw.reshape(WARP_SIZE, self.local_size)
+            self.local, self.local_size = Views(grown.reshape(-1)), size
+
+    def _enter_frame(self, frame: Frame) -> None:
+        self.frame, self.rows = frame, frame.rows
+
+    def call(self, site: CallSite) -> None:
+        """Call a device function with the active lanes."""
+        caller, callee = self.frame, site.callee
+        frame = self.launch.new_frame(callee)
+        frame.depth = caller.depth + 1
+        if frame.depth > _DEEPEST_CALL:
+            raise self.error(
+                site.place, f"Calls must nest at most {_DEEPEST_CALL} deep, not more", self.mask
+            )
+        frame.caller, frame.site = caller, site
+        frame.local_base = caller.local_base + caller.function.local_size
+        self._reserve_local(frame.local_base + callee.local_size)
+        for argument, parameter in site.arguments:
+            frame.parameters[parameter][...] = caller.parameters[argument]
+        self._enter_frame(frame)
+        self.pc = callee.entry
+
+    def return_to_caller(self) -> None:
+        """Return from a device function with the active lanes."""
+        frame, site = self.frame, self.frame.site
+        caller = frame.caller
+        assert caller is not None
+        for result, variable in site.results:
+            np.copyto(
+                caller.parameters[variable],
+                frame.parameters[result],
+                where=self.active_row[:, None],
+            )
+        self._enter_frame(caller)
+        self.pc = site.following
+        self._release_frame(frame)
+
+    @abstractmethod
+    def _release_frame(self, frame: Frame) -> None:
+        """Lanes have returned from a frame."""
+
+    # Control flow: how lanes diverge and reconverge is up to the kind of warp
+
+    @abstractmethod
+    def diverge(self, taken: int, target: int, following: int, point: int, pc: int) -> None:
+        """Some active lanes, but not all, branch to ``target``; the others go to ``following``.
+
+        ``point`` is their reconvergence point, ``pc`` the branch in traces.
+        """
+
+    @abstractmethod
+    def reconverge(self, point: int, pc: int) -> bool:
+        """The active lanes are at a reconvergence point; whether other lanes go on now.
+
+        ``pc`` is ``point`` in traces.
+        """
+
+    @abstractmethod
+    def branch_back(self) -> int | None:
+        """The active lanes have taken a backward branch; status for the scheduler."""
+
+    @abstractmethod
+    def warp_sync(self, members: int, pc: int, together: bool) -> int | None:
+        """The active lanes are at an instruction that the lanes ``members`` must run at once.
+
+        With ``together`` they must all be at this very instruction, and ``self.pc`` is it;
+        otherwise ``self.pc`` is where they go on.  Returns ``None`` when the instruction can be
+        run.
+        """
+
+    @abstractmethod
+    def suspend(self, name: str, pc: int) -> None:
+        """The active lanes wait for barrier ``name`` of the block; ``pc`` is the instruction."""
+
+    @abstractmethod
+    def release(self, name: str) -> None:
+        """Lanes that wait for barrier ``name`` go on."""
+
+    @abstractmethod
+    def proceed(self) -> int | None:
+        """Go on after `suspend`; status for the scheduler."""
+
+    @abstractmethod
+    def has_arrived(self, mask: int) -> bool:
+        """Whether a barrier at which the lanes of ``mask`` are counts the warp."""
+
+    @abstractmethod
+    def next_lanes(self) -> int:
+        """The active lanes have all ended: other lanes go on; status for the scheduler."""
+
+    @abstractmethod
+    def positions(self) -> Iterator[WarpPosition]:
+        """Positions of all lanes that have not ended."""
+
+    @abstractmethod
+    def lanes_ended(self, mask: int) -> None:
+        """Lanes have ended: none waits for them any more."""
+
+    def exit(self, mask: int, pc: int) -> int | None:
+        """Some or all active lanes end; status for the scheduler."""
+        self.log.warp_event(EventKind.EXIT, self, pc, mask)
+        self.alive &= ~mask
+        self.lanes_ended(mask)
+        rest = self.mask & ~mask
+        self.set_mask(rest)
+        status = None if rest else self.next_lanes()
+        self.block.lanes_ended(self)
+        return status
+
+    # Messages
+
+    def error(self, place: str, sentence: str, mask: int) -> ExecutionError:
+        """An error of the first lane in a mask."""
+        who = thread_name(self, lanes_of(mask)[0])
+        return ExecutionError(f"{place}: {sentence} ({who}, kernel {self.launch.kernel_name})")

@@ -1,0 +1,283 @@
+"""PTX modules as data: result of the parser, input of the executor.
+
+Names are resolved as far as PTX alone allows: registers and variables of nested scopes have
+names of their own, labels are indices of instructions, ``.loc`` lines belong to instructions.
+
+Ref: PTX ISA 9.0, Sections 4 (syntax), 5 (state spaces and types) and 6 (operands).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = [
+    "TYPE_BYTES",
+    "Address",
+    "CallTarget",
+    "Function",
+    "Immediate",
+    "Instruction",
+    "Location",
+    "Module",
+    "Negated",
+    "Operand",
+    "Register",
+    "Special",
+    "Symbol",
+    "Target",
+    "Variable",
+    "Vector",
+    "parameter_layout",
+]
+
+#: Bytes of each fundamental type; a predicate has no place in memory.
+TYPE_BYTES = {f"{kind}{bits}": bits // 8 for kind in "bsu" for bits in (8, 16, 32, 64)} | {
+    "f16": 2,
+    "f16x2": 4,
+    "bf16": 2,
+    "bf16x2": 4,
+    "f32": 4,
+    "f64": 8,
+    "b128": 16,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """A register of each thread; ``type`` is that of its declaration, such as ``b32``.
+
+    A name that several scopes of a function declare ends in ``#n`` from the second on.  The
+    name ``_`` (type ``b64``) is the destination of a result that is discarded.
+    """
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Immediate:
+    """A constant: an integer as written, or a float (``0f3F800000`` is 1.0)."""
+
+    value: int | float
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A variable of the function or else of the module, or a function; where no address is
+    expected it stands for its address."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Special:
+    """A special register with its component, such as ``%tid.x`` or ``%laneid``."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Negated:
+    """A predicate read as its opposite: ``!%p``."""
+
+    register: Register
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Memory operand ``[base+offset]``; without base ``offset`` is the whole address.
+
+    As operand of ``mov`` it is the value ``symbol+offset``.
+    """
+
+    base: Register | Symbol | None
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Target of a branch: an index in the function, or its length for the end."""
+
+    name: str
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class CallTarget:
+    """The function that a direct call calls."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """Several operands in one.
+
+    ``{%r1,%r2}``, the two destinations of ``%p1|%p2``, the targets of ``brx.idx``, or the
+    arguments or return values of a call.
+    """
+
+    elements: tuple[Operand, ...]
+
+
+Operand = Register | Negated | Immediate | Symbol | Special | Address | Target | CallTarget | Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in the source of the PTX; lines and columns count from 1.
+
+    Code of a function that was inlined from another file, such as an atomic function of the
+    compiler's headers, has the place where it was inlined.
+    """
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One instruction.
+
+    Parameters
+    ----------
+    index : int
+        Number of the instruction in the module, over all its functions.
+    opcode : str
+        First part of its name, such as ``ld``.
+    modifiers : tuple of str
+        The other parts, such as ``("volatile", "global", "u32")``.
+    operands : tuple of Operand
+        As written, destination first.  ``call`` always has three: returned values (Vector),
+        function (CallTarget, or Register for an indirect call), arguments (Vector).
+    guard : Register, optional
+        Predicate of ``@%p``.
+    guard_negated : bool
+        Whether the guard is ``@!%p``.
+    line : int
+        Line of the PTX text, from 1.
+    location : Location, optional
+        Line of the source, when the PTX names it.
+    """
+
+    index: int
+    opcode: str
+    modifiers: tuple[str, ...]
+    operands: tuple[Operand, ...]
+    guard: Register | None
+    guard_negated: bool
+    line: int
+    location: Location | None
+
+    @property
+    def name(self) -> str:
+        """Full name, such as ``ld.volatile.global.u32``."""
+        return ".".join((self.opcode, *self.modifiers))
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable in memory, or a parameter.
+
+    Parameters
+    ----------
+    name : str
+        Name; unique in its table.
+    space : str
+        ``global``, ``shared``, ``local``, ``param`` or ``const``.
+    type : str
+        Type of an element, such as ``u64``.
+    size : int
+        Bytes in all; 0 for an array without a size (dynamic shared memory).
+    align : int
+        Alignment in bytes.
+    initial : bytes, optional
+        Contents at the start, ``size`` bytes; ``None`` stands for zeros.
+    addresses : tuple of (int, str, int)
+        Places of ``initial`` to be filled with addresses: byte offset, variable or function
+        named, bytes to add.  Eight bytes each.
+    extern : bool
+        Whether it is declared ``.extern``.
+    """
+
+    name: str
+    space: str
+    type: str
+    size: int
+    align: int
+    initial: bytes | None = None
+    addresses: tuple[tuple[int, str, int], ...] = ()
+    extern: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A kernel (``.entry``) or a device function (``.func``).
+
+    Parameters
+    ----------
+    name : str
+        Name as in the PTX.
+    is_kernel : bool
+        Whether it can be launched.
+    parameters, returns : tuple of Variable
+        Formal parameters in order, see `parameter_layout`; all of space ``param``.
+    registers : dict of str to Register
+        Every register that is declared, nested scopes included.
+    variables : tuple of Variable
+        Shared, local and call-parameter variables declared inside.
+    instructions : tuple of Instruction
+        The body; empty for a function that is only declared.
+    defined : bool
+        Whether the PTX has a body for it.
+    max_threads : int, optional
+        Threads of a block at most (``.maxntid`` or ``.reqntid``).
+    """
+
+    name: str
+    is_kernel: bool
+    parameters: tuple[Variable, ...]
+    returns: tuple[Variable, ...]
+    registers: dict[str, Register]
+    variables: tuple[Variable, ...]
+    instructions: tuple[Instruction, ...]
+    defined: bool = True
+    max_threads: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Module:
+    """A PTX file; no two are equal.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file, for messages.
+    version, target : str
+        As in ``.version 9.0`` and ``.target sm_90``.
+    variables : dict of str to Variable
+        Variables of the module.
+    functions : dict of str to Function
+        Kernels and device functions.
+    """
+
+    name: str
+    version: str
+    target: str
+    variables: dict[str, Variable]
+    functions: dict[str, Function]
+
+
+def parameter_layout(parameters: Sequence[Variable]) -> tuple[tuple[int, ...], int]:
+    """Byte offset of each parameter in parameter memory, and the bytes of all together."""
+    offsets, end = [], 0
+    for parameter in parameters:
+        begin = -(-end // parameter.align) * parameter.align
+        offsets.append(begin)
+        end = begin + parameter.size
+    return tuple(offsets), end

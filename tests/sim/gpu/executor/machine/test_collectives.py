@@ -1,0 +1,116 @@
+"""Shuffles, votes and their like, and barriers of a block."""
+
+import re
+
+import numpy as np
+import pytest
+
+from racetrap.sim.gpu.executor.machine.errors import ExecutionError
+from tests.support.gpu.ptx_kernels import Run
+
+
+def shuffle(mode, lane, operand, c):
+    """Source lane and whether it is in bounds, as PTX describes it for one lane."""
+    segment, clamp = c >> 8 & 31, c & 31
+    high = (lane & segment) | (clamp & ~segment & 31)
+    low = lane & segment
+    source = {
+        "up": lane - operand,
+        "down": lane + operand,
+        "bfly": lane ^ operand,
+        "idx": low | (operand & ~segment & 31),
+    }[mode]
+    inside = source >= high if mode == "up" else source <= high
+    return source if inside else lane, inside
+
+
+@pytest.mark.parametrize("mode", ["up", "down", "bfly", "idx"])
+@pytest.mark.parametrize("c", [0, 31, 0x1C1F, 0x180F, 0x1C00])
+@pytest.mark.parametrize("operand", [0, 1, 5, 16])
+def test_shuffles(mode, c, operand):
+    run = Run(
+        f"shfl.sync.{mode}.b32 %r1|%p1, %r31, {operand}, {c}, -1; selp.u32 %r2, 100, 0, %p1;"
+        "add.u32 %r1, %r1, %r2; st.global.u32 [%d33], %r1;"
+    )
+    expected = [shuffle(mode, lane, operand, c) for lane in range(32)]
+    assert run.out()[:32].tolist() == [source + 100 * inside for source, inside in expected]
+    assert [event.mask for event in run.events("WARP_BARRIER")] == [0xFFFFFFFF]
+
+
+@pytest.mark.parametrize(
+    ("name", "limit", "expected"),
+    [("all", 32, 1), ("all", 5, 0), ("any", 1, 1), ("any", 0, 0), ("uni", 0, 1), ("uni", 32, 1),
+     ("uni", 5, 0)],
+)  # fmt: skip
+def test_votes(name, limit, expected):
+    run = Run(f"setp.lt.u32 %p1, %r31, {limit}; vote.sync.{name}.pred %p2, %p1, -1;"
+              "selp.u32 %r1, 1, 0, %p2; st.global.u32 [%d33], %r1;")  # fmt: skip
+    assert run.out()[:32].tolist() == [expected] * 32
+
+
+def test_ballots_and_matches():
+    run = Run(
+        "setp.lt.u32 %p1, %r31, 5; vote.sync.ballot.b32 %r1, !%p1, -1; st.global.u32 [%d33], %r1;"
+        "and.b32 %r2, %r31, 1; match.any.sync.b32 %r3, %r2, -1; st.global.u32 [%d33+128], %r3;"
+    )
+    assert (run.out()[:32] == 0xFFFFFFE0).all()
+    assert run.out()[32:34].tolist() == [0x55555555, 0xAAAAAAAA]
+    run = Run("match.all.sync.b32 %r1|%p1, %r32, -1; match.all.sync.b32 %r2|%p2, %r31, -1;"
+              "selp.u32 %r3, %r1, 0, %p1; selp.u32 %r4, 9, %r2, %p2;"
+              "st.global.u32 [%d33], %r3; st.global.u32 [%d33+128], %r4;")  # fmt: skip
+    assert run.out()[[0, 31, 32, 63]].tolist() == [0xFFFFFFFF] * 2 + [0, 0]
+
+
+def test_reductions_of_a_warp():
+    run = Run(
+        "redux.sync.add.u32 %r1, %r31, -1; redux.sync.max.s32 %r2, %r31, -1;"
+        "redux.sync.xor.b32 %r3, %r31, -1; st.global.u32 [%d30], %r1;"
+        "st.global.u32 [%d30+4], %r2; st.global.u32 [%d30+8], %r3;",
+        block=20,
+    )
+    assert run.out()[:3].tolist() == [190, 19, int(np.bitwise_xor.reduce(np.arange(20)))]
+
+
+def test_active_lanes():
+    run = Run("setp.lt.u32 %p1, %r31, 3; @%p1 bra LOW; bra DONE; LOW: activemask.b32 %r1;"
+              "st.global.u32 [%d33], %r1; DONE: exit;")  # fmt: skip
+    assert run.out()[:4].tolist() == [7, 7, 7, 0]
+
+
+@pytest.mark.parametrize("independent", [False, True])
+@pytest.mark.parametrize(
+    ("operation", "expected"), [("popc.u32 %r1", 40), ("and.pred %p2", 0), ("or.pred %p2", 1)]
+)
+def test_reductions_of_a_block(operation, expected, independent):
+    body = f"setp.lt.u32 %p1, %r31, 40; bar.red.{operation}, 0, %p1;"
+    if "%p2" in operation:
+        body += "selp.u32 %r1, 1, 0, %p2;"
+    run = Run(body + "st.global.u32 [%d33], %r1;", block=64, independent_threads=independent)
+    assert run.out()[:64].tolist() == [expected] * 64
+    assert len(run.events("BARRIER")) == 1
+
+
+def test_named_barriers_with_counts():
+    # Warps 0 and 1 hand over to warps 2 and 3, which alone wait.
+    body = """
+        setp.lt.u32 %p1, %r31, 64; @%p1 bra FIRST;
+        bar.sync 1, 128; ld.global.u32 %r1, [%d33+-256]; st.global.u32 [%d33], %r1; bra DONE;
+        FIRST: st.global.u32 [%d33], %r31; bar.arrive 1, 128;
+        DONE: setp.ge.u32 %p2, %r31, 64; @%p2 bar.sync 2, 64;
+    """
+    run = Run(body, block=128, words=128)
+    assert run.out()[64:].tolist() == list(range(64))
+    # Only a barrier of the whole block is an event.
+    assert len(run.events("BARRIER")) == 1
+
+
+@pytest.mark.parametrize("independent", [False, True])
+def test_a_barrier_that_some_never_reach(independent):
+    body = "setp.lt.u32 %p1, %r31, 32; @%p1 bra DONE; bar.sync 3; DONE: bar.sync 0;"
+    with pytest.raises(ExecutionError) as error:
+        Run(body, block=64, independent_threads=independent)
+    text = str(error.value)
+    assert re.match("Kernel test must end, .* deadlock", text)
+    assert "warp 0: pc 0x1060 (test.ptx:21), lanes 0xffffffff, waits for barrier 0" in text
+    assert "warp 1: " in text
+    assert "waits for barrier 3" in text

@@ -1,0 +1,198 @@
+"""Launches: blocks on slots, dimensions, counts, and launches that cannot be or cannot end."""
+
+import re
+
+import numpy as np
+import pytest
+
+from racetrap.golden_model.events import Geometry
+from racetrap.sim.gpu.executor.device import Device
+from racetrap.sim.gpu.executor.machine.block_scheduler import SHARED_BYTES_PER_SM
+from racetrap.sim.gpu.executor.machine.errors import ExecutionError
+from racetrap.sim.gpu.ptx.scopes import SPECIAL_REGISTERS
+from tests.support.gpu.ptx_kernels import GEOMETRY, Run, module
+
+STORE = "st.global.u32 [%d33], %r34;"
+
+
+def placements(run):
+    return [
+        (event.grid_block, event.sm, event.slot, event.warp) for event in run.events("BLOCK_PLACED")
+    ]
+
+
+def most_resident(run):
+    resident, most = {}, {}
+    for event in run.events("BLOCK_PLACED", "BLOCK_RETIRED"):
+        change = 1 if event.kind.name == "BLOCK_PLACED" else -1
+        resident[event.sm] = resident.get(event.sm, 0) + change
+        most[event.sm] = max(most.get(event.sm, 0), resident[event.sm])
+    return most
+
+
+def test_blocks_are_spread_over_sms_and_replaced():
+    run = Run(STORE, grid=20, block=64, words=2000)
+    assert placements(run)[:4] == [(0, 0, 0, 0), (1, 1, 0, 0), (2, 0, 1, 2), (3, 1, 1, 2)]
+    assert most_resident(run) == {0: 4, 1: 4}
+    assert sorted(block for block, *_ in placements(run)) == list(range(20))
+    assert (run.out()[:1280] == np.arange(1280)).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"block": 8 * 32}, 2), ({"block": 9 * 32}, 1), ({"block": 32}, 4),
+        ({"dynamic_shared": SHARED_BYTES_PER_SM // 3}, 3),
+        ({"dynamic_shared": SHARED_BYTES_PER_SM}, 1),
+    ],
+)  # fmt: skip
+def test_slots_warps_and_shared_memory_limit_blocks(options, expected):
+    run = Run(STORE, grid=10, words=4000, **options)
+    assert most_resident(run) == {0: expected, 1: expected}
+
+
+def test_three_dimensions_and_partial_warps():
+    body = """
+        mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; mov.u32 %r3, %tid.z;
+        mov.u32 %r4, %ctaid.x; mov.u32 %r5, %ctaid.y; mov.u32 %r6, %ctaid.z;
+        mov.u32 %r7, %ntid.x; mov.u32 %r8, %ntid.y; mov.u32 %r9, %ntid.z;
+        mov.u32 %r10, %nctaid.x; mov.u32 %r11, %nctaid.y;
+        mad.lo.u32 %r12, %r6, %r11, %r5; mad.lo.u32 %r12, %r12, %r10, %r4;
+        mad.lo.u32 %r12, %r12, %r9, %r3; mad.lo.u32 %r12, %r12, %r8, %r2;
+        mad.lo.u32 %r12, %r12, %r7, %r1;
+        mul.wide.u32 %d1, %r12, 4; add.u64 %d1, %d1, %d30;
+        mad.lo.u32 %r13, %r3, 100, %r1; mad.lo.u32 %r13, %r2, 10, %r13;
+        mad.lo.u32 %r14, %r6, 100, %r4; mad.lo.u32 %r14, %r5, 10, %r14;
+        mad.lo.u32 %r13, %r14, 1000, %r13; st.global.u32 [%d1], %r13;
+    """
+    run = Run(body, grid=(2, 3, 2), block=(5, 3, 3), words=12 * 45)
+    expected = [
+        1000 * (100 * c + 10 * b + a) + 100 * z + 10 * y + x
+        for c in range(2) for b in range(3) for a in range(2)
+        for z in range(3) for y in range(3) for x in range(5)
+    ]  # fmt: skip
+    assert run.out().tolist() == expected
+    assert [event.mask for event in run.events("BLOCK_PLACED")] == [0x1FFF] * 12
+    assert all(event.warp_count == 2 for event in run.events("BLOCK_PLACED"))
+
+
+def test_registers_begin_with_zero_in_every_block():
+    run = Run(f"add.u32 %r1, %r1, %r34; {STORE.replace('%r34', '%r1')}", grid=30, words=960)
+    assert (run.out() == np.arange(960)).all()
+
+
+def test_special_registers():
+    body = "mov.u32 %r1, %{}; st.global.u32 [%d33], %r1;"
+    lanes = np.arange(32)
+
+    def read(name):
+        return Run(body.format(name), block=64, words=64).out()[32:].tolist()
+
+    assert read("laneid") == lanes.tolist()
+    assert read("lanemask_lt") == [(1 << lane) - 1 for lane in range(32)]
+    assert read("lanemask_ge") == [0xFFFFFFFF & ~((1 << lane) - 1) for lane in range(32)]
+    assert read("warpid") == [1] * 32
+    assert read("nsmid") == [2] * 32
+    run = Run(
+        "mov.u64 %d1, %clock64; add.u32 %r1, %r1, 1; st.global.u32 [%d30], %r1;"
+        "mov.u64 %d2, %clock64; sub.u64 %d1, %d2, %d1; st.global.u64 [%d30], %d1;"
+    )
+    assert run.out(np.uint64)[0] > 0
+
+
+@pytest.mark.parametrize("name", SPECIAL_REGISTERS)
+def test_every_special_register_has_a_value(name):
+    wide = name in ("%clock64", "%globaltimer")
+    Run(f"mov.u64 %d1, {name};" if wide else f"mov.u32 %r1, {name};")
+
+
+def test_a_kernel_without_memory_accesses():
+    run = Run("add.u32 %r1, %r31, 1;", grid=3, block=48)
+    kinds = [event.kind.name for event in run.events()]
+    assert kinds[:4] == ["KERNEL_BEGIN", *["BLOCK_PLACED"] * 3]
+    assert sorted(kinds[4:-1]) == ["BLOCK_RETIRED"] * 3 + ["EXIT"] * 6
+    assert kinds[-1] == "KERNEL_END"
+    assert run.stats.blocks == 3
+    assert run.stats.events == len(run.events())
+
+
+def test_counts_of_instructions():
+    run = Run("setp.lt.u32 %p1, %r31, 8; @%p1 bra LOW; mov.u32 %r1, 1; LOW: mov.u32 %r2, 2;",
+              block=32)  # fmt: skip
+    # Nine of the frame, four for all, one for 24 lanes.
+    assert run.stats.warp_instructions == 9 + 5
+    assert run.stats.thread_instructions == 32 * (9 + 4) + 24
+
+
+@pytest.mark.parametrize("independent", [False, True])
+@pytest.mark.parametrize("scheduler", ["in-order", "round-robin", "greedy-then-oldest", "random"])
+@pytest.mark.parametrize(
+    "spin",
+    [
+        "atom.global.cas.b32 %r1, [%d31], 1, 0;", "ld.volatile.global.u32 %r1, [%d31];",
+        "st.global.u32 [%d33], 0;", "add.u32 %r1, %r1, 1;", "atom.global.exch.b32 %r1, [%d31], 0;",
+    ],
+)  # fmt: skip
+def test_a_never_ending_loop(spin, scheduler, independent):
+    with pytest.raises(ExecutionError) as error:
+        Run(f"SPIN: {spin} bra SPIN;", grid=2, block=64, words=128, scheduler=scheduler,
+            stall_limit=3000, independent_threads=independent)  # fmt: skip
+    head, *lines = str(error.value).splitlines()
+    assert re.match("Kernel test must end, .* livelock: .* 3000 instructions", head)
+    assert len(lines) == 4
+    assert all("lanes 0xffffffff, runs" in line for line in lines)
+
+
+def test_a_never_ending_loop_after_some_progress():
+    with pytest.raises(ExecutionError, match="waits for barrier 0"):
+        Run("setp.lt.u32 %p1, %r31, 32; @%p1 exit; bar.sync 0; setp.ge.u32 %p2, %r31, 64;"
+            "SPIN: @%p2 bra SPIN; bar.sync 0;", block=96, stall_limit=500)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "change", ["st.global.u32 [%d33], %r1;", "atom.global.add.u32 %r2, [%d31], 1;"]
+)
+def test_changes_of_memory_are_progress(change):
+    run = Run(f"mov.u32 %r1, 0; LOOP: add.u32 %r1, %r1, 1; {change}"
+              "setp.lt.u32 %p1, %r1, 2000; @%p1 bra LOOP;", stall_limit=500)  # fmt: skip
+    assert run.stats.warp_instructions > 8000
+
+
+def test_reports_are_cut():
+    with pytest.raises(ExecutionError, match=r"and 16 more\n  172 blocks not placed yet$"):
+        Run("SPIN: bra SPIN;", grid=252, block=32, stall_limit=500,
+            geometry=Geometry(10, 8, 8))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"grid": 0}, "Grid must be one to three numbers of at least 1, not 0"),
+        ({"block": (1, 2, 3, 4)}, r"Block must be one to three numbers of at least 1, not \(1, 2"),
+        ({"block": (64, 32)}, "Block must have at most 1024 threads, not 2048"),
+        ({"block": 17 * 32}, "Warps of a block must be at most 16, .*, not 17"),
+        ({"dynamic_shared": 10**6}, "Shared memory of a block must be at most 98304 bytes, not"),
+        ({"dynamic_shared": -1}, "Dynamic shared memory must not be negative, not -1"),
+    ],
+)
+def test_launches_that_cannot_be(options, message):
+    with pytest.raises((ValueError, ExecutionError), match=message):
+        Run(STORE, **options)
+
+
+def test_kernels_and_arguments_must_be_the_module_s():
+    device, loaded = Device(GEOMETRY), module("")
+    with pytest.raises(ExecutionError, match=r"Kernel must be one of test.ptx \(test\), not other"):
+        device.launch(loaded, "other", 1, 1, [])
+    with pytest.raises(ExecutionError, match="Arguments of test must be 3, not 2"):
+        device.launch(loaded, "test", 1, 1, [0, 0])
+    with pytest.raises(ExecutionError, match="Argument p_n must be 4 bytes, not 3"):
+        device.launch(loaded, "test", 1, 1, [0, 0, b"abc"])
+
+
+def test_a_trap_names_its_thread():
+    with pytest.raises(
+        ExecutionError,
+        match=r":\d+: Kernel must not reach trap \(thread \(5, 0, 0\) of block \(1, 0, 0\)",
+    ):
+        Run("setp.eq.u32 %p1, %r34, 37; @%p1 trap;", grid=2)
