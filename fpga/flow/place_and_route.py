@@ -12,7 +12,6 @@ from typing import Any
 
 from amaranth.lib import wiring
 
-from racetrap.fpga.flow.cache import cached
 from racetrap.fpga.flow.families import Family
 from racetrap.fpga.flow.fit import DoesNotFit, shortage
 from racetrap.fpga.flow.synthesis import (
@@ -25,6 +24,7 @@ from racetrap.fpga.flow.synthesis import (
 from racetrap.fpga.flow.tools import ToolError, run_tool, tool_versions
 from racetrap.fpga.flow.wrapper import ShiftWrapper
 from racetrap.generators.structure import memory_bits
+from racetrap.sim.content_cache import keep_json
 
 __all__ = ["Placement", "place_and_route"]
 
@@ -118,7 +118,10 @@ def place_and_route(
             check_memories(netlist, family, memories)
         return asdict(_place(netlist, family, seed, constraint_mhz))
 
-    return [Placement(**cached({**content, "seed": seed}, partial(make, seed))) for seed in seeds]
+    return [
+        Placement(**keep_json("flow", {**content, "seed": seed}, partial(make, seed)))
+        for seed in seeds
+    ]
 
 
 def _place(netlist: Path, family: Family, seed: int, constraint_mhz: float) -> Placement:

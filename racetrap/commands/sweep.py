@@ -30,7 +30,7 @@ from racetrap.presenters.output import (
     report_console,
     write_json,
 )
-from racetrap.sim.cosim.verilator.build_cache import cache_folder
+from racetrap.sim.content_cache import cache_folder
 from racetrap.sim.cpu.errors import RecordError
 
 __all__ = ["command"]

@@ -11,7 +11,8 @@ from rich.console import Console
 
 from racetrap.generators.system import Params
 from racetrap.presenters.output import ExitStatus, fail
-from racetrap.sim.cosim.verilator.cocotb_build import BuildError, build, cache_folder
+from racetrap.sim.content_cache import cache_folder
+from racetrap.sim.cosim.verilator.cocotb_build import BuildError, build
 from racetrap.sim.cosim.verilator.cocotb_run import RunResult, SimulationError, run
 from racetrap.sim.cosim.verilator.tools import missing_tools
 

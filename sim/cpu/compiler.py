@@ -13,7 +13,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from racetrap.sim.cosim.verilator.build_cache import cache_folder, locked
+from racetrap.sim.content_cache import cache_folder, keep
 from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.cpu.unsupported import check_objects
 
@@ -88,18 +88,17 @@ def _runtime_objects(needs_cxx: bool) -> list[str]:
     compiler = _find("gcc")
     folder = cache_folder() / "recorder" / runtime_hash()[:16]
     sources = sorted(RUNTIME.glob("*.c"))
-    with locked(folder.with_suffix(".lock")):
-        if not folder.is_dir():
-            partial = folder.with_suffix(".partial")
-            shutil.rmtree(partial, ignore_errors=True)
-            partial.mkdir(parents=True)
-            for source in sources:
-                target = partial / f"{source.stem}.o"
-                _run(
-                    [compiler, *_COMPILE_RUNTIME, str(source), "-o", str(target)],
-                    "Runtime of the recorder cannot be compiled",
-                )
-            partial.rename(folder)
+
+    def compile_all(unfinished: Path) -> None:
+        unfinished.mkdir()
+        for source in sources:
+            target = unfinished / f"{source.stem}.o"
+            _run(
+                [compiler, *_COMPILE_RUNTIME, str(source), "-o", str(target)],
+                "Runtime of the recorder cannot be compiled",
+            )
+
+    keep(folder, compile_all)
     return [
         str(folder / f"{source.stem}.o")
         for source in sources

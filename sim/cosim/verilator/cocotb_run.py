@@ -16,7 +16,7 @@ from typing import Any
 import cocotb_tools.config
 import find_libpython
 
-from racetrap.sim.cosim.verilator.build_cache import locked
+from racetrap.sim.content_cache import locked
 from racetrap.sim.cosim.verilator.cocotb_build import BuiltModel
 from racetrap.sim.cosim.verilator.testbench_top import BENCH_MODULE
 from racetrap.sim.cosim.verilator.tools import tool_environment
