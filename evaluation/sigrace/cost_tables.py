@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean
 
+from racetrap.evaluation.sigrace.means import mean, of_kind, percent
 from racetrap.evaluation.sigrace.paper import (
     BYTES_PER_1000_INSTRUCTIONS,
     CORE_BYTES,
@@ -17,8 +18,8 @@ from racetrap.evaluation.sigrace.paper import (
     MESSAGE_BYTES,
     THREAD_BYTES,
 )
-from racetrap.evaluation.sigrace.report_table import Cell, Table, mean, of_kind, percent
 from racetrap.evaluation.sigrace.runs import ProgramResult
+from racetrap.evaluation.table import Cell, Table
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
 from racetrap.golden_model.sigrace.result import FirstRace, SigraceStatistics
 from racetrap.golden_model.sigrace.state import core_state_bits, thread_state_bits

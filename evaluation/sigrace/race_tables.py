@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from racetrap.evaluation.sigrace.paper import RACES
-from racetrap.evaluation.sigrace.report_table import Cell, Table
 from racetrap.evaluation.sigrace.runs import ProgramResult
+from racetrap.evaluation.table import Cell, Table
 from racetrap.golden_model.sigrace.missed import Outcome
 
 __all__ = ["existing_table", "injected_table", "outcome_table"]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from racetrap.evaluation.sigrace.detection import detect
 from racetrap.evaluation.sigrace.execution import Execution
+from racetrap.evaluation.sigrace.oracle import unconfirmed
 from racetrap.golden_model.happens_before.happens_before import HappensBefore, HappensBeforeResult
 from racetrap.golden_model.happens_before.race import ThreadRace
 from racetrap.golden_model.reenact.reenact import Reenact
@@ -115,7 +116,7 @@ def existing_races(execution: Execution, params: SigraceParams) -> Existing:
         sigrace=RaceCount.of(found.races),
         reenact=RaceCount.of(Reenact(params.cores).run(execution.trace)),
         false_sharing=len(exact.false_sharing),
-        unreal=_unreal(reports, exact),
+        unreal=len(unconfirmed(reports, exact)),
         outcomes=_counts(outcomes(exact, found, ideal).values()),
         false_positives=found.false_positives,
         conflicts=found.conflicts,
@@ -162,7 +163,7 @@ def injected_races(
         ),
         sigrace=RaceCount.of(race for race in found.races if race.static_key not in known),
         reenact=RaceCount.of(race for race in cached if race.static_key not in known),
-        unreal=_unreal(found.races, exact),
+        unreal=len(unconfirmed(found.races, exact)),
         outcomes=_counts(
             outcome for race, outcome in became.items() if race.static_key not in known
         ),
@@ -182,10 +183,3 @@ def _ideal(
 
 def _counts(found: Iterable[Outcome]) -> dict[str, int]:
     return {str(outcome): count for outcome, count in Counter(found).items()}
-
-
-def _unreal(reports: Iterable[ThreadRace], exact: HappensBeforeResult) -> int:
-    """Reports that are no race; by instructions alone if the exact detector lists not all."""
-    if exact.is_complete:
-        return len(set(reports) - set(exact.races))
-    return sum(race.static_key not in exact.static for race in reports)

@@ -26,8 +26,8 @@ from racetrap.evaluation.sigrace.race_tables import (
     injected_table,
     outcome_table,
 )
-from racetrap.evaluation.sigrace.report_table import Table
 from racetrap.evaluation.sigrace.runs import ProgramResult
+from racetrap.evaluation.table import Table
 from racetrap.golden_model.sigrace.params import SigraceParams
 
 __all__ = ["make_tables", "problems"]

@@ -16,7 +16,6 @@ from typing import Any
 
 import racetrap
 from racetrap.evaluation.sweep.cost import cost_figures
-from racetrap.evaluation.sweep.quality import Unfit
 from racetrap.evaluation.sweep.scord_quality import scord_quality
 from racetrap.evaluation.sweep.sigrace_quality import sigrace_figures
 from racetrap.evaluation.sweep.spec import CostSpec, QualitySpec
@@ -98,7 +97,7 @@ def measure(task: Task) -> dict[str, Any]:
         result: dict[str, Any] = {"key": task.key, "params": asdict(task.params)}
         try:
             result["figures"] = _quality(task) | cost_figures(task.params, task.cost)
-        except (Unfit, DoesNotFit, MemoryLost) as error:
+        except (DoesNotFit, MemoryLost) as error:
             result["refused"] = str(error)
         result["seconds"] = round(time.monotonic() - start, 2)
     return result

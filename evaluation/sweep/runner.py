@@ -16,11 +16,12 @@ from racetrap.evaluation.sweep.sigrace_quality import recording_digest
 from racetrap.evaluation.sweep.spec import Spec
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.sim.content_cache import write_whole
+from racetrap.sim.failure import Failure
 
 __all__ = ["PointFailed", "Store", "measure_missing", "tasks_of"]
 
 
-class PointFailed(RuntimeError):
+class PointFailed(Failure):
     """A point could not be measured, for a reason that is not its own."""
 
 

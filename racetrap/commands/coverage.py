@@ -6,15 +6,15 @@ from pathlib import Path
 
 import click
 
-from racetrap.evaluation.campaign.coverage_report import merge_files
-from racetrap.presenters.output import (
+from racetrap.commands.shared.options import json_option
+from racetrap.commands.shared.terminal import (
     ExitStatus,
     input_errors,
-    json_option,
-    print_table,
     report_console,
     write_json,
 )
+from racetrap.evaluation.campaign.coverage_report import merge_files
+from racetrap.presenters.tables import print_table
 
 __all__ = ["command"]
 

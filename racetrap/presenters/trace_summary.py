@@ -12,7 +12,7 @@ from racetrap.golden_model.events import EventKind
 from racetrap.golden_model.trace import ThreadTrace, Trace, is_binary
 from racetrap.golden_model.trace.threads.events import ThreadEventKind
 from racetrap.golden_model.trace.threads.records import SIZED_KINDS
-from racetrap.presenters.output import print_table
+from racetrap.presenters.tables import print_table
 
 __all__ = ["print_summary", "trace_summary"]
 

@@ -12,6 +12,7 @@ from racetrap.sim.content_cache import cache_folder, content_key, keep
 from racetrap.sim.cpu.compiler import runtime_hash
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
 from racetrap.sim.cpu.recorder import RecordError, record
+from racetrap.sim.tools import not_found
 
 __all__ = ["program_trace"]
 
@@ -24,9 +25,7 @@ def _compiler_version() -> str:
     try:
         done = subprocess.run(["gcc", "--version"], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
-        raise RecordError(
-            "Command gcc was not found: install the GNU compilers, for example `apt install g++`"
-        ) from None
+        raise RecordError(not_found("gcc")) from None
     return done.stdout
 
 

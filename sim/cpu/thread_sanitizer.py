@@ -16,6 +16,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from racetrap.sim.failure import Failure
+
 __all__ = [
     "LinePair", "SanitizedProgram", "SanitizerError", "line_pair", "parse_report", "sanitize",
 ]  # fmt: skip
@@ -50,7 +52,7 @@ _SIDE = re.compile(r"^  (?:Previous )?(?:atomic )?(?:write|read) of size", re.IG
 _FRAME = re.compile(r"^    #\d+ .* (\S+):(\d+)(?::\d+)? \(")
 
 
-class SanitizerError(RuntimeError):
+class SanitizerError(Failure):
     """ThreadSanitizer cannot be used; the text is one sentence, then what a tool said."""
 
 

@@ -15,7 +15,8 @@ import racetrap.generators
 import racetrap.golden_model
 import racetrap.rtl
 from racetrap.sim.content_cache import content_key, keep
-from racetrap.sim.cosim.verilator.tools import missing_tools, tool_environment
+from racetrap.sim.failure import Failure
+from racetrap.sim.tools import missing_tools, tool_environment
 
 if TYPE_CHECKING:
     from racetrap.generators.system import Params
@@ -35,7 +36,7 @@ _BUILD_SECONDS = 900
 _SHOWN_CHARACTERS = 4000
 
 
-class BuildError(RuntimeError):
+class BuildError(Failure):
     """A tool failed while a simulation was built; the text ends with what the tool said."""
 
 
