@@ -38,7 +38,7 @@ def test_missing_command(monkeypatch, command):
         shutil, "which", lambda name, path: None if name == command else found(name, path=path)
     )
     (sentence,) = tools.missing_tools()
-    assert sentence.startswith(f"Command `{command}` was not found: ")
+    assert sentence.startswith(f"`{command}` was not found: ")
     assert sentence.endswith(".")
 
 
@@ -50,8 +50,8 @@ def test_missing_packages_and_wheel(monkeypatch):
     )
     monkeypatch.setenv("PATH", "/nowhere")
     missing = tools.missing_tools()
-    assert any(sentence.startswith("Command `verilator`") for sentence in missing)
-    assert any(sentence.startswith("Python package `pyuvm`") for sentence in missing)
+    assert any(sentence.startswith("`verilator`") for sentence in missing)
+    assert any(sentence.startswith("`pyuvm`") for sentence in missing)
 
 
 def test_missing_parent_of_a_package(monkeypatch):

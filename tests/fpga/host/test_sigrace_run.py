@@ -61,7 +61,7 @@ def test_random_programs(session, params, environment):
 
 def test_the_order_between_contexts_matters(session, params, monkeypatch):
     # Without the wait the device, which favours no context, mixes their messages.
-    monkeypatch.setattr("racetrap.fpga.host.sigrace.wait_until", lambda *_: None)
+    monkeypatch.setattr("racetrap.fpga.host.sigrace_board.wait_until", lambda *_: None)
     trace = random_run(3, threads=3, events=120)
     with pytest.raises(Mismatch):
         run_program(session, _machine(params), trace)
