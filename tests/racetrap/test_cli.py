@@ -25,6 +25,17 @@ def test_help_imports_no_command():
         assert f"\n  {name} " in run.stdout
 
 
+def test_doctor_runs_without_the_packages_that_it_looks_for():
+    code = (
+        "import sys; from racetrap.cli import main; sys.argv[1:] = ['doctor']\n"
+        "try: main()\n"
+        "finally: print([name for name in sys.modules if name in ('numpy', 'amaranth', 'cocotb')],"
+        " file=sys.stderr)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (run.stdout, run.stderr) == ("Nothing is missing.\n", "[]\n")
+
+
 def test_version(racetrap):
     assert "version" in racetrap("--version").output
 

@@ -9,8 +9,6 @@ from typing import Any
 
 import click
 
-from racetrap.golden_model.sigrace.environment import ENVIRONMENTS
-
 __all__ = [
     "environment_option",
     "form_option",
@@ -62,10 +60,17 @@ seed_option = click.option(
 jobs_option = click.option(
     "--jobs", default=2, show_default=True, type=click.IntRange(1, 64), help="Worker processes."
 )
-environment_option = click.option(
-    "--environment", type=click.Choice(ENVIRONMENTS), default="fixed", show_default=True,
-    help="Mapping of threads to cores.",
-)  # fmt: skip
+
+
+def environment_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """How threads are put on cores, by name."""
+    # Not imported with this module: `racetrap doctor` has to run without any package.
+    from racetrap.golden_model.sigrace.environment import ENVIRONMENTS
+
+    return click.option(
+        "--environment", type=click.Choice(ENVIRONMENTS), default="fixed", show_default=True,
+        help="Mapping of threads to cores.",
+    )(command)  # fmt: skip
 
 
 def launch_option(required: bool) -> _Decorator:
