@@ -1,4 +1,4 @@
-"""What the core units see of a recorded program, for all threads and events at once.
+"""View of the core units on a recorded program, for all threads and events at once.
 
 The NumPy engine of the evaluation does what the golden model does with the environment ``fixed``,
 a hundred times faster, so that every configuration can be tried on every program.

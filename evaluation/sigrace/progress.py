@@ -1,4 +1,4 @@
-"""How far a recorded program has come when a rollback is handled.
+"""Progress of a recorded program when a rollback is handled.
 
 Ref: SigRace (ISCA'09) Section 3.3.
 """

@@ -1,4 +1,4 @@
-"""What a program gives to Table 7: races found by each detector, existing and injected ones.
+"""Races of a program for Table 7: found by each detector, existing and injected ones.
 
 Ref: SigRace (ISCA'09) Section 5.4.1, Table 7; Section 5.5, Fig. 10(a).
 """
@@ -51,13 +51,13 @@ class Existing:
     Parameters
     ----------
     exact, ideal, sigrace, reenact : RaceCount
-        By the exact detector, Ideal SigRace, SigRace and W-ReEnact.
+        By the oracle, Ideal SigRace, SigRace and W-ReEnact.
     false_sharing : int
         Dynamic races of ``exact`` whose accesses are to different bytes of a granule.
     unreal : int
-        Races that SigRace or Ideal SigRace reports and the exact detector does not.
+        Races that SigRace or Ideal SigRace reports and the oracle does not.
     outcomes : mapping of str to int
-        What became of the exact detector's races.
+        What became of the oracle's races.
     false_positives, conflicts : int
         Conflicts analysed without a race, and all that the RDM has found.
     statistics : SigraceStatistics
@@ -89,9 +89,9 @@ class Injected:
     exact, sigrace, reenact : RaceCount
         Races by each detector.
     unreal : int
-        Races that SigRace reports and the exact detector does not, of all races.
+        Races that SigRace reports and the oracle does not, of all races.
     outcomes : mapping of str to int
-        What became of the exact detector's races.
+        What became of the oracle's races.
     first_race : FirstRace or None
         SigRace's costs until its first race, of all races.
     """

@@ -72,7 +72,7 @@ class ProgramResult:
     injected : tuple of Injected
         Runs without one of its synchronisations, by ascending seed; none if it has none.
     verdict : Verdict
-        Exact detector and compiler's detector.
+        Verdicts of oracle and ThreadSanitizer.
     hardware : HardwareRun or None
         What the hardware did, if it ran.
     """

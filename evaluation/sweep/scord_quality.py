@@ -1,6 +1,6 @@
 """Detection quality of ScoRD: the golden model against verdicts and the scope-aware oracle.
 
-A micro-benchmark is judged by its own verdict.  In other programs a race is a pair of
+A micro-benchmark has its own verdict.  In other programs a race is a pair of
 instructions that the oracle finds in the run, missed if ScoRD reports it at none of its
 instances; a false report is a (program counter, kind) pair at an instruction without any race.
 

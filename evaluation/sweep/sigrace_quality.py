@@ -1,7 +1,7 @@
-"""Detection quality of SigRace: recorded programs against the exact detector.
+"""Detection quality of SigRace: recorded programs against the oracle.
 
-Every program has a thread for each core.  It is judged as it was recorded, and without one of
-its synchronisations.  A race is a pair of instructions of the exact detector; races with an
+Every program has a thread for each core.  It runs as it was recorded, and without one of its
+synchronisations.  A race is a pair of instructions of the oracle; races with an
 atomic access are left out, since SigRace does not collect those.  A false report is a conflict
 that was analysed and had no race behind it.
 

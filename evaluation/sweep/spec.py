@@ -1,4 +1,4 @@
-"""What a sweep is to do: a TOML file, checked as a whole before anything runs."""
+"""Specification of a sweep: a TOML file, checked as a whole before anything runs."""
 
 from __future__ import annotations
 

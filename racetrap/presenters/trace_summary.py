@@ -1,4 +1,4 @@
-"""What a trace file has in it, as plain data and for people."""
+"""Summary of a trace file: text and JSON."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def print_summary(console: Console, summary: dict[str, Any]) -> None:
     header = summary["header"]
     lines = [
         f"{summary['trace']}: {summary['form']} trace for {header['system']}",
-        f"Source:   {header['source'] or 'not said'}",
+        f"Source:   {header['source'] or 'unknown'}",
         f"Seed:     {'none' if header['seed'] is None else header['seed']}",
         *_header_lines(header),
     ]

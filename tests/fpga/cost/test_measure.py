@@ -1,4 +1,4 @@
-"""What a worker does with a block, above all when a tool refuses it."""
+"""Measurement of a block in a worker, above all when a tool refuses it."""
 
 import pytest
 
