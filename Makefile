@@ -75,19 +75,19 @@ campaign: $(READY)
 	@mkdir -p $(BUILD)/campaign
 	$(BIN)/racetrap campaign --json $(BUILD)/campaign/random.json
 	$(BIN)/racetrap campaign --configurations 20 --volume 100000 --json $(BUILD)/campaign/configurations.json
-	$(BIN)/racetrap campaign --suite scor-micro --json $(BUILD)/campaign/scor-micro.json
+	$(BIN)/racetrap simulate scord --suite scor-micro --schedules 400 --json $(BUILD)/campaign/scor-micro.json
 
 evaluate: $(READY)
 	@mkdir -p $(BUILD)/evaluate
 	$(BIN)/racetrap evaluate scor --html $(BUILD)/evaluate/scor.html --json $(BUILD)/evaluate/scor.json
-	$(BIN)/racetrap evaluate scor --size small --race-free --hardware 0 --json $(BUILD)/evaluate/scor-small.json
+	$(BIN)/racetrap evaluate scor --size small --race-free --hardware-schedules 0 --json $(BUILD)/evaluate/scor-small.json
 	$(BIN)/racetrap evaluate sigrace --html $(BUILD)/evaluate/sigrace.html --json $(BUILD)/evaluate/sigrace.json
 
 boards: $(FPGA_READY)
 	for board in ulx3s-85f ecpix5-85 ice40-hx8k; do \
-	  $(BIN)/racetrap fpga build scord-local --board $$board --out $(BUILD)/boards/$$board || exit; done
+	  $(BIN)/racetrap fpga build scord-local --board $$board --output $(BUILD)/boards/$$board || exit; done
 	for board in ulx3s-85f ecpix5-85; do \
-	  $(BIN)/racetrap fpga build sigrace-tiny --board $$board --out $(BUILD)/boards/$$board-sigrace || exit; done
+	  $(BIN)/racetrap fpga build sigrace-tiny --board $$board --output $(BUILD)/boards/$$board-sigrace || exit; done
 
 board-simulation: $(READY)
 	for board in ulx3s-85f ice40-hx8k; do \

@@ -6,11 +6,18 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from typing import TypeVar
 
-__all__ = ["processes"]
+from racetrap.sim.failure import Failure
+
+__all__ = ["processes", "run_all"]
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 
 
 @contextmanager
@@ -21,14 +28,44 @@ def processes(jobs: int) -> Iterator[Executor]:
     ----------
     jobs : int
         Number of processes.
+
+    Raises
+    ------
+    Failure
+        If one of them dies, which no run can be blamed for.
     """
     # Workers are fresh processes: a fork would copy the parent's threads in any state.
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker)
     try:
         yield pool
+    except BrokenProcessPool:
+        raise Failure(
+            "Worker process died in the middle of a run; fewer at a time need less memory"
+        ) from None
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def run_all(
+    function: Callable[[_Item], _Result],
+    items: Iterable[_Item],
+    pool: Executor,
+    done: Callable[[], object] = lambda: None,
+) -> list[_Result]:
+    """Results of ``function`` on all items, in their order; ``done`` is called after each.
+
+    The first error is raised at once; the runs that have not begun are dropped.
+    """
+    futures = [pool.submit(function, item) for item in items]
+    try:
+        for future in as_completed(futures):
+            future.result()
+            done()
+    finally:
+        for future in futures:
+            future.cancel()
+    return [future.result() for future in futures]
 
 
 def _start_worker() -> None:

@@ -1,4 +1,4 @@
-"""The command line `racetrap`: a group whose sub-commands are imported only when used.
+"""Command line `racetrap`: a group whose commands are imported only when called.
 
 Exit status: 0 no race, 1 races found, 2 bad input or usage, 3 hardware and golden model
 disagree or a tool failed.
@@ -6,53 +6,54 @@ disagree or a tool failed.
 
 from __future__ import annotations
 
-import importlib
+from typing import Any
 
 import click
 
-from racetrap.presenters.output import ExitStatus, fail
+from racetrap.commands.shared.lazy_group import LazyGroup
+from racetrap.commands.shared.terminal import ExitStatus, fail
+from racetrap.sim.failure import Failure
 
 __all__ = ["cli", "main"]
 
-#: Sub-commands with the line that `--help` shows, so that it need not import them.
-_COMMANDS = {
+_LINES = {
     "bench": "Measure throughput and simulation speed.",
     "campaign": "Compare hardware and golden model on random volume.",
-    "check": "Check a trace for races with the golden model.",
-    "cost": "Say what a preset costs in hardware, beside its paper.",
+    "check": "Check a trace or a kernel for races with the golden model.",
+    "cost": "Measure the hardware of presets.",
     "coverage": "Merge the functional coverage of several runs.",
-    "doctor": "Say which tools are missing.",
+    "doctor": "List missing tools.",
     "evaluate": "Make the papers' tables from runs on this machine.",
     "fpga": "Build bitstreams and run traces on boards.",
-    "generate": "Write the Verilog of a preset and what goes with it.",
+    "generate": "Write the Verilog of a preset and its companion files.",
     "presets": "List the presets, or show one.",
     "simulate": "Run hardware and golden model together.",
-    "sweep": "Measure cost against detection quality over a grid of parameters.",
-    "trace": "Look at trace files and convert them.",
+    "sweep": "Measure cost and detection quality over a grid of parameters.",
+    "trace": "Record, inspect and convert trace files.",
 }
 
 
-class _LazyGroup(click.Group):
-    """Group that imports ``racetrap.commands.<name>`` when that command is called."""
+class _Cli(LazyGroup):
+    """The group of all commands, which turns what stops a run into one sentence."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
-            return None
+    def invoke(self, ctx: click.Context) -> Any:
         try:
-            module = importlib.import_module(f"racetrap.commands.{cmd_name}")
+            return super().invoke(ctx)
+        except Failure as error:
+            from racetrap.sim.cosim.verilator.mismatch import Mismatch
+
+            heading = "Hardware and golden model disagree: " * isinstance(error, Mismatch)
+            fail(f"{heading}{error}", ExitStatus.FAILED)
         except ModuleNotFoundError as error:
-            fail(f"Command {cmd_name!r} cannot be loaded: {error}", ExitStatus.FAILED)
-        return module.command
+            from racetrap.sim.tools import not_found
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
+            fail(not_found(error.name or str(error)), ExitStatus.FAILED)
 
 
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Cli, prefix="racetrap.commands.", lines=_LINES,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)  # fmt: skip
 @click.version_option(package_name="racetrap")
 def cli() -> None:
     """Hardware race detectors: generate, simulate and check them.

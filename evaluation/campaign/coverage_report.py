@@ -1,7 +1,7 @@
-"""Merges the coverage of several runs, of any of the systems.
+"""Coverage of several runs together, of any of the detectors.
 
-A file is either the notes of a bench run (``notes.jsonl``) or a JSON object of hits by bin.  Bins
-of different systems have different names, so that hits tell whose they are; notes say it.
+A file is either the notes of a testbench run (``notes.jsonl``) or a JSON object of hits by bin.
+Bins of different detectors have different names, so hits show whose they are; notes name it.
 """
 
 from __future__ import annotations

@@ -1,29 +1,25 @@
-"""Random volume through hardware and golden model, in cases that can be rerun alone.
+"""Random volume for ScoRD: cases of two launches.
 
-A case is one simulation after reset with two launches.  Everything about it (stimulus, timing
-of the memories, region, report ring) follows from preset, seed and the case's number.
+Stimulus, timing of the memories, region and report ring are drawn anew for each case.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from random import Random
 from typing import Protocol
 
-from racetrap.evaluation.campaign.cases import Case
 from racetrap.golden_model.scord.params import LINE_BYTES, Region, ScordParams
-from racetrap.sim.cosim.fast.simulation import SimulationError
+from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.scord.fast_compare import LaunchResult, check_launch
 from racetrap.sim.cosim.scord.fast_library import Timing
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
 from racetrap.sim.cosim.scord.scoreboard import Observer
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
 
-__all__ = ["CaseResult", "LaunchObserver", "run_case"]
+__all__ = ["LaunchObserver", "play"]
 
 #: About so many accesses in the first launch of a case, and in the second.
 _ACCESSES = (16_000, 4_000)
@@ -36,71 +32,22 @@ class LaunchObserver(Observer, Protocol):
         """A kernel was launched with this region."""
 
 
-@dataclass(frozen=True)
-class CaseResult:
-    """What a case compared.
+def play(
+    model: FastModel[ScordParams], number: int, random: Random, observer: LaunchObserver | None
+) -> Iterator[dict[str, int]]:
+    """Play the launches of case ``number``; gives what each compared.
 
-    Parameters
-    ----------
-    case : Case
-        The case.
-    accesses, races, cycles : int
-        Monitored accesses compared, races among them, clock cycles that they took.
-    seconds : float
-        Time for all of it, making the stimulus included.
-    difference : str
-        First difference in one sentence; empty if there is none.
-    observer : LaunchObserver or None
-        The observer of the run, with what it saw.
+    Raises
+    ------
+    Mismatch
+        If hardware and golden model differ.
+    SimulationError
+        If the simulation cannot go on.
     """
-
-    case: Case[ScordParams]
-    accesses: int
-    races: int
-    cycles: int
-    seconds: float
-    difference: str
-    observer: LaunchObserver | None
-
-    @property
-    def volume(self) -> int:
-        """Accesses compared."""
-        return self.accesses
-
-
-def run_case(
-    case: Case[ScordParams],
-    make_observer: Callable[[ScordParams], LaunchObserver] | None = None,
-) -> CaseResult:
-    """Run one case; a difference is a result, not an exception.
-
-    Parameters
-    ----------
-    case : Case
-        The case.
-    make_observer : callable or None
-        Makes the receiver of functional coverage from the parameters.
-    """
-    observer = None if make_observer is None else make_observer(case.model.params)
-    random = Random(f"{case.model.preset} {case.seed} {case.number}")
-    started = time.perf_counter()
-    results: list[LaunchResult] = []
-    difference = ""
-    with FastSim(case.model, random.getrandbits(63), _timing(random)) as sim:
-        try:
-            for accesses in _ACCESSES:
-                results.append(_launch(sim, case, random, accesses, observer))
-        except (Mismatch, SimulationError) as error:
-            difference = str(error)
-    return CaseResult(
-        case,
-        accesses=sum(result.accesses for result in results),
-        races=sum(result.races for result in results),
-        cycles=sum(result.cycles for result in results),
-        seconds=time.perf_counter() - started,
-        difference=difference,
-        observer=observer,
-    )
+    with FastSim(model, random.getrandbits(63), _timing(random)) as sim:
+        for accesses in _ACCESSES:
+            result = _launch(sim, model.params, number, random, accesses, observer)
+            yield {name: getattr(result, name) for name in ("accesses", "races", "cycles")}
 
 
 def _timing(random: Random) -> Timing:
@@ -128,15 +75,11 @@ def _region(random: Random, params: ScordParams) -> Region:
 
 
 def _launch(
-    sim: FastSim,
-    case: Case[ScordParams],
-    random: Random,
-    accesses: int,
+    sim: FastSim, params: ScordParams, number: int, random: Random, accesses: int,
     observer: LaunchObserver | None,
-) -> LaunchResult:
-    params = case.model.params
+) -> LaunchResult:  # fmt: skip
     region = _region(random, params)
-    knobs = list(KNOBS.values())[case.number % len(KNOBS)]
+    knobs = list(KNOBS.values())[number % len(KNOBS)]
     # An access with n active lanes gives about n/2 accesses to words.
     instructions = 2 * accesses // (knobs.lanes + 1)
     events = random_events(params, region, knobs, random.getrandbits(32), instructions)

@@ -5,18 +5,17 @@ Ref: ScoRD (ISCA'20) Section V-A.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import Executor
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from racetrap.evaluation.scord.programs import Build, Schedule, applications
-from racetrap.evaluation.scord.runs import Job, RunResult, run_jobs
+from racetrap.evaluation.scord.runs import BuildRun, RunResult
 from racetrap.golden_model.scord.packets import RaceKind
 from racetrap.golden_model.scord.report import race_words
 from racetrap.sim.cosim.fast.build import FastModel
 
-__all__ = ["ApplicationVerdict", "application_verdicts"]
+__all__ = ["ApplicationVerdict", "application_runs", "application_verdicts"]
 
 _GOLDEN = "golden"
 
@@ -91,15 +90,8 @@ class ApplicationVerdict:
         }
 
 
-def application_verdicts(
-    model: FastModel,
-    size: str,
-    schedules: int,
-    seed: int,
-    pool: Executor,
-    done: Callable[[], None] = lambda: None,
-) -> list[ApplicationVerdict]:
-    """Verdicts by build, in the order of the suite.
+def application_runs(model: FastModel, size: str, schedules: int, seed: int) -> list[BuildRun]:
+    """Runs of all builds, in the order of the suite.
 
     Parameters
     ----------
@@ -111,24 +103,19 @@ def application_verdicts(
         Schedules of each build.
     seed : int
         Seed of inputs and schedules.
-    pool : Executor
-        Where the runs are made.
-    done : callable
-        Called after each run.
-
-    Raises
-    ------
-    Mismatch
-        If hardware and golden model differ in a step.
     """
     golden = {_GOLDEN: model.params}
-    jobs = [
-        Job(build, size, Schedule(number, seed), seed, golden, _GOLDEN, model)
+    return [
+        BuildRun(build, size, Schedule(number, seed), seed, golden, _GOLDEN, model)
         for build in applications()
         for number in range(schedules)
     ]
+
+
+def application_verdicts(results: Iterable[RunResult]) -> list[ApplicationVerdict]:
+    """Verdicts by build, in the order of the results."""
     verdicts: dict[Build, ApplicationVerdict] = {}
-    for result in run_jobs(jobs, pool, done):
-        build = result.job.build
+    for result in results:
+        build = result.run.build
         verdicts.setdefault(build, ApplicationVerdict(build)).add(result)
     return list(verdicts.values())

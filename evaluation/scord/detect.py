@@ -7,14 +7,25 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from types import MappingProxyType
 
+from racetrap.golden_model.events import Geometry
 from racetrap.golden_model.scord.packets import PacketKind, Step
 from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.trace import Trace
 
-__all__ = ["DETECTORS", "History", "UniqueRace", "detect", "histories", "region_of"]
+__all__ = [
+    "DETECTORS",
+    "History",
+    "UniqueRace",
+    "check_fit",
+    "check_geometry",
+    "detect",
+    "histories",
+    "region_of",
+]
 
 #: Detectors of Tables VI and VII, by the name of their column: the preset of each.
 DETECTORS: Mapping[str, str] = MappingProxyType({
@@ -34,6 +45,22 @@ def region_of(trace: Trace) -> Region:
     """Monitored region that a trace asks for."""
     header = trace.header.region
     return Region(header.data_base, header.size_log2)
+
+
+def check_geometry(geometry: Geometry, params: ScordParams) -> None:
+    """Raise ``ValueError`` if a trace was taken on a larger GPU than ``params`` describes."""
+    for name, needed in asdict(geometry).items():
+        if needed > getattr(params, name):
+            raise ValueError(
+                f"Parameter {name} must be at least the {needed} of the trace, "
+                f"not {getattr(params, name)}"
+            )
+
+
+def check_fit(trace: Trace, params: ScordParams) -> None:
+    """Raise ``ValueError`` if a configuration has no room for a trace's GPU or its region."""
+    check_geometry(trace.header.geometry, params)
+    region_of(trace).check(params)
 
 
 def detect(trace: Trace, params: ScordParams) -> set[UniqueRace]:

@@ -9,16 +9,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from racetrap.evaluation.scord.detect import UniqueRace, region_of
+from racetrap.evaluation.scord.findings import Finding, RaceFinder, steps_of_event
 from racetrap.golden_model.events import Event, EventKind
-from racetrap.golden_model.scord.packets import Transaction
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.cosim.fast.build import FastModel
-from racetrap.sim.cosim.scord.fast_compare import check_launch
+from racetrap.sim.cosim.scord.fast_compare import LaunchResult, check_launch
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.random_events import transactions_of
 
-__all__ = ["HardwareRun", "kernels_of", "run_hardware"]
+__all__ = ["HardwareRun", "SimulatedTrace", "kernels_of", "run_hardware", "simulate_trace"]
 
 _CAPACITY_LOG2 = 12
 
@@ -54,7 +55,7 @@ def kernels_of(trace: Trace) -> Iterator[list[Event]]:
             events = []
 
 
-def run_hardware(model: FastModel, trace: Trace, seed: int) -> HardwareRun:
+def run_hardware(model: FastModel[ScordParams], trace: Trace, seed: int) -> HardwareRun:
     """Play a trace, kernel by kernel, in its global order.
 
     The report filter is on, so that the ring holds each unique race once.
@@ -77,18 +78,55 @@ def run_hardware(model: FastModel, trace: Trace, seed: int) -> HardwareRun:
     """
     races: set[UniqueRace] = set()
     accesses = steps = cycles = dropped = 0
+    for sim, _, result in _launches(model, trace, seed, report_filter=True):
+        races |= {RaceReport.from_record(record).key for record in result.reports}
+        accesses += result.accesses
+        steps += result.steps
+        cycles += result.cycles
+        dropped += sim.read("REPORTS_DROPPED")
+    return HardwareRun(races, accesses, steps, cycles, dropped)
+
+
+@dataclass(frozen=True)
+class SimulatedTrace:
+    """What the hardware found in a trace; all of it has been compared with the golden model.
+
+    Parameters
+    ----------
+    findings : list of Finding
+        Every race with both accesses.
+    steps, cycles : int
+        Steps compared, and clock cycles, of all kernels.
+    """
+
+    findings: list[Finding]
+    steps: int
+    cycles: int
+
+
+def simulate_trace(model: FastModel[ScordParams], trace: Trace, seed: int) -> SimulatedTrace:
+    """As :func:`run_hardware`, with every race of the hardware's steps and both its accesses."""
+    params = model.params
+    finder = RaceFinder(params, region_of(trace), trace.header.locations)
+    number = steps = cycles = 0
+    for sim, events, result in _launches(model, trace, seed):
+        banks = [iter(sim.steps(bank)) for bank in range(params.banks)]
+        for event in events:
+            finder.take(number, event, steps_of_event(event, params, banks))
+            number += 1
+        steps += result.steps
+        cycles += result.cycles
+    return SimulatedTrace(finder.findings, steps, cycles)
+
+
+def _launches(
+    model: FastModel[ScordParams], trace: Trace, seed: int, report_filter: bool = False
+) -> Iterator[tuple[FastSim, list[Event], LaunchResult]]:
+    """Play each kernel; gives the simulation, the kernel's events and what was compared."""
     with FastSim(model, seed) as sim:
         for events in kernels_of(trace):
-            transactions: list[tuple[int, Transaction]] = list(
-                transactions_of(events, model.params)
-            )
-            result = check_launch(
+            transactions = list(transactions_of(events, model.params))
+            yield sim, events, check_launch(
                 sim, model.params, region_of(trace), transactions,
-                in_order=True, capacity_log2=_CAPACITY_LOG2, report_filter=True,
+                in_order=True, capacity_log2=_CAPACITY_LOG2, report_filter=report_filter,
             )  # fmt: skip
-            races |= {RaceReport.from_record(record).key for record in result.reports}
-            accesses += result.accesses
-            steps += result.steps
-            cycles += result.cycles
-            dropped += sim.read("REPORTS_DROPPED")
-    return HardwareRun(races, accesses, steps, cycles, dropped)

@@ -1,7 +1,7 @@
-"""Why the detector did not report a race that is there.
+"""Causes of missed races.
 
 A race of the oracle is two accesses of one word.  What the detector did at the second one, and
-what happened to the word's metadata entry in between, tells the cause.  Counters that wrap can
+what happened to the word's metadata entry in between, show the cause.  Counters that wrap can
 only make the detector take an access for unordered that is ordered: they make false reports,
 never misses, so they are no cause here.
 
@@ -26,7 +26,7 @@ __all__ = ["Cause", "Pair", "causes"]
 
 
 class Cause(StrEnum):
-    """What became of a race of the oracle."""
+    """Outcome of a race of the oracle."""
 
     REPORTED = "reported"
     TAG_CONFLICT = "tag conflict"

@@ -1,4 +1,4 @@
-"""What the ScoRD paper reports, for the columns beside our own figures.
+"""Figures of the ScoRD paper, for the columns beside our own.
 
 Ref: ScoRD (ISCA'20) Tables VI and VII.
 """

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from racetrap.evaluation.plots import grouped_bars, svg_text
 from racetrap.evaluation.scord.tables import FalseRow, RaceRow
-from racetrap.evaluation.svg import svg_text
 
 __all__ = ["plot_false_races", "plot_races"]
 
 _INCHES = (8.0, 3.2)
-_BAR_WIDTH = 0.8
 
 
 def plot_races(rows: Sequence[RaceRow]) -> str:
@@ -41,15 +40,10 @@ def _bars(labels: Sequence[str], series: dict[str, list[int]], title: str) -> st
 
     def draw(figure: Figure) -> None:
         axes = figure.add_subplot()
-        width = _BAR_WIDTH / len(series)
-        for number, (name, values) in enumerate(series.items()):
-            offset = (number - (len(series) - 1) / 2) * width
-            places = [place + offset for place in range(len(labels))]
-            axes.bar_label(axes.bar(places, values, width, label=name), fontsize=7)
-        axes.set_xticks(range(len(labels)), labels)
+        for bars in grouped_bars(axes, labels, series):
+            axes.bar_label(bars, fontsize=7)
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_ylabel(title)
-        axes.spines[["top", "right"]].set_visible(False)
         axes.legend(frameon=False, fontsize=8, ncols=2)
 
     return svg_text(_INCHES, draw)

@@ -1,4 +1,4 @@
-"""What the evaluation runs: the applications and micro-benchmarks of ScoR, build by build.
+"""Programs of the evaluation: the applications and micro-benchmarks of ScoR, build by build.
 
 A build is a program with its race switches set.  Running it gives a trace.
 

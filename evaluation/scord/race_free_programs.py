@@ -18,7 +18,7 @@ from racetrap.golden_model.events import AtomicOp, Event, EventKind, Lane, Scope
 from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.golden_model.scord.scord import Scord
 
-__all__ = ["FAMILIES", "lock_program", "phase_program", "reported"]
+__all__ = ["KINDS", "lock_program", "phase_program", "reported"]
 
 _PARAMS = ScordParams(ratio=1)
 _REGION = Region(data_base=0, size_log2=12)
@@ -145,16 +145,16 @@ def _group(rng: Random, warps: list[_Warp]) -> tuple[list[_Warp], bool]:
     return rng.sample(warps, rng.randint(1, len(warps)) if readers else 1), readers
 
 
-#: Families by name.
-FAMILIES: dict[str, Callable[[int], Iterator[Event]]] = {
+#: Kinds of programs by name.
+KINDS: dict[str, Callable[[int], Iterator[Event]]] = {
     "lock": lock_program,
     "phase": phase_program,
 }
 
 
-def reported(family: str, programs: int, first_seed: int = 0) -> list[int]:
+def reported(kind: str, programs: int, first_seed: int = 0) -> list[int]:
     """Seeds of the programs in which the golden model reports a race, out of ``programs``."""
-    make = FAMILIES[family]
+    make = KINDS[kind]
     detector = Scord(_PARAMS, _REGION)
     seeds = []
     for seed in range(first_seed, first_seed + programs):
@@ -167,13 +167,13 @@ def reported(family: str, programs: int, first_seed: int = 0) -> list[int]:
 
 
 @click.command()
-@click.argument("family", type=click.Choice(list(FAMILIES)))
+@click.argument("kind", type=click.Choice(list(KINDS)))
 @click.option("--programs", default=3000, show_default=True, help="Programs to run.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the first; then consecutive.")
-def main(family: str, programs: int, seed: int) -> None:
-    """Count the programs of a race-free FAMILY in which a race is reported."""
-    seeds = reported(family, programs, seed)
-    click.echo(f"{family}: {len(seeds)} of {programs} reported, seeds {seeds[:10]}")
+def main(kind: str, programs: int, seed: int) -> None:
+    """Count the programs of a race-free KIND in which a race is reported."""
+    seeds = reported(kind, programs, seed)
+    click.echo(f"{kind}: {len(seeds)} of {programs} reported, seeds {seeds[:10]}")
 
 
 if __name__ == "__main__":

@@ -6,25 +6,24 @@ Ref: ScoRD (ISCA'20) Section V-A.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor, as_completed
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from racetrap.evaluation.scord.detect import UniqueRace, detect
 from racetrap.evaluation.scord.hardware import HardwareRun, run_hardware
+from racetrap.evaluation.scord.oracle import NOT_CHECKED, oracle_races
 from racetrap.evaluation.scord.programs import Build, Schedule, trace_of
-from racetrap.evaluation.scord.truth import NOT_SEEN, truths
 from racetrap.golden_model.barracuda import Race
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2
 
-__all__ = ["Job", "RunResult", "run_job", "run_jobs"]
+__all__ = ["BuildRun", "RunResult", "run_build"]
 
 
 @dataclass(frozen=True)
-class Job:
-    """One run to make.
+class BuildRun:
+    """One run of a build; plain data, for a worker process.
 
     Parameters
     ----------
@@ -62,7 +61,7 @@ class RunResult:
 
     Parameters
     ----------
-    job : Job
+    run : BuildRun
         The run.
     events : int
         Events of its trace.
@@ -80,7 +79,7 @@ class RunResult:
         Source place of each program counter of a race.
     """
 
-    job: Job
+    run: BuildRun
     events: int = 0
     oracle: set[tuple[int, int, str]] = field(default_factory=set)
     detectors: dict[str, set[UniqueRace]] = field(default_factory=dict)
@@ -89,26 +88,26 @@ class RunResult:
     places: dict[int, str] = field(default_factory=dict)
 
 
-def run_job(job: Job) -> RunResult:
-    """Make one run; everything about it follows from the job.
+def run_build(run: BuildRun) -> RunResult:
+    """Make one run; everything about its result follows from ``run``.
 
     Raises
     ------
     Mismatch
         If hardware and golden model differ.
     """
-    trace = trace_of(job.build, job.size, job.schedule, job.seed, job.region_log2)
-    found = truths(trace, job.detectors[job.explained])
-    seen = [truth for truth in found if truth.outcome not in NOT_SEEN.values()]
+    trace = trace_of(run.build, run.size, run.schedule, run.seed, run.region_log2)
+    found = oracle_races(trace, run.detectors[run.explained])
+    checked = [each for each in found if each.outcome not in NOT_CHECKED.values()]
     result = RunResult(
-        job,
+        run,
         events=len(trace),
-        oracle={_key(truth.race) for truth in seen},
-        detectors={name: detect(trace, params) for name, params in job.detectors.items()},
-        outcomes=Counter(truth.outcome for truth in found),
+        oracle={_key(each.race) for each in checked},
+        detectors={name: detect(trace, params) for name, params in run.detectors.items()},
+        outcomes=Counter(each.outcome for each in found),
     )
-    if job.model is not None:
-        result.hardware = run_hardware(job.model, trace, job.seed)
+    if run.model is not None:
+        result.hardware = run_hardware(run.model, trace, run.seed)
     pcs = {pc for first, second, _ in result.oracle for pc in (first, second)}
     pcs |= {pc for found in result.detectors.values() for pc, _ in found}
     locations = trace.header.locations
@@ -119,13 +118,3 @@ def run_job(job: Job) -> RunResult:
 def _key(race: Race) -> tuple[int, int, str]:
     pcs = sorted((race.first.pc, race.second.pc))
     return pcs[0], pcs[1], race.kind.value
-
-
-def run_jobs(
-    jobs: Sequence[Job], pool: Executor, done: Callable[[], None] = lambda: None
-) -> list[RunResult]:
-    """Results of all jobs, in their order; ``done`` is called after each."""
-    futures = [pool.submit(run_job, job) for job in jobs]
-    for _ in as_completed(futures):
-        done()
-    return [future.result() for future in futures]

@@ -155,7 +155,7 @@ def make_tables(results: Iterable[RunResult]) -> Tables:
     """Tables of some runs; an application that did not run has no row."""
     summaries: dict[Build, BuildSummary] = {}
     for result in results:
-        build = result.job.build
+        build = result.run.build
         summaries.setdefault(build, BuildSummary(build)).add(result)
     builds = list(summaries.values())
     rows = [_race_row(name, builds) for name in RACES if any(b.build.row == name for b in builds)]

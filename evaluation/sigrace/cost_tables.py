@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean
 
+from racetrap.evaluation.sigrace.means import mean, of_kind, percent
 from racetrap.evaluation.sigrace.paper import (
     BYTES_PER_1000_INSTRUCTIONS,
     CORE_BYTES,
@@ -17,8 +18,8 @@ from racetrap.evaluation.sigrace.paper import (
     MESSAGE_BYTES,
     THREAD_BYTES,
 )
-from racetrap.evaluation.sigrace.report_table import Cell, Table, mean, of_kind, percent
 from racetrap.evaluation.sigrace.runs import ProgramResult
+from racetrap.evaluation.table import Cell, Table
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
 from racetrap.golden_model.sigrace.result import FirstRace, SigraceStatistics
 from racetrap.golden_model.sigrace.state import core_state_bits, thread_state_bits
@@ -49,7 +50,7 @@ def message_table(results: _Results) -> Table:
         "Summary messages (Fig. 10(b))",
         "Bytes of a message (mean, and what 99 of 100 messages do not exceed) and for each 1,000 "
         "committed instructions, in form sets, as built, and in form hashed. The paper gives "
-        "about 100 bytes for its hashed signatures, compressed in a way that it does not tell.",
+        "about 100 bytes for its hashed signatures, compressed in a way that it does not describe.",
         ("program", "messages", "sets: mean", "sets: 99 %", "sets: per 1,000", "hashed: mean",
          "hashed: 99 %", "hashed: per 1,000"),
         (*rows, ("Paper", None, *_PAPER_MESSAGES, *_PAPER_MESSAGES)),
@@ -152,10 +153,10 @@ def storage_table(params: SigraceParams) -> Table:
 
 
 def verdict_table(results: _Results) -> Table:
-    """The exact detector on our recording, and the compiler's own detector."""
+    """The oracle on our recording, and ThreadSanitizer on a run of its own."""
     return Table(
         "verdicts",
-        "Verdicts: exact detector on our recording, and ThreadSanitizer on a run of its own",
+        "Verdicts: oracle on our recording, and ThreadSanitizer on a run of its own",
         "Static races as pairs of source lines, without false sharing. Verdicts agree if both "
         "find races, or none, as the program's source says; the schedules differ, so the pairs "
         "need not.",

@@ -17,10 +17,11 @@ from racetrap.evaluation.sigrace.figures import (
     SYNC,
     configuration_params,
 )
+from racetrap.evaluation.sigrace.means import mean, of_kind, percent
 from racetrap.evaluation.sigrace.paper import FALSE_POSITIVE_PERCENT, LOST_WINDOW_PERCENT
-from racetrap.evaluation.sigrace.report_table import Table, mean, of_kind, percent
 from racetrap.evaluation.sigrace.runs import ProgramResult
 from racetrap.evaluation.sigrace.windows import WindowFigures
+from racetrap.evaluation.table import Table
 from racetrap.golden_model.sigrace.params import SigraceParams
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""What a program gives to Figures 7, 8 and 10(b): false positives, lost windows, message sizes.
+"""Figures 7, 8 and 10(b) of one program: false positives, lost windows, message sizes.
 
 Ref: SigRace (ISCA'09) Sections 5.2, 5.3 and 5.5.
 """

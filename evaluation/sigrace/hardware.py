@@ -9,14 +9,24 @@ from dataclasses import dataclass
 
 from racetrap.evaluation.sigrace.detection import detect
 from racetrap.evaluation.sigrace.execution import Execution
+from racetrap.evaluation.sigrace.oracle import unconfirmed
+from racetrap.golden_model.happens_before.happens_before import HappensBefore
+from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.simulation import SimulationError
-from racetrap.sim.cosim.sigrace.machine import run_program
+from racetrap.sim.cosim.sigrace.machine import MachineRun, run_program
 from racetrap.sim.cosim.verilator.mismatch import Mismatch
+from racetrap.sim.cpu.program_traces import program_trace
 
-__all__ = ["HardwareRun", "run_hardware"]
+__all__ = [
+    "HardwareRun",
+    "ProgramSimulation",
+    "SimulatedProgram",
+    "run_hardware",
+    "simulate_program",
+]
 
 
 @dataclass(frozen=True)
@@ -73,4 +83,69 @@ def run_hardware(model: FastModel[SigraceParams], execution: Execution, seed: in
         cycles=run.cycles,
         races=len(run.result.races),
         difference=difference,
+    )
+
+
+@dataclass(frozen=True)
+class ProgramSimulation:
+    """One program to be run on the hardware; plain data, for a worker process.
+
+    Parameters
+    ----------
+    model : FastModel
+        The hardware.
+    program, size : str
+        The program, and the size of its run; it has a thread for each thread of the hardware.
+    environment : str
+        How threads are put on cores.
+    seed : int
+        Seed of all that is random in the simulated world.
+    """
+
+    model: FastModel[SigraceParams]
+    program: str
+    size: str
+    environment: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class SimulatedProgram:
+    """What the hardware found in a program, beside the oracle.
+
+    Parameters
+    ----------
+    program : str
+        The program.
+    events : int
+        Events of its trace.
+    failure : str
+        Why there is no run, in a sentence; else empty.
+    run : MachineRun or None
+        The run.
+    exact, unreal : int
+        Static races of the oracle, and static races reported that it does not have.
+    """
+
+    program: str
+    events: int
+    failure: str = ""
+    run: MachineRun | None = None
+    exact: int = 0
+    unreal: int = 0
+
+
+def simulate_program(job: ProgramSimulation) -> SimulatedProgram:
+    """Run a recorded program on the hardware, and ask the oracle about what is found."""
+    params = job.model.params
+    trace = program_trace(job.program, job.size, params.threads)
+    sigrace = Sigrace(params, Environment(job.environment))
+    try:
+        run = run_program(job.model, sigrace, trace, job.seed)
+    except (Mismatch, SimulationError, ValueError) as error:
+        return SimulatedProgram(job.program, len(trace), f"{job.program}: {error}")
+    exact = HappensBefore().run(trace)
+    unreal = {race.static_key for race in unconfirmed(run.result.races, exact)}
+    return SimulatedProgram(
+        job.program, len(trace), run=run, exact=len(exact.static), unreal=len(unreal)
     )

@@ -1,4 +1,4 @@
-"""What the SigRace paper reports, for the columns beside our own figures.
+"""Figures of the SigRace paper, for the columns beside our own.
 
 Ref: SigRace (ISCA'09) Sections 5.2 to 5.5, Table 7, Fig. 7, 8 and 10.
 """

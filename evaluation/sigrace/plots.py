@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from racetrap.evaluation.plots import grouped_bars, svg_text
 from racetrap.evaluation.sigrace.figure_tables import (
     RateOf,
     of_configuration,
@@ -17,21 +18,19 @@ from racetrap.evaluation.sigrace.figure_tables import (
     window_means,
 )
 from racetrap.evaluation.sigrace.figures import BLOCK_SIZES, CHOSEN, DEPTHS, SYNC
+from racetrap.evaluation.sigrace.means import mean, of_kind, percent
 from racetrap.evaluation.sigrace.paper import (
     BYTES_PER_1000_INSTRUCTIONS,
     FALSE_POSITIVE_PERCENT,
     LOST_WINDOW_PERCENT,
 )
-from racetrap.evaluation.sigrace.report_table import mean, of_kind, percent
 from racetrap.evaluation.sigrace.runs import ProgramResult
-from racetrap.evaluation.svg import svg_text
 from racetrap.golden_model.sigrace.params import Form
 
 __all__ = ["plot_block_sizes", "plot_configurations", "plot_messages", "plot_windows"]
 
 _WIDE, _PANELS = (9.0, 3.6), (9.0, 3.4)
-_BAR_WIDTH = 0.8
-#: Entries for which the paper tells the lost window.
+#: Entries for which the paper gives the lost window.
 _PAPER_DEPTH = 16
 _Results = Sequence[ProgramResult]
 
@@ -69,7 +68,6 @@ def plot_windows(results: _Results) -> str:
             axes.set_xlabel("entries")
             axes.set_ylim(bottom=0)
             axes.set_title(titles[column], fontsize=10)
-            axes.spines[["top", "right"]].set_visible(False)
         _legend(figure, panels[0])
 
     return svg_text(_PANELS, draw)
@@ -125,10 +123,6 @@ def _legend(figure: Figure, axes: Axes) -> None:
 
 
 def _bars(axes: Axes, labels: Sequence[str], series: Mapping[str, Sequence[float]]) -> None:
-    """Grouped bars."""
-    width = _BAR_WIDTH / len(series)
-    for number, (name, values) in enumerate(series.items()):
-        offset = (number - (len(series) - 1) / 2) * width
-        axes.bar([place + offset for place in range(len(labels))], values, width, label=name)
-    axes.set_xticks(range(len(labels)), labels, rotation=60, fontsize=8)
-    axes.spines[["top", "right"]].set_visible(False)
+    """Grouped bars with long labels."""
+    grouped_bars(axes, labels, series)
+    axes.tick_params("x", rotation=60, labelsize=8)

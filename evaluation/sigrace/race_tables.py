@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from racetrap.evaluation.sigrace.paper import RACES
-from racetrap.evaluation.sigrace.report_table import Cell, Table
 from racetrap.evaluation.sigrace.runs import ProgramResult
+from racetrap.evaluation.table import Cell, Table
 from racetrap.golden_model.sigrace.missed import RaceOutcome
 
 __all__ = ["existing_table", "injected_table", "outcome_table"]
@@ -25,7 +25,7 @@ def existing_table(results: _Results) -> Table:
         "existing",
         "Existing races, static / dynamic (Table 7)",
         "Static: different pairs of instructions; dynamic: different addresses, threads and epochs "
-        "of them. Not real: reported by SigRace or Ideal SigRace, not by the exact detector. "
+        "of them. Not real: reported by SigRace or Ideal SigRace, not by the oracle. "
         "False sharing: dynamic races between different bytes of a 4-byte granule. The paper's "
         "columns are those of the application that a program is in the spirit of.",
         ("program", "exact", "Ideal SigRace", "SigRace", "W-ReEnact", "not real", "false sharing",
@@ -69,7 +69,7 @@ def injected_table(results: _Results) -> Table:
         "Injected races (Table 7)",
         "Each run leaves out one dynamic lock and its unlock, or one barrier crossing. Counted "
         "are races whose instructions do not race in the program as it is. Racy: runs with such "
-        "a race by the exact detector. Static races are summed over the runs.",
+        "a race by the oracle. Static races are summed over the runs.",
         ("program", "runs", "racy", "static, exact", "static, SigRace", "static, W-ReEnact",
          "runs found, SigRace", "runs found, W-ReEnact", "not real",
          "paper: racy of 25", "paper: static, SigRace", "paper: static, W-ReEnact",
@@ -102,7 +102,7 @@ def _injected_counts(result: ProgramResult) -> tuple[int, ...]:
 
 
 def outcome_table(results: _Results) -> Table:
-    """What became, with SigRace, of the races of the exact detector."""
+    """What became, with SigRace, of the races of the oracle."""
     rows: list[tuple[Cell, ...]] = []
     for result in results:
         existing, injected = Counter(result.existing.outcomes), Counter[str]()

@@ -1,4 +1,4 @@
-"""What a program gives to Table 7: races found by each detector, existing and injected ones.
+"""Races of a program for Table 7: found by each detector, existing and injected ones.
 
 Ref: SigRace (ISCA'09) Section 5.4.1, Table 7; Section 5.5, Fig. 10(a).
 """
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from racetrap.evaluation.sigrace.detection import detect
 from racetrap.evaluation.sigrace.execution import Execution
+from racetrap.evaluation.sigrace.oracle import unconfirmed
 from racetrap.golden_model.happens_before.happens_before import HappensBefore, HappensBeforeResult
 from racetrap.golden_model.happens_before.race import ThreadRace
 from racetrap.golden_model.reenact.reenact import Reenact
@@ -50,13 +51,13 @@ class Existing:
     Parameters
     ----------
     exact, ideal, sigrace, reenact : RaceCount
-        By the exact detector, Ideal SigRace, SigRace and W-ReEnact.
+        By the oracle, Ideal SigRace, SigRace and W-ReEnact.
     false_sharing : int
         Dynamic races of ``exact`` whose accesses are to different bytes of a granule.
     unreal : int
-        Races that SigRace or Ideal SigRace reports and the exact detector does not.
+        Races that SigRace or Ideal SigRace reports and the oracle does not.
     outcomes : mapping of str to int
-        What became of the exact detector's races.
+        What became of the oracle's races.
     false_positives, conflicts : int
         Conflicts analysed without a race, and all that the RDM has found.
     statistics : SigraceStatistics
@@ -88,9 +89,9 @@ class Injected:
     exact, sigrace, reenact : RaceCount
         Races by each detector.
     unreal : int
-        Races that SigRace reports and the exact detector does not, of all races.
+        Races that SigRace reports and the oracle does not, of all races.
     outcomes : mapping of str to int
-        What became of the exact detector's races.
+        What became of the oracle's races.
     first_race : FirstRace or None
         SigRace's costs until its first race, of all races.
     """
@@ -115,7 +116,7 @@ def existing_races(execution: Execution, params: SigraceParams) -> Existing:
         sigrace=RaceCount.of(found.races),
         reenact=RaceCount.of(Reenact(params.cores).run(execution.trace)),
         false_sharing=len(exact.false_sharing),
-        unreal=_unreal(reports, exact),
+        unreal=len(unconfirmed(reports, exact)),
         outcomes=_counts(race_outcomes(exact, found, ideal).values()),
         false_positives=found.false_positives,
         conflicts=found.conflicts,
@@ -162,7 +163,7 @@ def injected_races(
         ),
         sigrace=RaceCount.of(race for race in found.races if race.static_key not in known),
         reenact=RaceCount.of(race for race in cached if race.static_key not in known),
-        unreal=_unreal(found.races, exact),
+        unreal=len(unconfirmed(found.races, exact)),
         outcomes=_counts(
             outcome for race, outcome in became.items() if race.static_key not in known
         ),
@@ -182,10 +183,3 @@ def _ideal(
 
 def _counts(found: Iterable[RaceOutcome]) -> dict[str, int]:
     return {str(outcome): count for outcome, count in Counter(found).items()}
-
-
-def _unreal(reports: Iterable[ThreadRace], exact: HappensBeforeResult) -> int:
-    """Reports that are no race; by instructions alone if the exact detector lists not all."""
-    if exact.is_complete:
-        return len(set(reports) - set(exact.races))
-    return sum(race.static_key not in exact.static for race in reports)

@@ -1,4 +1,4 @@
-"""All parts of the evaluation of some programs, as jobs for any number of processes.
+"""Parts of the evaluation of some programs, for any number of processes.
 
 Ref: SigRace (ISCA'09) Section 5.
 """
@@ -6,7 +6,6 @@ Ref: SigRace (ISCA'09) Section 5.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Executor, as_completed
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -27,14 +26,14 @@ from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cpu.program_traces import program_trace
 from racetrap.sim.cpu.verdicts import ProgramVerdict, program_verdict
 
-__all__ = ["Job", "ProgramResult", "gather", "jobs_of", "run_job", "run_jobs"]
+__all__ = ["ProgramPart", "ProgramResult", "gather", "parts_of", "run_part"]
 
-Outcome: TypeAlias = Figures | Existing | Injected | ProgramVerdict | HardwareRun | None
+PartResult: TypeAlias = Figures | Existing | Injected | ProgramVerdict | HardwareRun | None
 
 
 @dataclass(frozen=True)
-class Job:
-    """A part of the evaluation of one program.
+class ProgramPart:
+    """One part of the evaluation of a program; plain data, for a worker process.
 
     Parameters
     ----------
@@ -73,7 +72,7 @@ class ProgramResult:
     injected : tuple of Injected
         Runs without one of its synchronisations, by ascending seed; none if it has none.
     verdict : ProgramVerdict
-        Exact detector and compiler's detector.
+        Verdicts of oracle and ThreadSanitizer.
     hardware : HardwareRun or None
         What the hardware did, if it ran.
     """
@@ -86,11 +85,11 @@ class ProgramResult:
     hardware: HardwareRun | None = None
 
 
-def jobs_of(
+def parts_of(
     programs: Sequence[str], size: str, params: SigraceParams, runs: int, seed: int,
     model: FastModel[SigraceParams] | None = None, hardware_size: str = "tiny",
-) -> list[Job]:  # fmt: skip
-    """Jobs of some programs, long ones first.
+) -> list[ProgramPart]:  # fmt: skip
+    """Parts of some programs, long ones first.
 
     Parameters
     ----------
@@ -109,71 +108,48 @@ def jobs_of(
     hardware_size : str
         Size of the runs on it.
     """
-    jobs = [Job(part, name, size, params) for part in ("existing", "figures") for name in programs]
+    parts = [
+        ProgramPart(part, name, size, params)
+        for part in ("existing", "figures")
+        for name in programs
+    ]
     if model is not None:
-        jobs += [Job("hardware", name, hardware_size, params, seed, model) for name in programs]
-    jobs += [Job("verdict", name, size, params) for name in programs]
-    jobs += [
-        Job("injected", name, size, params, seed + run)
-        for name in programs for run in range(runs)
-    ]  # fmt: skip
-    return jobs
+        parts += [
+            ProgramPart("hardware", name, hardware_size, params, seed, model) for name in programs
+        ]
+    parts += [ProgramPart("verdict", name, size, params) for name in programs]
+    parts += [
+        ProgramPart("injected", name, size, params, seed + run)
+        for name in programs
+        for run in range(runs)
+    ]
+    return parts
 
 
-def run_job(job: Job) -> Outcome:
-    """Make one part; everything about it follows from the job and the recording.
-
-    Raises
-    ------
-    RecordError, SanitizerError
-        If the program cannot be recorded or judged.
-    """
-    return _PARTS[job.part](job)
-
-
-def run_jobs(
-    jobs: Sequence[Job], pool: Executor, done: Callable[[], None] = lambda: None
-) -> list[ProgramResult]:
-    """Results of all programs, in the order of their first jobs.
-
-    Parameters
-    ----------
-    jobs : sequence of Job
-        All jobs of each program.
-    pool : Executor
-        Makes them; after an error it is shut down.
-    done : callable
-        Called after each job.
+def run_part(part: ProgramPart) -> PartResult:
+    """Make one part; everything about it follows from ``part`` and the recording.
 
     Raises
     ------
     RecordError, SanitizerError
-        If a program cannot be recorded or judged.
+        If the program cannot be recorded or sanitised.
     """
-    futures = [pool.submit(run_job, job) for job in jobs]
-    try:
-        for future in as_completed(futures):
-            future.result()
-            done()
-    except Exception:
-        pool.shutdown(cancel_futures=True)  # else it would go on with the other jobs first
-        raise
-    return gather(jobs, (future.result() for future in futures))
+    return _PARTS[part.part](part)
 
 
-def gather(jobs: Iterable[Job], outcomes: Iterable[Outcome]) -> list[ProgramResult]:
-    """Outcomes of jobs by program; each program has all its parts."""
-    parts: dict[str, dict[str, Any]] = {}
-    for job, outcome in zip(jobs, outcomes, strict=True):
-        mine = parts.setdefault(job.program, {"injected": ()})
-        if job.part != "injected":
-            mine[job.part] = outcome
-        elif outcome is not None:
-            mine["injected"] += (outcome,)
-    return [ProgramResult(program, **mine) for program, mine in parts.items()]
+def gather(parts: Iterable[ProgramPart], results: Iterable[PartResult]) -> list[ProgramResult]:
+    """Results of parts by program; each program has all its parts."""
+    programs: dict[str, dict[str, Any]] = {}
+    for part, result in zip(parts, results, strict=True):
+        mine = programs.setdefault(part.program, {"injected": ()})
+        if part.part != "injected":
+            mine[part.part] = result
+        elif result is not None:
+            mine["injected"] += (result,)
+    return [ProgramResult(program, **mine) for program, mine in programs.items()]
 
 
-# Jobs of one program follow each other, so a process needs few programs at a time.
+# Parts of one program follow each other, so a process needs few programs at a time.
 @lru_cache(2)
 def _trace(program: str, size: str, threads: int) -> ThreadTrace:
     return program_trace(program, size, threads)
@@ -185,23 +161,23 @@ def _known(program: str, size: str, threads: int) -> frozenset[tuple[int, int]]:
     return HappensBefore(limit=0).run(_trace(program, size, threads)).static
 
 
-def _execution(job: Job) -> Execution:
-    return Execution(_trace(job.program, job.size, job.params.cores))
+def _execution(part: ProgramPart) -> Execution:
+    return Execution(_trace(part.program, part.size, part.params.cores))
 
 
-def _injected(job: Job) -> Injected | None:
-    place = job.program, job.size, job.params.cores
-    return injected_races(_trace(*place), _known(*place), job.params, job.seed)
+def _injected(part: ProgramPart) -> Injected | None:
+    place = part.program, part.size, part.params.cores
+    return injected_races(_trace(*place), _known(*place), part.params, part.seed)
 
 
-def _hardware(job: Job) -> HardwareRun | None:
-    return None if job.model is None else run_hardware(job.model, _execution(job), job.seed)
+def _hardware(part: ProgramPart) -> HardwareRun | None:
+    return None if part.model is None else run_hardware(part.model, _execution(part), part.seed)
 
 
-_PARTS: dict[str, Callable[[Job], Outcome]] = {
-    "figures": lambda job: make_figures(_execution(job), job.params),
-    "existing": lambda job: existing_races(_execution(job), job.params),
+_PARTS: dict[str, Callable[[ProgramPart], PartResult]] = {
+    "figures": lambda part: make_figures(_execution(part), part.params),
+    "existing": lambda part: existing_races(_execution(part), part.params),
     "injected": _injected,
-    "verdict": lambda job: program_verdict(job.program, job.size, job.params.cores),
+    "verdict": lambda part: program_verdict(part.program, part.size, part.params.cores),
     "hardware": _hardware,
 }

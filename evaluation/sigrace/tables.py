@@ -26,8 +26,8 @@ from racetrap.evaluation.sigrace.race_tables import (
     injected_table,
     outcome_table,
 )
-from racetrap.evaluation.sigrace.report_table import Table
 from racetrap.evaluation.sigrace.runs import ProgramResult
+from racetrap.evaluation.table import Table
 from racetrap.golden_model.sigrace.params import SigraceParams
 
 __all__ = ["make_tables", "problems"]
@@ -61,17 +61,21 @@ def make_tables(results: Sequence[ProgramResult], params: SigraceParams) -> list
 
 
 def problems(results: Sequence[ProgramResult]) -> list[str]:
-    """What no run may show, a sentence each."""
+    """Problems that no run may show, a sentence each."""
     return [problem for result in results for problem in _problems(result)]
 
 
 def _problems(result: ProgramResult) -> Iterator[str]:
     name = result.program
     if result.existing.unreal:
-        yield f"{name}: SigRace reports {result.existing.unreal} races that are none"
+        unreal = result.existing.unreal
+        yield f"{name}: SigRace reports {unreal} races that the oracle does not have"
     if unreal := sum(run.unreal for run in result.injected):
-        yield f"{name}: SigRace reports {unreal} races that are none in runs with injected races"
+        yield (
+            f"{name}: SigRace reports {unreal} races that the oracle does not have in runs with "
+            "injected races"
+        )
     if not result.verdict.agrees:
-        yield f"{name}: verdicts of the exact detector and ThreadSanitizer do not agree"
+        yield f"{name}: verdicts of the oracle and ThreadSanitizer do not agree"
     if result.hardware is not None and result.hardware.difference:
         yield f"{name}: hardware and golden model differ: {result.hardware.difference}"

@@ -1,4 +1,4 @@
-"""What a configuration costs: state that is counted, and blocks that are synthesised."""
+"""Cost of a configuration: state that is counted, and blocks that are synthesised."""
 
 from __future__ import annotations
 

@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 
+from racetrap.sim.failure import Failure
+from racetrap.sim.tools import not_found
+
 __all__ = ["ClusterError", "cluster"]
 
 _CONNECT_SECONDS = 10
 
 
-class ClusterError(RuntimeError):
+class ClusterError(Failure):
     """There is no cluster to work with."""
 
 
@@ -32,9 +35,7 @@ def cluster(address: str) -> Iterator[Executor]:
     try:
         from distributed import Client
     except ImportError:
-        raise ClusterError(
-            "Package distributed was not found: install the extra `racetrap[cluster]`"
-        ) from None
+        raise ClusterError(not_found("distributed")) from None
     try:
         client = Client(address, timeout=_CONNECT_SECONDS)
     except (OSError, ValueError) as error:

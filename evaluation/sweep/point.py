@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
+from glob import glob
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
-import racetrap.fpga
-import racetrap.sim
+import racetrap
 from racetrap.evaluation.sweep.cost import cost_figures
-from racetrap.evaluation.sweep.quality import Unfit
 from racetrap.evaluation.sweep.scord_quality import scord_quality
 from racetrap.evaluation.sweep.sigrace_quality import sigrace_figures
 from racetrap.evaluation.sweep.spec import CostSpec, QualitySpec
@@ -24,15 +24,11 @@ from racetrap.fpga.flow.synthesis import MemoryLost
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.sim.cosim.verilator.build_cache import source_hash
+from racetrap.sim.content_cache import content_key
 from racetrap.sim.toml_file import Table
 
 __all__ = ["SourcesDiffer", "Task", "measure", "sources"]
 
-#: Packages that figures follow from, beside those of ``source_hash``, and their kinds of file.
-_FOLDERS = (racetrap.sim, racetrap.fpga)
-_PARTS = ("cpu", "gpu", "scord", "evaluation", "cost", "flow", "sweep")
-_SUFFIXES = (".py", ".c", ".cpp", ".h", ".cu", ".cuh", ".ptx", ".lark", ".lib", ".v")
 #: Threads of a worker take turns: what a process keeps is for one point at a time.
 _TURN = Lock()
 
@@ -78,15 +74,10 @@ class Task:
 
 @cache
 def sources() -> str:
-    """Hash of all sources that a figure of a sweep may follow from."""
-    files = [
-        path
-        for package in _FOLDERS
-        for part in _PARTS
-        for path in sorted((Path(package.__path__[0]) / part).rglob("*"))
-        if path.suffix in _SUFFIXES
-    ]
-    return source_hash(files)
+    """Hash of all sources of racetrap, and of the Python that runs them."""
+    found = sorted(glob(f"{racetrap.__path__[0]}/**/*", recursive=True))
+    files = [Path(name) for name in found if "__pycache__" not in name and Path(name).is_file()]
+    return content_key(sys.version, files=files)
 
 
 def measure(task: Task) -> dict[str, Any]:
@@ -108,7 +99,7 @@ def measure(task: Task) -> dict[str, Any]:
         result: dict[str, Any] = {"key": task.key, "params": asdict(task.params)}
         try:
             result["figures"] = _quality(task) | cost_figures(task.params, task.cost)
-        except (Unfit, DoesNotFit, MemoryLost) as error:
+        except (DoesNotFit, MemoryLost) as error:
             result["refused"] = str(error)
         result["seconds"] = round(time.monotonic() - start, 2)
     return result

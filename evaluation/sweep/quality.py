@@ -5,11 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-__all__ = ["Quality", "Unfit"]
-
-
-class Unfit(ValueError):
-    """The workloads cannot run on a configuration."""
+__all__ = ["Quality"]
 
 
 @dataclass(frozen=True)

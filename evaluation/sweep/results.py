@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,7 @@ from racetrap.evaluation.sweep.grid import Point
 from racetrap.evaluation.sweep.pareto import pareto_front
 from racetrap.evaluation.sweep.spec import STATE, Spec
 
-__all__ = ["Row", "cost_column", "csv_text", "objectives", "rows_of"]
+__all__ = ["PointResult", "cost_column", "csv_text", "objectives", "rows_of"]
 
 #: Costs beside the main one, where a sweep measures them.
 _OTHER_COSTS = ("block_ram", "metadata_percent")
@@ -20,7 +20,7 @@ _QUALITY = ("misses", "false_reports")
 
 
 @dataclass(frozen=True)
-class Row:
+class PointResult:
     """A point with its result.
 
     Parameters
@@ -46,14 +46,14 @@ def cost_column(spec: Spec) -> str:
     return {STATE: "state_bits", "asic": "gate_equivalents"}.get(spec.cost.family, "lut")
 
 
-def objectives(spec: Spec, figures: Mapping[str, Any]) -> list[str]:
+def objectives(spec: Spec, figures: Collection[str]) -> list[str]:
     """Figures that are to be low, of those that there are."""
     return [name for name in (cost_column(spec), *_OTHER_COSTS, *_QUALITY) if name in figures]
 
 
 def rows_of(
     spec: Spec, points: Sequence[Point], results: Mapping[int, Mapping[str, Any]]
-) -> list[Row]:
+) -> list[PointResult]:
     """Rows of all points, the best ones marked.
 
     Parameters
@@ -72,7 +72,7 @@ def rows_of(
     ]
     best = {measured[index] for index in pareto_front(costs)}
     return [
-        Row(
+        PointResult(
             point,
             results.get(point.number, {}).get("figures", {}),
             point.refused or results[point.number].get("refused", ""),
@@ -82,7 +82,7 @@ def rows_of(
     ]
 
 
-def csv_text(spec: Spec, rows: Sequence[Row]) -> str:
+def csv_text(spec: Spec, rows: Sequence[PointResult]) -> str:
     """All rows as CSV, in the order of the grid; the same bytes wherever they were measured."""
     names = list(dict.fromkeys(name for row in rows for name in row.figures))
     text = io.StringIO()

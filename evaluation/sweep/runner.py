@@ -15,11 +15,13 @@ from racetrap.evaluation.sweep.point import Task, measure, sources
 from racetrap.evaluation.sweep.sigrace_quality import recording_digest
 from racetrap.evaluation.sweep.spec import Spec
 from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.sim.content_cache import write_whole
+from racetrap.sim.failure import Failure
 
 __all__ = ["PointFailed", "Store", "measure_missing", "tasks_of"]
 
 
-class PointFailed(RuntimeError):
+class PointFailed(Failure):
     """A point could not be measured, for a reason that is not its own."""
 
 
@@ -84,11 +86,7 @@ class Store:
         OSError
             If it cannot be written.
         """
-        path = self._path(result["key"])
-        path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_suffix(".unfinished")
-        unfinished.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-        unfinished.replace(path)
+        write_whole(self._path(result["key"]), json.dumps(result, indent=1) + "\n")
 
     def _path(self, key: str) -> Path:
         return self.folder / f"{key}.json"

@@ -1,6 +1,6 @@
 """Detection quality of ScoRD: the golden model against verdicts and the scope-aware oracle.
 
-A micro-benchmark is judged by its own verdict.  In other programs a race is a pair of
+A micro-benchmark has its own verdict.  In other programs a race is a pair of
 instructions that the oracle finds in the run, missed if ScoRD reports it at none of its
 instances; a false report is a (program counter, kind) pair at an instruction without any race.
 
@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from racetrap.evaluation.scord.detect import detect, region_of
+from racetrap.evaluation.scord.detect import check_fit, detect
+from racetrap.evaluation.scord.oracle import NOT_CHECKED, is_missed, oracle_races, unconfirmed
 from racetrap.evaluation.scord.programs import Build, Schedule, applications, trace_of
-from racetrap.evaluation.scord.truth import NOT_SEEN, is_missed, truths, unconfirmed
-from racetrap.evaluation.sweep.quality import Quality, Unfit
+from racetrap.evaluation.sweep.quality import Quality
 from racetrap.evaluation.sweep.spec import QualitySpec
-from racetrap.golden_model.events import Geometry
+from racetrap.fpga.flow.fit import DoesNotFit
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.trace.gpu.trace import Trace
@@ -48,7 +48,7 @@ def scord_quality(params: ScordParams, spec: QualitySpec) -> Quality:
 
     Raises
     ------
-    Unfit
+    DoesNotFit
         If a workload does not fit the configuration.
     """
     total = Quality()
@@ -57,7 +57,7 @@ def scord_quality(params: ScordParams, spec: QualitySpec) -> Quality:
             total += _micro_benchmarks(params, spec)
             continue
         for trace in _traces(workload, spec):
-            total += _judge(trace, params)
+            total += _compared(trace, params)
     return total
 
 
@@ -66,11 +66,11 @@ def _micro_benchmarks(params: ScordParams, spec: QualitySpec) -> Quality:
         program_region().check(params)
         runs = list(suite_runs(params, spec.schedules, spec.seed))
     except ValueError as error:
-        raise Unfit(str(error)) from None
+        raise DoesNotFit(str(error)) from None
     placed = {(run.benchmark.name, run.placement) for run in runs}
     if len(placed) < (every := len(MICRO_BENCHMARKS) * len(BlockPlacement)):
         # Points that left runs out would not be compared on the same ones.
-        raise Unfit(
+        raise DoesNotFit(
             "Parameters sm_count, blocks_per_sm and warps_per_sm must have room for every "
             f"placement of the micro-benchmarks, not for {len(placed)} of {every}"
         )
@@ -110,31 +110,19 @@ def _build_trace(build: Build, size: str, schedule: Schedule, seed: int, region_
     return trace_of(build, size, schedule, seed, region_log2)
 
 
-def _judge(trace: Trace, params: ScordParams) -> Quality:
-    _check_fit(trace, params)
-    found = truths(trace, params)
+def _compared(trace: Trace, params: ScordParams) -> Quality:
+    try:
+        check_fit(trace, params)
+    except ValueError as error:
+        raise DoesNotFit(str(error)) from None
+    found = oracle_races(trace, params)
     missed: dict[tuple[int, int, str], bool] = {}
-    for truth in found:
-        if truth.outcome in NOT_SEEN.values():
+    for each in found:
+        if each.outcome in NOT_CHECKED.values():
             continue
-        race = truth.race
+        race = each.race
         first, second = sorted((race.first.pc, race.second.pc))
         key = first, second, race.kind.value
-        missed[key] = missed.get(key, True) and is_missed(truth)
+        missed[key] = missed.get(key, True) and is_missed(each)
     false = unconfirmed(detect(trace, params), found)
     return Quality(1, len(missed), sum(missed.values()), len(false))
-
-
-def _check_fit(trace: Trace, params: ScordParams) -> None:
-    needed = trace.header.geometry
-    there = Geometry(params.sm_count, params.blocks_per_sm, params.warps_per_sm)
-    for name in ("sm_count", "blocks_per_sm", "warps_per_sm"):
-        if getattr(there, name) < getattr(needed, name):
-            raise Unfit(
-                f"Parameter {name} must be at least {getattr(needed, name)} for the workloads,"
-                f" not {getattr(there, name)}"
-            )
-    try:
-        region_of(trace).check(params)
-    except ValueError as error:
-        raise Unfit(str(error)) from None

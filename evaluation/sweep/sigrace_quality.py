@@ -1,7 +1,7 @@
-"""Detection quality of SigRace: recorded programs against the exact detector.
+"""Detection quality of SigRace: recorded programs against the oracle.
 
-Every program has a thread for each core.  It is judged as it was recorded, and without one of
-its synchronisations.  A race is a pair of instructions of the exact detector; races with an
+Every program has a thread for each core.  It runs as it was recorded, and without one of its
+synchronisations.  A race is a pair of instructions of the oracle; races with an
 atomic access are left out, since SigRace does not collect those.  A false report is a conflict
 that was analysed and had no race behind it.
 
@@ -18,8 +18,9 @@ from typing import Any, NamedTuple
 from racetrap.evaluation.sigrace.detection import detect
 from racetrap.evaluation.sigrace.execution import Execution
 from racetrap.evaluation.sigrace.false_positives import FalsePositives, false_positives
-from racetrap.evaluation.sweep.quality import Quality, Unfit
+from racetrap.evaluation.sweep.quality import Quality
 from racetrap.evaluation.sweep.spec import QualitySpec
+from racetrap.fpga.flow.fit import DoesNotFit
 from racetrap.golden_model.happens_before.happens_before import HappensBefore
 from racetrap.golden_model.happens_before.race import ThreadRace
 from racetrap.golden_model.sigrace.params import SigraceParams
@@ -72,14 +73,14 @@ def sigrace_figures(
 
     Raises
     ------
-    Unfit
+    DoesNotFit
         If a program does not fit the configuration.
     RecordingDiffers
         If a recording of this machine is another one.
     """
     units = params.cores * params.contexts
     if params.threads < params.cores:
-        raise Unfit(
+        raise DoesNotFit(
             f"Parameter threads must be at least {params.cores}, one for each core, "
             f"not {params.threads} ({units} contexts)"
         )
@@ -91,7 +92,7 @@ def sigrace_figures(
             run = _run(program, spec.size, params.cores, seed)
             if run is None:
                 break  # nothing that could be taken out
-            total += _judge(run, params)
+            total += _compared(run, params)
             if seed is None:
                 rate = _rate(run, params)
                 intersections += rate.intersections
@@ -122,11 +123,11 @@ def _run(program: str, size: str, threads: int, seed: int | None) -> _Run | None
     return _Run(Execution(trace), races)
 
 
-def _judge(run: _Run, params: SigraceParams) -> Quality:
+def _compared(run: _Run, params: SigraceParams) -> Quality:
     try:
         found = detect(run.execution, params)
     except ValueError as error:
-        raise Unfit(str(error)) from None
+        raise DoesNotFit(str(error)) from None
     there = {race.static_key for race in run.races}
     reported = {race.static_key for race in found.races}
     return Quality(1, len(there), len(there - reported), found.false_positives)

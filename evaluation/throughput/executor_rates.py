@@ -1,4 +1,4 @@
-"""How fast the executor is: thread instructions a second on an ordinary kernel.
+"""Rate of the executor: thread instructions a second on an ordinary kernel.
 
 The kernel mixes arithmetic, loads, stores and branches that all threads of a warp take alike,
 in full warps; recording is on.
@@ -6,16 +6,16 @@ in full warps; recording is on.
 
 from __future__ import annotations
 
-from time import process_time
 from typing import NamedTuple
 
 import numpy as np
 
+from racetrap.evaluation.throughput.rates import timed
 from racetrap.golden_model.events import Geometry
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.ptx.parser import parse_ptx
 
-__all__ = ["THREADS", "Rate", "measure_rate"]
+__all__ = ["THREADS", "ExecutorRun", "measure_executor"]
 
 #: Numbers of threads worth a measurement.
 THREADS = (64, 256, 1024, 4096, 16384, 65536)
@@ -78,20 +78,17 @@ EVEN:
 """
 
 
-class Rate(NamedTuple):
+class ExecutorRun(NamedTuple):
     """One measurement.
 
     Parameters
     ----------
-    threads : int
-        Threads of the launch.
     thread_instructions, events : int
         Instructions run, counted for each thread, and events recorded.
     seconds : float
-        Processor time.
+        CPU time.
     """
 
-    threads: int
     thread_instructions: int
     events: int
     seconds: float
@@ -102,7 +99,7 @@ class Rate(NamedTuple):
         return self.thread_instructions / self.seconds
 
 
-def measure_rate(threads: int, *, independent_threads: bool = False) -> Rate:
+def measure_executor(threads: int, *, independent_threads: bool = False) -> ExecutorRun:
     """Run the kernel once with so many threads, a multiple of 32, in blocks of at most 256."""
     device = Device(_GEOMETRY, independent_threads=independent_threads)
     block = min(threads, _THREADS_PER_BLOCK)
@@ -110,7 +107,7 @@ def measure_rate(threads: int, *, independent_threads: bool = False) -> Rate:
     target = device.allocate(4 * threads)
     rounds = max(_FEWEST_ROUNDS, _LEAST_ROUNDS // threads)
     module = parse_ptx(_KERNEL, "rates.ptx")
-    start = process_time()
-    stats = device.launch(module, "mix", threads // block, block, [source, target, rounds])
-    seconds = process_time() - start
-    return Rate(threads, stats.thread_instructions, stats.events, seconds)
+    seconds, stats = timed(
+        lambda: device.launch(module, "mix", threads // block, block, [source, target, rounds])
+    )
+    return ExecutorRun(stats.thread_instructions, stats.events, seconds)

@@ -1,4 +1,4 @@
-"""Speed of recording: events a second of a program with one working thread.
+"""Rate of recording: events a second of a program with one working thread.
 
 Ref: SigRace (ISCA'09) Section 3.2.3 (the application is unmodified).
 """
@@ -20,7 +20,7 @@ _PASSES = 1600
 
 @dataclass(frozen=True)
 class RecorderRates:
-    """Events a second, of the clock on the wall.
+    """Events a second of wall-clock time.
 
     Parameters
     ----------

@@ -19,6 +19,7 @@ from racetrap.fpga.flow.families import ARRAYS_FOR_ABC9, ECP5_MAPPING
 from racetrap.fpga.flow.fit import shortage
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.sim.failure import Failure
 
 __all__ = ["TOP", "BoardBuild", "BoardError", "build", "prepare"]
 
@@ -44,7 +45,7 @@ _TOLERANCE = 0.01
 _SHOWN_CHARACTERS = 2000
 
 
-class BoardError(RuntimeError):
+class BoardError(Failure):
     """A design does not fit a board, misses its clock, or a tool failed."""
 
 

@@ -20,7 +20,7 @@ from racetrap.generators.systems import system_of
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
-from racetrap.sim.cosim.verilator.build_cache import cache_folder
+from racetrap.sim.content_cache import cache_folder
 from racetrap.sim.cosim.verilator.cocotb_build import BuiltModel, build_component, build_key
 from racetrap.sim.cosim.verilator.cocotb_run import RunResult, run
 from racetrap.sim.cpu.programs.small_programs import SMALL_PROGRAMS

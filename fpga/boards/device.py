@@ -1,4 +1,4 @@
-"""What every device behind a UART has: link, lights, and the ports that go to a board's pins."""
+"""Base of every device behind a UART: link, lights, and the ports to a board's pins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which configuration a device has, of those that people have names for."""
+"""Name of a device's configuration."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ from racetrap.fpga.boards.cosimulation import (
 from racetrap.fpga.boards.table import board_params, find_board
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.params import SigraceParams
-from racetrap.sim.cosim.verilator.cocotb_build import BuiltModel, Patch, build_component
+from racetrap.sim.cosim.verilator.cocotb_build import Patch, build_component
 from racetrap.sim.cosim.verilator.cocotb_run import RunResult, run
 from racetrap.sim.cosim.verilator.generate_rtl import use_package
 
@@ -139,7 +139,7 @@ def play_with(bug: PlantedBug, folder: Path) -> RunResult:
     good = build_device(board, params)
     key = hashlib.sha256(json.dumps(asdict(bug)).encode()).hexdigest()[:16]
     model = replace(good, folder=good.folder.with_name(f"{good.folder.name}-{key}"))
-    build_component(model, lambda: _planted(bug, model, params))
+    build_component(model, lambda: _planted(bug, params, model.facts["divisor"]))
     if isinstance(params, SigraceParams):
         plan = program_plan(folder, program_traces(params, _PROGRAMS, _SEEDS))
         return run(model, SIGRACE_BENCH, folder, plan, seed=1)
@@ -148,16 +148,17 @@ def play_with(bug: PlantedBug, folder: Path) -> RunResult:
 
 
 def _planted(
-    bug: PlantedBug, model: BuiltModel, params: ScordParams | SigraceParams
+    bug: PlantedBug, params: ScordParams | SigraceParams, divisor: int
 ) -> wiring.Component:
     """The device of a copy of this package with the bug."""
-    copy = model.folder / "boards"
-    shutil.copytree(boards.__path__[0], copy, ignore=shutil.ignore_patterns("__pycache__"))
-    bug.patch.apply(copy)
-    with _package_of(copy):
-        from racetrap.fpga.boards.board_top import device_of
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, "boards")
+        shutil.copytree(boards.__path__[0], copy, ignore=shutil.ignore_patterns("__pycache__"))
+        bug.patch.apply(copy)
+        with _package_of(copy):
+            from racetrap.fpga.boards.board_top import device_of
 
-        return device_of(find_board(bug.board), params, model.facts["divisor"])
+            return device_of(find_board(bug.board), params, divisor)
 
 
 @contextmanager

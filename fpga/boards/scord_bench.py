@@ -16,8 +16,8 @@ import cocotb
 
 from racetrap.fpga.boards.pins import Note, run_host
 from racetrap.fpga.host.client import HostLink
-from racetrap.fpga.host.scord import run_trace
 from racetrap.fpga.host.scord_board import ScordBoard, monitored_region
+from racetrap.fpga.host.scord_run import run_trace
 from racetrap.fpga.host.session import Session, wait_until
 from racetrap.golden_model.events import Event
 from racetrap.golden_model.scord.params import Region, ScordParams

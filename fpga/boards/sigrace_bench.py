@@ -12,8 +12,8 @@ import cocotb
 
 from racetrap.fpga.boards.pins import Note, run_host
 from racetrap.fpga.host.client import HostLink
-from racetrap.fpga.host.program import run_program
 from racetrap.fpga.host.session import Session
+from racetrap.fpga.host.sigrace_run import run_program
 from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.sigrace import Sigrace

@@ -1,4 +1,4 @@
-"""What a board's four lights say."""
+"""Status lights of a board."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a figure of ours is not the paper's, in sentences made from what was counted."""
+"""Explanations of figures that are not the paper's, made from what was counted."""
 
 from __future__ import annotations
 

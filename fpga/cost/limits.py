@@ -1,4 +1,4 @@
-"""What the figures may not be used for."""
+"""Limits of cost figures: uses that they do not allow."""
 
 from __future__ import annotations
 

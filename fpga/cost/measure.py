@@ -1,16 +1,15 @@
-"""Measuring the blocks of a preset: what a worker does, and the table of what all of them did."""
+"""Measurement of the blocks of a preset: one block in a worker, all of them as a table."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, as_completed
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from racetrap.fpga.cost.explain import compare, explain_state
-from racetrap.fpga.cost.table import Cost, CostTable, Row
-from racetrap.fpga.flow.blocks import Block, blocks_of
+from racetrap.fpga.cost.table import BlockRow, Cost, CostTable
+from racetrap.fpga.flow.blocks import HardwareBlock, blocks_of
 from racetrap.fpga.flow.families import FAMILIES, Family, family
 from racetrap.fpga.flow.fit import DoesNotFit
 from racetrap.fpga.flow.place_and_route import place_and_route
@@ -22,12 +21,11 @@ from racetrap.generators.system import Params
 
 __all__ = [
     "SYSTEM",
-    "Job",
+    "BlockMeasurement",
     "Target",
     "make_table",
     "measure",
     "measured",
-    "run_jobs",
     "select_blocks",
     "targets",
 ]
@@ -61,7 +59,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Job:
+class BlockMeasurement:
     """One block on one target; plain data, for a worker process.
 
     Parameters
@@ -107,7 +105,7 @@ def targets(families: Sequence[str], devices: Sequence[str]) -> list[Target]:
     return found
 
 
-def select_blocks(params: Params, names: Sequence[str]) -> list[Block]:
+def select_blocks(params: Params, names: Sequence[str]) -> list[HardwareBlock]:
     """Blocks of a configuration, or those of them that are named.
 
     Raises
@@ -124,7 +122,7 @@ def select_blocks(params: Params, names: Sequence[str]) -> list[Block]:
 
 
 def measured(
-    cost: Cost, block: Block, target: Family, seeds: Sequence[int], constraint_mhz: float
+    cost: Cost, block: HardwareBlock, target: Family, seeds: Sequence[int], constraint_mhz: float
 ) -> Iterator[Cost]:
     """Measure a block: ``cost`` with its synthesis, and then, if there are seeds, its placements.
 
@@ -132,7 +130,7 @@ def measured(
     ----------
     cost : Cost
         What is known before.
-    block : Block
+    block : HardwareBlock
         The block.
     target : Family
         Family, with its device.
@@ -159,7 +157,7 @@ def measured(
         yield replace(cost, placements=tuple(placements))
 
 
-def measure(job: Job) -> Cost:
+def measure(job: BlockMeasurement) -> Cost:
     """Synthesise a block, and place it once for each seed.
 
     Whatever a tool refuses becomes the result's ``problem``.
@@ -183,17 +181,9 @@ def _sentence(error: Exception) -> str:
     return ": ".join([first.rstrip(":"), *errors[:1]])
 
 
-def run_jobs(jobs: Iterable[Job], pool: Executor, done: Callable[[], None]) -> dict[Job, Cost]:
-    """Measure in worker processes; ``done`` is called after each job."""
-    futures: dict[Future[Cost], Job] = {pool.submit(measure, job): job for job in jobs}
-    for _ in as_completed(futures):
-        done()
-    return {job: future.result() for future, job in futures.items()}
-
-
 def make_table(
-    preset: str, settings: Sequence[str], params: Params, blocks: Sequence[Block],
-    costs: Mapping[Job, Cost],
+    preset: str, settings: Sequence[str], params: Params, blocks: Sequence[HardwareBlock],
+    costs: Mapping[BlockMeasurement, Cost],
 ) -> CostTable:  # fmt: skip
     """The table of a preset.
 
@@ -201,15 +191,15 @@ def make_table(
     ----------
     preset, settings, params
         Its name, how it was changed, and its parameters.
-    blocks : sequence of Block
+    blocks : sequence of HardwareBlock
         Blocks, a row each.
-    costs : mapping of Job to Cost
-        What was measured; jobs of other presets are left out.
+    costs : mapping of BlockMeasurement to Cost
+        What was measured; that of other presets is left out.
     """
     # As the blocks: a chip has no trace port.
     parts = tuple(state_parts(replace(params, trace_port=False)))
     rows = tuple(
-        Row(
+        BlockRow(
             block.name,
             block.count,
             total_state(state_bits(block.component())),

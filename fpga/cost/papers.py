@@ -1,4 +1,4 @@
-"""What the papers say their hardware costs, and how the same is counted from parameters.
+"""Cost figures of the papers, and the same counted from parameters.
 
 Ref: ScoRD (ISCA'20) Sections IV-B, IV-C; SigRace (ISCA'09) Section 5.5.
 """

@@ -1,4 +1,4 @@
-"""Where the figures come from: device, tools, constraint, seeds."""
+"""Provenance of cost figures: device, tools, constraint, seeds."""
 
 from __future__ import annotations
 

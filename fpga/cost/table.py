@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from racetrap.fpga.cost.explain import Comparison
-from racetrap.fpga.flow.place_and_route import Placement
+from racetrap.fpga.flow.place_and_route import PlacedBlock
 from racetrap.fpga.flow.synthesis import Synthesis
 from racetrap.generators.state import StatePart
 from racetrap.generators.structure import StateBits
 
-__all__ = ["Cost", "CostTable", "Fmax", "Row"]
+__all__ = ["BlockRow", "Cost", "CostTable", "Fmax"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Cost:
         Versions of the packages that made it; empty if one is missing.
     synthesis : Synthesis or None
         None if it failed.
-    placements : tuple of Placement
+    placements : tuple of PlacedBlock
         One a seed; none if the block was only synthesised.
     problem : str
         Why something is missing, in a sentence; else empty.
@@ -48,7 +48,7 @@ class Cost:
     device: str
     versions: Mapping[str, str] = field(default_factory=dict)
     synthesis: Synthesis | None = None
-    placements: tuple[Placement, ...] = ()
+    placements: tuple[PlacedBlock, ...] = ()
     problem: str = ""
 
     @property
@@ -68,7 +68,7 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class Row:
+class BlockRow:
     """A block.
 
     Parameters
@@ -105,7 +105,7 @@ class CostTable:
         The paper's figures beside the counted ones.
     explanation : tuple of str
         What the design holds beside the method's state.
-    rows : tuple of Row
+    rows : tuple of BlockRow
         Blocks.
     """
 
@@ -114,7 +114,7 @@ class CostTable:
     state: tuple[StatePart, ...]
     comparisons: tuple[Comparison, ...]
     explanation: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[BlockRow, ...]
 
     @property
     def families(self) -> list[str]:

@@ -42,11 +42,11 @@ from racetrap.rtl.sigrace.signature_bank import SignatureBank
 from racetrap.rtl.sigrace.system import SigraceSystem
 from racetrap.rtl.sigrace.trap_check import TrapCheck
 
-__all__ = ["Block", "blocks_of"]
+__all__ = ["HardwareBlock", "blocks_of"]
 
 
 @dataclass(frozen=True)
-class Block:
+class HardwareBlock:
     """A part of a system that is synthesised on its own.
 
     Parameters
@@ -64,7 +64,7 @@ class Block:
     count: int
 
 
-def blocks_of(params: Params) -> list[Block]:
+def blocks_of(params: Params) -> list[HardwareBlock]:
     """Blocks of a system, and last the system itself.
 
     Blocks overlap: a part stands in a row of its own and in that of the block it is part of, so
@@ -75,43 +75,44 @@ def blocks_of(params: Params) -> list[Block]:
     return _sigrace(replace(params, trace_port=False))
 
 
-def _scord(params: ScordParams) -> list[Block]:
+def _scord(params: ScordParams) -> list[HardwareBlock]:
     sms, banks = params.sm_count, params.banks
     return [
-        Block("tracker", partial(Tracker, params, 0), sms),
-        Block("lock_tables", partial(LockTables, params), sms),
-        Block("barrier_ids", partial(BarrierIds, params), sms),
-        Block("interleaver", partial(Interleaver, params), 1),
-        Block("detector_bank", partial(DetectorBank, params, 0), banks),
-        Block("metadata_accessor", partial(MetadataAccessor, params, 0), banks),
-        Block("hazard_window", partial(HazardWindow, params), banks),
-        Block("fence_file", partial(FenceFile, params), banks),
-        Block("detection_logic", partial(DetectionLogic, params), banks),
-        Block("report_path", partial(ReportPath, params), 1),
-        Block("registers", _scord_registers, 1),
-        Block("system", partial(ScordSystem, params), 1),
+        HardwareBlock("tracker", partial(Tracker, params, 0), sms),
+        HardwareBlock("lock_tables", partial(LockTables, params), sms),
+        HardwareBlock("barrier_ids", partial(BarrierIds, params), sms),
+        HardwareBlock("interleaver", partial(Interleaver, params), 1),
+        HardwareBlock("detector_bank", partial(DetectorBank, params, 0), banks),
+        HardwareBlock("metadata_accessor", partial(MetadataAccessor, params, 0), banks),
+        HardwareBlock("hazard_window", partial(HazardWindow, params), banks),
+        HardwareBlock("fence_file", partial(FenceFile, params), banks),
+        HardwareBlock("detection_logic", partial(DetectionLogic, params), banks),
+        HardwareBlock("report_path", partial(ReportPath, params), 1),
+        HardwareBlock("registers", _scord_registers, 1),
+        HardwareBlock("system", partial(ScordSystem, params), 1),
     ]
 
 
-def _sigrace(params: SigraceParams) -> list[Block]:
+def _sigrace(params: SigraceParams) -> list[HardwareBlock]:
     units = params.cores * params.contexts
     is_hashed = params.form is Form.HASHED
-    sets = SignatureBank if is_hashed else AddressSet
+    sets = "signature_bank" if is_hashed else "address_set"
+    make_sets = partial(SignatureBank if is_hashed else AddressSet, params)
     return [
-        Block("core_unit", partial(CoreUnit, params), units),
-        Block("signature_bank" if is_hashed else "address_set", partial(sets, params), 2 * units),
-        Block("core_state", partial(CoreState, params), units),
-        Block("trap_check", partial(TrapCheck, params), units),
-        Block("compressor", partial(Compressor, params), units),
-        Block("rdm", partial(Rdm, params), 1),
-        Block("decompressor", partial(Decompressor, params), 1),
-        Block("core_to_thread", partial(CoreToThread, params), 1),
-        Block("history_queues", partial(HistoryQueues, params), 1),
-        Block("scanner", partial(Scanner, params), 1),
-        Block("intersection", partial(Intersection, params), 1),
-        Block("conflict_log", partial(ConflictLog, params), 1),
-        Block("registers", _sigrace_registers, 1),
-        Block("system", partial(SigraceSystem, params), 1),
+        HardwareBlock("core_unit", partial(CoreUnit, params), units),
+        HardwareBlock(sets, make_sets, 2 * units),
+        HardwareBlock("core_state", partial(CoreState, params), units),
+        HardwareBlock("trap_check", partial(TrapCheck, params), units),
+        HardwareBlock("compressor", partial(Compressor, params), units),
+        HardwareBlock("rdm", partial(Rdm, params), 1),
+        HardwareBlock("decompressor", partial(Decompressor, params), 1),
+        HardwareBlock("core_to_thread", partial(CoreToThread, params), 1),
+        HardwareBlock("history_queues", partial(HistoryQueues, params), 1),
+        HardwareBlock("scanner", partial(Scanner, params), 1),
+        HardwareBlock("intersection", partial(Intersection, params), 1),
+        HardwareBlock("conflict_log", partial(ConflictLog, params), 1),
+        HardwareBlock("registers", _sigrace_registers, 1),
+        HardwareBlock("system", partial(SigraceSystem, params), 1),
     ]
 
 

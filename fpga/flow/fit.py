@@ -1,4 +1,4 @@
-"""Whether a packed design fits its device, from the report of place and route."""
+"""Fit of a design to its device, from the report of place and route."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["DoesNotFit", "shortage"]
 
 
 class DoesNotFit(RuntimeError):
-    """A design needs more of something than its device has."""
+    """A design, or a workload, needs more of something than its device or configuration has."""
 
 
 def shortage(utilization: Mapping[str, Mapping[str, int]]) -> str:

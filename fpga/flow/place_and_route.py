@@ -12,7 +12,6 @@ from typing import Any
 
 from amaranth.lib import wiring
 
-from racetrap.fpga.flow.cache import cached
 from racetrap.fpga.flow.families import Family
 from racetrap.fpga.flow.fit import DoesNotFit, shortage
 from racetrap.fpga.flow.synthesis import (
@@ -25,14 +24,15 @@ from racetrap.fpga.flow.synthesis import (
 from racetrap.fpga.flow.tools import ToolError, run_tool, tool_versions
 from racetrap.fpga.flow.wrapper import ShiftWrapper
 from racetrap.generators.structure import memory_bits
+from racetrap.sim.content_cache import keep_json
 
-__all__ = ["Placement", "place_and_route"]
+__all__ = ["PlacedBlock", "place_and_route"]
 
 _REPORT = "report.json"
 
 
 @dataclass(frozen=True)
-class Placement:
+class PlacedBlock:
     """A block between shift registers, placed and routed with one seed.
 
     Parameters
@@ -69,7 +69,7 @@ def place_and_route(
     folder: Path,
     *,
     constraint_mhz: float,
-) -> list[Placement]:
+) -> list[PlacedBlock]:
     """Place and route a block between shift registers, once for each seed.
 
     The reset is a pin and its paths are not timed; it is meant to last for several cycles.
@@ -118,10 +118,13 @@ def place_and_route(
             check_memories(netlist, family, memories)
         return asdict(_place(netlist, family, seed, constraint_mhz))
 
-    return [Placement(**cached({**content, "seed": seed}, partial(make, seed))) for seed in seeds]
+    return [
+        PlacedBlock(**keep_json("flow", {**content, "seed": seed}, partial(make, seed)))
+        for seed in seeds
+    ]
 
 
-def _place(netlist: Path, family: Family, seed: int, constraint_mhz: float) -> Placement:
+def _place(netlist: Path, family: Family, seed: int, constraint_mhz: float) -> PlacedBlock:
     start = time.monotonic()
     options = ["--freq", f"{constraint_mhz:g}", "--seed", str(seed), "--timing-allow-fail"]
     try:
@@ -135,7 +138,7 @@ def _place(netlist: Path, family: Family, seed: int, constraint_mhz: float) -> P
         raise
     seconds = time.monotonic() - start
     clock, figures = min(report["fmax"].items(), key=lambda found: found[1]["achieved"])
-    return Placement(
+    return PlacedBlock(
         seed=seed,
         fmax_mhz=round(figures["achieved"], 2),
         utilization={kind: n["used"] for kind, n in report["utilization"].items() if n["used"]},

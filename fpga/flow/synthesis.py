@@ -13,11 +13,11 @@ from typing import Any
 from amaranth.back import verilog
 from amaranth.lib import wiring
 
-from racetrap.fpga.flow.cache import cached
 from racetrap.fpga.flow.families import Family
 from racetrap.fpga.flow.netlist import Cells, cells_of, count_cells, has_memory, logic_depth
 from racetrap.fpga.flow.tools import TOOL_LOG, run_tool, tool_versions
 from racetrap.generators.structure import memory_bits
+from racetrap.sim.content_cache import keep_json
 
 __all__ = [
     "KEPT_MEMORY_BITS",
@@ -122,7 +122,7 @@ def synthesise(component: wiring.Component, family: Family, folder: Path) -> Syn
         result = _read(netlist, family, memories, versions, round(seconds, 2))
         return asdict(result)
 
-    return Synthesis(**cached(content, make))
+    return Synthesis(**keep_json("flow", content, make))
 
 
 def to_verilog(component: wiring.Component) -> str:

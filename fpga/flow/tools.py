@@ -12,6 +12,9 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from racetrap.sim.failure import Failure
+from racetrap.sim.tools import not_found
+
 __all__ = ["TOOL_LOG", "ToolError", "run_tool", "tool_versions"]
 
 #: Name of a log in the tool's folder, shown if the tool fails and says nothing itself.
@@ -21,7 +24,7 @@ _SECONDS = 3600
 _SHOWN_CHARACTERS = 2000
 
 
-class ToolError(RuntimeError):
+class ToolError(Failure):
     """A tool is missing or failed; the text ends with what it said."""
 
 
@@ -44,7 +47,7 @@ def run_tool(tool: str, arguments: Sequence[str], folder: Path) -> None:
     """
     command = Path(sys.executable).parent / tool
     if not command.exists():
-        raise ToolError(f"Command {tool} was not found: install the extra `racetrap[fpga]`")
+        raise ToolError(not_found(tool))
     try:
         done = subprocess.run(
             [str(command), *arguments], cwd=folder, timeout=_SECONDS, check=False, text=True,
@@ -71,6 +74,4 @@ def tool_versions(*packages: str) -> dict[str, str]:
     try:
         return {package: version(package) for package in packages}
     except PackageNotFoundError as error:
-        raise ToolError(
-            f"Package {error.name} was not found: install the extra `racetrap[fpga]`"
-        ) from None
+        raise ToolError(not_found(error.name)) from None

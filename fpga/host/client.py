@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -20,8 +22,9 @@ from racetrap.golden_model.link.frames import (
     Status,
     encode,
 )
+from racetrap.sim.failure import Failure
 
-__all__ = ["HostLink", "LineCounts", "LinkError", "Port", "RefusedError"]
+__all__ = ["HostLink", "LineCounts", "LinkError", "Port", "RefusedError", "reached"]
 
 _SEQUENCES = 256
 #: Bits on the line of one byte: start, eight data, stop.
@@ -47,7 +50,7 @@ class Port(Protocol):
         """End."""
 
 
-class LinkError(Exception):
+class LinkError(Failure):
     """No device answers, another device than expected, or one that was lost."""
 
 
@@ -239,6 +242,15 @@ class HostLink:
         self.counts.bytes_received += len(data)
         self._frames += decoder.feed(data)
         self.counts.bad_frames = decoder.bad_crc + decoder.bad_length + decoder.too_long
+
+
+@contextmanager
+def reached(place: Callable[[], str]) -> Iterator[None]:
+    """Add to a ``LinkError`` how far a run came, as ``place`` says in words."""
+    try:
+        yield
+    except LinkError as error:
+        raise LinkError(f"{error}; it came to {place()}") from error
 
 
 def _open(port: str, baud: int) -> Port:

@@ -22,7 +22,7 @@ _PULL_MOST = 255
 _PUSH_HEAD = 1  # payload bytes before the records
 _PULL_HEAD = 2
 _QUIET_ROUNDS = 4
-#: Seconds without any progress after which a device that answers counts as stuck.
+#: Seconds without any progress after which a device that answers counts as blocked.
 PATIENCE_S = 5.0
 
 

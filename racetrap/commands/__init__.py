@@ -1,1 +1,1 @@
-"""Sub-commands of `racetrap`: each module holds one click command named ``command``."""
+"""Commands of `racetrap`: module ``a_b`` holds the command `racetrap a b`, named ``command``."""

@@ -1,49 +1,49 @@
-"""`racetrap check`: look for races in a trace or a kernel with the golden model alone."""
+"""`racetrap check`: races of a trace or a kernel, by the golden model alone."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import click
+from rich.console import Console
 
-from racetrap.commands.check_gpu import check_gpu_trace
-from racetrap.commands.check_threads import check_thread_trace
-from racetrap.commands.kernel_options import capture_kernel, launch_option, run_to_dict
-from racetrap.commands.stimulus_options import THREAD_TRACE, check_options, kind_of
+from racetrap.commands.shared.options import (
+    environment_option,
+    json_option,
+    launch_option,
+    set_option,
+)
+from racetrap.commands.shared.stimuli import (
+    THREAD_TRACE,
+    check_options,
+    check_system,
+    kind_of,
+)
+from racetrap.commands.shared.terminal import (
+    exit_on,
+    input_errors,
+    progress,
+    report_console,
+    write_json,
+)
+from racetrap.evaluation.scord.detect import check_fit, region_of
+from racetrap.evaluation.scord.findings import find_races
 from racetrap.generators.presets import find_preset, with_settings
-from racetrap.generators.system import Params
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.golden_model.sigrace.environment import ENVIRONMENTS, Environment
+from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace import ThreadTrace, Trace, read_trace
-from racetrap.presenters.output import ExitStatus, input_errors, json_option, set_option, write_json
-from racetrap.sim.gpu.launch.kernel_source import is_kernel_file
+from racetrap.presenters import scord_races, sigrace_races
 
 __all__ = ["command"]
 
+#: Names of kernel files end so; what runs them is slow to import.
+_KERNELS = (".cu", ".ptx")
 #: Options that are not for every trace.
 _STIMULI = {name: [THREAD_TRACE] for name in ("environment", "interval", "ideal")}
-
-
-def _trace_of(path: str, launch_file: str | None) -> tuple[Trace | ThreadTrace, dict[str, Any]]:
-    """Trace to be checked, and what JSON says of the run that it was taken from."""
-    with input_errors():
-        if launch_file is None:
-            if is_kernel_file(path):
-                raise ValueError(f"Check of a kernel must have --launch FILE, not only {path}")
-            return read_trace(path), {}
-    captured = capture_kernel(path, launch_file)
-    return captured.trace, {"launch": launch_file, "run": run_to_dict(captured)}
-
-
-def _params_for(trace: Trace | ThreadTrace, preset: str, settings: tuple[str, ...]) -> Params:
-    """Configuration asked for; ``ValueError`` if it is one of the other detector."""
-    params = with_settings(find_preset(preset).params, settings)
-    if isinstance(params, SigraceParams) != isinstance(trace, ThreadTrace):
-        detector = trace.header.system
-        raise ValueError(f"Preset must be one of {detector} for this trace, not {preset}")
-    return params
 
 
 @click.command("check")
@@ -58,18 +58,17 @@ def _params_for(trace: Trace | ThreadTrace, preset: str, settings: tuple[str, ..
     "--unique", is_flag=True,
     help="Print only the first race of each PC and kind (threads: always so).",
 )  # fmt: skip
-@click.option(
-    "--environment", type=click.Choice(ENVIRONMENTS), default="fixed", show_default=True,
-    help="How threads are put on cores.",
-)  # fmt: skip
+@environment_option
 @click.option(
     "--checkpoint", "interval", type=click.IntRange(min=1), default=1_000_000, show_default=True,
-    help="Instructions of a thread from one checkpoint to the next.",
+    help="Instructions committed by one thread from one checkpoint to the next.",
 )  # fmt: skip
-@click.option("--ideal", is_flag=True, help="SigRace with queues and conflict log without limit.")
+@click.option(
+    "--ideal", is_flag=True, help="Ideal SigRace: queues and a conflict log without limit."
+)
 @click.option(
     "--oracle", is_flag=True,
-    help="Find out, too, which races are really there, and what the detector made of each.",
+    help="Also list the races that an exact analysis finds in the same run.",
 )  # fmt: skip
 @json_option
 def command(
@@ -83,16 +82,92 @@ def command(
     address, PCs and both accesses.  Exit status: 0 no race, 1 races found, 2 bad input.
     """
     trace, run = _trace_of(path, launch_file)
-    preset = preset_name or trace.header.system
+    preset, console = preset_name or trace.header.system, report_console(json_file)
     with input_errors():
-        params = _params_for(trace, preset, settings)
+        params = with_settings(find_preset(preset).params, settings)
+        check_system(params, trace.header.system, "this trace")
         check_options(_STIMULI, kind_of(trace))
-    if isinstance(trace, ThreadTrace):
-        assert isinstance(params, SigraceParams)
-        sigrace = Sigrace(params, Environment(environment), interval, unbounded=ideal)
-        result = check_thread_trace(path, trace, sigrace, oracle, json_file)
-    else:
-        assert isinstance(params, ScordParams)
-        result = check_gpu_trace(path, trace, params, unique, oracle, json_file)
-    write_json(json_file, {"trace": path, "preset": preset, **result, **run})
-    raise SystemExit(ExitStatus.RACES if result["races"] else ExitStatus.NO_RACE)
+    with input_errors(path):
+        if isinstance(trace, ThreadTrace):
+            assert isinstance(params, SigraceParams)
+            sigrace = Sigrace(params, Environment(environment), interval, unbounded=ideal)
+            result = _check_threads(console, trace, sigrace, oracle)
+        else:
+            assert isinstance(params, ScordParams)
+            result = _check_gpu(console, trace, params, unique, oracle)
+    write_json(json_file, {
+        "trace": path, "preset": preset, "parameters": asdict(params), "events": len(trace),
+        **result, **run,
+    })  # fmt: skip
+    exit_on(result["races"])
+
+
+def _trace_of(path: str, launch_file: str | None) -> tuple[Trace | ThreadTrace, dict[str, Any]]:
+    """Trace to be checked, and what JSON says of the run that it was taken from."""
+    if launch_file is not None:
+        # The executor is slow to import.
+        from racetrap.commands.shared.kernels import capture_kernel, run_to_dict
+
+        captured = capture_kernel(path, launch_file)
+        return captured.trace, {"launch": launch_file, "run": run_to_dict(captured)}
+    with input_errors():
+        if Path(path).suffix in _KERNELS:
+            raise ValueError(f"Check of a kernel must have --launch FILE, not only {path}")
+        return read_trace(path), {}
+
+
+def _check_gpu(
+    console: Console, trace: Trace, params: ScordParams, unique: bool, oracle: bool
+) -> dict[str, Any]:
+    """Run ScoRD, print the races; what JSON says of them."""
+    check_fit(trace, params)
+    events = progress(trace, "Checking", len(trace))
+    scord, findings = find_races(trace, params, region_of(trace), events)
+    firsts = {report.sequence for report in scord.unique.values()}
+    shown = [f for f in findings if f.report.sequence in firsts] if unique else findings
+    scord_races.print_findings(console, shown)
+    console.print(
+        f"Races: {len(findings)} ({len(scord.unique)} of different PC and kind) "
+        f"in {len(trace)} events, {scord.counters['accesses']} accesses "
+        f"({scord.counters['unmonitored']} outside the monitored region)."
+    )
+    result: dict[str, Any] = {
+        "unique": len(scord.unique),
+        "counters": scord.counters,
+        "races": list(map(scord_races.finding_to_dict, findings)),
+    }
+    if oracle:
+        from racetrap.evaluation.scord.oracle import oracle_races
+        from racetrap.presenters.scord_oracle import oracle_to_dict, print_oracle
+
+        found, locations = oracle_races(trace, params), trace.header.locations
+        print_oracle(console, found, scord.unique, locations)
+        result["oracle"] = oracle_to_dict(found, scord.unique, locations)
+    return result
+
+
+def _check_threads(
+    console: Console, trace: ThreadTrace, sigrace: Sigrace, oracle: bool
+) -> dict[str, Any]:
+    """As ``_check_gpu``, with SigRace."""
+    found, locations = sigrace.run(trace), trace.header.locations
+    races = sigrace_races.print_result(console, found, locations)
+    console.print(
+        f"Races: {races} in {len(trace)} events of {trace.header.threads} threads; overhead of "
+        f"Re-execution and Analysis {found.statistics.overhead:.1%} of the committed instructions."
+    )
+    result: dict[str, Any] = {
+        "environment": asdict(sigrace.environment),
+        "checkpoint_interval": sigrace.checkpoint_interval,
+        "unbounded": sigrace.unbounded,
+        **sigrace_races.result_to_dict(found),
+        "races": [sigrace_races.thread_race_to_dict(race, locations) for race in found.races],
+    }
+    if oracle:
+        from racetrap.evaluation.sigrace.oracle import compare_with_oracle
+        from racetrap.presenters.sigrace_oracle import oracle_to_dict, print_oracle
+
+        comparison = compare_with_oracle(trace, sigrace, found)
+        print_oracle(console, comparison, locations)
+        result["oracle"] = oracle_to_dict(comparison, locations)
+    return result

@@ -1,4 +1,4 @@
-"""`racetrap coverage`: the functional coverage of several runs together."""
+"""`racetrap coverage`: functional coverage of several runs together."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from pathlib import Path
 
 import click
 
-from racetrap.evaluation.campaign.coverage_report import merge_files
-from racetrap.presenters.output import (
+from racetrap.commands.shared.options import json_option
+from racetrap.commands.shared.terminal import (
     ExitStatus,
     input_errors,
-    json_option,
-    print_table,
     report_console,
     write_json,
 )
+from racetrap.evaluation.campaign.coverage_report import merge_files
+from racetrap.presenters.tables import print_table
 
 __all__ = ["command"]
 
@@ -25,9 +25,9 @@ __all__ = ["command"]
 def command(files: tuple[Path, ...], json_file: str | None) -> None:
     """Merge functional coverage and print every bin with its hits.
 
-    FILE is the notes of a bench run (notes.jsonl) or a JSON object of hits by bin, of any of the
-    systems; each system has a table of its own.  Exit status 3 if a bin was missed that can be
-    hit, 2 if no file has any coverage.
+    FILE is the notes of a testbench run (notes.jsonl) or a JSON object of hits by bin, of any of
+    the detectors; each has a table of its own.  Exit status 3 if a bin was missed that can be hit,
+    2 if no file has any coverage.
     """
     with input_errors():
         merged = merge_files(files)

@@ -1,11 +1,12 @@
-"""`racetrap doctor`: say which tools are missing, and what to do about each."""
+"""`racetrap doctor`: missing tools, and how to get them."""
 
 from __future__ import annotations
 
 import click
 
-from racetrap.presenters.output import ExitStatus, json_option, report_console, write_json
-from racetrap.sim.cosim.verilator.tools import missing_tools
+from racetrap.commands.shared.options import json_option
+from racetrap.commands.shared.terminal import ExitStatus, report_console, write_json
+from racetrap.sim.tools import missing_tools
 
 __all__ = ["command"]
 

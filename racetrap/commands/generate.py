@@ -1,4 +1,4 @@
-"""`racetrap generate`: the Verilog of a preset and what goes with it."""
+"""`racetrap generate`: Verilog of a preset and its companion files."""
 
 from __future__ import annotations
 
@@ -7,28 +7,20 @@ from pathlib import Path
 
 import click
 
+from racetrap.commands.shared.options import json_option, output_option, set_option
+from racetrap.commands.shared.terminal import input_errors, report_console, write_json
 from racetrap.generators.artefacts import generate
 from racetrap.generators.presets import find_preset, with_settings
-from racetrap.presenters.output import (
-    input_errors,
-    json_option,
-    report_console,
-    set_option,
-    write_json,
-)
 
 __all__ = ["command"]
 
 
 @click.command("generate")
 @click.argument("preset")
-@click.option(
-    "-o", "--output", "directory", metavar="DIR", default=".", help="Folder of the files.",
-    type=click.Path(file_okay=False, path_type=Path),
-)  # fmt: skip
+@output_option("DIR", "Folder of the files.", default=".", show_default=True)
 @set_option
 @json_option
-def command(preset: str, directory: Path, settings: tuple[str, ...], json_file: str | None) -> None:
+def command(preset: str, output: Path, settings: tuple[str, ...], json_file: str | None) -> None:
     """Write Verilog, its description, lint waivers, and its registers in several forms.
 
     The files are PRESET.v, .json (description), .vlt (lint waivers), .core (FuseSoC), and of the
@@ -36,7 +28,7 @@ def command(preset: str, directory: Path, settings: tuple[str, ...], json_file: 
     """
     with input_errors():
         params = with_settings(find_preset(preset).params, settings)
-        paths = generate(preset, params, directory)
+        paths = generate(preset, params, output)
     console = report_console(json_file)
     for path in paths.values():
         console.print(str(path), markup=False)

@@ -1,4 +1,4 @@
-"""`racetrap presets`: what can be generated."""
+"""`racetrap presets`: configurations that can be generated."""
 
 from __future__ import annotations
 
@@ -8,18 +8,14 @@ from typing import Any
 import click
 from rich.console import Console
 
+from racetrap.commands.shared.options import json_option
+from racetrap.commands.shared.terminal import input_errors, report_console, write_json
 from racetrap.generators.description import describe_layouts
 from racetrap.generators.presets import PRESETS, find_preset
 from racetrap.generators.state import StatePart, state_parts
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.state import metadata_overhead
-from racetrap.presenters.output import (
-    input_errors,
-    json_option,
-    print_table,
-    report_console,
-    write_json,
-)
+from racetrap.presenters.tables import print_table
 
 __all__ = ["command"]
 

@@ -1,16 +1,49 @@
-"""`racetrap simulate`: run hardware and golden model together and compare every step."""
+"""`racetrap simulate`: hardware and golden model together, every step compared."""
 
 from __future__ import annotations
 
-import click
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
 
-from racetrap.commands.stimulus_options import GPU_TRACE, THREAD_TRACE, check_options, kind_of
+import click
+from rich.console import Console
+
+from racetrap.commands.shared.options import (
+    environment_option,
+    jobs_option,
+    json_option,
+    seed_option,
+    set_option,
+    size_option,
+)
+from racetrap.commands.shared.stimuli import (
+    GPU_TRACE,
+    THREAD_TRACE,
+    check_options,
+    check_system,
+    kind_of,
+)
+from racetrap.commands.shared.terminal import (
+    exit_on,
+    input_errors,
+    progress_bar,
+    report_console,
+    write_json,
+)
+from racetrap.commands.shared.workers import run_parallel
+from racetrap.evaluation.scord.detect import check_fit, check_geometry, region_of
 from racetrap.generators.presets import find_preset, with_settings
-from racetrap.golden_model.scord.params import ScordParams
-from racetrap.golden_model.sigrace.environment import ENVIRONMENTS
-from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.generators.system import Params
+from racetrap.golden_model.sigrace.environment import Environment
+from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace import ThreadTrace, Trace, read_trace
-from racetrap.presenters.output import input_errors, json_option, set_option, size_option
+from racetrap.presenters import scord_races, sigrace_races
+from racetrap.sim.cosim.fast.build import FastModel
+from racetrap.sim.cosim.systems import build_fast
+from racetrap.sim.cosim.verilator.mismatch import Mismatch
+from racetrap.sim.failure import Failure
 
 __all__ = ["command"]
 
@@ -23,86 +56,231 @@ _STIMULI = {
     "size": [_APPLICATIONS, _PROGRAMS],
     "environment": [_PROGRAMS, THREAD_TRACE],
     "waves": [_MICRO, GPU_TRACE, THREAD_TRACE],
+    "jobs": [_MICRO, _APPLICATIONS, _PROGRAMS],
     "junit_file": [_MICRO],
 }
 
 
-def _check(
-    params: ScordParams | SigraceParams, trace: Trace | ThreadTrace | None, suite: str | None
-) -> None:
-    """Refuse a preset of one detector, and options, for the stimulus of the other."""
-    if not params.trace_port:
-        raise ValueError("Parameter trace_port must be true to compare steps, not false")
-    wanted = _SUITES[suite] if suite is not None else trace.header.system if trace else ""
-    if isinstance(params, SigraceParams) != (wanted == "sigrace"):
-        raise ValueError(f"Preset must be one of {wanted} for {suite or 'this trace'}")
-    check_options(_STIMULI, f"the suite {suite}" if trace is None else kind_of(trace))
+@dataclass(frozen=True)
+class _Call:
+    """What was asked for, as the options say."""
+
+    preset: str
+    params: Any
+    console: Console
+    seed: int
+    schedules: int
+    size: str
+    environment: str
+    waves: bool
+    jobs: int
+    junit_file: str | None
+
+    def build(self) -> FastModel[Any]:
+        with progress_bar("Building"):
+            return build_fast(self.preset, self.params)
+
+    def write_waves(self, case: str, plan: dict[str, Any]) -> None:
+        if self.waves:
+            # cocotb is slow to import.
+            from racetrap.commands.shared.testbench import write_waves
+
+            write_waves(self.console, self.preset, self.params, case, plan, self.seed)
 
 
 @click.command("simulate")
-@click.argument("preset_name", metavar="PRESET")
+@click.argument("preset", metavar="PRESET")
 @click.argument("trace_file", metavar="[TRACE]", required=False)
 @click.option("--suite", type=click.Choice(list(_SUITES)), help="Run a suite instead of a trace.")
-@click.option("--seed", default=1, show_default=True, help="Seed of everything random.")
+@seed_option
 @click.option(
     "--schedules", type=click.IntRange(min=0), default=4, show_default=True,
     help="Random schedules of each micro-benchmark, besides the fixed ones; or all schedules "
     "of each application.",
 )  # fmt: skip
 @size_option
+@environment_option
 @click.option(
-    "--environment", type=click.Choice(ENVIRONMENTS), default="fixed", show_default=True,
-    help="How threads are put on cores.",
-)  # fmt: skip
-@click.option("--waves", is_flag=True, help="Write waves as a VCD file.")
+    "--waves", is_flag=True, help="Also play it on the testbench, and write waves as a VCD file."
+)
 @click.option("--junit", "junit_file", metavar="FILE", help="Write the suite's verdicts as JUnit.")
+@jobs_option
 @set_option
 @json_option
 def command(
-    preset_name: str, trace_file: str | None, suite: str | None, seed: int, schedules: int,
-    size: str, environment: str, waves: bool, junit_file: str | None, settings: tuple[str, ...],
-    json_file: str | None,
+    preset: str, trace_file: str | None, suite: str | None, settings: tuple[str, ...],
+    json_file: str | None, **options: Any,
 ) -> None:  # fmt: skip
     """Simulate PRESET with the trace file TRACE, or with a suite, and compare every step.
 
-    Exit status with a trace: 0 no race, 1 races found.  With a suite: 0 if every verdict is as
-    expected.  Always: 2 bad input, 3 hardware and golden model disagree or a tool failed.
+    The hardware runs on the fast co-simulation, in the order of the trace.  Exit status with a
+    trace: 0 no race, 1 races found.  With a suite: 0 if every verdict is as expected.  Always:
+    2 bad input, 3 hardware and golden model disagree or a tool failed.
     """
     if (trace_file is None) == (suite is None):
         raise click.UsageError("Give either a TRACE or --suite.")
     with input_errors():
-        params = with_settings(find_preset(preset_name).params, settings)
+        params: Params = with_settings(find_preset(preset).params, settings)
+        call = _Call(preset, params, report_console(json_file), **options)
         trace = None if trace_file is None else read_trace(trace_file)
-        _check(params, trace, suite)
-        if suite == "threads" and size == "paper":
-            raise ValueError("Option --size must be tiny or small for threads, not paper")
-        if suite == "scor-apps" and schedules < 1:
-            raise ValueError("Option --schedules must be at least 1 for scor-apps, not 0")
-    if isinstance(params, SigraceParams):
-        _simulate_threads(preset_name, params, trace_file, trace, size, environment, seed, waves,
-                          json_file)  # fmt: skip
-    elif suite == "scor-apps":
-        from racetrap.commands.simulate_applications import (
-            run_applications,  # the executor: slow to import
-        )
+        _check(call, trace, suite)
+    known = {"preset": preset, "parameters": asdict(params), "seed": call.seed}
+    if trace is not None:
+        document = _simulate_trace(call, trace_file or "", trace)
+        write_json(json_file, {"trace": trace_file, **known, "events": len(trace), **document})
+        exit_on(document["races"])
+    suites = {
+        "scor-micro": _micro_benchmarks, "scor-apps": _applications, "threads": _programs
+    }  # fmt: skip
+    document, problems = suites[suite or ""](call)
+    write_json(json_file, {**known, **document})
+    if problems:
+        raise problems[0]
 
-        run_applications(preset_name, params, size, schedules, seed, json_file)
+
+def _check(call: _Call, trace: Trace | ThreadTrace | None, suite: str | None) -> None:
+    """Refuse a preset of one detector, and options, for the stimulus of the other."""
+    if not call.params.trace_port:
+        raise ValueError("Parameter trace_port must be true to compare steps, not false")
+    if trace is not None:
+        check_system(call.params, trace.header.system, "this trace")
+        check_options(_STIMULI, kind_of(trace))
+    elif suite is not None:
+        check_system(call.params, _SUITES[suite], suite)
+        check_options(_STIMULI, f"the suite {suite}")
+    if suite == "threads" and call.size == "paper":
+        raise ValueError("Option --size must be tiny or small for threads, not paper")
+    if suite == "scor-apps" and call.schedules < 1:
+        raise ValueError("Option --schedules must be at least 1 for scor-apps, not 0")
+
+
+def _simulate_trace(call: _Call, path: str, trace: Trace | ThreadTrace) -> dict[str, Any]:
+    """Play a trace and print its races; what JSON says of them."""
+    plan: dict[str, Any] = {"trace": str(Path(path).resolve())}
+    if isinstance(trace, Trace):
+        with input_errors(path):
+            check_fit(trace, call.params)
+        document = _gpu_trace(call, trace)
+        plan["region"] = asdict(region_of(trace))
     else:
-        from racetrap.commands.simulate_gpu import run_gpu_trace, run_micro_benchmarks
+        with input_errors(path):
+            document = _thread_trace(call, trace)
+        plan["environment"] = {"name": call.environment}
+    call.write_waves("play_trace", plan)
+    return document
 
-        if isinstance(trace, Trace):
-            run_gpu_trace(preset_name, params, trace_file or "", trace, seed, waves, json_file)
-        run_micro_benchmarks(preset_name, params, schedules, seed, waves, json_file, junit_file)
+
+def _gpu_trace(call: _Call, trace: Trace) -> dict[str, Any]:
+    from racetrap.evaluation.scord.hardware import simulate_trace
+
+    found = simulate_trace(call.build(), trace, call.seed)
+    scord_races.print_findings(call.console, found.findings)
+    call.console.print(
+        f"Races: {len(found.findings)} in {len(trace)} events; hardware and golden model agree in "
+        f"all {found.steps} steps ({found.cycles} cycles)."
+    )
+    return {
+        "steps": found.steps, "cycles": found.cycles,
+        "races": list(map(scord_races.finding_to_dict, found.findings)),
+    }  # fmt: skip
 
 
-def _simulate_threads(
-    preset: str, params: SigraceParams, trace_file: str | None, trace: Trace | ThreadTrace | None,
-    size: str, environment: str, seed: int, waves: bool, json_file: str | None,
-) -> None:  # fmt: skip
-    from racetrap.commands.simulate_threads import run_programs, run_thread_trace
+def _thread_trace(call: _Call, trace: ThreadTrace) -> dict[str, Any]:
+    from racetrap.presenters.suites import machine_run_to_dict
+    from racetrap.sim.cosim.sigrace.machine import run_program
 
-    if isinstance(trace, ThreadTrace):
-        run_thread_trace(
-            preset, params, trace_file or "", trace, environment, seed, waves, json_file
-        )
-    run_programs(preset, params, size, environment, seed, json_file)
+    sigrace = Sigrace(call.params, Environment(call.environment))
+    run = run_program(call.build(), sigrace, trace, call.seed)
+    locations = trace.header.locations
+    races = sigrace_races.print_result(call.console, run.result, locations)
+    call.console.print(
+        f"Races: {races} in {len(trace)} events; hardware and golden model agree in all "
+        f"{run.events} steps of the cores, {run.rdm_steps} of the RDM and {run.analysed} in "
+        f"Analysis ({run.cycles} cycles)."
+    )
+    return {
+        "environment": call.environment, **machine_run_to_dict(run),
+        "races": [
+            sigrace_races.thread_race_to_dict(race, locations) for race in run.result.races
+        ],
+    }  # fmt: skip
+
+
+_Outcome = tuple[dict[str, Any], Sequence[Failure]]
+
+
+def _micro_benchmarks(call: _Call) -> _Outcome:
+    """Run and print the suite; what JSON says of it, and what is wrong."""
+    from racetrap.evaluation.scord.micro_benchmarks import MicroBenchmarkRuns, run_micro_benchmark
+    from racetrap.evaluation.scord.verdicts import write_junit
+    from racetrap.presenters.suites import print_micro_benchmarks
+    from racetrap.sim.cosim.scord.suite import suite_runs
+    from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
+    from racetrap.sim.gpu.suites.micro.program import program_region
+
+    with input_errors():
+        program_region().check(call.params)
+        list(suite_runs(call.params, call.schedules, call.seed))
+    model = call.build()
+    runs = [MicroBenchmarkRuns(model, name, call.schedules, call.seed) for name in MICRO_BENCHMARKS]
+    verdicts = run_parallel(run_micro_benchmark, runs, call.jobs, "Simulating")
+    print_micro_benchmarks(call.console, verdicts, call.preset, call.seed)
+    problems: list[Failure] = [
+        Mismatch(f"{each.name}, {each.difference}") for each in verdicts if each.difference
+    ]
+    failure = str(problems[0]) if problems else None
+    if call.junit_file is not None:
+        with input_errors():
+            write_junit(Path(call.junit_file), f"scor-micro.{call.preset}", verdicts)
+    problems += [
+        Failure(f"Verdict on {each.name} must be {each.expected}, not wrong with {each.wrong[0]}")
+        for each in verdicts
+        if each.wrong
+    ]
+    if not problems:
+        call.write_waves("play_suite", {"schedules": call.schedules})
+    return {"failure": failure, "benchmarks": [each.to_json() for each in verdicts]}, problems
+
+
+def _applications(call: _Call) -> _Outcome:
+    """As ``_micro_benchmarks``."""
+    from racetrap.evaluation.scord.applications import application_runs, application_verdicts
+    from racetrap.evaluation.scord.programs import GEOMETRY
+    from racetrap.evaluation.scord.runs import run_build
+    from racetrap.presenters.suites import print_applications
+
+    with input_errors():
+        check_geometry(GEOMETRY, call.params)
+    runs = application_runs(call.build(), call.size, call.schedules, call.seed)
+    verdicts = application_verdicts(run_parallel(run_build, runs, call.jobs, "Simulating"))
+    print_applications(call.console, verdicts, call.size, call.preset, call.seed)
+    problems = [
+        Failure(f"Verdict on {each.build.program} ({each.build.label}) must be {each.expected}")
+        for each in verdicts
+        if not each.is_right
+    ]
+    return {"size": call.size, "builds": [each.to_json() for each in verdicts]}, problems
+
+
+def _programs(call: _Call) -> _Outcome:
+    """As ``_micro_benchmarks``; SigRace may miss races, but report none that is not there."""
+    from racetrap.evaluation.sigrace.hardware import ProgramSimulation, simulate_program
+    from racetrap.presenters.suites import print_programs, program_to_dict
+    from racetrap.sim.cpu.programs.catalogue import PROGRAMS
+
+    model = call.build()
+    runs = [
+        ProgramSimulation(model, name, call.size, call.environment, call.seed) for name in PROGRAMS
+    ]
+    programs = run_parallel(simulate_program, runs, call.jobs, "Simulating")
+    print_programs(call.console, programs, call.size, call.preset, call.seed)
+    problems = [Failure(each.failure) for each in programs if each.failure]
+    problems += [
+        Failure(f"Races reported in {each.program} must be the oracle's, not {each.unreal} others")
+        for each in programs
+        if each.unreal
+    ]
+    return {
+        "size": call.size, "environment": call.environment,
+        "programs": list(map(program_to_dict, programs)),
+    }, problems  # fmt: skip

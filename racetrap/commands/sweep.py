@@ -8,47 +8,44 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
-from racetrap.commands.evaluation_options import check_writable, command_line, html_option
-from racetrap.commands.stimulus_options import check_options
-from racetrap.evaluation.processes import processes
-from racetrap.evaluation.sweep.executors import ClusterError, cluster
-from racetrap.evaluation.sweep.grid import points_of
-from racetrap.evaluation.sweep.point import Task, sources
-from racetrap.evaluation.sweep.results import Row, csv_text, objectives, rows_of
-from racetrap.evaluation.sweep.runner import PointFailed, Store, measure_missing, tasks_of
-from racetrap.evaluation.sweep.spec import STATE, Spec, read_spec
-from racetrap.fpga.flow.tools import ToolError
-from racetrap.presenters.output import (
-    ExitStatus,
-    fail,
-    input_errors,
+from racetrap.commands.shared.options import (
+    html_option,
+    jobs_option,
     json_option,
-    print_table,
+    output_option,
+)
+from racetrap.commands.shared.stimuli import check_options
+from racetrap.commands.shared.terminal import (
+    command_line,
+    input_errors,
     progress,
     report_console,
+    write_file,
     write_json,
 )
-from racetrap.sim.cosim.verilator.build_cache import cache_folder
-from racetrap.sim.cpu.errors import RecordError
+from racetrap.evaluation.processes import processes
+from racetrap.evaluation.sweep.cost import tools_of
+from racetrap.evaluation.sweep.executors import cluster
+from racetrap.evaluation.sweep.grid import points_of
+from racetrap.evaluation.sweep.point import Task, sources
+from racetrap.evaluation.sweep.results import PointResult, csv_text, rows_of
+from racetrap.evaluation.sweep.runner import Store, measure_missing, tasks_of
+from racetrap.evaluation.sweep.spec import STATE, Spec, read_spec
+from racetrap.presenters.sweep import page_of, tables_of, to_json
+from racetrap.presenters.tables import show_table
+from racetrap.sim.content_cache import cache_folder, write_whole
+from racetrap.sim.failure import Failure
 
 __all__ = ["command"]
 
-_TABLE_WIDTH = 150
 _LOCAL = "processes on this machine"
 
 
 @click.command("sweep")
 @click.argument("spec_file", metavar="SPEC", type=click.Path(dir_okay=False, path_type=Path))
-@click.option(
-    "--out", "out", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
-    help="Folder of the results; by default sweep/NAME in the cache.",
-)  # fmt: skip
-@click.option(
-    "--jobs", default=2, show_default=True, type=click.IntRange(1, 64),
-    help="Processes on this machine.",
-)  # fmt: skip
+@output_option("DIR", "Folder of the results.  [default: sweep/NAME in the cache]")
+@jobs_option
 @click.option(
     "--scheduler", metavar="ADDRESS",
     help="Measure on the workers of this Dask scheduler instead, as tcp://HOST:8786.",
@@ -56,7 +53,7 @@ _LOCAL = "processes on this machine"
 @html_option
 @json_option
 def command(
-    spec_file: Path, out: Path | None, jobs: int, scheduler: str | None, html_file: str | None,
+    spec_file: Path, output: Path | None, jobs: int, scheduler: str | None, html_file: str | None,
     json_file: str | None,
 ) -> None:  # fmt: skip
     """Measure cost and detection quality at every point of a grid of parameters.
@@ -67,20 +64,14 @@ def command(
     Exit status 0 if every point was measured or refused with a reason, 2 if SPEC breaks a rule,
     3 if a point could not be measured.
     """
-    check_writable(html_file)
     with input_errors():
         check_options({"jobs": [_LOCAL]}, "--scheduler" if scheduler else _LOCAL)
         spec = read_spec(spec_file)
-    folder = out or cache_folder() / "sweep" / spec.name
+    folder = output or cache_folder() / "sweep" / spec.name
     points = points_of(spec)
-    try:
-        tasks = tasks_of(spec, points)
-    except (RecordError, ToolError) as error:
-        fail(error, ExitStatus.FAILED)
-    store = Store(folder / "points")
+    tasks, store = tasks_of(spec, points), Store(folder / "points")
     kept = sum(store.load(task.key) is not None for task in tasks.values())
     console = report_console(json_file)
-    console.width = max(console.width, _TABLE_WIDTH)
     console.print(
         f"Sweep {spec.name}: {len(points)} points, {len(points) - len(tasks)} refused, "
         f"{kept} measured before; seed {spec.quality.seed}, {spec.quality.schedules} schedules, "
@@ -90,16 +81,14 @@ def command(
     results = {number: store.load(task.key) or {} for number, task in tasks.items()}
     rows = rows_of(spec, points, results)
     with input_errors():
-        (folder / "results.csv").parent.mkdir(parents=True, exist_ok=True)
-        (folder / "results.csv").write_text(csv_text(spec, rows), encoding="utf-8")
+        write_whole(folder / "results.csv", csv_text(spec, rows))
     facts = _facts(spec, rows, results, kept)
-    _report(console, spec, rows)
-    write_json(json_file, {**facts, "points": [_row_json(row) for row in rows]})
-    if html_file is not None:
-        from racetrap.evaluation.sweep.page import html_page  # brings in the plots: slow
-
-        page = html_page(spec, rows, facts, command_line())
-        Path(html_file).write_text(page, encoding="utf-8")
+    front, _, refused = tables_of(spec, rows)
+    for table in (front, refused):
+        if table.rows:
+            show_table(console, table)
+    write_json(json_file, {**facts, **to_json(rows)})
+    write_file(html_file, lambda: page_of(spec, rows, facts, command_line()))
     console.print(f"Results are in {folder / 'results.csv'}", markup=False)
 
 
@@ -113,30 +102,26 @@ def _measure(
             done = measure_missing(tasks, store, executor)
             for _ in progress(done, "Measuring", total=total):
                 pass
-    except (ClusterError, PointFailed) as error:
-        fail(error, ExitStatus.FAILED)
     except OSError as error:
-        fail(f"Results cannot be kept: {error}", ExitStatus.FAILED)
+        raise Failure(f"Results cannot be kept: {error}") from error
     except KeyboardInterrupt:
         kept = sum(store.load(task.key) is not None for task in tasks.values())
-        fail(
+        raise Failure(
             f"Sweep was stopped with {kept} of {len(tasks)} points kept; "
-            "the same command goes on from there",
-            ExitStatus.FAILED,
-        )
+            "the same command continues from there"
+        ) from None
 
 
 def _facts(
-    spec: Spec, rows: Sequence[Row], results: Mapping[int, Mapping[str, Any]], kept: int
+    spec: Spec, rows: Sequence[PointResult], results: Mapping[int, Mapping[str, Any]], kept: int
 ) -> dict[str, Any]:
     cost, quality = spec.cost, spec.quality
-    measured = [result for result in results.values() if "figures" in result]
     return {
         "sweep": spec.name,
         "preset": spec.preset,
         "fixed": ", ".join(f"{name}={value}" for name, value in spec.fixed.items()) or "nothing",
         "points": len(rows),
-        "measured": len(measured),
+        "measured": sum("figures" in result for result in results.values()),
         "measured before": kept,
         "refused": sum(bool(row.refused) for row in rows),
         "cost": cost.family,
@@ -147,44 +132,19 @@ def _facts(
         "schedules": quality.schedules,
         "seed": quality.seed,
         "seconds in workers": round(sum(result["seconds"] for result in results.values()), 1),
-        "sources": sources()[:16],
+        "sources": sources(),
         "racetrap": version("racetrap"),
-        **_tools(spec),
+        **_made_with(spec),
     }
 
 
-def _tools(spec: Spec) -> dict[str, str]:
-    """What the figures of synthesis were made with, and for."""
+def _made_with(spec: Spec) -> dict[str, str]:
+    """Device, constraint and tools of synthesis."""
     if spec.cost.family == STATE:
         return {}
-    from racetrap.evaluation.sweep.cost import tools_of
     from racetrap.fpga.flow.families import FAMILIES
 
     made_for = {"device": FAMILIES[spec.cost.family].device.name}
     if spec.cost.seeds:
         made_for["constraint"] = f"{spec.cost.constraint_mhz} MHz"
     return made_for | tools_of(spec.cost)
-
-
-def _row_json(row: Row) -> dict[str, Any]:
-    known = {"point": row.point.number, "values": dict(row.point.values)}
-    if row.refused:
-        return known | {"refused": row.refused}
-    return known | {"figures": dict(row.figures), "pareto": row.is_best}
-
-
-def _report(console: Console, spec: Spec, rows: Sequence[Row]) -> None:
-    """Print the front, and what was refused."""
-    best = [row for row in rows if row.is_best]
-    if best:
-        names = objectives(spec, best[0].figures)
-        print_table(
-            console, f"Pareto front: {len(best)} of {len(rows)} points",
-            ["point", *spec.grid, *names],
-            [[row.point.number, *row.point.values.values(), *(row.figures[n] for n in names)]
-             for row in best],
-        )  # fmt: skip
-    refused = [[row.point.number, row.point.label, row.refused] for row in rows if row.refused]
-    if refused:
-        title = f"Refused: {len(refused)} of {len(rows)} points"
-        print_table(console, title, ["point", "values", "reason"], refused)

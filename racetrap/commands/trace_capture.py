@@ -1,14 +1,21 @@
-"""`racetrap trace capture`: run a kernel on the executor, and write its trace."""
+"""`racetrap trace capture`: trace of a kernel that runs on the executor."""
 
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import click
 import numpy as np
 
-from racetrap.commands.kernel_options import capture_kernel, launch_option, run_to_dict
-from racetrap.presenters.output import input_errors, json_option, report_console, write_json
+from racetrap.commands.shared.kernels import capture_kernel, run_to_dict
+from racetrap.commands.shared.options import (
+    form_option,
+    json_option,
+    launch_option,
+    output_option,
+)
+from racetrap.commands.shared.terminal import input_errors, report_console, write_json
 from racetrap.presenters.trace_summary import trace_summary
 
 __all__ = ["command"]
@@ -39,15 +46,8 @@ def _save(buffers: dict[int, np.ndarray], files: dict[int, str]) -> None:
 @click.command("capture")
 @click.argument("kernel_file", metavar="KERNEL")
 @launch_option(required=True)
-@click.option("-o", "target", metavar="OUT", required=True, help="Trace file to write.")
-@click.option(
-    "--to",
-    "form",
-    type=click.Choice(["binary", "text"]),
-    default="binary",
-    show_default=True,
-    help="Form of OUT.",
-)
+@output_option("FILE", "Trace file to write.", required=True)
+@form_option("Form of the trace file.", default="binary", show_default=True)
 @click.option(
     "--dump",
     "dumps",
@@ -60,7 +60,7 @@ def _save(buffers: dict[int, np.ndarray], files: dict[int, str]) -> None:
 def command(
     kernel_file: str,
     launch_file: str,
-    target: str,
+    output: Path,
     form: str,
     dumps: tuple[str, ...],
     json_file: str | None,
@@ -77,15 +77,17 @@ def command(
     with input_errors():
         _save(captured.buffers, files)
         if form == "text":
-            captured.trace.write_text(target)
+            captured.trace.write_text(output)
         else:
-            captured.trace.write_binary(target)
+            captured.trace.write_binary(output)
     stats = captured.stats
     report_console(json_file).print(
-        f"{target}: {len(captured.trace)} events of {stats.blocks} blocks, "
+        f"{output}: {len(captured.trace)} events of {stats.blocks} blocks, "
         f"{stats.warp_instructions} warp instructions ({stats.thread_instructions} of threads) "
         f"in {seconds:.1f} s",
         markup=False,
     )
-    summary = {"kernel": kernel_file, "launch": launch_file, **run_to_dict(captured)}
-    write_json(json_file, {**summary, "seconds": seconds, **trace_summary(target, captured.trace)})
+    write_json(json_file, {
+        "kernel": kernel_file, "launch": launch_file, **run_to_dict(captured), "seconds": seconds,
+        **trace_summary(str(output), captured.trace),
+    })  # fmt: skip

@@ -1,4 +1,4 @@
-"""`racetrap trace record`: compile a program with threads, run it, and write its trace."""
+"""`racetrap trace record`: trace of a program with threads."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ import click
 import numpy as np
 from rich.console import Console
 
+from racetrap.commands.shared.options import json_option, output_option
+from racetrap.commands.shared.terminal import fail, input_errors, report_console, write_json
 from racetrap.golden_model.trace.threads.events import ThreadEventKind
-from racetrap.presenters.output import fail, input_errors, json_option, report_console, write_json
 from racetrap.sim.cpu.compiler import SUFFIXES
 from racetrap.sim.cpu.recorder import TIMEOUT, RecordError, Recording, record
 
@@ -62,10 +63,10 @@ def _summary(target: str, recording: Recording) -> dict[str, Any]:
 
 @click.command("record")
 @click.argument("words", metavar="PROGRAM.c ... [-- ARGS]", nargs=-1, required=True)
-@click.option(
-    "-o", "named", metavar="TRACE",
-    help="Trace file to write.  [default: the first source's name with .trace, in this folder]",
-)  # fmt: skip
+@output_option(
+    "FILE",
+    "Trace file to write.  [default: the first source's name with .trace, in this folder]",
+)
 @click.option("--compress", is_flag=True, help="Write a smaller file that cannot be mapped.")
 @click.option(
     "--seed", type=click.IntRange(0, (1 << 64) - 1),
@@ -85,7 +86,7 @@ def _summary(target: str, recording: Recording) -> dict[str, Any]:
 @json_option
 def command(
     words: tuple[str, ...],
-    named: str | None,
+    output: Path | None,
     compress: bool,
     seed: int | None,
     timeout: float,
@@ -100,7 +101,7 @@ def command(
     be checked.  Put -- before sources and before arguments that begin with a dash.
     """
     sources, arguments = _split(words)
-    target = named or f"{Path(sources[0]).stem}.trace"
+    target = str(output or f"{Path(sources[0]).stem}.trace")
     try:
         with _progress() as progress:
             recording = record(

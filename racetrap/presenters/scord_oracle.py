@@ -1,4 +1,4 @@
-"""The races that are really there beside those that were reported, printed and as plain data."""
+"""Races of the oracle beside ScoRD's reports: text and JSON."""
 
 from __future__ import annotations
 
@@ -8,71 +8,68 @@ from typing import Any
 from rich.console import Console
 
 from racetrap.evaluation.scord.detect import UniqueRace
-from racetrap.evaluation.scord.truth import Truth, is_missed, unconfirmed
+from racetrap.evaluation.scord.oracle import OracleRace, is_missed, unconfirmed
 from racetrap.golden_model.barracuda import Party
 from racetrap.golden_model.scord.report import race_words
+from racetrap.presenters.locations import pc_text
 
-__all__ = ["print_truths", "truths_to_dict"]
-
-
-def _where(pc: int, locations: Mapping[int, str]) -> str:
-    return f"pc {pc:#x} ({locations[pc]})" if pc in locations else f"pc {pc:#x}"
+__all__ = ["oracle_to_dict", "print_oracle"]
 
 
 def _party(party: Party, locations: Mapping[int, str]) -> str:
     return (
-        f"{party.access.name.lower()} at {_where(party.pc, locations)} by thread {party.thread} "
+        f"{party.access.name.lower()} at {pc_text(party.pc, locations)} by thread {party.thread} "
         f"of grid block {party.grid_block}, event {party.event}"
     )
 
 
-def print_truths(
+def print_oracle(
     console: Console,
-    truths: Sequence[Truth],
+    found: Sequence[OracleRace],
     reports: Collection[UniqueRace],
     locations: Mapping[int, str],
 ) -> None:
-    """Print every race that is there with its outcome, then every report without one.
+    """Print every race of the oracle with its outcome, then every report without a race.
 
     Parameters
     ----------
     console : Console
         Where to print.
-    truths : sequence of Truth
+    found : sequence of OracleRace
         Races of the oracle.
     reports : collection of UniqueRace
         Unique races that the detector reported.
     locations : mapping of int to str
         Source places of program counters.
     """
-    for truth in truths:
-        race = truth.race
+    for each in found:
+        race = each.race
         console.print(
             f"Oracle: {race.kind.value}, {race.race_class.value}, {race.space.name.lower()} "
-            f"address {race.address:#x}: {truth.outcome}\n"
+            f"address {race.address:#x}: {each.outcome}\n"
             f"  earlier: {_party(race.first, locations)}\n"
             f"  later:   {_party(race.second, locations)}\n"
             f"  {race.reason}.\n",
             markup=False,
         )
-    strays = unconfirmed(reports, truths)
+    strays = unconfirmed(reports, found)
     for pc, kind in strays:
         console.print(
-            f"Not confirmed: {race_words(kind)} at {_where(pc, locations)}: "
+            f"Not confirmed: {race_words(kind)} at {pc_text(pc, locations)}: "
             "the oracle has no race of this instruction in this run.\n",
             markup=False,
         )
-    missed = sum(map(is_missed, truths))
+    missed = sum(map(is_missed, found))
     console.print(
-        f"Oracle: {len(truths)} different races in this run; {missed} of them missed, "
+        f"Oracle: {len(found)} different races in this run; {missed} of them missed, "
         f"{len(strays)} reports not confirmed."
     )
 
 
-def truths_to_dict(
-    truths: Sequence[Truth], reports: Collection[UniqueRace], locations: Mapping[int, str]
+def oracle_to_dict(
+    found: Sequence[OracleRace], reports: Collection[UniqueRace], locations: Mapping[int, str]
 ) -> dict[str, Any]:
-    """The same as plain data for JSON."""
+    """The same as plain data."""
 
     def party(one: Party) -> dict[str, Any]:
         return {
@@ -87,19 +84,19 @@ def truths_to_dict(
     return {
         "races": [
             {
-                "kind": truth.race.kind.value,
-                "class": truth.race.race_class.value,
-                "space": truth.race.space.name.lower(),
-                "address": truth.race.address,
-                "outcome": truth.outcome,
-                "missed": is_missed(truth),
-                "earlier": party(truth.race.first),
-                "later": party(truth.race.second),
-                "reason": truth.race.reason,
+                "kind": each.race.kind.value,
+                "class": each.race.race_class.value,
+                "space": each.race.space.name.lower(),
+                "address": each.race.address,
+                "outcome": each.outcome,
+                "missed": is_missed(each),
+                "earlier": party(each.race.first),
+                "later": party(each.race.second),
+                "reason": each.race.reason,
             }
-            for truth in truths
+            for each in found
         ],
         "unconfirmed": [
-            {"pc": pc, "kind": race_words(kind)} for pc, kind in unconfirmed(reports, truths)
+            {"pc": pc, "kind": race_words(kind)} for pc, kind in unconfirmed(reports, found)
         ],
     }

@@ -1,4 +1,4 @@
-"""Races between threads: printing them, writing them.
+"""Races between threads: text and JSON.
 
 A static race is a pair of instructions; its dynamic instances differ in address, threads or
 epochs.  People read each static race once, with its first instance; JSON has all.
@@ -6,7 +6,7 @@ epochs.  People read each static race once, with its first instance; JSON has al
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -14,14 +14,15 @@ from rich.console import Console
 
 from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
 from racetrap.golden_model.sigrace.result import SigraceResult, SigraceStatistics
-from racetrap.presenters.output import print_table
+from racetrap.presenters.locations import pc_text
+from racetrap.presenters.tables import print_table
 
 __all__ = [
     "by_static_race",
     "party_text",
-    "print_statistics",
-    "print_thread_races",
-    "statistics_to_dict",
+    "print_group",
+    "print_result",
+    "result_to_dict",
     "thread_race_to_dict",
 ]
 
@@ -38,13 +39,9 @@ def _kind(party: RaceParty) -> str:
     return "store" if party.is_write else "load"
 
 
-def _where(pc: int, locations: Mapping[int, str]) -> str:
-    return f"pc {pc:#x} ({locations[pc]})" if pc in locations else f"pc {pc:#x}"
-
-
 def party_text(party: RaceParty, locations: Mapping[int, str]) -> str:
     """One access: what, where in the program, thread and epoch."""
-    where = _where(party.pc, locations)
+    where = pc_text(party.pc, locations)
     return f"{_kind(party)} at {where} by thread {party.thread}, epoch {party.epoch}"
 
 
@@ -61,38 +58,35 @@ def _sentence(race: ThreadRace, locations: Mapping[int, str]) -> str:
     )
 
 
-def print_thread_races(
-    console: Console, races: Sequence[ThreadRace], locations: Mapping[int, str]
-) -> None:
-    """Print each static race with the number of its instances and the first of them.
-
-    Parameters
-    ----------
-    console : Console
-        Where to print.
-    races : sequence of ThreadRace
-        Dynamic races.
-    locations : mapping of int to str
-        Source places of program counters.
-    """
-    for number, group in enumerate(by_static_race(races).values()):
-        race = group[0]
-        instances = "1 instance" if len(group) == 1 else f"{len(group)} instances, the first"
-        low, high = race.static_key
-        console.print(
-            f"Race {number}: {_where(low, locations)} and {_where(high, locations)}, "
-            f"{instances} at address {race.address:#x}\n"
-            f"  one:   {party_text(race.first, locations)}\n"
-            f"  other: {party_text(race.second, locations)}\n"
-            f"  {_sentence(race, locations)}\n",
-            markup=False,
-        )
+def print_group(
+    console: Console, heading: str, group: list[ThreadRace], locations: Mapping[int, str],
+    remark: str = "",
+) -> None:  # fmt: skip
+    """Print how many instances a static race has, and the first of them."""
+    race = group[0]
+    instances = "1 instance" if len(group) == 1 else f"{len(group)} instances, the first"
+    console.print(
+        f"{heading} {instances} at address {race.address:#x}{remark}\n"
+        f"  one:   {party_text(race.first, locations)}\n"
+        f"  other: {party_text(race.second, locations)}\n"
+        f"  {_sentence(race, locations)}\n",
+        markup=False,
+    )
 
 
-def print_statistics(console: Console, result: SigraceResult) -> None:
-    """Print what the run has cost, as a table."""
+def print_result(console: Console, result: SigraceResult, locations: Mapping[int, str]) -> str:
+    """Print each static race and what the run has cost; gives the number of races in words."""
+    groups = by_static_race(result.races)
+    for number, ((low, high), group) in enumerate(groups.items()):
+        places = f"{pc_text(low, locations)} and {pc_text(high, locations)}"
+        print_group(console, f"Race {number}: {places},", group, locations)
+    _print_statistics(console, result)
+    return f"{len(groups)} static, {len(result.races)} dynamic"
+
+
+def _print_statistics(console: Console, result: SigraceResult) -> None:
     counts = result.statistics
-    rows: list[tuple[str, object]] = [
+    rows: list[tuple[str, int | float]] = [
         ("instructions committed", counts.instructions),
         ("blocks", counts.blocks),
         ("bytes of a message, mean", _ratio(counts.message_bytes, counts.blocks)),
@@ -117,8 +111,19 @@ def _ratio(part: int, whole: int) -> float:
     return round(part / whole, 1) if whole else 0.0
 
 
+def result_to_dict(result: SigraceResult) -> dict[str, Any]:
+    """What a run has found and cost, without the races, as plain data."""
+    return {
+        "conflicts": result.conflicts,
+        "false_positives": result.false_positives,
+        "static": len(by_static_race(result.races)),
+        "dynamic": len(result.races),
+        "statistics": _statistics_to_dict(result.statistics),
+    }
+
+
 def thread_race_to_dict(race: ThreadRace, locations: Mapping[int, str]) -> dict[str, Any]:
-    """A race as plain data for JSON."""
+    """A race as plain data."""
 
     def party(one: RaceParty) -> dict[str, Any]:
         return {
@@ -137,8 +142,7 @@ def thread_race_to_dict(race: ThreadRace, locations: Mapping[int, str]) -> dict[
     }
 
 
-def statistics_to_dict(statistics: SigraceStatistics) -> dict[str, Any]:
-    """Counts of a run as plain data for JSON."""
+def _statistics_to_dict(statistics: SigraceStatistics) -> dict[str, Any]:
     first = statistics.first_race
     return asdict(statistics) | {
         "lost": [

@@ -1,4 +1,4 @@
-"""What a trace file has in it, as plain data and for people."""
+"""Summary of a trace file: text and JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from racetrap.golden_model.trace.threads.events import (
     ATOMIC_KINDS,
     ThreadEventKind,
 )
-from racetrap.presenters.output import print_table
+from racetrap.presenters.tables import print_table
 
 __all__ = ["print_summary", "trace_summary"]
 
@@ -61,7 +61,7 @@ def print_summary(console: Console, summary: dict[str, Any]) -> None:
     header = summary["header"]
     lines = [
         f"{summary['trace']}: {summary['form']} trace for {header['system']}",
-        f"Source:   {header['source'] or 'not said'}",
+        f"Source:   {header['source'] or 'unknown'}",
         f"Seed:     {'none' if header['seed'] is None else header['seed']}",
         *_header_lines(header),
     ]

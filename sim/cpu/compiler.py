@@ -7,11 +7,10 @@ every basic block, but linked with our runtime in the place of the compiler's.
 from __future__ import annotations
 
 import hashlib
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from racetrap.sim.cosim.verilator.build_cache import cache_folder, locked
+from racetrap.sim.content_cache import cache_folder, keep
 from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.cpu.gnu_tools import run_tool
 from racetrap.sim.cpu.unsupported import check_objects
@@ -66,18 +65,17 @@ def _runtime_objects(needs_cxx: bool) -> list[str]:
     """Object files of the runtime, compiled once."""
     folder = cache_folder() / "recorder" / runtime_hash()[:16]
     sources = sorted(RUNTIME.glob("*.c"))
-    with locked(folder.with_suffix(".lock")):
-        if not folder.is_dir():
-            partial = folder.with_suffix(".partial")
-            shutil.rmtree(partial, ignore_errors=True)
-            partial.mkdir(parents=True)
-            for source in sources:
-                target = partial / f"{source.stem}.o"
-                run_tool(
-                    ["gcc", *_COMPILE_RUNTIME, str(source), "-o", str(target)],
-                    "Runtime of the recorder cannot be compiled",
-                )
-            partial.rename(folder)
+
+    def compile_all(unfinished: Path) -> None:
+        unfinished.mkdir()
+        for source in sources:
+            target = unfinished / f"{source.stem}.o"
+            run_tool(
+                ["gcc", *_COMPILE_RUNTIME, str(source), "-o", str(target)],
+                "Runtime of the recorder cannot be compiled",
+            )
+
+    keep(folder, compile_all)
     return [
         str(folder / f"{source.stem}.o")
         for source in sources

@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Sequence
 
 from racetrap.sim.cpu.errors import RecordError
+from racetrap.sim.tools import not_found
 
 __all__ = ["run_tool"]
 
@@ -35,10 +36,7 @@ def run_tool(
             env=os.environ | {"LC_ALL": "C.UTF-8"},
         )  # fmt: skip
     except FileNotFoundError:
-        raise error(
-            f"Command {command[0]} was not found: install the GNU compilers, "
-            f"for example `apt install g++`"
-        ) from None
+        raise error(not_found(command[0])) from None
     if done.returncode:
         output = (done.stdout + done.stderr).rstrip()
         raise error(f"{failure}:\n{output[:_SHOWN_CHARACTERS]}")

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
 from racetrap.golden_model.trace.files import read_thread_trace
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
-from racetrap.sim.cosim.verilator.build_cache import cache_folder, locked
+from racetrap.sim.content_cache import cache_folder, content_key, keep
 from racetrap.sim.cpu.compiler import runtime_hash
 from racetrap.sim.cpu.gnu_tools import run_tool
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
@@ -25,16 +22,6 @@ _SEED = 1
 @cache
 def _compiler_version() -> str:
     return run_tool(["gcc", "--version"], "Version of the compiler cannot be read")
-
-
-def _hash_of(files: Iterable[Path], arguments: Sequence[str]) -> str:
-    """Hash of all that a recording follows from, but the machine's scheduling."""
-    digest = hashlib.sha256()
-    for path in (*files, Path(__file__)):
-        digest.update(path.read_bytes())
-    words = [*arguments, runtime_hash(), _compiler_version()]
-    digest.update(json.dumps(words).encode())
-    return digest.hexdigest()[:16]
 
 
 def program_trace(name: str, size: str, threads: int = 8) -> ThreadTrace:
@@ -65,9 +52,12 @@ def program_trace(name: str, size: str, threads: int = 8) -> ThreadTrace:
         raise ValueError(f"Threads must be from 1 to 64, not {threads}")
     program = PROGRAMS[name]
     arguments = program.command_line(size, threads)
-    folder = cache_folder() / "programs"
-    path = folder / f"{name}-{size}-{threads}-{_hash_of(program.files, arguments)}.trace"
-    with locked(path.with_suffix(".lock")):
-        if not path.is_file():
-            record([program.source], arguments, seed=_SEED).trace.write_binary(path)
+    # All that a recording follows from, but the machine's scheduling.
+    files = (*program.files, Path(__file__))
+    key = content_key(arguments, runtime_hash(), _compiler_version(), files=files)
+    path = cache_folder() / "programs" / f"{name}-{size}-{threads}-{key}.trace"
+    keep(
+        path,
+        lambda file: record([program.source], arguments, seed=_SEED).trace.write_binary(file),
+    )
     return read_thread_trace(path)

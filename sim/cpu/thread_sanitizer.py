@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from racetrap.sim.cpu.gnu_tools import run_tool
+from racetrap.sim.failure import Failure
 
 __all__ = [
     "LinePair", "SanitizedProgram", "SanitizerError", "line_pair", "parse_report", "sanitize",
@@ -52,7 +53,7 @@ _SIDE = re.compile(r"^  (?:Previous )?(?:atomic )?(?:write|read) of size", re.IG
 _FRAME = re.compile(r"^    #\d+ .* (\S+):(\d+)(?::\d+)? \(")
 
 
-class SanitizerError(RuntimeError):
+class SanitizerError(Failure):
     """ThreadSanitizer cannot be used; the text is one sentence, then the output of a tool."""
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from racetrap.sim.cosim.verilator.build_cache import cache_folder
+from racetrap.sim.content_cache import cache_folder
 from racetrap.sim.cosim.verilator.cocotb_build import BuiltModel, build_component, build_key
 from racetrap.tb.link import loopback
 from racetrap.tb.link.loopback import LinkLoops, LoopParams

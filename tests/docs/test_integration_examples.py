@@ -10,7 +10,7 @@ import yaml  # comes with Dask
 from racetrap.generators.artefacts import generate
 from racetrap.generators.fusesoc import core_name
 from racetrap.generators.presets import PRESETS, with_settings
-from racetrap.sim.cosim.verilator.tools import tool_environment
+from racetrap.sim.tools import tool_environment
 from tests.support import REPOSITORY
 
 EXAMPLES = REPOSITORY / "docs" / "examples" / "integration"

@@ -12,7 +12,7 @@ import pytest
 from racetrap.generators.artefacts import generate
 from racetrap.generators.presets import PRESETS, with_settings
 from racetrap.rtl.scord.system import ScordSystem
-from racetrap.sim.cosim.verilator.tools import tool_environment
+from racetrap.sim.tools import tool_environment
 
 TINY = PRESETS["scord-tiny"].params
 

@@ -7,14 +7,9 @@ import click
 import pytest
 
 from racetrap import cli as cli_module
-from racetrap.presenters.output import (
-    ExitStatus,
-    fail,
-    input_errors,
-    print_table,
-    report_console,
-    write_json,
-)
+from racetrap.commands.shared.terminal import ExitStatus
+from racetrap.sim.cosim.verilator.build_cache import BuildError
+from racetrap.sim.cosim.verilator.mismatch import Mismatch
 
 
 def test_help_imports_no_command():
@@ -22,12 +17,23 @@ def test_help_imports_no_command():
         "import sys; from racetrap.cli import main; sys.argv[1:] = ['--help']\n"
         "try: main()\n"
         "finally: print([name for name in sys.modules if name in ('numpy', 'amaranth', 'cocotb')"
-        " or name.startswith('racetrap.commands.')], file=sys.stderr)"
+        " or name.startswith('racetrap.commands.') and '.shared' not in name], file=sys.stderr)"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stderr.strip() == "[]"
-    for name in cli_module._COMMANDS:
+    for name in cli_module._LINES:
         assert f"\n  {name} " in run.stdout
+
+
+def test_doctor_runs_without_the_packages_that_it_looks_for():
+    code = (
+        "import sys; from racetrap.cli import main; sys.argv[1:] = ['doctor']\n"
+        "try: main()\n"
+        "finally: print([name for name in sys.modules if name in ('numpy', 'amaranth', 'cocotb')],"
+        " file=sys.stderr)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (run.stdout, run.stderr) == ("Nothing is missing.\n", "[]\n")
 
 
 def test_version(racetrap):
@@ -46,48 +52,32 @@ def test_commands_load(racetrap, name):
     assert result.output.startswith("Usage: ")
 
 
-def test_command_that_cannot_be_loaded(racetrap, monkeypatch):
-    monkeypatch.setitem(cli_module._COMMANDS, "absent", "Nothing.")
-    result = racetrap("absent")
-    assert result.exit_code == ExitStatus.FAILED
-    assert result.stderr.startswith("racetrap: Command 'absent' cannot be loaded: ")
-
-
-def test_fail(capsys):
-    with pytest.raises(SystemExit) as caught:
-        fail(ValueError("Depth must be even, not 3."), ExitStatus.FAILED)
-    assert caught.value.code == 3
-    assert capsys.readouterr().err == "racetrap: Depth must be even, not 3.\n"
-
-
 @pytest.mark.parametrize(
-    ("error", "words"),
+    ("error", "sentence"),
     [
-        (ValueError("Size must be 4, not 3"), "Size must be 4, not 3."),
-        (FileNotFoundError(2, "No such file or directory", "x"), "x: No such file or directory."),
-        (OSError("strange"), "strange."),
+        (BuildError("Command verilator failed:\nhere"), "Command verilator failed:\nhere."),
+        (Mismatch("Bank 0"), "Hardware and golden model disagree: Bank 0."),
+        (ModuleNotFoundError("No", name="serial"), "`serial` was not found: install the extra "),
+        (ModuleNotFoundError("No", name="numpy"), "`numpy` was not found: install the project"),
     ],
 )
-def test_input_errors(capsys, error, words):
-    with pytest.raises(SystemExit) as caught, input_errors():
+def test_what_stops_a_run_is_one_sentence(racetrap, monkeypatch, error, sentence):
+    def stop():
         raise error
-    assert caught.value.code == 2
-    assert capsys.readouterr().err == f"racetrap: {words}\n"
+
+    monkeypatch.setattr("racetrap.commands.doctor.missing_tools", stop)
+    result = racetrap("doctor")
+    assert result.exit_code == ExitStatus.FAILED
+    assert result.stderr.startswith(f"racetrap: {sentence}")
 
 
-def test_json_to_a_folder_that_is_not_there(tmp_path, capsys):
-    with pytest.raises(SystemExit) as caught:
-        write_json(str(tmp_path / "no" / "x.json"), {})
-    assert caught.value.code == 2
-    assert "No such file" in capsys.readouterr().err
+def test_errors_of_ours_are_not_hidden(racetrap, monkeypatch):
+    def stop():
+        raise ValueError("A bug")
 
-
-def test_table_prints_brackets_as_they_are(capsys):
-    print_table(report_console(), "[title]", ["[a]", "n"], [["[red]x", 1], ["y", 22]])
-    output = capsys.readouterr().out
-    assert "[title]" in output
-    assert "[red]x" in output
-    assert "│  1 │" in output
+    monkeypatch.setattr("racetrap.commands.doctor.missing_tools", stop)
+    with pytest.raises(ValueError, match="A bug"):
+        racetrap("doctor")
 
 
 def test_main_is_the_group():

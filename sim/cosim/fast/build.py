@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 from dataclasses import asdict, dataclass
@@ -11,15 +10,15 @@ from typing import Generic, TypeVar
 
 from racetrap.generators.register_map import RegisterMap
 from racetrap.generators.system import Params
+from racetrap.sim.content_cache import cache_folder
 from racetrap.sim.cosim.fast.harness import Harness
 from racetrap.sim.cosim.fast.ports import ports_header
 from racetrap.sim.cosim.fast.top import TOP, top_module
 from racetrap.sim.cosim.verilator.build_cache import (
+    build_key,
     build_once,
-    cache_folder,
     generate_rtl,
     run_tool,
-    source_hash,
 )
 
 __all__ = ["FastModel", "build_library"]
@@ -91,10 +90,9 @@ def build_library(preset: str, params: P, harness: Harness) -> FastModel[P]:
         raise ValueError("Parameter trace_port must be true for co-simulation, not False")
     here = Path(__file__).parent
     sources = [*(here / name for name in _SOURCES), *harness.sources]
-    key = hashlib.sha256(source_hash(sources).encode())
-    key.update(json.dumps([preset, asdict(params), _VERILATE, _MAKE]).encode())
-    folder = cache_folder() / "fast" / f"{preset}-{key.hexdigest()[:16]}"
-    build_once(folder, lambda: _compile(preset, params, folder, harness))
+    key = build_key(preset, asdict(params), _VERILATE, _MAKE, files=sources)
+    folder = cache_folder() / "fast" / f"{preset}-{key}"
+    build_once(folder, lambda unfinished: _compile(preset, params, unfinished, harness))
     description = json.loads((folder / f"{preset}.json").read_text(encoding="utf-8"))
     return FastModel(preset, params, folder, RegisterMap(description["registers"]))
 

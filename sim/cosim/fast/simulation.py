@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from racetrap.sim.cosim.fast.build import FastModel
+from racetrap.sim.failure import Failure
 
 __all__ = ["Functions", "Simulation", "SimulationError", "words_at"]
 
@@ -27,7 +28,7 @@ _FUNCTIONS: Functions = {
 }
 
 
-class SimulationError(RuntimeError):
+class SimulationError(Failure):
     """The simulated system stood still, broke a memory's protocol or refused a register."""
 
 

@@ -1,16 +1,11 @@
-"""What the simulation builds share: a cache keyed by content, and the tools that fill it."""
+"""Simulator builds in the content cache, and the tools that make them."""
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
 import json
-import os
-import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -19,20 +14,20 @@ from typing import TYPE_CHECKING
 import racetrap.generators
 import racetrap.golden_model
 import racetrap.rtl
-import racetrap.sim
-from racetrap.sim.cosim.verilator.tools import tool_environment
+from racetrap.sim.content_cache import content_key, keep
+from racetrap.sim.failure import Failure
+from racetrap.sim.tools import missing_tools, tool_environment
 
 if TYPE_CHECKING:
     from racetrap.generators.system import Params
 
 __all__ = [
     "BuildError",
+    "build_key",
     "build_once",
-    "cache_folder",
     "generate_rtl",
-    "locked",
     "run_tool",
-    "source_hash",
+    "source_files",
 ]
 
 #: Their versions go into a build; ours into a register.
@@ -41,55 +36,61 @@ _BUILD_SECONDS = 900
 _SHOWN_CHARACTERS = 4000
 
 
-class BuildError(RuntimeError):
+class BuildError(Failure):
     """A tool failed while a simulation was built; the text ends with what the tool said."""
 
 
-def cache_folder() -> Path:
-    """``$RACETRAP_CACHE``, or ``build`` in the checkout."""
-    named = os.environ.get("RACETRAP_CACHE")
-    return Path(named) if named else Path(racetrap.sim.__path__[0]).resolve().parent / "build"
+def source_files() -> list[Path]:
+    """All sources from which Verilog is generated."""
+    packages = (racetrap.golden_model, racetrap.rtl, racetrap.generators)
+    return [
+        path
+        for package in packages
+        for path in sorted(Path(package.__path__[0]).rglob("*"))
+        if path.suffix in (".py", ".rdl")
+    ]
 
 
-def source_hash(more: Iterable[Path] = ()) -> str:
-    """Hash of all sources from which Verilog is generated, of the tools' versions and of the
-    files ``more``."""
-    digest = hashlib.sha256()
-    for package in (racetrap.golden_model, racetrap.rtl, racetrap.generators):
-        root = Path(package.__path__[0])
-        for path in sorted(root.rglob("*")):
-            if path.suffix in (".py", ".rdl"):
-                digest.update(str(path.relative_to(root)).encode() + path.read_bytes())
-    for path in (Path(__file__), *more):
-        digest.update(path.read_bytes())
-    digest.update(json.dumps([sys.version, *map(version, _TOOLS)]).encode())
-    return digest.hexdigest()
+def build_key(*options: object, files: Iterable[Path] = ()) -> str:
+    """Hash of everything that a build depends on.
 
-
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Hold a file lock, so that parallel processes do not build the same thing twice."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
-def build_once(folder: Path, make: Callable[[], object]) -> None:
-    """Have ``make`` fill ``folder``, unless that was done before.
-
-    Processes that want the same build at the same time make it once; one that failed or was
-    stopped is begun anew.
+    Parameters
+    ----------
+    options : object
+        What was asked for, as JSON takes it.
+    files : iterable of Path
+        Sources besides those of ``source_files`` and this file.
     """
-    with locked(folder.with_suffix(".lock")):
-        if not (folder / "done").exists():
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir()
-            make()
-            # Precompiled headers are most of a Verilator build's size, and only `make` reads them.
-            for header in folder.rglob("*.gch"):
-                header.unlink()
-            (folder / "done").touch()
+    tools = [sys.version, *map(version, _TOOLS)]
+    return content_key(tools, options, files=[*source_files(), Path(__file__), *files])
+
+
+def build_once(folder: Path, make: Callable[[Path], object]) -> None:
+    """Have ``make`` fill ``folder`` with a build, unless it is there.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the build is kept; its name follows from ``build_key``.
+    make : callable
+        Builds in the folder that it is given, which exists and is moved when the build is done.
+
+    Raises
+    ------
+    BuildError
+        If a tool is missing or fails.
+    """
+
+    def build(unfinished: Path) -> None:
+        if missing := missing_tools():
+            raise BuildError(missing[0])
+        unfinished.mkdir()
+        make(unfinished)
+        # Precompiled headers are most of a Verilator build's size, and only `make` reads them.
+        for header in unfinished.rglob("*.gch"):
+            header.unlink()
+
+    keep(folder, build)
 
 
 def run_tool(command: list[str], folder: Path) -> None:

@@ -6,13 +6,11 @@ this build makes the ports of the bench module public and nothing else.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -24,14 +22,14 @@ import racetrap.rtl
 from racetrap.generators.description import describe_ports
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
+from racetrap.sim.content_cache import cache_folder, content_key, keep
+from racetrap.sim.cosim.verilator import build_cache
 from racetrap.sim.cosim.verilator import testbench_top as bench_top
 from racetrap.sim.cosim.verilator.build_cache import (
     BuildError,
     build_once,
-    cache_folder,
     generate_rtl,
     run_tool,
-    source_hash,
 )
 from racetrap.sim.cosim.verilator.testbench_top import BENCH_MODULE, BenchTop, Port
 
@@ -42,7 +40,6 @@ __all__ = [
     "build",
     "build_component",
     "build_key",
-    "cache_folder",
 ]
 
 _VERILATE = (
@@ -157,9 +154,10 @@ def build(
     folder = cache_folder() / "verilator" / f"{name}-{key}"
     model = BuiltModel(preset, params, folder, waves, part)
 
-    def make() -> None:
-        _generate(model, patch)
-        _verilate(model)
+    def make(unfinished: Path) -> None:
+        begun = replace(model, folder=unfinished)
+        _generate(begun, patch)
+        _verilate(begun)
 
     build_once(folder, make)
     return model
@@ -181,32 +179,23 @@ def build_component(model: BuiltModel, component: Callable[[], wiring.Component]
     BuildError
         If Verilator or the C++ compiler fails.
     """
-    module, folder = model.preset, model.folder
+    module = model.preset
 
-    def make() -> None:
+    def make(folder: Path) -> None:
         top = component()
         description = {"module": module, "ports": describe_ports(top)}
         text = verilog.convert(top, name=module, emit_src=False)
         (folder / f"{module}.v").write_text(text, encoding="utf-8")
         (folder / f"{module}.json").write_text(json.dumps(description), encoding="utf-8")
-        _verilate(model)
+        _verilate(replace(model, folder=folder))
 
-    build_once(folder, make)
+    build_once(model.folder, make)
 
 
 def build_key(*options: object, files: Iterable[Path] = ()) -> str:
-    """Hash of everything that a build depends on.
-
-    Parameters
-    ----------
-    options : object
-        What was asked for, as JSON takes it.
-    files : iterable of Path
-        Sources besides those of the systems, the bench module and this file.
-    """
-    sources = source_hash([Path(__file__), Path(bench_top.__file__), *files])
-    content = [sources, str(cocotb_tools.config.libs_dir), *options]
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
+    """Hash of everything that a build for cocotb depends on; as ``build_cache.build_key``."""
+    sources = [Path(__file__), Path(bench_top.__file__), *files]
+    return build_cache.build_key(str(cocotb_tools.config.libs_dir), *options, files=sources)
 
 
 def _generate(model: BuiltModel, patch: Patch | None) -> None:
@@ -261,20 +250,16 @@ def _verilate(model: BuiltModel) -> None:
 @contextmanager
 def _runtime(objects: Path, waves: bool) -> Iterator[None]:
     """Take Verilator's own objects, most of a small build, from the first build of this kind."""
-    options = "\n".join([version("verilator"), str(waves), *_OPTIMISATION])
-    key = hashlib.sha256(options.encode()).hexdigest()[:16]
+    key = content_key(version("verilator"), waves, _OPTIMISATION)
     store = cache_folder() / "verilator" / f"runtime-{key}"
-    found = store.exists()
-    if found:
+    if store.exists():
         for path in store.iterdir():
             shutil.copy(path, objects)  # a fresh date keeps make from compiling them again
     yield
-    if not found:
-        fresh = store.with_suffix(f".{os.getpid()}")
-        fresh.mkdir()
+
+    def copy(unfinished: Path) -> None:
+        unfinished.mkdir()
         for path in objects.glob("verilated*.o"):
-            shutil.copy(path, fresh)
-        try:
-            fresh.rename(store)
-        except OSError:  # another process was first
-            shutil.rmtree(fresh)
+            shutil.copy(path, unfinished)
+
+    keep(store, copy)

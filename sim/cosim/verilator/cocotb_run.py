@@ -16,10 +16,11 @@ from typing import Any
 import cocotb_tools.config
 import find_libpython
 
-from racetrap.sim.cosim.verilator.build_cache import locked
+from racetrap.sim.content_cache import locked
 from racetrap.sim.cosim.verilator.cocotb_build import BuiltModel
 from racetrap.sim.cosim.verilator.testbench_top import BENCH_MODULE
-from racetrap.sim.cosim.verilator.tools import tool_environment
+from racetrap.sim.failure import Failure
+from racetrap.sim.tools import tool_environment
 
 __all__ = ["NOTES", "PLAN", "CaseResult", "RunResult", "SimulationError", "run"]
 
@@ -32,7 +33,7 @@ _POLL_SECONDS = 0.05
 _LOG_TAIL = 3000
 
 
-class SimulationError(RuntimeError):
+class SimulationError(Failure):
     """The simulator crashed, hung or ran no test; the text ends with the end of its log."""
 
 

@@ -11,10 +11,8 @@ runs a module as ``python -m MODULE`` does, on the compiled model.
 
 from __future__ import annotations
 
-import hashlib
 import importlib.machinery
 import importlib.util
-import json
 import logging
 import runpy
 import shutil
@@ -28,7 +26,8 @@ from types import ModuleType
 
 import racetrap
 import racetrap.golden_model
-from racetrap.sim.cosim.verilator.build_cache import BuildError, build_once, cache_folder, run_tool
+from racetrap.sim.content_cache import cache_folder, content_key, keep
+from racetrap.sim.cosim.verilator.build_cache import BuildError, run_tool
 
 __all__ = ["build_compiled", "is_compiled", "main", "use_compiled"]
 
@@ -81,13 +80,10 @@ def build_compiled() -> Path | None:
         _log.warning("Golden model runs as plain Python: package %s is missing", missing.name)
         return None
     root = Path(racetrap.golden_model.__path__[0])
-    sources = sorted(root.rglob("*.py"))
-    key = hashlib.sha256(json.dumps([tools, _MODULES, _SETUP]).encode())
-    for path in sources:
-        key.update(str(path.relative_to(root)).encode() + path.read_bytes())
-    folder = cache_folder() / "compiled" / key.hexdigest()[:16]
+    key = content_key(tools, _MODULES, _SETUP, files=sorted(root.rglob("*.py")))
+    folder = cache_folder() / "compiled" / key
     try:
-        build_once(folder, lambda: _compile(root, folder))
+        keep(folder, lambda unfinished: _compile(root, unfinished))
     except BuildError as error:
         _log.warning("Golden model runs as plain Python: %s", error)
         return None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from racetrap.sim.failure import Failure
+
 __all__ = ["Mismatch"]
 
 
-class Mismatch(AssertionError):
+class Mismatch(Failure, AssertionError):
     """The hardware did something that the golden model does not."""

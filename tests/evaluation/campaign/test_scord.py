@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 
 from racetrap.evaluation.campaign import scord as campaign
-from racetrap.evaluation.campaign.cases import Case, run_cases
-from racetrap.evaluation.campaign.scord import run_case
+from racetrap.evaluation.campaign.random_volume import Case, run_case, run_cases
 from racetrap.generators.presets import find_preset
 from racetrap.sim.cosim.fast.packing import words_of
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
-from racetrap.tb.scord.coverage import Coverage
 
 #: What a mute trace port would show.
 _NO_STEPS = np.zeros((0, words_of(find_preset("scord-tiny").params.step_layout)), dtype=np.uint32)
@@ -25,18 +23,24 @@ def small(monkeypatch):
 
 @pytest.mark.parametrize("number", range(7))
 def test_case_agrees_and_can_be_repeated(scord_tiny, small, number):
-    case = Case(scord_tiny, 1, number)
+    case = Case(scord_tiny, 1, number, has_coverage=False)
     first, again = run_case(case), run_case(case)
     assert first.difference == ""
-    assert first.accesses > 100
-    assert (first.accesses, first.races, first.cycles) == (
-        again.accesses, again.races, again.cycles,
-    )  # fmt: skip
+    assert first.volume == first.counts["accesses"] > 100
+    assert first.counts == again.counts
+    assert first.counts.keys() == {"accesses", "races", "cycles"}
+    assert first.coverage == {}
 
 
 def test_cases_differ(scord_tiny, small):
     results = [run_case(Case(scord_tiny, seed, 0)) for seed in (1, 2)]
-    assert results[0].cycles != results[1].cycles
+    assert results[0].counts["cycles"] != results[1].counts["cycles"]
+
+
+def test_coverage_changes_nothing(scord_tiny, small):
+    plain, covered = (run_case(Case(scord_tiny, 1, 2, covers)) for covers in (False, True))
+    assert plain.counts == covered.counts
+    assert covered.coverage["launch"] > 0
 
 
 def test_difference_is_a_result(scord_tiny, small, monkeypatch):
@@ -47,19 +51,14 @@ def test_difference_is_a_result(scord_tiny, small, monkeypatch):
 
 def _run(scord_tiny, accesses):
     with ThreadPoolExecutor(2) as pool:
-        return list(
-            run_cases(
-                run_case, scord_tiny, seed=1, volume=accesses, pool=pool, width=2,
-                make_observer=Coverage,
-            )
-        )  # fmt: skip
+        return list(run_cases(scord_tiny, accesses, 1, pool, width=2))
 
 
 def test_cases_until_enough(scord_tiny, small):
     results = _run(scord_tiny, 1500)
-    assert sum(result.accesses for result in results) >= 1500
+    assert sum(result.volume for result in results) >= 1500
     assert sorted(result.case.number for result in results) == list(range(len(results)))
-    assert all(result.observer.counts["launch"] >= 2 for result in results)
+    assert all(result.coverage["launch"] >= 2 for result in results)
 
 
 def test_no_more_cases_after_a_difference(scord_tiny, small, monkeypatch):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
@@ -17,7 +17,7 @@ from racetrap.evaluation.scord.programs import (
     micro_benchmarks,
     trace_of,
 )
-from racetrap.evaluation.scord.runs import Job, RunResult, run_job, run_jobs
+from racetrap.evaluation.scord.runs import BuildRun, RunResult, run_build
 from racetrap.generators.presets import SCORD_PRESETS
 from racetrap.golden_model.events import EventKind
 from racetrap.sim.cosim.systems import build_fast
@@ -28,12 +28,12 @@ FREE = Build("1DC", "1DC")
 RACY = next(build for build in applications() if build.program == "1DC" and build.switches)
 
 
-def job(build: Build, number: int = 0) -> Job:
-    return Job(build, "tiny", Schedule(number, 1), 1, PARAMS, "cached")
+def run_of(build: Build, number: int = 0) -> BuildRun:
+    return BuildRun(build, "tiny", Schedule(number, 1), 1, PARAMS, "cached")
 
 
 def test_race_free_build_shows_nothing_without_coarse_units() -> None:
-    result = run_job(job(FREE))
+    result = run_build(run_of(FREE))
     assert result.events > 100
     assert not result.oracle
     assert not result.detectors["base"]
@@ -42,7 +42,7 @@ def test_race_free_build_shows_nothing_without_coarse_units() -> None:
 
 
 def test_racy_build_is_found_by_everyone_at_the_same_place() -> None:
-    result = run_job(job(RACY))
+    result = run_build(run_of(RACY))
     racing = {pc for first, second, _ in result.oracle for pc in (first, second)}
     assert racing
     for name in ("base", "cached"):
@@ -52,17 +52,8 @@ def test_racy_build_is_found_by_everyone_at_the_same_place() -> None:
     assert {result.places[pc].split(":")[0] for pc in racing} == {"convolution_1d.cu"}
 
 
-def test_a_job_gives_the_same_result_again() -> None:
-    assert run_job(job(RACY, 5)) == run_job(job(RACY, 5))
-
-
-def test_jobs_come_back_in_order_and_are_counted() -> None:
-    jobs = [job(FREE, number) for number in range(3)]
-    done: list[None] = []
-    with ThreadPoolExecutor(1) as pool:
-        results = run_jobs(jobs, pool, lambda: done.append(None))
-    assert [result.job for result in results] == jobs
-    assert len(done) == 3
+def test_a_run_gives_the_same_result_again() -> None:
+    assert run_build(run_of(RACY, 5)) == run_build(run_of(RACY, 5))
 
 
 def test_a_tight_region_makes_tag_conflicts() -> None:
@@ -93,9 +84,7 @@ def test_micro_benchmark_trace_is_a_kernel(number: int) -> None:
 def test_hardware_reports_what_the_golden_model_does() -> None:
     preset = SCORD_PRESETS["scord"]
     model = build_fast(preset.name, preset.params)
-    with ThreadPoolExecutor(1) as pool:
-        jobs = [Job(b, "tiny", Schedule(0, 1), 1, PARAMS, "cached", model) for b in (FREE, RACY)]
-        results = run_jobs(jobs, pool)
+    results = [run_build(replace(run_of(build), model=model)) for build in (FREE, RACY)]
     for result in results:
         assert result.hardware is not None
         assert result.hardware.accesses > 100
@@ -108,7 +97,7 @@ def test_hardware_reports_what_the_golden_model_does() -> None:
 def verdict(build: Build, golden: set, rtl: set) -> ApplicationVerdict:
     hardware = HardwareRun(rtl, 1, 1, 1, 0)
     found = ApplicationVerdict(build)
-    found.add(RunResult(job(build), detectors={"golden": golden}, hardware=hardware))
+    found.add(RunResult(run_of(build), detectors={"golden": golden}, hardware=hardware))
     return found
 
 

@@ -1,21 +1,19 @@
-"""Jobs, and a whole program through all of them."""
+"""Parts of the evaluation, and a whole program through all of them."""
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 
-from racetrap.evaluation.sigrace import hardware, runs
+from racetrap.evaluation.sigrace import hardware
 from racetrap.evaluation.sigrace.execution import Execution
 from racetrap.evaluation.sigrace.hardware import run_hardware
-from racetrap.evaluation.sigrace.runs import Job, gather, jobs_of, run_job, run_jobs
+from racetrap.evaluation.sigrace.runs import ProgramPart, gather, parts_of, run_part
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.verilator.mismatch import Mismatch
-from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.cpu.random_run import random_run
 from tests.support.sigrace.programs import ThreadProgram
 from tests.support.sigrace.results import EXISTING, HARDWARE, INJECTED, VERDICT, result
@@ -24,11 +22,9 @@ PARAMS = SigraceParams(cores=4, threads=4)
 
 
 def test_a_whole_program() -> None:
-    done: list[None] = []
-    jobs = jobs_of(["lu"], "tiny", PARAMS, 2, 7)
-    with ThreadPoolExecutor(1) as pool:
-        (lu,) = run_jobs(jobs, pool, lambda: done.append(None))
-    assert len(done) == len(jobs) == 5
+    parts = parts_of(["lu"], "tiny", PARAMS, 2, 7)
+    (lu,) = gather(parts, map(run_part, parts))
+    assert len(parts) == 5
     assert lu.program == "lu"
     assert lu.figures.threads == 4
     assert lu.existing.exact.dynamic == lu.existing.sigrace.dynamic == 0
@@ -42,45 +38,31 @@ def test_a_whole_program() -> None:
     assert lu.hardware is None
 
 
-def test_jobs_of_several_programs() -> None:
+def test_parts_of_several_programs() -> None:
     model = FastModel("sigrace", PARAMS, None, {})
-    jobs = jobs_of(["fft", "lu"], "small", PARAMS, 3, 10, model, "tiny")
-    assert len({(job.part, job.program, job.seed) for job in jobs}) == len(jobs) == 2 * 7
-    assert {job.size for job in jobs if job.part != "hardware"} == {"small"}
-    on_hardware = [job for job in jobs if job.part == "hardware"]
-    assert all((job.size, job.model) == ("tiny", model) for job in on_hardware)
-    assert [job.seed for job in jobs if job.part == "injected"] == [10, 11, 12] * 2
+    parts = parts_of(["fft", "lu"], "small", PARAMS, 3, 10, model, "tiny")
+    assert len({(each.part, each.program, each.seed) for each in parts}) == len(parts) == 2 * 7
+    assert {each.size for each in parts if each.part != "hardware"} == {"small"}
+    on_hardware = [each for each in parts if each.part == "hardware"]
+    assert all((each.size, each.model) == ("tiny", model) for each in on_hardware)
+    assert [each.seed for each in parts if each.part == "injected"] == [10, 11, 12] * 2
 
 
 def test_outcomes_are_gathered_by_program() -> None:
     parts = {"figures": result().figures, "existing": EXISTING, "hardware": HARDWARE}
     parts |= {"verdict": VERDICT}
-    jobs = [Job(part, name, "tiny", PARAMS) for part in parts for name in ("fft", "lu")]
-    jobs += [Job("injected", "lu", "tiny", PARAMS, seed) for seed in range(3)]
+    asked = [ProgramPart(part, name, "tiny", PARAMS) for part in parts for name in ("fft", "lu")]
+    asked += [ProgramPart("injected", "lu", "tiny", PARAMS, seed) for seed in range(3)]
     other = replace(INJECTED, unreal=1)
     outcomes = [*(each for each in parts.values() for _ in range(2)), INJECTED, None, other]
-    fft, lu = gather(jobs, outcomes)
+    fft, lu = gather(asked, outcomes)
     assert (fft.program, fft.injected, fft.existing) == ("fft", (), EXISTING)
     assert (lu.injected, lu.hardware) == ((INJECTED, other), HARDWARE)
 
 
-def test_an_error_ends_the_other_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[str] = []
-
-    def fails(job: Job) -> None:
-        made.append(job.program)
-        raise RecordError("Program must return 0, not 1")
-
-    monkeypatch.setattr(runs, "run_job", fails)
-    jobs = [Job("figures", str(number), "tiny", PARAMS) for number in range(200)]
-    with ThreadPoolExecutor(1) as pool, pytest.raises(RecordError, match="must return 0"):
-        run_jobs(jobs, pool)
-    assert len(made) < 200
-
-
-def test_a_job_gives_the_same_result_again() -> None:
-    job = Job("injected", "lu", "tiny", PARAMS, 3)
-    assert run_job(job) == run_job(job)
+def test_a_part_gives_the_same_result_again() -> None:
+    part = ProgramPart("injected", "lu", "tiny", PARAMS, 3)
+    assert run_part(part) == run_part(part)
 
 
 def racy() -> Execution:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from racetrap.evaluation.sigrace.figures import CHOSEN, ONE_HOT, SETS
-from racetrap.evaluation.sigrace.report_table import cell_text
 from racetrap.evaluation.sigrace.runs import ProgramResult
 from racetrap.evaluation.sigrace.tables import make_tables, problems
 from racetrap.golden_model.sigrace.params import SigraceParams
@@ -130,10 +129,3 @@ def test_all_is_well() -> None:
 def test_what_no_run_may_show(parts: dict[str, Any], sentence: str) -> None:
     (found,) = problems([result("fft", **parts)])
     assert found.startswith(sentence)
-
-
-@pytest.mark.parametrize(
-    ("cell", "text"), [(None, "–"), (1234, "1,234"), (1234.5, "1,234.50"), ("a", "a")]
-)
-def test_cells_as_people_read_them(cell: Any, text: str) -> None:
-    assert cell_text(cell) == text

@@ -55,6 +55,6 @@ def test_no_workers(monkeypatch):
 
 def test_no_dask(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ClusterError, match="Package distributed was not found: install"):
+    with pytest.raises(ClusterError, match="`distributed` was not found: install the extra"):
         with cluster("tcp://127.0.0.1:9"):
             pass

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from racetrap.evaluation.sweep.cost import cost_figures, tools_of
-from racetrap.evaluation.sweep.quality import Unfit
 from racetrap.evaluation.sweep.scord_quality import scord_quality
 from racetrap.evaluation.sweep.sigrace_quality import (
     RecordingDiffers,
@@ -13,6 +12,7 @@ from racetrap.evaluation.sweep.sigrace_quality import (
     sigrace_figures,
 )
 from racetrap.evaluation.sweep.spec import CostSpec, QualitySpec
+from racetrap.fpga.flow.fit import DoesNotFit
 from racetrap.generators.presets import PRESETS
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.params import SigraceParams
@@ -21,7 +21,7 @@ _SCORD, _SIGRACE = PRESETS["scord"].params, PRESETS["sigrace"].params
 _CASES = QualitySpec(workloads=("concurrency-suite",))
 
 
-def test_micro_benchmarks_are_judged_right():
+def test_micro_benchmarks_without_miss_or_false_report():
     found = scord_quality(_SCORD, QualitySpec(workloads=("micro-benchmarks",)))
     assert (found.misses, found.false_reports) == (0, 0)
     assert 0 < found.races < found.runs
@@ -45,8 +45,8 @@ def test_coarse_units_make_false_reports():
 @pytest.mark.parametrize(
     ("changes", "spec", "said"),
     [
-        ({"sm_count": 1}, _CASES, "sm_count must be at least 2 for the workloads, not 1"),
-        ({"warps_per_sm": 8}, _CASES, "warps_per_sm must be at least 16 for the workloads, not 8"),
+        ({"sm_count": 1}, _CASES, "sm_count must be at least the 2 of the trace, not 1"),
+        ({"warps_per_sm": 8}, _CASES, "warps_per_sm must be at least the 16 of the trace, not 8"),
         ({"local_bytes": 1024, "ratio": 1}, _CASES, "Region size must be"),
         ({"warps_per_sm": 1}, QualitySpec(workloads=("micro-benchmarks",)), "must have room for"),
         # One placement of two would do for a run, but not for a comparison.
@@ -58,7 +58,7 @@ def test_coarse_units_make_false_reports():
     ],
 )
 def test_workloads_that_do_not_fit(changes, spec, said):
-    with pytest.raises(Unfit, match=said):
+    with pytest.raises(DoesNotFit, match=said):
         scord_quality(replace(ScordParams(), **changes), spec)
 
 
@@ -74,13 +74,13 @@ def test_small_signatures_make_false_reports():
 
 
 def test_more_cores_than_counters():
-    with pytest.raises(Unfit, match="Parameter threads must be at least 4, one for each core"):
+    with pytest.raises(DoesNotFit, match="threads must be at least 4, one for each core"):
         sigrace_figures(SigraceParams(cores=4, threads=2), QualitySpec(workloads=("fft",)), {})
 
 
 def test_short_counters():
     recordings = {"fft": recording_digest("fft", "tiny", 8)}
-    with pytest.raises(Unfit, match="timestamp_bits must be at least"):
+    with pytest.raises(DoesNotFit, match="timestamp_bits must be at least"):
         sigrace_figures(
             replace(_SIGRACE, timestamp_bits=2), QualitySpec(workloads=("fft",)), recordings
         )

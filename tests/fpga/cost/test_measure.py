@@ -1,9 +1,9 @@
-"""What a worker does with a block, above all when a tool refuses it."""
+"""Measurement of a block in a worker, above all when a tool refuses it."""
 
 import pytest
 
 from racetrap.fpga.cost import measure as measuring
-from racetrap.fpga.cost.measure import Job, Target, make_table, select_blocks, targets
+from racetrap.fpga.cost.measure import BlockMeasurement, Target, make_table, select_blocks, targets
 from racetrap.fpga.cost.table import Cost
 from racetrap.fpga.flow.fit import DoesNotFit
 from racetrap.fpga.flow.synthesis import MemoryLost
@@ -19,7 +19,7 @@ def job(**changed):
         "preset": "scord-tiny", "params": PARAMS, "block": "barrier_ids",
         "target": Target("ice40", "up5k"), "seeds": (1, 2), "constraint_mhz": 50.0,
     }  # fmt: skip
-    return Job(**values | changed)
+    return BlockMeasurement(**values | changed)
 
 
 @pytest.fixture

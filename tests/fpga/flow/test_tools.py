@@ -6,12 +6,12 @@ from racetrap.fpga.flow.tools import ToolError, run_tool, tool_versions
 
 
 def test_missing_tool(tmp_path):
-    with pytest.raises(ToolError, match=r"^Command no-such-tool was not found: install the extra"):
+    with pytest.raises(ToolError, match=r"^`no-such-tool` was not found: install"):
         run_tool("no-such-tool", [], tmp_path)
 
 
 def test_missing_package():
-    with pytest.raises(ToolError, match=r"^Package no-such-package was not found: install"):
+    with pytest.raises(ToolError, match=r"^`no-such-package` was not found: install"):
         tool_versions("amaranth", "no-such-package")
 
 

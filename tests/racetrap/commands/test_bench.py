@@ -4,65 +4,65 @@ import json
 
 import pytest
 
-from racetrap.commands import bench as command
 from racetrap.evaluation.throughput import (
-    detector_rates,
-    kernel_rates,
+    analysis_rates,
+    executor_rates,
     recorder_rates,
-    sigrace_speed,
+    scord_cycles,
+    sigrace_cycles,
+    speed,
 )
-from racetrap.evaluation.throughput import scord_cycles as bench
-from racetrap.evaluation.throughput import scord_speed as speed
-from racetrap.evaluation.throughput import sigrace_cycles as sigrace_bench
-from racetrap.evaluation.throughput.detector_rates import DetectorRate
-from racetrap.evaluation.throughput.kernel_rates import ApplicationRate
-from racetrap.evaluation.throughput.rates import Cocotb, Rate, Rates
+from racetrap.evaluation.throughput.executor_rates import ExecutorRun
+from racetrap.evaluation.throughput.rates import Rate
 from racetrap.evaluation.throughput.recorder_rates import RecorderRates
 from racetrap.evaluation.throughput.scord_cycles import Bandwidth
 from racetrap.evaluation.throughput.sigrace_cycles import Scan, Sustained
+from racetrap.evaluation.throughput.speed import Rates, SameTrace
 from racetrap.sim.cosim.verilator.mismatch import Mismatch
 from racetrap.sim.cpu.errors import RecordError
 
 
-def _rates(compiled):
+def _rates(system, compiled):
+    if system == "sigrace":
+        return Rates(compiled, Rate(5e5, 4e5, 6e5), Rate(3e5, 2e5, 4e5), Rate(71e3, 7e4, 72e3))
     golden = 3000.0 if compiled else 1000.0
     return Rates(
         compiled, Rate(golden, 900.0, 3100.0), Rate(2000.0, 1999.0, 2001.0), Rate(400, 390, 410)
     )  # fmt: skip
 
 
-def _faster(compiled):
-    return Rates(compiled, Rate(5e5, 4e5, 6e5), Rate(3e5, 2e5, 4e5), Rate(71e3, 7e4, 72e3))
-
-
 @pytest.fixture
 def figures(monkeypatch):
-    monkeypatch.setattr(bench, "streaming", lambda: 0.99)
-    monkeypatch.setattr(bench, "back_to_back", lambda: 0.98)
-    monkeypatch.setattr(bench, "banks", lambda preset: {"scord": 1.0, "scord-banks4": 3.9}[preset])
-    monkeypatch.setattr(bench, "bandwidth", lambda slots, latency: Bandwidth(slots, latency, 0.5))
     monkeypatch.setattr(speed, "rates_in_child", _rates)
-    monkeypatch.setattr(kernel_rates, "executor_rates", lambda: {64: 7e6})
-    rate = ApplicationRate("MM", 1190, 30228, 5e4, 6e4, 8e4)
-    monkeypatch.setattr(kernel_rates, "application_rates", lambda: iter([rate]))
-    monkeypatch.setattr(speed, "cocotb", lambda tests: Cocotb(50.0, 1500.0))
-
-
-@pytest.fixture
-def sigrace_figures(monkeypatch):
-    monkeypatch.setattr(sigrace_bench, "worst_scan", lambda: Scan(112, 133))
+    same = {"scord": SameTrace(50.0, 1500.0), "sigrace": SameTrace(4000.0, 100_000.0)}
+    monkeypatch.setattr(speed, "same_trace", same.get)
+    monkeypatch.setattr(scord_cycles, "streaming", lambda: 0.99)
+    monkeypatch.setattr(scord_cycles, "back_to_back", lambda: 0.98)
+    monkeypatch.setattr(scord_cycles, "banks", {"scord": 1.0, "scord-banks4": 3.9}.get)
     monkeypatch.setattr(
-        sigrace_bench, "sustained", lambda block: Sustained(block, 192, 111.5, 250.25, 7, 9)
+        scord_cycles, "bandwidth", lambda slots, latency: Bandwidth(slots, latency, 0.5)
     )
-    monkeypatch.setattr(sigrace_speed, "rates_in_child", _faster)
-    monkeypatch.setattr(sigrace_speed, "cocotb", lambda tests: Cocotb(4000.0, 100_000.0))
+    run = ExecutorRun(7_000_000, 1, 1.0)
+    monkeypatch.setattr(executor_rates, "measure_executor", lambda threads: run)
+    application = {
+        "events": 1190, "operations": 30228, "executor": 5e4, "barracuda": 6e4, "scoped": 8e4
+    }  # fmt: skip
+    monkeypatch.setattr(
+        analysis_rates, "application_rates", lambda name, size: {"name": name} | application
+    )
+    monkeypatch.setattr(sigrace_cycles, "worst_scan", lambda: Scan(112, 133))
+    monkeypatch.setattr(
+        sigrace_cycles, "sustained", lambda block: Sustained(block, 192, 111.5, 250.25, 7, 9)
+    )
     recorder = RecorderRates(1234567, Rate(6e7, 5e7, 7e7), Rate(4e6, 3e6, 5e6))
     monkeypatch.setattr(recorder_rates, "recorder_rates", lambda: recorder)
-    rate = DetectorRate("fft", 742130, 2.5e6, 240_000.0)
-    monkeypatch.setattr(detector_rates, "detector_rates", lambda size: iter([rate]))
+    program = {"events": 742130, "exact": 2.5e6, "sigrace": 240_000.0}
+    monkeypatch.setattr(
+        analysis_rates, "program_rates", lambda name, size: {"name": name} | program
+    )
 
 
-def test_tables(racetrap, figures, sigrace_figures, tmp_path):
+def test_tables(racetrap, figures, tmp_path):
     file = tmp_path / "bench.json"
     result = racetrap("bench", "--json", file)
     assert result.exit_code == 0
@@ -71,22 +71,22 @@ def test_tables(racetrap, figures, sigrace_figures, tmp_path):
         "0.98",
         "3.9",
         "latency 100",
-        "50.0",
+        "50",
         "golden, plain Python",
-        "1000",
-        "1999",
-        "30.0",
-        "7000000",
-        "30228",
+        "1,000",
+        "1,999",
+        "30",
+        "7,000,000",
+        "30,228",
         "133",
         "111.5",
         "250.2",
-        "71000",
-        "25.0",
-        "60000000",
+        "71,000",
+        "25",
+        "60,000,000",
         "1234567 events",
-        "742130",
-        "2500000",
+        "742,130",
+        "2,500,000",
     ):
         assert text in result.output
     assert "Measured with python" in result.output
@@ -94,7 +94,7 @@ def test_tables(racetrap, figures, sigrace_figures, tmp_path):
     assert data["tools"]["verilator"]
     scord = data["scord"]
     assert scord["banks"]["ratio"] == 3.9
-    assert len(scord["bandwidth"]) == len(bench.OUTSTANDING) * len(bench.LATENCIES)
+    assert len(scord["bandwidth"]) == len(scord_cycles.OUTSTANDING) * len(scord_cycles.LATENCIES)
     assert scord["speed"]["plain"]["together"]["median"] == 400
     assert scord["speed"]["compiled"] is None
     sigrace = data["sigrace"]
@@ -105,14 +105,14 @@ def test_tables(racetrap, figures, sigrace_figures, tmp_path):
     assert "golden, compiled" not in result.output
 
 
-def test_one_system(racetrap, sigrace_figures):
+def test_one_system(racetrap, figures):
     result = racetrap("bench", "--system", "sigrace", "--json", "-")
     assert result.exit_code == 0
     assert json.loads(result.stdout).keys() == {"sigrace", "tools"}
     assert "Throughput, scord" not in result.stderr
 
 
-def test_compiled_golden_model(racetrap, figures, sigrace_figures, tmp_path):
+def test_compiled_golden_model(racetrap, figures, tmp_path):
     result = racetrap("bench", "--compiled", "--json", tmp_path / "bench.json")
     assert result.exit_code == 0
     assert result.output.count("golden, compiled") == 2
@@ -122,13 +122,13 @@ def test_compiled_golden_model(racetrap, figures, sigrace_figures, tmp_path):
 
 
 def test_without_mypyc(racetrap, figures, monkeypatch):
-    monkeypatch.setattr(speed, "rates_in_child", lambda compiled: _rates(False))
+    monkeypatch.setattr(speed, "rates_in_child", lambda system, compiled: _rates(system, False))
     result = racetrap("bench", "--system", "scord", "--compiled")
     assert result.exit_code == 0
     assert "golden, compiled" not in result.output
 
 
-def test_program_that_cannot_be_recorded(racetrap, sigrace_figures, monkeypatch):
+def test_program_that_cannot_be_recorded(racetrap, figures, monkeypatch):
     def fail():
         raise RecordError("Command gcc was not found")
 
@@ -142,14 +142,10 @@ def test_difference_from_the_golden_model(racetrap, figures, monkeypatch):
     def differ():
         raise Mismatch("Bank 0, step 3: something")
 
-    monkeypatch.setattr(bench, "streaming", differ)
+    monkeypatch.setattr(scord_cycles, "streaming", differ)
     result = racetrap("bench")
     assert result.exit_code == 3
-    assert result.stderr == "racetrap: Bank 0, step 3: something.\n"
-
-
-def test_missing_tool(racetrap, monkeypatch):
-    monkeypatch.setattr(command, "missing_tools", lambda: ["Command `make` was not found: get it."])
-    result = racetrap("bench")
-    assert result.exit_code == 3
-    assert "Command `make` was not found" in result.stderr
+    assert (
+        result.stderr
+        == "racetrap: Hardware and golden model disagree: Bank 0, step 3: something.\n"
+    )

@@ -6,10 +6,7 @@ from pathlib import Path
 import pytest
 
 from racetrap.commands import campaign
-from racetrap.evaluation.campaign.cases import Case
-from racetrap.evaluation.campaign.micro_benchmarks import SuiteResult
-from racetrap.evaluation.campaign.scord import CaseResult
-from racetrap.evaluation.campaign.sigrace import CaseResult as SigraceResult
+from racetrap.evaluation.campaign.random_volume import Case, CaseResult
 from racetrap.generators.presets import PRESETS, SCORD_PRESETS, SIGRACE_PRESETS
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.simulation import SimulationError
@@ -45,19 +42,21 @@ def test_volume(racetrap, tmp_path, system, bin_name):
     assert f"functional coverage bins of {system} hit" in result.output
 
 
+def _result(model, seed=1, number=0, difference=""):
+    case = Case(model, seed, number)
+    counts = dict.fromkeys(case.detector.figures, 10) | {"cycles": 20}
+    return CaseResult(case, counts, 1.0, difference)
+
+
 def _no_volume(monkeypatch, failures=None):
     """Cases that are not run: one for each preset, with the difference given."""
     seen = []
 
     def volume(model, *_):
         seen.append(model.preset)
-        difference = (failures or {}).get(model.preset, "")
-        if "sigrace" in model.preset:
-            yield SigraceResult(Case(model, 1, 0), 10, 3, 1, 20, 1.0, difference, None)
-        else:
-            yield CaseResult(Case(model, 1, 0), 10, 1, 20, 1.0, difference, None)
+        yield _result(model, difference=(failures or {}).get(model.preset, ""))
 
-    monkeypatch.setattr(campaign, "compare_volume", volume)
+    monkeypatch.setattr(campaign, "run_cases", volume)
     return seen
 
 
@@ -110,11 +109,10 @@ def test_every_difference_is_printed(racetrap, unbuilt, monkeypatch):
 
 
 def test_difference_of_one_case(racetrap, unbuilt, monkeypatch):
-    def differ(model, seed, number):
-        case = Case(model, seed, number)
-        return CaseResult(case, 10, 1, 20, 1.0, "Bank 0, step 3: something", None)
+    def differ(case):
+        return _result(case.model, case.seed, case.number, "Bank 0, step 3: something")
 
-    monkeypatch.setattr(campaign, "run_one", differ)
+    monkeypatch.setattr(campaign, "run_case", differ)
     result = racetrap("campaign", "--preset", "scord-tiny", "--case", 4, "--seed", 9)
     assert result.exit_code == 3
     assert "scord-tiny, case 4: Bank 0, step 3: something" in result.output
@@ -127,29 +125,10 @@ def test_failed_run(racetrap, unbuilt, monkeypatch, error):
         raise error("Simulation stopped: nothing moved")
         yield
 
-    monkeypatch.setattr(campaign, "compare_volume", fail)
+    monkeypatch.setattr(campaign, "run_cases", fail)
     result = racetrap("campaign", "--preset", "sigrace-tiny")
     assert result.exit_code == 3
     assert result.stderr == "racetrap: Simulation stopped: nothing moved.\n"
-
-
-@pytest.mark.parametrize(("right", "status"), [(4, 0), (3, 3)])
-def test_suite(racetrap, unbuilt, monkeypatch, right, status):
-    results = [SuiteResult("race_x", True, 4, right, 100, 1.0, "")]
-    monkeypatch.setattr(campaign, "run_suite", lambda *_: results)
-    result = racetrap("campaign", "--suite", "scor-micro")
-    assert result.exit_code == status
-    assert "race_x" in result.output
-    assert "ScoR micro-benchmarks on scord" in result.output
-
-
-def test_suite_on_the_hardware(racetrap):
-    options = ("--suite", "scor-micro", "--preset", "scord-tiny", "--schedules", 0, "--json", "-")
-    result = racetrap("campaign", *options)
-    assert result.exit_code == 0
-    suite = json.loads(result.stdout)["suite"]
-    assert len(suite) == 32
-    assert all(row["runs"] == row["right"] == 6 for row in suite)
 
 
 @pytest.mark.parametrize(
@@ -168,25 +147,12 @@ def test_suite_on_the_hardware(racetrap):
             "Option --configurations must come without --preset",
         ),
         (
-            ("--suite", "scor-micro", "--system", "scord"),
-            "Option --suite must come without --configurations and --system",
+            (*_TINY, "--case", "3", "--jobs", "2"),
+            "Option --jobs must come with random volume, not with --case",
         ),
         (
-            ("--suite", "scor-micro", "--preset", "sigrace"),
-            "Preset must be one of scord for scor-micro, not sigrace",
-        ),
-        (("--suite", "other"), "is not 'scor-micro'"),
-        (
-            (*_TINY, "--suite", "scor-micro", "--volume", "9"),
-            "Option --volume must come with random volume, not with --suite",
-        ),
-        (
-            (*_TINY, "--case", "3", "--workers", "2"),
-            "Option --workers must come with random volume or --suite, not with --case",
-        ),
-        (
-            (*_TINY, "--volume", "1", "--schedules", "9"),
-            "Option --schedules must come with --suite, not with random volume",
+            (*_TINY, "--case", "3", "--volume", "9"),
+            "Option --volume must come with random volume, not with --case",
         ),
     ],
 )
@@ -194,13 +160,6 @@ def test_bad_options(racetrap, options, sentence):
     result = racetrap("campaign", *options)
     assert result.exit_code == 2
     assert sentence in result.output
-
-
-def test_missing_tool(racetrap, monkeypatch):
-    monkeypatch.setattr(campaign, "missing_tools", lambda: ["Command `c++` was not found: get it."])
-    result = racetrap("campaign", "--preset", "scord-tiny")
-    assert result.exit_code == 3
-    assert result.stderr == "racetrap: Command `c++` was not found: get it.\n"
 
 
 def test_failed_build(racetrap, monkeypatch):

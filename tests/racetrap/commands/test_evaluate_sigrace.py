@@ -11,14 +11,15 @@ from tests.support.sigrace.results import EXISTING, result
 
 
 def play(monkeypatch, results):
-    monkeypatch.setattr(evaluate_sigrace, "run_jobs", lambda jobs, pool, done: results)
+    monkeypatch.setattr(evaluate_sigrace, "run_parallel", lambda *_: [])
+    monkeypatch.setattr(evaluate_sigrace, "gather", lambda *_: results)
 
 
 def test_one_program(racetrap, tmp_path):
     files = tmp_path / "result.json", tmp_path / "page.html"
     done = racetrap(
         "evaluate", "sigrace", "--program", "lu", "--size", "tiny", "--runs", 1, "--seed", 7,
-        "--hardware", "none", "--workers", 1, "--json", files[0], "--html", files[1],
+        "--hardware-size", "none", "--jobs", 1, "--json", files[0], "--html", files[1],
     )  # fmt: skip
     assert done.exit_code == 0
     data = json.loads(files[0].read_text())
@@ -35,32 +36,29 @@ def test_one_program(racetrap, tmp_path):
 def test_all_programs_by_default(racetrap, monkeypatch):
     asked = []
 
-    def record(jobs, pool, done):
-        asked.extend(jobs)
-        return [result("fft")]
-
-    monkeypatch.setattr(evaluate_sigrace, "run_jobs", record)
-    done = racetrap("evaluate", "sigrace", "--hardware", "none", "--json", "-")
+    play(monkeypatch, [result("fft")])
+    monkeypatch.setattr(evaluate_sigrace, "run_parallel", lambda _, parts, *__: asked.extend(parts))
+    done = racetrap("evaluate", "sigrace", "--hardware-size", "none", "--json", "-")
     assert done.exit_code == 0
-    assert len({job.program for job in asked}) == 13
-    assert sum(job.part == "injected" for job in asked) == 13 * 25
-    assert {job.size for job in asked} == {"small"}
+    assert len({part.program for part in asked}) == 13
+    assert sum(part.part == "injected" for part in asked) == 13 * 25
+    assert {part.size for part in asked} == {"small"}
     assert json.loads(done.stdout)["tables"]["hardware"][0]["difference"] == "none"
 
 
 def test_a_report_that_is_no_race_is_a_failure(racetrap, monkeypatch):
     play(monkeypatch, [result("fft", existing=replace(EXISTING, unreal=1))])
-    done = racetrap("evaluate", "sigrace", "--hardware", "none")
+    done = racetrap("evaluate", "sigrace", "--hardware-size", "none")
     assert done.exit_code == 3
     assert "fft: SigRace reports 1 races that are none" in done.stderr
 
 
 def test_a_program_that_cannot_be_recorded_is_a_failure(racetrap, monkeypatch):
-    def fails(jobs, pool, done):
+    def fails(*_):
         raise RecordError("Command gcc was not found")
 
-    monkeypatch.setattr(evaluate_sigrace, "run_jobs", fails)
-    done = racetrap("evaluate", "sigrace", "--hardware", "none")
+    monkeypatch.setattr(evaluate_sigrace, "run_parallel", fails)
+    done = racetrap("evaluate", "sigrace", "--hardware-size", "none")
     assert done.exit_code == 3
     assert done.stderr.strip().endswith("racetrap: Command gcc was not found.")
 
@@ -69,7 +67,7 @@ def test_page_that_cannot_be_written_is_bad_input(racetrap, monkeypatch, tmp_pat
     play(monkeypatch, [])
     done = racetrap("evaluate", "sigrace", "--html", tmp_path / "missing" / "page.html")
     assert done.exit_code == 2
-    assert "No such file" in done.stderr
+    assert "must be one that can be written" in done.stderr
 
 
 @pytest.mark.parametrize("options", [("--program", "doom"), ("--runs", -1), ("--seed", -1)])

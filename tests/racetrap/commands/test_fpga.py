@@ -175,7 +175,7 @@ def test_run_without_the_extra(racetrap, without, racy):
     without("serial", "racetrap.commands.fpga_run", "racetrap.fpga.host.client")
     result = racetrap("fpga", "run", racy, "--port", "/dev/null")
     assert (result.exit_code, result.stderr) == (
-        3, "racetrap: Package serial was not found: install the extra `racetrap[fpga]`.\n"
+        3, "racetrap: `serial` was not found: install the extra `racetrap[fpga]`.\n"
     )  # fmt: skip
 
 
@@ -200,7 +200,7 @@ def test_wrong_reports(racetrap, params, racy):
 def test_bad_input(racetrap, params, racy):
     for options, words in (
         (["--board", _BOARD], "Options --board and --set must come with --preset"),
-        (["--preset", "sigrace-tiny"], "Configuration must be one of scord for this trace"),
+        (["--preset", "sigrace-tiny"], "Preset must be one of scord for this trace"),
         (["--preset", "nothing"], "nothing"),
         (["--environment", "fixed"], "Option --environment must come with a trace of threads, not"),
     ):
@@ -214,7 +214,7 @@ def test_trace_for_the_other_detector(racetrap, params):
     with on_terminal(scord_device(params).receive) as port:
         result = racetrap("fpga", "run", _EXAMPLES / "locked-sum.trace", "--port", port)
     assert (result.exit_code, result.stderr) == (
-        2, "racetrap: Configuration must be one of sigrace for this trace, not scord-tiny.\n"
+        2, "racetrap: Preset must be one of sigrace for this trace, not one of scord.\n"
     )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from racetrap.commands import fpga_build
 from racetrap.fpga.boards import build as build_module
 from racetrap.fpga.boards.table import BOARDS, board_params
 
@@ -29,9 +30,9 @@ def test_build(racetrap, monkeypatch, tmp_path):
         cells = {"TRELLIS_COMB": (10, 100)}
         return build_module.BoardBuild(folder / "racetrap.bit", 51.25, 48.0, cells, seed, 2.0)
 
-    monkeypatch.setattr(build_module, "build", build)
+    monkeypatch.setattr(fpga_build, "build", build)
     result = racetrap(
-        "fpga", "build", "scord-local", "--board", _BOARD, "--seed", 7, "--out", tmp_path,
+        "fpga", "build", "scord-local", "--board", _BOARD, "--seed", 7, "--output", tmp_path,
         "--set", "outstanding=16",
     )  # fmt: skip
     assert result.exit_code == 0
@@ -48,23 +49,23 @@ def test_build_fails(racetrap, monkeypatch, tmp_path, error, status):
     def build(*_):
         raise error
 
-    monkeypatch.setattr(build_module, "build", build)
-    result = racetrap("fpga", "build", "scord-local", "--board", _BOARD, "--out", tmp_path)
+    monkeypatch.setattr(fpga_build, "build", build)
+    result = racetrap("fpga", "build", "scord-local", "--board", _BOARD, "--output", tmp_path)
     assert (result.exit_code, result.stderr) == (status, f"racetrap: {error}.\n")
 
 
 def test_folder_that_cannot_be_made(racetrap, tmp_path):
     (tmp_path / "file").touch()
     path = tmp_path / "file" / "sub"
-    result = racetrap("fpga", "build", "scord-local", "--board", "ice40-hx8k", "--out", path)
+    result = racetrap("fpga", "build", "scord-local", "--board", "ice40-hx8k", "--output", path)
     assert (result.exit_code, result.stderr) == (2, f"racetrap: {path}: Not a directory.\n")
 
 
 def test_build_without_the_extra(racetrap, without, tmp_path):
     without("amaranth_boards")
-    result = racetrap("fpga", "build", "scord-local", "--board", _BOARD, "--out", tmp_path)
+    result = racetrap("fpga", "build", "scord-local", "--board", _BOARD, "--output", tmp_path)
     assert (result.exit_code, result.stderr) == (
-        3, "racetrap: Package amaranth_boards was not found: install the extra `racetrap[fpga]`.\n"
+        3, "racetrap: `amaranth_boards` was not found: install the extra `racetrap[fpga]`.\n"
     )  # fmt: skip
 
 

@@ -5,10 +5,10 @@ import json
 import xml.etree.ElementTree as ElementTree
 
 import pytest
-from click.testing import CliRunner
 
 from racetrap.commands import simulate
-from racetrap.commands import testbench_run as bench_run
+from racetrap.commands.shared import testbench
+from racetrap.evaluation.scord.verdicts import Verdict, write_junit
 from racetrap.golden_model.events import (
     DataRegion,
     Event,
@@ -19,9 +19,9 @@ from racetrap.golden_model.events import (
     TraceHeader,
 )
 from racetrap.golden_model.trace import Trace
-from racetrap.sim.cosim.scord.verdicts import Verdict, write_junit
 from racetrap.sim.cosim.verilator.cocotb_build import Patch
 from racetrap.sim.cosim.verilator.cocotb_run import SimulationError
+from racetrap.sim.cosim.verilator.mismatch import Mismatch
 
 _BASE = 0x10000
 
@@ -45,19 +45,20 @@ def _trace(path, *, fenced, sm_count=2):
     return str(path)
 
 
-def _call(*arguments):
-    return CliRunner().invoke(simulate.command, list(arguments))
+@pytest.fixture
+def simulated(racetrap):
+    return functools.partial(racetrap, "simulate")
 
 
-def test_race_free_trace(tmp_path):
-    result = _call("scord-tiny", _trace(tmp_path / "t", fenced=True))
+def test_race_free_trace(simulated, tmp_path):
+    result = simulated("scord-tiny", _trace(tmp_path / "t", fenced=True))
     assert result.exit_code == 0, result.output
     assert "hardware and golden model agree in all 6 steps" in result.output
 
 
-def test_racy_trace(tmp_path):
+def test_racy_trace(simulated, tmp_path):
     path, out = _trace(tmp_path / "t", fenced=False), tmp_path / "out.json"
-    result = _call("scord-tiny", path, "--json", str(out))
+    result = simulated("scord-tiny", path, "--json", str(out))
     assert result.exit_code == 1, result.output
     assert "missing-device-fence" in result.output
     races = json.loads(out.read_text())["races"]
@@ -65,8 +66,8 @@ def test_racy_trace(tmp_path):
     assert races[0]["earlier"]["grid_block"] == 0
 
 
-def test_trace_of_a_larger_gpu_is_refused(tmp_path):
-    result = _call("scord-tiny", _trace(tmp_path / "t", fenced=True, sm_count=3))
+def test_trace_of_a_larger_gpu_is_refused(simulated, tmp_path):
+    result = simulated("scord-tiny", _trace(tmp_path / "t", fenced=True, sm_count=3))
     assert result.exit_code == 2
     assert "sm_count must be at least the 3 of the trace, not 2" in result.output
 
@@ -80,8 +81,8 @@ def test_trace_of_a_larger_gpu_is_refused(tmp_path):
         ("--junit", "x.xml", "the suite scor-micro"),
     ],
 )
-def test_options_of_other_stimuli_are_refused(tmp_path, option, value, suitable):
-    result = _call("scord-tiny", _trace(tmp_path / "t", fenced=True), option, value)
+def test_options_of_other_stimuli_are_refused(simulated, tmp_path, option, value, suitable):
+    result = simulated("scord-tiny", _trace(tmp_path / "t", fenced=True), option, value)
     assert (result.exit_code, result.output) == (
         2, f"racetrap: Option {option} must come with {suitable}, not with a trace of a GPU.\n"
     )  # fmt: skip
@@ -99,15 +100,15 @@ def test_options_of_other_stimuli_are_refused(tmp_path, option, value, suitable)
         ("scord-tiny", "--suite", "scor-micro", "--set", "address_bits=16"),
     ],
 )
-def test_bad_input(arguments):
-    result = _call(*arguments)
+def test_bad_input(simulated, arguments):
+    result = simulated(*arguments)
     assert result.exit_code == 2
     assert result.output.strip()
 
 
-def test_suite(tmp_path):
+def test_suite(simulated, tmp_path):
     junit, out = tmp_path / "junit.xml", tmp_path / "out.json"
-    result = _call(
+    result = simulated(
         "scord-tiny", "--suite", "scor-micro", "--schedules", "0",
         "--junit", str(junit), "--json", str(out),
     )  # fmt: skip
@@ -115,46 +116,93 @@ def test_suite(tmp_path):
     assert "32 of 32 micro-benchmarks" in result.output
     suite = ElementTree.parse(junit).getroot()
     assert (suite.get("tests"), suite.get("failures")) == ("32", "0")
-    benchmarks = json.loads(out.read_text())["benchmarks"]
-    for one in benchmarks:
+    document = json.loads(out.read_text())
+    assert document["failure"] is None
+    for one in document["benchmarks"]:
         assert one["golden_right"] == one["rtl_right"] == one["schedules"] >= 3
         assert one["golden"] == one["rtl"] == one["expected"]
 
 
-def test_waves_are_written(tmp_path):
-    result = _call("scord-tiny", _trace(tmp_path / "t", fenced=True), "--waves")
-    assert result.exit_code == 0, result.output
+def _suite_of(monkeypatch, *verdicts):
+    """The suite with these verdicts, and nothing built or run."""
+    monkeypatch.setattr(simulate, "build_fast", lambda name, params: None)
+    monkeypatch.setattr(simulate, "run_parallel", lambda *_: list(verdicts))
+
+
+def test_wrong_verdict_is_status_3(simulated, monkeypatch):
+    wrong = Verdict("norace_interblock_atom", schedules=1, wrong=["reverse on same-sm"])
+    _suite_of(monkeypatch, wrong)
+    result = simulated("scord-tiny", "--suite", "scor-micro", "--waves")
+    assert result.exit_code == 3
+    assert "norace_interblock_atom must be none, not wrong with reverse on same" in result.stderr
+
+
+def test_difference_in_a_suite_is_status_3(simulated, monkeypatch, tmp_path):
+    found = Verdict("norace_interblock_atom", difference="reverse on same-sm: Bank 0, step 2")
+    _suite_of(monkeypatch, found)
+    junit = tmp_path / "junit.xml"
+    result = simulated("scord-tiny", "--suite", "scor-micro", "--json", "-", "--junit", junit)
+    assert result.exit_code == 3
+    sentence = "norace_interblock_atom, reverse on same-sm: Bank 0, step 2"
+    assert json.loads(result.stdout)["failure"] == sentence
+    assert f"Hardware and golden model disagree: {sentence}.\n" in result.stderr
+    assert ElementTree.parse(junit).getroot().get("failures") == "1"
+
+
+def test_waves_are_written(simulated, tmp_path):
+    result = simulated("scord-tiny", _trace(tmp_path / "t", fenced=False), "--waves")
+    assert result.exit_code == 1, result.output
     path = next(line for line in result.output.splitlines() if line.startswith("Waves: "))
     with open(path.removeprefix("Waves: "), encoding="utf-8") as file:
         assert "$enddefinitions" in file.read()
 
 
-def test_failed_tool_is_status_3(tmp_path, monkeypatch):
+def test_suite_on_the_testbench(simulated):
+    result = simulated("scord-tiny", "--suite", "scor-micro", "--schedules", 0, "--waves")
+    assert result.exit_code == 0, result.output
+    assert "\nWaves: " in result.output
+
+
+def test_failed_tool_is_status_3(simulated, tmp_path, monkeypatch):
     def broken(*arguments, **options):
         raise SimulationError("Simulator must run at least one test")
 
-    monkeypatch.setattr(bench_run, "run", broken)
-    result = _call("scord-tiny", _trace(tmp_path / "t", fenced=True))
+    monkeypatch.setattr(testbench, "run", broken)
+    result = simulated("scord-tiny", _trace(tmp_path / "t", fenced=True), "--waves")
     assert result.exit_code == 3
     assert "must run at least one test" in result.output
 
 
-def test_disagreement_is_status_3_and_says_how_to_repeat(tmp_path, monkeypatch):
+def test_disagreement_is_status_3(simulated, tmp_path, monkeypatch):
+    def differ(*_):
+        raise Mismatch("Bank 0, step 2: step differs")
+
+    monkeypatch.setattr(
+        "racetrap.evaluation.scord.hardware.check_launch", lambda *_, **__: differ()
+    )
+    result = simulated("scord-tiny", _trace(tmp_path / "t", fenced=True))
+    assert (result.exit_code, result.output) == (
+        3, "racetrap: Hardware and golden model disagree: Bank 0, step 2: step differs.\n"
+    )  # fmt: skip
+
+
+def test_disagreement_on_the_testbench_says_how_to_repeat(simulated, tmp_path, monkeypatch):
     patch = Patch(
         "scord/detection_logic.py",
         "~self.i_fenced.dev & (~relation.same_block | ~self.i_fenced.blk)",
         "~relation.same_block | ~self.i_fenced.dev & ~self.i_fenced.blk",
     )
-    monkeypatch.setattr(bench_run, "build", functools.partial(bench_run.build, patch=patch))
-    result = _call("scord-tiny", _trace(tmp_path / "t", fenced=True))
+    monkeypatch.setattr(testbench, "build", functools.partial(testbench.build, patch=patch))
+    result = simulated("scord-tiny", _trace(tmp_path / "t", fenced=True), "--waves")
     assert result.exit_code == 3
     assert "Hardware and golden model disagree: Bank 0, step 2: step differs" in result.output
     assert "run again: racetrap" in result.output
 
 
 def test_wrong_verdicts_fail_in_junit(tmp_path):
-    wrong = Verdict("norace_interblock_atom", "none", schedules=1, wrong=["reverse on same-sm"])
-    write_junit(tmp_path / "j.xml", "suite", [wrong], "Hardware and golden model disagree")
+    wrong = Verdict("norace_interblock_atom", schedules=1, wrong=["reverse on same-sm"])
+    differs = Verdict("race_interblock_blkatom", difference="Hardware and golden model disagree")
+    write_junit(tmp_path / "j.xml", "suite", [wrong, differs])
     suite = ElementTree.parse(tmp_path / "j.xml").getroot()
     assert (suite.get("tests"), suite.get("failures")) == ("2", "2")
     messages = [failure.get("message") for failure in suite.iter("failure")]

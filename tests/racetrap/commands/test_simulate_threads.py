@@ -8,7 +8,6 @@ import pytest
 from click.testing import CliRunner
 
 from racetrap.cli import cli
-from racetrap.commands import simulate_threads as thread_simulation
 from racetrap.sim.cosim.verilator.mismatch import Mismatch
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
 from tests.support import REPOSITORY
@@ -78,7 +77,7 @@ def test_a_difference_is_said_in_one_sentence(monkeypatch):
     def differ(*_):
         raise Mismatch("planted")
 
-    monkeypatch.setattr(thread_simulation, "run_program", differ)
+    monkeypatch.setattr("racetrap.sim.cosim.sigrace.machine.run_program", differ)
     result = simulate(*_TINY, _RACY)
     assert result.exit_code == 3
     assert result.output == "racetrap: Hardware and golden model disagree: planted.\n"

@@ -18,7 +18,7 @@ def spec(tmp_path):
 
 def test_run_and_resume(racetrap, spec, tmp_path):
     out, page, data = tmp_path / "out", tmp_path / "page.html", tmp_path / "data.json"
-    done = racetrap("sweep", spec, "--out", out, "--jobs", 1)
+    done = racetrap("sweep", spec, "--output", out, "--jobs", 1)
     assert done.exit_code == 0
     assert "4 points, 1 refused, 0 measured before; seed 5" in done.output
     assert "Metadata entry must fit" in done.output
@@ -29,7 +29,7 @@ def test_run_and_resume(racetrap, spec, tmp_path):
 
     (out / "results.csv").unlink()
     next((out / "points").glob("*.json")).unlink()
-    again = racetrap("sweep", spec, "--out", out, "--jobs", 1, "--html", page, "--json", data)
+    again = racetrap("sweep", spec, "--output", out, "--jobs", 1, "--html", page, "--json", data)
     assert again.exit_code == 0, again.output
     assert "2 measured before" in again.output
     assert (out / "results.csv").read_bytes() == first
@@ -64,7 +64,7 @@ workloads = ["micro-benchmarks"]
 
 def test_figures_of_placement_say_what_they_were_made_for(racetrap, tmp_path):
     spec, data = write(tmp_path, _PLACED), tmp_path / "data.json"
-    done = racetrap("sweep", spec, "--out", tmp_path / "out", "--jobs", 1, "--json", data)
+    done = racetrap("sweep", spec, "--output", tmp_path / "out", "--jobs", 1, "--json", data)
     assert done.exit_code == 0, done.output
     made = json.loads(data.read_text())
     assert (made["cost"], made["device"]) == ("ice40", "iCE40HX8K, CT256")
@@ -108,7 +108,7 @@ def test_what_stops_a_sweep(racetrap, spec, tmp_path, monkeypatch, error, said):
         yield
 
     monkeypatch.setattr(sweep, "measure_missing", stop)
-    done = racetrap("sweep", spec, "--out", tmp_path / "out", "--jobs", 1)
+    done = racetrap("sweep", spec, "--output", tmp_path / "out", "--jobs", 1)
     assert done.exit_code == 3
     assert said in done.stderr
     assert not (tmp_path / "out" / "results.csv").exists()

@@ -1,8 +1,8 @@
 """A cost table as a run would make it, with figures that are easy to recognise."""
 
 from racetrap.fpga.cost.explain import compare, explain_state
-from racetrap.fpga.cost.table import Cost, CostTable, Row
-from racetrap.fpga.flow.place_and_route import Placement
+from racetrap.fpga.cost.table import BlockRow, Cost, CostTable
+from racetrap.fpga.flow.place_and_route import PlacedBlock
 from racetrap.fpga.flow.synthesis import Synthesis
 from racetrap.generators.presets import PRESETS
 from racetrap.generators.state import state_parts
@@ -18,7 +18,7 @@ def synthesis(**changed):
 
 
 def placement(seed, fmax_mhz):
-    return Placement(
+    return PlacedBlock(
         seed=seed, fmax_mhz=fmax_mhz, utilization={"TRELLIS_COMB": 5},
         critical_path=[f"path of seed {seed}"], constraint_mhz=100.0, device="device A",
         seconds=2.0,
@@ -36,8 +36,8 @@ def cost_table():
     figures = synthesis(lut=0, block_ram=2, area_um2=4321.6, gate_equivalents=1151.3)
     area = Cost("library", {"yosys": "2"}, figures)
     rows = (
-        Row("bank", 1, StateBits(70, 500), {"ecp5": placed, "asic": area}),
-        Row("tracker", 2, StateBits(8, 0),
+        BlockRow("bank", 1, StateBits(70, 500), {"ecp5": placed, "asic": area}),
+        BlockRow("tracker", 2, StateBits(8, 0),
             {"ecp5": Cost("device A", problem="Memory m must be kept, not lost")}),
     )  # fmt: skip
     explanation = tuple(explain_state(parts))

@@ -1,4 +1,4 @@
-"""What a page of an evaluation holds, and how a browser shows it."""
+"""Contents of an evaluation's page, and its display in a browser."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def sources(tmp_path, monkeypatch):
     """A cache of its own, and builds that compile nothing."""
     monkeypatch.setenv("RACETRAP_CACHE", str(tmp_path))
     monkeypatch.setattr(compiled, "version", lambda package: "1")
-    monkeypatch.setattr(compiled, "_compile", lambda root, folder: None)
+    monkeypatch.setattr(compiled, "_compile", lambda root, folder: folder.mkdir())
     root = tmp_path / "golden_model"
     root.mkdir()
     monkeypatch.setattr(compiled.racetrap.golden_model, "__path__", [str(root)])

@@ -1,0 +1,163 @@
+"""Random volume through hardware and golden model, in cases that can be rerun alone.
+
+A case is one simulation after reset.  Everything about it follows from preset, seed and the
+case's number.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass, field
+from itertools import count
+from random import Random
+from types import MappingProxyType
+from typing import Any
+
+from racetrap.evaluation.campaign import scord, sigrace
+from racetrap.generators.systems import system_of
+from racetrap.sim.cosim.fast.build import FastModel
+from racetrap.sim.cosim.fast.simulation import SimulationError
+from racetrap.sim.cosim.verilator.mismatch import Mismatch
+from racetrap.tb.coverage import BinCounts
+from racetrap.tb.scord.coverage import Coverage as ScordCoverage
+from racetrap.tb.sigrace.coverage import Coverage as SigraceCoverage
+
+__all__ = ["DETECTORS", "Case", "CaseResult", "Detector", "run_case", "run_cases"]
+
+
+@dataclass(frozen=True)
+class Detector:
+    """How a detector is run.
+
+    Parameters
+    ----------
+    random_name : str
+        Beginning of the names of its random configurations.
+    play : callable
+        Given model, number of the case, source of randomness and observer or None, plays the
+        runs of a case and gives what each compared, by ``figures`` and ``cycles``.
+    make_coverage : callable
+        Makes its functional coverage from parameters.
+    figures : tuple of str
+        What a run counts besides cycles, the volume first.
+    """
+
+    random_name: str
+    play: Callable[[FastModel[Any], int, Random, Any], Iterator[dict[str, int]]]
+    make_coverage: Callable[[Any], BinCounts]
+    figures: tuple[str, ...]
+
+
+#: Detectors by name.
+DETECTORS: Mapping[str, Detector] = MappingProxyType({
+    "scord": Detector("random", scord.play, ScordCoverage, ("accesses", "races")),
+    "sigrace": Detector(
+        "sigrace-random", sigrace.play, SigraceCoverage, ("events", "messages", "conflicts")
+    ),
+})  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Case:
+    """Name of a case.
+
+    Parameters
+    ----------
+    model : FastModel
+        System, built once for all cases.
+    seed, number : int
+        Seed of the campaign and number of the case in it.
+    has_coverage : bool
+        Whether functional coverage is collected.
+    """
+
+    model: FastModel[Any]
+    seed: int
+    number: int
+    has_coverage: bool = True
+
+    @property
+    def detector(self) -> Detector:
+        """The detector that it runs."""
+        return DETECTORS[system_of(self.model.params).name]
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """What a case compared.
+
+    Parameters
+    ----------
+    case : Case
+        The case.
+    counts : mapping of str to int
+        The detector's figures, and ``cycles``.
+    seconds : float
+        Time for all of it, making the stimulus included.
+    difference : str
+        First difference in one sentence; empty if there is none.
+    coverage : mapping of str to int
+        Hits of functional coverage by bin.
+    """
+
+    case: Case
+    counts: Mapping[str, int]
+    seconds: float = 0.0
+    difference: str = ""
+    coverage: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def volume(self) -> int:
+        """Accesses or events compared."""
+        return self.counts[self.case.detector.figures[0]]
+
+
+def run_case(case: Case) -> CaseResult:
+    """Run one case; a difference is a result, not an exception."""
+    detector, model = case.detector, case.model
+    observer = detector.make_coverage(model.params) if case.has_coverage else None
+    random = Random(f"{model.preset} {case.seed} {case.number}")
+    started = time.perf_counter()
+    counts = Counter(dict.fromkeys([*detector.figures, "cycles"], 0))
+    difference = ""
+    try:
+        for compared in detector.play(model, case.number, random, observer):
+            counts.update(compared)
+    except (Mismatch, SimulationError) as error:
+        difference = str(error)
+    coverage = observer.to_json() if observer is not None else {}
+    return CaseResult(case, dict(counts), time.perf_counter() - started, difference, coverage)
+
+
+def run_cases(
+    model: FastModel[Any], volume: int, seed: int, pool: Executor, width: int
+) -> Iterator[CaseResult]:
+    """Run cases 0, 1, ... of a system until enough has been compared, or one differs.
+
+    Parameters
+    ----------
+    model : FastModel
+        The system.
+    volume : int
+        Accesses or events to compare.
+    seed : int
+        Seed of the campaign.
+    pool : Executor
+        Where cases run.
+    width : int
+        Cases that run at the same time.
+    """
+    numbers = count()
+    running: set[Future[CaseResult]] = set()
+    enough = False
+    while running or not enough:
+        while len(running) < width and not enough:
+            running.add(pool.submit(run_case, Case(model, seed, next(numbers))))
+        finished, running = wait(running, return_when=FIRST_COMPLETED)
+        for result in (future.result() for future in finished):
+            volume -= result.volume
+            enough = enough or volume <= 0 or bool(result.difference)
+            yield result

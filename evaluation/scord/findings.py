@@ -1,0 +1,223 @@
+"""Races of a trace with both accesses, from the steps of golden model or hardware.
+
+A report of the hardware names block slots and knows no more of the earlier access than its
+warp.  The events of a trace have the rest: grid blocks, and which access it was.
+
+Ref: ScoRD (ISCA'20) Section IV.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from racetrap.golden_model.events import AtomicOp, Event, EventKind, Scope
+from racetrap.golden_model.scord.coalescer import coalesce
+from racetrap.golden_model.scord.interleaver import bank_of
+from racetrap.golden_model.scord.packets import (
+    ROWS_KEEPING_OWNER,
+    Step,
+    TableRow,
+    Transaction,
+    TransactionKind,
+)
+from racetrap.golden_model.scord.params import WORDS_PER_LINE, Region, ScordParams
+from racetrap.golden_model.scord.report import RaceReport
+from racetrap.golden_model.scord.scord import Scord
+from racetrap.golden_model.scord.tracker import granule_mask
+from racetrap.golden_model.trace import Trace
+
+__all__ = ["Access", "Finding", "RaceFinder", "find_races", "steps_of_event"]
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One of the two accesses of a race.
+
+    Parameters
+    ----------
+    event : int
+        Number of the event in the trace, from 0.
+    kind, scope, strong, op : str, str or None, bool, str or None
+        What it was: ``load``, ``store`` or ``atomic``; scope and op only of atomics.
+    pc : int
+        Its program counter.
+    grid_block : int
+        Index of its block in the grid.
+    sm, slot, warp : int
+        Where it ran: SM, block slot and warp slot.
+    location : str or None
+        Line of the source, such as ``file.cu:12``, if the trace has it.
+    """
+
+    event: int
+    kind: str
+    scope: str | None
+    strong: bool
+    op: str | None
+    pc: int
+    grid_block: int
+    sm: int
+    slot: int
+    warp: int
+    location: str | None = None
+
+    @classmethod
+    def from_event(
+        cls, number: int, event: Event, grid_block: int, location: str | None = None
+    ) -> Access:
+        """Access of event ``number``, made by block ``grid_block`` at ``location``."""
+        atomic = event.kind == EventKind.ATOMIC
+        return cls(
+            event=number,
+            kind=EventKind(event.kind).name.lower(),
+            scope=Scope(event.scope).name.lower() if atomic else None,
+            strong=event.strong,
+            op=AtomicOp(event.op).name.lower() if atomic else None,
+            pc=event.pc,
+            grid_block=grid_block,
+            sm=event.sm,
+            slot=event.slot,
+            warp=event.warp,
+            location=location,
+        )
+
+    def __str__(self) -> str:
+        if self.kind == "atomic":
+            what = f"{self.scope}-scope atomic {self.op}"
+        else:
+            what = f"{'strong' if self.strong else 'weak'} {self.kind}"
+        place = f" ({self.location})" if self.location else ""
+        return (
+            f"{what} at pc {self.pc:#x}{place} by grid block {self.grid_block} "
+            f"(SM {self.sm}, slot {self.slot}), warp {self.warp}, event {self.event}"
+        )
+
+    def party(self) -> str:
+        """Kind, block and warp, and the line if it is known."""
+        place = f" at {self.location}" if self.location else ""
+        return f"{self.kind} of grid block {self.grid_block} warp {self.warp}{place}"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A race: the report as the hardware gives it, and the two accesses."""
+
+    report: RaceReport
+    access: Access
+    earlier: Access
+
+    def sentence(self) -> str:
+        """The race in one sentence, with grid blocks instead of block slots."""
+        # Of several warps that loaded, the metadata names the first: maybe the one that stores.
+        access, earlier = self.access, self.earlier
+        same = (access.grid_block, access.warp) == (earlier.grid_block, earlier.warp)
+        other = "a load of another warp since its own" if same else f"the {earlier.party()}"
+        return f"The {access.party()} races with {other}: {self.report.reason}."
+
+
+class RaceFinder:
+    """Joins the detector's steps with the events that they are of.
+
+    Parameters
+    ----------
+    params : ScordParams
+        Configuration.
+    region : Region
+        Monitored region.
+    locations : mapping of int to str
+        Line of the source of a program counter, as a trace's header has it.
+
+    Attributes
+    ----------
+    findings : list of Finding
+        Races so far, in the order of their events.
+    """
+
+    def __init__(self, params: ScordParams, region: Region, locations: Mapping[int, str]) -> None:
+        self._params, self._region, self._locations = params, region, locations
+        self.findings: list[Finding] = []
+        self._grid_blocks: dict[tuple[int, int], int] = {}
+        # By metadata entry: number, event and grid block of the access that owns it.  A launch
+        # leaves them: the first access after it owns its entry whatever was there.
+        self._owners: dict[int, tuple[int, Event, int]] = {}
+
+    def take(self, number: int, event: Event, steps: Iterable[Step]) -> None:
+        """Event ``number`` of the trace, and all its steps."""
+        if event.kind == EventKind.BLOCK_PLACED:
+            self._grid_blocks[event.sm, event.slot] = event.grid_block
+        if event.kind > EventKind.ATOMIC:
+            return
+        current = (number, event, self._grid_blocks[event.sm, event.slot])
+        for step in steps:
+            if step.row == TableRow.UNMONITORED:
+                continue
+            word = step.packet.word
+            entry, _ = self._region.locate(self._params, word << 2)
+            if step.race:
+                bank = bank_of(self._params, word)
+                report = RaceReport.from_step(self._params, step, bank, len(self.findings))
+                accesses = self._access(*current), self._access(*self._owners[entry])
+                self.findings.append(Finding(report, *accesses))
+            if step.race or step.row not in ROWS_KEEPING_OWNER:
+                self._owners[entry] = current
+
+    def _access(self, number: int, event: Event, grid_block: int) -> Access:
+        return Access.from_event(number, event, grid_block, self._locations.get(event.pc))
+
+
+def find_races(
+    trace: Trace, params: ScordParams, region: Region, events: Iterable[Event] | None = None
+) -> tuple[Scord, list[Finding]]:
+    """Run the golden model over a trace.
+
+    Parameters
+    ----------
+    trace : Trace
+        The trace.
+    params : ScordParams
+        Configuration.
+    region : Region
+        Monitored region.
+    events : iterable of Event, optional
+        Events of the trace, if a caller watches them pass.
+
+    Returns
+    -------
+    Scord, list of Finding
+        The model after its run, and every race with both accesses.
+
+    Raises
+    ------
+    ValueError
+        If an event does not fit the configuration; names the event.
+    """
+    scord, finder = Scord(params, region), RaceFinder(params, region, trace.header.locations)
+    for number, event in enumerate(trace if events is None else events):
+        try:
+            finder.take(number, event, scord.run(event))
+        except ValueError as error:
+            raise ValueError(f"Event {number}: {error}") from error
+    return scord, finder.findings
+
+
+def steps_of_event(
+    event: Event, params: ScordParams, banks: Sequence[Iterator[Step]]
+) -> list[Step]:
+    """Next steps of an event, taken from those of each bank in the trace's order."""
+    steps: list[Step] = []
+    for transaction in coalesce(event, params):
+        if transaction.kind == TransactionKind.FENCE:
+            steps += map(next, banks)
+        steps += [next(banks[bank_of(params, word)]) for word in _words(transaction, params)]
+    return steps
+
+
+def _words(transaction: Transaction, params: ScordParams) -> Iterator[int]:
+    """Words of which a transaction makes a packet each, in their order."""
+    if transaction.kind > TransactionKind.ATOMIC:
+        return
+    is_atomic = transaction.kind == TransactionKind.ATOMIC
+    mask = transaction.mask if is_atomic else granule_mask(transaction.mask, params.granularity)
+    first = transaction.line * WORDS_PER_LINE
+    yield from (first + offset for offset in range(WORDS_PER_LINE) if mask >> offset & 1)

@@ -1,0 +1,76 @@
+"""Figures of `racetrap bench`: what measures each of them, by its key in JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+from racetrap.evaluation.throughput import (
+    analysis_rates,
+    executor_rates,
+    recorder_rates,
+    scord_cycles,
+    sigrace_cycles,
+    speed,
+)
+from racetrap.sim.cpu.programs.catalogue import PROGRAMS
+from racetrap.sim.gpu.workloads.registry import WORKLOADS
+
+__all__ = ["SIZE", "measurements"]
+
+#: Size of the applications and programs.
+SIZE = "small"
+#: Instructions of a block, from the paper's to one that is too short.
+_BLOCKS = (2000, 1500, 1000, 500)
+
+
+def measurements(system: str, compiled: bool) -> Mapping[str, Callable[[], Any]]:
+    """What measures each figure of a detector.
+
+    Parameters
+    ----------
+    system : str
+        ``scord`` or ``sigrace``.
+    compiled : bool
+        Whether to measure the compiled golden model, too.
+    """
+    own = {"scord": _scord, "sigrace": _sigrace}[system]()
+    return {"speed": partial(speed.speed, system, compiled), **own}
+
+
+def _scord() -> dict[str, Callable[[], Any]]:
+    return {
+        "accesses_per_cycle": lambda: {
+            "streaming": scord_cycles.streaming(),
+            "back_to_back": scord_cycles.back_to_back(),
+        },
+        "bandwidth": lambda: [
+            asdict(scord_cycles.bandwidth(slots, latency))
+            for slots in scord_cycles.OUTSTANDING
+            for latency in scord_cycles.LATENCIES
+        ],
+        "banks": _banks,
+        "executor": lambda: {
+            threads: executor_rates.measure_executor(threads).per_second
+            for threads in executor_rates.THREADS
+        },
+        "applications": lambda: [
+            analysis_rates.application_rates(name, SIZE) for name in WORKLOADS
+        ],
+    }
+
+
+def _banks() -> dict[str, float]:
+    one, four = scord_cycles.banks("scord"), scord_cycles.banks("scord-banks4")
+    return {"one": one, "four": four, "ratio": four / one}
+
+
+def _sigrace() -> dict[str, Callable[[], Any]]:
+    return {
+        "worst_scan": lambda: asdict(sigrace_cycles.worst_scan()),
+        "sustained": lambda: [asdict(sigrace_cycles.sustained(block)) for block in _BLOCKS],
+        "recorder": lambda: asdict(recorder_rates.recorder_rates()),
+        "programs": lambda: [analysis_rates.program_rates(name, SIZE) for name in PROGRAMS],
+    }

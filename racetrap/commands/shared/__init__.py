@@ -1,0 +1,1 @@
+"""Parts of several commands; no command itself."""

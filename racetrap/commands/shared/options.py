@@ -1,0 +1,96 @@
+"""Options that several commands have, one spelling each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+__all__ = [
+    "environment_option",
+    "form_option",
+    "html_option",
+    "jobs_option",
+    "json_option",
+    "launch_option",
+    "output_option",
+    "seed_option",
+    "set_option",
+    "size_option",
+]
+
+_Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def _writable(context: click.Context, parameter: click.Parameter, file: str | None) -> str | None:
+    """Refuse a file that cannot be written now, not after a long run."""
+    if file is not None and file != "-":
+        path = Path(file)
+        place = path if path.exists() else path.absolute().parent
+        if path.is_dir() or not os.access(place, os.W_OK):
+            raise click.BadParameter(f"File must be one that can be written, not {file}")
+    return file
+
+
+#: Result for programs, as ``json_file``.
+json_option = click.option(
+    "--json", "json_file", metavar="FILE", callback=_writable,
+    help="Write the result as JSON to FILE; - is standard output, which then has nothing else.",
+)  # fmt: skip
+#: Result as a page, as ``html_file``.
+html_option = click.option(
+    "--html", "html_file", metavar="FILE", callback=_writable,
+    help="Write a page with tables and plots.",
+)  # fmt: skip
+#: Repeatable, as tuple ``settings``.
+set_option = click.option(
+    "--set", "settings", metavar="NAME=VALUE", multiple=True,
+    help="Change one parameter; may be repeated.",
+)  # fmt: skip
+size_option = click.option(
+    "--size", type=click.Choice(("tiny", "small", "paper")), default="tiny", show_default=True,
+    help="Size of the applications' inputs.",
+)  # fmt: skip
+seed_option = click.option(
+    "--seed", default=1, show_default=True, type=click.IntRange(0), help="Seed of all randomness."
+)
+jobs_option = click.option(
+    "--jobs", default=2, show_default=True, type=click.IntRange(1, 64), help="Worker processes."
+)
+
+
+def environment_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """How threads are put on cores, by name."""
+    # Not imported with this module: `racetrap doctor` has to run without any package.
+    from racetrap.golden_model.sigrace.environment import ENVIRONMENTS
+
+    return click.option(
+        "--environment", type=click.Choice(ENVIRONMENTS), default="fixed", show_default=True,
+        help="Mapping of threads to cores.",
+    )(command)  # fmt: skip
+
+
+def launch_option(required: bool) -> _Decorator:
+    """The launch file of a kernel, as ``launch_file``."""
+    return click.option(
+        "--launch", "launch_file", metavar="FILE", required=required,
+        help="Launch file (TOML): kernel, grid, block and arguments; see docs/kernels.md.",
+    )  # fmt: skip
+
+
+def form_option(help: str, **attributes: Any) -> _Decorator:
+    """Form of a trace file to be written, as ``form``."""
+    return click.option(
+        "--to", "form", type=click.Choice(["binary", "text"]), help=help, **attributes
+    )
+
+
+def output_option(metavar: str, help: str, **attributes: Any) -> _Decorator:
+    """File or folder of what is made, as ``output``: a ``Path``, or None without default."""
+    kind = click.Path(file_okay=metavar != "DIR", dir_okay=metavar == "DIR", path_type=Path)
+    return click.option(
+        "-o", "--output", "output", metavar=metavar, type=kind, help=help, **attributes
+    )

@@ -1,0 +1,126 @@
+"""Terminal of a command: exit status, errors, consoles, progress bars, files of results."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+import click
+from rich.console import Console
+
+__all__ = [
+    "ExitStatus",
+    "command_line",
+    "exit_on",
+    "fail",
+    "input_errors",
+    "progress",
+    "progress_bar",
+    "report_console",
+    "write_file",
+    "write_json",
+]
+
+#: Tables are not squeezed into a narrow terminal or log.
+_WIDTH = 200
+_Item = TypeVar("_Item")
+
+
+class ExitStatus(IntEnum):
+    """Exit status of every command."""
+
+    NO_RACE = 0
+    RACES = 1
+    BAD_INPUT = 2
+    FAILED = 3
+
+
+def fail(message: object, status: ExitStatus = ExitStatus.BAD_INPUT) -> NoReturn:
+    """Print one sentence on standard error and exit with ``status``."""
+    click.echo(f"racetrap: {str(message).rstrip('.')}.", err=True)
+    sys.exit(status)
+
+
+def exit_on(races: object) -> NoReturn:
+    """Exit with the status of a trace: whether there are races."""
+    sys.exit(ExitStatus.RACES if races else ExitStatus.NO_RACE)
+
+
+@contextmanager
+def input_errors(place: str | None = None) -> Iterator[None]:
+    """Turn an error in the user's input (``ValueError``, ``TypeError``, ``OSError``) into one
+    sentence and exit status 2.
+
+    Put only the reading of input inside.
+
+    Parameters
+    ----------
+    place : str or None
+        File that a ``ValueError`` is about, if its text does not name it.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            fail(error)
+        fail(f"{error.filename}: {error.strerror}")
+    except (ValueError, TypeError) as error:
+        fail(error if place is None else f"{place}: {error}")
+
+
+def command_line() -> str:
+    """The command that is running, to run it again."""
+    return shlex.join(["racetrap", *sys.argv[1:]])
+
+
+def report_console(json_file: str | None = None) -> Console:
+    """Console for people: standard output, or standard error if JSON goes there."""
+    console = Console(stderr=json_file == "-", soft_wrap=True, highlight=False)
+    console.width = max(console.width, _WIDTH)
+    return console
+
+
+def write_json(json_file: str | None, data: Any) -> None:
+    """Write ``data`` to the file of ``--json``, if there is one."""
+    if json_file == "-":
+        click.echo(json.dumps(data, indent=2))
+    else:
+        write_file(json_file, lambda: json.dumps(data, indent=2) + "\n")
+
+
+def write_file(file: str | None, make: Callable[[], str]) -> None:
+    """Write a text to a file that an option named, if it named one."""
+    if file is not None:
+        text = make()
+        with input_errors():
+            Path(file).write_text(text, encoding="utf-8")
+
+
+def progress(items: Iterable[_Item], description: str, total: int) -> Iterable[_Item]:
+    """Iterate with a progress bar on standard error, shown only on a terminal."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        return items
+    from rich.progress import track  # slow to import, and seldom shown
+
+    return track(items, description, total=total, console=console, transient=True)
+
+
+@contextmanager
+def progress_bar(description: str, total: int | None = None) -> Iterator[Callable[..., None]]:
+    """As :func:`progress`, for work that is no iteration: gives what updates the bar.
+
+    That takes the arguments of ``rich.progress.Progress.update``, such as ``advance=1``.
+    """
+    from rich.progress import Progress  # slow to import, and seldom shown
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(description, total=total)
+        yield lambda **changes: bar.update(task, **changes)

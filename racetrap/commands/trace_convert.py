@@ -1,0 +1,42 @@
+"""`racetrap trace convert`: a trace in its other form."""
+
+from __future__ import annotations
+
+import click
+
+from racetrap.commands.shared.options import form_option
+from racetrap.commands.shared.terminal import input_errors
+from racetrap.golden_model.trace import ThreadTrace, Trace, is_binary, read_trace
+
+__all__ = ["command"]
+
+
+@click.command("convert")
+@click.argument("source", metavar="SOURCE")
+@click.argument("target", metavar="TARGET")
+@form_option("Form of TARGET.  [default: the one that SOURCE does not have]")
+@click.option(
+    "--compress", is_flag=True, help="Compress TARGET, which then is a binary trace of threads."
+)
+def command(source: str, target: str, form: str | None, compress: bool) -> None:
+    """Write the trace SOURCE to TARGET in its other form; TARGET - prints the text form."""
+    with input_errors():
+        trace = read_trace(source)
+        if target == "-":
+            if form == "binary" or compress:
+                raise ValueError("Form on standard output must be text, not binary")
+            click.echo("\n".join(trace.lines()))
+        else:
+            other = "text" if is_binary(source) and not compress else "binary"
+            _write(trace, target, form or other, compress)
+
+
+def _write(trace: Trace | ThreadTrace, target: str, form: str, compress: bool) -> None:
+    if compress and not (isinstance(trace, ThreadTrace) and form == "binary"):
+        raise ValueError("Compressed trace must be a binary one of threads, not another")
+    if form == "text":
+        trace.write_text(target)
+    elif isinstance(trace, ThreadTrace):
+        trace.write_binary(target, compress)
+    else:
+        trace.write_binary(target)

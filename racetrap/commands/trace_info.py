@@ -1,0 +1,23 @@
+"""`racetrap trace info`: summary of a trace file."""
+
+from __future__ import annotations
+
+import click
+
+from racetrap.commands.shared.options import json_option
+from racetrap.commands.shared.terminal import input_errors, report_console, write_json
+from racetrap.golden_model.trace import read_trace
+from racetrap.presenters.trace_summary import print_summary, trace_summary
+
+__all__ = ["command"]
+
+
+@click.command("info")
+@click.argument("trace_file", metavar="TRACE")
+@json_option
+def command(trace_file: str, json_file: str | None) -> None:
+    """Check every rule of the format on TRACE, and summarise it."""
+    with input_errors():
+        summary = trace_summary(trace_file, read_trace(trace_file))
+    print_summary(report_console(json_file), summary)
+    write_json(json_file, summary)

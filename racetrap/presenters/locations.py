@@ -1,0 +1,12 @@
+"""Places in a source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+__all__ = ["pc_text"]
+
+
+def pc_text(pc: int, locations: Mapping[int, str]) -> str:
+    """A program counter, with its line if that is known."""
+    return f"pc {pc:#x} ({locations[pc]})" if pc in locations else f"pc {pc:#x}"

@@ -1,0 +1,56 @@
+"""Figures 7, 8 and 10 and Table 7 of the SigRace paper from our own runs: JSON, page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from racetrap.evaluation.sigrace.runs import ProgramResult
+from racetrap.evaluation.sigrace.tables import problems
+from racetrap.evaluation.table import Table
+from racetrap.presenters.page import Section, html_page
+
+__all__ = ["page_of", "to_json"]
+
+
+def to_json(results: Sequence[ProgramResult], tables: Sequence[Table]) -> dict[str, Any]:
+    """Everything as plain data; ``tables`` are those of ``make_tables``."""
+    return {
+        "tables": {table.name: table.to_json() for table in tables},
+        "injected": {
+            result.program: [asdict(run) for run in result.injected] for result in results
+        },
+        "verdicts": [result.verdict.to_json() for result in results],
+        "problems": problems(results),
+    }
+
+
+def page_of(
+    results: Sequence[ProgramResult], tables: Sequence[Table], facts: Mapping[str, object],
+    command: str,
+) -> str:  # fmt: skip
+    """The page; ``facts`` say how the figures were made, ``command`` makes them again."""
+    from racetrap.evaluation.sigrace.plots import (  # slow to import
+        plot_block_sizes,
+        plot_configurations,
+        plot_messages,
+        plot_windows,
+    )
+
+    plots = {
+        "figure-7a": plot_configurations(results),
+        "figure-7b": plot_block_sizes(results),
+        "figure-8": plot_windows(results),
+        "messages": plot_messages(results),
+    }
+    return html_page(
+        "SigRace on programs with threads",
+        "The programs are recorded runs of our own kernels with 8 threads. The oracle finds all "
+        "races of a recording; SigRace, Ideal SigRace (queues without limit) and W-ReEnact "
+        "(timestamps in 32-Kbyte caches) look at the same recording.",
+        [Section(table, plots.get(table.name, "")) for table in tables],
+        command=command,
+        facts=facts,
+        problems=problems(results),
+    )

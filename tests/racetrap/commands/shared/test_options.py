@@ -1,0 +1,46 @@
+"""Options are spelt the same in every command, and refuse what would fail after a long run."""
+
+import importlib
+import pkgutil
+
+import click
+import pytest
+
+import racetrap.commands
+from racetrap.commands.shared.lazy_group import LazyGroup
+
+#: The one spelling of what several commands have, by the parameter's name.
+_SPELLINGS = {
+    "json_file": ["--json"], "html_file": ["--html"], "settings": ["--set"], "seed": ["--seed"],
+    "jobs": ["--jobs"], "size": ["--size"], "output": ["-o", "--output"], "form": ["--to"],
+    "environment": ["--environment"], "launch_file": ["--launch"], "system": ["--system"],
+    "schedules": ["--schedules"],
+}  # fmt: skip
+_OTHER_SPELLINGS = {"--out", "--workers", "--processes", "-j", "--blocks", "--hardware"}
+
+
+def _commands():
+    for module in pkgutil.iter_modules(racetrap.commands.__path__):
+        if not module.ispkg:
+            found = importlib.import_module(f"racetrap.commands.{module.name}").command
+            if not isinstance(found, LazyGroup):
+                yield module.name, found
+
+
+@pytest.mark.parametrize(("name", "command"), list(_commands()))
+def test_spellings(name, command):
+    options = [each for each in command.params if isinstance(each, click.Option)]
+    for option in options:
+        assert option.opts == _SPELLINGS.get(option.name, option.opts)
+        assert not _OTHER_SPELLINGS & set(option.opts)
+        assert option.help, option.opts
+        assert option.help.endswith((".", "]")), option.opts
+
+
+@pytest.mark.parametrize("option", ["--json", "--html"])
+def test_file_that_cannot_be_written(racetrap, tmp_path, option):
+    for place in (tmp_path, tmp_path / "no" / "file"):
+        result = racetrap("cost", "scord-tiny", "--seeds", 0, option, place)
+        assert result.exit_code == 2
+        assert f"File must be one that can be written, not {place}" in result.stderr
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,103 @@
+"""`racetrap evaluate scor`: tables, JSON, page, exit status."""
+
+import json
+
+import pytest
+
+from racetrap.commands import evaluate_scor, simulate
+from racetrap.evaluation.scord.hardware import HardwareRun
+from racetrap.evaluation.scord.programs import Build, Schedule
+from racetrap.evaluation.scord.runs import BuildRun, RunResult
+from racetrap.sim.cosim.fast.build import FastModel
+
+RACE = (0x40, 5)
+
+
+def test_one_application(racetrap, tmp_path):
+    files = tmp_path / "result.json", tmp_path / "page.html"
+    result = racetrap(
+        "evaluate", "scor", "--workload", "1DC", "--schedules", 1, "--hardware-schedules", 0,
+        "--jobs", 1, "--json", files[0], "--html", files[1],
+    )  # fmt: skip
+    assert result.exit_code == 0
+    summary = json.loads(files[0].read_text())
+    row, total = summary["races"]
+    assert (row["name"], total["name"]) == ("1DC", "Total")
+    assert (row["oracle"], row["base"], row["cached"], row["hardware"]) == (1, 1, 1, None)
+    assert row["paper"] == {"present": 1, "base": 1, "cached": 1}
+    (false,) = summary["false_races"]
+    assert false["counts"]["base"] == false["counts"]["cached"] == 0
+    free, racy = summary["builds"]
+    assert not free["racy"]
+    assert not free["oracle"]
+    assert racy["switches"] == ["block-scope-border"]
+    assert racy["oracle"][0]["kind"] == "scoped-atomic"
+    assert set(racy["outcomes"]) == {"reported"}
+    assert "Table VI" in result.output
+    assert "table-races" in files[1].read_text()
+
+
+def play(monkeypatch, results):
+    monkeypatch.setattr(evaluate_scor, "run_parallel", lambda *_: results)
+
+
+def run_of(build):
+    return BuildRun(build, "tiny", Schedule(0, 1), 1, {}, "cached")
+
+
+def test_a_race_in_a_race_free_build_is_a_failure(racetrap, monkeypatch):
+    detectors = dict.fromkeys(("base", "cached", "byte8", "byte16"), frozenset())
+    oracle = {(0x40, 0x48, "unordered")}
+    play(monkeypatch, [RunResult(run_of(Build("RED", "RED")), oracle=oracle, detectors=detectors)])
+    result = racetrap("evaluate", "scor", "--hardware-schedules", 0, "--schedules", 1)
+    assert result.exit_code == 3
+    assert "RED (race-free): the oracle finds a race in 1 runs" in result.stderr
+
+
+def test_hardware_that_reports_other_races_is_a_failure(racetrap, monkeypatch):
+    build = Build("RED", "RED", frozenset({"one"}))
+    hardware = HardwareRun(set(), 1, 1, 1, 0)
+    detectors = {"base": {RACE}, "cached": {RACE}}
+    play(monkeypatch, [RunResult(run_of(build), detectors=detectors, hardware=hardware)])
+    result = racetrap("evaluate", "scor", "--hardware-schedules", 0, "--schedules", 1)
+    assert result.exit_code == 3
+    assert "RED (one): hardware and golden model report different races" in result.stderr
+
+
+def test_page_that_cannot_be_written_is_bad_input(racetrap, monkeypatch, tmp_path):
+    play(monkeypatch, [])
+    page = tmp_path / "missing" / "page.html"
+    result = racetrap("evaluate", "scor", "--hardware-schedules", 0, "--html", page)
+    assert result.exit_code == 2
+    assert "must be one that can be written" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--waves"], "of threads, not with the suite scor-apps"),
+        (["--environment", "fixed"], "Option --environment must come with the suite threads or a"),
+        (["--junit", "x.xml"], "Option --junit must come with the suite scor-micro"),
+        (["--schedules", 0], "Option --schedules must be at least 1 for scor-apps, not 0"),
+        (["--set", "sm_count=2"], "Parameter sm_count must be at least the 15"),
+    ],
+)
+def test_applications_suite_refuses(racetrap, options, sentence):
+    result = racetrap("simulate", "scord", "--suite", "scor-apps", *options)
+    assert result.exit_code == 2
+    assert sentence in result.stderr
+
+
+@pytest.mark.parametrize(("rtl", "status"), [({RACE}, 0), (set(), 3)])
+def test_applications_suite(racetrap, monkeypatch, rtl, status):
+    monkeypatch.setattr(
+        simulate, "build_fast", lambda name, params: FastModel(name, params, None, {})
+    )
+    build = Build("RED", "RED", frozenset({"one"}))
+    hardware = HardwareRun(rtl, 1, 7, 9, 0)
+    run = RunResult(run_of(build), detectors={"golden": {RACE}}, hardware=hardware)
+    monkeypatch.setattr(simulate, "run_parallel", lambda *_: [run])
+    result = racetrap("simulate", "scord", "--suite", "scor-apps", "--json", "-")
+    assert result.exit_code == status
+    (build,) = json.loads(result.stdout)["builds"]
+    assert (build["expected"], build["steps"], build["rtl"]) == ("race", 7, bool(rtl))
