@@ -7,7 +7,7 @@ from collections import Counter
 from racetrap.evaluation.scord.detect import DETECTORS
 from racetrap.evaluation.scord.missed import Cause
 from racetrap.evaluation.scord.programs import Build, Schedule
-from racetrap.evaluation.scord.runs import Job, RunResult
+from racetrap.evaluation.scord.runs import BuildRun, RunResult
 from racetrap.evaluation.scord.tables import make_tables
 from racetrap.golden_model.scord.packets import RaceKind
 
@@ -16,7 +16,7 @@ PAIR = (0x40, 0x48, "missing-lock")
 
 
 def result(build: Build, number: int, **found: object) -> RunResult:
-    return RunResult(Job(build, "tiny", Schedule(number, 1), 1, {}, "cached"), **found)
+    return RunResult(BuildRun(build, "tiny", Schedule(number, 1), 1, {}, "cached"), **found)
 
 
 def test_a_race_counts_once_however_many_schedules_show_it() -> None:
