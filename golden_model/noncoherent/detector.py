@@ -100,7 +100,7 @@ class Detector(ABC):
         operation : Operation
             The operation.
         """
-        ranges = operation.ranges if operation.rows else _EVERYWHERE
+        ranges = operation.ranges if operation.size else _EVERYWHERE
         access = Access(
             Origin(number, operation.kind, operation.engine, operation.pc),
             ranges,

@@ -76,7 +76,7 @@ def _operation(
     if kind in RANGE_KINDS:
         first = generator.randrange(size)
         length = generator.randint(1, min(size - first, generator.choice((1, 2, 4, _LONGEST))))
-        fields |= {"address": first, "size": length, "rows": 1}
+        fields |= {"address": first, "size": length}
         stride = generator.randint(length, 2 * length + 1)
         rows = 1 + (size - first - length) // stride
         if rows > 1 and generator.random() < 0.2:

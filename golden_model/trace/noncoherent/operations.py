@@ -95,9 +95,10 @@ class Operation(NamedTuple):
     size : int
         Bytes of a row, at least 1.
     rows : int
-        Rows of the range; 1 if it is plain.
+        Rows of the range, at least 2; 0 if it is one row.
     stride : int
-        Bytes from the start of a row to that of the next, at least ``size``; 0 with one row.
+        Bytes from the start of a row to that of the next, at least ``size``; 0 if it is one
+        row.
     engine : int
         Number of the accelerator's engine.
     pc : int
@@ -115,9 +116,9 @@ class Operation(NamedTuple):
     @property
     def ranges(self) -> list[tuple[int, int]]:
         """First and last byte of each row, ascending; adjoining rows are one."""
-        if self.rows == 1 or self.stride == self.size:
-            return [(self.address, self.address + self.size * self.rows - 1)]
-        starts = range(self.address, self.address + self.rows * self.stride, self.stride or 1)
+        if self.stride == self.size or not self.rows:
+            return [(self.address, self.address + self.size * (self.rows or 1) - 1)]
+        starts = range(self.address, self.address + self.rows * self.stride, self.stride)
         return [(start, start + self.size - 1) for start in starts]
 
 
@@ -159,11 +160,11 @@ class MemorySystem:
             if value & (value - 1):
                 raise ValueError(f"{what} must be a power of two, not {value}")
         check_integer("Engines", self.engines, 1, MAX_ENGINES)
-        for what, flag in (
-            ("Prefetch", self.prefetch), ("Uncached snoops cache", self.uncached_snoops_cache),
-        ):  # fmt: skip
-            if not isinstance(flag, bool):
-                raise TypeError(f"{what} must be true or false, not {flag!r}")
+        for name in ("prefetch", "uncached_snoops_cache"):
+            flag = getattr(self, name)
+            if flag not in (0, 1):
+                raise ValueError(f"Memory's {name} must be 0 or 1, not {flag!r}")
+            object.__setattr__(self, name, bool(flag))
 
 
 @dataclass(frozen=True, kw_only=True)

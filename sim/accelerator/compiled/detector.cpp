@@ -15,8 +15,6 @@ void widen(const Ranges &ranges, uint64_t unit, Ranges &wide) {
     }
 }
 
-bool has_range(const Record &record) { return record.rows != 0; }
-
 }  // namespace
 
 void RaceTable::add(Rule rule, const Origin &later, const Origin &earlier, uint64_t first,
@@ -52,9 +50,9 @@ void Detector::look_up(const Record &record) {
     access_.engine = record.engine;
     access_.bytes.clear();
     uint64_t start = record.address, size = record.size;
-    if (!has_range(record)) access_.bytes.emplace_back(0, ~0ull);
-    else if (record.rows == 1 || record.stride == size)
-        access_.bytes.emplace_back(start, start + size * record.rows - 1);
+    if (!size) access_.bytes.emplace_back(0, ~0ull);
+    else if (!record.rows || record.stride == size)
+        access_.bytes.emplace_back(start, start + size * std::max<uint64_t>(record.rows, 1) - 1);
     else
         for (unsigned row = 0; row < record.rows; row++, start += record.stride)
             access_.bytes.emplace_back(start, start + size - 1);

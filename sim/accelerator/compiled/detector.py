@@ -14,7 +14,7 @@ from racetrap.golden_model.noncoherent.interval_set import Origin
 from racetrap.golden_model.noncoherent.noncoherent import Noncoherent
 from racetrap.golden_model.noncoherent.races import Race
 from racetrap.golden_model.noncoherent.rules import Overlap, Rule
-from racetrap.golden_model.trace.noncoherent.records import OPERATION_DTYPE
+from racetrap.golden_model.trace.noncoherent.schema import OPERATION_DTYPE
 from racetrap.sim.cosim.verilator.build_cache import build_once, cache_folder, run_tool
 
 __all__ = ["CompiledResult", "run_compiled"]
