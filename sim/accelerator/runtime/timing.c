@@ -23,6 +23,7 @@
 #define PAGES (1u << 16)  // most of them in use
 #define SAVED (1u << 20)
 #define PENDING 64
+#define TOO_LONG 124  // exit status
 #define SHOWN 256  // bytes of a program's output
 #define COMMANDS (1ul << 30)
 #define ONE 65536u  // probabilities are out of it
@@ -57,6 +58,9 @@ static int is_modelled;
 static size_t line_bytes, granule_bytes;
 static uint64_t random_state = 1;
 static uint32_t write_back, drop, move, allocate, prefetch, clean_all;
+static uint32_t phase_left;  // steps with the same probabilities
+static uint64_t steps, step_limit;
+static uint64_t *reference_steps;  // shared by all processes
 static struct page **pages;
 static struct page *known[PAGES];
 static uint32_t known_count;
@@ -68,7 +72,7 @@ static unsigned char saved[SAVED];
 static size_t saved_bytes;
 static char *commands;  // not on the heap, whose layout is the program's
 static size_t command_bytes;
-static struct command *queues[ENGINES], **insert_at[ENGINES];
+static struct command *queues[ENGINES], **ends[ENGINES], **insert_at[ENGINES];
 
 size_t core_line_bytes(void) { return line_bytes; }
 
@@ -81,9 +85,9 @@ static uint32_t draw(uint32_t below) {
 
 static int happens(uint32_t probability) { return draw(ONE) < probability; }
 
-static void *map(size_t bytes) {
+static void *map(size_t bytes, int sharing) {
     void *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+                        sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapped == MAP_FAILED) racetrap_die("Memory of the timing model is used up");
     return mapped;
 }
@@ -97,7 +101,7 @@ static struct page *page_of(uintptr_t address) {
     struct page **slot = &pages[address / PAGE];
     if (!*slot) {
         if (known_count == PAGES) racetrap_die("Pages of a program must be at most %u", PAGES);
-        *slot = map(sizeof **slot);
+        *slot = map(sizeof **slot, MAP_PRIVATE);
         (*slot)->number = address / PAGE;
         known[known_count++] = *slot;
     }
@@ -213,14 +217,34 @@ static void move_some(int engine, size_t most) {
         if (command->row < transfer->rows) return;
     }
     queues[engine] = command->next;
+    if (!queues[engine]) ends[engine] = &queues[engine];
 }
 
 static void drain(int engine) {
     while (queues[engine]) move_some(engine, SIZE_MAX);
 }
 
+// One of the powers of two from 2^-12 to 1, or 0.
+static uint32_t any_probability(void) {
+    uint32_t shift = draw(14);
+    return shift == 13 ? 0 : ONE >> shift;
+}
+
+static void begin_phase(void) {
+    phase_left = 1u << draw(14);
+    write_back = any_probability();
+    drop = any_probability();
+    move = any_probability() / 4 * 3;  // moving again and again must end
+    allocate = draw(4) ? ONE : any_probability();
+    if (core_setting("RACETRAP_PREFETCH", 0)) prefetch = any_probability();
+    clean_all = draw(2) ? 0 : ONE >> (4 + draw(10));
+}
+
 // What may happen between two operations of the CPU.
 static void let_happen(void) {
+    // A program that runs on values gone wrong may never end.
+    if (++steps > step_limit) _exit(TOO_LONG);
+    if (!phase_left--) begin_phase();
     while (happens(move)) {
         int start = draw(ENGINES), engine = start;
         while (!queues[engine] && (engine = (engine + 1) % ENGINES) != start) continue;
@@ -279,7 +303,11 @@ static void do_access(int is_write, uintptr_t address, size_t size) {
 
 void core_access(int is_write, uintptr_t address, size_t size, uint32_t pc) {
     (void)pc;
-    if (!is_modelled || core_device_depth) return;
+    if (core_device_depth) return;
+    if (!is_modelled) {
+        ++*reference_steps;
+        return;
+    }
     finish_access();
     let_happen();
     do_access(is_write, address, size);
@@ -315,15 +343,14 @@ void core_maintain(enum kind kind, uintptr_t address, size_t size, uint32_t pc) 
     }
 }
 
+// Puts a command at the end of a queue, or behind what the device is working on.
 static void append(int engine, struct command *command) {
-    struct command **end = insert_at[engine];
-    if (end) {
-        command->next = *end;
-        insert_at[engine] = &command->next;
-    } else {
-        for (end = &queues[engine]; *end;) end = &(*end)->next;
-    }
-    *end = command;
+    if (!queues[engine]) ends[engine] = &queues[engine];
+    struct command **place = insert_at[engine] ? insert_at[engine] : ends[engine];
+    command->next = *place;
+    *place = command;
+    if (place == ends[engine]) ends[engine] = &command->next;
+    if (insert_at[engine]) insert_at[engine] = &command->next;
 }
 
 static struct command *new_command(size_t argument_bytes) {
@@ -363,21 +390,10 @@ void core_sync_all(uint32_t pc) {
     for (int engine = 0; engine < ENGINES; engine++) core_sync(engine, pc);
 }
 
-// One of the powers of two from 2^-12 to 1, or 0.
-static uint32_t any_probability(void) {
-    uint32_t shift = draw(14);
-    return shift == 13 ? 0 : ONE >> shift;
-}
-
 static void model(uint64_t seed) {
     random_state = (seed + 1) * 0x9e3779b97f4a7c15u | 1;
     for (int warm_up = 0; warm_up < 8; warm_up++) draw(2);
-    write_back = any_probability();
-    drop = any_probability();
-    move = any_probability() * 3 / 4;  // moving again and again must end
-    allocate = draw(4) ? ONE : any_probability();
-    prefetch = core_setting("RACETRAP_PREFETCH", 0) ? any_probability() : 0;
-    clean_all = draw(2) ? 0 : ONE >> (4 + draw(10));
+    step_limit = 20 * *reference_steps + 100000;
     is_modelled = 1;
 }
 
@@ -410,30 +426,31 @@ __attribute__((constructor(101))) static void try_seeds(void) {
     granule_bytes = core_setting("RACETRAP_GRANULE", 32);
     if (granule_bytes < SMALLEST_UNIT)
         racetrap_die("Granule must be at least %u bytes, not %zu", SMALLEST_UNIT, granule_bytes);
-    pages = map((HEAP_END / PAGE) * sizeof *pages);
-    lines = map(PAGES * UNITS * sizeof *lines);
-    commands = map(COMMANDS);
+    pages = map((HEAP_END / PAGE) * sizeof *pages, MAP_PRIVATE);
+    lines = map(PAGES * UNITS * sizeof *lines, MAP_PRIVATE);
+    commands = map(COMMANDS, MAP_PRIVATE);
+    reference_steps = map(sizeof *reference_steps, MAP_SHARED);
     const char *path = getenv("RACETRAP_RESULTS");
     int results = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
     if (results < 0) racetrap_die("File of the results cannot be made");
     uint64_t first = core_setting("RACETRAP_SEED", 1), count = core_setting("RACETRAP_TIMINGS", 1);
     for (uint64_t at = 0; at <= count; at++) {
         uint64_t seed = at ? first + at - 1 : 0;
-        int ends[2];
-        if (pipe(ends) < 0) racetrap_die("Pipe cannot be made");
+        int channel[2];
+        if (pipe(channel) < 0) racetrap_die("Pipe cannot be made");
         pid_t child = fork();
         if (child < 0) racetrap_die("Process cannot be made");
         if (!child) {
             close(results);
-            dup2(ends[1], STDOUT_FILENO);
-            close(ends[0]);
-            close(ends[1]);
+            dup2(channel[1], STDOUT_FILENO);
+            close(channel[0]);
+            close(channel[1]);
             alarm(core_setting("RACETRAP_SECONDS", 10));
             if (at) model(seed);
             return;
         }
-        close(ends[1]);
-        give_result(results, seed, ends[0], child);
+        close(channel[1]);
+        give_result(results, seed, channel[0], child);
     }
     _exit(0);
 }
