@@ -14,7 +14,8 @@ from two operations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import copy
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -87,7 +88,17 @@ class ExhaustiveMachine:
             for number in range(len(self._lines))
         ]
         self._granule_of = [address % line // granule for address in self._addresses]
-        self._effects: dict[int, Callable[[_State, _Touched], Iterable[_State]]] = {
+        self._effects = self._operations_by_kind()
+        self._number = 0
+        self._dma: dict[int, tuple[bool, list[int]]] = {}
+        self._seen: _Seen = {}
+        start: _State = (
+            (None,) * len(self._lines), (0,) * len(self._addresses), ((),) * memory.engines,
+        )  # fmt: skip
+        self._states = self._closure({start}, self._seen)
+
+    def _operations_by_kind(self) -> dict[int, Callable[[_State, _Touched], Iterable[_State]]]:
+        return {
             OperationKind.CACHED_READ: self._cached_read,
             OperationKind.CACHED_WRITE: self._cached_write,
             OperationKind.UNCACHED_READ: self._uncached_read,
@@ -103,13 +114,6 @@ class ExhaustiveMachine:
             OperationKind.CLEAN_ALL: self._maintain,
             OperationKind.INVALIDATE_ALL: self._maintain,
         }
-        self._number = 0
-        self._dma: dict[int, tuple[bool, list[int]]] = {}
-        self._seen: _Seen = {}
-        start: _State = (
-            (None,) * len(self._lines), (0,) * len(self._addresses), ((),) * memory.engines,
-        )  # fmt: skip
-        self._states = self._closure({start}, self._seen)
 
     def step(self, operation: Operation) -> bool:
         """Take the next operation; whether the run up to it, flushed and synced, is racy."""
@@ -130,6 +134,77 @@ class ExhaustiveMachine:
         if any(len(sources) > 1 for sources in seen.values()):
             return True
         return len({memory for _, memory, _ in ends}) > 1
+
+    # What it knows, for who visits all states
+
+    def copy(self) -> ExhaustiveMachine:
+        """The machine as it is now, to go on in another way."""
+        other = copy.copy(self)
+        other._seen = {key: set(sources) for key, sources in self._seen.items()}
+        other._dma = dict(self._dma)
+        other._effects = other._operations_by_kind()
+        return other
+
+    def outstanding(self, engine: int) -> int:
+        """Most DMA that the engine may still have to do."""
+        return max(len(queues[engine]) for _, _, queues in self._states)
+
+    def canonical(self) -> Hashable:
+        """What decides the future, with equal values for runs that differ in numbers only.
+
+        A value of a byte becomes its age among those of the byte that somebody can still see.
+        """
+        pending = {
+            number for _, _, queues in self._states for queue in queues for number, _ in queue
+        }
+        ages = self._ages(pending)
+        states = frozenset(
+            (
+                tuple(line and self._renamed_line(number, line, ages)
+                      for number, line in enumerate(cache)),
+                tuple(ages[place][value] for place, value in enumerate(memory)),
+                tuple(tuple((sorted(pending).index(number), moved) for number, moved in queue)
+                      for queue in queues),
+            )
+            for cache, memory, queues in self._states
+        )  # fmt: skip
+        dma = tuple(
+            (is_write, tuple((place, ages[place].get(number)) for place in places))
+            for number in sorted(pending)
+            for is_write, places in [self._dma[number]]
+        )
+        seen = frozenset(
+            (sorted(pending).index(number), place, frozenset(ages[place][one] for one in sources))
+            for (number, place), sources in self._seen.items()
+            if number in pending
+        )
+        return states, dma, seen
+
+    def _ages(self, pending: set[int]) -> list[dict[int, int]]:
+        """Age of each value that each byte can have, or that an unfinished DMA has seen."""
+        values: list[set[int]] = [set() for _ in self._addresses]
+        for cache, memory, _ in self._states:
+            for place, value in enumerate(memory):
+                values[place].add(value)
+            for number, line in enumerate(cache):
+                if line is not None:
+                    for place, value in zip(self._bytes_of[number], line[0], strict=True):
+                        values[place].add(value)
+        for number in pending:
+            is_write, places = self._dma[number]
+            for place in places:
+                if is_write:
+                    values[place].add(number)
+                else:
+                    values[place] |= self._seen.get((number, place), set())
+        return [{value: age for age, value in enumerate(sorted(each))} for each in values]
+
+    def _renamed_line(
+        self, number: int, line: tuple[tuple[int, ...], int], ages: list[dict[int, int]]
+    ) -> Hashable:
+        places = self._bytes_of[number]
+        contents = tuple(ages[place][one] for place, one in zip(places, line[0], strict=True))
+        return contents, line[1]
 
     # What happens by itself
 
