@@ -58,3 +58,9 @@ class Noncoherent:
             if findings:
                 races.add(Origin(number, operation.kind, operation.engine, operation.pc), findings)
         return races.close(detector.missed_places())
+
+    def first(self, operations: Iterable[Operation]) -> int | None:
+        """Number of the first operation that breaks a rule."""
+        detector = MODES[self.mode](self.memory)
+        steps = (number for number, one in enumerate(operations) if detector.step(number, one))
+        return next(steps, None)

@@ -14,7 +14,14 @@ from racetrap.golden_model.trace.noncoherent.noncoherent_trace import Noncoheren
 from racetrap.golden_model.trace.noncoherent.thesis_text import is_thesis_text, read_thesis_text
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
-__all__ = ["AnyTrace", "is_binary", "read_gpu_trace", "read_thread_trace", "read_trace"]
+__all__ = [
+    "AnyTrace",
+    "is_binary",
+    "read_gpu_trace",
+    "read_hardware_trace",
+    "read_thread_trace",
+    "read_trace",
+]
 
 AnyTrace = Trace | ThreadTrace | NoncoherentTrace
 _Trace = TypeVar("_Trace", Trace, ThreadTrace)
@@ -60,6 +67,15 @@ def _read(path: str | os.PathLike[str], expected: type[_Trace]) -> _Trace:
     trace = read_trace(path)
     if not isinstance(trace, expected):
         raise _system_error(str(path), repr(expected.schema.system), trace.schema.system)
+    return trace
+
+
+def read_hardware_trace(path: str | os.PathLike[str]) -> Trace | ThreadTrace:
+    """``read_trace`` for a system that has a detector in hardware; else ``TraceError``."""
+    trace = read_trace(path)
+    if isinstance(trace, NoncoherentTrace):
+        systems = " or ".join(repr(each.schema.system) for each in (Trace, ThreadTrace))
+        raise _system_error(str(path), systems, trace.schema.system)
     return trace
 
 

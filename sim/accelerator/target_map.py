@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 
 from racetrap.golden_model.trace.noncoherent.operations import RANGE_KINDS
 from racetrap.golden_model.trace.noncoherent.schema import OPERATION_SCHEMA
+from racetrap.sim.cpu.gnu_tools import run_tool
 
 __all__ = ["TargetMap"]
 
@@ -113,10 +113,10 @@ class TargetMap:
 
 def _host_objects(program: Path) -> list[tuple[int, int, str]]:
     """Address, size and name of the static data of a program, ascending."""
-    listed = subprocess.run(
+    listed = run_tool(
         ["nm", "--print-size", "--numeric-sort", str(program)],
-        stdout=subprocess.PIPE, text=True, check=True,
-    ).stdout  # fmt: skip
+        "Symbols of the program cannot be listed",
+    )
     objects = []
     for line in listed.splitlines():
         words = line.split()

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
-from typing import Any
 
 import numpy as np
 
 from racetrap.golden_model.trace.container.rules import RuleViolation
-from racetrap.golden_model.trace.container.trace import BLOCK_EVENTS, BaseTrace
+from racetrap.golden_model.trace.container.trace import BaseTrace
 from racetrap.golden_model.trace.noncoherent.operations import NoncoherentTraceHeader, Operation
 from racetrap.golden_model.trace.noncoherent.rules import rule_violations
 from racetrap.golden_model.trace.noncoherent.schema import OPERATION_SCHEMA
@@ -18,8 +16,6 @@ __all__ = ["NoncoherentTrace"]
 
 #: Operations checked at a time: what the check needs does not grow with the trace.
 _BLOCK = 1 << 18
-#: ``Operation`` of an iterable of its fields, without a call of Python code.
-_operation: Any = partial(tuple.__new__, Operation)
 
 
 class NoncoherentTrace(BaseTrace[NoncoherentTraceHeader, Operation]):
@@ -49,12 +45,6 @@ class NoncoherentTrace(BaseTrace[NoncoherentTraceHeader, Operation]):
             block = self.events[start : start + _BLOCK]
             for found in rule_violations(self.header, block):
                 yield _moved(found, start)
-
-    def __iter__(self) -> Iterator[Operation]:
-        for start in range(0, len(self), BLOCK_EVENTS):
-            block = self.events[start : start + BLOCK_EVENTS]
-            columns = (block[name].tolist() for name in Operation._fields)
-            yield from map(_operation, zip(*columns, strict=True))
 
 
 def _moved(found: RuleViolation, start: int) -> RuleViolation:

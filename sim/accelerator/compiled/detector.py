@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
 from ctypes import POINTER, byref, c_int, c_uint, c_uint64, c_void_p
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +14,9 @@ from racetrap.golden_model.noncoherent.noncoherent import Noncoherent
 from racetrap.golden_model.noncoherent.races import Race
 from racetrap.golden_model.noncoherent.rules import Overlap, Rule
 from racetrap.golden_model.trace.noncoherent.schema import OPERATION_DTYPE
-from racetrap.sim.cosim.verilator.build_cache import build_once, cache_folder, run_tool
+from racetrap.sim.content_cache import cache_folder, content_key, keep
+from racetrap.sim.cpu.gnu_tools import run_tool
+from racetrap.sim.failure import Failure
 
 __all__ = ["CompiledResult", "run_compiled"]
 
@@ -53,15 +54,18 @@ class CompiledResult(NamedTuple):
 
 
 def _library() -> ctypes.CDLL:
-    """The shared library, compiled once; ``BuildError`` if that fails."""
+    """The shared library, compiled once."""
     sources = sorted([*_FOLDER.glob("*.cpp"), *_FOLDER.glob("*.h")])
-    key = hashlib.sha256(repr(_COMMAND).encode())
-    for path in sources:
-        key.update(path.name.encode() + path.read_bytes())
-    folder = cache_folder() / "noncoherent" / key.hexdigest()[:16]
-    files = [str(path) for path in sources if path.suffix == ".cpp"]
-    build_once(folder, lambda: run_tool([*_COMMAND, *files, "-o", "libdetector.so"], folder))
-    library = ctypes.CDLL(str(folder / "libdetector.so"))
+    units = [str(path) for path in sources if path.suffix == ".cpp"]
+
+    def compile_all(unfinished: Path) -> None:
+        run_tool(
+            [*_COMMAND, *units, "-o", str(unfinished)],
+            "Compiled detector cannot be made", error=Failure,
+        )  # fmt: skip
+
+    key = content_key(_COMMAND, files=sources)
+    library = ctypes.CDLL(str(keep(cache_folder() / "noncoherent" / f"{key}.so", compile_all)))
     for name, (result, arguments) in _FUNCTIONS.items():
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
@@ -81,7 +85,7 @@ def run_compiled(detector: Noncoherent, operations: np.ndarray) -> CompiledResul
 
     Raises
     ------
-    BuildError
+    Failure
         If the library cannot be compiled.
     """
     library, memory = _library(), detector.memory
