@@ -21,18 +21,8 @@ from racetrap.golden_model.trace.noncoherent.operations import (
     OperationKind,
 )
 
-__all__ = ["TINY_MACHINES", "Fixpoint", "reach_fixpoint"]
+__all__ = ["TINY_MACHINES", "Fixpoint", "TinyMachine", "reach_fixpoint"]
 
-#: Machines that are small enough, with the bytes of memory and the most DMA an engine holds.
-TINY_MACHINES = (
-    (MemorySystem(line_bytes=1, granule_bytes=1), 1, 3),
-    (MemorySystem(line_bytes=1, granule_bytes=1, prefetch=True), 1, 3),
-    (MemorySystem(line_bytes=1, granule_bytes=1, engines=2), 1, 2),
-    (MemorySystem(line_bytes=2, granule_bytes=2), 2, 2),
-    (MemorySystem(line_bytes=2, granule_bytes=1), 2, 2),
-    (MemorySystem(line_bytes=2, granule_bytes=2, prefetch=True), 2, 2),
-    (MemorySystem(line_bytes=2, granule_bytes=1, prefetch=True), 2, 2),
-)
 _RANGED = (
     OperationKind.CACHED_READ, OperationKind.CACHED_WRITE,
     OperationKind.UNCACHED_READ, OperationKind.UNCACHED_WRITE,
@@ -41,17 +31,32 @@ _LINES = (OperationKind.CACHE_FLUSH, OperationKind.CACHE_CLEAN, OperationKind.CA
 
 
 @dataclass(frozen=True)
+class TinyMachine:
+    """A machine whose states can all be visited.
+
+    Parameters
+    ----------
+    memory : MemorySystem
+        The hardware.
+    bytes : int
+        Bytes of memory, whole lines.
+    outstanding : int
+        Most DMA that an engine holds at a time.
+    """
+
+    memory: MemorySystem
+    bytes: int
+    outstanding: int
+
+
+@dataclass(frozen=True)
 class Fixpoint:
     """What was visited.
 
     Parameters
     ----------
-    memory : MemorySystem
+    machine : TinyMachine
         The machine.
-    bytes : int
-        Bytes of memory.
-    outstanding : int
-        Most DMA that an engine holds.
     states : int
         States of machine and rules.
     steps : int
@@ -62,9 +67,7 @@ class Fixpoint:
         Steps at which only the machine, or only the rules report one.
     """
 
-    memory: MemorySystem
-    bytes: int
-    outstanding: int
+    machine: TinyMachine
     states: int
     steps: int
     racy: int
@@ -100,32 +103,42 @@ def _bytes(set_: ByteSet) -> tuple[int, ...]:
     return tuple(byte for first, last, _ in runs for byte in range(first, last + 1))
 
 
-def reach_fixpoint(memory: MemorySystem, size: int, outstanding: int) -> Fixpoint:
-    """Visit every state.
+def _machine(
+    size: int, granule: int, outstanding: int, engines: int = 1, **options: bool
+) -> TinyMachine:
+    memory = MemorySystem(line_bytes=size, granule_bytes=granule, engines=engines, **options)
+    return TinyMachine(memory, size, outstanding)
 
-    Parameters
-    ----------
-    memory : MemorySystem
-        The machine.
-    size : int
-        Bytes of memory, whole lines.
-    outstanding : int
-        Most DMA that an engine holds at a time.
-    """
-    start = ExhaustiveMachine(memory, range(size)), Strict(memory)
+
+#: Machines of one line whose states are visited within a minute each.
+TINY_MACHINES = (
+    _machine(1, 1, 3),
+    _machine(1, 1, 3, prefetch=True),
+    _machine(1, 1, 3, uncached_snoops_cache=True),
+    _machine(1, 1, 2, engines=2),
+    _machine(2, 2, 2),
+    _machine(2, 1, 2),
+    _machine(2, 2, 2, prefetch=True),
+    _machine(2, 1, 2, prefetch=True),
+    _machine(2, 1, 2, uncached_snoops_cache=True),
+)
+
+
+def reach_fixpoint(tiny: TinyMachine) -> Fixpoint:
+    """Visit every state of a machine and the rules; a run ends at its first race."""
+    start = ExhaustiveMachine(tiny.memory, range(tiny.bytes)), Strict(tiny.memory)
     seen, left = {_key(*start)}, deque([start])
-    operations = list(_operations(memory, size))
+    operations = list(_operations(tiny.memory, tiny.bytes))
     steps = racy = missed = added = 0
     while left:
         machine, rules = left.popleft()
         for operation in operations:
             is_dma = operation.kind in (OperationKind.DMA_READ, OperationKind.DMA_WRITE)
-            if is_dma and machine.outstanding(operation.engine) == outstanding:
+            if is_dma and machine.outstanding(operation.engine) == tiny.outstanding:
                 continue
             next_machine, next_rules = machine.copy(), copy.deepcopy(rules)
-            is_racy, is_reported = (
-                next_machine.step(operation), bool(next_rules.step(steps, operation)),
-            )  # fmt: skip
+            is_racy = next_machine.step(operation)
+            is_reported = bool(next_rules.step(steps, operation))
             steps += 1
             racy += is_racy and is_reported
             missed += is_racy and not is_reported
@@ -136,4 +149,4 @@ def reach_fixpoint(memory: MemorySystem, size: int, outstanding: int) -> Fixpoin
             if key not in seen:
                 seen.add(key)
                 left.append((next_machine, next_rules))
-    return Fixpoint(memory, size, outstanding, len(seen), steps, racy, missed, added)
+    return Fixpoint(tiny, len(seen), steps, racy, missed, added)

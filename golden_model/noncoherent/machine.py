@@ -152,59 +152,62 @@ class ExhaustiveMachine:
     def canonical(self) -> Hashable:
         """What decides the future, with equal values for runs that differ in numbers only.
 
-        A value of a byte becomes its age among those of the byte that somebody can still see.
+        A run is racy if somebody can see a certain write and can see another one in its place.
+        So of a byte's values it matters, for each write in turn, whether they are its value; and
+        bytes do not depend on each other's values.
         """
         pending = {
             number for _, _, queues in self._states for queue in queues for number, _ in queue
         }
-        ages = self._ages(pending)
+        rank = {number: at for at, number in enumerate(sorted(pending))}
+        transfers = tuple(
+            (is_write, tuple(places))
+            for is_write, places in (self._dma[number] for number in sorted(pending))
+        )  # fmt: skip
+        views = {
+            self._view(place, value, rank)
+            for place in range(len(self._addresses))
+            for value in self._values(place, pending)
+        }
+        return transfers, frozenset(views)
+
+    def _values(self, place: int, pending: set[int]) -> set[int]:
+        """Values of a byte that somebody can still see, or that an unfinished DMA has seen."""
+        number, at = self._line_of[place], self._place_in_line(place)
+        values = {memory[place] for _, memory, _ in self._states}
+        values |= {line[0][at] for line in (cache[number] for cache, _, _ in self._states) if line}
+        for dma in pending:
+            is_write, places = self._dma[dma]
+            if is_write and place in places:
+                values.add(dma)
+            values |= self._seen.get((dma, place), set())
+        return values
+
+    def _view(self, place: int, value: int, rank: dict[int, int]) -> Hashable:
+        """The machine if of a byte it is only told whether it has one value."""
+        number, at = self._line_of[place], self._place_in_line(place)
         states = frozenset(
             (
-                tuple(line and self._renamed_line(number, line, ages)
-                      for number, line in enumerate(cache)),
-                tuple(ages[place][value] for place, value in enumerate(memory)),
-                tuple(tuple((sorted(pending).index(number), moved) for number, moved in queue)
-                      for queue in queues),
+                tuple(line and line[1] for line in cache),
+                self._holds(cache[number], at, value),
+                memory[place] == value,
+                tuple(tuple((rank[dma], moved) for dma, moved in queue) for queue in queues),
             )
             for cache, memory, queues in self._states
-        )  # fmt: skip
-        dma = tuple(
-            (is_write, tuple((place, ages[place].get(number)) for place in places))
-            for number in sorted(pending)
-            for is_write, places in [self._dma[number]]
         )
         seen = frozenset(
-            (sorted(pending).index(number), place, frozenset(ages[place][one] for one in sources))
-            for (number, place), sources in self._seen.items()
-            if number in pending
+            (rank[dma], frozenset(one == value for one in sources))
+            for (dma, seen_place), sources in self._seen.items()
+            if seen_place == place and dma in rank
         )
-        return states, dma, seen
+        return place, states, rank.get(value), seen
 
-    def _ages(self, pending: set[int]) -> list[dict[int, int]]:
-        """Age of each value that each byte can have, or that an unfinished DMA has seen."""
-        values: list[set[int]] = [set() for _ in self._addresses]
-        for cache, memory, _ in self._states:
-            for place, value in enumerate(memory):
-                values[place].add(value)
-            for number, line in enumerate(cache):
-                if line is not None:
-                    for place, value in zip(self._bytes_of[number], line[0], strict=True):
-                        values[place].add(value)
-        for number in pending:
-            is_write, places = self._dma[number]
-            for place in places:
-                if is_write:
-                    values[place].add(number)
-                else:
-                    values[place] |= self._seen.get((number, place), set())
-        return [{value: age for age, value in enumerate(sorted(each))} for each in values]
+    @staticmethod
+    def _holds(line: _Line, at: int, value: int) -> bool:
+        return line is not None and line[0][at] == value
 
-    def _renamed_line(
-        self, number: int, line: tuple[tuple[int, ...], int], ages: list[dict[int, int]]
-    ) -> Hashable:
-        places = self._bytes_of[number]
-        contents = tuple(ages[place][one] for place, one in zip(places, line[0], strict=True))
-        return contents, line[1]
+    def _place_in_line(self, place: int) -> int:
+        return self._bytes_of[self._line_of[place]].index(place)
 
     # What happens by itself
 
@@ -314,10 +317,9 @@ class ExhaustiveMachine:
         return [(cache, memory, queues)]
 
     def _cached_value(self, cache: tuple[_Line, ...], place: int) -> int:
-        number = self._line_of[place]
-        line = cache[number]
+        line = cache[self._line_of[place]]
         assert line is not None
-        return line[0][self._bytes_of[number].index(place)]
+        return line[0][self._place_in_line(place)]
 
     def _cached_write(self, state: _State, touched: _Touched) -> Iterable[_State]:
         cache, memory, queues = state

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from racetrap.golden_model.noncoherent.detector import Detector
+from racetrap.golden_model.noncoherent.detector import Detector, Finding
 from racetrap.golden_model.noncoherent.interval_set import Origin
 from racetrap.golden_model.noncoherent.races import Race, RaceTable
 from racetrap.golden_model.noncoherent.strict import Strict
@@ -59,8 +59,11 @@ class Noncoherent:
                 races.add(Origin(number, operation.kind, operation.engine, operation.pc), findings)
         return races.close(detector.missed_places())
 
-    def first(self, operations: Iterable[Operation]) -> int | None:
-        """Number of the first operation that breaks a rule."""
+    def first(self, operations: Iterable[Operation]) -> tuple[int | None, list[Finding]]:
+        """Number of the first operation that breaks a rule, or None, and what it breaks."""
         detector = MODES[self.mode](self.memory)
-        steps = (number for number, one in enumerate(operations) if detector.step(number, one))
-        return next(steps, None)
+        for number, operation in enumerate(operations):
+            findings = detector.step(number, operation)
+            if findings:
+                return number, findings
+        return None, []

@@ -192,7 +192,7 @@ def _check_accelerators(
     if oracle:
         from racetrap.golden_model.noncoherent.oracle import racy_bytes
 
-        racy, first = racy_bytes(memory, list(trace)), detector.first(trace)
+        racy, (first, _) = racy_bytes(memory, list(trace)), detector.first(trace)
         noncoherent_races.print_oracle(console, racy, first, detector.mode)
         result["oracle"] = noncoherent_races.oracle_to_dict(racy, first)
     return has_races(races), result

@@ -44,6 +44,7 @@ def random_memory(generator: random.Random) -> MemorySystem:
         granule_bytes=granule,
         engines=generator.choice((1, 2)),
         prefetch=generator.random() < 0.25,
+        uncached_snoops_cache=generator.random() < 0.25,
     )
 
 

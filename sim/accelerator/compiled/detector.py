@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import POINTER, byref, c_int, c_uint, c_uint64, c_void_p
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,6 +54,7 @@ class CompiledResult(NamedTuple):
     most_runs: int
 
 
+@cache
 def _library() -> ctypes.CDLL:
     """The shared library, compiled once."""
     sources = sorted([*_FOLDER.glob("*.cpp"), *_FOLDER.glob("*.h")])

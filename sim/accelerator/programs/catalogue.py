@@ -9,12 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from racetrap.golden_model.trace.noncoherent.operations import MemorySystem
+from racetrap.sim.accelerator.recorder import Allocator
 
 __all__ = ["ACCELERATOR_PROGRAMS", "AcceleratorProgram"]
 
 _FOLDER = Path(__file__).parent
 #: The thesis' processor, by the addresses of its races: write-backs of 64 bytes.
 _THESIS = MemorySystem(line_bytes=64, granule_bytes=64)
+#: Its heap: without padding, ``vector_in1`` of the vector addition begins in its line where the
+#: published race has it, at 0x120f070.
+_THESIS_HEAP = Allocator(base=0x30)
 #: Controllers whose cache may fill lines ahead.
 _FIRMWARE = MemorySystem(line_bytes=32, granule_bytes=32, prefetch=True)
 
@@ -58,6 +62,11 @@ class AcceleratorProgram:
     def memory(self) -> MemorySystem:
         """The hardware that it is for."""
         return _THESIS if self.group == "thesis" else _FIRMWARE
+
+    @property
+    def allocator(self) -> Allocator:
+        """Its heap."""
+        return _THESIS_HEAP if self.group == "thesis" else Allocator()
 
 
 def _of_thesis(
