@@ -23,7 +23,7 @@ struct run {
     uint16_t kind, is_open;
 };
 
-// The first page behind the header; racetrap.sim.accelerator.raw knows it, too.
+// The first page behind the header; racetrap.sim.accelerator.recorder knows it, too.
 static struct open_runs {
     struct run runs[OPEN_RUNS];
     uint64_t oldest;  // number of the run that was opened first
