@@ -152,11 +152,11 @@ class MemorySystem:
     uncached_snoops_cache: bool = False
 
     def __post_init__(self) -> None:
-        check_integer("Cache line", self.line_bytes, 1, MAX_LINE_BYTES)
-        check_integer("Write-back granule", self.granule_bytes, 1, self.line_bytes)
-        for what, value in (
-            ("Cache line", self.line_bytes), ("Write-back granule", self.granule_bytes),
-        ):  # fmt: skip
+        for what, value, most in (
+            ("Cache line", self.line_bytes, MAX_LINE_BYTES),
+            ("Write-back granule", self.granule_bytes, self.line_bytes),
+        ):
+            check_integer(what, value, 1, most)
             if value & (value - 1):
                 raise ValueError(f"{what} must be a power of two, not {value}")
         check_integer("Engines", self.engines, 1, MAX_ENGINES)
