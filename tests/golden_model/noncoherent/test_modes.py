@@ -119,12 +119,8 @@ def test_what_the_thesis_misses():
 
 
 def test_flush_before_the_sync_is_not_enough_with_prefetching():
-    operations = (
-        _word(K.DMA_WRITE),
-        Operation(K.CACHE_INVALIDATE, 0, 4),
-        _SYNC,
-        _word(K.CACHED_READ),
-    )
+    invalidate = Operation(K.CACHE_INVALIDATE, 0, 4)
+    operations = _word(K.DMA_WRITE), invalidate, _SYNC, _word(K.CACHED_READ)
     prefetch = MemorySystem(prefetch=True)
     assert _rules("strict", *operations) == []
     assert _rules("strict", *operations, memory=prefetch) == ["stale-read"]
