@@ -59,6 +59,7 @@ def test_no_problems(adc_ring, vec_power):
         (1, {"is_reported": False}, "without wait: harm must be reported"),
         (1, {"racy_bytes": 0}, "must be of bytes that race"),
         (1, {"is_first_same": False}, "must be that of the exhaustive machine"),
+        (1, {"racy_bytes": 0, "wrong": 0}, "reports without harm must be false sharing"),
         (0, {"wrong": 1}, "must be silent and right"),
         (0, {"thesis": ("5b",)}, "must be silent and right"),
     ],
