@@ -67,7 +67,7 @@ class Tracker(wiring.Component):
         Clearing; nothing is taken.
     o_idle : ``Out(1)``
         Not busy, and nothing that was taken is unfinished.
-    o_still : ``Out(1)``
+    o_quiescent : ``Out(1)``
         Nothing in the tracker changes at the next edge, unless by reset: its clock may stop.
         It depends on all inputs.
 
@@ -89,7 +89,7 @@ class Tracker(wiring.Component):
             "i_clear": In(1),
             "o_busy": Out(1),
             "o_idle": Out(1),
-            "o_still": Out(1),
+            "o_quiescent": Out(1),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -125,7 +125,7 @@ class Tracker(wiring.Component):
         # was delivered may be taken all the same.
         waits = splitter.o.valid & ~splitter.o.ready & (fence != _Fence.DELIVERED)
         sleeps = self.o_idle & ~splitter.i.valid
-        m.d.comb += self.o_still.eq((waits | sleeps) & ~self.i_clear)
+        m.d.comb += self.o_quiescent.eq((waits | sleeps) & ~self.i_clear)
         return m
 
     def _take_transactions(self, m: Module, splitter: UnitSplitter) -> Signal:
