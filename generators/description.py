@@ -11,12 +11,12 @@ from dataclasses import asdict
 from importlib import metadata
 from typing import Any
 
-from amaranth.hdl import Shape
 from amaranth.lib import wiring
 
 from racetrap.generators.presets import module_name
 from racetrap.generators.system import Params, System
 from racetrap.generators.systems import system_of
+from racetrap.generators.verilog import ports_of
 from racetrap.rtl.common.registers import field_kind
 
 __all__ = ["describe", "describe_layouts", "describe_ports", "describe_registers"]
@@ -104,9 +104,7 @@ def describe_ports(component: wiring.Component) -> dict[str, dict[str, Any]]:
     ports: dict[str, dict[str, Any]] = {
         name: {"direction": "input", "width": 1} for name in ("clk", "rst")
     }
-    for path, member, _ in component.signature.flatten(component):
-        width = Shape.cast(member.shape).width
-        if width:  # Verilog has no empty ports
-            direction = "input" if member.flow is wiring.In else "output"
-            ports["__".join(map(str, path))] = {"direction": direction, "width": width}
+    for name, (signal, direction) in ports_of(component).items():
+        if len(signal):  # Verilog has no empty ports
+            ports[name] = {"direction": direction.value, "width": len(signal)}
     return ports

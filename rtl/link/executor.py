@@ -18,8 +18,8 @@ from racetrap.golden_model.link.frames import (
     Kind,
     Status,
 )
-from racetrap.rtl.link.layouts import PayloadRead, PayloadWrite, header_layout
-from racetrap.rtl.link.register_access import access_layout, response_layout
+from racetrap.rtl.link.layouts import Header, PayloadRead, PayloadWrite
+from racetrap.rtl.link.register_access import Response, access_layout
 
 __all__ = ["Executor"]
 
@@ -50,11 +50,11 @@ class Executor(wiring.Component):
 
     Members
     -------
-    i : ``In(stream.Signature(header_layout()))``
+    i : ``In(stream.Signature(Header))``
         Headers of requests.
     m_payload : ``Out(PayloadRead())``
         Payload of the request that is offered.
-    o : ``Out(stream.Signature(header_layout()))``
+    o : ``Out(stream.Signature(Header))``
         Headers of replies.
     m_reply : ``Out(PayloadWrite())``
         Memory of the reply's payload.
@@ -64,7 +64,7 @@ class Executor(wiring.Component):
         Records that each input channel can take.
     i_record : ``In(stream.Signature(output_bits)).array(outputs)``
         Output records; taken with their last byte.
-    o_access, i_response : streams of ``access_layout(address_bits)`` and ``response_layout()``
+    o_access, i_response : streams of ``access_layout(address_bits)`` and ``Response``
         To ``RegisterAccess``.
     o_counter : ``Out(4)``, i_counter : ``In(8)``
         To ``LinkCounters``.
@@ -78,15 +78,15 @@ class Executor(wiring.Component):
         self._hello = hello
         self._address_bits = address_bits
         super().__init__({
-            "i": In(stream.Signature(header_layout())),
+            "i": In(stream.Signature(Header)),
             "m_payload": Out(PayloadRead()),
-            "o": Out(stream.Signature(header_layout())),
+            "o": Out(stream.Signature(Header)),
             "m_reply": Out(PayloadWrite()),
             "o_push": Out(stream.Signature(8)).array(hello.inputs),
             "i_credits": In(8).array(hello.inputs),
             "i_record": In(stream.Signature(output_bits)).array(hello.outputs),
             "o_access": Out(stream.Signature(access_layout(address_bits))),
-            "i_response": In(stream.Signature(response_layout())),
+            "i_response": In(stream.Signature(Response)),
             "o_counter": Out(range(_COUNTER_BYTES)),
             "i_counter": In(8),
             "o_duplicate": Out(1),

@@ -5,12 +5,13 @@ Ref: ScoRD (ISCA'20) Section IV (accesses are checked word by word), Table VII (
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.scord.packets import TransactionKind
 from racetrap.golden_model.scord.params import WORD_BYTES, WORDS_PER_LINE, ScordParams
+from racetrap.rtl.common.bits import lowest_set
 from racetrap.rtl.common.layout import struct_layout
 
 __all__ = ["UnitSplitter", "item_layout"]
@@ -82,7 +83,7 @@ class UnitSplitter(wiring.Component):
             m.d.sync += remaining.eq(others)
 
         index = Signal(range(WORDS_PER_LINE))
-        m.d.comb += index.eq(_lowest_set(remaining))
+        m.d.comb += index.eq(lowest_set(remaining))
         for name in ("kind", "scope", "strong", "op", "slot", "warp", "pc"):
             m.d.comb += self.o.payload[name].eq(transaction[name])
         m.d.comb += self.o.payload.lock.eq(transaction.lock_mask.bit_select(index, 1))
@@ -111,12 +112,3 @@ class UnitSplitter(wiring.Component):
                 m.d.sync += remaining.eq(mask[: self._params.warps_per_sm])
             with m.Case(TransactionKind.FENCE, TransactionKind.BARRIER):
                 m.d.sync += remaining.eq(1)
-
-
-def _lowest_set(bits: Value) -> Value:
-    """Number of the lowest bit that is set, as a tree; ``bits`` has a power-of-two width."""
-    if len(bits) == 2:
-        return ~bits[0]
-    half = len(bits) // 2
-    is_low = bits[:half].any()
-    return Cat(Mux(is_low, _lowest_set(bits[:half]), _lowest_set(bits[half:])), ~is_low)

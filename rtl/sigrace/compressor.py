@@ -13,7 +13,7 @@ from racetrap.golden_model.sigrace.params import FLIT_BITS, Form, SigraceParams
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.stream import StreamRegister
 from racetrap.rtl.sigrace.bit_packer import BitPacker
-from racetrap.rtl.sigrace.fields import field_layout, put_field
+from racetrap.rtl.sigrace.fields import Field, put_field
 from racetrap.rtl.sigrace.layouts import block_layout, set_layout
 from racetrap.rtl.sigrace.set_encoder import SetEncoder
 from racetrap.rtl.sigrace.signature_encoder import SignatureEncoder
@@ -58,7 +58,7 @@ class Compressor(wiring.Component):
         m.submodules.encoder = encoder = (SignatureEncoder if is_hashed else SetEncoder)(
             self._params
         )
-        m.submodules.register = register = StreamRegister(field_layout)
+        m.submodules.register = register = StreamRegister(Field)
         m.submodules.packer = packer = BitPacker(self._params)
         wiring.connect(m, register.o, packer.i)
         wiring.connect(m, packer.o, wiring.flipped(self.o))

@@ -101,9 +101,9 @@ class CoreUnit(wiring.Component):
         wiring.connect(m, compressor.o, wiring.flipped(self.o_message))
         wiring.connect(m, traps.o_trap, wiring.flipped(self.o_trap))
 
-        commit, is_waiting = self._look_up(m, sets, traps)
-        self._take_effect(m, commit, sets, traps, state, controller)
-        self._end_block(m, sets, state, controller, compressor)
+        commit, is_waiting = self._elaborate_lookup_stages(m, sets, traps)
+        self._elaborate_commit_stage(m, commit, sets, traps, state, controller)
+        self._elaborate_block_end(m, sets, state, controller, compressor)
         m.d.comb += [
             self.o_timestamp.eq(state.o_timestamp),
             self.o_trt.eq(state.o_trt),
@@ -116,11 +116,11 @@ class CoreUnit(wiring.Component):
             ),
         ]
         if params.trace_port:
-            self._trace(m, commit, sets, state, controller)
+            self._elaborate_trace(m, commit, sets, state, controller)
         return m
 
-    def _look_up(self, m: Module, sets: BlockSets, traps: TrapCheck):
-        """First three stages: the stream into the last one, and whether they hold an item."""
+    def _elaborate_lookup_stages(self, m: Module, sets: BlockSets, traps: TrapCheck):
+        """First three stages: the stream into the commit stage, and whether they hold an item."""
         found = data.StructLayout({
             "item": item_layout(self._params),
             "indices": index_layout(self._params),
@@ -146,13 +146,13 @@ class CoreUnit(wiring.Component):
             commit.i.payload.is_member.eq(traps.o_is_member),
             hashed.o.ready.eq(commit.i.ready & ~is_changing),
             traps.i_indices.eq(next_item.indices),
-            sets.i_fetch.eq(commit.i.valid & commit.i.ready),
-            sets.i_next.eq(next_item.item.granule),
+            sets.i_fetch.valid.eq(commit.i.valid & commit.i.ready),
+            sets.i_fetch.payload.eq(next_item.item.granule),
         ]
         return commit.o, splitter.o.valid | hashed.o.valid
 
-    def _take_effect(self, m: Module, commit, sets, traps, state, controller):
-        """Last stage: the controller decides whether its item takes effect, the others act."""
+    def _elaborate_commit_stage(self, m: Module, commit, sets, traps, state, controller):
+        """Commit stage: the controller decides whether the item takes effect, the others act."""
         item = commit.payload.item
         event = item.event
         is_write = event.op == CoreOp.STORE
@@ -186,18 +186,18 @@ class CoreUnit(wiring.Component):
             traps.i_trap.payload.is_write.eq(is_write),
         ]
 
-    def _end_block(self, m: Module, sets, state, controller, compressor):
+    def _elaborate_block_end(self, m: Module, sets, state, controller, compressor):
         """A block that ends goes to the compressor, with the next sequence number."""
         sequence = Signal(self._params.sequence_bits)
         block = compressor.i.payload
         m.d.comb += [
-            compressor.i.valid.eq(controller.o_block_valid),
-            controller.i_block_ready.eq(compressor.i.ready),
+            compressor.i.valid.eq(controller.o_block.valid),
+            controller.o_block.ready.eq(compressor.i.ready),
             block.header.core.eq(self.i_core),
             block.header.context.eq(self.i_context),
             block.header.thread.eq(state.o_thread),
             block.header.sequence.eq(sequence),
-            block.header.cause.eq(controller.o_block_cause),
+            block.header.cause.eq(controller.o_block.payload),
             block.header.is_hashed.eq(self._params.form is Form.HASHED),
             block.timestamp.eq(state.o_timestamp),
             block.read.eq(sets.o_read),
@@ -206,17 +206,17 @@ class CoreUnit(wiring.Component):
         with m.If(compressor.i.valid & compressor.i.ready):
             m.d.sync += sequence.eq(sequence + 1)
 
-    def _trace(self, m: Module, commit, sets, state, controller):
+    def _elaborate_trace(self, m: Module, commit, sets, state, controller):
         m.submodules.recorder = recorder = StepRecorder(self._params)
         step = self.trace.payload
         m.d.comb += [
-            recorder.i_item.eq(commit.payload.item),
-            recorder.i_step.eq(controller.o_step),
+            recorder.i_item.payload.eq(commit.payload.item),
+            recorder.i_item.valid.eq(controller.o_step),
             recorder.i_sent.eq(controller.o_sent),
             recorder.i_cause.eq(controller.o_cause),
             recorder.i_traps.eq(controller.o_trap_valid),
-            self.trace.valid.eq(recorder.o_valid),
-            step.eq(recorder.o_step),
+            self.trace.valid.eq(recorder.o_step.valid),
+            step.eq(recorder.o_step.payload),
             step.collecting.eq(state.o_collecting),
             step.counter.eq(state.o_counter),
             step.thread.eq(state.o_thread),

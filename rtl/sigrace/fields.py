@@ -1,20 +1,19 @@
 """Fields: the pieces of a Summary message, as encoders hand them to the bit packer."""
 
-from __future__ import annotations
-
 from amaranth.hdl import Module, Value
 from amaranth.lib import data
 
 from racetrap.golden_model.sigrace.params import FLIT_BITS
 
-__all__ = ["field_layout", "put_field"]
+__all__ = ["Field", "put_field"]
 
-#: Field of a message: its lowest ``width`` bits count, those above are 0.
-field_layout = data.StructLayout({
-    "data": FLIT_BITS,
-    "width": FLIT_BITS.bit_length(),
-    "last": 1,
-})  # fmt: skip
+
+class Field(data.Struct):
+    """Field of a message: its lowest ``width`` bits count, those above are 0."""
+
+    data: FLIT_BITS
+    width: FLIT_BITS.bit_length()
+    last: 1
 
 
 def put_field(m: Module, port, value, width, *, is_end=0, is_there=1) -> Value:
@@ -24,7 +23,7 @@ def put_field(m: Module, port, value, width, *, is_end=0, is_there=1) -> Value:
     ----------
     m : Module
         Module, in the state in which the field is offered.
-    port : stream of field_layout
+    port : stream of Field
         Output.
     value, width : ValueLike
         Bits of the field, and how many they are.

@@ -12,7 +12,7 @@ from amaranth.lib.wiring import In, Out
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.rtl.common.stream import StreamRegister
 from racetrap.rtl.sigrace.bit_scanner import BitScanner
-from racetrap.rtl.sigrace.fields import field_layout, put_field
+from racetrap.rtl.sigrace.fields import Field, put_field
 from racetrap.rtl.sigrace.layouts import set_layout
 
 __all__ = ["SetEncoder"]
@@ -34,7 +34,7 @@ class SetEncoder(wiring.Component):
     -------
     i : ``In(stream.Signature(set_layout(params)))``
         Sets.
-    o : ``Out(stream.Signature(field_layout))``
+    o : ``Out(stream.Signature(Field))``
         Fields; ``last`` marks the last one of a set.
     """
 
@@ -42,7 +42,7 @@ class SetEncoder(wiring.Component):
         self._params = params
         super().__init__({
             "i": In(stream.Signature(set_layout(params))),
-            "o": Out(stream.Signature(field_layout)),
+            "o": Out(stream.Signature(Field)),
         })  # fmt: skip
 
     def elaborate(self, platform):

@@ -11,7 +11,7 @@ from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.sigrace.params import FLIT_BITS, SigraceParams
 from racetrap.rtl.sigrace.bit_scanner import BitScanner
-from racetrap.rtl.sigrace.fields import field_layout, put_field
+from racetrap.rtl.sigrace.fields import Field, put_field
 from racetrap.rtl.sigrace.layouts import set_layout
 
 __all__ = ["SignatureEncoder"]
@@ -53,7 +53,7 @@ class SignatureEncoder(wiring.Component):
     -------
     i : ``In(stream.Signature(set_layout(params)))``
         Signatures.
-    o : ``Out(stream.Signature(field_layout))``
+    o : ``Out(stream.Signature(Field))``
         Fields; ``last`` marks the last one of a signature.
     """
 
@@ -61,7 +61,7 @@ class SignatureEncoder(wiring.Component):
         self._params = params
         super().__init__({
             "i": In(stream.Signature(set_layout(params))),
-            "o": Out(stream.Signature(field_layout)),
+            "o": Out(stream.Signature(Field)),
         })  # fmt: skip
 
     def elaborate(self, platform):

@@ -17,13 +17,13 @@ from importlib.metadata import version
 from pathlib import Path
 
 import cocotb_tools.config
-from amaranth.back import verilog
 from amaranth.lib import wiring
 
 import racetrap.rtl
 from racetrap.generators.description import describe_ports
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
+from racetrap.generators.verilog import to_verilog
 from racetrap.sim.cosim.verilator import testbench_top as bench_top
 from racetrap.sim.cosim.verilator.build_cache import (
     BuildError,
@@ -186,8 +186,7 @@ def build_component(model: BuiltModel, component: Callable[[], wiring.Component]
     def make() -> None:
         top = component()
         description = {"module": module, "ports": describe_ports(top)}
-        text = verilog.convert(top, name=module, emit_src=False)
-        (folder / f"{module}.v").write_text(text, encoding="utf-8")
+        (folder / f"{module}.v").write_text(to_verilog(top, module), encoding="utf-8")
         (folder / f"{module}.json").write_text(json.dumps(description), encoding="utf-8")
         _verilate(model)
 
