@@ -84,14 +84,14 @@ class ScordCoreDevice(LinkedDevice):
             bank.i_region.data_base.eq(region.data_base),
             bank.i_region.size_log2.eq(region.size_log2),
         ]
-        self._registers(m, link.m_axil, tracker, bank, is_empty=~records.valid)
+        self._elaborate_registers(m, link.m_axil, tracker, bank, is_empty=~records.valid)
         self._elaborate_lights(
             m, link, busy=records.valid, race=bank.o_report.valid,
             error=bank.o_count.reports_dropped,
         )  # fmt: skip
         return m
 
-    def _registers(
+    def _elaborate_registers(
         self, m: Module, axi, tracker: Tracker, bank: DetectorBank, *, is_empty: Value
     ) -> None:
         m.submodules.registers = registers = RegisterBlock(

@@ -14,6 +14,7 @@ from racetrap.golden_model.scord.params import ENTRY_BITS, ENTRY_BYTES, ScordPar
 from racetrap.rtl.common.axi import AxiBurst, AxiResponse
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.memory import block_memory
+from racetrap.rtl.common.ports import forward_ports
 from racetrap.rtl.scord.entry_writer import EntryWriter, entry_write
 from racetrap.rtl.scord.fence_file import fence_slot, warp_index
 from racetrap.rtl.scord.hazard_window import HazardWindow, slot_bits
@@ -217,10 +218,7 @@ class MetadataAccessor(wiring.Component):
         m.submodules.write_back = write_back = WriteBack(params)
         m.submodules.init = init = InitEngine(params, self._bank)
         m.submodules.writer = writer = EntryWriter(params)
-        for name in writer.m_axi.signature.members:
-            port, inner = getattr(self.m_axi, name), getattr(writer.m_axi, name)
-            is_input = self.m_axi.signature.members[name].flow == In
-            m.d.comb += inner.eq(port) if is_input else port.eq(inner)
+        forward_ports(m, self.m_axi, writer.m_axi, *writer.m_axi.signature.members)
         m.d.comb += [
             writer.i_region.eq(self.i_region),
             self.o_write_error.eq(writer.o_error),

@@ -78,7 +78,7 @@ class UnitSplitter(wiring.Component):
             m.d.sync += remaining.eq(0)
             with m.If(self.i.valid):
                 m.d.sync += transaction.eq(self.i.payload)
-                self._start(m, remaining)
+                self._elaborate_start(m, remaining)
         with m.Elif(self.o.ready):
             m.d.sync += remaining.eq(others)
 
@@ -94,7 +94,7 @@ class UnitSplitter(wiring.Component):
                 m.d.comb += self.o.payload.word.eq(Cat(index, transaction.line))
         return m
 
-    def _start(self, m: Module, remaining: Signal):
+    def _elaborate_start(self, m: Module, remaining: Signal):
         """Which words of a new transaction are to be handed out."""
         mask = self.i.payload.mask
         with m.Switch(self.i.payload.kind):

@@ -15,6 +15,7 @@ from racetrap.golden_model.sigrace.packets import CoreOp, Mode
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
 from racetrap.golden_model.trace.threads.events import GRANULE_LOG2
 from racetrap.rtl.common.layout import struct_layout
+from racetrap.rtl.common.ports import forward_ports, ports_like
 from racetrap.rtl.common.stream import StreamRegister
 from racetrap.rtl.sigrace.block_sets import BlockSets
 from racetrap.rtl.sigrace.compressor import Compressor
@@ -27,6 +28,8 @@ from racetrap.rtl.sigrace.step_recorder import StepRecorder, core_trace_signatur
 from racetrap.rtl.sigrace.trap_check import TrapCheck
 
 __all__ = ["CoreUnit"]
+
+_STATE_PORTS = ("o_timestamp", "o_trt", "o_thread", "o_mode", "o_conflicting", "o_saturated")
 
 
 class CoreUnit(wiring.Component):
@@ -72,18 +75,14 @@ class CoreUnit(wiring.Component):
 
     def __init__(self, params: SigraceParams):
         self._params = params
+        self._state = CoreState(params)
         members = {
             "i_event": In(stream.Signature(struct_layout(params.event_layout))),
             "i_core": In(params.header_layout.fields["core"]),
             "i_context": In(params.header_layout.fields["context"]),
             "o_message": Out(stream.Signature(struct_layout(params.flit_layout))),
             "o_trap": Out(stream.Signature(struct_layout(params.trap_layout))),
-            "o_timestamp": Out(params.timestamp_width),
-            "o_trt": Out(params.timestamp_width),
-            "o_thread": Out(params.thread_bits),
-            "o_mode": Out(2),
-            "o_conflicting": Out(1),
-            "o_saturated": Out(1),
+            **ports_like(self._state, *_STATE_PORTS),
             "o_idle": Out(1),
         }
         if params.trace_port:
@@ -95,7 +94,7 @@ class CoreUnit(wiring.Component):
         params = self._params
         m.submodules.sets = sets = BlockSets(params)
         m.submodules.traps = traps = TrapCheck(params)
-        m.submodules.state = state = CoreState(params)
+        m.submodules.state = state = self._state
         m.submodules.controller = controller = Controller(params)
         m.submodules.compressor = compressor = Compressor(params)
         wiring.connect(m, compressor.o, wiring.flipped(self.o_message))
@@ -104,17 +103,10 @@ class CoreUnit(wiring.Component):
         commit, is_waiting = self._elaborate_lookup_stages(m, sets, traps)
         self._elaborate_commit_stage(m, commit, sets, traps, state, controller)
         self._elaborate_block_end(m, sets, state, controller, compressor)
-        m.d.comb += [
-            self.o_timestamp.eq(state.o_timestamp),
-            self.o_trt.eq(state.o_trt),
-            self.o_thread.eq(state.o_thread),
-            self.o_mode.eq(state.o_mode),
-            self.o_conflicting.eq(state.o_conflicting),
-            self.o_saturated.eq(state.o_saturated),
-            self.o_idle.eq(
-                ~(is_waiting | commit.valid | controller.o_is_ending) & compressor.o_idle
-            ),
-        ]
+        forward_ports(m, self, state, *_STATE_PORTS)
+        m.d.comb += self.o_idle.eq(
+            ~(is_waiting | commit.valid | controller.o_is_ending) & compressor.o_idle
+        )
         if params.trace_port:
             self._elaborate_trace(m, commit, sets, state, controller)
         return m

@@ -1,11 +1,13 @@
 """Fields: the pieces of a Summary message, as encoders hand them to the bit packer."""
 
 from amaranth.hdl import Module, Value
-from amaranth.lib import data
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
 
-from racetrap.golden_model.sigrace.params import FLIT_BITS
+from racetrap.golden_model.sigrace.params import FLIT_BITS, SigraceParams
+from racetrap.rtl.sigrace.layouts import set_layout
 
-__all__ = ["Field", "put_field"]
+__all__ = ["Field", "encoder_members", "put_field"]
 
 
 class Field(data.Struct):
@@ -14,6 +16,11 @@ class Field(data.Struct):
     data: FLIT_BITS
     width: FLIT_BITS.bit_length()
     last: 1
+
+
+def encoder_members(params: SigraceParams) -> dict[str, wiring.Member]:
+    """Members of an encoder of one form: sets in, fields out, of which ``last`` ends a set."""
+    return {"i": In(stream.Signature(set_layout(params))), "o": Out(stream.Signature(Field))}
 
 
 def put_field(m: Module, port, value, width, *, is_end=0, is_there=1) -> Value:
