@@ -1,4 +1,4 @@
-"""From a preset to files: Verilog, its description, and what goes with them."""
+"""Files of a preset: Verilog, its description, and what goes with them."""
 
 from __future__ import annotations
 
@@ -8,13 +8,8 @@ from pathlib import Path
 from racetrap.generators.description import describe
 from racetrap.generators.fusesoc import core_description
 from racetrap.generators.presets import module_name
-from racetrap.generators.register_files import (
-    write_header,
-    write_ipxact,
-    write_manual,
-    write_source,
-)
-from racetrap.generators.system import Params, System
+from racetrap.generators.register_files import write_register_files
+from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
 from racetrap.generators.verilog import to_verilog
 
@@ -76,21 +71,7 @@ def generate(preset: str, params: Params, directory: Path) -> dict[str, Path]:
     for kind, (file, text) in files.items():
         paths[kind] = directory / file
         paths[kind].write_text(text, encoding="utf-8")
-    return paths | _write_registers(system, preset, directory)
-
-
-def _write_registers(system: System, preset: str, directory: Path) -> dict[str, Path]:
-    paths = {
-        kind: directory / f"{preset}.{suffix}"
-        for kind, suffix in (
-            ("header", "h"), ("manual", "md"), ("ipxact", "xml"), ("systemrdl", "rdl"),
-        )
-    }  # fmt: skip
-    write_header(system, paths["header"])
-    write_manual(system, paths["manual"])
-    write_ipxact(system, module_name(preset), paths["ipxact"])
-    write_source(system, paths["systemrdl"])
-    return paths
+    return paths | write_register_files(system, module_name(preset), directory, preset)
 
 
 def _verilator_control(preset: str) -> str:
