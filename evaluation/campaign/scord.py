@@ -14,6 +14,7 @@ from typing import Protocol
 
 from racetrap.evaluation.campaign.cases import Case
 from racetrap.golden_model.scord.params import LINE_BYTES, Region, ScordParams
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.simulation import SimulationError
 from racetrap.sim.cosim.scord.fast_compare import LaunchResult, check_launch
 from racetrap.sim.cosim.scord.fast_library import Timing
@@ -21,7 +22,6 @@ from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
 from racetrap.sim.cosim.scord.scoreboard import Observer
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
 
 __all__ = ["CaseResult", "LaunchObserver", "run_case"]
 

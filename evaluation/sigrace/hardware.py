@@ -11,10 +11,10 @@ from racetrap.evaluation.sigrace.detection import detect
 from racetrap.evaluation.sigrace.execution import Execution
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.sigrace import Sigrace
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.simulation import SimulationError
 from racetrap.sim.cosim.sigrace.machine import run_program
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
 
 __all__ = ["HardwareRun", "run_hardware"]
 

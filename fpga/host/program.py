@@ -21,8 +21,7 @@ from racetrap.golden_model.sigrace.rdm import Rdm
 from racetrap.golden_model.sigrace.result import SigraceResult
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
-from racetrap.sim.cosim.sigrace.expected import difference
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
+from racetrap.sim.cosim.comparison.mismatch import Mismatch, difference
 
 __all__ = ["ProgramRun", "run_program"]
 

@@ -14,10 +14,10 @@ from rich.progress import Progress
 from racetrap.presenters import scord_throughput as scord_bench
 from racetrap.presenters import sigrace_throughput as sigrace_bench
 from racetrap.presenters.output import ExitStatus, fail, json_option, report_console, write_json
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.simulation import SimulationError
 from racetrap.sim.cosim.verilator.build_cache import BuildError
 from racetrap.sim.cosim.verilator.cocotb_run import SimulationError as BenchError
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
 from racetrap.sim.cosim.verilator.tools import missing_tools
 from racetrap.sim.cpu.errors import RecordError
 

@@ -45,7 +45,7 @@ from racetrap.presenters.sigrace_races import (
     statistics_to_dict,
     thread_race_to_dict,
 )
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 
 __all__ = ["run_on_board"]
 

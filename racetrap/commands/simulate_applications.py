@@ -22,9 +22,9 @@ from racetrap.presenters.output import (
     write_json,
 )
 from racetrap.presenters.scord_races import check_geometry
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.systems import build_fast
 from racetrap.sim.cosim.verilator.cocotb_build import BuildError
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
 from racetrap.sim.cosim.verilator.tools import missing_tools
 
 __all__ = ["run_applications"]

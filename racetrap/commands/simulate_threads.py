@@ -27,12 +27,12 @@ from racetrap.presenters.sigrace_races import (
     statistics_to_dict,
     thread_race_to_dict,
 )
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.simulation import SimulationError
 from racetrap.sim.cosim.sigrace.machine import MachineRun, run_program
 from racetrap.sim.cosim.systems import build_fast
 from racetrap.sim.cosim.verilator.cocotb_build import BuildError
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
 from racetrap.sim.cosim.verilator.tools import missing_tools
 from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.cpu.program_traces import program_trace

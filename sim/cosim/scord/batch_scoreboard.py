@@ -58,7 +58,7 @@ class BatchScoreboard(Scoreboard):
             return False
         errors = unpack_column(layout, words, "read_error").astype(bool).tolist()
         step = self.banks[bank].step
-        due = [queue.popleft for queue in self._expected[bank]]
+        due = [expected.take for expected in self._packets[bank]]
         try:
             golden = [
                 step(due[sm](), error) for sm, error in zip(sms.tolist(), errors, strict=True)

@@ -12,12 +12,12 @@ import numpy as np
 
 from racetrap.golden_model.sigrace.environment import Command, Remap
 from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.garbage_collection import collector_off
 from racetrap.sim.cosim.fast.simulation import SimulationError
 from racetrap.sim.cosim.sigrace.fast_simulation import FastSim, Program
 from racetrap.sim.cosim.sigrace.scoreboard import Scoreboard
 from racetrap.sim.cosim.sigrace.step_packing import pack_steps
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
 
 __all__ = ["RunResult", "check_commands"]
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from racetrap.cli import cli
 from racetrap.commands import simulate_threads as thread_simulation
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
 from tests.support import REPOSITORY
 

@@ -11,6 +11,7 @@ import pytest
 from racetrap.generators.presets import find_preset
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.scord import Scord
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.packing import pack_records, unpack_column, unpack_records, words_of
 from racetrap.sim.cosim.scord.fast_compare import check_launch
 from racetrap.sim.cosim.scord.fast_library import Timing
@@ -18,7 +19,6 @@ from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
 from racetrap.sim.cosim.scord.scoreboard import Scoreboard
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
 
 _LAYOUT = find_preset("scord-tiny").params.step_layout
 #: The highest bit of a step's last word, which no field has.

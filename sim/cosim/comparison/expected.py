@@ -1,4 +1,4 @@
-"""Two orders of the same things, compared as soon as both are known."""
+"""Sequence that a port must show, compared as soon as prediction and observation are known."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
+from racetrap.sim.cosim.comparison.mismatch import Mismatch, difference
 
-__all__ = ["Expected", "difference"]
+__all__ = ["Expected"]
 
 
 class Expected:
@@ -46,6 +46,10 @@ class Expected:
         else:
             self._due.append(golden)
 
+    def take(self) -> Any:
+        """The next that is still to come, for a caller who compares it; ``IndexError`` if none."""
+        return self._due.popleft()
+
     def see(self, seen: Any) -> None:
         """The hardware gives the next."""
         if self._due:
@@ -62,13 +66,3 @@ class Expected:
     def _compare(self, seen: Any, golden: Any) -> None:
         if seen != golden:
             raise Mismatch(f"{self._place}: {difference(self._what, seen, golden)}")
-
-
-def difference(what: str, seen: Any, golden: Any) -> str:
-    """Names and values of the fields in which two named tuples differ."""
-    fields = [
-        f"{name} must be {right}, not {left}"
-        for name, left, right in zip(golden._fields, seen, golden, strict=True)
-        if left != right
-    ]
-    return f"{what} differs: {'; '.join(fields)}; golden {golden}"
