@@ -22,7 +22,7 @@ from racetrap.golden_model.scord.detector_bank import DetectorBank
 from racetrap.golden_model.scord.packets import Transaction
 from racetrap.golden_model.scord.params import Region
 from racetrap.golden_model.scord.tracker import Tracker
-from racetrap.sim.cosim.fast.garbage_collection import collector_off
+from racetrap.sim.cosim.fast.garbage_collection import garbage_collection_paused
 from racetrap.sim.cosim.scord.batch_scoreboard import BatchScoreboard
 from racetrap.sim.cosim.scord.fast_compare import check_launch
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
@@ -53,7 +53,7 @@ def _traffic(seed: int, instructions: int) -> _Traffic:
 def _golden(traffic: _Traffic) -> float:
     trackers = [Tracker(_PARAMS, sm) for sm in range(_PARAMS.sm_count)]
     bank = DetectorBank(_PARAMS, _REGION)
-    with collector_off():
+    with garbage_collection_paused():
         started = time.process_time()
         for sm, transaction in traffic:
             for packet in trackers[sm].step(transaction):

@@ -20,7 +20,7 @@ from racetrap.generators.presets import SIGRACE_PRESETS
 from racetrap.golden_model.sigrace.core_unit import CoreUnit
 from racetrap.golden_model.sigrace.environment import Command, Remap
 from racetrap.golden_model.sigrace.rdm import Rdm
-from racetrap.sim.cosim.fast.garbage_collection import collector_off
+from racetrap.sim.cosim.fast.garbage_collection import garbage_collection_paused
 from racetrap.sim.cosim.sigrace.fast_compare import check_commands
 from racetrap.sim.cosim.sigrace.fast_simulation import FastSim
 from racetrap.sim.cosim.sigrace.knobs import KNOBS
@@ -50,7 +50,7 @@ def _golden(commands: list[Command]) -> float:
         for context in range(_PARAMS.contexts)
     }
     rdm = Rdm(_PARAMS)
-    with collector_off():
+    with garbage_collection_paused():
         started = time.process_time()
         for command in commands:
             if isinstance(command, Remap):

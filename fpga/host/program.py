@@ -153,7 +153,7 @@ class _Machine:
                 raise Mismatch(f"Conflict log: {difference('record', seen, due)}")
         if len(log) != len(golden):
             raise Mismatch(f"Conflict log must have {len(golden)} records, not {len(log)}")
-        if (reasons := self._board.rdm.reasons) != self._rdm.reasons:
+        if (reasons := self._board.rdm.status()["reasons"]) != self._rdm.reasons:
             raise Mismatch(f"Reasons of the rollback must be {self._rdm.reasons}, not {reasons}")
         self.log += log
         self.requests += reasons != 0

@@ -25,6 +25,7 @@ class Expected:
         self._what = what
         self._due: deque[Any] = deque()
         self._early: deque[Any] = deque()
+        self._agreed = 0
 
     def __len__(self) -> int:
         """Things that are still to come."""
@@ -65,4 +66,6 @@ class Expected:
 
     def _compare(self, seen: Any, golden: Any) -> None:
         if seen != golden:
-            raise Mismatch(f"{self._place}: {difference(self._what, seen, golden)}")
+            what = difference(self._what, seen, golden)
+            raise Mismatch(f"{self._place}, {self._what} {self._agreed}: {what}")
+        self._agreed += 1

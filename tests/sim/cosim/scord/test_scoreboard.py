@@ -112,7 +112,7 @@ def test_steps_may_come_before_their_transactions(hardware):
 def test_wrong_transaction_after_its_steps(hardware):
     board = Scoreboard(_PARAMS, _REGION)
     _see(board, hardware)
-    with pytest.raises(Mismatch, match="Bank 0, SM 0: packet differs: pc must be 17, not 16"):
+    with pytest.raises(Mismatch, match="Bank 0, SM 0, packet 0: packet differs: pc must be 17, not 16"):
         board.transaction(0, _store(pc=0x11))
 
 
@@ -139,7 +139,7 @@ def test_fence_must_reach_every_bank():
 
 def test_order_within_an_sm(board, hardware):
     steps = hardware.steps[0]
-    with pytest.raises(Mismatch, match="Bank 0, SM 0: packet differs: word must be 0"):
+    with pytest.raises(Mismatch, match="Bank 0, SM 0, packet 0: packet differs: word must be 0"):
         board.step(0, steps[1])
 
 

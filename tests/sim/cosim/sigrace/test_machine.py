@@ -8,7 +8,7 @@ from racetrap.generators.presets import SIGRACE_PRESETS
 from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
-from racetrap.sim.cosim.sigrace.fast_library import Timing
+from racetrap.sim.cosim.sigrace.fast_simulation import Timing
 from racetrap.sim.cosim.sigrace.machine import run_program
 from tests.support.threads.random_traces import random_thread_trace
 
