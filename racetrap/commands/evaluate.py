@@ -8,7 +8,7 @@ __all__ = ["command"]
 
 _LINES = {
     "noncoherent": "Figures and Table 5.1 of the thesis on non-coherent accelerators.",
-    "scor": "Tables VI and VII of the ScoRD paper.",
+    "scord": "Tables VI and VII of the ScoRD paper.",
     "sigrace": "Figures 7, 8 and 10 and Table 7 of the SigRace paper.",
 }
 
