@@ -6,7 +6,6 @@ result is compared under random timings.
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from racetrap.golden_model.noncoherent.noncoherent import Noncoherent, has_races
 from racetrap.golden_model.noncoherent.oracle import racy_bytes
 from racetrap.golden_model.noncoherent.races import Race
 from racetrap.sim.accelerator.programs.catalogue import ACCELERATOR_PROGRAMS, AcceleratorProgram
-from racetrap.sim.accelerator.recorder import record_accelerator
+from racetrap.sim.accelerator.programs.traces import record_program
 from racetrap.sim.accelerator.timings import TimingProgram
 
 __all__ = ["COMPLETE", "ProgramCase", "ProgramPart", "program_problems", "run_program"]
@@ -98,18 +97,15 @@ def run_program(part: ProgramPart) -> list[ProgramCase]:
 def _run_case(
     program: AcceleratorProgram, timing: TimingProgram, omission: str, part: ProgramPart
 ) -> ProgramCase:
-    arguments = [str(program.small), *([omission] if omission != COMPLETE else [])]
-    with open(os.devnull, "w", encoding="ascii") as nowhere:
-        trace = record_accelerator(
-            [program.source], arguments, memory=program.memory, allocator=program.allocator,
-            output=nowhere,
-        ).trace  # fmt: skip
+    omissions = () if omission == COMPLETE else (omission,)
+    trace = record_program(program, program.small, *omissions)
     memory, operations = trace.header.memory, list(trace)
     strict, thesis = (Noncoherent(memory, mode) for mode in ("strict", "thesis"))
     races, racy = strict.run(operations), racy_bytes(memory, operations)
     runs = timing.run(
-        arguments, part.timings, memory=memory, allocator=program.allocator, seed=part.seed
-    )
+        [str(program.small), *omissions], part.timings, memory=memory,
+        allocator=program.allocator, seed=part.seed,
+    )  # fmt: skip
     return ProgramCase(
         program=program.name,
         omission=omission,

@@ -5,14 +5,13 @@ Ref: Young (UBC 2020) Section 5.2, Figure 5.1.
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass
 
 from racetrap.golden_model.noncoherent.noncoherent import MODES, Noncoherent
 from racetrap.sim.accelerator.compiled.detector import run_compiled
 from racetrap.sim.accelerator.programs.catalogue import ACCELERATOR_PROGRAMS
-from racetrap.sim.accelerator.recorder import record_accelerator
+from racetrap.sim.accelerator.programs.traces import record_program
 
 __all__ = ["PAPER", "AnalysisTime", "measure_analysis"]
 
@@ -45,11 +44,7 @@ class AnalysisTime:
 def measure_analysis(name: str) -> AnalysisTime:
     """Record a program of the thesis at its original's size, and check it."""
     program = ACCELERATOR_PROGRAMS[name]
-    with open(os.devnull, "w", encoding="ascii") as nowhere:
-        trace = record_accelerator(
-            [program.source], [str(program.large)], memory=program.memory,
-            allocator=program.allocator, output=nowhere,
-        ).trace  # fmt: skip
+    trace = record_program(program, program.large)
     seconds, most_runs = {}, 0
     for mode in MODES:
         detector = Noncoherent(trace.header.memory, mode)

@@ -27,12 +27,11 @@ from racetrap.sim.cpu.compiler import compile_program
 from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.cpu.locations import find_locations
 from racetrap.sim.cpu.raw import used_bytes
+from racetrap.sim.cpu.recorder import TIMEOUT, source_text
 from racetrap.sim.cpu.watched_process import run_watched
 
-__all__ = ["TIMEOUT", "AcceleratorRecording", "Allocator", "record_accelerator"]
+__all__ = ["AcceleratorRecording", "Allocator", "record_accelerator"]
 
-#: Seconds after which a program is ended.
-TIMEOUT = 600.0
 #: In the file of records: the header, then the open runs, then records.
 _RUNS_AT, _RECORDS_AT = 4096, 8192
 _PAGE = 4096
@@ -204,12 +203,7 @@ def record_accelerator(
         header = NoncoherentTraceHeader(
             memory=replace(memory, engines=1 + max(engines, default=0)),
             layout=layout,
-            source=_source(sources, arguments),
+            source=source_text(sources, arguments),
             locations=find_locations(program, _values(operations, "pc")),
         )
         return AcceleratorRecording(NoncoherentTrace(header, operations), seconds)
-
-
-def _source(sources: Sequence[Path], arguments: Sequence[str]) -> str:
-    text = " ".join([*(Path(path).name for path in sources), *arguments])
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
