@@ -15,12 +15,21 @@ INCLUDE = Path(__file__).parent / "include"
 _SHARED = tuple(RUNTIME / name for name in ("atomic_calls.c", "raw_file.c", "strings.c"))
 _HEADERS = (*RUNTIME.glob("*.h"), *_FOLDER.glob("*.h"), *INCLUDE.rglob("*.h"))
 _CORES = ("record.c", "timing.c")
+_REFUSED = (
+    (r"pthread_create|_ZNSt6thread\w+", "a program with accelerators is that of one CPU"),
+    (r"signal|sigaction", "handlers of signals interrupt the recorder itself"),
+)
 
 
 def _runtime(core: str) -> Runtime:
     sources = [path for path in sorted(_FOLDER.glob("*.c")) if path.name not in _CORES]
     sources += [*_SHARED, _FOLDER / core]
-    return Runtime(sources=tuple(sources), files=(*sources, *sorted(_HEADERS)), include=(INCLUDE,))
+    return Runtime(
+        sources=tuple(sources),
+        files=(*sources, *sorted(_HEADERS)),
+        include=(INCLUDE,),
+        refused=_REFUSED,
+    )
 
 
 #: Records what the program does.

@@ -115,9 +115,13 @@ class TimingProgram:
 
         Raises
         ------
+        ValueError
+            If uncached accesses snoop: the model's go to memory.
         RecordError
             If the model cannot run the program, or it fails without any deferral.
         """
+        if memory.uncached_snoops_cache:
+            raise ValueError("Uncached accesses of the timing model must bypass the cache")
         allocator = allocator or Allocator()
         with tempfile.TemporaryDirectory(prefix="racetrap-") as name:
             results = Path(name) / "results"

@@ -65,12 +65,15 @@ class Runtime:
         Folders of the headers that programs may include.
     options : tuple of str
         Options of the compiler for the program's own sources.
+    refused : tuple of (str, str)
+        Patterns of functions that it cannot follow, besides those that no runtime can, with why.
     """
 
     sources: tuple[Path, ...]
     files: tuple[Path, ...]
     include: tuple[Path, ...]
     options: tuple[str, ...] = ()
+    refused: tuple[tuple[str, str], ...] = ()
 
 
 #: The runtime that records threads.
@@ -165,7 +168,7 @@ def compile_program(
             f"Source {source} cannot be compiled",
         )  # fmt: skip
         objects.append(str(target))
-    check_objects(objects)
+    check_objects(objects, runtime.refused)
     needs_cxx = any(source.suffix in _CXX for source in sources)
     program = folder / "program"
     run_tool(

@@ -4,7 +4,7 @@ import pytest
 
 from racetrap.golden_model.noncoherent.noncoherent import Noncoherent
 from racetrap.golden_model.trace.noncoherent.operations import MemorySystem, OperationKind
-from racetrap.sim.accelerator.recorder import Allocator
+from racetrap.sim.accelerator.recorder import Allocator, record_accelerator
 from racetrap.sim.cpu.errors import RecordError
 
 K = OperationKind
@@ -220,6 +220,46 @@ def test_memory_goes_into_the_header(record):
 def test_errors(record, body, words):
     with pytest.raises(RecordError, match=words):
         record(f"#include <racetrap_accelerator.h>\nint main(void) {{ {body} return 0; }}\n")
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        ("pthread_create((void *)&buffer, 0, work, 0);", "pthread_create cannot be recorded"),
+        ("signal(2, (void *)work);", "signal cannot be recorded"),
+    ],
+)
+def test_what_one_cpu_does_not_have(record, call, words):
+    text = f"""
+#include <pthread.h>
+#include <signal.h>
+static long buffer[8];
+static void *work(void *unused) {{ return unused; }}
+int main(void) {{ {call} return 0; }}
+"""
+    with pytest.raises(RecordError, match=words):
+        record(text)
+
+
+def test_c_plus_plus(tmp_path):
+    """Containers, static variables of functions, and the heap of the target."""
+    source = tmp_path / "case.cpp"
+    source.write_text("""
+#include <vector>
+#include <racetrap_accelerator.h>
+static std::vector<char> &buffer() { static std::vector<char> bytes(256); return bytes; }
+int main() {
+    static char device[256];
+    for (char &byte : buffer()) byte = 7;
+    racetrap_dma_read(0, buffer().data(), device, 256);
+    racetrap_sync(0);
+    return device[255] != 7;
+}
+""")
+    trace = record_accelerator([source]).trace
+    races = Noncoherent(trace.header.memory).run(trace)
+    assert {race.rule.value for race in races} == {"5b"}
+    assert trace.header.locations[races[-1].later.pc] == "case.cpp:8"
 
 
 @pytest.mark.parametrize(

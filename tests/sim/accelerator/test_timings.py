@@ -70,3 +70,8 @@ def test_failing_program(program):
 def test_granule_that_the_model_cannot_keep(program):
     with pytest.raises(RecordError, match="Granule must be at least 4 bytes, not 2"):
         program.run([], 1, memory=MemorySystem(line_bytes=32, granule_bytes=2))
+
+
+def test_snooping_is_not_modelled(program):
+    with pytest.raises(ValueError, match="must bypass the cache"):
+        program.run([], 1, memory=MemorySystem(uncached_snoops_cache=True))
