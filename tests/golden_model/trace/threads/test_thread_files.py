@@ -138,7 +138,7 @@ def test_a_number_of_events_that_no_file_has(tmp_path):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"system": "other"}, "Trace system must be 'scord' or 'sigrace', not 'other'"),
+        ({"system": "other"}, "'scord' or 'sigrace' or 'noncoherent', not 'other'"),
         ({"system": ["sigrace"]}, "Trace system must be"),
         ({"threads": 0}, "Trace threads must be from 1 to 1024, not 0"),
         ({"threads": 1025}, "from 1 to 1024"),
