@@ -65,6 +65,8 @@ class AccessMode(NamedTuple):
         Whether it takes part in synchronisation.
     scope : Scope
         Scope of a strong access (BLOCK for weak ones).
+    order : MemoryOrder
+        Ordering semantics that it names.
     before, after : bool
         Whether it brings a fence before it (release) or after it (acquire).
     elements : int
@@ -78,6 +80,7 @@ class AccessMode(NamedTuple):
     space: str
     strong: bool
     scope: Scope
+    order: MemoryOrder
     before: bool
     after: bool
     elements: int
@@ -94,7 +97,7 @@ class Access:
     def __init__(self, site: Site, mode: AccessMode, space: str):
         self.instruction, self.place, self.pc, self.number, offset = site
         self.strong = int(mode.strong)
-        self.scope = mode.scope
+        self.scope, self.order = mode.scope, mode.order
         self.dtype = mode.type.dtype
         self.size = mode.elements * self.dtype.itemsize
         self.low_bits = self.size - 1
