@@ -7,9 +7,11 @@ from random import Random
 
 from racetrap.golden_model.ptx_memory_model.litmus import LitmusTest, parse_litmus
 
-__all__ = ["random_litmus_test"]
+__all__ = ["random_kernel", "random_litmus_test"]
 
 _SCOPES = ("cta", "cluster", "gpu", "sys")
+_LEVELS = ("cta", "cluster", "gpu", "sys", "mixed")
+_THEMES = ("plain", "atomics", "fences", "barriers", "sizes", "copies", "mbarriers", "guards")
 
 
 def random_litmus_test(seed: int) -> LitmusTest:
@@ -18,23 +20,34 @@ def random_litmus_test(seed: int) -> LitmusTest:
     return parse_litmus(_Writer(Random(seed), f"random-{seed}").text(), f"seed {seed}")
 
 
+def random_kernel(seed: int) -> LitmusTest:
+    """The same with what traces of one GPU have: no reductions, no clusters, barrier 0 of all
+    threads of a CTA."""
+    random = Random(f"kernel {seed}")
+    return parse_litmus(_KernelWriter(random, f"kernel-{seed}").text(), f"seed {seed}")
+
+
 class _Writer:
+    scopes: tuple[str, ...] = _SCOPES
+    levels: tuple[str, ...] = _LEVELS
+    all_themes: tuple[str, ...] = _THEMES
+
     def __init__(self, random: Random, name: str) -> None:
         self._random, self._name = random, name
         self._threads = random.choice((2, 2, 3))
         self._themes = random.sample(
-            ["plain", "atomics", "fences", "barriers", "sizes", "copies", "mbarriers", "guards"],
+            self.all_themes,
             k=random.choice((2, 3)),
         )
         #: Places by how far apart threads are.
-        levels = random.choice(("cta", "cluster", "gpu", "sys", "mixed"))
+        levels = random.choice(self.levels)
         self._places = [self._place(thread, levels) for thread in range(self._threads)]
         self._registers: list[str] = []
         self._next_value = 1
 
     def _place(self, thread: int, levels: str) -> str:
         if levels == "mixed":
-            levels = self._random.choice(("cta", "cluster", "gpu", "sys"))
+            levels = self._random.choice([level for level in self.levels if level != "mixed"])
         return {
             "cta": "cta 0,cluster 0,gpu 0",
             "cluster": f"cta {thread},cluster 0,gpu 0",
@@ -67,8 +80,8 @@ class _Writer:
             ]
         )  # fmt: skip
 
-    def _column(self, thread: int, together: bool) -> list[str]:
-        forms: dict[str, list[Callable[[int], list[str]]]] = {
+    def _forms(self, together: bool) -> dict[str, list[Callable[[int], list[str]]]]:
+        return {
             "plain": [self._load, self._store, self._load, self._store],
             "atomics": [self._atomic],
             "fences": [self._fence],
@@ -78,6 +91,9 @@ class _Writer:
             "mbarriers": [self._mbarrier if together else self._load],
             "guards": [self._guarded],
         }
+
+    def _column(self, thread: int, together: bool) -> list[str]:
+        forms = self._forms(together)
         usable = [*forms["plain"], *(form for theme in self._themes for form in forms[theme])]
         column: list[str] = []
         for _ in range(self._random.randint(1, 4)):
@@ -98,7 +114,7 @@ class _Writer:
         return str(self._next_value - 1 if self._random.random() < 0.9 else 0x101)
 
     def _scope(self) -> str:
-        return self._random.choice(_SCOPES)
+        return self._random.choice(self.scopes)
 
     def _variable(self) -> str:
         return self._random.choice("xy")
@@ -201,3 +217,55 @@ class _Writer:
             f"setp.{test}.u32 {predicate}, {register}, {self._random.choice('12')}",
             *(f"@{negation}{predicate} {line}" for line in body),
         ]
+
+
+class _KernelWriter(_Writer):
+    scopes = ("cta", "gpu", "sys")
+    levels = ("cta", "gpu", "mixed")
+    all_themes = ("plain", "atomics", "fences", "barriers", "sizes", "guards", "handover")
+
+    def _forms(self, together: bool) -> dict[str, list[Callable[[int], list[str]]]]:
+        return {**super()._forms(together), "handover": [self._publish, self._observe] * 2}
+
+    def _atomic(self, thread: int) -> list[str]:
+        return self._without("red", super()._atomic, thread)
+
+    def _barrier(self, thread: int) -> list[str]:
+        return ["bar.sync 0"]
+
+    def _cluster_barrier(self, thread: int) -> list[str]:
+        return self._fence(thread)
+
+    def _sized(self, thread: int) -> list[str]:
+        return self._without(".v2", super()._sized, thread)
+
+    def _without(self, part: str, form: Callable[[int], list[str]], thread: int) -> list[str]:
+        """The first lines of a form that do not have a part."""
+        while True:
+            registers = self._registers.copy()
+            if part not in (lines := form(thread))[0]:
+                return lines
+            self._registers = registers
+
+    def _publish(self, thread: int) -> list[str]:
+        scope = self._random.choice(("gpu", "gpu", "cta"))
+        return self._random.choice(
+            (
+                [f"st.weak [x], {thread + 1}", f"st.release.{scope} [y], 1"],
+                ["st.weak [x], 7", f"fence.acq_rel.{scope}", "atom.exch.b32 _, [y], 1"],
+                ["st.volatile [x], 8", f"fence.sc.{scope}", "st.volatile [y], 1"],
+            )
+        )
+
+    def _observe(self, thread: int) -> list[str]:
+        scope = self._random.choice(("gpu", "gpu", "cta"))
+        flag, test = self._register(thread), f"%p{self._random.randrange(10**6)}"
+        read = self._random.choice(
+            (
+                [f"ld.acquire.{scope} {flag}, [y]"],
+                [f"ld.volatile {flag}, [y]", f"fence.acq_rel.{scope}"],
+                [f"atom.acquire.{scope}.add.u32 {flag}, [y], 1"],
+            )
+        )
+        access = self._random.choice((self._load, self._store))(thread)
+        return [*read, f"setp.ne.u32 {test}, {flag}, 0", *(f"@{test} {line}" for line in access)]

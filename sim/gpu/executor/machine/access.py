@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from racetrap.golden_model.events import ALL_LANES, WARP_SIZE, AtomicOp, EventKind, Scope, Space
+from racetrap.golden_model.events import (
+    ALL_LANES,
+    WARP_SIZE,
+    AtomicOp,
+    EventKind,
+    MemoryOrder,
+    Scope,
+    Space,
+)
 from racetrap.sim.gpu.executor.arithmetic.scalars import Scalar
 from racetrap.sim.gpu.executor.machine.lanes import row_of
 from racetrap.sim.gpu.executor.machine.memory import LOCAL_WINDOW, SHARED_WINDOW

@@ -57,7 +57,7 @@ def test_wide_vectors_make_two_events():
         ("global", False, Scope.BLOCK), ("global.nc", False, Scope.BLOCK),
         ("global.cg", False, Scope.BLOCK), ("volatile.global", True, Scope.DEVICE),
         ("relaxed.cta.global", True, Scope.BLOCK), ("relaxed.gpu.global", True, Scope.DEVICE),
-        ("relaxed.sys.global", True, Scope.DEVICE), ("relaxed.cluster", True, Scope.DEVICE),
+        ("relaxed.sys.global", True, Scope.DEVICE), ("relaxed.cluster", True, Scope.BLOCK),
     ],
 )  # fmt: skip
 def test_strength_and_scope(modifiers, strong, scope):
