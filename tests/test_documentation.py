@@ -1,4 +1,4 @@
-"""Commands in README and pages against the command line: names and options exist."""
+"""README and pages: the commands, options and files that they name exist."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ _PAGES = ("README.md", "CONTRIBUTING.md", *sorted(str(page.relative_to(REPOSITOR
           (REPOSITORY / "docs").glob("*.md")))  # fmt: skip
 #: A command line as an inline quotation, as a line of a code block, or in a table.
 _COMMAND = re.compile(r"(?:^|[`/(]|\s{4})racetrap ((?:[a-z][a-z-]* ?)+[^`#\n]*)", re.MULTILINE)
+#: A quoted path in one of our folders, without wildcards.
+_FILE = re.compile(
+    r"`((?:docs|evaluation|fpga|generators|golden_model|racetrap|rtl|sim|tb|tests)/[\w./-]*)`"
+)
 
 
 def _command_lines(page: str) -> Iterator[str]:
@@ -36,6 +40,12 @@ def _wrong(line: str) -> list[str]:
     known = {name for parameter in command.params for name in parameter.opts} | {"-h", "--help"}
     options = re.findall(r"(?<![\w-])--?[a-z][a-z0-9-]*", " ".join(words).split(" -- ")[0])
     return [option for option in options if option not in known]
+
+
+@pytest.mark.parametrize("page", _PAGES)
+def test_files_of_a_page(page):
+    text = (REPOSITORY / page).read_text(encoding="utf-8")
+    assert not [name for name in _FILE.findall(text) if not (REPOSITORY / name).exists()]
 
 
 @pytest.mark.parametrize("page", _PAGES)
