@@ -13,6 +13,7 @@ from racetrap.commands.shared.options import (
     environment_option,
     json_option,
     launch_option,
+    oracle_option,
     set_option,
 )
 from racetrap.commands.shared.stimuli import (
@@ -30,6 +31,7 @@ from racetrap.commands.shared.terminal import (
 )
 from racetrap.evaluation.scord.detect import check_fit, region_of
 from racetrap.evaluation.scord.findings import find_races
+from racetrap.evaluation.scord.oracle import ORACLE_RULES, explain_races, run_oracle
 from racetrap.generators.presets import find_preset, with_settings
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.environment import Environment
@@ -66,14 +68,15 @@ _STIMULI = {name: [THREAD_TRACE] for name in ("environment", "interval", "ideal"
 @click.option(
     "--ideal", is_flag=True, help="Ideal SigRace: queues and a conflict log without limit."
 )
-@click.option(
-    "--oracle", is_flag=True,
-    help="Also list the races that an exact analysis finds in the same run.",
-)  # fmt: skip
+@oracle_option(
+    "Also list the races that an exact analysis finds in the same run; of a GPU by RULE: "
+    "scoped (the ScoRD paper's), causality (PTX's memory model; volatile accesses must be "
+    "ordered), ptx (by the letter, volatile accesses need no order)."
+)
 @json_option
 def command(
     path: str, launch_file: str | None, preset_name: str | None, settings: tuple[str, ...],
-    unique: bool, environment: str, interval: int, ideal: bool, oracle: bool,
+    unique: bool, environment: str, interval: int, ideal: bool, oracle: str | None,
     json_file: str | None,
 ) -> None:  # fmt: skip
     """Check the trace file TRACE, or a run of KERNEL, for races with the golden model.
@@ -90,8 +93,10 @@ def command(
     with input_errors(path):
         if isinstance(trace, ThreadTrace):
             assert isinstance(params, SigraceParams)
+            if oracle not in (None, ORACLE_RULES[0]):
+                raise ValueError(f"Rule of the oracle must be left out for threads, not {oracle}")
             sigrace = Sigrace(params, Environment(environment), interval, unbounded=ideal)
-            result = _check_threads(console, trace, sigrace, oracle)
+            result = _check_threads(console, trace, sigrace, oracle is not None)
         else:
             assert isinstance(params, ScordParams)
             result = _check_gpu(console, trace, params, unique, oracle)
@@ -117,7 +122,7 @@ def _trace_of(path: str, launch_file: str | None) -> tuple[Trace | ThreadTrace, 
 
 
 def _check_gpu(
-    console: Console, trace: Trace, params: ScordParams, unique: bool, oracle: bool
+    console: Console, trace: Trace, params: ScordParams, unique: bool, oracle: str | None
 ) -> dict[str, Any]:
     """Run ScoRD, print the races; what JSON says of them."""
     check_fit(trace, params)
@@ -137,12 +142,15 @@ def _check_gpu(
         "races": list(map(scord_races.finding_to_dict, findings)),
     }
     if oracle:
-        from racetrap.evaluation.scord.oracle import oracle_races
         from racetrap.presenters.scord_oracle import oracle_to_dict, print_oracle
 
-        found, locations = oracle_races(trace, params), trace.header.locations
-        print_oracle(console, found, scord.unique, locations)
-        result["oracle"] = oracle_to_dict(found, scord.unique, locations)
+        judged, locations = run_oracle(trace, oracle), trace.header.locations
+        found, strong = explain_races(trace, params, judged), judged.unordered_strong
+        print_oracle(console, found, strong, scord.unique, locations)
+        result["oracle"] = {
+            "rule": oracle,
+            **oracle_to_dict(found, strong, scord.unique, locations),
+        }
     return result
 
 

@@ -164,9 +164,11 @@ class _Machine:
         assert instruction is not None
         guard = instruction.guard
         state.at[thread] += 1
-        if guard and bool(self._value(state, thread, guard.register)) == guard.negated:
-            return
-        operation = instruction.operation
+        if not guard or bool(self._value(state, thread, guard.register)) != guard.negated:
+            self._execute(state, thread, instruction.operation)
+        self._release_barriers(state)
+
+    def _execute(self, state: _State, thread: int, operation: ptx.Operation) -> None:
         if isinstance(operation, ptx.Arithmetic | ptx.Comparison):
             values = [Constant(self._value(state, thread, one)) for one in operation.sources]
             result = operate(operation.name, operation.type, *values)
@@ -177,10 +179,10 @@ class _Machine:
             order = _ORDERS.get(operation.order, MemoryOrder.IMPLIED)
             state.events.append(self._event(EventKind.FENCE, thread, state, scope, order))
         elif isinstance(operation, ptx.CtaBarrier):
-            self._arrive(state, thread)
+            state.waiting.add(thread)
         else:
+            assert isinstance(operation, ptx.Load | ptx.Store | ptx.Atomic)
             self._access(state, thread, operation)
-        self._release_barriers(state)
 
     def _event(
         self, kind: EventKind, thread: int, state: _State, scope: Scope, order: MemoryOrder
@@ -190,9 +192,6 @@ class _Machine:
             kind, sm=self._block[thread], warp=self._warp[thread], scope=scope, pc=pc, order=order,
             mask=1 if kind is EventKind.FENCE else 0,
         )  # fmt: skip
-
-    def _arrive(self, state: _State, thread: int) -> None:
-        state.waiting.add(thread)
 
     def _release_barriers(self, state: _State) -> None:
         for block in range(len(self._warps)):
