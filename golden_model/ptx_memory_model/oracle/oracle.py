@@ -10,7 +10,6 @@ Ref: PTX ISA 9.0, Sections 8.7 (Conflict, data-races), 8.8 (Patterns) and 8.9 (O
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import replace
 from enum import StrEnum
 from typing import Any
@@ -31,7 +30,15 @@ from racetrap.golden_model.barracuda.shadow import (
 )
 from racetrap.golden_model.barracuda.simt import Warp
 from racetrap.golden_model.barracuda.warp_clocks import WarpClocks
-from racetrap.golden_model.events import AtomicOp, EventKind, MemoryOrder, Scope, Space, lanes_of
+from racetrap.golden_model.events import (
+    ALL_LANES,
+    AtomicOp,
+    EventKind,
+    MemoryOrder,
+    Scope,
+    Space,
+    lanes_of,
+)
 from racetrap.golden_model.ptx_memory_model.oracle.acquisitions import OpenPatterns
 from racetrap.golden_model.ptx_memory_model.oracle.cells import Cell, Conflict
 from racetrap.golden_model.ptx_memory_model.oracle.messages import Access, Message, Source
@@ -40,6 +47,12 @@ from racetrap.golden_model.trace import Trace
 __all__ = ["OracleRule", "PtxOracle"]
 
 _STRUCTURE = (EventKind.BARRIER, EventKind.IF, EventKind.ELSE, EventKind.FI, EventKind.EXIT)
+# Numbers of enumerations' members, which are slow to look up.
+_STORE, _ATOMIC, _FENCE, _BARRIER = map(int, (
+    EventKind.STORE, EventKind.ATOMIC, EventKind.FENCE, EventKind.BARRIER,
+))  # fmt: skip
+_CAS, _DEVICE, _IMPLIED = int(AtomicOp.CAS), int(Scope.DEVICE), MemoryOrder.IMPLIED
+_ORDERS = tuple(MemoryOrder)
 _ACQUIRING = (MemoryOrder.ACQUIRE, MemoryOrder.ACQ_REL)
 _RELEASING = (MemoryOrder.RELEASE, MemoryOrder.ACQ_REL)
 
@@ -100,22 +113,22 @@ class _Analysis(WarpClocks):
         return self._result()
 
     def _step(self, row: int, near: Neighbours) -> None:
-        kind = EventKind(self.kernel.kind[row])
-        if kind is EventKind.BARRIER:
+        kind = int(self.kernel.kind[row])
+        if kind == _BARRIER:
             self.barrier(row)
             return
         warp = self.warps[int(self.kernel.warp[row])]
-        if kind <= EventKind.ATOMIC:
+        if kind <= _ATOMIC:
             self._access(row, warp, kind, near)
-        elif kind is EventKind.FENCE:
+        elif kind == _FENCE:
             self._fence(row, warp)
         else:
-            warp.branch(kind, self.kernel.mask(row), row)
+            warp.branch(EventKind(kind), self.kernel.mask(row), row)
 
     def _fence(self, row: int, warp: Warp) -> None:
         event = self.kernel.events[row]
-        order, is_device = MemoryOrder(event["order"]), event["scope"] == Scope.DEVICE
-        is_sc = order is MemoryOrder.IMPLIED
+        order, is_device = _ORDERS[event["order"]], int(event["scope"]) == _DEVICE
+        is_sc = order is _IMPLIED
         lanes = lanes_of(self.kernel.mask(row) & warp.active)
         patterns = self._patterns[warp.place.warp]
         if is_sc or order in _ACQUIRING:
@@ -124,40 +137,42 @@ class _Analysis(WarpClocks):
         if is_sc or order in _RELEASING:
             patterns.release_fence(lanes, Fence(warp.clock, warp.place, row), is_device)
 
-    def _access(self, row: int, warp: Warp, kind: EventKind, near: Neighbours) -> None:
+    def _access(self, row: int, warp: Warp, kind: int, near: Neighbours) -> None:
         kernel = self.kernel
         event = kernel.events[row]
-        base, size = kernel.space_base(row), int(event["size"])
+        base, pc, size = kernel.space_base(row), int(event["pc"]), int(event["size"])
+        is_strong, is_device = bool(event["strong"]), int(event["scope"]) == _DEVICE
         order = self._order(row, near)
-        is_cas = kind is EventKind.ATOMIC and event["op"] == AtomicOp.CAS
-        is_volatile = kind is not EventKind.ATOMIC and bool(event["strong"]) and not order
+        is_volatile = is_strong and kind != _ATOMIC and order is _IMPLIED
+        succeeds = ALL_LANES
+        if kind == _ATOMIC and int(event["op"]) == _CAS:
+            succeeds = int(event["success_mask"])
+        lanes = lanes_of(kernel.mask(row))
         known: list[Knowledge] = []
-        for lane, record in zip(
-            lanes_of(kernel.mask(row)), kernel.lanes[kernel.lane_slice(row)], strict=True
+        for lane, address in zip(
+            lanes, kernel.lanes["address"][kernel.lane_slice(row)].tolist(), strict=True
         ):
-            access = Access(row, warp.place.warp, lane, int(event["pc"]))
-            source = Source(
-                (base + int(record["address"]), size), warp.place.block, bool(event["strong"]),
-                event["scope"] == Scope.DEVICE, is_volatile,
-            )  # fmt: skip
-            failed = is_cas and not int(event["success_mask"]) >> lane & 1
-            writes = kind is not EventKind.LOAD and not failed
+            access = Access(row, warp.place.warp, lane, pc)
+            location = base + address, size
+            source = Source(location, warp.place.block, is_strong, is_device, is_volatile)
+            writes = kind == _STORE or (kind == _ATOMIC and bool(succeeds >> lane & 1))
+            cells = self._cells_of(source)
             observed = None
-            if kind is not EventKind.STORE:
-                observed = self._read(access, source)
+            if kind != _STORE:
+                observed = self._read(access, source, cells)
                 known += self._acquired(access, source, observed, order)
-            self._check(access, source, writes, warp)
+            self._check(access, source, writes, warp, cells)
             message = self._written(access, source, observed, order, warp) if writes else None
-            for cell in self._cells_of(source):
-                cell.add(access, source, writes, message if source.is_strong else None)
+            for cell in cells:
+                cell.add(access, source, writes, message if is_strong else None)
                 if message is not None:
                     cell.message = message
         warp.acquire(*known)
 
     def _order(self, row: int, near: Neighbours) -> MemoryOrder:
         """Order of an access; traces without it tell it by the fences that are part of it."""
-        order = MemoryOrder(self.kernel.events["order"][row])
-        if order is not MemoryOrder.IMPLIED or not near.named[row]:
+        order = _ORDERS[self.kernel.events["order"][row]]
+        if order is not _IMPLIED or not near.named[row]:
             return order
         pc = self.kernel.events["pc"]
         before = row > 0 and near.before[row] and pc[row - 1] == pc[row]
@@ -166,17 +181,17 @@ class _Analysis(WarpClocks):
             return MemoryOrder.ACQ_REL
         return MemoryOrder.RELEASE if before else MemoryOrder.ACQUIRE
 
-    def _cells_of(self, source: Source) -> Iterator[Cell]:
+    def _cells_of(self, source: Source) -> list[Cell]:
         start, size = source.location
         bits = self._cell_bits
-        for number in range(start >> bits, (start + size) >> bits):
-            yield self._cells[number]
+        return [self._cells[each] for each in range(start >> bits, (start + size) >> bits)]
 
-    def _read(self, access: Access, source: Source) -> Message | None:
+    def _read(self, access: Access, source: Source, cells: list[Cell]) -> Message | None:
         """The write that a strong read observes, if it does."""
-        messages = {id(cell.message): cell.message for cell in self._cells_of(source)}
-        message = next(iter(messages.values()))
-        if len(messages) > 1 or message is None or message.source.location != source.location:
+        message = cells[0].message
+        if message is None or message.source.location != source.location:
+            return None
+        if any(cell.message is not message for cell in cells):
             return None
         if not source.is_morally_strong_with(message.source):
             return None
@@ -203,20 +218,25 @@ class _Analysis(WarpClocks):
         message = Message(access, source)
         if not source.is_strong:
             return message
-        patterns = self._patterns[access.warp]
+        patterns, released = self._patterns[access.warp], message.released
+        patterns.released_by(access.lane, source.location, released)
         if order in _RELEASING:
-            here = Fence(warp.clock, warp.place, access.row - 1)
-            patterns.release_operation(access.lane, source.location, here, source.is_device)
-        patterns.released_by(access.lane, source.location, message.released)
+            before = Fence(warp.clock, warp.place, access.row - 1)
+            released.release(source.block, before, source.is_device)
+            # A later write that the release begins a pattern with makes the release known, too.
+            behind = Fence(warp.clock, warp.place, access.row)
+            patterns.release_operation(access.lane, source.location, behind, source.is_device)
         if observed is not None:
             message.released.add(observed.released)
             observed.successor = message
         return message
 
-    def _check(self, access: Access, source: Source, writes: bool, warp: Warp) -> None:
+    def _check(
+        self, access: Access, source: Source, writes: bool, warp: Warp, cells: list[Cell]
+    ) -> None:
         """Look for earlier accesses that are unordered with one."""
-        for cell in self._cells_of(source):
-            block_time = warp.clock.block_time
+        block_time = warp.clock.block_time
+        for cell in cells:
             for conflict in cell.conflicts(access, source, writes, block_time):
                 strong = source.is_morally_strong_with(conflict.source)
                 key = conflict.access.pc, access.pc, strong, conflict.source.block == source.block
