@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from racetrap.golden_model.barracuda.analysis import merge
-from racetrap.golden_model.barracuda.compressed import Knowledge
+from racetrap.golden_model.barracuda.compressed import Clock, Knowledge, Place
 from racetrap.golden_model.barracuda.fences import Fence
 from racetrap.golden_model.barracuda.kernel import Kernel, kernels_of
 from racetrap.golden_model.barracuda.operations import Neighbours, neighbours
@@ -157,11 +157,14 @@ class _Analysis(WarpClocks):
             source = Source(location, warp.place.block, is_strong, is_device, is_volatile)
             writes = kind == _STORE or (kind == _ATOMIC and bool(succeeds >> lane & 1))
             cells = self._cells_of(source)
-            observed = None
+            observed, clock = None, warp.clock
             if kind != _STORE:
                 observed = self._read(access, source, cells)
-                known += self._acquired(access, source, observed, order)
-            self._check(access, source, writes, warp, cells)
+                acquired = self._acquired(access, source, observed, order)
+                known += acquired
+                for each in acquired:
+                    clock = clock.acquire(warp.place, each)
+            self._check(access, source, writes, warp.place, clock, cells)
             message = self._written(access, source, observed, order, warp) if writes else None
             for cell in cells:
                 cell.add(access, source, writes, message if is_strong else None)
@@ -221,44 +224,43 @@ class _Analysis(WarpClocks):
         patterns, released = self._patterns[access.warp], message.released
         patterns.released_by(access.lane, source.location, released)
         if order in _RELEASING:
-            before = Fence(warp.clock, warp.place, access.row - 1)
-            released.release(source.block, before, source.is_device)
-            # A later write that the release begins a pattern with makes the release known, too.
-            behind = Fence(warp.clock, warp.place, access.row)
-            patterns.release_operation(access.lane, source.location, behind, source.is_device)
+            # The operation itself precedes what acquires it.
+            known = Fence(warp.clock, warp.place, access.row)
+            released.release(source.block, known, source.is_device)
+            patterns.release_operation(access.lane, source.location, known, source.is_device)
         if observed is not None:
             message.released.add(observed.released)
             observed.successor = message
         return message
 
     def _check(
-        self, access: Access, source: Source, writes: bool, warp: Warp, cells: list[Cell]
-    ) -> None:
-        """Look for earlier accesses that are unordered with one."""
-        block_time = warp.clock.block_time
+        self, access: Access, source: Source, writes: bool, place: Place, clock: Clock,
+        cells: list[Cell],
+    ) -> None:  # fmt: skip
+        """Look for earlier accesses that are unordered with one, whose thread has a clock."""
+        block_time = clock.block_time
         for cell in cells:
             for conflict in cell.conflicts(access, source, writes, block_time):
                 strong = source.is_morally_strong_with(conflict.source)
                 key = conflict.access.pc, access.pc, strong, conflict.source.block == source.block
-                if key not in self._found and not self._is_ordered(conflict, access, warp):
+                if key not in self._found and not self._is_ordered(conflict, access, place, clock):
                     is_volatile = source.is_volatile or conflict.source.is_volatile
                     self._found[key] = self._race(conflict, access, source, strong), is_volatile
 
-    def _knows(self, warp: Warp, access: Access, row: int) -> bool:
-        """Whether an access is in the past of a warp's lanes."""
-        block = int(self.kernel.warp_block[access.warp])
-        known = warp.clock.time_of(warp.place, block, access.warp, access.lane, row - 1)
-        return known >= access.row
+    def _is_ordered(self, conflict: Conflict, access: Access, place: Place, clock: Clock) -> bool:
+        """Whether an earlier access, or one that observes it, is in the past of an access."""
 
-    def _is_ordered(self, conflict: Conflict, access: Access, warp: Warp) -> bool:
-        if self._knows(warp, conflict.access, access.row):
+        def is_known(earlier: Access) -> bool:
+            block = int(self.kernel.warp_block[earlier.warp])
+            now = access.row - 1
+            return clock.time_of(place, block, earlier.warp, earlier.lane, now) >= earlier.row
+
+        if is_known(conflict.access):
             return True
         if conflict.message is None:
             return False
         observers = conflict.message.all_observers()
-        return any(
-            each.row < access.row and self._knows(warp, each, access.row) for each in observers
-        )
+        return any(each.row < access.row and is_known(each) for each in observers)
 
     def _race(self, conflict: Conflict, access: Access, source: Source, strong: bool) -> Race:
         first = conflict.access

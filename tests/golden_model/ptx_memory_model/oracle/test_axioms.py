@@ -16,8 +16,8 @@ _NAMES = (
     "MP+fence.cta+fence", "RelSeq+atom", "RelSeq+ld-st", "RelSeq+atom.cta", "WRC+bar",
     "ISA2+cta-gpu", "ISA2+cta-gpu-apart", "Bar+two", "Bar+too-late", "CoRR+relaxed+mixed",
     "Lock+acq", "Lock+fences", "Lock+narrow-fence", "LastBlock+fences",
-    "LastBlock+no-fence-after", "Add+weak-store", "Size+mixed-ordered", "MP+rel+rlx-acq", "Ticket+reset",
-    "MP+rel-rlx+acq-guarded",
+    "LastBlock+no-fence-after", "Add+weak-store", "Size+mixed-ordered", "MP+rel+rlx-acq",
+    "Ticket+reset", "MP+rel-rlx+acq-guarded",
 )  # fmt: skip
 
 
@@ -33,7 +33,7 @@ def test_litmus_tests(name):
 
 def test_random_kernels():
     compared = 0
-    for seed in (783, *range(1, 26)):
+    for seed in (783, 1134, *range(1, 22)):
         test = random_kernel(seed)
         try:
             found, expected = by_oracle(test), by_axioms(test)[0]
