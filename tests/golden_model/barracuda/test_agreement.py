@@ -100,7 +100,7 @@ def test_random_traces_are_worth_it(truth):
     """Races of every kind and class, and pairs that only a release orders."""
     kinds = {key[1] for races in truth.races["scoped"].values() for key in races[0]}
     classes = {key[2].value for races in truth.races["scoped"].values() for key in races[0]}
-    assert kinds == set(RaceKind)
+    assert kinds == set(RaceKind) - {RaceKind.UNORDERED_STRONG}
     assert classes == {"divergence", "intra-block", "inter-block"}
     formats = {
         name
