@@ -135,6 +135,7 @@ uint64_t racetrap_sequence(void) { return __atomic_add_fetch(&sequence, 1, __ATO
 
 void racetrap_sync(unsigned kind, uint64_t address, unsigned size, uint32_t value, uint32_t pc) {
     if (self.is_ended) return;
+    enter_runtime();
     if (self.end - self.next < 4) racetrap_grow();  // room for a filler, too
     uint16_t instructions = take_instructions();
     uint64_t number = racetrap_sequence();
@@ -143,17 +144,21 @@ void racetrap_sync(unsigned kind, uint64_t address, unsigned size, uint32_t valu
     put(record + 1, EXTENSION, 0, number, value, 0);
     self.next = record + 2;
     self.pending = count_after(pc);
+    leave_runtime();
 }
 
 void racetrap_mark(unsigned kind, uint32_t pc) {
+    enter_runtime();
     if (self.end - self.next < 2) racetrap_grow();
     uint16_t instructions = take_instructions();
     put(self.next++, kind, 0, 0, pc, instructions);
     self.pending = count_after(pc);
+    leave_runtime();
 }
 
 void racetrap_range(unsigned kind, const volatile void *address, uint64_t size, uint32_t pc) {
     uint64_t at = (uint64_t)address, last = at + size;
+    enter_runtime();
     while (at < last) {
         uint64_t stop = (at | 15) + 1;
         if (stop > last) stop = last;
@@ -164,6 +169,7 @@ void racetrap_range(unsigned kind, const volatile void *address, uint64_t size, 
         at = stop;
     }
     if (size) self.pending = count_after(pc);
+    leave_runtime();
 }
 
 void racetrap_begin_thread(int number) {
@@ -191,10 +197,14 @@ void racetrap_delay(void) {
 }
 
 void racetrap_lock(spinlock *lock) {
+    enter_runtime();  // a handler that waits for it would wait for its own thread
     while (__atomic_exchange_n(&lock->taken, 1, __ATOMIC_ACQUIRE)) sched_yield();
 }
 
-void racetrap_unlock(spinlock *lock) { __atomic_store_n(&lock->taken, 0, __ATOMIC_RELEASE); }
+void racetrap_unlock(spinlock *lock) {
+    __atomic_store_n(&lock->taken, 0, __ATOMIC_RELEASE);
+    leave_runtime();
+}
 
 void *racetrap_real(const char *name, const char *version) {
     void *found = version ? dlvsym(RTLD_NEXT, name, version) : NULL;

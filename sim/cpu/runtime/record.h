@@ -53,6 +53,8 @@ struct thread_state {
     uint8_t loaded_size[4];
     int is_released;            // a release fence has gone before
     struct record scratch[2];   // where the events of an ended thread go
+    int depth;                  // of calls into the runtime that no handler may interrupt
+    int has_signals;            // have come meanwhile
 };
 
 extern __thread struct thread_state self;
@@ -63,6 +65,20 @@ extern uint64_t racetrap_counts_end;  // return addresses from here on are not t
 
 static inline uint64_t count_after(uint32_t pc) {
     return pc < racetrap_counts_end ? racetrap_counts[pc] : 0;
+}
+
+// Calls the handlers of the signals that have come.
+void racetrap_take_signals(void);
+
+// Around what a handler of the program's must not interrupt; the pairs may nest.
+static inline void enter_runtime(void) {
+    self.depth++;
+    __asm__ volatile("" : : : "memory");
+}
+
+static inline void leave_runtime(void) {
+    __asm__ volatile("" : : : "memory");
+    if (--self.depth == 0 && !LIKELY(!self.has_signals)) racetrap_take_signals();
 }
 
 // Ends the process with one sentence for the user.
@@ -92,10 +108,12 @@ static inline void put(struct record *record, unsigned kind, unsigned size, uint
 // Appends a plain access from a call site in the program.
 static inline void record_access(unsigned kind, unsigned size, const volatile void *address,
                                  uint32_t pc) {
+    enter_runtime();
     if (!LIKELY(self.next != self.end)) racetrap_grow();
     uint16_t instructions = take_instructions();
     put(self.next++, kind, size, (uint64_t)address, pc, instructions);
     self.pending = racetrap_counts[pc];
+    leave_runtime();
 }
 
 // Appends the accesses of a range, each of at most 16 bytes and not over a 16-byte boundary.

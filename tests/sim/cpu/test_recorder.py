@@ -3,10 +3,12 @@
 import shlex
 import subprocess
 import sys
+from collections import Counter
 
 import numpy as np
 import pytest
 
+from racetrap.golden_model.trace.threads.events import ThreadEventKind
 from racetrap.sim.cpu.recorder import RecordError, record
 from tests.support.threads.recordings import accesses, counts, of_kind, record_text
 
@@ -292,6 +294,59 @@ int main(void) {
 """,
     )
     assert trace.header.threads == 401
+
+
+def test_handlers_make_events_of_their_own(tmp_path):
+    """Handlers interrupt threads in the midst of atomic operations, accesses and the heap."""
+    trace = record_text(
+        tmp_path,
+        """
+#include <signal.h>
+#include <sys/time.h>
+static long counter, handled; static volatile int plain; static volatile long own[2];
+static void tick(int signal) {
+    int error = errno;
+    __atomic_fetch_add(&counter, 1, __ATOMIC_SEQ_CST);
+    __atomic_fetch_add(&handled, 1, __ATOMIC_SEQ_CST);
+    plain = signal;
+    errno = error;
+}
+static void *work(void *argument) {
+    long rounds = 0, me = (long)argument;
+    while (__atomic_load_n(&handled, __ATOMIC_SEQ_CST) < 300) {
+        __atomic_fetch_add(&counter, 1, __ATOMIC_SEQ_CST);
+        own[me]++;
+        rounds++;
+    }
+    return (void *)rounds;
+}
+int main(void) {
+    struct itimerval timer = {{0, 50}, {0, 50}}, none = {{0, 0}, {0, 0}};
+    struct sigaction action = {.sa_handler = tick, .sa_flags = SA_RESTART}, kept;
+    pthread_t thread;
+    void *rounds;
+    sigaction(SIGALRM, &action, 0);
+    sigaction(SIGALRM, 0, &kept);
+    setitimer(ITIMER_REAL, &timer, 0);
+    pthread_create(&thread, 0, work, (void *)1);
+    long mine = (long)work(0);
+    pthread_join(thread, &rounds);
+    setitimer(ITIMER_REAL, &none, 0);
+    printf("%ld %ld\\n", handled, mine + (long)rounds);
+    return kept.sa_handler != tick || counter != handled + mine + (long)rounds;
+}
+""",
+        output=(tmp_path / "output").open("w"),
+    )
+    handled, rounds = map(int, (tmp_path / "output").read_text().split())
+    found = Counter(zip(trace.events["kind"].tolist(), trace.events["pc"].tolist(), strict=True))
+    seen: Counter[tuple[str, str | None]] = Counter()
+    for (kind, pc), number in found.items():
+        seen[ThreadEventKind(kind).name, trace.header.locations.get(pc)] += number
+    for line, number in (("case.c:7", handled), ("case.c:8", handled), ("case.c:15", rounds)):
+        assert seen["ATOMIC_UPDATE", line] == number
+    assert seen["STORE", "case.c:9"] == handled
+    assert seen["LOAD", "case.c:16"] == seen["STORE", "case.c:16"] == rounds
 
 
 def test_limits_of_the_program_are_its_own(tmp_path):
