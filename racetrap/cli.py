@@ -6,7 +6,9 @@ disagree or a tool failed.
 
 from __future__ import annotations
 
-from typing import Any
+import signal
+import sys
+from typing import Any, NoReturn
 
 import click
 
@@ -63,6 +65,12 @@ def cli() -> None:
     """
 
 
+def _terminate(number: int, _frame: object) -> NoReturn:
+    """End as after an error: temporary files go, and so do the processes that were started."""
+    sys.exit(128 + number)
+
+
 def main() -> None:
     """Entry point of the installed command."""
+    signal.signal(signal.SIGTERM, _terminate)
     cli(prog_name="racetrap")

@@ -49,6 +49,7 @@ def _summary(target: str, recording: Recording) -> dict[str, Any]:
         "trace": target,
         "source": trace.header.source,
         "seed": trace.header.seed,
+        "ending": recording.ending,
         "threads": trace.header.threads,
         "events": len(trace),
         "instructions": int(trace.events["instructions"].sum(dtype=np.uint64)),
@@ -59,6 +60,14 @@ def _summary(target: str, recording: Recording) -> dict[str, Any]:
         "merge_seconds": recording.merge_seconds,
         "merged_per_second": len(trace) / recording.merge_seconds,
     }
+
+
+def _remarks(recording: Recording) -> Iterator[str]:
+    """What a user should know before the trace is trusted."""
+    if recording.ending:
+        yield f"Program {recording.ending}; the trace ends there."
+    if recording.trace.header.threads == 1:
+        yield "Program made no threads, so the trace has no races: look at what it printed."
 
 
 @click.command("record")
@@ -74,8 +83,13 @@ def _summary(target: str, recording: Recording) -> dict[str, Any]:
 )  # fmt: skip
 @click.option(
     "--timeout", type=click.FloatRange(0, min_open=True), default=TIMEOUT, show_default=True,
-    help="Seconds after which the program is ended.",
+    help="Seconds after which the program is ended, as one that has failed.",
 )  # fmt: skip
+@click.option(
+    "--seconds", type=click.FloatRange(0, min_open=True),
+    help="Stop the program after so many seconds.",
+)  # fmt: skip
+@click.option("--events", type=click.IntRange(min=1), help="Stop the program after so many events.")
 @click.option(
     "-I", "include", metavar="FOLDER", multiple=True, help="Folder of headers; may be repeated."
 )
@@ -90,12 +104,15 @@ def command(
     compress: bool,
     seed: int | None,
     timeout: float,
+    seconds: float | None,
+    events: int | None,
     include: tuple[str, ...],
     options: tuple[str, ...],
     json_file: str | None,
 ) -> None:
     """Compile C or C++ sources with threads, run the program with ARGS, and write what its
-    threads did to a trace file.
+    threads did to a trace file.  A program that crashes, fails or is interrupted leaves the trace
+    up to there.
 
     The sources need no change; those that include racetrap.h can mark accesses that are not to
     be checked.  Put -- before sources and before arguments that begin with a dash.
@@ -106,7 +123,8 @@ def command(
         with _progress() as progress:
             recording = record(
                 sources, arguments, include=[Path(folder) for folder in include],
-                options=options, seed=seed, timeout=timeout, progress=progress,
+                options=options, seed=seed, timeout=timeout, seconds=seconds,
+                events=events, progress=progress,
                 # Standard output is for JSON, and then for nothing else.
                 output=sys.stderr if json_file == "-" else None,
             )  # fmt: skip
@@ -115,11 +133,14 @@ def command(
     with input_errors():
         recording.trace.write_binary(target, compress)
     summary = _summary(target, recording)
-    report_console(json_file).print(
+    console = report_console(json_file)
+    console.print(
         f"{target}: {summary['events']} events of {summary['threads']} threads, "
         f"{summary['instructions']} instructions; recorded in {summary['run_seconds']:.2f} s "
         f"({summary['events_per_second'] / 1e6:.1f} M events/s), merged in "
         f"{summary['merge_seconds']:.2f} s",
         markup=False,
     )
+    for remark in _remarks(recording):
+        console.print(remark, markup=False)
     write_json(json_file, summary)

@@ -24,7 +24,7 @@ from racetrap.sim.cpu.instruction_counts import write_counts
 from racetrap.sim.cpu.interleave import interleave
 from racetrap.sim.cpu.locations import find_locations
 from racetrap.sim.cpu.raw import RAW_DTYPE, RawStream, read_streams, used_bytes
-from racetrap.sim.cpu.watched_process import run_watched
+from racetrap.sim.cpu.watched_process import Limits, run_watched
 
 __all__ = ["TIMEOUT", "RecordError", "Recording", "record"]
 
@@ -46,12 +46,15 @@ class Recording(NamedTuple):
         Time to merge the threads' records into one order.
     raw_bytes : int
         Bytes of the raw records.
+    ending : str
+        How the program ended (``"ended by signal SIGABRT"``); empty if it returned 0.
     """
 
     trace: ThreadTrace
     run_seconds: float
     merge_seconds: float
     raw_bytes: int
+    ending: str
 
 
 def _progress_of(raw: Path, progress: Callable[[int], None] | None) -> Callable[[], None]:
@@ -65,28 +68,29 @@ def _progress_of(raw: Path, progress: Callable[[int], None] | None) -> Callable[
 
 
 def _run(
-    program: Path, arguments: Sequence[str], raw: Path, seed: int | None, timeout: float,
+    program: Path, arguments: Sequence[str], raw: Path, seed: int | None, limits: Limits,
     progress: Callable[[int], None] | None, output: IO[str] | None,
-) -> float:  # fmt: skip
+) -> tuple[float, str]:  # fmt: skip
     counts = raw / "counts"
     try:
         write_counts(program, counts)
     except OSError as error:
         raise RecordError(f"Instruction counts cannot be written: {error}") from None
     environment = os.environ | {"RACETRAP_RAW": str(raw), "RACETRAP_COUNTS": str(counts)}
-    environment.pop("RACETRAP_SEED", None)
-    if seed is not None:
-        environment["RACETRAP_SEED"] = str(seed)
+    for name, value in (("RACETRAP_SEED", seed), ("RACETRAP_COUNTING", limits.events)):
+        environment.pop(name, None)
+        if value is not None:
+            environment[name] = str(value)
     command = [str(program), *arguments]
-    return run_watched(command, environment, raw, timeout, _progress_of(raw, progress), output)
+    return run_watched(command, environment, raw, limits, _progress_of(raw, progress), output)
 
 
 def _trace_of(
-    streams: Sequence[RawStream], program: Path, source: str, seed: int | None
+    streams: Sequence[RawStream], program: Path, source: str, seed: int | None, most: int | None
 ) -> ThreadTrace:
     if not streams or not len(streams[0]):
         raise RecordError("Program left no records: it must be linked with the C library")
-    events = interleave(streams)
+    events = interleave(streams, most)
     header = ThreadTraceHeader(
         threads=int(events["thread"].max()) + 1,
         source=source,
@@ -107,10 +111,15 @@ def record(
     options: Sequence[str] = (),
     seed: int | None = None,
     timeout: float = TIMEOUT,
+    seconds: float | None = None,
+    events: int | None = None,
     progress: Callable[[int], None] | None = None,
     output: IO[str] | None = None,
 ) -> Recording:
     """Compile a program, run it, and return its trace with the figures of the run.
+
+    A program that crashes, returns another status than 0, is interrupted (``KeyboardInterrupt``),
+    waits for ever or runs too long leaves the trace up to there; its source says how it ended.
 
     Parameters
     ----------
@@ -125,7 +134,12 @@ def record(
     seed : int or None
         Seed of small delays before synchronisation, which cause other orders of events.
     timeout : float
-        Seconds after which the program is ended.
+        Seconds after which the program is ended, as one that has failed.
+    seconds : float or None
+        Seconds after which it is stopped; for programs that do not end.
+    events : int or None
+        Events after which it is stopped; the trace has no more of them, besides the ends of
+        threads.
     progress : callable or None
         Called now and then with the number of events so far, about.
     output : file or None
@@ -136,18 +150,22 @@ def record(
     RecordError
         If the program cannot be compiled, run or recorded.
     ValueError
-        If the seed is out of range.
+        If the seed or a limit is out of range.
     """
     if seed is not None and not 0 <= seed <= _MAX_SEED:
         raise ValueError(f"Seed must be from 0 to {_MAX_SEED}, not {seed}")
+    if events is not None and events < 1:
+        raise ValueError(f"Events must be at least 1, not {events}")
+    limits = Limits(timeout, seconds, events)
     with tempfile.TemporaryDirectory(prefix="racetrap-") as name:
         folder, raw = Path(name), Path(name) / "raw"
         raw.mkdir()
         program = compile_program([Path(path) for path in sources], folder, include, options)
-        run_seconds = _run(program, arguments, raw, seed, timeout, progress, output)
+        run_seconds, ending = _run(program, arguments, raw, seed, limits, progress, output)
         raw_bytes = used_bytes(raw)
         begin = time.perf_counter()
         source = " ".join([*(Path(path).name for path in sources), *arguments])
+        source += f" ({ending})" if ending else ""
         source = "".join(letter if letter.isprintable() else "?" for letter in source)
-        trace = _trace_of(read_streams(raw), program, source, seed)
-        return Recording(trace, run_seconds, time.perf_counter() - begin, raw_bytes)
+        trace = _trace_of(read_streams(raw), program, source, seed, events)
+        return Recording(trace, run_seconds, time.perf_counter() - begin, raw_bytes, ending)

@@ -34,7 +34,8 @@
 // Start of the file; racetrap.sim.cpu.raw knows it, too.
 struct raw_file {
     uint64_t used;     // bytes given to threads, this page included
-    char error[4088];  // why recording ended early
+    uint64_t events;   // in full parts, if somebody waits for a number of them
+    char error[4080];  // why recording ended early
 };
 
 // Start of a part; records follow.
@@ -48,6 +49,7 @@ uint64_t racetrap_counts_end;
 static struct raw_file *raw;
 static uint64_t raw_bytes;
 static uint64_t sequence, seed;
+static int is_counting;
 
 _Noreturn void racetrap_die(const char *format, ...) {
     static int is_dying;
@@ -106,6 +108,14 @@ static struct part *take_part(uint64_t bytes) {
     return part;
 }
 
+static void count_part(void) {
+    uint64_t events = 0;
+    if (!self.records) return;
+    for (struct record *record = self.records; record != self.end; record++)
+        events += record->tag < EXTENSION + 1;
+    __atomic_fetch_add(&raw->events, events, __ATOMIC_RELAXED);
+}
+
 void racetrap_grow(void) {
     if (self.is_ended) {
         self.next = self.scratch;
@@ -116,11 +126,12 @@ void racetrap_grow(void) {
         racetrap_die("Threads must be made by pthread_create or std::thread: another one ran");
     // A pair of records is never torn apart: what is left over is filled up.
     while (self.next != self.end) put(self.next++, FILLER, 0, 0, 0, 0);
+    if (is_counting) count_part();
     struct part *part = take_part(self.part_bytes);
     self.records = (struct record *)(part + 1);
     self.next = self.records;
     self.end = (struct record *)((char *)part + self.part_bytes);
-    if (self.part_bytes < LARGEST_PART) self.part_bytes *= 2;
+    if (self.part_bytes < LARGEST_PART && !is_counting) self.part_bytes *= 2;
     self.poll.record = NULL;
 }
 
@@ -239,6 +250,7 @@ static void begin(int count, char **arguments, char **environment) {
     map_raw_file();
     const char *text = getenv("RACETRAP_SEED");
     seed = text ? strtoull(text, NULL, 10) : 0;
+    is_counting = getenv("RACETRAP_COUNTING") != NULL;
     map_counts();
     racetrap_prepare_threads();
     racetrap_begin_thread(0);
