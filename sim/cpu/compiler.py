@@ -25,8 +25,12 @@ SUFFIXES = _C + _CXX
 
 #: Functions of the C library whose accesses the runtime records.
 _WRAPPED = (
-    "bzero", "memchr", "memcmp", "memcpy", "memmove", "mempcpy", "memset", "stpcpy", "strcat",
-    "strchr", "strcmp", "strcpy", "strdup", "strlen", "strncat", "strncmp", "strncpy", "strrchr",
+    "atoi", "atol", "bzero", "dprintf", "fgets", "fprintf", "fputs", "fread", "fwrite", "getline",
+    "memchr", "memcmp", "memcpy", "memmove", "mempcpy", "memrchr", "memset", "printf", "puts",
+    "qsort", "snprintf", "sprintf", "stpcpy", "strcat", "strchr", "strchrnul", "strcmp", "strcpy",
+    "strcspn", "strdup", "strlen", "strncat", "strncmp", "strncpy", "strndup", "strnlen",
+    "strpbrk", "strrchr", "strspn", "strstr", "strtod", "strtol", "strtoll", "strtoul",
+    "strtoull", "vdprintf", "vfprintf", "vprintf", "vsnprintf", "vsprintf",
 )  # fmt: skip
 
 _COMPILE = (
@@ -119,6 +123,7 @@ def compile_program(
             [
                 "g++" if source.suffix in _CXX else "gcc", *_COMPILE,
                 *(f"-I{path}" for path in (*include, RUNTIME)), *options,
+                "-U_FORTIFY_SOURCE",  # its functions have other names
                 str(source), "-o", str(target),
             ],
             f"Source {source} cannot be compiled",

@@ -51,12 +51,16 @@ static uint64_t raw_bytes;
 static uint64_t sequence, seed;
 static int is_counting;
 
+// The C library's own: the names without a prefix are recorded.
+int __real_vsnprintf(char *to, size_t size, const char *format, va_list arguments);
+int __real_snprintf(char *to, size_t size, const char *format, ...);
+
 _Noreturn void racetrap_die(const char *format, ...) {
     static int is_dying;
     char text[512];
     va_list arguments;
     va_start(arguments, format);
-    int length = vsnprintf(text, sizeof text, format, arguments);
+    int length = __real_vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     if (length >= (int)sizeof text) length = sizeof text - 1;
     if (!raw) {
@@ -71,7 +75,7 @@ static void map_raw_file(void) {
     char path[4096];
     const char *folder = getenv("RACETRAP_RAW");
     if (!folder) racetrap_die("Folder of the raw records was not given");
-    snprintf(path, sizeof path, "%s/records", folder);
+    __real_snprintf(path, sizeof path, "%s/records", folder);
     int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0) racetrap_die("File %s cannot be made: %s", path, strerror(errno));
     void *mapped = MAP_FAILED;

@@ -119,6 +119,10 @@ static inline void record_access(unsigned kind, unsigned size, const volatile vo
 // Appends the accesses of a range, each of at most 16 bytes and not over a 16-byte boundary.
 void racetrap_range(unsigned kind, const volatile void *address, uint64_t size, uint32_t pc);
 
+// The same for a library function's accesses, if the program itself has called it.
+static inline void racetrap_library_range(unsigned kind, const volatile void *address,
+                                          uint64_t size, uint32_t pc);
+
 // Appends an event that is ordered among threads, with a sequence number taken now.
 void racetrap_sync(unsigned kind, uint64_t address, unsigned size, uint32_t value, uint32_t pc);
 
@@ -136,6 +140,11 @@ void racetrap_delay(void);
 
 // Whether the calling thread's events are recorded.
 static inline int is_recording(void) { return self.records != NULL && !self.is_ended; }
+
+static inline void racetrap_library_range(unsigned kind, const volatile void *address,
+                                          uint64_t size, uint32_t pc) {
+    if (is_recording() && pc < racetrap_counts_end) racetrap_range(kind, address, size, pc);
+}
 
 uint64_t racetrap_sequence(void);
 

@@ -1,8 +1,11 @@
 """Every kind of synchronisation, used by real programs: which events it makes."""
 
+import numpy as np
 import pytest
 
 from racetrap.golden_model.trace.threads.events import MemoryOrder, SyncClass, ThreadEventKind
+from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
+from racetrap.sim.cpu.verdicts import race_lines
 from tests.support.threads.recordings import counts, of_kind, record_text
 
 _UNTIL = "struct timespec t; clock_gettime(CLOCK_REALTIME, &t); t.tv_sec += 5;"
@@ -227,3 +230,54 @@ def test_fences_order_relaxed_operations(tmp_path):
     assert found["ATOMIC_STORE", MemoryOrder.RELEASE] == 2
     assert found["ATOMIC_STORE", MemoryOrder.RELAXED] == 0
     assert found["ATOMIC_LOAD", MemoryOrder.ACQUIRE] >= 2
+
+
+_CHANNEL = """
+#include <arpa/inet.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <fcntl.h>
+static int shared, ends[2];
+static char byte;
+static void *work(void *unused) {
+    %s
+    shared++;
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    if (%s) return 1;
+    pthread_create(&thread, 0, work, 0);
+    shared++;
+    %s
+    return pthread_join(thread, 0);
+}
+"""
+_RECEIVE = "while (read(ends[0], &byte, 1) != 1) sched_yield();"
+_SEND = 'if (write(ends[1], "", 1) != 1) return 2;'
+
+
+@pytest.mark.parametrize(
+    ("receive", "make", "send"),
+    [
+        (_RECEIVE, "pipe(ends)", _SEND),
+        (_RECEIVE, "socketpair(AF_UNIX, SOCK_STREAM, 0, ends)", _SEND),
+        ("recv(ends[0], &byte, 1, 0);", "socketpair(AF_UNIX, SOCK_STREAM, 0, ends)",
+         'send(ends[1], "", 1, 0);'),
+        ("eventfd_t value; eventfd_read(ends[0], &value);", "(ends[0] = eventfd(0, 0)) < 0",
+         "eventfd_write(ends[0], 1);"),
+        (_RECEIVE, "(ends[0] = open(arguments[1], O_RDWR | O_CREAT, 0600)) < 0 || "
+         "(ends[1] = open(arguments[1], O_WRONLY)) < 0", _SEND),
+        ("if (read(ends[0], &byte, 1)) abort();", "pipe(ends)", "close(ends[1]);"),
+    ],
+)  # fmt: skip
+def test_order_through_channels(tmp_path, receive, make, send):
+    """What is written before is ordered before what is done after reading."""
+    text = _CHANNEL.replace("main(void)", "main(int n, char **arguments)") % (receive, make, send)
+    text = text.replace("pthread_t thread;", "pthread_t thread; (void)n; (void)arguments;")
+    trace = record_text(tmp_path, text, str(tmp_path / "channel"))
+    assert race_lines(trace) == frozenset()
+    # Without the channel's order it would be one.
+    kinds = (ThreadEventKind.ACQUIRE, ThreadEventKind.RELEASE)
+    others = trace.events[~np.isin(trace.events["kind"], kinds)]
+    assert race_lines(ThreadTrace(trace.header, others)) == {("case.c:10", "case.c:17")}

@@ -232,7 +232,12 @@ _ENDLESS = """
 static pthread_mutex_t mutex;
 static volatile int x;
 static void *work(void *unused) {
-    for (;;) { pthread_mutex_lock(&mutex); x++; pthread_mutex_unlock(&mutex); if (PAUSE) usleep(PAUSE); }
+    for (;;) {
+        pthread_mutex_lock(&mutex);
+        x++;
+        pthread_mutex_unlock(&mutex);
+        if (PAUSE) usleep(PAUSE);
+    }
     return unused;
 }
 int main(void) {
@@ -511,7 +516,7 @@ def test_a_full_disk_is_said(tmp_path, size, message):
 
 def test_a_missing_compiler_is_said(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(RecordError, match="gcc.* was not found: install"):
+    with pytest.raises(RecordError, match=r"gcc.* was not found: install"):
         record_text(tmp_path, "int main(void) { return 0; }")
 
 
