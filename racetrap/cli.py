@@ -20,7 +20,9 @@ __all__ = ["cli", "main"]
 
 _LINES = {
     "bench": "Measure throughput and simulation speed.",
+    "c++": "Compile C++ for recording, as g++ does.",
     "campaign": "Compare hardware and golden model on random volume.",
+    "cc": "Compile C for recording, as gcc does.",
     "check": "Check a trace or a kernel for races with the golden model.",
     "cost": "Measure the hardware of presets.",
     "coverage": "Merge the functional coverage of several runs.",

@@ -16,7 +16,14 @@ from racetrap.commands.shared.options import json_option, output_option
 from racetrap.commands.shared.terminal import fail, input_errors, report_console, write_json
 from racetrap.golden_model.trace.threads.events import ThreadEventKind
 from racetrap.sim.cpu.compiler import SUFFIXES
-from racetrap.sim.cpu.recorder import TIMEOUT, RecordError, Recording, record
+from racetrap.sim.cpu.recorder import (
+    TIMEOUT,
+    RecordError,
+    Recording,
+    RunOptions,
+    record,
+    record_program,
+)
 
 __all__ = ["command"]
 
@@ -71,7 +78,7 @@ def _remarks(recording: Recording) -> Iterator[str]:
 
 
 @click.command("record")
-@click.argument("words", metavar="PROGRAM.c ... [-- ARGS]", nargs=-1, required=True)
+@click.argument("words", metavar="SOURCE ... | PROGRAM [-- ARGS]", nargs=-1, required=True)
 @output_option(
     "FILE",
     "Trace file to write.  [default: the first source's name with .trace, in this folder]",
@@ -110,24 +117,31 @@ def command(
     options: tuple[str, ...],
     json_file: str | None,
 ) -> None:
-    """Compile C or C++ sources with threads, run the program with ARGS, and write what its
-    threads did to a trace file.  A program that crashes, fails or is interrupted leaves the trace
-    up to there.
+    """Run a program with ARGS, and write what its threads did to a trace file.
+
+    It is compiled from C or C++ sources, or PROGRAM has been built by `racetrap cc` or `racetrap
+    c++`.  A program that crashes, fails or is interrupted leaves the trace up to there.
 
     The sources need no change; those that include racetrap.h can mark accesses that are not to
     be checked.  Put -- before sources and before arguments that begin with a dash.
     """
-    sources, arguments = _split(words)
+    is_built = not words[0].endswith(SUFFIXES)
+    sources, arguments = ([Path(words[0])], list(words[1:])) if is_built else _split(words)
+    if is_built and (include or options):
+        fail("Options -I and --cc must be given with sources, not with a program that is built")
     target = str(output or f"{Path(sources[0]).stem}.trace")
     try:
         with _progress() as progress:
-            recording = record(
-                sources, arguments, include=[Path(folder) for folder in include],
-                options=options, seed=seed, timeout=timeout, seconds=seconds,
-                events=events, progress=progress,
+            run = RunOptions(
+                seed=seed, timeout=timeout, seconds=seconds, events=events, progress=progress,
                 # Standard output is for JSON, and then for nothing else.
                 output=sys.stderr if json_file == "-" else None,
             )  # fmt: skip
+            if is_built:
+                recording = record_program(sources[0], arguments, **run)
+            else:
+                folders = [Path(folder) for folder in include]
+                recording = record(sources, arguments, include=folders, options=options, **run)
     except RecordError as error:
         fail(error)
     with input_errors():

@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
@@ -23,10 +23,11 @@ from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.cpu.instruction_counts import write_counts
 from racetrap.sim.cpu.interleave import interleave
 from racetrap.sim.cpu.locations import find_locations
-from racetrap.sim.cpu.raw import RAW_DTYPE, RawStream, read_streams, used_bytes
+from racetrap.sim.cpu.raw import RAW_DTYPE, read_streams, used_bytes
+from racetrap.sim.cpu.unsupported import check_program
 from racetrap.sim.cpu.watched_process import Limits, run_watched
 
-__all__ = ["TIMEOUT", "RecordError", "Recording", "record"]
+__all__ = ["TIMEOUT", "RecordError", "Recording", "RunOptions", "record", "record_program"]
 
 #: Seconds after which a program is ended.
 TIMEOUT = 600.0
@@ -55,6 +56,34 @@ class Recording(NamedTuple):
     merge_seconds: float
     raw_bytes: int
     ending: str
+
+
+class RunOptions(TypedDict, total=False):
+    """How a program is run for recording.
+
+    Parameters
+    ----------
+    seed : int or None
+        Seed of small delays before synchronisation, which cause other orders of events.
+    timeout : float
+        Seconds after which the program is ended, as one that has failed.
+    seconds : float or None
+        Seconds after which it is stopped; for programs that do not end.
+    events : int or None
+        Events after which it is stopped; the trace has no more of them, besides the ends of
+        threads.
+    progress : callable or None
+        Called now and then with the number of events so far, about.
+    output : file or None
+        The program's standard output; None: that of this process.
+    """
+
+    seed: int | None
+    timeout: float
+    seconds: float | None
+    events: int | None
+    progress: Callable[[int], None] | None
+    output: IO[str] | None
 
 
 def _progress_of(raw: Path, progress: Callable[[int], None] | None) -> Callable[[], None]:
@@ -86,8 +115,9 @@ def _run(
 
 
 def _trace_of(
-    streams: Sequence[RawStream], program: Path, source: str, seed: int | None, most: int | None
+    raw: Path, program: Path, source: str, seed: int | None, most: int | None
 ) -> ThreadTrace:
+    streams = read_streams(raw)
     if not streams or not len(streams[0]):
         raise RecordError("Program left no records: it must be linked with the C library")
     events = interleave(streams, most)
@@ -95,7 +125,7 @@ def _trace_of(
         threads=int(events["thread"].max()) + 1,
         source=source,
         seed=seed,
-        locations=find_locations(program, np.unique(events["pc"]).tolist()),
+        locations=find_locations(program, np.unique(events["pc"]).tolist(), raw / "modules"),
     )
     try:
         return ThreadTrace(header, events)
@@ -109,17 +139,9 @@ def record(
     *,
     include: Sequence[Path] = (),
     options: Sequence[str] = (),
-    seed: int | None = None,
-    timeout: float = TIMEOUT,
-    seconds: float | None = None,
-    events: int | None = None,
-    progress: Callable[[int], None] | None = None,
-    output: IO[str] | None = None,
+    **run: Unpack[RunOptions],
 ) -> Recording:
     """Compile a program, run it, and return its trace with the figures of the run.
-
-    A program that crashes, returns another status than 0, is interrupted (``KeyboardInterrupt``),
-    waits for ever or runs too long leaves the trace up to there; its source says how it ended.
 
     Parameters
     ----------
@@ -131,19 +153,8 @@ def record(
         Folders of header files; ``racetrap.h`` is found in any case.
     options : sequence of str
         More options for compiler and linker.
-    seed : int or None
-        Seed of small delays before synchronisation, which cause other orders of events.
-    timeout : float
-        Seconds after which the program is ended, as one that has failed.
-    seconds : float or None
-        Seconds after which it is stopped; for programs that do not end.
-    events : int or None
-        Events after which it is stopped; the trace has no more of them, besides the ends of
-        threads.
-    progress : callable or None
-        Called now and then with the number of events so far, about.
-    output : file or None
-        The program's standard output; None: that of this process.
+    run : RunOptions
+        As of :func:`record_program`.
 
     Raises
     ------
@@ -152,20 +163,56 @@ def record(
     ValueError
         If the seed or a limit is out of range.
     """
+    with tempfile.TemporaryDirectory(prefix="racetrap-") as name:
+        folder = Path(name)
+        program = compile_program([Path(path) for path in sources], folder, include, options)
+        title = " ".join(Path(path).name for path in sources)
+        return record_program(program, arguments, title=title, **run)
+
+
+def record_program(
+    program: Path, arguments: Sequence[str] = (), *, title: str = "", **run: Unpack[RunOptions]
+) -> Recording:
+    """Run a program that ``racetrap cc`` or ``racetrap c++`` has built, and return its trace.
+
+    A program that crashes, returns another status than 0, is interrupted (``KeyboardInterrupt``),
+    waits for ever or runs too long leaves the trace up to there; its source says how it ended.
+
+    Parameters
+    ----------
+    program : Path
+        The program.
+    arguments : sequence of str
+        Its arguments.
+    title : str
+        Its name in the trace's source, if not that of its file.
+    run : RunOptions
+        How it is run.
+
+    Raises
+    ------
+    RecordError
+        If it cannot be run or recorded.
+    ValueError
+        If the seed or a limit is out of range.
+    """
+    seed, events = run.get("seed"), run.get("events")
     if seed is not None and not 0 <= seed <= _MAX_SEED:
         raise ValueError(f"Seed must be from 0 to {_MAX_SEED}, not {seed}")
     if events is not None and events < 1:
         raise ValueError(f"Events must be at least 1, not {events}")
-    limits = Limits(timeout, seconds, events)
+    check_program(program)
+    limits = Limits(run.get("timeout", TIMEOUT), run.get("seconds"), events)
     with tempfile.TemporaryDirectory(prefix="racetrap-") as name:
-        folder, raw = Path(name), Path(name) / "raw"
+        raw = Path(name) / "raw"
         raw.mkdir()
-        program = compile_program([Path(path) for path in sources], folder, include, options)
-        run_seconds, ending = _run(program, arguments, raw, seed, limits, progress, output)
+        run_seconds, ending = _run(
+            program.resolve(), arguments, raw, seed, limits, run.get("progress"), run.get("output")
+        )
         raw_bytes = used_bytes(raw)
         begin = time.perf_counter()
-        source = " ".join([*(Path(path).name for path in sources), *arguments])
+        source = " ".join([title or program.name, *arguments])
         source += f" ({ending})" if ending else ""
         source = "".join(letter if letter.isprintable() else "?" for letter in source)
-        trace = _trace_of(read_streams(raw), program, source, seed, events)
+        trace = _trace_of(raw, program, source, seed, events)
         return Recording(trace, run_seconds, time.perf_counter() - begin, raw_bytes, ending)

@@ -11,6 +11,10 @@ static spinlock *stripe_of(const volatile void *address) {
     return &stripes[(uint64_t)address / 16 % STRIPES];
 }
 
+void racetrap_reset_stripes(void) {
+    for (int i = 0; i < STRIPES; i++) stripes[i].taken = 0;
+}
+
 static int same(const struct record *one, const struct record *other) {
     return one->tag == other->tag && one->pc == other->pc && one->address == other->address;
 }

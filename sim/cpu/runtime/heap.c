@@ -35,6 +35,11 @@ static uintptr_t parts[MAX_THREADS + 1];  // next free byte of each part; the la
 static struct { struct room *first, *last; } free_rooms[CLASSES];
 static uint64_t resting;
 
+// While a copy of the process is made nobody else may change the heap.
+void racetrap_lock_heap(void) { racetrap_lock(&heap); }
+
+void racetrap_unlock_heap(void) { racetrap_unlock(&heap); }
+
 // Rooms have 16 steps a power of two, so that at most 1/16 is wasted.
 static unsigned class_of(uint32_t bytes, uint32_t *room) {
     unsigned shift = 0;

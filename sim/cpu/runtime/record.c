@@ -3,11 +3,12 @@
 // No descriptor is kept: the program may close every number, open its own files in their places,
 // change its root or its limits.
 #define _GNU_SOURCE
-#include "record.h"
+#include "atomics.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -44,6 +45,7 @@ struct part {
 };
 
 __thread struct thread_state self;
+int racetrap_is_on;
 const uint16_t *racetrap_counts;
 uint64_t racetrap_counts_end;
 static struct raw_file *raw;
@@ -74,7 +76,6 @@ _Noreturn void racetrap_die(const char *format, ...) {
 static void map_raw_file(void) {
     char path[4096];
     const char *folder = getenv("RACETRAP_RAW");
-    if (!folder) racetrap_die("Folder of the raw records was not given");
     __real_snprintf(path, sizeof path, "%s/records", folder);
     int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0) racetrap_die("File %s cannot be made: %s", path, strerror(errno));
@@ -121,7 +122,8 @@ static void count_part(void) {
 }
 
 void racetrap_grow(void) {
-    if (self.is_ended) {
+    if (self.is_ended || !racetrap_is_on) {
+        self.is_ended = 1;
         self.next = self.scratch;
         self.end = self.scratch + 2;
         return;
@@ -188,6 +190,7 @@ void racetrap_range(unsigned kind, const volatile void *address, uint64_t size, 
 }
 
 void racetrap_begin_thread(int number) {
+    if (!racetrap_is_on) return;
     self.number = number;
     self.tid = syscall(SYS_gettid);
     // Seeds of the threads must differ, and the state must not be 0.
@@ -240,11 +243,50 @@ static void map_counts(void) {
     close(file);
 }
 
+// Shared libraries that the loader has put into memory: begin, end and path of each.
+static int list_module(struct dl_phdr_info *module, size_t size, void *file) {
+    (void)size;
+    uint64_t last = 0;
+    for (int i = 0; i < module->dlpi_phnum; i++) {
+        const __typeof__(*module->dlpi_phdr) *part = &module->dlpi_phdr[i];
+        if (part->p_type == PT_LOAD && part->p_vaddr + part->p_memsz > last)
+            last = part->p_vaddr + part->p_memsz;
+    }
+    if (*module->dlpi_name && module->dlpi_addr)
+        dprintf(*(int *)file, "%llx %llx %s\n", (unsigned long long)module->dlpi_addr,
+                (unsigned long long)(module->dlpi_addr + last), module->dlpi_name);
+    return 0;
+}
+
+static void list_modules(void) {
+    char path[4096];
+    __real_snprintf(path, sizeof path, "%s/modules", getenv("RACETRAP_RAW"));
+    int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (file < 0) racetrap_die("File %s cannot be made: %s", path, strerror(errno));
+    dl_iterate_phdr(list_module, &file);
+    close(file);
+}
+
 void racetrap_prepare_threads(void);
+
+// A process that the program makes is not recorded: the records are its parent's.
+static void leave_parent(void) {
+    racetrap_is_on = 0;
+    racetrap_unlock_heap();
+    racetrap_reset_stripes();  // their holders are threads of the parent
+    racetrap_grow();
+    self.depth = 0;
+    munmap(raw, raw_bytes);
+    raw = NULL;
+}
+
+// What pthread_atfork() calls: that one is not in the shared C library.
+int __register_atfork(void (*before)(void), void (*parent)(void), void (*child)(void), void *library);
 
 static void begin(int count, char **arguments, char **environment) {
     (void)count;
     environ = environment;  // the C library has not begun yet
+    if (!getenv("RACETRAP_RAW")) return;
     prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody wants the records if the recorder has gone
     // Equal runs have equal addresses.  Where that is forbidden the stack's and libraries' move.
     int old = personality(0xffffffff);
@@ -252,6 +294,10 @@ static void begin(int count, char **arguments, char **environment) {
         personality(0xffffffff) & ADDR_NO_RANDOMIZE)
         execv("/proc/self/exe", arguments);
     map_raw_file();
+    racetrap_is_on = 1;
+    list_modules();
+    unsetenv("RACETRAP_RAW");  // programs that this one starts are not recorded
+    __register_atfork(racetrap_lock_heap, racetrap_unlock_heap, leave_parent, NULL);
     const char *text = getenv("RACETRAP_SEED");
     seed = text ? strtoull(text, NULL, 10) : 0;
     is_counting = getenv("RACETRAP_COUNTING") != NULL;

@@ -112,7 +112,7 @@ static inline void record_access(unsigned kind, unsigned size, const volatile vo
     if (!LIKELY(self.next != self.end)) racetrap_grow();
     uint16_t instructions = take_instructions();
     put(self.next++, kind, size, (uint64_t)address, pc, instructions);
-    self.pending = racetrap_counts[pc];
+    self.pending = count_after(pc);
     leave_runtime();
 }
 
@@ -138,6 +138,9 @@ void racetrap_end_thread(void);
 // Yields the processor now and then, if a seed was given: other orders of events.
 void racetrap_delay(void);
 
+// Whether the program is recorded at all: what `racetrap cc` has built runs without it, too.
+extern int racetrap_is_on;
+
 // Whether the calling thread's events are recorded.
 static inline int is_recording(void) { return self.records != NULL && !self.is_ended; }
 
@@ -150,6 +153,8 @@ uint64_t racetrap_sequence(void);
 
 // A lock that does not use what the runtime intercepts.
 typedef struct { int taken; } spinlock;
+void racetrap_lock_heap(void);
+void racetrap_unlock_heap(void);
 void racetrap_lock(spinlock *lock);
 void racetrap_unlock(spinlock *lock);
 

@@ -31,7 +31,7 @@ static struct barrier *find(const pthread_barrier_t *barrier) {
 EXPORT int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrierattr_t *attributes,
                                 unsigned width) {
     int error = REAL(pthread_barrier_init)(barrier, attributes, width);
-    if (error) return error;
+    if (error || !racetrap_is_on) return error;
     racetrap_lock(&table);
     struct barrier *known = find(barrier);
     if (known->address) known->generation++;
@@ -42,6 +42,7 @@ EXPORT int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrie
 }
 
 EXPORT int pthread_barrier_wait(pthread_barrier_t *barrier) {
+    if (!racetrap_is_on) return REAL(pthread_barrier_wait)(barrier);
     racetrap_lock(&table);
     struct barrier known = *find(barrier);
     racetrap_unlock(&table);

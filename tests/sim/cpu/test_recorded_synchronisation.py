@@ -6,7 +6,7 @@ import pytest
 from racetrap.golden_model.trace.threads.events import MemoryOrder, SyncClass, ThreadEventKind
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.cpu.verdicts import race_lines
-from tests.support.threads.recordings import counts, of_kind, record_text
+from tests.support.threads.recordings import accesses, counts, of_kind, record_text
 
 _UNTIL = "struct timespec t; clock_gettime(CLOCK_REALTIME, &t); t.tv_sec += 5;"
 _UNTIL_MONOTONIC = "struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); t.tv_sec += 5;"
@@ -281,3 +281,68 @@ def test_order_through_channels(tmp_path, receive, make, send):
     kinds = (ThreadEventKind.ACQUIRE, ThreadEventKind.RELEASE)
     others = trace.events[~np.isin(trace.events["kind"], kinds)]
     assert race_lines(ThreadTrace(trace.header, others)) == {("case.c:10", "case.c:17")}
+
+
+_C11 = """
+#include <threads.h>
+static once_flag flag = ONCE_FLAG_INIT; static mtx_t m; static cnd_t c; static int is_there, x, y;
+static void prepare(void) { mtx_init(&m, mtx_plain); cnd_init(&c); }
+static int work(void *unused) {
+    (void)unused;
+    call_once(&flag, prepare);
+    mtx_lock(&m);
+    x++;
+    is_there = 1;
+    cnd_signal(&c);
+    mtx_unlock(&m);
+    return 5;
+}
+int main(void) {
+    thrd_t thread;
+    int result;
+    call_once(&flag, prepare);
+    thrd_create(&thread, work, 0);
+    mtx_lock(&m);
+    while (!is_there) cnd_wait(&c, &m);
+    x++;
+    mtx_unlock(&m);
+    return thrd_join(thread, &result) != thrd_success || result != 5 || x != 2 || y > 6;
+}
+"""
+
+
+def test_threads_of_c11(tmp_path):
+    trace = record_text(tmp_path, _C11)
+    assert trace.header.source == "case.c"  # it has returned 0
+    assert race_lines(trace) == frozenset()
+    found = counts(trace)
+    assert found["ACQUIRE", SyncClass.FLAG] == 2
+    assert found["CREATE", 0] == found["JOIN", 0] == 1
+    racy = _C11.replace("return 5;", "y = 5; return 5;").replace("return thrd", "y = 6; return thrd")
+    assert len(race_lines(record_text(tmp_path, racy))) == 1
+
+
+def test_the_parent_of_a_process_is_followed(tmp_path):
+    trace = record_text(
+        tmp_path,
+        """
+#include <sys/wait.h>
+static volatile int x;
+static void *work(void *unused) { x++; return unused; }
+int main(void) {
+    pthread_t thread;
+    int status;
+    pid_t child = fork();
+    if (!child) {
+        for (int i = 0; i < 1000; i++) work(malloc(10));
+        pthread_create(&thread, 0, work, 0);
+        _exit(pthread_join(thread, 0) || x != 1001);
+    }
+    pthread_create(&thread, 0, work, 0);
+    pthread_join(thread, 0);
+    return waitpid(child, &status, 0) != child || status || system("exit 3") != 3 << 8;
+}
+""",
+    )
+    assert trace.header.source == "case.c"
+    assert accesses(trace, "case.c:4") == [("LOAD", 4), ("STORE", 4)]
