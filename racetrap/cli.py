@@ -44,7 +44,7 @@ class _Cli(LazyGroup):
         try:
             return super().invoke(ctx)
         except Failure as error:
-            from racetrap.sim.cosim.verilator.mismatch import Mismatch
+            from racetrap.sim.cosim.comparison.mismatch import Mismatch
 
             heading = "Hardware and golden model disagree: " * isinstance(error, Mismatch)
             fail(f"{heading}{error}", ExitStatus.FAILED)

@@ -45,7 +45,7 @@ from racetrap.presenters.board_runs import (
     print_thread_run,
     thread_run_to_dict,
 )
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 
 __all__ = ["command"]
 

@@ -318,7 +318,7 @@ def test_threads_of_c11(tmp_path):
     found = counts(trace)
     assert found["ACQUIRE", SyncClass.FLAG] == 2
     assert found["CREATE", 0] == found["JOIN", 0] == 1
-    racy = _C11.replace("return 5;", "y = 5; return 5;").replace("return thrd", "y = 6; return thrd")
+    racy = _C11.replace("return 5;", "y = 5; return 5;").replace("return th", "y = 6; return th")
     assert len(race_lines(record_text(tmp_path, racy))) == 1
 
 
