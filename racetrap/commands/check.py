@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 from rich.console import Console
@@ -43,7 +43,9 @@ __all__ = ["command"]
 #: Names of kernel files end so; what runs them is slow to import.
 _KERNELS = (".cu", ".ptx")
 #: Options that are not for every trace.
-_STIMULI = {name: [THREAD_TRACE] for name in ("environment", "interval", "ideal")}
+_STIMULI = {name: [THREAD_TRACE] for name in ("environment", "interval", "ideal", "exact")}
+#: Options that are about a detector.
+_OF_A_DETECTOR = ("preset_name", "settings", "environment", "interval", "ideal", "oracle")
 
 
 @click.command("check")
@@ -70,11 +72,16 @@ _STIMULI = {name: [THREAD_TRACE] for name in ("environment", "interval", "ideal"
     "--oracle", is_flag=True,
     help="Also list the races that an exact analysis finds in the same run.",
 )  # fmt: skip
+@click.option(
+    "--exact", is_flag=True,
+    help="Exact analysis of threads in the place of a detector: each pair of instructions that "
+    "races, at millions of events a second.",
+)  # fmt: skip
 @json_option
 def command(
     path: str, launch_file: str | None, preset_name: str | None, settings: tuple[str, ...],
     unique: bool, environment: str, interval: int, ideal: bool, oracle: bool,
-    json_file: str | None,
+    exact: bool, json_file: str | None,
 ) -> None:  # fmt: skip
     """Check the trace file TRACE, or a run of KERNEL, for races with the golden model.
 
@@ -82,6 +89,8 @@ def command(
     address, PCs and both accesses.  Exit status: 0 no race, 1 races found, 2 bad input.
     """
     trace, run = _trace_of(path, launch_file)
+    if exact:
+        _check_exact(path, trace, json_file)
     preset, console = preset_name or trace.header.system, report_console(json_file)
     with input_errors():
         params = with_settings(find_preset(preset).params, settings)
@@ -144,6 +153,32 @@ def _check_gpu(
         print_oracle(console, found, scord.unique, locations)
         result["oracle"] = oracle_to_dict(found, scord.unique, locations)
     return result
+
+
+def _check_exact(path: str, trace: Trace | ThreadTrace, json_file: str | None) -> NoReturn:
+    """Run the exact detector, print the races, and exit."""
+    with input_errors():
+        check_options(_STIMULI, kind_of(trace))
+        others = {name: ["a check without --exact"] for name in _OF_A_DETECTOR}
+        check_options(others, "an exact check")
+    assert isinstance(trace, ThreadTrace)
+    from racetrap.sim.cpu.exact_detector import exact_races
+
+    races, locations = exact_races(trace), trace.header.locations
+    console = report_console(json_file)
+    sigrace_races.print_exact(console, races, locations)
+    console.print(
+        f"Races: {len(races)} pair{'s' * (len(races) != 1)} of instructions in {len(trace)} "
+        f"events of {trace.header.threads} threads."
+    )
+    write_json(json_file, {
+        "trace": path, "events": len(trace), "static": len(races),
+        "races": [
+            sigrace_races.thread_race_to_dict(race.first, locations) | {"addresses": race.addresses}
+            for race in races
+        ],
+    })  # fmt: skip
+    exit_on(races)
 
 
 def _check_threads(

@@ -17,10 +17,12 @@ from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
 from racetrap.golden_model.sigrace.result import SigraceResult, SigraceStatistics
 from racetrap.presenters.locations import pc_text
 from racetrap.presenters.tables import print_table
+from racetrap.sim.cpu.exact_detector import ExactRace
 
 __all__ = [
     "by_static_race",
     "party_text",
+    "print_exact",
     "print_group",
     "print_result",
     "race_count",
@@ -76,7 +78,21 @@ def print_group(
     remark: str = "",
 ) -> None:  # fmt: skip
     """Print at how many addresses a static race is, and its first instance."""
-    race, addresses = group[0], len({race.address for race in group})
+    addresses = len({race.address for race in group})
+    _print_race(console, heading, group[0], addresses, locations, remark)
+
+
+def print_exact(console: Console, races: Iterable[ExactRace], locations: Mapping[int, str]) -> None:
+    """Print the races of the exact detector."""
+    for number, (race, addresses) in enumerate(races):
+        low, high = (pc_text(pc, locations) for pc in race.static_key)
+        _print_race(console, f"Race {number}: {low} and {high},", race, addresses, locations)
+
+
+def _print_race(
+    console: Console, heading: str, race: ThreadRace, addresses: int,
+    locations: Mapping[int, str], remark: str = "",
+) -> None:  # fmt: skip
     place = "address" if addresses == 1 else f"{addresses} addresses, the first"
     console.print(
         f"{heading} at {place} {race.address:#x}{remark}\n"

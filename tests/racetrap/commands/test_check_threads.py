@@ -196,3 +196,22 @@ def test_truncated_trace(racetrap, racy):
     racy.write_bytes(racy.read_bytes()[:-7])
     result = racetrap("check", racy)
     assert result.exit_code == 2
+
+
+def test_exact_check(racetrap, racy):
+    result, data = checked(racetrap, racy, "--exact")
+    assert result.exit_code == 1
+    assert [(race["first"]["pc"], race["second"]["pc"], race["addresses"])
+            for race in data["races"]] == [(0x40, 0x48, 3), (0x40, 0x50, 1)]  # fmt: skip
+    assert set(data) == {"trace", "events", "static", "races"}
+    assert "Race 0: pc 0x40 (bank.c:12) and pc 0x48 (bank.c:20), at 3 addresses" in result.stderr
+    assert "Races: 2 pairs of instructions in 13 events" in result.stderr
+    result = racetrap("check", racy, "--exact", "--ideal")
+    assert result.exit_code == 2
+    assert "--ideal" in result.stderr
+
+
+def test_exact_check_without_races(racetrap, clean):
+    result = racetrap("check", clean, "--exact")
+    assert result.exit_code == 0
+    assert "Races: 0 pairs of instructions" in result.output
