@@ -21,7 +21,7 @@ from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.content_cache import cache_folder, content_key, keep
 from racetrap.sim.cpu.gnu_tools import run_tool
 
-__all__ = ["ExactRace", "exact_races"]
+__all__ = ["ExactRace", "exact_races", "prepare_detector"]
 
 _SOURCE = Path(__file__).with_suffix(".cpp")
 _COMPILE = ("-std=c++20", "-O3", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror")
@@ -51,8 +51,8 @@ class ExactRace(NamedTuple):
 
 
 @cache
-def _library() -> ctypes.CDLL:
-    """The compiled detector; made once."""
+def prepare_detector() -> ctypes.CDLL:
+    """The compiled detector; compiled and loaded by the first call."""
     key = content_key(_COMPILE, files=[_SOURCE])
     path = keep(
         (cache_folder() / "exact_detector" / f"{key}.so").resolve(),
@@ -86,7 +86,7 @@ def exact_races(trace: ThreadTrace) -> list[ExactRace]:
 
 
 def _races(header: ThreadTraceHeader, events: np.ndarray) -> list[ExactRace]:
-    library = _library()
+    library = prepare_detector()
     detector = library.racetrap_exact_new(header.threads)
     try:
         library.racetrap_exact_run(detector, events.ctypes.data, len(events))
