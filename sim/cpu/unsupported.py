@@ -13,9 +13,13 @@ __all__ = ["check_program"]
 #: Pattern of functions, and why their use cannot be recorded.
 _UNSUPPORTED = (
     (r"clone", "threads are made by pthread_create, std::thread or thrd_create"),
-    (r"pthread_cancel", "a cancelled thread leaves no trace of what its cleanup undoes"),
+    (r"pthread_setcanceltype", "cancellation could end a thread inside the recorder"),
     (r"pthread_mutexattr_setrobust", "robust mutexes are not followed"),
-    (r"GOMP_\w+|omp_\w+", "OpenMP synchronises inside its own library"),
+    (
+        r"GOMP_(task|doacross|parallel_reductions|target|teams|workshare|scope|cancel)\w*",
+        "of OpenMP, parallel regions with loops, sections, barriers and locks are followed",
+    ),
+    (r"omp_\w+_nest_lock", "nested locks of OpenMP are not followed"),
     (r"timer_create|getaddrinfo_a|aio_\w+|mq_notify", "the C library makes its threads itself"),
     (r"(make|swap|set)context", "several stacks in one thread are not followed"),
 )

@@ -346,3 +346,100 @@ int main(void) {
     )
     assert trace.header.source == "case.c"
     assert accesses(trace, "case.c:4") == [("LOAD", 4), ("STORE", 4)]
+
+
+def test_a_cancelled_thread_has_its_mutex_again(tmp_path):
+    trace = record_text(
+        tmp_path,
+        """
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; static sem_t waits;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER; static int x;
+static void clean(void *unused) { (void)unused; x++; pthread_mutex_unlock(&m); }
+static void *work(void *unused) {
+    pthread_mutex_lock(&m);
+    pthread_cleanup_push(clean, 0);
+    sem_post(&waits);
+    for (;;) pthread_cond_wait(&c, &m);
+    pthread_cleanup_pop(1);
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    void *result;
+    pthread_create(&thread, 0, work, 0);
+    sem_wait(&waits);
+    pthread_mutex_lock(&m);
+    x++;
+    pthread_mutex_unlock(&m);
+    pthread_cancel(thread);
+    pthread_join(thread, &result);
+    return result != PTHREAD_CANCELED || x != 2;
+}
+""",
+    )
+    assert trace.header.source == "case.c"
+    assert race_lines(trace) == frozenset()
+    assert [event.value for event in of_kind(trace, "JOIN")] == [1]
+
+
+_OPENMP = """
+#include <omp.h>
+#define READ(variable) ((void)*(volatile int *)&(variable))
+static int x, y[64]; static omp_lock_t lock;
+int main(void) {
+    omp_init_lock(&lock);
+    #pragma omp parallel num_threads(4)
+    {
+        %s
+    }
+    x++;
+    return x < 0;
+}
+"""
+_LOOP = "for (int i = 0; i < 64; i++) y[i]++;"
+_ORDERED_LOOP = "for (int i = 0; i < 8; i++) {\n#pragma omp ordered\nx += i;\n}"
+_SECTIONS = "{\n#pragma omp section\nx++;\n#pragma omp section\ny[0]++;\n}\nREAD(x);"
+
+
+@pytest.mark.parametrize(
+    ("body", "races"),
+    [
+        ("x++;", True),
+        ("\n#pragma omp critical\nx++;", False),
+        ("\n#pragma omp critical(named)\nx++;", False),
+        ("\n#pragma omp atomic\nx++;", False),
+        ("omp_set_lock(&lock); x++; omp_unset_lock(&lock);", False),
+        ("if (omp_test_lock(&lock)) { x++; omp_unset_lock(&lock); }", False),
+        (f"\n#pragma omp for\n{_LOOP}\nREAD(y[63]);", False),
+        (f"\n#pragma omp for nowait\n{_LOOP}\nREAD(y[63]);", True),
+        (f"\n#pragma omp for schedule(dynamic)\n{_LOOP}\nREAD(y[63]);", False),
+        (f"\n#pragma omp for ordered\n{_ORDERED_LOOP}", False),
+        ("\n#pragma omp single\nx++;\nREAD(x);", False),
+        ("\n#pragma omp single nowait\nx++;\nREAD(x);", True),
+        ("y[omp_get_thread_num()] = 1;\n#pragma omp barrier\nREAD(y[3]);", False),
+        ("y[omp_get_thread_num()] = 1;\nREAD(y[3]);", True),
+        (f"\n#pragma omp sections\n{_SECTIONS}", False),
+        ("int own;\n#pragma omp single copyprivate(own)\nown = x++;\nREAD(own);", False),
+    ],
+)
+def test_openmp(tmp_path, body, races):
+    trace = record_text(tmp_path, _OPENMP % body, options=["-fopenmp"])
+    assert trace.header.source == "case.c"
+    assert trace.header.threads == 4
+    assert bool(race_lines(trace)) == races
+
+
+def test_openmp_loops_in_one_region(tmp_path):
+    text = """
+static int x[1000], sum;
+int main(void) {
+    #pragma omp parallel for num_threads(3) schedule(dynamic, 10) reduction(+:sum)
+    for (int i = 0; i < 1000; i++) sum += x[i];
+    #pragma omp parallel for num_threads(3)
+    for (int i = 0; i < 1000; i++) x[i] = sum;
+    return x[999] != 0;
+}
+"""
+    assert race_lines(record_text(tmp_path, text, options=["-fopenmp"])) == frozenset()
+    racy = text.replace(" schedule(dynamic, 10) reduction(+:sum)", "")
+    assert race_lines(record_text(tmp_path, racy, options=["-fopenmp"]))
