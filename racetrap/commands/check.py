@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import click
 from rich.console import Console
 
+from racetrap.commands.shared.memory import MEMORY_OPTIONS, memory_options, memory_with
 from racetrap.commands.shared.options import (
     environment_option,
     json_option,
@@ -16,6 +17,8 @@ from racetrap.commands.shared.options import (
     set_option,
 )
 from racetrap.commands.shared.stimuli import (
+    ACCELERATOR_TRACE,
+    GPU_TRACE,
     THREAD_TRACE,
     check_options,
     check_system,
@@ -31,19 +34,24 @@ from racetrap.commands.shared.terminal import (
 from racetrap.evaluation.scord.detect import check_fit, region_of
 from racetrap.evaluation.scord.findings import find_races
 from racetrap.generators.presets import find_preset, with_settings
+from racetrap.golden_model.noncoherent.noncoherent import MODES, Noncoherent, has_races
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.sigrace import Sigrace
-from racetrap.golden_model.trace import ThreadTrace, Trace, read_trace
-from racetrap.presenters import scord_races, sigrace_races
+from racetrap.golden_model.trace import AnyTrace, NoncoherentTrace, ThreadTrace, Trace, read_trace
+from racetrap.presenters import noncoherent_races, scord_races, sigrace_races
 
 __all__ = ["command"]
 
 #: Names of kernel files end so; what runs them is slow to import.
 _KERNELS = (".cu", ".ptx")
 #: Options that are not for every trace.
-_STIMULI = {name: [THREAD_TRACE] for name in ("environment", "interval", "ideal", "exact")}
+_STIMULI = {
+    **{name: [GPU_TRACE, THREAD_TRACE] for name in ("preset_name", "settings", "unique")},
+    **{name: [THREAD_TRACE] for name in ("environment", "interval", "ideal", "exact")},
+    **{name: [ACCELERATOR_TRACE] for name in ("mode", *MEMORY_OPTIONS)},
+}
 #: Options that are about a detector.
 _OF_A_DETECTOR = ("preset_name", "settings", "environment", "interval", "ideal", "oracle")
 
@@ -69,6 +77,11 @@ _OF_A_DETECTOR = ("preset_name", "settings", "environment", "interval", "ideal",
     "--ideal", is_flag=True, help="Ideal SigRace: queues and a conflict log without limit."
 )
 @click.option(
+    "--mode", type=click.Choice(list(MODES)), default="strict", show_default=True,
+    help="Accelerators: byte-exact rules, or those of the thesis.",
+)  # fmt: skip
+@memory_options("default: as the trace says, or")
+@click.option(
     "--oracle", is_flag=True,
     help="Also list the races that an exact analysis finds in the same run.",
 )  # fmt: skip
@@ -80,22 +93,34 @@ _OF_A_DETECTOR = ("preset_name", "settings", "environment", "interval", "ideal",
 @json_option
 def command(
     path: str, launch_file: str | None, preset_name: str | None, settings: tuple[str, ...],
-    unique: bool, environment: str, interval: int, ideal: bool, oracle: bool,
+    unique: bool, environment: str, interval: int, ideal: bool, mode: str, line: int | None,
+    granule: int | None, prefetch: bool | None, snooping: bool | None, oracle: bool,
     exact: bool, json_file: str | None,
 ) -> None:  # fmt: skip
     """Check the trace file TRACE, or a run of KERNEL, for races with the golden model.
 
     KERNEL is a .cu or .ptx file, run as the launch file says.  Prints every race with its
-    address, PCs and both accesses.  Exit status: 0 no race, 1 races found, 2 bad input.
+    address, PCs and both accesses; of a CPU and its accelerators also with the bytes and the
+    cure.  Exit status: 0 no race, 1 races found, 2 bad input.
     """
     trace, run = _trace_of(path, launch_file)
+    console = report_console(json_file)
+    with input_errors():
+        check_options(_STIMULI, kind_of(trace))
     if exact:
         _check_exact(path, trace, json_file)
-    preset, console = preset_name or trace.header.system, report_console(json_file)
+    known = {"trace": path, "events": len(trace)}
+    if isinstance(trace, NoncoherentTrace):
+        with input_errors(path):
+            memory = memory_with(trace.header.memory, line, granule, prefetch, snooping)
+            detector = Noncoherent(memory, mode)
+            is_racy, result = _check_accelerators(console, trace, detector, oracle)
+        write_json(json_file, {**known, **result})
+        exit_on(is_racy)
+    preset = preset_name or trace.header.system
     with input_errors():
         params = with_settings(find_preset(preset).params, settings)
         check_system(params, trace.header.system, "this trace")
-        check_options(_STIMULI, kind_of(trace))
     with input_errors(path):
         if isinstance(trace, ThreadTrace):
             assert isinstance(params, SigraceParams)
@@ -105,13 +130,12 @@ def command(
             assert isinstance(params, ScordParams)
             result = _check_gpu(console, trace, params, unique, oracle)
     write_json(json_file, {
-        "trace": path, "preset": preset, "parameters": asdict(params), "events": len(trace),
-        **result, **run,
+        **known, "preset": preset, "parameters": asdict(params), **result, **run,
     })  # fmt: skip
     exit_on(result["races"])
 
 
-def _trace_of(path: str, launch_file: str | None) -> tuple[Trace | ThreadTrace, dict[str, Any]]:
+def _trace_of(path: str, launch_file: str | None) -> tuple[AnyTrace, dict[str, Any]]:
     """Trace to be checked, and what JSON says of the run that it was taken from."""
     if launch_file is not None:
         # The executor is slow to import.
@@ -155,10 +179,9 @@ def _check_gpu(
     return result
 
 
-def _check_exact(path: str, trace: Trace | ThreadTrace, json_file: str | None) -> NoReturn:
+def _check_exact(path: str, trace: object, json_file: str | None) -> NoReturn:
     """Run the exact detector, print the races, and exit."""
     with input_errors():
-        check_options(_STIMULI, kind_of(trace))
         others = {name: ["a check without --exact"] for name in _OF_A_DETECTOR}
         check_options(others, "an exact check")
     assert isinstance(trace, ThreadTrace)
@@ -179,6 +202,34 @@ def _check_exact(path: str, trace: Trace | ThreadTrace, json_file: str | None) -
         ],
     })  # fmt: skip
     exit_on(races)
+
+
+def _check_accelerators(
+    console: Console, trace: NoncoherentTrace, detector: Noncoherent, oracle: bool
+) -> tuple[bool, dict[str, Any]]:
+    """Run the detector, print the races; whether one counts, and what JSON says of them."""
+    # The compiled detector is for long traces only.
+    from racetrap.evaluation.noncoherent.detect import find_races
+
+    races, memory = find_races(detector, trace), detector.memory
+    noncoherent_races.print_races(console, races, trace)
+    console.print(
+        f"Races: {len(races)} in {len(trace)} operations, mode {detector.mode}, lines of "
+        f"{memory.line_bytes} bytes, written back by {memory.granule_bytes}."
+    )
+    result: dict[str, Any] = {
+        "mode": detector.mode,
+        "memory": asdict(memory),
+        "layout": trace.header.layout,
+        "races": [noncoherent_races.race_to_dict(race, trace.header.locations) for race in races],
+    }
+    if oracle:
+        from racetrap.golden_model.noncoherent.oracle import racy_bytes
+
+        racy, (first, _) = racy_bytes(memory, list(trace)), detector.first(trace)
+        noncoherent_races.print_oracle(console, racy, first, detector.mode)
+        result["oracle"] = noncoherent_races.oracle_to_dict(racy, first)
+    return has_races(races), result
 
 
 def _check_threads(

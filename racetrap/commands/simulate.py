@@ -38,7 +38,7 @@ from racetrap.generators.presets import find_preset, with_settings
 from racetrap.generators.system import Params
 from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.sigrace.sigrace import Sigrace
-from racetrap.golden_model.trace import ThreadTrace, Trace, read_trace
+from racetrap.golden_model.trace import ThreadTrace, Trace, read_hardware_trace
 from racetrap.presenters import scord_races, sigrace_races
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.build import FastModel
@@ -122,7 +122,7 @@ def command(
     with input_errors():
         params: Params = with_settings(find_preset(preset).params, settings)
         call = _Call(preset, params, report_console(json_file), **options)
-        trace = None if trace_file is None else read_trace(trace_file)
+        trace = None if trace_file is None else read_hardware_trace(trace_file)
         _check(call, trace, suite)
     known = {"preset": preset, "parameters": asdict(params), "seed": call.seed}
     if trace is not None:
@@ -164,7 +164,7 @@ def _simulate_trace(call: _Call, path: str, trace: Trace | ThreadTrace) -> dict[
         plan["region"] = asdict(region_of(trace))
     else:
         with input_errors(path):
-            document = _thread_trace(call, trace)
+            document = _thread_hardware_trace(call, trace)
         plan["environment"] = {"name": call.environment}
     call.write_waves("play_trace", plan)
     return document
@@ -185,7 +185,7 @@ def _gpu_trace(call: _Call, trace: Trace) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _thread_trace(call: _Call, trace: ThreadTrace) -> dict[str, Any]:
+def _thread_hardware_trace(call: _Call, trace: ThreadTrace) -> dict[str, Any]:
     from racetrap.presenters.suites import machine_run_to_dict
     from racetrap.sim.cosim.sigrace.machine import run_program
 

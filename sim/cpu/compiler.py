@@ -9,13 +9,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from racetrap.sim.content_cache import cache_folder, keep
 from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.cpu.gnu_tools import run_tool
+from racetrap.sim.cpu.unsupported import check_objects
 
-__all__ = ["RUNTIME", "SUFFIXES", "compile_program", "driver_command", "runtime_hash"]
+__all__ = [
+    "RUNTIME", "STRINGS", "SUFFIXES", "THREADS", "Runtime", "compile_program", "driver_command",
+    "runtime_hash",
+]  # fmt: skip
 
 #: Folder of the runtime's sources, and of the header that programs may include.
 RUNTIME = Path(__file__).parent / "runtime"
@@ -23,81 +28,131 @@ RUNTIME = Path(__file__).parent / "runtime"
 _C, _CXX = (".c",), (".cpp", ".cc", ".cxx")
 SUFFIXES = _C + _CXX
 
-#: Functions of the C library whose accesses the runtime records.
-_WRAPPED = (
-    "atoi", "atol", "bzero", "dprintf", "fgets", "fprintf", "fputs", "fread", "fwrite", "getline",
-    "memchr", "memcmp", "memcpy", "memmove", "mempcpy", "memrchr", "memset", "printf", "puts",
-    "qsort", "snprintf", "sprintf", "stpcpy", "strcat", "strchr", "strchrnul", "strcmp", "strcpy",
-    "strcspn", "strdup", "strlen", "strncat", "strncmp", "strncpy", "strndup", "strnlen",
-    "strpbrk", "strrchr", "strspn", "strstr", "strtod", "strtol", "strtoll", "strtoul",
+#: Functions of ``strings.c``, whose accesses it records.
+STRINGS = (
+    "bzero", "memchr", "memcmp", "memcpy", "memmove", "mempcpy", "memrchr", "memset", "stpcpy",
+    "strcat", "strchr", "strchrnul", "strcmp", "strcpy", "strcspn", "strdup", "strlen", "strncat",
+    "strncmp", "strncpy", "strndup", "strnlen", "strpbrk", "strrchr", "strspn", "strstr",
+)  # fmt: skip
+#: Functions of ``library.c``.
+_LIBRARY = (
+    "atoi", "atol", "dprintf", "fgets", "fprintf", "fputs", "fread", "fwrite", "getline",
+    "printf", "puts", "qsort", "snprintf", "sprintf", "strtod", "strtol", "strtoll", "strtoul",
     "strtoull", "vdprintf", "vfprintf", "vprintf", "vsnprintf", "vsprintf",
 )  # fmt: skip
 
-#: Options that put the calls into the code, for the compiler proper: the driver would link its own
-#: runtime, too.
-_INSTRUMENT = (
-    "-fsanitize=thread", "-fsanitize-coverage=trace-pc",
-    # Else accesses that the compiler turns into such functions, or expands, are not seen.
-    *(f"-fno-builtin-{name}" for name in _WRAPPED), "-fno-tree-loop-distribute-patterns",
-    "-Wno-tsan",  # fences are recorded by our runtime
-)  # fmt: skip
-#: Options for the driver, before and after the user's own.
-_BEFORE = ("-g", "-O2", "-pthread")
-_AFTER = ("-U_FORTIFY_SOURCE",)  # its functions have other names
+#: Options for the driver before the user's own, and after them.
 _FIRST = (
     "-fno-pie",  # code and static data lie at the same place in every run
     "-DRACETRAP_RECORDING",
 )
+_LAST = ("-g", "-fno-lto", "-U_FORTIFY_SOURCE")  # whose functions have other names
+_COMPILE = ("-c", "-O2", "-pthread")
 _COMPILE_RUNTIME = (
     "-c", "-O2", "-fno-pie", "-fno-builtin", "-mcx16", "-ftls-model=local-exec",
     "-fno-tree-loop-distribute-patterns", "-Wall", "-Wextra", "-Werror",
 )  # fmt: skip
-_LINK = (
-    "--export-dynamic",  # shared libraries must find our functions, too
-    *(f"--wrap={name}" for name in _WRAPPED),
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """What stands in the place of the compiler's own runtime in an instrumented program.
+
+    Parameters
+    ----------
+    sources : tuple of Path
+        C files of the runtime.
+    files : tuple of Path
+        All files that it depends on.
+    include : tuple of Path
+        Folders of the headers that programs may include.
+    wrapped : tuple of str
+        Functions of the C library that it puts its own in the place of.
+    options : tuple of str
+        Options of the compiler for the program's own sources.
+    refused : tuple of (str, str)
+        Patterns of functions that it cannot follow, besides those that no runtime can, with why.
+    """
+
+    sources: tuple[Path, ...]
+    files: tuple[Path, ...]
+    include: tuple[Path, ...]
+    wrapped: tuple[str, ...]
+    options: tuple[str, ...] = ()
+    refused: tuple[tuple[str, str], ...] = ()
+
+    def specs(self, folder: Path) -> str:
+        """What the compiler's driver passes on to the compiler proper and to the linker; the
+        object files lie in a folder.
+
+        The driver itself is not asked for instrumentation: it would link its own runtime, too.
+        Shared libraries and parts of programs get the runtime from the program.
+        """
+        compiler = (
+            "-fsanitize=thread", *self.options,
+            # Else accesses that the compiler turns into such functions, or expands, are not seen.
+            *(f"-fno-builtin-{name}" for name in self.wrapped),
+            "-fno-tree-loop-distribute-patterns",
+            "-Wno-tsan",  # fences are recorded by our runtime
+        )  # fmt: skip
+        linker = (
+            "--export-dynamic",  # shared libraries must find our functions, too
+            *(f"--wrap={name}" for name in self.wrapped),
+        )
+        objects = (str(folder / f"{source.stem}.o") for source in self.sources)
+        only_programs = "+ %{{!shared:%{{!r:{}}}}}"
+        return (
+            f"*cc1_options:\n+ {' '.join(compiler)}\n\n"
+            f"*link:\n{only_programs.format(' '.join(linker))}\n\n"
+            f"*lib:\n{only_programs.format(' '.join(objects))}\n\n"
+        )
+
+
+#: The runtime that records threads.
+THREADS = Runtime(
+    sources=tuple(sorted(RUNTIME.glob("*.c"))),
+    files=tuple(sorted(RUNTIME.glob("*.[ch]"))),
+    include=(RUNTIME,),
+    wrapped=STRINGS + _LIBRARY,
+    options=("-fsanitize-coverage=trace-pc",),
 )
 #: What decides, besides the runtime, what a recorded trace is.
 _MODULES = ("compiler", "instruction_counts", "interleave", "locations", "raw", "recorder")
 
 
 def runtime_hash() -> str:
-    """Hash of what the recorder is made of: its runtime's sources, and its own."""
-    digest = hashlib.sha256()
+    """Hash of what the recorder of threads is made of: its runtime's sources, and its own."""
     own = [Path(__file__).parent / f"{name}.py" for name in _MODULES]
-    for path in (*sorted(RUNTIME.glob("*.[ch]")), *own):
+    return _hash_of((*THREADS.files, *own))
+
+
+def _hash_of(files: Sequence[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in files:
         digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()
 
 
-def _driver_folder() -> Path:
-    """Folder with the runtime's object files and ``specs``, made once.
-
-    The driver reads the file of specs, and passes our options on to the compiler proper and to
-    the linker: whatever the user asks of it, it does with our calls in the code.
-    """
-    folder = (cache_folder() / "recorder" / runtime_hash()[:16]).resolve()
+def _driver_folder(runtime: Runtime) -> Path:
+    """Folder with a runtime's object files and the driver's ``specs``, made once."""
+    key = _hash_of((*runtime.files, Path(__file__)))[:16]
+    folder = (cache_folder() / "recorder" / key).resolve()
 
     def make(unfinished: Path) -> None:
         unfinished.mkdir()
-        objects = []
-        for source in sorted(RUNTIME.glob("*.c")):
+        for source in runtime.sources:
             run_tool(
                 ["gcc", *_COMPILE_RUNTIME, str(source), "-o", str(unfinished / f"{source.stem}.o")],
                 "Runtime of the recorder cannot be compiled",
             )
-            objects.append(str(folder / f"{source.stem}.o"))
-        # Shared libraries and parts of programs get the runtime from the program.
-        only_programs = "+ %{{!shared:%{{!r:{}}}}}"
-        (unfinished / "specs").write_text(
-            f"*cc1_options:\n+ {' '.join(_INSTRUMENT)}\n\n"
-            f"*link:\n{only_programs.format(' '.join(_LINK))}\n\n"
-            f"*lib:\n{only_programs.format(' '.join(objects))}\n\n"
-        )
+        (unfinished / "specs").write_text(runtime.specs(folder))
 
     return keep(folder, make)
 
 
-def driver_command(compiler: str, arguments: Sequence[str]) -> list[str]:
+def driver_command(
+    compiler: str, arguments: Sequence[str], runtime: Runtime = THREADS
+) -> list[str]:
     """Command of a compiler whose programs can be recorded.
 
     Parameters
@@ -106,6 +161,8 @@ def driver_command(compiler: str, arguments: Sequence[str]) -> list[str]:
         ``"gcc"`` or ``"g++"``.
     arguments : sequence of str
         What the user asks of it.
+    runtime : Runtime
+        What programs are linked with.
 
     Raises
     ------
@@ -114,13 +171,18 @@ def driver_command(compiler: str, arguments: Sequence[str]) -> list[str]:
     """
     is_program = not {"-shared", "-r", "-c", "-S", "-E"}.intersection(arguments)
     return [
-        compiler, f"-specs={_driver_folder() / 'specs'}", *_FIRST, *arguments,
-        f"-I{RUNTIME}", "-g", "-fno-lto", *_AFTER, *(("-no-pie",) if is_program else ()),
+        compiler, f"-specs={_driver_folder(runtime) / 'specs'}", *_FIRST, *arguments,
+        *(f"-I{path}" for path in runtime.include), *_LAST,
+        *(("-no-pie",) if is_program else ()),
     ]  # fmt: skip
 
 
 def compile_program(
-    sources: Sequence[Path], folder: Path, include: Sequence[Path], options: Sequence[str]
+    sources: Sequence[Path],
+    folder: Path,
+    include: Sequence[Path],
+    options: Sequence[str],
+    runtime: Runtime = THREADS,
 ) -> Path:
     """Compile and link a program for recording.
 
@@ -134,11 +196,14 @@ def compile_program(
         Folders of header files.
     options : sequence of str
         Options for the compiler, after ours, and for the linker.
+    runtime : Runtime
+        What the program is linked with.
 
     Raises
     ------
     RecordError
-        If a source is missing or of another language, or the compiler is missing or refuses it.
+        If a source is missing or of another language, the compiler is missing or refuses it, or
+        the program uses what cannot be recorded.
     """
     if not sources:
         raise RecordError("Sources must be at least one file")
@@ -150,22 +215,21 @@ def compile_program(
     objects = []
     for number, source in enumerate(sources):
         target = folder / f"{number}.o"
+        arguments = [
+            *_COMPILE, *(f"-I{path}" for path in include), *options,
+            str(source), "-o", str(target),
+        ]  # fmt: skip
+        compiler = "g++" if source.suffix in _CXX else "gcc"
         run_tool(
-            driver_command(
-                "g++" if source.suffix in _CXX else "gcc",
-                [*_BEFORE, "-c", *(f"-I{path}" for path in include), *options,
-                 str(source), "-o", str(target)],
-            ),
-            f"Source {source} cannot be compiled",
-        )  # fmt: skip
+            driver_command(compiler, arguments, runtime), f"Source {source} cannot be compiled"
+        )
         objects.append(str(target))
+    check_objects(objects, runtime.refused)
     needs_cxx = any(source.suffix in _CXX for source in sources)
     program = folder / "program"
+    arguments = ["-pthread", *objects, *options, "-lm", "-o", str(program)]
     run_tool(
-        driver_command(
-            "g++" if needs_cxx else "gcc",
-            ["-pthread", *objects, *options, "-lm", "-o", str(program)],
-        ),
+        driver_command("g++" if needs_cxx else "gcc", arguments, runtime),
         "Program cannot be linked",
     )
     return program

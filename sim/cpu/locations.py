@@ -12,7 +12,9 @@ __all__ = ["find_locations"]
 _LOW = 0xFFFF_FFFF
 
 
-def find_locations(program: Path, pcs: Iterable[int], modules: Path) -> dict[int, str]:
+def find_locations(
+    program: Path, pcs: Iterable[int], modules: Path | None = None
+) -> dict[int, str]:
     """Source line (``"file.c:12"``) of each return address that has one.
 
     Parameters
@@ -21,12 +23,12 @@ def find_locations(program: Path, pcs: Iterable[int], modules: Path) -> dict[int
         The program.
     pcs : iterable of int
         Return addresses, of which events have the low 32 bits.
-    modules : Path
-        The runtime's list of shared libraries: begin, end and path of each.
+    modules : Path or None
+        The runtime's list of shared libraries: begin, end and path of each; None: there is none.
     """
     left = {pc for pc in pcs if pc}
     found: dict[int, str] = {}
-    for line in modules.read_text().splitlines():
+    for line in modules.read_text().splitlines() if modules else ():
         begin, end, path = line.split(" ", 2)
         low, size = int(begin, 16) & _LOW, int(end, 16) - int(begin, 16)
         there = sorted(pc for pc in left if pc - low & _LOW < size)

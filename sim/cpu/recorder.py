@@ -27,7 +27,9 @@ from racetrap.sim.cpu.raw import RAW_DTYPE, read_streams, used_bytes
 from racetrap.sim.cpu.unsupported import check_program
 from racetrap.sim.cpu.watched_process import Limits, run_watched
 
-__all__ = ["TIMEOUT", "RecordError", "Recording", "RunOptions", "record", "record_program"]
+__all__ = [
+    "TIMEOUT", "RecordError", "Recording", "RunOptions", "record", "record_program", "source_text",
+]  # fmt: skip
 
 #: Seconds after which a program is ended.
 TIMEOUT = 600.0
@@ -133,6 +135,12 @@ def _trace_of(
         raise RecordError(f"Program breaks a rule of its synchronisation: {error}") from None
 
 
+def source_text(sources: Sequence[Path], arguments: Sequence[str]) -> str:
+    """What the header of a trace says of a program: its files and arguments, printable."""
+    text = " ".join([*(Path(path).name for path in sources), *arguments])
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
 def record(
     sources: Sequence[Path],
     arguments: Sequence[str] = (),
@@ -211,8 +219,7 @@ def record_program(
         )
         raw_bytes = used_bytes(raw)
         begin = time.perf_counter()
-        source = " ".join([title or program.name, *arguments])
+        source = source_text([Path(title) if title else program], arguments)
         source += f" ({ending})" if ending else ""
-        source = "".join(letter if letter.isprintable() else "?" for letter in source)
         trace = _trace_of(raw, program, source, seed, events)
         return Recording(trace, run_seconds, time.perf_counter() - begin, raw_bytes, ending)

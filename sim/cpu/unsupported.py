@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.cpu.gnu_tools import run_tool
 
-__all__ = ["check_program"]
+__all__ = ["check_objects", "check_program"]
 
 #: Pattern of functions, and why their use cannot be recorded.
 _UNSUPPORTED = (
@@ -25,6 +26,30 @@ _UNSUPPORTED = (
 )
 #: A symbol of our runtime.
 _OURS = "racetrap_mark_off"
+
+
+def _refuse(names: set[str], refused: Sequence[tuple[str, str]] = ()) -> None:
+    for name in sorted(names):
+        for pattern, reason in (*_UNSUPPORTED, *refused):
+            if re.fullmatch(pattern, name):
+                raise RecordError(f"Function {name} cannot be recorded: {reason}")
+
+
+def check_objects(objects: Sequence[str], refused: Sequence[tuple[str, str]] = ()) -> None:
+    """Raise :class:`RecordError` if object files call a function that cannot be recorded.
+
+    Parameters
+    ----------
+    objects : sequence of str
+        The object files.
+    refused : sequence of (str, str)
+        Patterns of further functions, each with why.
+    """
+    listed = run_tool(
+        ["nm", "--undefined-only", "--format=just-symbols", *objects],
+        "Symbols of the program cannot be read",
+    )
+    _refuse(set(listed.split()), refused)
 
 
 def _symbols(program: Path, which: str) -> set[str]:
@@ -46,7 +71,4 @@ def check_program(program: Path) -> None:
             f"Program {program} must be built by `racetrap cc` or `racetrap c++`, and be linked "
             "with shared libraries"
         )
-    for name in sorted(_symbols(program, "--undefined-only")):
-        for pattern, reason in _UNSUPPORTED:
-            if re.fullmatch(pattern, name):
-                raise RecordError(f"Function {name} cannot be recorded: {reason}")
+    _refuse(_symbols(program, "--undefined-only"))

@@ -1,7 +1,4 @@
-// The file of records: mapped once, before the program begins, and divided into parts of threads.
-//
-// No descriptor is kept: the program may close every number, open its own files in their places,
-// change its root or its limits.
+// Records of threads, each in its parts of the file of records.
 #define _GNU_SOURCE
 #include "atomics.h"
 
@@ -10,34 +7,17 @@
 #include <fcntl.h>
 #include <link.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/personality.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define LARGEST_FILE (1ull << 38)
-#define SMALLEST_FILE (1ull << 26)
 #define SMALLEST_PART (1ull << 16)
 #define LARGEST_PART (1ull << 22)  // a thread's parts double up to this size
-#define EXIT_STATUS 97
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
-
-// Start of the file; racetrap.sim.cpu.raw knows it, too.
-struct raw_file {
-    uint64_t used;     // bytes given to threads, this page included
-    uint64_t events;   // in full parts, if somebody waits for a number of them
-    char error[4080];  // why recording ended early
-};
 
 // Start of a part; records follow.
 struct part {
@@ -48,67 +28,11 @@ __thread struct thread_state self;
 int racetrap_is_on;
 const uint16_t *racetrap_counts;
 uint64_t racetrap_counts_end;
-static struct raw_file *raw;
-static uint64_t raw_bytes;
 static uint64_t sequence, seed;
 static int is_counting;
 
-// The C library's own: the names without a prefix are recorded.
-int __real_vsnprintf(char *to, size_t size, const char *format, va_list arguments);
-int __real_snprintf(char *to, size_t size, const char *format, ...);
-
-_Noreturn void racetrap_die(const char *format, ...) {
-    static int is_dying;
-    char text[512];
-    va_list arguments;
-    va_start(arguments, format);
-    int length = __real_vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    if (length >= (int)sizeof text) length = sizeof text - 1;
-    if (!raw) {
-        if (write(STDERR_FILENO, text, length) < 0) length = 0;
-    } else if (!__atomic_exchange_n(&is_dying, 1, __ATOMIC_RELAXED)) {  // the first error counts
-        for (int at = 0; at < length; at++) raw->error[at] = text[at];
-    }
-    _exit(EXIT_STATUS);
-}
-
-static void map_raw_file(void) {
-    char path[4096];
-    const char *folder = getenv("RACETRAP_RAW");
-    __real_snprintf(path, sizeof path, "%s/records", folder);
-    int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file < 0) racetrap_die("File %s cannot be made: %s", path, strerror(errno));
-    void *mapped = MAP_FAILED;
-    // Sparse, and far larger than what is used; limits of the user's may ask for less.
-    for (raw_bytes = LARGEST_FILE; raw_bytes >= SMALLEST_FILE; raw_bytes /= 2) {
-        if (ftruncate(file, raw_bytes) < 0) continue;
-        mapped = mmap(NULL, raw_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-        if (mapped != MAP_FAILED) break;
-    }
-    if (mapped == MAP_FAILED)
-        racetrap_die("Raw records of the run cannot be mapped: %s", strerror(errno));
-    close(file);
-    // A page without room on the disk would be a crash when it is written.
-    if (madvise(mapped, sizeof *raw, MADV_POPULATE_WRITE) < 0 && errno == EFAULT)
-        racetrap_die("Raw records of the run cannot be written: no room in %s", folder);
-    madvise(mapped, raw_bytes, MADV_DONTDUMP);
-    raw = mapped;
-    raw->used = sizeof *raw;
-}
-
 static struct part *take_part(uint64_t bytes) {
-    uint64_t offset = __atomic_fetch_add(&raw->used, bytes, __ATOMIC_RELAXED);
-    if (offset + bytes > raw_bytes) {
-        __atomic_fetch_sub(&raw->used, bytes, __ATOMIC_RELAXED);
-        racetrap_die("Raw records of the run must fit in %llu MiB",
-                     (unsigned long long)raw_bytes >> 20);
-    }
-    struct part *part = (struct part *)((char *)raw + offset);
-    if (madvise(part, bytes, MADV_POPULATE_WRITE) < 0 && errno == EFAULT) {
-        __atomic_fetch_sub(&raw->used, bytes, __ATOMIC_RELAXED);
-        racetrap_die("Raw records of the run cannot be written: no room in their folder");
-    }
+    struct part *part = racetrap_take(bytes);
     *part = (struct part){self.number, bytes};
     return part;
 }
@@ -118,7 +42,7 @@ static void count_part(void) {
     if (!self.records) return;
     for (struct record *record = self.records; record != self.end; record++)
         events += record->tag < EXTENSION + 1;
-    __atomic_fetch_add(&raw->events, events, __ATOMIC_RELAXED);
+    racetrap_count(events);
 }
 
 void racetrap_grow(void) {
@@ -187,6 +111,11 @@ void racetrap_range(unsigned kind, const volatile void *address, uint64_t size, 
     }
     if (size) self.pending = count_after(pc);
     leave_runtime();
+}
+
+void racetrap_library_range(unsigned kind, const volatile void *address, uint64_t size,
+                            uint32_t pc) {
+    if (is_recording() && pc < racetrap_counts_end) racetrap_range(kind, address, size, pc);
 }
 
 void racetrap_begin_thread(int number) {
@@ -260,7 +189,7 @@ static int list_module(struct dl_phdr_info *module, size_t size, void *file) {
 
 static void list_modules(void) {
     char path[4096];
-    __real_snprintf(path, sizeof path, "%s/modules", getenv("RACETRAP_RAW"));
+    snprintf(path, sizeof path, "%s/modules", getenv("RACETRAP_RAW"));
     int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     if (file < 0) racetrap_die("File %s cannot be made: %s", path, strerror(errno));
     dl_iterate_phdr(list_module, &file);
@@ -276,8 +205,7 @@ static void leave_parent(void) {
     racetrap_reset_stripes();  // their holders are threads of the parent
     racetrap_grow();
     self.depth = 0;
-    munmap(raw, raw_bytes);
-    raw = NULL;
+    racetrap_close_raw();
 }
 
 // What pthread_atfork() calls: that one is not in the shared C library.
@@ -287,13 +215,8 @@ static void begin(int count, char **arguments, char **environment) {
     (void)count;
     environ = environment;  // the C library has not begun yet
     if (!getenv("RACETRAP_RAW")) return;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody wants the records if the recorder has gone
-    // Equal runs have equal addresses.  Where that is forbidden the stack's and libraries' move.
-    int old = personality(0xffffffff);
-    if (!(old & ADDR_NO_RANDOMIZE) && personality(old | ADDR_NO_RANDOMIZE) >= 0 &&
-        personality(0xffffffff) & ADDR_NO_RANDOMIZE)
-        execv("/proc/self/exe", arguments);
-    map_raw_file();
+    racetrap_fix_addresses(arguments, environment);
+    racetrap_open_raw();
     racetrap_is_on = 1;
     list_modules();
     unsetenv("RACETRAP_RAW");  // programs that this one starts are not recorded

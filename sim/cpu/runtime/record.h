@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "raw_file.h"
+
 // Kinds of events, as in racetrap.golden_model.trace.threads.events.
 enum kind {
     LOAD, STORE, ATOMIC_LOAD, ATOMIC_STORE, ATOMIC_UPDATE, ACQUIRE, RELEASE, BARRIER_ARRIVE,
@@ -81,9 +83,6 @@ static inline void leave_runtime(void) {
     if (--self.depth == 0 && !LIKELY(!self.has_signals)) racetrap_take_signals();
 }
 
-// Ends the process with one sentence for the user.
-_Noreturn void racetrap_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
 // Makes room for two records more.
 void racetrap_grow(void);
 
@@ -120,8 +119,8 @@ static inline void record_access(unsigned kind, unsigned size, const volatile vo
 void racetrap_range(unsigned kind, const volatile void *address, uint64_t size, uint32_t pc);
 
 // The same for a library function's accesses, if the program itself has called it.
-static inline void racetrap_library_range(unsigned kind, const volatile void *address,
-                                          uint64_t size, uint32_t pc);
+void racetrap_library_range(unsigned kind, const volatile void *address, uint64_t size,
+                            uint32_t pc);
 
 // Appends an event that is ordered among threads, with a sequence number taken now.
 void racetrap_sync(unsigned kind, uint64_t address, unsigned size, uint32_t value, uint32_t pc);
@@ -143,11 +142,6 @@ extern int racetrap_is_on;
 
 // Whether the calling thread's events are recorded.
 static inline int is_recording(void) { return self.records != NULL && !self.is_ended; }
-
-static inline void racetrap_library_range(unsigned kind, const volatile void *address,
-                                          uint64_t size, uint32_t pc) {
-    if (is_recording() && pc < racetrap_counts_end) racetrap_range(kind, address, size, pc);
-}
 
 uint64_t racetrap_sequence(void);
 
