@@ -14,6 +14,7 @@ from racetrap.commands.shared.options import (
     environment_option,
     json_option,
     launch_option,
+    oracle_option,
     set_option,
 )
 from racetrap.commands.shared.stimuli import (
@@ -33,6 +34,7 @@ from racetrap.commands.shared.terminal import (
 )
 from racetrap.evaluation.scord.detect import check_fit, region_of
 from racetrap.evaluation.scord.findings import find_races
+from racetrap.evaluation.scord.oracle import ORACLE_RULES, explain_races, run_oracle
 from racetrap.generators.presets import find_preset, with_settings
 from racetrap.golden_model.noncoherent.noncoherent import MODES, Noncoherent, has_races
 from racetrap.golden_model.scord.params import ScordParams
@@ -81,10 +83,11 @@ _OF_A_DETECTOR = ("preset_name", "settings", "environment", "interval", "ideal",
     help="Accelerators: byte-exact rules, or those of the thesis.",
 )  # fmt: skip
 @memory_options("default: as the trace says, or")
-@click.option(
-    "--oracle", is_flag=True,
-    help="Also list the races that an exact analysis finds in the same run.",
-)  # fmt: skip
+@oracle_option(
+    "Also list the races that an exact analysis finds in the same run; of a GPU by RULE: "
+    "scoped (the ScoRD paper's), causality (PTX's memory model; volatile accesses must be "
+    "ordered), ptx (by the letter, volatile accesses need no order)."
+)
 @click.option(
     "--exact", is_flag=True,
     help="Exact analysis of threads in the place of a detector: each pair of instructions that "
@@ -94,7 +97,7 @@ _OF_A_DETECTOR = ("preset_name", "settings", "environment", "interval", "ideal",
 def command(
     path: str, launch_file: str | None, preset_name: str | None, settings: tuple[str, ...],
     unique: bool, environment: str, interval: int, ideal: bool, mode: str, line: int | None,
-    granule: int | None, prefetch: bool | None, snooping: bool | None, oracle: bool,
+    granule: int | None, prefetch: bool | None, snooping: bool | None, oracle: str | None,
     exact: bool, json_file: str | None,
 ) -> None:  # fmt: skip
     """Check the trace file TRACE, or a run of KERNEL, for races with the golden model.
@@ -107,6 +110,8 @@ def command(
     console = report_console(json_file)
     with input_errors():
         check_options(_STIMULI, kind_of(trace))
+        if not isinstance(trace, Trace) and oracle not in (None, ORACLE_RULES[0]):
+            raise ValueError(f"Rule of the oracle must be left out but for GPUs, not {oracle}")
     if exact:
         _check_exact(path, trace, json_file)
     known = {"trace": path, "events": len(trace)}
@@ -114,7 +119,7 @@ def command(
         with input_errors(path):
             memory = memory_with(trace.header.memory, line, granule, prefetch, snooping)
             detector = Noncoherent(memory, mode)
-            is_racy, result = _check_accelerators(console, trace, detector, oracle)
+            is_racy, result = _check_accelerators(console, trace, detector, oracle is not None)
         write_json(json_file, {**known, **result})
         exit_on(is_racy)
     preset = preset_name or trace.header.system
@@ -125,7 +130,7 @@ def command(
         if isinstance(trace, ThreadTrace):
             assert isinstance(params, SigraceParams)
             sigrace = Sigrace(params, Environment(environment), interval, unbounded=ideal)
-            result = _check_threads(console, trace, sigrace, oracle)
+            result = _check_threads(console, trace, sigrace, oracle is not None)
         else:
             assert isinstance(params, ScordParams)
             result = _check_gpu(console, trace, params, unique, oracle)
@@ -150,7 +155,7 @@ def _trace_of(path: str, launch_file: str | None) -> tuple[AnyTrace, dict[str, A
 
 
 def _check_gpu(
-    console: Console, trace: Trace, params: ScordParams, unique: bool, oracle: bool
+    console: Console, trace: Trace, params: ScordParams, unique: bool, oracle: str | None
 ) -> dict[str, Any]:
     """Run ScoRD, print the races; what JSON says of them."""
     check_fit(trace, params)
@@ -170,12 +175,15 @@ def _check_gpu(
         "races": list(map(scord_races.finding_to_dict, findings)),
     }
     if oracle:
-        from racetrap.evaluation.scord.oracle import oracle_races
         from racetrap.presenters.scord_oracle import oracle_to_dict, print_oracle
 
-        found, locations = oracle_races(trace, params), trace.header.locations
-        print_oracle(console, found, scord.unique, locations)
-        result["oracle"] = oracle_to_dict(found, scord.unique, locations)
+        judged, locations = run_oracle(trace, oracle), trace.header.locations
+        found, strong = explain_races(trace, params, judged), judged.unordered_strong
+        print_oracle(console, found, strong, scord.unique, locations)
+        result["oracle"] = {
+            "rule": oracle,
+            **oracle_to_dict(found, strong, scord.unique, locations),
+        }
     return result
 
 
