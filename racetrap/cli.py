@@ -6,7 +6,9 @@ disagree or a tool failed.
 
 from __future__ import annotations
 
-from typing import Any
+import signal
+import sys
+from typing import Any, NoReturn
 
 import click
 
@@ -18,7 +20,9 @@ __all__ = ["cli", "main"]
 
 _LINES = {
     "bench": "Measure throughput and simulation speed.",
+    "c++": "Compile C++ for recording, as g++ does.",
     "campaign": "Compare hardware and golden model on random volume.",
+    "cc": "Compile C for recording, as gcc does.",
     "check": "Check a trace or a kernel for races with the golden model.",
     "cost": "Measure the hardware of presets.",
     "coverage": "Merge the functional coverage of several runs.",
@@ -64,6 +68,12 @@ def cli() -> None:
     """
 
 
+def _terminate(number: int, _frame: object) -> NoReturn:
+    """End as after an error: temporary files go, and so do the processes that were started."""
+    sys.exit(128 + number)
+
+
 def main() -> None:
     """Entry point of the installed command."""
+    signal.signal(signal.SIGTERM, _terminate)
     cli(prog_name="racetrap")

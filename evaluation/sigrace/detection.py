@@ -138,6 +138,7 @@ class _Detection:
         statistics.checkpoints = len(execution.checkpoints)
         return SigraceResult(
             sorted(self._rollback.races),
+            sorted(self._rollback.false_sharing - self._rollback.races),
             sum(map(len, self._conflicts.values())),
             self._rollback.false_positives,
             statistics,

@@ -178,7 +178,7 @@ def _ideal(
     if execution.checkpoints:
         return detect(execution, params, unbounded=True)
     plain = [race for race in exact.races if race not in exact.involves_atomic]
-    return SigraceResult(plain, 0, 0, SigraceStatistics())
+    return SigraceResult(plain, [], 0, 0, SigraceStatistics())
 
 
 def _counts(found: Iterable[RaceOutcome]) -> dict[str, int]:

@@ -74,9 +74,14 @@ def _sigrace() -> dict[str, Callable[[], Any]]:
     return {
         "worst_scan": lambda: asdict(sigrace_cycles.worst_scan()),
         "sustained": lambda: [asdict(sigrace_cycles.sustained(block)) for block in _BLOCKS],
-        "recorder": lambda: asdict(recorder_rates.recorder_rates()),
+        "recorder": _recorder,
         "programs": lambda: [analysis_rates.program_rates(name, SIZE) for name in PROGRAMS],
     }
+
+
+def _recorder() -> dict[str, Any]:
+    rates = recorder_rates.recorder_rates()
+    return asdict(rates) | {"slowdown": rates.slowdown}
 
 
 def _noncoherent() -> dict[str, Callable[[], Any]]:

@@ -22,8 +22,9 @@ _WRITES = (_KIND.STORE, _KIND.ATOMIC_STORE, _KIND.ATOMIC_UPDATE)
 class SharedAccesses(NamedTuple):
     """Accesses to granules that more than one thread accesses, and at least one writes.
 
-    A *group* is what one instruction of one thread does to one granule; its rows are the epochs
-    in which it did so, ascending.  Groups of a granule lie together, ordered by thread.
+    A *group* is what one instruction of one thread does to the same bytes of one granule; its
+    rows are the epochs in which it did so, ascending.  Groups of a granule lie together, ordered
+    by thread.
 
     Parameters
     ----------
@@ -34,12 +35,12 @@ class SharedAccesses(NamedTuple):
         Thread and instruction.
     is_write, is_atomic : ndarray of bool, one for each group
         What it does.
+    bytes_used : ndarray of uint8, one for each group
+        A bit for each byte of the granule that is accessed.
     first : ndarray of int64, one for each group and one more
         First row of each group; last, the number of rows.
     epoch, known : ndarray of int64, one for each row
         As in ``EventEpochs``.
-    bytes_used : ndarray of uint8, one for each row
-        A bit for each byte of the granule that was accessed.
     """
 
     granule: np.ndarray
@@ -48,10 +49,10 @@ class SharedAccesses(NamedTuple):
     pc: np.ndarray
     is_write: np.ndarray
     is_atomic: np.ndarray
+    bytes_used: np.ndarray
     first: np.ndarray
     epoch: np.ndarray
     known: np.ndarray
-    bytes_used: np.ndarray
 
 
 def granule_accesses(events: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -137,32 +138,34 @@ def _grouped(
 ) -> SharedAccesses:
     """Accesses, sorted by location and then in the order of the trace, put into groups."""
     kinds = events["kind"][rows]
-    instruction = events["thread"][rows].astype(np.int64) << 34
-    instruction |= events["pc"][rows].astype(np.int64) << 2
+    instruction = events["thread"][rows].astype(np.int64) << 38
+    instruction |= events["pc"][rows].astype(np.int64) << 6
+    instruction |= _bytes_used(events[rows], granules) << 2
     instruction |= np.isin(kinds, _WRITES).astype(np.int64) << 1
     instruction |= kinds >= _KIND.ATOMIC_LOAD
     order = np.lexsort((instruction, locations))  # stable: epochs of a group ascend already
     rows, granules, locations = rows[order], granules[order], locations[order]
     instruction = instruction[order]
-    address = events["address"][rows].astype(np.int64)
-    size = events["size"][rows].astype(np.int64)
-    low = np.maximum(address - (granules << GRANULE_LOG2), 0)
-    high = np.minimum(address + size - (granules << GRANULE_LOG2), GRANULE_BYTES)
-    used = ((1 << high) - (1 << low)).astype(np.uint8)
     epoch, known = epochs.epoch[rows], epochs.known[rows]
     kept = run_starts(locations, instruction, epoch, known)
-    used = np.bitwise_or.reduceat(used, kept) if len(kept) else used
     first = run_starts(locations[kept], instruction[kept])
     group = kept[first]
     return SharedAccesses(
         granule=granules[group],
         location=locations[group],
-        thread=instruction[group] >> 34,
-        pc=(instruction[group] >> 2) & 0xFFFF_FFFF,
+        thread=instruction[group] >> 38,
+        pc=(instruction[group] >> 6) & 0xFFFF_FFFF,
         is_write=(instruction[group] & 2) != 0,
         is_atomic=(instruction[group] & 1) != 0,
+        bytes_used=(instruction[group] >> 2 & 0xF).astype(np.uint8),
         first=np.append(first, len(kept)),
         epoch=epoch[kept],
         known=known[kept],
-        bytes_used=used,
     )
+
+
+def _bytes_used(accesses: np.ndarray, granules: np.ndarray) -> np.ndarray:
+    """A bit for each byte of its granule that each access touches."""
+    start = accesses["address"].astype(np.int64) - (granules << GRANULE_LOG2)
+    end = np.minimum(start + accesses["size"], GRANULE_BYTES)
+    return (1 << end) - (1 << np.maximum(start, 0))

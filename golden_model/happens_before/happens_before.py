@@ -5,6 +5,7 @@ Ref: SigRace (ISCA'09) Sections 2.1 and 5.4.1.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,12 +34,13 @@ class HappensBeforeResult:
     races : list of ThreadRace
         Races in ascending order: all, or as many as the oracle's limit, lowest addresses first.
     dynamic : int
-        Races altogether; those beyond the limit are counted for each life of reallocated memory.
+        Races altogether; those beyond the limit are counted for each life of reallocated memory,
+        and for each set of bytes.
     static : frozenset of (int, int)
         Pairs of instructions of all races, also of those beyond the limit.
     false_sharing : frozenset of ThreadRace
-        Those of ``races`` whose accesses are to different bytes of the granule: no race of the
-        program, though every detector with 4-byte granules takes them for one.
+        Unordered accesses to different bytes of one granule, as many as the limit: no races,
+        though every detector with 4-byte granules takes them for some.
     involves_atomic : frozenset of ThreadRace
         Those of ``races`` in which one access is atomic: SigRace does not collect it.
     """
@@ -56,7 +58,7 @@ class HappensBeforeResult:
 
 
 class HappensBefore:
-    """All unordered pairs of accesses of different threads to one granule, with a write.
+    """All unordered pairs of accesses of different threads to one byte, with a write.
 
     Two atomic accesses do not race.  Accesses between COLLECT_OFF and COLLECT_ON are not checked.
     Memory that is allocated anew is new: its earlier life does not race with it.  Accesses of one
@@ -97,12 +99,25 @@ class _Races:
         self._limit = limit
         self._pairs = 0
         self._static: set[tuple[int, int]] = set()
-        # Race -> whether some of its accesses share a byte, and whether some are both plain.
-        self._found: dict[ThreadRace, tuple[bool, bool]] = {}
+        # Race -> whether some of its accesses are both plain.
+        self._found: dict[ThreadRace, bool] = {}
+        self._false_sharing: set[ThreadRace] = set()
         self._listed = 0
 
     def add(self, intervals: Intervals) -> None:
         """Count all pairs of some intervals, and list those that the limit allows."""
+        used = self.accesses.bytes_used
+        is_race = (used[intervals.group] & used[intervals.other]) != 0
+        self._add_races(Intervals(*(column[is_race] for column in intervals)))
+        apart = Intervals(*(column[~is_race] for column in intervals))
+        counts = apart.high - apart.low
+        for start in range(0, len(counts), _CHUNK):
+            part = slice(start, start + _CHUNK)
+            chunk = Intervals(*(column[part] for column in apart))
+            room = self._limit - len(self._false_sharing)
+            self._false_sharing.update(race for race, _ in self._pairs_of(chunk, room))
+
+    def _add_races(self, intervals: Intervals) -> None:
         counts = intervals.high - intervals.low
         self._pairs += int(counts.sum())
         one, other = self.accesses.pc[intervals.group], self.accesses.pc[intervals.other]
@@ -110,32 +125,31 @@ class _Races:
         self._static.update((key >> 32, key & 0xFFFF_FFFF) for key in keys.tolist())
         for start in range(0, len(counts), _CHUNK):
             part = slice(start, start + _CHUNK)
-            self._list(Intervals(*(column[part] for column in intervals)), counts[part])
+            chunk = Intervals(*(column[part] for column in intervals))
+            for race, is_plain in self._pairs_of(chunk, self._limit - self._listed):
+                self._listed += 1
+                self._found[race] = self._found.get(race, False) or is_plain
 
-    def _list(self, intervals: Intervals, counts: np.ndarray) -> None:
-        room = self._limit - self._listed
+    def _pairs_of(self, intervals: Intervals, room: int) -> Iterator[tuple[ThreadRace, bool]]:
+        """The pairs of some intervals, at most ``room``, and whether both accesses are plain."""
         if room <= 0:
             return
+        counts = intervals.high - intervals.low
         counts = np.clip(room - (np.cumsum(counts) - counts), 0, counts)
         accesses = self.accesses
         rows = np.repeat(intervals.row, counts)
         others = ranges(intervals.low, counts)
         groups, partners = np.repeat(intervals.group, counts), np.repeat(intervals.other, counts)
-        self._listed += len(rows)
-        overlaps = (accesses.bytes_used[rows] & accesses.bytes_used[others]) != 0
         plain = ~(accesses.is_atomic[groups] | accesses.is_atomic[partners])
         addresses = accesses.granule[groups] * GRANULE_BYTES
-        for address, one, other, overlap, is_plain in zip(
+        for address, one, other, is_plain in zip(
             addresses.tolist(),
             self._parties(groups, rows),
             self._parties(partners, others),
-            overlaps.tolist(),
             plain.tolist(),
             strict=True,
         ):
-            race = ThreadRace.of(address, one, other)
-            seen = self._found.get(race, (False, False))
-            self._found[race] = (seen[0] or overlap, seen[1] or is_plain)
+            yield ThreadRace.of(address, one, other), is_plain
 
     def _parties(self, groups: np.ndarray, rows: np.ndarray) -> list[RaceParty]:
         columns = (
@@ -154,6 +168,6 @@ class _Races:
             races=races,
             dynamic=len(races) if is_complete else self._pairs,
             static=frozenset(self._static),
-            false_sharing=frozenset(race for race in races if not self._found[race][0]),
-            involves_atomic=frozenset(race for race in races if not self._found[race][1]),
+            false_sharing=frozenset(self._false_sharing - self._found.keys()),
+            involves_atomic=frozenset(race for race in races if not self._found[race]),
         )

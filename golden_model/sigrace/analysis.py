@@ -22,7 +22,7 @@ from racetrap.golden_model.sigrace.packets import (
 )
 from racetrap.golden_model.sigrace.params import ADDRESS_BITS, WORD_BITS, SigraceParams
 from racetrap.golden_model.sigrace.timestamp import relation
-from racetrap.golden_model.trace.threads.events import GRANULE_LOG2
+from racetrap.golden_model.trace.threads.events import GRANULE_BYTES, GRANULE_LOG2
 
 __all__ = ["AnalysisPass", "Hit", "analysis_events", "hits", "plan_passes", "races_of"]
 
@@ -44,12 +44,15 @@ class Hit(NamedTuple):
         Instruction.
     is_write : bool
         Whether it writes.
+    bytes_used : int
+        A bit for each byte of the granule that the access touches.
     """
 
     number: int
     granule: int
     pc: int
     is_write: bool
+    bytes_used: int
 
 
 class AnalysisPass:
@@ -164,24 +167,38 @@ def hits(
         for trap in unit.traps:
             first = address >> GRANULE_LOG2 << GRANULE_LOG2
             granule = first + (trap.address - first & _ADDRESS_MASK)
-            yield Hit(number, granule, pc, bool(trap.is_write))
+            low, high = max(address - granule, 0), min(address + size - granule, GRANULE_BYTES)
+            yield Hit(number, granule, pc, bool(trap.is_write), (1 << high) - (1 << low))
         unit.traps.clear()
     unit.blocks.clear()
 
 
-def races_of(found: Mapping[RaceParty, Iterable[tuple[int, int]]]) -> Iterator[ThreadRace]:
-    """Races among hits of different threads in unordered epochs.
+def races_of(
+    found: Mapping[RaceParty, Iterable[tuple[int, int, int]]],
+) -> tuple[set[ThreadRace], set[ThreadRace]]:
+    """Pairs of hits of different threads in unordered epochs.
 
     Parameters
     ----------
     found : mapping
-        For each instruction of each thread, (granule, life of it) of its hits.
+        For each instruction of each thread, (granule, life of it, bytes used) of its hits.
+
+    Returns
+    -------
+    races : set of ThreadRace
+        Pairs that share a byte.
+    false_sharing : set of ThreadRace
+        The others, which share no more than their granule.
     """
-    places: defaultdict[tuple[int, int], list[RaceParty]] = defaultdict(list)
+    places: defaultdict[tuple[int, int], list[tuple[RaceParty, int]]] = defaultdict(list)
     for party, where in found.items():
-        for place in where:
-            places[place].append(party)
-    for (granule, _), parties in places.items():
-        for one, other in combinations(parties, 2):
+        for granule, life, used in where:
+            places[granule, life].append((party, used))
+    races: set[ThreadRace] = set()
+    false_sharing: set[ThreadRace] = set()
+    for (granule, _), hits_there in places.items():
+        for (one, used), (other, other_used) in combinations(hits_there, 2):
             if one.thread != other.thread and (one.is_write or other.is_write):
-                yield ThreadRace.of(granule, one, other)
+                kind = races if used & other_used else false_sharing
+                kind.add(ThreadRace.of(granule, one, other))
+    return races, false_sharing - races

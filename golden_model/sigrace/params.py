@@ -243,7 +243,7 @@ class SigraceParams:
         if needed > self.timestamp_bits:
             raise ValueError(
                 f"Parameter timestamp_bits must be at least {needed} for the epochs of the trace, "
-                f"not {self.timestamp_bits}"
+                f"not {self.timestamp_bits} (--set timestamp_bits={needed})"
             )
 
     @property

@@ -65,11 +65,14 @@ def play(trace: ThreadTrace, params: SigraceParams, environment: Environment) ->
     """
     threads, slots = trace.header.threads, environment.slots(params)
     if threads > params.threads:
-        raise ValueError(f"Threads of the trace must be at most {params.threads}, not {threads}")
+        raise ValueError(
+            f"Threads of the trace must be at most {params.threads}, not {threads} "
+            f"(--set threads={threads})"
+        )
     if environment.name in _ROOMY and threads > len(slots):
         raise ValueError(
             f"Threads of the trace must be at most the {len(slots)} contexts in environment "
-            f"{environment.name}, not {threads} (take multiplex)"
+            f"{environment.name}, not {threads} (--environment multiplex, or more --set cores=)"
         )
     library = SyncLibrary(params)
     if environment.name == "fixed":

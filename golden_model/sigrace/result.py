@@ -109,15 +109,19 @@ class SigraceResult:
     ----------
     races : list of ThreadRace
         Different races that Analysis has confirmed, ascending.
+    false_sharing : list of ThreadRace
+        Different pairs of accesses that Analysis has cleared, since they are to different bytes
+        of one granule, ascending.
     conflicts : int
         Conflicts that the RDM has found: pairs of unordered blocks with common bits.
     false_positives : int
-        Conflicts that were analysed and had no race.
+        Conflicts that were analysed and had neither.
     statistics : SigraceStatistics
         Counts.
     """
 
     races: list[ThreadRace]
+    false_sharing: list[ThreadRace]
     conflicts: int
     false_positives: int
     statistics: SigraceStatistics

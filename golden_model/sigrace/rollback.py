@@ -54,6 +54,8 @@ class Rollback:
     ----------
     races : set of ThreadRace
         Races confirmed.
+    false_sharing : set of ThreadRace
+        Accesses to different bytes of a granule, in one analysed epoch each: no races.
     false_positives : int
         Conflicts analysed that had no race.
     """
@@ -67,6 +69,7 @@ class Rollback:
         analysis_unit: Callable[[], CoreUnit],
     ) -> None:
         self.races: set[ThreadRace] = set()
+        self.false_sharing: set[ThreadRace] = set()
         self.false_positives = 0
         self._params = params
         self._hash = signature_hash(params)
@@ -96,8 +99,12 @@ class Rollback:
             return
         statistics.rollbacks[reason] = statistics.rollbacks.get(reason, 0) + 1
         before = statistics.repeated
-        found = [race for each in plan_passes(new) for race in self._run(each)]
-        self.races.update(found)
+        found: set[ThreadRace] = set()
+        for each in plan_passes(new):
+            races, false_sharing = self._run(each)
+            found |= races
+            self.false_sharing |= false_sharing
+        self.races |= found
         for entry in new:
             epochs = _epochs(entry)
             self._saved[epochs] = self._saved.get(epochs, 0) | entry.signature
@@ -112,22 +119,23 @@ class Rollback:
         """Whether all addresses of a conflict have been analysed for its epochs."""
         return not entry.signature & ~self._saved.get(_epochs(entry), 0)
 
-    def _run(self, each: AnalysisPass) -> list[ThreadRace]:
-        """Execute again, and analyse."""
+    def _run(self, each: AnalysisPass) -> tuple[set[ThreadRace], set[ThreadRace]]:
+        """Execute again, and analyse: races, and accesses to different bytes."""
         self._statistics.passes += 1
         self._reexecute(each)
         epochs = {thread: self._epoch(thread, stop[thread]) for thread, stop in each.stops.items()}
         members = {thread: self._members(each, thread, *epochs[thread]) for thread in epochs}
-        found: defaultdict[RaceParty, set[tuple[int, int]]] = defaultdict(set)
+        found: defaultdict[RaceParty, set[tuple[int, int, int]]] = defaultdict(set)
         for thread, (first, last) in epochs.items():
             self._statistics.analysed += self._index.instructions(thread, first, last)
             others = set().union(*(members[other] for other in members if other != thread))
             if common := sorted(members[thread] & others):
                 accesses = self._index.accesses(thread, first, last, common)
                 self._analyse(each, thread, accesses, found)
-        races = list(races_of(found))
-        self.false_positives += sum(not self._explains(races, entry) for entry in each.entries)
-        return races
+        races, false_sharing = races_of(found)
+        both = races | false_sharing  # the signatures have told the truth of either
+        self.false_positives += sum(not self._explains(both, entry) for entry in each.entries)
+        return races, false_sharing
 
     def _reexecute(self, each: AnalysisPass) -> None:
         """Count the instructions of all threads up to their stops."""
@@ -156,7 +164,7 @@ class Rollback:
         each: AnalysisPass,
         thread: int,
         accesses: Iterable[CollectedAccess],
-        found: defaultdict[RaceParty, set[tuple[int, int]]],
+        found: defaultdict[RaceParty, set[tuple[int, int, int]]],
     ) -> None:
         """Trap records of a conflicting thread, which runs to its next synchronisation.
 
@@ -166,7 +174,8 @@ class Rollback:
         setup = analysis_events(self._params, thread, timestamp, each.signatures[thread])
         for hit in hits(self._analysis_unit(), setup, accesses):
             party = RaceParty(thread, timestamp[thread], hit.pc, hit.is_write)
-            found[party].add((hit.granule, self._index.life(hit.granule, hit.number)))
+            life = self._index.life(hit.granule, hit.number)
+            found[party].add((hit.granule, life, hit.bytes_used))
 
     def _begin(self, thread: int) -> int:
         """Position of a thread at the checkpoint."""

@@ -163,6 +163,7 @@ class _Machine:
         statistics.lost = dict(self._rdm.lost)
         return SigraceResult(
             sorted(self._rollback.races),
+            sorted(self._rollback.false_sharing - self._rollback.races),
             counters["conflicts"],
             self._rollback.false_positives,
             statistics,

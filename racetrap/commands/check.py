@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 from rich.console import Console
@@ -51,9 +51,11 @@ _KERNELS = (".cu", ".ptx")
 #: Options that are not for every trace.
 _STIMULI = {
     **{name: [GPU_TRACE, THREAD_TRACE] for name in ("preset_name", "settings", "unique")},
-    **{name: [THREAD_TRACE] for name in ("environment", "interval", "ideal")},
+    **{name: [THREAD_TRACE] for name in ("environment", "interval", "ideal", "exact")},
     **{name: [ACCELERATOR_TRACE] for name in ("mode", *MEMORY_OPTIONS)},
 }
+#: Options that are about a detector.
+_OF_A_DETECTOR = ("preset_name", "settings", "environment", "interval", "ideal", "oracle")
 
 
 @click.command("check")
@@ -86,12 +88,17 @@ _STIMULI = {
     "scoped (the ScoRD paper's), causality (PTX's memory model; volatile accesses must be "
     "ordered), ptx (by the letter, volatile accesses need no order)."
 )
+@click.option(
+    "--exact", is_flag=True,
+    help="Exact analysis of threads in the place of a detector: each pair of instructions that "
+    "races, at millions of events a second.",
+)  # fmt: skip
 @json_option
 def command(
     path: str, launch_file: str | None, preset_name: str | None, settings: tuple[str, ...],
     unique: bool, environment: str, interval: int, ideal: bool, mode: str, line: int | None,
     granule: int | None, prefetch: bool | None, snooping: bool | None, oracle: str | None,
-    json_file: str | None,
+    exact: bool, json_file: str | None,
 ) -> None:  # fmt: skip
     """Check the trace file TRACE, or a run of KERNEL, for races with the golden model.
 
@@ -105,6 +112,8 @@ def command(
         check_options(_STIMULI, kind_of(trace))
         if not isinstance(trace, Trace) and oracle not in (None, ORACLE_RULES[0]):
             raise ValueError(f"Rule of the oracle must be left out but for GPUs, not {oracle}")
+    if exact:
+        _check_exact(path, trace, json_file)
     known = {"trace": path, "events": len(trace)}
     if isinstance(trace, NoncoherentTrace):
         with input_errors(path):
@@ -176,6 +185,31 @@ def _check_gpu(
             **oracle_to_dict(found, strong, scord.unique, locations),
         }
     return result
+
+
+def _check_exact(path: str, trace: object, json_file: str | None) -> NoReturn:
+    """Run the exact detector, print the races, and exit."""
+    with input_errors():
+        others = {name: ["a check without --exact"] for name in _OF_A_DETECTOR}
+        check_options(others, "an exact check")
+    assert isinstance(trace, ThreadTrace)
+    from racetrap.sim.cpu.exact_detector import exact_races
+
+    races, locations = exact_races(trace), trace.header.locations
+    console = report_console(json_file)
+    sigrace_races.print_exact(console, races, locations)
+    console.print(
+        f"Races: {len(races)} pair{'s' * (len(races) != 1)} of instructions in {len(trace)} "
+        f"events of {trace.header.threads} threads."
+    )
+    write_json(json_file, {
+        "trace": path, "events": len(trace), "static": len(races),
+        "races": [
+            sigrace_races.thread_race_to_dict(race.first, locations) | {"addresses": race.addresses}
+            for race in races
+        ],
+    })  # fmt: skip
+    exit_on(races)
 
 
 def _check_accelerators(

@@ -25,7 +25,7 @@ from racetrap.sim.accelerator.recorder import (
     record_accelerator,
 )
 from racetrap.sim.cpu.compiler import SUFFIXES
-from racetrap.sim.cpu.recorder import TIMEOUT, RecordError, Recording, record
+from racetrap.sim.cpu.recorder import TIMEOUT, RecordError, Recording, record, record_program
 
 __all__ = ["command"]
 
@@ -33,7 +33,7 @@ _THREADS, _ACCELERATOR = "a program with threads", "--accelerator"
 _HEAP_OPTIONS = ("padding", "alignment", "heap_base")
 #: Options that are not for every program.
 _STIMULI = {
-    **{name: [_THREADS] for name in ("compress", "seed")},
+    **{name: [_THREADS] for name in ("compress", "seed", "seconds", "events")},
     **{name: [_ACCELERATOR] for name in (*MEMORY_OPTIONS, *_HEAP_OPTIONS, "target_map")},
 }
 
@@ -66,6 +66,7 @@ def _summary(target: str, recording: Recording) -> dict[str, Any]:
         "trace": target,
         "source": trace.header.source,
         "seed": trace.header.seed,
+        "ending": recording.ending,
         "threads": trace.header.threads,
         "events": len(trace),
         "instructions": int(trace.events["instructions"].sum(dtype=np.uint64)),
@@ -76,6 +77,14 @@ def _summary(target: str, recording: Recording) -> dict[str, Any]:
         "merge_seconds": recording.merge_seconds,
         "merged_per_second": len(trace) / recording.merge_seconds,
     }
+
+
+def _remarks(summary: dict[str, Any]) -> Iterator[str]:
+    """What a user should know before the trace of threads is trusted."""
+    if summary["ending"]:
+        yield f"Program {summary['ending']}; the trace ends there."
+    if summary["threads"] == 1:
+        yield "Program made no threads, so the trace has no races: look at what it printed."
 
 
 def _accelerator_summary(target: str, recording: AcceleratorRecording) -> dict[str, Any]:
@@ -105,7 +114,7 @@ class _HexInteger(click.ParamType):
 
 
 @click.command("record")
-@click.argument("words", metavar="PROGRAM.c ... [-- ARGS]", nargs=-1, required=True)
+@click.argument("words", metavar="SOURCE ... | PROGRAM [-- ARGS]", nargs=-1, required=True)
 @output_option(
     "FILE",
     "Trace file to write.  [default: the first source's name with .trace, in this folder]",
@@ -137,8 +146,13 @@ class _HexInteger(click.ParamType):
 )  # fmt: skip
 @click.option(
     "--timeout", type=click.FloatRange(0, min_open=True), default=TIMEOUT, show_default=True,
-    help="Seconds after which the program is ended.",
+    help="Seconds after which the program is ended, as one that has failed.",
 )  # fmt: skip
+@click.option(
+    "--seconds", type=click.FloatRange(0, min_open=True),
+    help="Stop the program after so many seconds.",
+)  # fmt: skip
+@click.option("--events", type=click.IntRange(min=1), help="Stop the program after so many events.")
 @click.option(
     "-I", "include", metavar="FOLDER", multiple=True, help="Folder of headers; may be repeated."
 )
@@ -162,26 +176,34 @@ def command(
     compress: bool,
     seed: int | None,
     timeout: float,
+    seconds: float | None,
+    events: int | None,
     include: tuple[str, ...],
     options: tuple[str, ...],
     json_file: str | None,
 ) -> None:
-    """Compile C or C++ sources, run the program with ARGS, and write what its threads, or its CPU
-    and accelerators, did to a trace file.
+    """Run a program with ARGS, and write what its threads, or its CPU and accelerators, did to a
+    trace file.
+
+    It is compiled from C or C++ sources, or PROGRAM has been built by `racetrap cc` or `racetrap
+    c++`.  Threads that crash, fail or are interrupted leave the trace up to there.
 
     Programs with threads need no change; those that include racetrap.h can mark accesses that
     are not to be checked.  See docs/recording.md, and docs/noncoherent.md for accelerators.  Put
     -- before sources and before arguments that begin with a dash.
     """
-    sources, arguments = _split(words)
+    is_built = not words[0].endswith(SUFFIXES)
+    sources, arguments = ([Path(words[0])], list(words[1:])) if is_built else _split(words)
+    if is_built and (include or options or accelerator):
+        fail("Options -I, --cc and --accelerator must be given with sources, not with a program")
     target = str(output or f"{Path(sources[0]).stem}.trace")
     common: dict[str, Any] = {
-        "include": [Path(folder) for folder in include],
-        "options": options,
         "timeout": timeout,
         # Standard output is for JSON, and then for nothing else.
         "output": sys.stderr if json_file == "-" else None,
     }
+    if not is_built:
+        common |= {"include": [Path(folder) for folder in include], "options": options}
     with input_errors():
         check_options(_STIMULI, _ACCELERATOR if accelerator else _THREADS)
         memory = memory_with(MemorySystem(), line, granule, prefetch, snooping)
@@ -196,23 +218,33 @@ def command(
             f"layout of the {summary['layout']}; recorded in {summary['run_seconds']:.2f} s"
         )
     else:
-        summary = _record_threads(target, sources, arguments, compress, seed=seed, **common)
+        summary = _record_threads(
+            target, sources, arguments, compress, is_built=is_built, seed=seed, seconds=seconds,
+            events=events, **common,
+        )  # fmt: skip
         text = (
             f"{summary['events']} events of {summary['threads']} threads, "
             f"{summary['instructions']} instructions; recorded in {summary['run_seconds']:.2f} s "
             f"({summary['events_per_second'] / 1e6:.1f} M events/s), merged in "
             f"{summary['merge_seconds']:.2f} s"
         )
-    report_console(json_file).print(f"{target}: {text}", markup=False)
+    console = report_console(json_file)
+    console.print(f"{target}: {text}", markup=False)
+    for remark in () if accelerator else _remarks(summary):
+        console.print(remark, markup=False)
     write_json(json_file, summary)
 
 
 def _record_threads(
-    target: str, sources: list[Path], arguments: list[str], compress: bool, **options: Any
-) -> dict[str, Any]:
+    target: str, sources: list[Path], arguments: list[str], compress: bool, is_built: bool,
+    **options: Any,
+) -> dict[str, Any]:  # fmt: skip
     try:
         with _progress() as progress:
-            recording = record(sources, arguments, progress=progress, **options)
+            if is_built:
+                recording = record_program(sources[0], arguments, progress=progress, **options)
+            else:
+                recording = record(sources, arguments, progress=progress, **options)
     except RecordError as error:
         fail(error)
     with input_errors():

@@ -14,6 +14,7 @@ from racetrap.presenters.sigrace_races import (
     by_static_race,
     party_text,
     print_group,
+    race_count,
     thread_race_to_dict,
 )
 from racetrap.presenters.tables import print_table
@@ -31,7 +32,8 @@ def print_oracle(console: Console, found: OracleComparison, locations: Mapping[i
             if outcome != RaceOutcome.REPORTED:
                 print_group(console, "Oracle:", group, locations, f", {outcome}")
         if groups:
-            rows.append((outcome.value, len(groups), sum(map(len, groups.values()))))
+            addresses = {race.address for group in groups.values() for race in group}
+            rows.append((outcome.value, len(groups), len(addresses)))
     for race in found.unconfirmed:
         console.print(
             f"Not confirmed: address {race.address:#x}, {party_text(race.first, locations)} and "
@@ -39,12 +41,12 @@ def print_oracle(console: Console, found: OracleComparison, locations: Mapping[i
             markup=False,
         )
     if rows:
-        print_table(console, "Races of the oracle", ("outcome", "static", "dynamic"), rows)
-    listed = "" if exact.is_complete else f", of which {len(exact.races)} were looked at"
+        heading = ("outcome", "pairs of instructions", "addresses")
+        print_table(console, "Races of the oracle", heading, rows)
+    listed = "" if exact.is_complete else f" in the first {len(exact.races)} of {exact.dynamic}"
     console.print(
-        f"Oracle: {exact.dynamic} races in this run ({len(exact.static)} static){listed}; "
-        f"{len(found.ideal.races)} found by Ideal SigRace; {len(exact.false_sharing)} are of "
-        f"different bytes of a word; {len(found.unconfirmed)} reports not confirmed."
+        f"Oracle: {race_count(exact.races)}{listed}; Ideal SigRace: "
+        f"{race_count(found.ideal.races)}; {len(found.unconfirmed)} reports not confirmed."
     )
 
 
@@ -56,13 +58,10 @@ def oracle_to_dict(found: OracleComparison, locations: Mapping[int, str]) -> dic
         "static": len(exact.static),
         "outcomes": dict(Counter(outcome.name.lower() for outcome in found.outcomes.values())),
         "ideal": len(found.ideal.races),
+        "false_sharing": len(exact.false_sharing),
         "races": [
             thread_race_to_dict(race, locations)
-            | {
-                "outcome": outcome.value,
-                "missed": outcome != RaceOutcome.REPORTED,
-                "false_sharing": race in exact.false_sharing,
-            }
+            | {"outcome": outcome.value, "missed": outcome != RaceOutcome.REPORTED}
             for race, outcome in found.outcomes.items()
         ],
         "unconfirmed": [thread_race_to_dict(race, locations) for race in found.unconfirmed],

@@ -1,12 +1,13 @@
 """Races between threads: text and JSON.
 
 A static race is a pair of instructions; its dynamic instances differ in address, threads or
-epochs.  People read each static race once, with its first instance; JSON has all.
+epochs.  People read each static race once, with its first instance and the number of its
+addresses; JSON has all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -16,12 +17,15 @@ from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
 from racetrap.golden_model.sigrace.result import SigraceResult, SigraceStatistics
 from racetrap.presenters.locations import pc_text
 from racetrap.presenters.tables import print_table
+from racetrap.sim.cpu.exact_detector import ExactRace
 
 __all__ = [
     "by_static_race",
     "party_text",
+    "print_exact",
     "print_group",
     "print_result",
+    "race_count",
     "result_to_dict",
     "thread_race_to_dict",
 ]
@@ -37,6 +41,17 @@ def by_static_race(races: Iterable[ThreadRace]) -> dict[tuple[int, int], list[Th
 
 def _kind(party: RaceParty) -> str:
     return "store" if party.is_write else "load"
+
+
+def race_count(races: Collection[ThreadRace]) -> str:
+    """How many races there are, in words: pairs of instructions, and their addresses."""
+    pairs, addresses = {race.static_key for race in races}, {race.address for race in races}
+    if not pairs:
+        return "none"
+    return (
+        f"{len(pairs)} pair{'s' * (len(pairs) > 1)} of instructions at "
+        f"{len(addresses)} address{'es' * (len(addresses) > 1)}"
+    )
 
 
 def party_text(party: RaceParty, locations: Mapping[int, str]) -> str:
@@ -62,11 +77,25 @@ def print_group(
     console: Console, heading: str, group: list[ThreadRace], locations: Mapping[int, str],
     remark: str = "",
 ) -> None:  # fmt: skip
-    """Print how many instances a static race has, and the first of them."""
-    race = group[0]
-    instances = "1 instance" if len(group) == 1 else f"{len(group)} instances, the first"
+    """Print at how many addresses a static race is, and its first instance."""
+    addresses = len({race.address for race in group})
+    _print_race(console, heading, group[0], addresses, locations, remark)
+
+
+def print_exact(console: Console, races: Iterable[ExactRace], locations: Mapping[int, str]) -> None:
+    """Print the races of the exact detector."""
+    for number, (race, addresses) in enumerate(races):
+        low, high = (pc_text(pc, locations) for pc in race.static_key)
+        _print_race(console, f"Race {number}: {low} and {high},", race, addresses, locations)
+
+
+def _print_race(
+    console: Console, heading: str, race: ThreadRace, addresses: int,
+    locations: Mapping[int, str], remark: str = "",
+) -> None:  # fmt: skip
+    place = "address" if addresses == 1 else f"{addresses} addresses, the first"
     console.print(
-        f"{heading} {instances} at address {race.address:#x}{remark}\n"
+        f"{heading} at {place} {race.address:#x}{remark}\n"
         f"  one:   {party_text(race.first, locations)}\n"
         f"  other: {party_text(race.second, locations)}\n"
         f"  {_sentence(race, locations)}\n",
@@ -75,13 +104,20 @@ def print_group(
 
 
 def print_result(console: Console, result: SigraceResult, locations: Mapping[int, str]) -> str:
-    """Print each static race and what the run has cost; gives the number of races in words."""
+    """Print each static race, what Analysis has cleared, and what the run has cost; gives the
+    number of races in words."""
     groups = by_static_race(result.races)
     for number, ((low, high), group) in enumerate(groups.items()):
         places = f"{pc_text(low, locations)} and {pc_text(high, locations)}"
         print_group(console, f"Race {number}: {places},", group, locations)
+    for (low, high), group in by_static_race(result.false_sharing).items():
+        console.print(
+            f"No race: {pc_text(low, locations)} and {pc_text(high, locations)} use different "
+            f"bytes of one word, at {group[0].address:#x}.\n",
+            markup=False,
+        )
     _print_statistics(console, result)
-    return f"{len(groups)} static, {len(result.races)} dynamic"
+    return race_count(result.races)
 
 
 def _print_statistics(console: Console, result: SigraceResult) -> None:
@@ -118,6 +154,7 @@ def result_to_dict(result: SigraceResult) -> dict[str, Any]:
         "false_positives": result.false_positives,
         "static": len(by_static_race(result.races)),
         "dynamic": len(result.races),
+        "false_sharing": len(result.false_sharing),
         "statistics": _statistics_to_dict(result.statistics),
     }
 

@@ -73,7 +73,12 @@ def _sigrace(figures: dict[str, Any]) -> Iterator[tuple[str, list[str], _Rows]]:
     yield (
         f"Recorder, one working thread, {recorder['events']} events",
         ["what", "events/s", "slowest run", "fastest run"],
-        [[name, *recorder[name].values()] for name in ("recorded", "merged")],
+        [[name, *recorder[name].values()] for name in ("recorded", "merged", "checked")],
+    )
+    yield (
+        "The same program, from its start to the exact verdict",
+        ["seconds under ThreadSanitizer", "times as long"],
+        [[round(recorder["sanitizer_seconds"], 3), round(recorder["slowdown"], 1)]],
     )
     yield (
         f"Programs with threads, size {SIZE}: trace events a second",

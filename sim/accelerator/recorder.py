@@ -28,7 +28,7 @@ from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.cpu.locations import find_locations
 from racetrap.sim.cpu.raw import used_bytes
 from racetrap.sim.cpu.recorder import TIMEOUT, source_text
-from racetrap.sim.cpu.watched_process import run_watched
+from racetrap.sim.cpu.watched_process import Limits, run_watched
 
 __all__ = ["AcceleratorRecording", "Allocator", "record_accelerator"]
 
@@ -194,7 +194,10 @@ def record_accelerator(
             if progress is not None:
                 progress(used_bytes(raw) // OPERATION_DTYPE.itemsize)
 
-        seconds = run_watched([str(program), *arguments], environment, raw, timeout, tell, output)
+        command = [str(program), *arguments]
+        seconds, ending = run_watched(command, environment, raw, Limits(timeout), tell, output)
+        if ending:
+            raise RecordError(f"Program must return 0, but it {ending}")
         operations = _operations(raw)
         layout = "host"
         if symbols is not None:

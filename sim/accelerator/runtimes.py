@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from racetrap.sim.cpu.compiler import RUNTIME, Runtime
+from racetrap.sim.cpu.compiler import RUNTIME, STRINGS, Runtime
 
 __all__ = ["INCLUDE", "RECORDER", "TIMING"]
 
@@ -16,7 +16,11 @@ _SHARED = tuple(RUNTIME / name for name in ("atomic_calls.c", "raw_file.c", "str
 _HEADERS = (*RUNTIME.glob("*.h"), *_FOLDER.glob("*.h"), *INCLUDE.rglob("*.h"))
 _CORES = ("record.c", "timing.c")
 _REFUSED = (
-    (r"pthread_create|_ZNSt6thread\w+", "a program with accelerators is that of one CPU"),
+    (r"v?fork|posix_spawnp?|popen|system", "another process is not followed"),
+    (
+        r"pthread_create|thrd_create|GOMP_\w+|_ZNSt6thread\w+",
+        "a program with accelerators is that of one CPU",
+    ),
     (r"signal|sigaction", "handlers of signals interrupt the recorder itself"),
 )
 
@@ -28,6 +32,7 @@ def _runtime(core: str) -> Runtime:
         sources=tuple(sources),
         files=(*sources, *sorted(_HEADERS)),
         include=(INCLUDE,),
+        wrapped=STRINGS,
         refused=_REFUSED,
     )
 

@@ -1,7 +1,8 @@
 """Compiler of unmodified C and C++ sources for recording, linked with the runtime.
 
 Sources are compiled as for the compiler's own race detector, with a call at every access and
-every basic block, but linked with our runtime in the place of the compiler's.
+every basic block, but linked with our runtime in the place of the compiler's.  The compiler's
+driver does all that it does for others, so that any build can use it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.cpu.gnu_tools import run_tool
 from racetrap.sim.cpu.unsupported import check_objects
 
-__all__ = ["RUNTIME", "SUFFIXES", "THREADS", "Runtime", "compile_program", "runtime_hash"]
+__all__ = [
+    "RUNTIME", "STRINGS", "SUFFIXES", "THREADS", "Runtime", "compile_program", "driver_command",
+    "runtime_hash",
+]  # fmt: skip
 
 #: Folder of the runtime's sources, and of the header that programs may include.
 RUNTIME = Path(__file__).parent / "runtime"
@@ -24,31 +28,30 @@ RUNTIME = Path(__file__).parent / "runtime"
 _C, _CXX = (".c",), (".cpp", ".cc", ".cxx")
 SUFFIXES = _C + _CXX
 
-#: Functions of the C library whose accesses the runtime records.
-_WRAPPED = (
-    "bzero", "memchr", "memcmp", "memcpy", "memmove", "mempcpy", "memset", "stpcpy", "strcat",
-    "strchr", "strcmp", "strcpy", "strdup", "strlen", "strncat", "strncmp", "strncpy", "strrchr",
+#: Functions of ``strings.c``, whose accesses it records.
+STRINGS = (
+    "bzero", "memchr", "memcmp", "memcpy", "memmove", "mempcpy", "memrchr", "memset", "stpcpy",
+    "strcat", "strchr", "strchrnul", "strcmp", "strcpy", "strcspn", "strdup", "strlen", "strncat",
+    "strncmp", "strncpy", "strndup", "strnlen", "strpbrk", "strrchr", "strspn", "strstr",
+)  # fmt: skip
+#: Functions of ``library.c``.
+_LIBRARY = (
+    "atoi", "atol", "dprintf", "fgets", "fprintf", "fputs", "fread", "fwrite", "getline",
+    "printf", "puts", "qsort", "snprintf", "sprintf", "strtod", "strtol", "strtoll", "strtoul",
+    "strtoull", "vdprintf", "vfprintf", "vprintf", "vsnprintf", "vsprintf",
 )  # fmt: skip
 
-_COMPILE = (
-    "-c", "-g", "-O2", "-pthread",
+#: Options for the driver before the user's own, and after them.
+_FIRST = (
     "-fno-pie",  # code and static data lie at the same place in every run
-    "-fsanitize=thread",
-    # Else accesses that the compiler turns into such functions, or expands, are not seen.
-    *(f"-fno-builtin-{name}" for name in _WRAPPED), "-fno-tree-loop-distribute-patterns",
-    "-Wno-tsan",  # fences are recorded by our runtime
     "-DRACETRAP_RECORDING",
-)  # fmt: skip
+)
+_LAST = ("-g", "-fno-lto", "-U_FORTIFY_SOURCE")  # whose functions have other names
+_COMPILE = ("-c", "-O2", "-pthread")
 _COMPILE_RUNTIME = (
     "-c", "-O2", "-fno-pie", "-fno-builtin", "-mcx16", "-ftls-model=local-exec",
     "-fno-tree-loop-distribute-patterns", "-Wall", "-Wextra", "-Werror",
 )  # fmt: skip
-_LINK = (
-    "-no-pie",
-    "-pthread",
-    "-rdynamic",  # shared libraries must find our functions, too
-    *(f"-Wl,--wrap={name}" for name in _WRAPPED),
-)
 
 
 @dataclass(frozen=True)
@@ -58,11 +61,13 @@ class Runtime:
     Parameters
     ----------
     sources : tuple of Path
-        C files of the runtime; ``guards.c`` is linked into programs in C++ only.
+        C files of the runtime.
     files : tuple of Path
         All files that it depends on.
     include : tuple of Path
         Folders of the headers that programs may include.
+    wrapped : tuple of str
+        Functions of the C library that it puts its own in the place of.
     options : tuple of str
         Options of the compiler for the program's own sources.
     refused : tuple of (str, str)
@@ -72,8 +77,35 @@ class Runtime:
     sources: tuple[Path, ...]
     files: tuple[Path, ...]
     include: tuple[Path, ...]
+    wrapped: tuple[str, ...]
     options: tuple[str, ...] = ()
     refused: tuple[tuple[str, str], ...] = ()
+
+    def specs(self, folder: Path) -> str:
+        """What the compiler's driver passes on to the compiler proper and to the linker; the
+        object files lie in a folder.
+
+        The driver itself is not asked for instrumentation: it would link its own runtime, too.
+        Shared libraries and parts of programs get the runtime from the program.
+        """
+        compiler = (
+            "-fsanitize=thread", *self.options,
+            # Else accesses that the compiler turns into such functions, or expands, are not seen.
+            *(f"-fno-builtin-{name}" for name in self.wrapped),
+            "-fno-tree-loop-distribute-patterns",
+            "-Wno-tsan",  # fences are recorded by our runtime
+        )  # fmt: skip
+        linker = (
+            "--export-dynamic",  # shared libraries must find our functions, too
+            *(f"--wrap={name}" for name in self.wrapped),
+        )
+        objects = (str(folder / f"{source.stem}.o") for source in self.sources)
+        only_programs = "+ %{{!shared:%{{!r:{}}}}}"
+        return (
+            f"*cc1_options:\n+ {' '.join(compiler)}\n\n"
+            f"*link:\n{only_programs.format(' '.join(linker))}\n\n"
+            f"*lib:\n{only_programs.format(' '.join(objects))}\n\n"
+        )
 
 
 #: The runtime that records threads.
@@ -81,6 +113,7 @@ THREADS = Runtime(
     sources=tuple(sorted(RUNTIME.glob("*.c"))),
     files=tuple(sorted(RUNTIME.glob("*.[ch]"))),
     include=(RUNTIME,),
+    wrapped=STRINGS + _LIBRARY,
     options=("-fsanitize-coverage=trace-pc",),
 )
 #: What decides, besides the runtime, what a recorded trace is.
@@ -100,25 +133,48 @@ def _hash_of(files: Sequence[Path]) -> str:
     return digest.hexdigest()
 
 
-def _runtime_objects(runtime: Runtime, needs_cxx: bool) -> list[str]:
-    """Object files of a runtime, compiled once."""
-    folder = cache_folder() / "recorder" / _hash_of((*runtime.files, Path(__file__)))[:16]
+def _driver_folder(runtime: Runtime) -> Path:
+    """Folder with a runtime's object files and the driver's ``specs``, made once."""
+    key = _hash_of((*runtime.files, Path(__file__)))[:16]
+    folder = (cache_folder() / "recorder" / key).resolve()
 
-    def compile_all(unfinished: Path) -> None:
+    def make(unfinished: Path) -> None:
         unfinished.mkdir()
         for source in runtime.sources:
-            target = unfinished / f"{source.stem}.o"
             run_tool(
-                ["gcc", *_COMPILE_RUNTIME, str(source), "-o", str(target)],
+                ["gcc", *_COMPILE_RUNTIME, str(source), "-o", str(unfinished / f"{source.stem}.o")],
                 "Runtime of the recorder cannot be compiled",
             )
+        (unfinished / "specs").write_text(runtime.specs(folder))
 
-    keep(folder, compile_all)
+    return keep(folder, make)
+
+
+def driver_command(
+    compiler: str, arguments: Sequence[str], runtime: Runtime = THREADS
+) -> list[str]:
+    """Command of a compiler whose programs can be recorded.
+
+    Parameters
+    ----------
+    compiler : str
+        ``"gcc"`` or ``"g++"``.
+    arguments : sequence of str
+        What the user asks of it.
+    runtime : Runtime
+        What programs are linked with.
+
+    Raises
+    ------
+    RecordError
+        If the runtime cannot be compiled.
+    """
+    is_program = not {"-shared", "-r", "-c", "-S", "-E"}.intersection(arguments)
     return [
-        str(folder / f"{source.stem}.o")
-        for source in runtime.sources
-        if needs_cxx or source.stem != "guards"
-    ]
+        compiler, f"-specs={_driver_folder(runtime) / 'specs'}", *_FIRST, *arguments,
+        *(f"-I{path}" for path in runtime.include), *_LAST,
+        *(("-no-pie",) if is_program else ()),
+    ]  # fmt: skip
 
 
 def compile_program(
@@ -159,23 +215,21 @@ def compile_program(
     objects = []
     for number, source in enumerate(sources):
         target = folder / f"{number}.o"
+        arguments = [
+            *_COMPILE, *(f"-I{path}" for path in include), *options,
+            str(source), "-o", str(target),
+        ]  # fmt: skip
+        compiler = "g++" if source.suffix in _CXX else "gcc"
         run_tool(
-            [
-                "g++" if source.suffix in _CXX else "gcc", *_COMPILE, *runtime.options,
-                *(f"-I{path}" for path in (*include, *runtime.include)), *options,
-                str(source), "-o", str(target),
-            ],
-            f"Source {source} cannot be compiled",
-        )  # fmt: skip
+            driver_command(compiler, arguments, runtime), f"Source {source} cannot be compiled"
+        )
         objects.append(str(target))
     check_objects(objects, runtime.refused)
     needs_cxx = any(source.suffix in _CXX for source in sources)
     program = folder / "program"
+    arguments = ["-pthread", *objects, *options, "-lm", "-o", str(program)]
     run_tool(
-        [
-            "g++" if needs_cxx else "gcc", *_LINK, *objects,
-            *_runtime_objects(runtime, needs_cxx), *options, "-lm", "-o", str(program),
-        ],
+        driver_command("g++" if needs_cxx else "gcc", arguments, runtime),
         "Program cannot be linked",
-    )  # fmt: skip
+    )
     return program

@@ -79,7 +79,7 @@ def _records(thread: int, stream: RawStream) -> np.ndarray:
     return records
 
 
-def interleave(streams: Sequence[RawStream]) -> np.ndarray:
+def interleave(streams: Sequence[RawStream], most: int | None = None) -> np.ndarray:
     """Merge the streams of all threads into one array of ``THREAD_DTYPE``.
 
     A thread that had not ended with the program gets its END at the end, in the order of the
@@ -89,25 +89,28 @@ def interleave(streams: Sequence[RawStream]) -> np.ndarray:
     ----------
     streams : sequence of RawStream
         Events of each thread, by number.
+    most : int or None
+        Events after which the order is cut off.
     """
     times = np.concatenate(_virtual_times(streams))
-    order = np.argsort(times, kind="stable")
+    order = np.argsort(times, kind="stable")[:most]
     records = np.concatenate([_records(thread, stream) for thread, stream in enumerate(streams)])
     records = records[order]
-    return np.concatenate([records, _endings(streams)])
+    return np.concatenate([records, _endings(records)])
 
 
-def _endings(streams: Sequence[RawStream]) -> np.ndarray:
-    created = {0}
-    for stream in streams:
-        kinds = stream.kind[stream.ordered]
-        created.update(stream.value[kinds == ThreadEventKind.CREATE].tolist())
+def _endings(records: np.ndarray) -> np.ndarray:
+    """Begins and ends that are missing of the threads that were created."""
+
+    def threads(kind: ThreadEventKind, field: str = "thread") -> set[int]:
+        return set(records[field][records["kind"] == kind].tolist())
+
+    begun, ended = threads(ThreadEventKind.BEGIN), threads(ThreadEventKind.END)
     rows = []
-    for thread in sorted(created):
-        kinds = streams[thread].kind if thread < len(streams) else np.empty(0, np.uint8)
-        if not len(kinds):
+    for thread in sorted({0} | threads(ThreadEventKind.CREATE, "value")):
+        if thread not in begun:
             rows.append((ThreadEventKind.BEGIN, thread))
-        if not len(kinds) or kinds[-1] != ThreadEventKind.END:
+        if thread not in ended:
             rows.append((ThreadEventKind.END, thread))
     endings = np.zeros(len(rows), THREAD_DTYPE)
     endings["kind"] = [kind for kind, _ in rows]

@@ -1,29 +1,55 @@
-"""Source lines of program counters, from the debug information of a program."""
+"""Source lines of program counters, from the debug information of a program and its libraries."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from racetrap.sim.cpu.gnu_tools import run_tool
 
 __all__ = ["find_locations"]
 
+_LOW = 0xFFFF_FFFF
 
-def find_locations(program: Path, pcs: Iterable[int]) -> dict[int, str]:
-    """Source line (``"file.c:12"``) of each return address into ``program`` that has one."""
-    pcs = [pc for pc in pcs if pc]
+
+def find_locations(
+    program: Path, pcs: Iterable[int], modules: Path | None = None
+) -> dict[int, str]:
+    """Source line (``"file.c:12"``) of each return address that has one.
+
+    Parameters
+    ----------
+    program : Path
+        The program.
+    pcs : iterable of int
+        Return addresses, of which events have the low 32 bits.
+    modules : Path or None
+        The runtime's list of shared libraries: begin, end and path of each; None: there is none.
+    """
+    left = {pc for pc in pcs if pc}
+    found: dict[int, str] = {}
+    for line in modules.read_text().splitlines() if modules else ():
+        begin, end, path = line.split(" ", 2)
+        low, size = int(begin, 16) & _LOW, int(end, 16) - int(begin, 16)
+        there = sorted(pc for pc in left if pc - low & _LOW < size)
+        left.difference_update(there)
+        if there and Path(path).is_file():
+            offsets = [pc - low & _LOW for pc in there]
+            found |= dict(_lines(Path(path), there, offsets))
+    return found | dict(_lines(program, sorted(left), sorted(left)))
+
+
+def _lines(file: Path, pcs: list[int], offsets: list[int]) -> Iterator[tuple[int, str]]:
+    """Source line of each of ``pcs`` that has one; it lies at an offset in ``file``."""
     if not pcs:
-        return {}
+        return
     # The call lies before its return address, which may belong to the next line.
     lines = run_tool(
-        ["addr2line", "-s", "-e", str(program)],
+        ["addr2line", "-s", "-e", str(file)],
         "Source lines of the program cannot be read",
-        given="".join(f"{pc - 1:#x}\n" for pc in pcs),
+        given="".join(f"{offset - 1:#x}\n" for offset in offsets),
     ).splitlines()
-    found = {}
     for pc, line in zip(pcs, lines, strict=True):
         place = line.split(" (discriminator")[0]
         if not place.startswith("??") and not place.endswith((":?", ":0")):
-            found[pc] = place
-    return found
+            yield pc, place

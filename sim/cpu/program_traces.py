@@ -9,6 +9,7 @@ from racetrap.golden_model.trace.files import read_thread_trace
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.content_cache import cache_folder, content_key, keep
 from racetrap.sim.cpu.compiler import runtime_hash
+from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.cpu.gnu_tools import run_tool
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
 from racetrap.sim.cpu.recorder import record
@@ -56,8 +57,12 @@ def program_trace(name: str, size: str, threads: int = 8) -> ThreadTrace:
     files = (*program.files, Path(__file__))
     key = content_key(arguments, runtime_hash(), _compiler_version(), files=files)
     path = cache_folder() / "programs" / f"{name}-{size}-{threads}-{key}.trace"
-    keep(
-        path,
-        lambda file: record([program.source], arguments, seed=_SEED).trace.write_binary(file),
-    )
+
+    def write(file: Path) -> None:
+        recording = record([program.source], arguments, seed=_SEED)
+        if recording.ending:
+            raise RecordError(f"Program {name} must return 0, but it {recording.ending}")
+        recording.trace.write_binary(file)
+
+    keep(path, write)
     return read_thread_trace(path)

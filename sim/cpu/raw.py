@@ -9,7 +9,7 @@ import numpy as np
 
 from racetrap.golden_model.trace.threads.events import ThreadEventKind
 
-__all__ = ["RAW_DTYPE", "RawStream", "read_error", "read_streams", "used_bytes"]
+__all__ = ["RAW_DTYPE", "RawStream", "counted_events", "read_error", "read_streams", "used_bytes"]
 
 #: One record; ``tag`` is the event's kind and one, or one of the tags below.
 RAW_DTYPE = np.dtype([
@@ -21,7 +21,7 @@ RAW_DTYPE = np.dtype([
 ])  # fmt: skip
 
 _FILE_NAME = "records"
-#: Start of the file: bytes in use, and the error that ended recording.
+#: Start of the file: bytes in use, events in full parts, and the error that ended recording.
 _HEADER_BYTES = 4096
 #: Start of each part: its thread, and its bytes.
 _PART_DTYPE = np.dtype([("thread", "<u8"), ("bytes", "<u8")])
@@ -113,9 +113,14 @@ def used_bytes(folder: Path) -> int:
     return int.from_bytes(_header(folder)[:8], "little")
 
 
+def counted_events(folder: Path) -> int:
+    """Events so far in the threads' full parts, if the runtime was told to count them."""
+    return int.from_bytes(_header(folder)[8:16], "little")
+
+
 def read_error(folder: Path) -> str:
     """Why the runtime ended the program; empty if it did not."""
-    return _header(folder)[8:].rstrip(b"\0").decode(errors="replace")
+    return _header(folder)[16:].rstrip(b"\0").decode(errors="replace")
 
 
 def _parts(folder: Path) -> dict[int, list[np.ndarray]]:

@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
@@ -23,10 +23,13 @@ from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.cpu.instruction_counts import write_counts
 from racetrap.sim.cpu.interleave import interleave
 from racetrap.sim.cpu.locations import find_locations
-from racetrap.sim.cpu.raw import RAW_DTYPE, RawStream, read_streams, used_bytes
-from racetrap.sim.cpu.watched_process import run_watched
+from racetrap.sim.cpu.raw import RAW_DTYPE, read_streams, used_bytes
+from racetrap.sim.cpu.unsupported import check_program
+from racetrap.sim.cpu.watched_process import Limits, run_watched
 
-__all__ = ["TIMEOUT", "RecordError", "Recording", "record", "source_text"]
+__all__ = [
+    "TIMEOUT", "RecordError", "Recording", "RunOptions", "record", "record_program", "source_text",
+]  # fmt: skip
 
 #: Seconds after which a program is ended.
 TIMEOUT = 600.0
@@ -46,12 +49,43 @@ class Recording(NamedTuple):
         Time to merge the threads' records into one order.
     raw_bytes : int
         Bytes of the raw records.
+    ending : str
+        How the program ended (``"ended by signal SIGABRT"``); empty if it returned 0.
     """
 
     trace: ThreadTrace
     run_seconds: float
     merge_seconds: float
     raw_bytes: int
+    ending: str
+
+
+class RunOptions(TypedDict, total=False):
+    """How a program is run for recording.
+
+    Parameters
+    ----------
+    seed : int or None
+        Seed of small delays before synchronisation, which cause other orders of events.
+    timeout : float
+        Seconds after which the program is ended, as one that has failed.
+    seconds : float or None
+        Seconds after which it is stopped; for programs that do not end.
+    events : int or None
+        Events after which it is stopped; the trace has no more of them, besides the ends of
+        threads.
+    progress : callable or None
+        Called now and then with the number of events so far, about.
+    output : file or None
+        The program's standard output; None: that of this process.
+    """
+
+    seed: int | None
+    timeout: float
+    seconds: float | None
+    events: int | None
+    progress: Callable[[int], None] | None
+    output: IO[str] | None
 
 
 def _progress_of(raw: Path, progress: Callable[[int], None] | None) -> Callable[[], None]:
@@ -65,33 +99,35 @@ def _progress_of(raw: Path, progress: Callable[[int], None] | None) -> Callable[
 
 
 def _run(
-    program: Path, arguments: Sequence[str], raw: Path, seed: int | None, timeout: float,
+    program: Path, arguments: Sequence[str], raw: Path, seed: int | None, limits: Limits,
     progress: Callable[[int], None] | None, output: IO[str] | None,
-) -> float:  # fmt: skip
+) -> tuple[float, str]:  # fmt: skip
     counts = raw / "counts"
     try:
         write_counts(program, counts)
     except OSError as error:
         raise RecordError(f"Instruction counts cannot be written: {error}") from None
     environment = os.environ | {"RACETRAP_RAW": str(raw), "RACETRAP_COUNTS": str(counts)}
-    environment.pop("RACETRAP_SEED", None)
-    if seed is not None:
-        environment["RACETRAP_SEED"] = str(seed)
+    for name, value in (("RACETRAP_SEED", seed), ("RACETRAP_COUNTING", limits.events)):
+        environment.pop(name, None)
+        if value is not None:
+            environment[name] = str(value)
     command = [str(program), *arguments]
-    return run_watched(command, environment, raw, timeout, _progress_of(raw, progress), output)
+    return run_watched(command, environment, raw, limits, _progress_of(raw, progress), output)
 
 
 def _trace_of(
-    streams: Sequence[RawStream], program: Path, source: str, seed: int | None
+    raw: Path, program: Path, source: str, seed: int | None, most: int | None
 ) -> ThreadTrace:
+    streams = read_streams(raw)
     if not streams or not len(streams[0]):
         raise RecordError("Program left no records: it must be linked with the C library")
-    events = interleave(streams)
+    events = interleave(streams, most)
     header = ThreadTraceHeader(
         threads=int(events["thread"].max()) + 1,
         source=source,
         seed=seed,
-        locations=find_locations(program, np.unique(events["pc"]).tolist()),
+        locations=find_locations(program, np.unique(events["pc"]).tolist(), raw / "modules"),
     )
     try:
         return ThreadTrace(header, events)
@@ -111,10 +147,7 @@ def record(
     *,
     include: Sequence[Path] = (),
     options: Sequence[str] = (),
-    seed: int | None = None,
-    timeout: float = TIMEOUT,
-    progress: Callable[[int], None] | None = None,
-    output: IO[str] | None = None,
+    **run: Unpack[RunOptions],
 ) -> Recording:
     """Compile a program, run it, and return its trace with the figures of the run.
 
@@ -128,30 +161,65 @@ def record(
         Folders of header files; ``racetrap.h`` is found in any case.
     options : sequence of str
         More options for compiler and linker.
-    seed : int or None
-        Seed of small delays before synchronisation, which cause other orders of events.
-    timeout : float
-        Seconds after which the program is ended.
-    progress : callable or None
-        Called now and then with the number of events so far, about.
-    output : file or None
-        The program's standard output; None: that of this process.
+    run : RunOptions
+        As of :func:`record_program`.
 
     Raises
     ------
     RecordError
         If the program cannot be compiled, run or recorded.
     ValueError
-        If the seed is out of range.
+        If the seed or a limit is out of range.
     """
+    with tempfile.TemporaryDirectory(prefix="racetrap-") as name:
+        folder = Path(name)
+        program = compile_program([Path(path) for path in sources], folder, include, options)
+        title = " ".join(Path(path).name for path in sources)
+        return record_program(program, arguments, title=title, **run)
+
+
+def record_program(
+    program: Path, arguments: Sequence[str] = (), *, title: str = "", **run: Unpack[RunOptions]
+) -> Recording:
+    """Run a program that ``racetrap cc`` or ``racetrap c++`` has built, and return its trace.
+
+    A program that crashes, returns another status than 0, is interrupted (``KeyboardInterrupt``),
+    waits for ever or runs too long leaves the trace up to there; its source says how it ended.
+
+    Parameters
+    ----------
+    program : Path
+        The program.
+    arguments : sequence of str
+        Its arguments.
+    title : str
+        Its name in the trace's source, if not that of its file.
+    run : RunOptions
+        How it is run.
+
+    Raises
+    ------
+    RecordError
+        If it cannot be run or recorded.
+    ValueError
+        If the seed or a limit is out of range.
+    """
+    seed, events = run.get("seed"), run.get("events")
     if seed is not None and not 0 <= seed <= _MAX_SEED:
         raise ValueError(f"Seed must be from 0 to {_MAX_SEED}, not {seed}")
+    if events is not None and events < 1:
+        raise ValueError(f"Events must be at least 1, not {events}")
+    check_program(program)
+    limits = Limits(run.get("timeout", TIMEOUT), run.get("seconds"), events)
     with tempfile.TemporaryDirectory(prefix="racetrap-") as name:
-        folder, raw = Path(name), Path(name) / "raw"
+        raw = Path(name) / "raw"
         raw.mkdir()
-        program = compile_program([Path(path) for path in sources], folder, include, options)
-        run_seconds = _run(program, arguments, raw, seed, timeout, progress, output)
+        run_seconds, ending = _run(
+            program.resolve(), arguments, raw, seed, limits, run.get("progress"), run.get("output")
+        )
         raw_bytes = used_bytes(raw)
         begin = time.perf_counter()
-        trace = _trace_of(read_streams(raw), program, source_text(sources, arguments), seed)
-        return Recording(trace, run_seconds, time.perf_counter() - begin, raw_bytes)
+        source = source_text([Path(title) if title else program], arguments)
+        source += f" ({ending})" if ending else ""
+        trace = _trace_of(raw, program, source, seed, events)
+        return Recording(trace, run_seconds, time.perf_counter() - begin, raw_bytes, ending)

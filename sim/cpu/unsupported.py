@@ -1,25 +1,38 @@
-"""Functions whose use cannot be recorded, found in the object files of a program."""
+"""What cannot be recorded: functions that a program uses, and programs without our runtime."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.cpu.gnu_tools import run_tool
 
-__all__ = ["check_objects"]
+__all__ = ["check_objects", "check_program"]
 
 #: Pattern of functions, and why their use cannot be recorded.
 _UNSUPPORTED = (
-    (r"v?fork|clone|posix_spawnp?|popen|system", "another process is not followed"),
-    (r"pthread_cancel", "a cancelled thread leaves no trace of what its cleanup undoes"),
+    (r"clone", "threads are made by pthread_create, std::thread or thrd_create"),
+    (r"pthread_setcanceltype", "cancellation could end a thread inside the recorder"),
     (r"pthread_mutexattr_setrobust", "robust mutexes are not followed"),
-    (r"thrd_\w+|mtx_\w+|cnd_\w+|call_once", "threads of C11 bypass the pthread functions"),
-    (r"GOMP_\w+|omp_\w+", "OpenMP synchronises inside its own library"),
+    (
+        r"GOMP_(task|doacross|parallel_reductions|target|teams|workshare|scope|cancel)\w*",
+        "of OpenMP, parallel regions with loops, sections, barriers and locks are followed",
+    ),
+    (r"omp_\w+_nest_lock", "nested locks of OpenMP are not followed"),
     (r"timer_create|getaddrinfo_a|aio_\w+|mq_notify", "the C library makes its threads itself"),
     (r"(make|swap|set)context", "several stacks in one thread are not followed"),
 )
+#: A symbol of our runtime.
+_OURS = "racetrap_mark_off"
+
+
+def _refuse(names: set[str], refused: Sequence[tuple[str, str]] = ()) -> None:
+    for name in sorted(names):
+        for pattern, reason in (*_UNSUPPORTED, *refused):
+            if re.fullmatch(pattern, name):
+                raise RecordError(f"Function {name} cannot be recorded: {reason}")
 
 
 def check_objects(objects: Sequence[str], refused: Sequence[tuple[str, str]] = ()) -> None:
@@ -36,7 +49,26 @@ def check_objects(objects: Sequence[str], refused: Sequence[tuple[str, str]] = (
         ["nm", "--undefined-only", "--format=just-symbols", *objects],
         "Symbols of the program cannot be read",
     )
-    for name in sorted(set(listed.split())):
-        for pattern, reason in (*_UNSUPPORTED, *refused):
-            if re.fullmatch(pattern, name):
-                raise RecordError(f"Function {name} cannot be recorded: {reason}")
+    _refuse(set(listed.split()), refused)
+
+
+def _symbols(program: Path, which: str) -> set[str]:
+    listed = run_tool(
+        ["nm", "--dynamic", which, "--without-symbol-versions", "--format=just-symbols",
+         str(program)],
+        f"Program {program} must be one that can be run",
+    )  # fmt: skip
+    return set(listed.split())
+
+
+def check_program(program: Path) -> None:
+    """Raise :class:`RecordError` if a program has not our runtime, or uses what cannot be
+    recorded."""
+    if not program.is_file():
+        raise RecordError(f"Program {program} was not found")
+    if _OURS not in _symbols(program, "--defined-only"):
+        raise RecordError(
+            f"Program {program} must be built by `racetrap cc` or `racetrap c++`, and be linked "
+            "with shared libraries"
+        )
+    _refuse(_symbols(program, "--undefined-only"))

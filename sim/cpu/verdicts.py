@@ -65,16 +65,12 @@ class ProgramVerdict(NamedTuple):
 
 
 def race_lines(trace: ThreadTrace) -> frozenset[LinePair]:
-    """Pairs of source lines that race in a trace, by the oracle.
-
-    Accesses to different bytes of one granule are no race of the program and are left out.
-    """
+    """Pairs of source lines that race in a trace, by the oracle."""
     locations = trace.header.locations
     result = HappensBefore().run(trace)
     places = (
         [locations.get(party.pc, f"{party.pc:#x}") for party in (race.first, race.second)]
         for race in result.races
-        if race not in result.false_sharing
     )
     return frozenset(line_pair(*pair) for pair in places)
 

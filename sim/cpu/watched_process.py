@@ -1,4 +1,4 @@
-"""Process of a program that is being recorded, with a time limit and a test for deadlocks."""
+"""Process of a program that is being recorded, with its limits and a test for deadlocks."""
 
 from __future__ import annotations
 
@@ -7,18 +7,38 @@ import subprocess
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 from racetrap.sim.cpu.errors import RecordError
-from racetrap.sim.cpu.raw import read_error
+from racetrap.sim.cpu.raw import counted_events, read_error
 
-__all__ = ["run_watched"]
+__all__ = ["Limits", "run_watched"]
 
 _POLL_SECONDS = 0.05
 #: All threads must wait, without any progress, for so long.
 _DEADLOCK_SECONDS = 1.0
 _FUTEX = 202
+#: An interrupted program has so long to end by itself.
+_GRACE_SECONDS = 2.0
 _STATUS_OF_RUNTIME = 97
+
+
+class Limits(NamedTuple):
+    """When a program that runs on is ended.
+
+    Parameters
+    ----------
+    timeout : float
+        Seconds after which it has failed.
+    seconds : float or None
+        Seconds that are enough.
+    events : int or None
+        Events that are enough.
+    """
+
+    timeout: float
+    seconds: float | None = None
+    events: int | None = None
 
 
 def _waits(task: Path) -> tuple[str, str] | None:
@@ -44,13 +64,16 @@ def _waiting(pid: int) -> tuple[object, ...] | None:
     return tuple(zip(tasks, waits, strict=True)) if waits and all(waits) else None
 
 
-def _watch(process: subprocess.Popen[bytes], timeout: float, progress: Callable[[], None]) -> None:
+def _watch(
+    process: subprocess.Popen[bytes], folder: Path, limits: Limits, progress: Callable[[], None]
+) -> str:
+    """Wait for the end of a program; why it must be ended, or nothing if it has ended."""
     begin = since = time.monotonic()
     before = None
     while True:
         try:
             process.wait(_POLL_SECONDS)
-            return
+            return ""
         except subprocess.TimeoutExpired:
             progress()
         now = time.monotonic()
@@ -58,21 +81,37 @@ def _watch(process: subprocess.Popen[bytes], timeout: float, progress: Callable[
         if waiting is None or waiting != before:
             before, since = waiting, now
         elif now - since > _DEADLOCK_SECONDS:
-            raise RecordError(
-                f"Program is in a deadlock: all {len(waiting)} threads wait for each other"
-            )
-        if now - begin > timeout:
-            raise RecordError(f"Program must end within {timeout:g} seconds")
+            return f"in a deadlock: all {len(waiting)} threads wait for each other"
+        if limits.events is not None and counted_events(folder) >= limits.events:
+            return f"stopped after {limits.events} events"
+        if limits.seconds is not None and now - begin > limits.seconds:
+            return f"stopped after {limits.seconds:g} seconds"
+        if now - begin > limits.timeout:
+            return f"did not end within {limits.timeout:g} seconds"
+
+
+def _wait_after_interrupt(process: subprocess.Popen[bytes]) -> None:
+    """Let a program that the terminal has interrupted, too, do what it does then."""
+    try:
+        process.wait(_GRACE_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+
+
+def _ending(status: int) -> str:
+    if status < 0:
+        return f"ended by signal {signal.Signals(-status).name}"
+    return f"returned {status}" if status else ""
 
 
 def run_watched(
     command: Sequence[str],
     environment: dict[str, str],
     folder: Path,
-    timeout: float,
+    limits: Limits,
     progress: Callable[[], None],
     output: IO[str] | None = None,
-) -> float:
+) -> tuple[float, str]:
     """Run a program with the recording runtime.
 
     Parameters
@@ -83,8 +122,8 @@ def run_watched(
         Its environment.
     folder : Path
         Where the runtime leaves its records, and its error.
-    timeout : float
-        Seconds after which the program is ended.
+    limits : Limits
+        When it is ended.
     progress : callable
         Called many times a second while the program runs.
     output : file or None
@@ -94,27 +133,31 @@ def run_watched(
     -------
     float
         Seconds that the program took.
+    str
+        How it ended (``"returned 3"``); empty if it returned 0.
 
     Raises
     ------
     RecordError
-        If it crashed, returned a status other than 0, ran too long or into a deadlock, or did
-        what cannot be recorded.
+        If it cannot be started, or did what cannot be recorded.
     """
     begin = time.perf_counter()
-    process = subprocess.Popen(command, env=environment, stdout=output)
     try:
-        _watch(process, timeout, progress)
+        process = subprocess.Popen(command, env=environment, stdout=output)
+    except OSError as error:
+        raise RecordError(f"Program {command[0]} cannot be started: {error.strerror}") from None
+    ending = ""
+    try:
+        ending = _watch(process, folder, limits, progress)
+    except KeyboardInterrupt:
+        _wait_after_interrupt(process)
+        ending = "interrupted"
     finally:
         if process.poll() is None:
             process.kill()
-            process.wait()
+        process.wait()
     seconds = time.perf_counter() - begin
-    status, error = process.returncode, read_error(folder)
-    if status == _STATUS_OF_RUNTIME and error:
-        raise RecordError(error)
-    if status < 0:
-        raise RecordError(f"Program was ended by signal {signal.Signals(-status).name}")
-    if status:
-        raise RecordError(f"Program must return 0, not {status}")
-    return seconds
+    error_of_runtime = read_error(folder)
+    if process.returncode == _STATUS_OF_RUNTIME and error_of_runtime:
+        raise RecordError(error_of_runtime)
+    return seconds, ending or _ending(process.returncode)

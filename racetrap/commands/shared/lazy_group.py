@@ -12,7 +12,7 @@ __all__ = ["LazyGroup", "lazy_group"]
 
 
 class LazyGroup(click.Group):
-    """Group whose command ``name`` is ``command`` of the module ``prefix + name``.
+    """Group whose command ``name`` is ``command`` of the module ``prefix + name`` (of c++: cxx).
 
     Parameters
     ----------
@@ -32,7 +32,9 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.lines:
             return None
-        command: click.Command = importlib.import_module(self._prefix + cmd_name).command
+        command: click.Command = importlib.import_module(
+            self._prefix + cmd_name.replace("+", "x")
+        ).command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

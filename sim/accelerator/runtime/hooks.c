@@ -63,3 +63,10 @@ void racetrap_atomic_end(unsigned kind, const volatile void *address, unsigned s
     (void)order, (void)is_failed, (void)value;
     core_atomic_end(kind != 3, kind != 2, (uintptr_t)address, size, pc);
 }
+
+// Accesses of library functions that the program has called.
+void racetrap_library_range(unsigned kind, const volatile void *address, uint64_t size, uint32_t pc);
+void racetrap_library_range(unsigned kind, const volatile void *address, uint64_t size,
+                            uint32_t pc) {
+    racetrap_range(kind, address, size, pc);
+}

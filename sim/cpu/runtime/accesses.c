@@ -34,12 +34,12 @@ EXPORT void __tsan_vptr_read(void **address) { record_access(LOAD, 8, address, C
 EXPORT void __tsan_vptr_update(void **address, void *value) {
     // A destructor sets the pointer that its object has already: no write that others can see.
     if (*address != value) record_access(STORE, 8, address, CALLER);
-    else self.pending += racetrap_counts[CALLER];
+    else self.pending += count_after(CALLER);
 }
 
 EXPORT void __tsan_func_entry(void *caller) {
     (void)caller;
-    self.pending += racetrap_counts[CALLER];
+    self.pending += count_after(CALLER);
 }
 
 EXPORT void __tsan_func_exit(void) {
@@ -50,7 +50,7 @@ EXPORT void __tsan_func_exit(void) {
 EXPORT void __tsan_init(void) {}
 
 // At the start of each basic block.
-EXPORT void __sanitizer_cov_trace_pc(void) { self.pending += racetrap_counts[CALLER]; }
+EXPORT void __sanitizer_cov_trace_pc(void) { self.pending += count_after(CALLER); }
 
 EXPORT void racetrap_mark_off(void) {
     if (self.marks++ == 0) racetrap_mark(COLLECT_OFF, CALLER);

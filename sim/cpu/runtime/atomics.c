@@ -11,6 +11,10 @@ static spinlock *stripe_of(const volatile void *address) {
     return &stripes[(uint64_t)address / 16 % STRIPES];
 }
 
+void racetrap_reset_stripes(void) {
+    for (int i = 0; i < STRIPES; i++) stripes[i].taken = 0;
+}
+
 static int same(const struct record *one, const struct record *other) {
     return one->tag == other->tag && one->pc == other->pc && one->address == other->address;
 }
@@ -50,7 +54,19 @@ static unsigned order_of(int order) {
     }
 }
 
+// What later fences and attempts need to know of an operation.
+static void remember(unsigned kind, const volatile void *address, unsigned size, unsigned known,
+                     int is_failed, uint64_t value) {
+    if (!(known & ORDER_ACQUIRE) && kind != ATOMIC_STORE) {
+        unsigned place = (uint64_t)address / size % 4;
+        self.loaded[place] = (uint64_t)address;
+        self.loaded_size[place] = size;
+    }
+    if (is_failed) collapse(self.next - 2, value);
+}
+
 void racetrap_atomic_begin(const volatile void *address) {
+    enter_runtime();
     if (self.next == NULL || self.end - self.next < 4) racetrap_grow();
     racetrap_delay();
     racetrap_lock(stripe_of(address));
@@ -64,13 +80,8 @@ void racetrap_atomic_end(unsigned kind, const volatile void *address, unsigned s
     if (kind == ATOMIC_STORE) known &= ORDER_RELEASE;
     racetrap_sync(kind, (uint64_t)address, size, known, pc);
     racetrap_unlock(stripe_of(address));
-    if (self.is_ended) return;
-    if (!(known & ORDER_ACQUIRE) && kind != ATOMIC_STORE) {
-        unsigned place = (uint64_t)address / size % 4;
-        self.loaded[place] = (uint64_t)address;
-        self.loaded_size[place] = size;
-    }
-    if (is_failed) collapse(self.next - 2, value);
+    if (!self.is_ended) remember(kind, address, size, known, is_failed, value);
+    leave_runtime();
 }
 
 // A release fence makes releases of all later stores, an acquire fence acquires of earlier loads:

@@ -4,6 +4,9 @@
 
 #include "record.h"
 
+// Forgets who is in an atomic operation.
+void racetrap_reset_stripes(void);
+
 // Around an atomic operation: no other one on its variable is between the two.  `is_failed`
 // means that it changed nothing, `value` is the value that it read.
 void racetrap_atomic_begin(const volatile void *address);

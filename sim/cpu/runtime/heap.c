@@ -16,6 +16,7 @@
 #define PART (512u << 10)  // of each thread; what lies behind all of them is common
 #define COMMON_BEGIN (HEAP_BEGIN + MAX_THREADS * PART)
 #define RESTING (256u << 20)
+#define FREED (64u << 10)  // bytes of a block that are recorded as written when it is freed
 #define UNIT 16u
 #define CLASSES 256
 
@@ -33,6 +34,11 @@ static spinlock heap;
 static uintptr_t parts[MAX_THREADS + 1];  // next free byte of each part; the last is common
 static struct { struct room *first, *last; } free_rooms[CLASSES];
 static uint64_t resting;
+
+// While a copy of the process is made nobody else may change the heap.
+void racetrap_lock_heap(void) { racetrap_lock(&heap); }
+
+void racetrap_unlock_heap(void) { racetrap_unlock(&heap); }
 
 // Rooms have 16 steps a power of two, so that at most 1/16 is wasted.
 static unsigned class_of(uint32_t bytes, uint32_t *room) {
@@ -107,7 +113,13 @@ static size_t room_after(void *block) { return header_of(block)->bytes - header_
 static void release(void *block, uint32_t pc) {
     // The loader has a heap of its own while it starts the program.
     if (!is_ours(block)) return;
-    if (is_recording()) racetrap_sync(FREE, (uint64_t)block, 0, 0, pc);
+    if (is_recording()) {
+        // Whoever still uses the block races with this.  What a library frees it orders by means
+        // of its own, which are not recorded.
+        size_t size = room_after(block);
+        racetrap_library_range(STORE, block, size < FREED ? size : FREED, pc);
+        racetrap_sync(FREE, (uint64_t)block, 0, 0, pc);
+    }
     uint32_t bytes = header_of(block)->bytes, room;
     struct room *rested = (struct room *)((char *)block - header_of(block)->offset);
     unsigned class = class_of(bytes, &room);
@@ -123,6 +135,25 @@ static void release(void *block, uint32_t pc) {
 EXPORT void *malloc(size_t size) { return allocate(0, size, CALLER); }
 
 EXPORT void free(void *block) { release(block, CALLER); }
+
+// C++: the program's `delete` calls the heap itself, so that the place is known.
+#define DELETE(name, ...) \
+    EXPORT __attribute__((weak)) void name(void *block, ##__VA_ARGS__) { release(block, CALLER); }
+
+void _ZdlPv(void *), _ZdaPv(void *), _ZdlPvm(void *, size_t), _ZdaPvm(void *, size_t);
+void _ZdlPvSt11align_val_t(void *, size_t), _ZdaPvSt11align_val_t(void *, size_t);
+void _ZdlPvmSt11align_val_t(void *, size_t, size_t), _ZdaPvmSt11align_val_t(void *, size_t, size_t);
+
+DELETE(_ZdlPv)
+DELETE(_ZdaPv)
+DELETE(_ZdlPvm, size_t size __attribute__((unused)))
+DELETE(_ZdaPvm, size_t size __attribute__((unused)))
+DELETE(_ZdlPvSt11align_val_t, size_t alignment __attribute__((unused)))
+DELETE(_ZdaPvSt11align_val_t, size_t alignment __attribute__((unused)))
+DELETE(_ZdlPvmSt11align_val_t, size_t size __attribute__((unused)),
+       size_t alignment __attribute__((unused)))
+DELETE(_ZdaPvmSt11align_val_t, size_t size __attribute__((unused)),
+       size_t alignment __attribute__((unused)))
 
 EXPORT void *calloc(size_t count, size_t size) {
     size_t bytes;

@@ -12,7 +12,8 @@ static int is_recursive(const pthread_mutex_t *mutex) {
 }
 
 static int locked(pthread_mutex_t *mutex, int error, uint32_t pc) {
-    if (error == EOWNERDEAD) racetrap_die("Robust mutexes left by a dead owner are not supported");
+    if (error == EOWNERDEAD && racetrap_is_on)
+        racetrap_die("Robust mutexes left by a dead owner are not supported");
     // Of a recursive mutex only the outermost lock and unlock count.
     if (!error && !(is_recursive(mutex) && mutex->__data.__count > 1))
         racetrap_sync(ACQUIRE, (uint64_t)mutex, 0, MUTEX, pc);
@@ -41,7 +42,7 @@ EXPORT int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
 EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex) {
     int kind = mutex->__data.__kind & 3;
     int is_owner = mutex->__data.__owner == self.tid;
-    if (!is_owner && !self.is_ended && (kind == PTHREAD_MUTEX_TIMED_NP ||
+    if (!is_owner && is_recording() && (kind == PTHREAD_MUTEX_TIMED_NP ||
                                         kind == PTHREAD_MUTEX_ADAPTIVE_NP))
         racetrap_die("Mutex must be unlocked by the thread that holds it, not by thread %d",
                      self.number);

@@ -27,7 +27,8 @@
 // Start of the file; racetrap.sim.cpu.raw knows it, too.
 struct raw_file {
     uint64_t used;     // bytes handed out, this page included
-    char error[4088];  // why recording ended early
+    uint64_t events;   // counted so far
+    char error[4080];  // why recording ended early
 };
 
 static struct raw_file *raw;
@@ -72,6 +73,15 @@ void racetrap_open_raw(void) {
     madvise(mapped, raw_bytes, MADV_DONTDUMP);
     raw = mapped;
     raw->used = sizeof *raw;
+}
+
+void racetrap_close_raw(void) {
+    munmap(raw, raw_bytes);
+    raw = NULL;
+}
+
+void racetrap_count(uint64_t events) {
+    __atomic_fetch_add(&raw->events, events, __ATOMIC_RELAXED);
 }
 
 void *racetrap_take(uint64_t bytes) {

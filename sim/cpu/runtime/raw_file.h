@@ -11,6 +11,12 @@ void racetrap_fix_addresses(char **arguments, char **environment);
 // Maps the file in the folder that RACETRAP_RAW names.
 void racetrap_open_raw(void);
 
+// Takes it out of the calling process's memory.
+void racetrap_close_raw(void);
+
+// Adds to the number of events that the recorder waits for.
+void racetrap_count(uint64_t events);
+
 // The next bytes of the file, zeros; any thread may take them.
 void *racetrap_take(uint64_t bytes);
 

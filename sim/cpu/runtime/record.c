@@ -1,12 +1,14 @@
 // Records of threads, each in its parts of the file of records.
 #define _GNU_SOURCE
-#include "record.h"
+#include "atomics.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <sched.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -23,9 +25,11 @@ struct part {
 };
 
 __thread struct thread_state self;
+int racetrap_is_on;
 const uint16_t *racetrap_counts;
 uint64_t racetrap_counts_end;
 static uint64_t sequence, seed;
+static int is_counting;
 
 static struct part *take_part(uint64_t bytes) {
     struct part *part = racetrap_take(bytes);
@@ -33,8 +37,17 @@ static struct part *take_part(uint64_t bytes) {
     return part;
 }
 
+static void count_part(void) {
+    uint64_t events = 0;
+    if (!self.records) return;
+    for (struct record *record = self.records; record != self.end; record++)
+        events += record->tag < EXTENSION + 1;
+    racetrap_count(events);
+}
+
 void racetrap_grow(void) {
-    if (self.is_ended) {
+    if (self.is_ended || !racetrap_is_on) {
+        self.is_ended = 1;
         self.next = self.scratch;
         self.end = self.scratch + 2;
         return;
@@ -43,11 +56,12 @@ void racetrap_grow(void) {
         racetrap_die("Threads must be made by pthread_create or std::thread: another one ran");
     // A pair of records is never torn apart: what is left over is filled up.
     while (self.next != self.end) put(self.next++, FILLER, 0, 0, 0, 0);
+    if (is_counting) count_part();
     struct part *part = take_part(self.part_bytes);
     self.records = (struct record *)(part + 1);
     self.next = self.records;
     self.end = (struct record *)((char *)part + self.part_bytes);
-    if (self.part_bytes < LARGEST_PART) self.part_bytes *= 2;
+    if (self.part_bytes < LARGEST_PART && !is_counting) self.part_bytes *= 2;
     self.poll.record = NULL;
 }
 
@@ -62,6 +76,7 @@ uint64_t racetrap_sequence(void) { return __atomic_add_fetch(&sequence, 1, __ATO
 
 void racetrap_sync(unsigned kind, uint64_t address, unsigned size, uint32_t value, uint32_t pc) {
     if (self.is_ended) return;
+    enter_runtime();
     if (self.end - self.next < 4) racetrap_grow();  // room for a filler, too
     uint16_t instructions = take_instructions();
     uint64_t number = racetrap_sequence();
@@ -70,17 +85,21 @@ void racetrap_sync(unsigned kind, uint64_t address, unsigned size, uint32_t valu
     put(record + 1, EXTENSION, 0, number, value, 0);
     self.next = record + 2;
     self.pending = count_after(pc);
+    leave_runtime();
 }
 
 void racetrap_mark(unsigned kind, uint32_t pc) {
+    enter_runtime();
     if (self.end - self.next < 2) racetrap_grow();
     uint16_t instructions = take_instructions();
     put(self.next++, kind, 0, 0, pc, instructions);
     self.pending = count_after(pc);
+    leave_runtime();
 }
 
 void racetrap_range(unsigned kind, const volatile void *address, uint64_t size, uint32_t pc) {
     uint64_t at = (uint64_t)address, last = at + size;
+    enter_runtime();
     while (at < last) {
         uint64_t stop = (at | 15) + 1;
         if (stop > last) stop = last;
@@ -91,9 +110,16 @@ void racetrap_range(unsigned kind, const volatile void *address, uint64_t size, 
         at = stop;
     }
     if (size) self.pending = count_after(pc);
+    leave_runtime();
+}
+
+void racetrap_library_range(unsigned kind, const volatile void *address, uint64_t size,
+                            uint32_t pc) {
+    if (is_recording() && pc < racetrap_counts_end) racetrap_range(kind, address, size, pc);
 }
 
 void racetrap_begin_thread(int number) {
+    if (!racetrap_is_on) return;
     self.number = number;
     self.tid = syscall(SYS_gettid);
     // Seeds of the threads must differ, and the state must not be 0.
@@ -118,10 +144,14 @@ void racetrap_delay(void) {
 }
 
 void racetrap_lock(spinlock *lock) {
+    enter_runtime();  // a handler that waits for it would wait for its own thread
     while (__atomic_exchange_n(&lock->taken, 1, __ATOMIC_ACQUIRE)) sched_yield();
 }
 
-void racetrap_unlock(spinlock *lock) { __atomic_store_n(&lock->taken, 0, __ATOMIC_RELEASE); }
+void racetrap_unlock(spinlock *lock) {
+    __atomic_store_n(&lock->taken, 0, __ATOMIC_RELEASE);
+    leave_runtime();
+}
 
 void *racetrap_real(const char *name, const char *version) {
     void *found = version ? dlvsym(RTLD_NEXT, name, version) : NULL;
@@ -142,14 +172,58 @@ static void map_counts(void) {
     close(file);
 }
 
+// Shared libraries that the loader has put into memory: begin, end and path of each.
+static int list_module(struct dl_phdr_info *module, size_t size, void *file) {
+    (void)size;
+    uint64_t last = 0;
+    for (int i = 0; i < module->dlpi_phnum; i++) {
+        const __typeof__(*module->dlpi_phdr) *part = &module->dlpi_phdr[i];
+        if (part->p_type == PT_LOAD && part->p_vaddr + part->p_memsz > last)
+            last = part->p_vaddr + part->p_memsz;
+    }
+    if (*module->dlpi_name && module->dlpi_addr)
+        dprintf(*(int *)file, "%llx %llx %s\n", (unsigned long long)module->dlpi_addr,
+                (unsigned long long)(module->dlpi_addr + last), module->dlpi_name);
+    return 0;
+}
+
+static void list_modules(void) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/modules", getenv("RACETRAP_RAW"));
+    int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (file < 0) racetrap_die("File %s cannot be made: %s", path, strerror(errno));
+    dl_iterate_phdr(list_module, &file);
+    close(file);
+}
+
 void racetrap_prepare_threads(void);
+
+// A process that the program makes is not recorded: the records are its parent's.
+static void leave_parent(void) {
+    racetrap_is_on = 0;
+    racetrap_unlock_heap();
+    racetrap_reset_stripes();  // their holders are threads of the parent
+    racetrap_grow();
+    self.depth = 0;
+    racetrap_close_raw();
+}
+
+// What pthread_atfork() calls: that one is not in the shared C library.
+int __register_atfork(void (*before)(void), void (*parent)(void), void (*child)(void), void *library);
 
 static void begin(int count, char **arguments, char **environment) {
     (void)count;
+    environ = environment;  // the C library has not begun yet
+    if (!getenv("RACETRAP_RAW")) return;
     racetrap_fix_addresses(arguments, environment);
     racetrap_open_raw();
+    racetrap_is_on = 1;
+    list_modules();
+    unsetenv("RACETRAP_RAW");  // programs that this one starts are not recorded
+    __register_atfork(racetrap_lock_heap, racetrap_unlock_heap, leave_parent, NULL);
     const char *text = getenv("RACETRAP_SEED");
     seed = text ? strtoull(text, NULL, 10) : 0;
+    is_counting = getenv("RACETRAP_COUNTING") != NULL;
     map_counts();
     racetrap_prepare_threads();
     racetrap_begin_thread(0);

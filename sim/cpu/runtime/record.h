@@ -55,6 +55,8 @@ struct thread_state {
     uint8_t loaded_size[4];
     int is_released;            // a release fence has gone before
     struct record scratch[2];   // where the events of an ended thread go
+    int depth;                  // of calls into the runtime that no handler may interrupt
+    int has_signals;            // have come meanwhile
 };
 
 extern __thread struct thread_state self;
@@ -65,6 +67,20 @@ extern uint64_t racetrap_counts_end;  // return addresses from here on are not t
 
 static inline uint64_t count_after(uint32_t pc) {
     return pc < racetrap_counts_end ? racetrap_counts[pc] : 0;
+}
+
+// Calls the handlers of the signals that have come.
+void racetrap_take_signals(void);
+
+// Around what a handler of the program's must not interrupt; the pairs may nest.
+static inline void enter_runtime(void) {
+    self.depth++;
+    __asm__ volatile("" : : : "memory");
+}
+
+static inline void leave_runtime(void) {
+    __asm__ volatile("" : : : "memory");
+    if (--self.depth == 0 && !LIKELY(!self.has_signals)) racetrap_take_signals();
 }
 
 // Makes room for two records more.
@@ -91,14 +107,20 @@ static inline void put(struct record *record, unsigned kind, unsigned size, uint
 // Appends a plain access from a call site in the program.
 static inline void record_access(unsigned kind, unsigned size, const volatile void *address,
                                  uint32_t pc) {
+    enter_runtime();
     if (!LIKELY(self.next != self.end)) racetrap_grow();
     uint16_t instructions = take_instructions();
     put(self.next++, kind, size, (uint64_t)address, pc, instructions);
-    self.pending = racetrap_counts[pc];
+    self.pending = count_after(pc);
+    leave_runtime();
 }
 
 // Appends the accesses of a range, each of at most 16 bytes and not over a 16-byte boundary.
 void racetrap_range(unsigned kind, const volatile void *address, uint64_t size, uint32_t pc);
+
+// The same for a library function's accesses, if the program itself has called it.
+void racetrap_library_range(unsigned kind, const volatile void *address, uint64_t size,
+                            uint32_t pc);
 
 // Appends an event that is ordered among threads, with a sequence number taken now.
 void racetrap_sync(unsigned kind, uint64_t address, unsigned size, uint32_t value, uint32_t pc);
@@ -115,6 +137,9 @@ void racetrap_end_thread(void);
 // Yields the processor now and then, if a seed was given: other orders of events.
 void racetrap_delay(void);
 
+// Whether the program is recorded at all: what `racetrap cc` has built runs without it, too.
+extern int racetrap_is_on;
+
 // Whether the calling thread's events are recorded.
 static inline int is_recording(void) { return self.records != NULL && !self.is_ended; }
 
@@ -122,6 +147,8 @@ uint64_t racetrap_sequence(void);
 
 // A lock that does not use what the runtime intercepts.
 typedef struct { int taken; } spinlock;
+void racetrap_lock_heap(void);
+void racetrap_unlock_heap(void);
 void racetrap_lock(spinlock *lock);
 void racetrap_unlock(spinlock *lock);
 

@@ -7,8 +7,8 @@
 
 #include "record.h"
 
-#define READ(address, bytes) racetrap_range(LOAD, address, bytes, CALLER)
-#define WRITTEN(address, bytes) racetrap_range(STORE, address, bytes, CALLER)
+#define READ(address, bytes) racetrap_library_range(LOAD, address, bytes, CALLER)
+#define WRITTEN(address, bytes) racetrap_library_range(STORE, address, bytes, CALLER)
 
 // Wrapper `name`: what it accesses is recorded before the call where that is known before.
 #define WRAP(type, name, parameters, arguments, before, after) \
@@ -71,6 +71,29 @@ WRAP(char *, strdup, (const char *from), (from), , if (result) {
     READ(from, __real_strlen(from) + 1);
     WRITTEN(result, __real_strlen(from) + 1);
 })
+
+WRAP(char *, strndup, (const char *from, size_t most), (from, most), , if (result) {
+    size_t size = __real_strlen(result);
+    READ(from, size < most ? size + 1 : size);
+    WRITTEN(result, size + 1);
+})
+
+WRAP(size_t, strnlen, (const char *in, size_t most), (in, most), ,
+     READ(in, result < most ? result + 1 : most))
+WRAP(void *, memrchr, (const void *in, int byte, size_t size), (in, byte, size), ,
+     size_t before = result ? (size_t)((char *)result - (char *)in) : 0;
+     READ((char *)in + before, size - before))
+WRAP(char *, strchrnul, (const char *in, int byte), (in, byte), , READ(in, result - in + 1))
+WRAP(char *, strstr, (const char *in, const char *text), (in, text), ,
+     size_t size = __real_strlen(text) + 1; READ(text, size);
+     READ(in, result ? (size_t)(result - in) + size - 1 : __real_strlen(in) + 1))
+WRAP(size_t, strspn, (const char *in, const char *set), (in, set), ,
+     READ(set, __real_strlen(set) + 1); READ(in, result + 1))
+WRAP(size_t, strcspn, (const char *in, const char *set), (in, set), ,
+     READ(set, __real_strlen(set) + 1); READ(in, result + 1))
+WRAP(char *, strpbrk, (const char *in, const char *set), (in, set), ,
+     READ(set, __real_strlen(set) + 1);
+     READ(in, result ? (size_t)(result - in) + 1 : __real_strlen(in) + 1))
 
 void __real_bzero(void *to, size_t size);
 

@@ -36,8 +36,15 @@ static pthread_key_t ending;
 // Destructors of the program's own keys may still access memory: ours runs last.
 static void end_last(void *value) {
     intptr_t rounds = (intptr_t)value;
-    if (rounds > 1) pthread_setspecific(ending, (void *)(rounds - 1));
-    else if (is_recording()) racetrap_end_thread();
+    if (rounds > 1) {
+        pthread_setspecific(ending, (void *)(rounds - 1));
+        return;
+    }
+    // A handler has no thread of its own to act for: from here on others take the signals.
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    if (is_recording()) racetrap_end_thread();
 }
 
 static void end_with_thread(void) {
@@ -85,7 +92,14 @@ static void give_stack(pthread_attr_t *attributes) {
 
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*routine)(void *), void *argument) {
+    if (!racetrap_is_on) return REAL(pthread_create)(thread, attributes, routine, argument);
     racetrap_delay();
+    // No signal may reach the new thread before its record begins, nor this one while it holds
+    // the lock.  A mask among the attributes is shared with the program's own: it is put back
+    // before anybody else can create a thread.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     racetrap_lock(&creation);
     if (thread_count == MAX_THREADS) racetrap_die("Threads must be at most %d", MAX_THREADS);
     struct start *start = &starts[thread_count];
@@ -98,17 +112,11 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
     if (self.end - self.next < CREATION_RECORDS) racetrap_grow();
     racetrap_sync(CREATE, 0, 0, thread_count, CALLER);
     struct record *created = self.next - 2;
-    // No signal may reach the thread before its record begins.  A mask among its attributes is
-    // shared with the program's own: it is put back before anybody else can create a thread.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     int has_mask = !pthread_attr_getsigmask_np(&own, &start->signals);
     if (has_mask) pthread_attr_setsigmask_np(&own, &all);
     else start->signals = before;
     int error = REAL(pthread_create)(thread, &own, run_thread, start);
     if (has_mask) pthread_attr_setsigmask_np(&own, &start->signals);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!error) {
         start->thread = *thread;  // the thread itself may not have run yet
         thread_count++;
@@ -120,6 +128,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
         next_stack = stacks;
     }
     racetrap_unlock(&creation);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;
 }
 
@@ -141,6 +150,7 @@ static int joined(int number, int error, uint32_t pc) {
 // The name is looked up before: it may be given to a new thread at once.
 #define JOIN_BY(call)                                                     \
     {                                                                     \
+        if (!racetrap_is_on) return call;                                 \
         int number = number_of(thread);                                   \
         return number < 0 ? ESRCH : joined(number, call, CALLER);         \
     }

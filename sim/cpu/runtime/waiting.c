@@ -31,7 +31,7 @@ static struct barrier *find(const pthread_barrier_t *barrier) {
 EXPORT int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrierattr_t *attributes,
                                 unsigned width) {
     int error = REAL(pthread_barrier_init)(barrier, attributes, width);
-    if (error) return error;
+    if (error || !racetrap_is_on) return error;
     racetrap_lock(&table);
     struct barrier *known = find(barrier);
     if (known->address) known->generation++;
@@ -42,6 +42,7 @@ EXPORT int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrie
 }
 
 EXPORT int pthread_barrier_wait(pthread_barrier_t *barrier) {
+    if (!racetrap_is_on) return REAL(pthread_barrier_wait)(barrier);
     racetrap_lock(&table);
     struct barrier known = *find(barrier);
     racetrap_unlock(&table);
@@ -57,10 +58,16 @@ EXPORT int pthread_barrier_wait(pthread_barrier_t *barrier) {
 // The C library has older functions of the same names, too.
 #define REAL_CONDITION(name) REAL_VERSION(name, "GLIBC_2.3.2")
 
+// A thread that is cancelled while it waits has the mutex again when it cleans up.
+static void have_again(void *mutex) { racetrap_sync(ACQUIRE, (uint64_t)mutex, 0, MUTEX, 0); }
+
 #define WAIT_BY(call)                                                          \
     {                                                                          \
+        int error;                                                             \
         racetrap_sync(RELEASE, (uint64_t)mutex, 0, MUTEX, CALLER);             \
-        int error = call;                                                      \
+        pthread_cleanup_push(have_again, mutex);                               \
+        error = call;                                                          \
+        pthread_cleanup_pop(0);                                                \
         racetrap_sync(ACQUIRE, (uint64_t)mutex, 0, MUTEX, CALLER);             \
         if (!error) racetrap_sync(ACQUIRE, (uint64_t)condition, 0, CONDITION, CALLER); \
         return error;                                                          \

@@ -74,23 +74,37 @@ def test_hits_have_the_whole_address_and_pc(form):
         CollectedAccess(4, 0x7F00_FFFF_FFFE, 8, 0x1240, True),
     ]
     assert list(hits(CoreUnit(params), setup, accesses)) == [
-        Hit(1, 0x1000, 0x1234, False),
-        Hit(2, 0x2000, 0x1238, True),  # an alias: a signature stands for all combinations
-        Hit(2, 0x2004, 0x1238, True),
-        Hit(4, 0x7F01_0000_0000, 0x1240, True),
-        Hit(4, 0x7F01_0000_0004, 0x1240, True),
+        Hit(1, 0x1000, 0x1234, False, 0b0010),
+        # An alias: a signature stands for all combinations.
+        Hit(2, 0x2000, 0x1238, True, 0b1110),
+        Hit(2, 0x2004, 0x1238, True, 0b1111),
+        Hit(4, 0x7F01_0000_0000, 0x1240, True, 0b1111),
+        Hit(4, 0x7F01_0000_0004, 0x1240, True, 0b0011),
     ]
 
 
 def test_races_need_one_granule_two_threads_and_a_write():
     load, store = RaceParty(0, 1, 0x40, False), RaceParty(0, 1, 0x44, True)
     other_load, other_store = RaceParty(1, 1, 0x48, False), RaceParty(2, 1, 0x4C, True)
-    a, b, later = (0x1000, 0), (0x1004, 0), (0x1000, 1)
-    assert list(races_of({load: {a}, other_load: {a}})) == []
-    assert list(races_of({load: {a}, store: {a}})) == []
-    assert list(races_of({store: {a}, other_load: {b}})) == []
-    assert list(races_of({store: {a}, other_load: {later}})) == []
-    assert set(races_of({load: {a}, store: {a}, other_load: {a, b}, other_store: {b}})) == {
+    a, b, later = (0x1000, 0, 15), (0x1004, 0, 15), (0x1000, 1, 15)
+    none = (set(), set())
+    assert races_of({load: {a}, other_load: {a}}) == none
+    assert races_of({load: {a}, store: {a}}) == none
+    assert races_of({store: {a}, other_load: {b}}) == none
+    assert races_of({store: {a}, other_load: {later}}) == none
+    races, false_sharing = races_of({
+        load: {a}, store: {a}, other_load: {a, b}, other_store: {b},
+    })  # fmt: skip
+    assert races == {
         ThreadRace.of(0x1000, store, other_load),
         ThreadRace.of(0x1004, other_store, other_load),
     }
+    assert not false_sharing
+
+
+def test_races_need_a_common_byte():
+    store, load = RaceParty(0, 1, 0x44, True), RaceParty(1, 1, 0x48, False)
+    low, high, middle = (0x1000, 0, 0b0011), (0x1000, 0, 0b1100), (0x1000, 0, 0b0110)
+    race = ThreadRace.of(0x1000, store, load)
+    assert races_of({store: {low}, load: {high}}) == (set(), {race})
+    assert races_of({store: {low}, load: {high, middle}}) == ({race}, set())

@@ -203,7 +203,7 @@ def test_too_many_threads_for_the_contexts(name, words):
 
 
 def test_too_many_threads_for_the_machine():
-    with pytest.raises(ValueError, match="Threads of the trace must be at most 4, not 5"):
+    with pytest.raises(ValueError, match=r"at most 4, not 5 \(--set threads=5\)"):
         play(random_thread_trace(1, 5), SigraceParams(threads=4), Environment("multiplex"))
 
 

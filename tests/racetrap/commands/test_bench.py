@@ -56,7 +56,9 @@ def figures(monkeypatch):
     monkeypatch.setattr(
         sigrace_cycles, "sustained", lambda block: Sustained(block, 192, 111.5, 250.25, 7, 9)
     )
-    recorder = RecorderRates(1234567, Rate(6e7, 5e7, 7e7), Rate(4e6, 3e6, 5e6))
+    recorder = RecorderRates(
+        12_000_000, Rate(6e7, 5e7, 7e7), Rate(4e6, 3e6, 5e6), Rate(4e7, 3e7, 5e7), 0.25
+    )
     monkeypatch.setattr(recorder_rates, "recorder_rates", lambda: recorder)
     program = {"events": 742130, "exact": 2.5e6, "sigrace": 240_000.0}
     monkeypatch.setattr(
@@ -92,7 +94,7 @@ def test_tables(racetrap, figures, tmp_path):
         "71,000",
         "25",
         "60,000,000",
-        "1234567 events",
+        "12000000 events",
         "742,130",
         "2,500,000",
         "50,000,000",
@@ -113,6 +115,7 @@ def test_tables(racetrap, figures, tmp_path):
     assert sigrace["sustained"][0]["block_instructions"] == 2000
     assert sigrace["speed"]["same_trace"]["cocotb"] == 4000
     assert sigrace["recorder"]["recorded"]["low"] == 5e7
+    assert sigrace["recorder"]["slowdown"] == 14.0  # (0.2 + 3 + 0.3) / 0.25
     assert data["noncoherent"]["analysis"][2]["check"] == 6.0
     assert data["noncoherent"]["recorder"]["scattered"]["low"] == 2e7
     assert "golden, compiled" not in result.output

@@ -40,7 +40,7 @@ def test_races_of_a_trace_as_check_finds_them(tmp_path):
 def test_clean_trace():
     result = simulate(*_TINY, _CLEAN)
     assert result.exit_code == 0, result.output
-    assert "Races: 0 static, 0 dynamic" in result.output
+    assert "Races: none" in result.output
 
 
 def test_waves_are_written():

@@ -52,11 +52,18 @@ def test_the_trace_has_the_programs_name_by_default(racetrap, program, tmp_path,
     assert read_trace(tmp_path / "program.trace").header.threads == 2
 
 
+def test_a_program_that_fails_is_said_and_leaves_its_trace(racetrap, program, tmp_path):
+    target, report = tmp_path / "x.trace", tmp_path / "x.json"
+    result = racetrap("trace", "record", "-o", target, "--json", report, program)
+    assert result.exit_code == 0
+    assert "Program returned 7; the trace ends there." in result.stdout
+    assert "Program made no threads" in result.stdout
+    assert json.loads(report.read_text())["ending"] == "returned 7"
+    assert read_trace(target).header.source == "program.c (returned 7)"
+
+
 def test_one_sentence_for_errors(racetrap, program, tmp_path):
     target = tmp_path / "x.trace"
-    result = racetrap("trace", "record", "-o", target, program)
-    assert (result.exit_code, result.stderr) == (2, "racetrap: Program must return 0, not 7.\n")
-    assert not target.exists()
     result = racetrap("trace", "record", "-o", target, "nothing.c")
     assert (result.exit_code, result.stderr) == (2, "racetrap: Source nothing.c was not found.\n")
     result = racetrap("trace", "record", "-o", tmp_path / "no" / "x", "--", program, "--", "-3")

@@ -3,6 +3,7 @@
 import pytest
 
 from racetrap.golden_model.trace.threads.events import ThreadEventKind
+from racetrap.sim.cpu.verdicts import race_lines
 from tests.support.threads.recordings import accesses, counts, of_kind, record_text
 
 _WIDTHS = """
@@ -204,3 +205,66 @@ def test_cxx(tmp_path):
     assert len(guards) == 1  # of the function's static variable
     # The object's pointer, and its pointer to virtual functions.
     assert accesses(trace, "case.cpp:20").count(("LOAD", 8)) >= 2 * 3
+
+
+_FREED = """
+static char *block;
+static volatile int is_used;
+static void *work(void *unused) { block[5] = 1; is_used = 1; return unused; }
+int main(void) {
+    pthread_t thread;
+    block = malloc(100);
+    pthread_create(&thread, 0, work, 0);
+    while (!is_used) sched_yield();
+    free(block);
+    return pthread_join(thread, 0);
+}
+"""
+
+
+def test_free_is_a_write(tmp_path):
+    trace = record_text(tmp_path, _FREED)
+    assert ("case.c:10", "case.c:4") in race_lines(trace)
+    stores = [event for event in of_kind(trace, "STORE") if event.address >= 1 << 29]
+    freed = of_kind(trace, "FREE")[-1].address
+    assert sum(event.size for event in stores if freed <= event.address < freed + 100) >= 101
+
+
+_LIBRARY = """
+static char shared[64] = "00000000"; static volatile int sink; static int zero; static FILE *file;
+int compare(const void *one, const void *other) { (void)one; (void)other; return sink; }
+static void *work(void *unused) {
+    %s
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    zero = fileno(file = fopen("/dev/zero", "r+"));
+    pthread_create(&thread, 0, work, 0);
+    shared[1] = '1';
+    return pthread_join(thread, 0);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        'snprintf(shared, 20, "%d", 5);',
+        'sprintf(shared, "%s-%d", "a", 5);',
+        "qsort(shared, 8, 1, compare);",
+        "if (read(zero, shared, 8) != 8) abort();",
+        "if (!fread(shared, 8, 1, file)) abort();",
+        "sink = strtol(shared, 0, 10);",
+        'fprintf(file, "%5s %ld %s", "x", 3L, shared);',
+        'sink = strstr(shared, "x") != 0;',
+    ],
+)
+def test_accesses_of_the_library_race(tmp_path, use):
+    trace = record_text(tmp_path, _LIBRARY.replace("%s", use, 1))
+    assert ("case.c:12", "case.c:5") in race_lines(trace)
+
+
+def test_a_string_without_an_end_is_printed(tmp_path):
+    trace = record_text(tmp_path, _LIBRARY.replace("%s", 'fprintf(file, "%.2s", shared);', 1))
+    assert race_lines(trace) == frozenset()

@@ -1,9 +1,12 @@
 """Every kind of synchronisation, used by real programs: which events it makes."""
 
+import numpy as np
 import pytest
 
 from racetrap.golden_model.trace.threads.events import MemoryOrder, SyncClass, ThreadEventKind
-from tests.support.threads.recordings import counts, of_kind, record_text
+from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
+from racetrap.sim.cpu.verdicts import race_lines
+from tests.support.threads.recordings import accesses, counts, of_kind, record_text
 
 _UNTIL = "struct timespec t; clock_gettime(CLOCK_REALTIME, &t); t.tv_sec += 5;"
 _UNTIL_MONOTONIC = "struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); t.tv_sec += 5;"
@@ -227,3 +230,216 @@ def test_fences_order_relaxed_operations(tmp_path):
     assert found["ATOMIC_STORE", MemoryOrder.RELEASE] == 2
     assert found["ATOMIC_STORE", MemoryOrder.RELAXED] == 0
     assert found["ATOMIC_LOAD", MemoryOrder.ACQUIRE] >= 2
+
+
+_CHANNEL = """
+#include <arpa/inet.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <fcntl.h>
+static int shared, ends[2];
+static char byte;
+static void *work(void *unused) {
+    %s
+    shared++;
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    if (%s) return 1;
+    pthread_create(&thread, 0, work, 0);
+    shared++;
+    %s
+    return pthread_join(thread, 0);
+}
+"""
+_RECEIVE = "while (read(ends[0], &byte, 1) != 1) sched_yield();"
+_SEND = 'if (write(ends[1], "", 1) != 1) return 2;'
+
+
+@pytest.mark.parametrize(
+    ("receive", "make", "send"),
+    [
+        (_RECEIVE, "pipe(ends)", _SEND),
+        (_RECEIVE, "socketpair(AF_UNIX, SOCK_STREAM, 0, ends)", _SEND),
+        ("recv(ends[0], &byte, 1, 0);", "socketpair(AF_UNIX, SOCK_STREAM, 0, ends)",
+         'send(ends[1], "", 1, 0);'),
+        ("eventfd_t value; eventfd_read(ends[0], &value);", "(ends[0] = eventfd(0, 0)) < 0",
+         "eventfd_write(ends[0], 1);"),
+        (_RECEIVE, "(ends[0] = open(arguments[1], O_RDWR | O_CREAT, 0600)) < 0 || "
+         "(ends[1] = open(arguments[1], O_WRONLY)) < 0", _SEND),
+        ("if (read(ends[0], &byte, 1)) abort();", "pipe(ends)", "close(ends[1]);"),
+    ],
+)  # fmt: skip
+def test_order_through_channels(tmp_path, receive, make, send):
+    """What is written before is ordered before what is done after reading."""
+    text = _CHANNEL.replace("main(void)", "main(int n, char **arguments)") % (receive, make, send)
+    text = text.replace("pthread_t thread;", "pthread_t thread; (void)n; (void)arguments;")
+    trace = record_text(tmp_path, text, str(tmp_path / "channel"))
+    assert race_lines(trace) == frozenset()
+    # Without the channel's order it would be one.
+    kinds = (ThreadEventKind.ACQUIRE, ThreadEventKind.RELEASE)
+    others = trace.events[~np.isin(trace.events["kind"], kinds)]
+    assert race_lines(ThreadTrace(trace.header, others)) == {("case.c:10", "case.c:17")}
+
+
+_C11 = """
+#include <threads.h>
+static once_flag flag = ONCE_FLAG_INIT; static mtx_t m; static cnd_t c; static int is_there, x, y;
+static void prepare(void) { mtx_init(&m, mtx_plain); cnd_init(&c); }
+static int work(void *unused) {
+    (void)unused;
+    call_once(&flag, prepare);
+    mtx_lock(&m);
+    x++;
+    is_there = 1;
+    cnd_signal(&c);
+    mtx_unlock(&m);
+    return 5;
+}
+int main(void) {
+    thrd_t thread;
+    int result;
+    call_once(&flag, prepare);
+    thrd_create(&thread, work, 0);
+    mtx_lock(&m);
+    while (!is_there) cnd_wait(&c, &m);
+    x++;
+    mtx_unlock(&m);
+    return thrd_join(thread, &result) != thrd_success || result != 5 || x != 2 || y > 6;
+}
+"""
+
+
+def test_threads_of_c11(tmp_path):
+    trace = record_text(tmp_path, _C11)
+    assert trace.header.source == "case.c"  # it has returned 0
+    assert race_lines(trace) == frozenset()
+    found = counts(trace)
+    assert found["ACQUIRE", SyncClass.FLAG] == 2
+    assert found["CREATE", 0] == found["JOIN", 0] == 1
+    racy = _C11.replace("return 5;", "y = 5; return 5;").replace("return th", "y = 6; return th")
+    assert len(race_lines(record_text(tmp_path, racy))) == 1
+
+
+def test_the_parent_of_a_process_is_followed(tmp_path):
+    trace = record_text(
+        tmp_path,
+        """
+#include <sys/wait.h>
+static volatile int x;
+static void *work(void *unused) { x++; return unused; }
+int main(void) {
+    pthread_t thread;
+    int status;
+    pid_t child = fork();
+    if (!child) {
+        for (int i = 0; i < 1000; i++) work(malloc(10));
+        pthread_create(&thread, 0, work, 0);
+        _exit(pthread_join(thread, 0) || x != 1001);
+    }
+    pthread_create(&thread, 0, work, 0);
+    pthread_join(thread, 0);
+    return waitpid(child, &status, 0) != child || status || system("exit 3") != 3 << 8;
+}
+""",
+    )
+    assert trace.header.source == "case.c"
+    assert accesses(trace, "case.c:4") == [("LOAD", 4), ("STORE", 4)]
+
+
+def test_a_cancelled_thread_has_its_mutex_again(tmp_path):
+    trace = record_text(
+        tmp_path,
+        """
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; static sem_t waits;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER; static int x;
+static void clean(void *unused) { (void)unused; x++; pthread_mutex_unlock(&m); }
+static void *work(void *unused) {
+    pthread_mutex_lock(&m);
+    pthread_cleanup_push(clean, 0);
+    sem_post(&waits);
+    for (;;) pthread_cond_wait(&c, &m);
+    pthread_cleanup_pop(1);
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    void *result;
+    pthread_create(&thread, 0, work, 0);
+    sem_wait(&waits);
+    pthread_mutex_lock(&m);
+    x++;
+    pthread_mutex_unlock(&m);
+    pthread_cancel(thread);
+    pthread_join(thread, &result);
+    return result != PTHREAD_CANCELED || x != 2;
+}
+""",
+    )
+    assert trace.header.source == "case.c"
+    assert race_lines(trace) == frozenset()
+    assert [event.value for event in of_kind(trace, "JOIN")] == [1]
+
+
+_OPENMP = """
+#include <omp.h>
+#define READ(variable) ((void)*(volatile int *)&(variable))
+static int x, y[64]; static omp_lock_t lock;
+int main(void) {
+    omp_init_lock(&lock);
+    #pragma omp parallel num_threads(4)
+    {
+        %s
+    }
+    x++;
+    return x < 0;
+}
+"""
+_LOOP = "for (int i = 0; i < 64; i++) y[i]++;"
+_ORDERED_LOOP = "for (int i = 0; i < 8; i++) {\n#pragma omp ordered\nx += i;\n}"
+_SECTIONS = "{\n#pragma omp section\nx++;\n#pragma omp section\ny[0]++;\n}\nREAD(x);"
+
+
+@pytest.mark.parametrize(
+    ("body", "races"),
+    [
+        ("x++;", True),
+        ("\n#pragma omp critical\nx++;", False),
+        ("\n#pragma omp critical(named)\nx++;", False),
+        ("\n#pragma omp atomic\nx++;", False),
+        ("omp_set_lock(&lock); x++; omp_unset_lock(&lock);", False),
+        ("if (omp_test_lock(&lock)) { x++; omp_unset_lock(&lock); }", False),
+        (f"\n#pragma omp for\n{_LOOP}\nREAD(y[63]);", False),
+        (f"\n#pragma omp for nowait\n{_LOOP}\nREAD(y[63]);", True),
+        (f"\n#pragma omp for schedule(dynamic)\n{_LOOP}\nREAD(y[63]);", False),
+        (f"\n#pragma omp for ordered\n{_ORDERED_LOOP}", False),
+        ("\n#pragma omp single\nx++;\nREAD(x);", False),
+        ("\n#pragma omp single nowait\nx++;\nREAD(x);", True),
+        ("y[omp_get_thread_num()] = 1;\n#pragma omp barrier\nREAD(y[3]);", False),
+        ("y[omp_get_thread_num()] = 1;\nREAD(y[3]);", True),
+        (f"\n#pragma omp sections\n{_SECTIONS}", False),
+        ("int own;\n#pragma omp single copyprivate(own)\nown = x++;\nREAD(own);", False),
+    ],
+)
+def test_openmp(tmp_path, body, races):
+    trace = record_text(tmp_path, _OPENMP % body, options=["-fopenmp"])
+    assert trace.header.source == "case.c"
+    assert trace.header.threads == 4
+    assert bool(race_lines(trace)) == races
+
+
+def test_openmp_loops_in_one_region(tmp_path):
+    text = """
+static int x[1000], sum;
+int main(void) {
+    #pragma omp parallel for num_threads(3) schedule(dynamic, 10) reduction(+:sum)
+    for (int i = 0; i < 1000; i++) sum += x[i];
+    #pragma omp parallel for num_threads(3)
+    for (int i = 0; i < 1000; i++) x[i] = sum;
+    return x[999] != 0;
+}
+"""
+    assert race_lines(record_text(tmp_path, text, options=["-fopenmp"])) == frozenset()
+    racy = text.replace(" schedule(dynamic, 10) reduction(+:sum)", "")
+    assert race_lines(record_text(tmp_path, racy, options=["-fopenmp"]))

@@ -1,14 +1,21 @@
 """Recording runs: what ends up in a trace, repeatable, and clear errors for what cannot."""
 
+import os
 import shlex
+import signal
 import subprocess
 import sys
+import time
+from collections import Counter
 
 import numpy as np
 import pytest
 
+from racetrap.golden_model.trace.files import read_thread_trace
+from racetrap.golden_model.trace.threads.events import ThreadEventKind
+from racetrap.sim.cpu.raw import used_bytes
 from racetrap.sim.cpu.recorder import RecordError, record
-from tests.support.threads.recordings import accesses, counts, of_kind, record_text
+from tests.support.threads.recordings import HEAD, accesses, counts, of_kind, record_text
 
 _WORK = """
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -166,12 +173,9 @@ def test_a_seed_is_kept_and_does_no_harm(tmp_path):
     [
         ("int main(void) { return 1 }", "case.c cannot be compiled:\n(.|\n)*expected"),
         ("int main(void) { return missing(); }", "Program cannot be linked:\n(.|\n)*missing"),
-        ("int main(void) { return 5; }", "Program must return 0, not 5"),
-        ("int main(void) { abort(); }", "ended by signal SIGABRT"),
-        ("int main(void) { return fork() < 0; }", "Function fork cannot be recorded: another"),
         (
-            "int main(void) { for (;;) sleep(1); }",
-            "Program must end within 1 seconds",
+            "int main(void) { return pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, 0); }",
+            "Function pthread_setcanceltype cannot be recorded: cancellation",
         ),
         (
             _WORK + "int main(void) { return pthread_mutex_unlock(&mutex); }",
@@ -193,12 +197,125 @@ def test_what_cannot_be_recorded_is_said(tmp_path, text, message):
         record_text(tmp_path, text, timeout=1)
 
 
+_FAILING = """
+static volatile int x;
+static void *work(void *unused) { x = 1; return unused; }
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, work, 0);
+    pthread_join(thread, 0);
+    x = 2;
+    %s
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("statement", "ending"),
+    [
+        ("return 5;", "returned 5"),
+        ("_exit(6);", "returned 6"),
+        ("abort();", "ended by signal SIGABRT"),
+        ("*(volatile int *)8 = 1;", "ended by signal SIGSEGV"),
+        ("raise(SIGINT);", "ended by signal SIGINT"),
+        ("for (;;) sleep(1);", "did not end within 0.5 seconds"),
+    ],
+)
+def test_a_program_that_fails_leaves_its_trace(tmp_path, statement, ending):
+    source = tmp_path / "case.c"
+    source.write_text(f"{HEAD}#include <signal.h>\n#line 1\n{_FAILING % statement}")
+    trace, *_, found = record([source], timeout=0.5)
+    assert found == ending
+    assert trace.header.source == f"case.c ({ending})"
+    assert accesses(trace, "case.c:3") == accesses(trace, "case.c:8") == [("STORE", 4)]
+    assert [event.thread for event in of_kind(trace, "END")] == [1, 0]
+
+
+_ENDLESS = """
+static pthread_mutex_t mutex;
+static volatile int x;
+static void *work(void *unused) {
+    for (;;) {
+        pthread_mutex_lock(&mutex);
+        x++;
+        pthread_mutex_unlock(&mutex);
+        if (PAUSE) usleep(PAUSE);
+    }
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, work, 0);
+    work(0);
+}
+"""
+
+
+def test_endless_programs_are_stopped_by_time(tmp_path):
+    source = tmp_path / "case.c"
+    source.write_text(f"{HEAD}#define PAUSE 1000\n{_ENDLESS}")
+    recording = record([source], seconds=0.3)
+    assert recording.ending == "stopped after 0.3 seconds"
+    assert len(recording.trace) > 100
+
+
+@pytest.mark.parametrize("events", [1, 10, 50_000])
+def test_endless_programs_are_stopped_by_events(tmp_path, events):
+    source = tmp_path / "case.c"
+    source.write_text(f"{HEAD}#define PAUSE 0\n{_ENDLESS}")
+    recording = record([source], events=events)
+    assert recording.ending == f"stopped after {events} events"
+    kinds = recording.trace.events["kind"]
+    missing = np.isin(kinds[events:], [ThreadEventKind.BEGIN, ThreadEventKind.END])
+    assert missing.all()
+    assert len(kinds) <= events + 3
+    with pytest.raises(ValueError, match="Events must be at least 1, not 0"):
+        record([source], events=0)
+
+
+def test_an_interrupted_program_leaves_its_trace(tmp_path):
+    source, target = tmp_path / "case.c", tmp_path / "case.trace"
+    source.write_text(f"{HEAD}#define PAUSE 1000\n{_ENDLESS}")
+    command = [sys.executable, "-c", "from racetrap.cli import main; main()"]
+    recorder = subprocess.Popen(
+        [*command, "trace", "record", "-o", str(target), str(source)],
+        stdout=subprocess.PIPE, text=True, env=os.environ | {"TMPDIR": str(tmp_path)},
+    )  # fmt: skip
+    _wait_for_records(tmp_path)
+    recorder.send_signal(signal.SIGINT)
+    output, _ = recorder.communicate()
+    assert recorder.returncode == 0
+    assert "Program interrupted; the trace ends there." in output
+    assert len(read_thread_trace(target)) > 0
+
+
+def _wait_for_records(folder, seconds=30.0):
+    """Until the program that is recorded below ``folder`` has begun."""
+    end = time.monotonic() + seconds
+    while not any(used_bytes(path.parent) for path in folder.glob("racetrap-*/raw/records")):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_a_terminated_recorder_leaves_no_files(tmp_path):
+    source = tmp_path / "case.c"
+    source.write_text(f"{HEAD}#define PAUSE 1000\n{_ENDLESS}")
+    command = [sys.executable, "-c", "from racetrap.cli import main; main()"]
+    recorder = subprocess.Popen(
+        [*command, "trace", "record", "-o", str(tmp_path / "case.trace"), str(source)],
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+    )
+    _wait_for_records(tmp_path)
+    recorder.terminate()
+    assert recorder.wait() == 128 + signal.SIGTERM
+    assert [path.name for path in tmp_path.iterdir()] == ["case.c"]
+
+
 def test_a_deadlock_is_found_early(tmp_path):
-    with pytest.raises(RecordError, match="deadlock: all 2 threads wait"):
-        record_text(
-            tmp_path,
-            _WORK
-            + """
+    trace = record_text(
+        tmp_path,
+        _WORK
+        + """
 int main(void) {
     pthread_t thread;
     pthread_mutex_lock(&mutex);
@@ -206,8 +323,10 @@ int main(void) {
     return pthread_join(thread, 0);
 }
 """,
-            timeout=30,
-        )
+        timeout=30,
+    )
+    assert trace.header.source == "case.c (in a deadlock: all 2 threads wait for each other)"
+    assert [event.thread for event in of_kind(trace, "ACQUIRE")] == [0]
 
 
 _MANY_EVENTS = """
@@ -292,6 +411,59 @@ int main(void) {
 """,
     )
     assert trace.header.threads == 401
+
+
+def test_handlers_make_events_of_their_own(tmp_path):
+    """Handlers interrupt threads in the midst of atomic operations, accesses and the heap."""
+    trace = record_text(
+        tmp_path,
+        """
+#include <signal.h>
+#include <sys/time.h>
+static long counter, handled; static volatile int plain; static volatile long own[2];
+static void tick(int signal) {
+    int error = errno;
+    __atomic_fetch_add(&counter, 1, __ATOMIC_SEQ_CST);
+    __atomic_fetch_add(&handled, 1, __ATOMIC_SEQ_CST);
+    plain = signal;
+    errno = error;
+}
+static void *work(void *argument) {
+    long rounds = 0, me = (long)argument;
+    while (__atomic_load_n(&handled, __ATOMIC_SEQ_CST) < 300) {
+        __atomic_fetch_add(&counter, 1, __ATOMIC_SEQ_CST);
+        own[me]++;
+        rounds++;
+    }
+    return (void *)rounds;
+}
+int main(void) {
+    struct itimerval timer = {{0, 50}, {0, 50}}, none = {{0, 0}, {0, 0}};
+    struct sigaction action = {.sa_handler = tick, .sa_flags = SA_RESTART}, kept;
+    pthread_t thread;
+    void *rounds;
+    sigaction(SIGALRM, &action, 0);
+    sigaction(SIGALRM, 0, &kept);
+    setitimer(ITIMER_REAL, &timer, 0);
+    pthread_create(&thread, 0, work, (void *)1);
+    long mine = (long)work(0);
+    pthread_join(thread, &rounds);
+    setitimer(ITIMER_REAL, &none, 0);
+    printf("%ld %ld\\n", handled, mine + (long)rounds);
+    return kept.sa_handler != tick || counter != handled + mine + (long)rounds;
+}
+""",
+        output=(tmp_path / "output").open("w"),
+    )
+    handled, rounds = map(int, (tmp_path / "output").read_text().split())
+    found = Counter(zip(trace.events["kind"].tolist(), trace.events["pc"].tolist(), strict=True))
+    seen: Counter[tuple[str, str | None]] = Counter()
+    for (kind, pc), number in found.items():
+        seen[ThreadEventKind(kind).name, trace.header.locations.get(pc)] += number
+    for line, number in (("case.c:7", handled), ("case.c:8", handled), ("case.c:15", rounds)):
+        assert seen["ATOMIC_UPDATE", line] == number
+    assert seen["STORE", "case.c:9"] == handled
+    assert seen["LOAD", "case.c:16"] == seen["STORE", "case.c:16"] == rounds
 
 
 def test_limits_of_the_program_are_its_own(tmp_path):

@@ -101,7 +101,8 @@ def _accesses(events: list[ThreadEvent]) -> list[tuple[int, int, int, int, RaceP
 
 
 def brute_force_races(trace: ThreadTrace) -> dict[ThreadRace, tuple[bool, bool]]:
-    """Each race, with whether some of its accesses share a byte, and whether some are plain."""
+    """Each pair that races or shares only its granule, with whether some of its accesses share a
+    byte, and whether some of those are plain."""
     events = list(trace)
     before, accesses = _ancestors(events), _accesses(events)
     races: dict[ThreadRace, tuple[bool, bool]] = {}
@@ -116,5 +117,6 @@ def brute_force_races(trace: ThreadTrace) -> dict[ThreadRace, tuple[bool, bool]]
                 continue
             race = ThreadRace.of(granule * 4, party, other)
             seen = races.get(race, (False, False))
-            races[race] = (seen[0] or bool(used & other_used), seen[1] or not any(atomic))
+            shares = bool(used & other_used)
+            races[race] = (seen[0] or shares, seen[1] or (shares and not any(atomic)))
     return races

@@ -22,7 +22,7 @@ def _group(name):
 
 
 def test_every_module_is_a_command_of_its_name():
-    listed = set(cli.lines)
+    listed = {name.replace("+", "x") for name in cli.lines}
     listed |= {f"{group}_{name}" for group in _GROUPS for name in _group(group).lines}
     assert listed == _MODULES
 

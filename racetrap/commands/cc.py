@@ -1,0 +1,35 @@
+"""`racetrap cc` and `racetrap c++`: compilers of programs that can be recorded."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from racetrap.commands.shared.terminal import ExitStatus, fail
+from racetrap.sim.cpu.compiler import driver_command
+from racetrap.sim.tools import not_found
+
+__all__ = ["command", "compiler_command"]
+
+
+def compiler_command(name: str, compiler: str, language: str) -> click.Command:
+    """A command that becomes ``compiler``, whose options it takes."""
+
+    @click.command(
+        name, add_help_option=False,
+        context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+        help=f"Compile and link {language} as {compiler} does, for `racetrap trace record`. "
+        f"Takes all options of {compiler}.",
+    )  # fmt: skip
+    @click.argument("arguments", metavar="OPTION|FILE ...", nargs=-1, type=click.UNPROCESSED)
+    def run(arguments: tuple[str, ...]) -> None:
+        try:
+            os.execvp(compiler, driver_command(compiler, arguments))
+        except FileNotFoundError:
+            fail(not_found(compiler), ExitStatus.FAILED)
+
+    return run
+
+
+command = compiler_command("cc", "gcc", "C")

@@ -1,0 +1,9 @@
+"""`racetrap c++`: compiler of C++ programs that can be recorded."""
+
+from __future__ import annotations
+
+from racetrap.commands.cc import compiler_command
+
+__all__ = ["command"]
+
+command = compiler_command("c++", "g++", "C++")

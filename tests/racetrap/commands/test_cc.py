@@ -1,0 +1,104 @@
+"""`racetrap cc` and `racetrap c++`: compilers of any build, and what they have built."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+
+import pytest
+
+from racetrap.golden_model.trace import read_thread_trace
+from racetrap.sim.cpu.verdicts import race_lines
+
+_RACETRAP = [sys.executable, "-c", "from racetrap.cli import main; main()"]
+_MAKEFILE = """
+all: program static.o
+program: main.o archive.a libshared.so
+\t$(CC) $(CFLAGS) -o $@ main.o archive.a -L. -lshared -Wl,-rpath,'$$ORIGIN'
+libshared.so: shared.c
+\t$(CC) $(CFLAGS) -fPIC -shared -o $@ $<
+archive.a: part.o
+\tar rcs $@ $^
+%.o: %.c
+\t$(CC) $(CFLAGS) -MMD -MF $*.dep -c -o $@ $<
+"""
+_FILES = {
+    "main.c": """
+#include <pthread.h>
+#include <stdio.h>
+void part(void); void shared(void);
+static void *work(void *unused) { part(); shared(); return unused; }
+int main(int count, char **arguments) {
+    pthread_t thread;
+    pthread_create(&thread, 0, work, 0);
+    work(0);
+    pthread_join(thread, 0);
+    printf("%d %s\\n", count, count > 1 ? arguments[1] : "none");
+    return 0;
+}
+""",
+    "part.c": "static int own;\nvoid part(void) {\n    own++;\n}\n",
+    "shared.c": "static int there;\nvoid shared(void) {\n    there++;\n}\n",
+    "static.c": "int nothing;\n",
+    "Makefile": _MAKEFILE,
+}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """Folder of a program that `make` has built of objects, an archive and a shared library."""
+    folder = tmp_path_factory.mktemp("built")
+    for name, text in _FILES.items():
+        (folder / name).write_text(text)
+    compiler = shlex.join([*_RACETRAP, "cc"])
+    subprocess.run(["make", "-s", f"CC={compiler}", "CFLAGS=-O1 -fPIE"], cwd=folder, check=True)
+    return folder
+
+
+def test_a_build_of_others(racetrap, built, tmp_path):
+    """What it has built runs by itself, and is recorded, all of its parts."""
+    assert "part.c" in (built / "part.dep").read_text()
+    done = subprocess.run([built / "program", "x"], capture_output=True, text=True, check=True)
+    assert done.stdout == "2 x\n"
+    target, report = tmp_path / "x.trace", tmp_path / "x.json"
+    result = racetrap(
+        "trace", "record", "-o", target, "--json", report, "--", built / "program", "--x"
+    )
+    assert result.exit_code == 0, result.output
+    assert json.loads(report.read_text())["source"] == "program --x"
+    assert race_lines(read_thread_trace(target)) == {
+        ("part.c:3", "part.c:3"), ("shared.c:3", "shared.c:3"),
+    }  # fmt: skip
+
+
+def test_options_are_the_compilers(tmp_path):
+    done = subprocess.run(
+        [*_RACETRAP, "c++", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("g++")
+    done = subprocess.run(
+        [*_RACETRAP, "cc", "nothing.c"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "nothing.c: No such file" in done.stderr
+    source = tmp_path / "one.cpp"
+    source.write_text("#include <string>\nint main() { return std::string().size(); }\n")
+    subprocess.run([*_RACETRAP, "c++", source, "-o", tmp_path / "one"], check=True)
+    assert subprocess.run([tmp_path / "one"], check=False).returncode == 0
+
+
+def test_other_programs_are_refused(racetrap, tmp_path):
+    result = racetrap("trace", "record", "-o", tmp_path / "x", "--", sys.executable)
+    assert result.exit_code == 2
+    assert "must be built by `racetrap cc`" in result.stderr
+    result = racetrap("trace", "record", "-o", tmp_path / "x", "--", tmp_path / "nothing")
+    assert result.exit_code == 2
+    assert "nothing was not found" in result.stderr
+    assert not os.path.exists(tmp_path / "x")
+
+
+def test_options_for_the_compiler_need_sources(racetrap, built, tmp_path):
+    result = racetrap("trace", "record", "-o", tmp_path / "x", "--cc", "-O1", built / "program")
+    assert result.exit_code == 2
+    assert "must be given with sources" in result.stderr
