@@ -1,7 +1,7 @@
 """Command line `racetrap`: a group whose commands are imported only when called.
 
 Exit status: 0 no race, 1 races found, 2 bad input or usage, 3 hardware and golden model
-disagree or a tool failed.
+disagree or a tool failed, 70 a defect of racetrap, 74 a result cannot be written, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from typing import Any
 
 import click
 
+from racetrap.commands.shared.ending import crash, ends, watch_for_interrupts
 from racetrap.commands.shared.lazy_group import LazyGroup
-from racetrap.commands.shared.terminal import ExitStatus, fail
-from racetrap.sim.failure import Failure
 
 __all__ = ["cli", "main"]
 
@@ -36,18 +35,13 @@ _LINES = {
 class _Cli(LazyGroup):
     """The group of all commands, which turns what stops a run into one sentence."""
 
+    def make_context(self, *arguments: Any, **extra: Any) -> click.Context:
+        with ends():
+            return super().make_context(*arguments, **extra)
+
     def invoke(self, ctx: click.Context) -> Any:
-        try:
+        with ends():
             return super().invoke(ctx)
-        except Failure as error:
-            from racetrap.sim.cosim.verilator.mismatch import Mismatch
-
-            heading = "Hardware and golden model disagree: " * isinstance(error, Mismatch)
-            fail(f"{heading}{error}", ExitStatus.FAILED)
-        except ModuleNotFoundError as error:
-            from racetrap.sim.tools import not_found
-
-            fail(not_found(error.name or str(error)), ExitStatus.FAILED)
 
 
 @click.group(
@@ -59,10 +53,15 @@ def cli() -> None:
     """Hardware race detectors: generate, simulate and check them.
 
     Exit status: 0 no race, 1 races found, 2 bad input or usage, 3 hardware and golden model
-    disagree or a tool failed.
+    disagree or a tool failed, 70 a defect of racetrap, 74 a result cannot be written,
+    130 interrupted.
     """
 
 
 def main() -> None:
     """Entry point of the installed command."""
-    cli(prog_name="racetrap")
+    watch_for_interrupts()
+    try:
+        cli(prog_name="racetrap")
+    except Exception as error:
+        crash(error)

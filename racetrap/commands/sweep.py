@@ -106,7 +106,7 @@ def _measure(
         raise Failure(f"Results cannot be kept: {error}") from error
     except KeyboardInterrupt:
         kept = sum(store.load(task.key) is not None for task in tasks.values())
-        raise Failure(
+        raise KeyboardInterrupt(
             f"Sweep was stopped with {kept} of {len(tasks)} points kept; "
             "the same command continues from there"
         ) from None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -32,6 +34,13 @@ _WIDTH = 200
 _Item = TypeVar("_Item")
 
 
+class _Report(Console):
+    """Console whose reader may go away before the end."""
+
+    def on_broken_pipe(self) -> NoReturn:
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+
 class ExitStatus(IntEnum):
     """Exit status of every command."""
 
@@ -39,6 +48,9 @@ class ExitStatus(IntEnum):
     RACES = 1
     BAD_INPUT = 2
     FAILED = 3
+    CRASHED = 70
+    NO_OUTPUT = 74
+    INTERRUPTED = 130
 
 
 def fail(message: object, status: ExitStatus = ExitStatus.BAD_INPUT) -> NoReturn:
@@ -81,7 +93,7 @@ def command_line() -> str:
 
 def report_console(json_file: str | None = None) -> Console:
     """Console for people: standard output, or standard error if JSON goes there."""
-    console = Console(stderr=json_file == "-", soft_wrap=True, highlight=False)
+    console = _Report(stderr=json_file == "-", soft_wrap=True, highlight=False)
     console.width = max(console.width, _WIDTH)
     return console
 
