@@ -8,6 +8,9 @@ FPGA_READY := $(VENV)/.fpga-ready
 BUILD := build
 JOBS ?= 2
 
+# What make builds lies in the checkout; without make, in the user's cache.
+export RACETRAP_CACHE ?= $(CURDIR)/$(BUILD)
+
 SOURCES := golden_model rtl generators sim tb fpga evaluation racetrap
 
 .DEFAULT_GOAL := help

@@ -17,6 +17,7 @@ __all__ = ["cli", "main"]
 
 _LINES = {
     "bench": "Measure throughput and simulation speed.",
+    "cache": "Show or remove what was built and measured before.",
     "campaign": "Compare hardware and golden model on random volume.",
     "check": "Check a trace or a kernel for races with the golden model.",
     "cost": "Measure the hardware of presets.",
