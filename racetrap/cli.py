@@ -25,6 +25,7 @@ _LINES = {
     "doctor": "List missing tools.",
     "evaluate": "Make the papers' tables from runs on this machine.",
     "fpga": "Build bitstreams and run traces on boards.",
+    "fuzz": "Read mutated files, to find those that a reader takes amiss.",
     "generate": "Write the Verilog of a preset and its companion files.",
     "presets": "List the presets, or show one.",
     "simulate": "Run hardware and golden model together.",

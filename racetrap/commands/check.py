@@ -9,6 +9,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from racetrap.commands.shared.input_files import InputFile, given_name
 from racetrap.commands.shared.options import (
     environment_option,
     json_option,
@@ -47,7 +48,7 @@ _STIMULI = {name: [THREAD_TRACE] for name in ("environment", "interval", "ideal"
 
 
 @click.command("check")
-@click.argument("path", metavar="TRACE|KERNEL")
+@click.argument("path", metavar="TRACE|KERNEL", type=InputFile())
 @launch_option(required=False)
 @click.option(
     "--preset", "preset_name",
@@ -96,7 +97,7 @@ def command(
             assert isinstance(params, ScordParams)
             result = _check_gpu(console, trace, params, unique, oracle)
     write_json(json_file, {
-        "trace": path, "preset": preset, "parameters": asdict(params), "events": len(trace),
+        "trace": given_name(path), "preset": preset, "parameters": asdict(params), "events": len(trace),
         **result, **run,
     })  # fmt: skip
     exit_on(result["races"])

@@ -9,6 +9,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from racetrap.commands.shared.input_files import InputFile, given_name
 from racetrap.commands.shared.options import environment_option, json_option, set_option
 from racetrap.commands.shared.stimuli import (
     THREAD_TRACE,
@@ -51,7 +52,7 @@ __all__ = ["command"]
 
 
 @click.command("run")
-@click.argument("trace_file", metavar="TRACE")
+@click.argument("trace_file", metavar="TRACE", type=InputFile())
 @click.option("--port", required=True, metavar="DEVICE", help="Serial port of the board.")
 @click.option(
     "--baud", type=click.IntRange(min=1), default=3_000_000, show_default=True,
@@ -98,7 +99,7 @@ def command(
         line = Line.read(link).since(before)
     show(report_console(json_file), f"{name} on {port}")
     write_json(json_file, {
-        "trace": trace_file, "configuration": name, "parameters": asdict(params), "port": port,
+        "trace": given_name(trace_file), "configuration": name, "parameters": asdict(params), "port": port,
         "events": len(trace), **result, "line": line,
     })  # fmt: skip
     exit_on(result["races"])

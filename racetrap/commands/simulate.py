@@ -10,6 +10,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from racetrap.commands.shared.input_files import InputFile, given_name
 from racetrap.commands.shared.options import (
     environment_option,
     jobs_option,
@@ -90,7 +91,7 @@ class _Call:
 
 @click.command("simulate")
 @click.argument("preset", metavar="PRESET")
-@click.argument("trace_file", metavar="[TRACE]", required=False)
+@click.argument("trace_file", metavar="[TRACE]", required=False, type=InputFile())
 @click.option("--suite", type=click.Choice(list(_SUITES)), help="Run a suite instead of a trace.")
 @seed_option
 @click.option(
@@ -127,7 +128,8 @@ def command(
     known = {"preset": preset, "parameters": asdict(params), "seed": call.seed}
     if trace is not None:
         document = _simulate_trace(call, trace_file or "", trace)
-        write_json(json_file, {"trace": trace_file, **known, "events": len(trace), **document})
+        name = given_name(trace_file or "")
+        write_json(json_file, {"trace": name, **known, "events": len(trace), **document})
         exit_on(document["races"])
     suites = {
         "scor-micro": _micro_benchmarks, "scor-apps": _applications, "threads": _programs

@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from racetrap.commands.shared.input_files import InputFile
+
 __all__ = [
     "environment_option",
     "form_option",
@@ -76,7 +78,7 @@ def environment_option(command: Callable[..., Any]) -> Callable[..., Any]:
 def launch_option(required: bool) -> _Decorator:
     """The launch file of a kernel, as ``launch_file``."""
     return click.option(
-        "--launch", "launch_file", metavar="FILE", required=required,
+        "--launch", "launch_file", metavar="FILE", required=required, type=InputFile(),
         help="Launch file (TOML): kernel, grid, block and arguments; see docs/kernels.md.",
     )  # fmt: skip
 

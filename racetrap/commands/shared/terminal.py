@@ -16,6 +16,8 @@ from typing import Any, NoReturn, TypeVar
 import click
 from rich.console import Console
 
+from racetrap.commands.shared.input_files import given_name
+
 __all__ = [
     "ExitStatus",
     "command_line",
@@ -55,7 +57,7 @@ class ExitStatus(IntEnum):
 
 def fail(message: object, status: ExitStatus = ExitStatus.BAD_INPUT) -> NoReturn:
     """Print one sentence on standard error and exit with ``status``."""
-    click.echo(f"racetrap: {str(message).rstrip('.')}.", err=True)
+    click.echo(f"racetrap: {given_name(str(message)).rstrip('.')}.", err=True)
     sys.exit(status)
 
 
