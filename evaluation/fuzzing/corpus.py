@@ -7,7 +7,7 @@ import tempfile
 from importlib.resources import files
 from pathlib import Path
 
-from racetrap.golden_model.trace import read_trace
+from racetrap.golden_model.trace import ThreadTrace, read_trace
 
 __all__ = ["ARRAY", "GPU_TRACE", "KERNEL", "LAUNCH", "SWEEPS", "THREAD_TRACE", "binary_form",
            "coverage_files", "kernels"]  # fmt: skip
@@ -191,7 +191,7 @@ def binary_form(text: bytes) -> list[bytes]:
         trace = read_trace(source)
         trace.write_binary(target)
         forms = [target.read_bytes()]
-        if text is THREAD_TRACE:
+        if isinstance(trace, ThreadTrace):
             trace.write_binary(target, compress=True)
             forms.append(target.read_bytes())
     return forms

@@ -26,18 +26,19 @@ class Scord:
         Configuration.
     region : Region
         Monitored region.
+    keep_races : bool
+        Whether ``races`` keeps every report, not only ``unique`` the first of each key.
 
     Attributes
     ----------
     trackers, banks : list
         One tracker for each SM, and the detector banks.
     races : list of RaceReport
-        Every race since construction, in order.
+        Every race since construction, in order; empty unless they are kept.
+    race_count : int
+        How many there were.
     unique : dict of (int, int) to RaceReport
         First race of each (PC, kind of race), in order.
-    keep_races : bool
-        Whether ``races`` keeps every report, not only ``unique`` the first of each key.
-
     Raises
     ------
     ValueError

@@ -14,6 +14,7 @@ from racetrap.commands.shared.options import (
     environment_option,
     json_option,
     launch_option,
+    race_options,
     set_option,
 )
 from racetrap.commands.shared.stimuli import (
@@ -38,11 +39,14 @@ from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace import ThreadTrace, Trace, read_trace
 from racetrap.presenters import scord_races, sigrace_races
+from racetrap.presenters.race_choice import RaceChoice
 
 __all__ = ["command"]
 
 #: Names of kernel files end so; what runs them is slow to import.
 _KERNELS = (".cu", ".ptx")
+#: Number of races, and what JSON says.
+_Outcome = tuple[int, dict[str, Any]]
 #: Options that are not for every trace.
 _STIMULI = {name: [THREAD_TRACE] for name in ("environment", "interval", "ideal")}
 
@@ -55,10 +59,7 @@ _STIMULI = {name: [THREAD_TRACE] for name in ("environment", "interval", "ideal"
     help="Detector to check with.  [default: scord or sigrace, as the trace says]",
 )  # fmt: skip
 @set_option
-@click.option(
-    "--unique", is_flag=True,
-    help="Print only the first race of each PC and kind (threads: always so).",
-)  # fmt: skip
+@race_options
 @environment_option
 @click.option(
     "--checkpoint", "interval", type=click.IntRange(min=1), default=1_000_000, show_default=True,
@@ -74,16 +75,19 @@ _STIMULI = {name: [THREAD_TRACE] for name in ("environment", "interval", "ideal"
 @json_option
 def command(
     path: str, launch_file: str | None, preset_name: str | None, settings: tuple[str, ...],
-    unique: bool, environment: str, interval: int, ideal: bool, oracle: bool,
+    shows_all: bool, limit: int | None, environment: str, interval: int, ideal: bool, oracle: bool,
     json_file: str | None,
 ) -> None:  # fmt: skip
     """Check the trace file TRACE, or a run of KERNEL, for races with the golden model.
 
-    KERNEL is a .cu or .ptx file, run as the launch file says.  Prints every race with its
-    address, PCs and both accesses.  Exit status: 0 no race, 1 races found, 2 bad input.
+    KERNEL is a .cu or .ptx file, run as the launch file says.  TRACE - is standard input.  Prints
+    races with address, PCs and both accesses, of those that are alike the first.
+
+    Exit status: 0 no race, 1 races found, 2 bad input.
     """
     trace, run = _trace_of(path, launch_file)
     preset, console = preset_name or trace.header.system, report_console(json_file)
+    choice = RaceChoice(shows_all, limit, json_file is not None)
     with input_errors():
         params = with_settings(find_preset(preset).params, settings)
         check_system(params, trace.header.system, "this trace")
@@ -92,15 +96,16 @@ def command(
         if isinstance(trace, ThreadTrace):
             assert isinstance(params, SigraceParams)
             sigrace = Sigrace(params, Environment(environment), interval, unbounded=ideal)
-            result = _check_threads(console, trace, sigrace, oracle)
+            result = _check_threads(console, choice, trace, sigrace, oracle)
         else:
             assert isinstance(params, ScordParams)
-            result = _check_gpu(console, trace, params, unique, oracle)
+            result = _check_gpu(console, choice, trace, params, oracle)
+    found, document = result
     write_json(json_file, {
-        "trace": given_name(path), "preset": preset, "parameters": asdict(params), "events": len(trace),
-        **result, **run,
+        "trace": given_name(path), "preset": preset, "parameters": asdict(params),
+        "events": len(trace), **document, **run,
     })  # fmt: skip
-    exit_on(result["races"])
+    exit_on(found)
 
 
 def _trace_of(path: str, launch_file: str | None) -> tuple[Trace | ThreadTrace, dict[str, Any]]:
@@ -118,24 +123,24 @@ def _trace_of(path: str, launch_file: str | None) -> tuple[Trace | ThreadTrace, 
 
 
 def _check_gpu(
-    console: Console, trace: Trace, params: ScordParams, unique: bool, oracle: bool
-) -> dict[str, Any]:
-    """Run ScoRD, print the races; what JSON says of them."""
+    console: Console, choice: RaceChoice, trace: Trace, params: ScordParams, oracle: bool
+) -> _Outcome:
+    """Run ScoRD, print the races; how many, and what JSON says of them."""
     check_fit(trace, params)
     events = progress(trace, "Checking", len(trace))
     scord, findings = find_races(trace, params, region_of(trace), events)
-    firsts = {report.sequence for report in scord.unique.values()}
-    shown = [f for f in findings if f.report.sequence in firsts] if unique else findings
-    scord_races.print_findings(console, shown)
+    races = scord_races.race_list(console, choice)
+    races.take_all(findings)
+    scord_races.print_kinds(console, races)
     console.print(
-        f"Races: {len(findings)} ({len(scord.unique)} of different PC and kind) "
+        f"Races: {races.count} ({len(scord.unique)} of different PC and kind) "
         f"in {len(trace)} events, {scord.counters['accesses']} accesses "
         f"({scord.counters['unmonitored']} outside the monitored region)."
     )
     result: dict[str, Any] = {
         "unique": len(scord.unique),
         "counters": scord.counters,
-        "races": list(map(scord_races.finding_to_dict, findings)),
+        "races": races.json,
     }
     if oracle:
         from racetrap.evaluation.scord.oracle import oracle_races
@@ -144,17 +149,18 @@ def _check_gpu(
         found, locations = oracle_races(trace, params), trace.header.locations
         print_oracle(console, found, scord.unique, locations)
         result["oracle"] = oracle_to_dict(found, scord.unique, locations)
-    return result
+    return races.count, result
 
 
 def _check_threads(
-    console: Console, trace: ThreadTrace, sigrace: Sigrace, oracle: bool
-) -> dict[str, Any]:
+    console: Console, choice: RaceChoice, trace: ThreadTrace, sigrace: Sigrace, oracle: bool
+) -> _Outcome:
     """As ``_check_gpu``, with SigRace."""
     found, locations = sigrace.run(trace), trace.header.locations
-    races = sigrace_races.print_result(console, found, locations)
+    races = sigrace_races.race_list(console, choice, locations)
+    words = sigrace_races.print_result(console, races, found)
     console.print(
-        f"Races: {races} in {len(trace)} events of {trace.header.threads} threads; overhead of "
+        f"Races: {words} in {len(trace)} events of {trace.header.threads} threads; overhead of "
         f"Re-execution and Analysis {found.statistics.overhead:.1%} of the committed instructions."
     )
     result: dict[str, Any] = {
@@ -162,7 +168,7 @@ def _check_threads(
         "checkpoint_interval": sigrace.checkpoint_interval,
         "unbounded": sigrace.unbounded,
         **sigrace_races.result_to_dict(found),
-        "races": [sigrace_races.thread_race_to_dict(race, locations) for race in found.races],
+        "races": races.json,
     }
     if oracle:
         from racetrap.evaluation.sigrace.oracle import compare_with_oracle
@@ -171,4 +177,4 @@ def _check_threads(
         comparison = compare_with_oracle(trace, sigrace, found)
         print_oracle(console, comparison, locations)
         result["oracle"] = oracle_to_dict(comparison, locations)
-    return result
+    return races.count, result

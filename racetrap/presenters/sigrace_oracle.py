@@ -29,7 +29,7 @@ def print_oracle(console: Console, found: OracleComparison, locations: Mapping[i
         groups = by_static_race(race for race, what in found.outcomes.items() if what == outcome)
         for group in groups.values():
             if outcome != RaceOutcome.REPORTED:
-                print_group(console, "Oracle:", group, locations, f", {outcome}")
+                print_group(console, "Oracle:", group[0], len(group), locations, f", {outcome}")
         if groups:
             rows.append((outcome.value, len(groups), sum(map(len, groups.values()))))
     for race in found.unconfirmed:

@@ -1,7 +1,7 @@
 """Races between threads: text and JSON.
 
 A static race is a pair of instructions; its dynamic instances differ in address, threads or
-epochs.  People read each static race once, with its first instance; JSON has all.
+epochs.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from rich.console import Console
 from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
 from racetrap.golden_model.sigrace.result import SigraceResult, SigraceStatistics
 from racetrap.presenters.locations import pc_text
+from racetrap.presenters.race_choice import RaceChoice, RaceList
 from racetrap.presenters.tables import print_table
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "party_text",
     "print_group",
     "print_result",
+    "race_list",
     "result_to_dict",
     "thread_race_to_dict",
 ]
@@ -59,12 +61,11 @@ def _sentence(race: ThreadRace, locations: Mapping[int, str]) -> str:
 
 
 def print_group(
-    console: Console, heading: str, group: list[ThreadRace], locations: Mapping[int, str],
+    console: Console, heading: str, race: ThreadRace, count: int, locations: Mapping[int, str],
     remark: str = "",
 ) -> None:  # fmt: skip
     """Print how many instances a static race has, and the first of them."""
-    race = group[0]
-    instances = "1 instance" if len(group) == 1 else f"{len(group)} instances, the first"
+    instances = "1 instance" if count == 1 else f"{count} instances, the first"
     console.print(
         f"{heading} {instances} at address {race.address:#x}{remark}\n"
         f"  one:   {party_text(race.first, locations)}\n"
@@ -74,14 +75,28 @@ def print_group(
     )
 
 
-def print_result(console: Console, result: SigraceResult, locations: Mapping[int, str]) -> str:
-    """Print each static race and what the run has cost; gives the number of races in words."""
-    groups = by_static_race(result.races)
-    for number, ((low, high), group) in enumerate(groups.items()):
+def race_list(
+    console: Console, choice: RaceChoice, locations: Mapping[int, str]
+) -> RaceList[ThreadRace]:
+    """Races to be printed with both accesses, grouped by their two instructions."""
+
+    def show(number: int, race: ThreadRace, count: int) -> None:
+        low, high = race.static_key
         places = f"{pc_text(low, locations)} and {pc_text(high, locations)}"
-        print_group(console, f"Race {number}: {places},", group, locations)
+        print_group(console, f"Race {number}: {places},", race, count, locations)
+
+    return RaceList(
+        console, choice, lambda race: race.static_key, show,
+        lambda race: thread_race_to_dict(race, locations),
+    )  # fmt: skip
+
+
+def print_result(console: Console, races: RaceList[ThreadRace], result: SigraceResult) -> str:
+    """Print the races and what the run has cost; gives the number of races in words."""
+    races.take_all(result.races)
+    races.finish()
     _print_statistics(console, result)
-    return f"{len(groups)} static, {len(result.races)} dynamic"
+    return f"{len(races.groups)} static, {races.count} dynamic"
 
 
 def _print_statistics(console: Console, result: SigraceResult) -> None:

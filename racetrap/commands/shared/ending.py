@@ -19,6 +19,7 @@ from typing import NoReturn
 import click
 
 from racetrap.commands.shared.terminal import ExitStatus, fail
+from racetrap.presenters.printable import printable
 from racetrap.sim.descendants import kill_descendants
 from racetrap.sim.failure import Failure
 
@@ -36,6 +37,8 @@ def ends() -> Iterator[None]:
     try:
         yield
         sys.stdout.flush()
+    except click.UsageError as error:
+        raise click.UsageError(printable(error.format_message()), error.ctx) from None
     except KeyboardInterrupt as error:
         fail(str(error) or "Interrupted", ExitStatus.INTERRUPTED)
     except Failure as error:

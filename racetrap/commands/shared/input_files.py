@@ -25,9 +25,7 @@ class InputFile(click.ParamType):
 
     name = "file"
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> str:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         value = str(value)
         if value == "-":
             return self._copy(sys.stdin.buffer, value, param, ctx)

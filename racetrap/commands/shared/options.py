@@ -19,6 +19,7 @@ __all__ = [
     "json_option",
     "launch_option",
     "output_option",
+    "race_options",
     "seed_option",
     "set_option",
     "size_option",
@@ -62,6 +63,19 @@ seed_option = click.option(
 jobs_option = click.option(
     "--jobs", default=2, show_default=True, type=click.IntRange(1, 64), help="Worker processes."
 )
+
+
+def race_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Which races are shown, as ``shows_all`` and ``limit``."""
+    shows_all = click.option(
+        "--all", "shows_all", is_flag=True,
+        help="Print every race, not only the first of those that are alike.",
+    )  # fmt: skip
+    limit = click.option(
+        "--limit", metavar="N", type=click.IntRange(min=0),
+        help="Print and write N races at most.",
+    )  # fmt: skip
+    return shows_all(limit(command))
 
 
 def environment_option(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import shlex
 import sys
@@ -17,6 +16,8 @@ import click
 from rich.console import Console
 
 from racetrap.commands.shared.input_files import given_name
+from racetrap.presenters.json_array import write_document
+from racetrap.presenters.printable import printable
 
 __all__ = [
     "ExitStatus",
@@ -42,6 +43,10 @@ class _Report(Console):
     def on_broken_pipe(self) -> NoReturn:
         raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
+    def print(self, *objects: Any, **options: Any) -> None:
+        shown = [printable(each) if isinstance(each, str) else each for each in objects]
+        super().print(*shown, **options)
+
 
 class ExitStatus(IntEnum):
     """Exit status of every command."""
@@ -57,7 +62,8 @@ class ExitStatus(IntEnum):
 
 def fail(message: object, status: ExitStatus = ExitStatus.BAD_INPUT) -> NoReturn:
     """Print one sentence on standard error and exit with ``status``."""
-    click.echo(f"racetrap: {given_name(str(message)).rstrip('.')}.", err=True)
+    text = printable(given_name(str(message)).rstrip("."))
+    click.echo(f"racetrap: {text}.", err=True)
     sys.exit(status)
 
 
@@ -103,9 +109,10 @@ def report_console(json_file: str | None = None) -> Console:
 def write_json(json_file: str | None, data: Any) -> None:
     """Write ``data`` to the file of ``--json``, if there is one."""
     if json_file == "-":
-        click.echo(json.dumps(data, indent=2))
-    else:
-        write_file(json_file, lambda: json.dumps(data, indent=2) + "\n")
+        write_document(sys.stdout, data)
+    elif json_file is not None:
+        with input_errors(), open(json_file, "w", encoding="utf-8") as file:
+            write_document(file, data)
 
 
 def write_file(file: str | None, make: Callable[[], str]) -> None:

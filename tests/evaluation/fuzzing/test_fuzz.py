@@ -40,7 +40,7 @@ def _read(path):
         while True:
             pass
     if data == b"grow":
-        return bytearray(1 << 28)
+        return bytearray(1 << 27)
     if data == b"bug":
         raise KeyError("bug")
     if data == b"raw":
@@ -59,7 +59,7 @@ def _read(path):
     ],
 )
 def test_what_is_a_finding(tmp_path, monkeypatch, data, problem):
-    monkeypatch.setattr(fuzz, "SECONDS", 0.2)
+    monkeypatch.setattr(fuzz, "SECONDS", 2)
     monkeypatch.setattr(fuzz, "MEMORY_BYTES", 1 << 26)
     monkeypatch.setitem(READERS, "planted", Reader("planted", ".txt", lambda: [data], _read))
     monkeypatch.setattr(fuzz, "mutate", lambda rng, corpus: corpus[0])
