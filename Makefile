@@ -21,7 +21,7 @@ help:
 	@echo "make demo      run the ScoR micro-benchmarks on the generated hardware (WAVES=1: with waves)"
 	@echo "make test      lint, types and all tests"
 	@echo "make bench     measure throughput and simulation speed"
-	@echo "make campaign  compare hardware and golden model on random volume and in 200 schedules"
+	@echo "make campaign  compare hardware and golden model on random volume and in 400 schedules"
 	@echo "make fuzz      read 100,000 mutated files with every reader"
 	@echo "make evaluate  make the papers' tables from our own runs, as pages in $(BUILD)/evaluate"
 	@echo "make boards    build the bitstreams of all boards in $(BUILD)/boards"
@@ -87,8 +87,8 @@ fuzz: $(READY)
 
 evaluate: $(READY)
 	@mkdir -p $(BUILD)/evaluate
-	$(BIN)/racetrap evaluate scor --html $(BUILD)/evaluate/scor.html --json $(BUILD)/evaluate/scor.json
-	$(BIN)/racetrap evaluate scor --size small --race-free --hardware-schedules 0 --json $(BUILD)/evaluate/scor-small.json
+	$(BIN)/racetrap evaluate scord --html $(BUILD)/evaluate/scord.html --json $(BUILD)/evaluate/scord.json
+	$(BIN)/racetrap evaluate scord --size small --race-free --hardware-schedules 0 --json $(BUILD)/evaluate/scord-small.json
 	$(BIN)/racetrap evaluate sigrace --html $(BUILD)/evaluate/sigrace.html --json $(BUILD)/evaluate/sigrace.json
 
 boards: $(FPGA_READY)

@@ -1,24 +1,17 @@
-"""From a preset to files: Verilog, its description, and what goes with them."""
+"""Files of a preset: Verilog, its description, and what goes with them."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-from amaranth.back import verilog
-from amaranth.lib import wiring
-
 from racetrap.generators.description import describe
 from racetrap.generators.fusesoc import core_description
 from racetrap.generators.presets import module_name
-from racetrap.generators.register_files import (
-    write_header,
-    write_ipxact,
-    write_manual,
-    write_source,
-)
-from racetrap.generators.system import Params, System
+from racetrap.generators.register_files import write_register_files
+from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
+from racetrap.generators.verilog import to_verilog
 
 __all__ = ["generate"]
 
@@ -63,7 +56,7 @@ def generate(preset: str, params: Params, directory: Path) -> dict[str, Path]:
     system = system_of(params)
     tops = {"": system.top(params)} | {name: part(params) for name, part in system.parts.items()}
     files = {
-        "verilog": (f"{preset}.v", _verilog(preset, "", tops[""])),
+        "verilog": (f"{preset}.v", to_verilog(tops[""], module_name(preset))),
         "description": (
             f"{preset}.json", json.dumps(describe(preset, params, tops), indent=1) + "\n",
         ),
@@ -71,33 +64,14 @@ def generate(preset: str, params: Params, directory: Path) -> dict[str, Path]:
         "fusesoc": (f"{preset}.core", core_description(preset, system.parts)),
     }  # fmt: skip
     for name in system.parts:
-        files[f"verilog {name}"] = (f"{preset}-{name}.v", _verilog(preset, name, tops[name]))
+        text = to_verilog(tops[name], module_name(preset, name))
+        files[f"verilog {name}"] = (f"{preset}-{name}.v", text)
     directory.mkdir(parents=True, exist_ok=True)
     paths = {}
     for kind, (file, text) in files.items():
         paths[kind] = directory / file
         paths[kind].write_text(text, encoding="utf-8")
-    return paths | _write_registers(system, preset, directory)
-
-
-def _write_registers(system: System, preset: str, directory: Path) -> dict[str, Path]:
-    paths = {
-        kind: directory / f"{preset}.{suffix}"
-        for kind, suffix in (
-            ("header", "h"), ("manual", "md"), ("ipxact", "xml"), ("systemrdl", "rdl"),
-        )
-    }  # fmt: skip
-    write_header(system, paths["header"])
-    write_manual(system, paths["manual"])
-    write_ipxact(system, module_name(preset), paths["ipxact"])
-    write_source(system, paths["systemrdl"])
-    return paths
-
-
-def _verilog(preset: str, part: str, top: wiring.Component) -> str:
-    return verilog.convert(
-        top, name=module_name(preset, part), emit_src=False, strip_internal_attrs=True
-    )
+    return paths | write_register_files(system, module_name(preset), directory, preset)
 
 
 def _verilator_control(preset: str) -> str:

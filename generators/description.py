@@ -1,4 +1,4 @@
-"""The side-car description of a generated system: what a bench or a driver must know of it.
+"""Side-car description of a generated system, for testbenches and drivers.
 
 Nothing that it says has to be guessed from the Verilog: ports, positions of fields in packed
 words, registers, parameters, trace ports and the versions of the tools.
@@ -6,17 +6,18 @@ words, registers, parameters, trace ports and the versions of the tools.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict
 from importlib import metadata
 from typing import Any
 
-from amaranth.hdl import Shape
 from amaranth.lib import wiring
 
 from racetrap.generators.presets import module_name
 from racetrap.generators.system import Params, System
 from racetrap.generators.systems import system_of
+from racetrap.generators.verilog import ports_of
 from racetrap.rtl.common.registers import field_kind
 
 __all__ = ["describe", "describe_layouts", "describe_ports", "describe_registers"]
@@ -45,12 +46,13 @@ def describe(preset: str, params: Params, tops: Mapping[str, wiring.Component]) 
         ``layouts``, ``registers``, ``trace`` (ports by layout of their payload) and ``tools``.
     """
     system = system_of(params)
+    ports = describe_ports(tops[""])
     return {
         "preset": preset,
         "system": system.name,
         "module": module_name(preset),
         "parameters": asdict(params),
-        "ports": describe_ports(tops[""]),
+        "ports": ports,
         "parts": {
             name: {"module": module_name(preset, name), "ports": describe_ports(top)}
             for name, top in tops.items()
@@ -59,8 +61,12 @@ def describe(preset: str, params: Params, tops: Mapping[str, wiring.Component]) 
         "layouts": describe_layouts(params),
         "registers": describe_registers(system),
         "trace": {
-            layout: [{"valid": f"{port}__valid", "payload": f"{port}__payload"} for port in ports]
-            for layout, ports in system.trace_ports(params).items()
+            layout: [
+                {"valid": port, "payload": f"{port.removesuffix('valid')}payload"}
+                for port in ports
+                if re.fullmatch(rf"{trace}__(\d+__)?valid", port)
+            ]
+            for layout, trace in system.traces.items()
         },
         "tools": {tool: metadata.version(tool) for tool in _TOOLS},
     }
@@ -75,7 +81,8 @@ def describe_layouts(params: Params) -> dict[str, Any]:
                 field: {"offset": offset, "width": width} for field, offset, width in layout.flat()
             },
         }
-        for name, layout in system_of(params).layouts(params).items()
+        for name in system_of(params).layouts
+        for layout in (getattr(params, f"{name}_layout"),)
     }
 
 
@@ -104,9 +111,7 @@ def describe_ports(component: wiring.Component) -> dict[str, dict[str, Any]]:
     ports: dict[str, dict[str, Any]] = {
         name: {"direction": "input", "width": 1} for name in ("clk", "rst")
     }
-    for path, member, _ in component.signature.flatten(component):
-        width = Shape.cast(member.shape).width
-        if width:  # Verilog has no empty ports
-            direction = "input" if member.flow is wiring.In else "output"
-            ports["__".join(map(str, path))] = {"direction": direction, "width": width}
+    for name, (signal, direction) in ports_of(component).items():
+        if len(signal):  # Verilog has no empty ports
+            ports[name] = {"direction": direction.value, "width": len(signal)}
     return ports

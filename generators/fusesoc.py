@@ -85,7 +85,7 @@ def core_description(preset: str, parts: Iterable[str]) -> str:
     for part, fileset in tops.items():
         file = f"{preset}-{part}.v" if part else f"{preset}.v"
         text += _FILESET.format(fileset=fileset, file=file)
-    text += _DEFAULT.format(module=module_name(preset)).replace("", "")
+    text += _DEFAULT.format(module=module_name(preset))
     for part, fileset in tops.items():
         suffix = f"-{part}" if part else ""
         text += _TARGETS.format(suffix=suffix, fileset=fileset, module=module_name(preset, part))

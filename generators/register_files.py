@@ -12,12 +12,9 @@ from peakrdl_markdown import MarkdownExporter
 from racetrap.generators.fusesoc import LIBRARY, VENDOR
 from racetrap.generators.system import System
 
-__all__ = ["write_header", "write_ipxact", "write_manual", "write_source"]
+__all__ = ["write_manual", "write_register_files"]
 
-
-def write_header(system: System, path: Path) -> None:
-    """Write the C header of a system's registers to ``path``."""
-    CHeaderExporter().export(system.registers(), str(path))
+_SUFFIXES = {"header": "h", "manual": "md", "ipxact": "xml", "systemrdl": "rdl"}
 
 
 def write_manual(system: System, path: Path) -> None:
@@ -25,15 +22,34 @@ def write_manual(system: System, path: Path) -> None:
     MarkdownExporter().export(system.registers(), str(path))
 
 
-def write_ipxact(system: System, component: str, path: Path) -> None:
-    """Write the registers of a system to ``path`` as the IP-XACT component ``component``.
+def write_register_files(
+    system: System, component: str, folder: Path, stem: str
+) -> dict[str, Path]:
+    """Write all files on the registers of a system.
 
-    Ref: IEEE 1685-2014.
+    Ref: IEEE 1685-2014 (IP-XACT).
+
+    Parameters
+    ----------
+    system : System
+        The system.
+    component : str
+        Name of the IP-XACT component.
+    folder : Path
+        Folder of the files.
+    stem : str
+        Their name before the suffix.
+
+    Returns
+    -------
+    dict of str to Path
+        ``header`` (C), ``manual`` (Markdown), ``ipxact``, and ``systemrdl``: the description that
+        the hardware's registers are made from.
     """
-    exporter = IPXACTExporter(vendor=VENDOR, library=LIBRARY, version=metadata.version("racetrap"))
-    exporter.export(system.registers(), str(path), component_name=component)
-
-
-def write_source(system: System, path: Path) -> None:
-    """Write the SystemRDL description that the hardware's registers are made from to ``path``."""
-    path.write_bytes(system.register_source.read_bytes())
+    paths = {kind: folder / f"{stem}.{suffix}" for kind, suffix in _SUFFIXES.items()}
+    CHeaderExporter().export(system.registers(), str(paths["header"]))
+    write_manual(system, paths["manual"])
+    ipxact = IPXACTExporter(vendor=VENDOR, library=LIBRARY, version=metadata.version("racetrap"))
+    ipxact.export(system.registers(), str(paths["ipxact"]), component_name=component)
+    paths["systemrdl"].write_bytes(system.register_source.read_bytes())
+    return paths

@@ -1,15 +1,16 @@
-"""Addresses and fields of registers by name, from their description: for all who access them."""
+"""Registers by their names: where they lie, what their words mean, and a port to them."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["RegisterMap"]
+__all__ = ["RegisterMap", "RegisterPort"]
 
 
 class RegisterMap:
-    """Where registers lie, and what their words mean.
+    """Addresses and fields of registers.
 
     Parameters
     ----------
@@ -28,12 +29,51 @@ class RegisterMap:
         """Registers from ``first`` on, in the order of the description."""
         return [name for name in self._registers if self.address(name) >= self.address(first)]
 
-    def field(self, register: str, field: str, word: int) -> int:
-        """Value of a field in a register's word."""
-        place = self._registers[register]["fields"][field]
-        return word >> place["offset"] & (1 << place["width"]) - 1
+    def fields(self, register: str, word: int) -> dict[str, int]:
+        """Values of the fields in a register's word, by name."""
+        return {
+            name: word >> place["offset"] & (1 << place["width"]) - 1
+            for name, place in self._registers[register]["fields"].items()
+        }
 
     def pack(self, register: str, **fields: int) -> int:
         """Word of a register with some fields set, the others 0."""
         places = self._registers[register]["fields"]
         return sum(value << places[name]["offset"] for name, value in fields.items())
+
+
+class RegisterPort(ABC):
+    """Port to the registers of a device, whatever lies between.
+
+    Parameters
+    ----------
+    registers : RegisterMap
+        The device's registers.
+    """
+
+    def __init__(self, registers: RegisterMap):
+        self.map = registers
+
+    @abstractmethod
+    def read(self, register: str) -> int:
+        """Value of a register."""
+
+    @abstractmethod
+    def write(self, register: str, value: int) -> None:
+        """Write a register."""
+
+    def fields(self, register: str) -> dict[str, int]:
+        """Values of the fields of a register, by name, in one read."""
+        return self.map.fields(register, self.read(register))
+
+    def field(self, register: str, field: str) -> int:
+        """Value of a field of a register."""
+        return self.fields(register)[field]
+
+    def write_fields(self, register: str, **fields: int) -> None:
+        """Write a register with some fields set, the others 0."""
+        self.write(register, self.map.pack(register, **fields))
+
+    def read_from(self, first: str) -> dict[str, int]:
+        """All registers from ``first`` on, by name in lower case."""
+        return {name.lower(): self.read(name) for name in self.map.names_from(first)}

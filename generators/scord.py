@@ -6,10 +6,9 @@ Ref: ScoRD (ISCA'20) Section IV-C.
 from __future__ import annotations
 
 from racetrap.generators.system import System
-from racetrap.golden_model.layout import Layout
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.state import state_bits
-from racetrap.rtl.scord.registers import RDL_FILE, compile_registers
+from racetrap.rtl.scord.registers import RDL_FILE
 from racetrap.rtl.scord.system import ScordSystem
 
 __all__ = ["SCORD"]
@@ -31,29 +30,13 @@ _STATE_KINDS = {
 }
 
 
-def _layouts(params: ScordParams) -> dict[str, Layout]:
-    return {
-        "transaction": params.transaction_layout,
-        "packet": params.packet_layout,
-        "step": params.step_layout,
-        "report": params.report_layout,
-        "entry": params.entry_layout,
-    }
-
-
-def _trace_ports(params: ScordParams) -> dict[str, list[str]]:
-    banks = params.banks if params.trace_port else 0
-    return {"step": [f"trace__{bank}" for bank in range(banks)]}
-
-
 SCORD = System(
     name="scord",
     params=ScordParams,
     top=ScordSystem,
     parts={},
-    layouts=_layouts,
-    trace_ports=_trace_ports,
-    registers=compile_registers,
+    layouts=("transaction", "packet", "step", "report", "entry"),
+    traces={"step": "trace"},
     register_source=RDL_FILE,
     state_kinds=_STATE_KINDS,
     method_bits=state_bits,

@@ -6,12 +6,11 @@ Ref: SigRace (ISCA'09) Section 5.5.
 from __future__ import annotations
 
 from racetrap.generators.system import System
-from racetrap.golden_model.layout import Layout
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.state import state_bits
 from racetrap.rtl.sigrace.core_unit import CoreUnit
 from racetrap.rtl.sigrace.rdm import Rdm
-from racetrap.rtl.sigrace.registers import RDL_FILE, compile_registers
+from racetrap.rtl.sigrace.registers import RDL_FILE
 from racetrap.rtl.sigrace.system import SigraceSystem
 
 __all__ = ["SIGRACE"]
@@ -36,33 +35,13 @@ _STATE_KINDS = {
 }
 
 
-def _layouts(params: SigraceParams) -> dict[str, Layout]:
-    return {
-        "event": params.event_layout,
-        "core_step": params.core_step_layout,
-        "trap": params.trap_layout,
-        "flit": params.flit_layout,
-        "header": params.header_layout,
-        "rdm_step": params.rdm_step_layout,
-        "log": params.log_layout,
-    }
-
-
-def _trace_ports(params: SigraceParams) -> dict[str, list[str]]:
-    if not params.trace_port:
-        return {"core_step": [], "rdm_step": []}
-    units = range(params.cores * params.contexts)
-    return {"core_step": [f"trace_core__{unit}" for unit in units], "rdm_step": ["trace_rdm"]}
-
-
 SIGRACE = System(
     name="sigrace",
     params=SigraceParams,
     top=SigraceSystem,
     parts={"core-unit": CoreUnit, "rdm": Rdm},
-    layouts=_layouts,
-    trace_ports=_trace_ports,
-    registers=compile_registers,
+    layouts=("event", "core_step", "trap", "flit", "header", "rdm_step", "log"),
+    traces={"core_step": "trace_core", "rdm_step": "trace_rdm"},
     register_source=RDL_FILE,
     state_kinds=_STATE_KINDS,
     method_bits=state_bits,

@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from amaranth.hdl import Fragment, Value, ValueCastable
-from amaranth.hdl._ir import PortDirection, build_netlist
+from amaranth.hdl import Fragment
+from amaranth.hdl._ir import build_netlist
 from amaranth.hdl._nir import FlipFlop, Memory, Net, Netlist
 from amaranth.lib import wiring
+
+from racetrap.generators.verilog import ports_of
 
 __all__ = ["StateBits", "memory_bits", "state_bits", "total_state", "valid_to_ready_paths"]
 
@@ -116,13 +118,7 @@ def total_state(bits: Mapping[str, StateBits], path: str = "top") -> StateBits:
 
 def _netlist(component: wiring.Component) -> Netlist:
     """Netlist of a component with the ports of its signature, named as in Verilog."""
-    ports = {}
-    for path, member, value in component.signature.flatten(component):
-        value = value.as_value() if isinstance(value, ValueCastable) else value
-        if isinstance(value, Value):
-            direction = PortDirection.Input if member.flow is wiring.In else PortDirection.Output
-            ports["__".join(map(str, path))] = value, direction
-    return build_netlist(Fragment.get(component, platform=None), ports=ports)
+    return build_netlist(Fragment.get(component, platform=None), ports=ports_of(component))
 
 
 def _sources_of(

@@ -1,4 +1,4 @@
-"""What the generator has to know of a detector: one description each, nothing else differs."""
+"""Description of a detector for the generator: one each, nothing else differs."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 from amaranth.lib import wiring
 from systemrdl.node import AddrmapNode
 
-from racetrap.golden_model.layout import Layout
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.rtl.common.registers import compile_description
 
 __all__ = ["Params", "System"]
 
@@ -34,14 +34,12 @@ class System:
         The whole system, given the parameters.
     parts : mapping of str to callable
         Parts that are written as tops of their own, by name.
-    layouts : callable
-        Packed words by name, given the parameters.
-    trace_ports : callable
-        Prefixes of the trace ports by name of their payload's layout, given the parameters.
-    registers : callable
-        The elaborated register description.
+    layouts : tuple of str
+        Packed words, each a property ``<name>_layout`` of the parameters.
+    traces : mapping of str to str
+        Trace ports of the top by name of their payload's layout.
     register_source : Path
-        The SystemRDL file that it is elaborated from.
+        The SystemRDL file of the registers.
     state_kinds : mapping of str to str
         Kinds of state, each with a regular expression for the paths of the modules that hold it;
         the first that matches counts.
@@ -53,9 +51,12 @@ class System:
     params: type
     top: Callable[[Any], wiring.Component]
     parts: Mapping[str, Callable[[Any], wiring.Component]]
-    layouts: Callable[[Any], dict[str, Layout]]
-    trace_ports: Callable[[Any], dict[str, list[str]]]
-    registers: Callable[[], AddrmapNode]
+    layouts: tuple[str, ...]
+    traces: Mapping[str, str]
     register_source: Path
     state_kinds: Mapping[str, str]
     method_bits: Callable[[Any], dict[str, int]]
+
+    def registers(self) -> AddrmapNode:
+        """The elaborated register description."""
+        return compile_description(self.register_source)

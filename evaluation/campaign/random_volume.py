@@ -18,9 +18,9 @@ from typing import Any
 
 from racetrap.evaluation.campaign import scord, sigrace
 from racetrap.generators.systems import system_of
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.simulation import SimulationError
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
 from racetrap.tb.coverage import BinCounts
 from racetrap.tb.scord.coverage import Coverage as ScordCoverage
 from racetrap.tb.sigrace.coverage import Coverage as SigraceCoverage

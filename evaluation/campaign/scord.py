@@ -13,8 +13,7 @@ from typing import Protocol
 from racetrap.golden_model.scord.params import LINE_BYTES, Region, ScordParams
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.scord.fast_compare import LaunchResult, check_launch
-from racetrap.sim.cosim.scord.fast_library import Timing
-from racetrap.sim.cosim.scord.fast_simulation import FastSim
+from racetrap.sim.cosim.scord.fast_simulation import FastSim, Timing
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
 from racetrap.sim.cosim.scord.scoreboard import Observer

@@ -12,8 +12,7 @@ from random import Random
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.sigrace.fast_compare import check_commands
-from racetrap.sim.cosim.sigrace.fast_library import Timing
-from racetrap.sim.cosim.sigrace.fast_simulation import FastSim
+from racetrap.sim.cosim.sigrace.fast_simulation import FastSim, Timing
 from racetrap.sim.cosim.sigrace.knobs import KNOBS
 from racetrap.sim.cosim.sigrace.random_events import random_events
 from racetrap.sim.cosim.sigrace.scoreboard import Observer, Scoreboard

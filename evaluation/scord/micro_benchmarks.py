@@ -11,13 +11,13 @@ from racetrap.evaluation.scord.verdicts import Verdict
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.scord import Scord
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.simulation import SimulationError
 from racetrap.sim.cosim.scord.fast_compare import check_launch
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.random_events import transactions_of
 from racetrap.sim.cosim.scord.suite import SuiteRun, suite_runs
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
 from racetrap.sim.gpu.suites.micro.program import program_region
 
 __all__ = ["MicroBenchmarkRuns", "run_micro_benchmark"]

@@ -14,10 +14,10 @@ from racetrap.golden_model.happens_before.happens_before import HappensBefore
 from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.sigrace import Sigrace
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.simulation import SimulationError
 from racetrap.sim.cosim.sigrace.machine import MachineRun, run_program
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
 from racetrap.sim.cpu.program_traces import program_trace
 
 __all__ = [

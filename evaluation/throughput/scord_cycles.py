@@ -14,8 +14,7 @@ from racetrap.generators.presets import SCORD_PRESETS
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
 from racetrap.golden_model.scord.params import LINE_BYTES, WORDS_PER_LINE, Region, ScordParams
 from racetrap.sim.cosim.scord.fast_compare import LaunchResult, check_launch
-from racetrap.sim.cosim.scord.fast_library import SimStats, Timing
-from racetrap.sim.cosim.scord.fast_simulation import FastSim
+from racetrap.sim.cosim.scord.fast_simulation import FastSim, Timing
 from racetrap.sim.cosim.systems import build_fast
 
 __all__ = [
@@ -66,10 +65,11 @@ def _lines(sms: int, count: int) -> _Traffic:
 
 def _launch(
     preset: str, params: ScordParams, traffic: Sequence[tuple[int, Transaction]], latency: int = 1
-) -> tuple[LaunchResult, SimStats]:
+) -> tuple[LaunchResult, list[int]]:
+    """Result of a launch, and the cycles in which bank 0 has read metadata."""
     with FastSim(build_fast(preset, params), timing=Timing(latency=latency)) as sim:
         result = check_launch(sim, params, _REGION, traffic, capacity_log2=4)
-        return result, sim.stats
+        return result, sim.read_cycles(0)
 
 
 def streaming() -> float:
@@ -97,9 +97,8 @@ def bandwidth(outstanding: int, latency: int) -> Bandwidth:
     params = replace(SCORD_PRESETS["scord"].params, sm_count=_FEW_SMS, outstanding=outstanding)
     # The region is passed over once: each entry is read and written once.
     lines = _REGION.entries(params) * params.granularity // LINE_BYTES
-    _, stats = _launch("scord", params, _lines(_FEW_SMS, lines), latency)
-    cycles = stats.last_read[0] - stats.first_read[0] + 1
-    return Bandwidth(outstanding, latency, stats.read_beats[0] / cycles)
+    _, reads = _launch("scord", params, _lines(_FEW_SMS, lines), latency)
+    return Bandwidth(outstanding, latency, len(reads) / (reads[-1] - reads[0] + 1))
 
 
 def banks(preset: str) -> float:

@@ -15,7 +15,7 @@ from racetrap.golden_model.scord.packets import Transaction
 from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.golden_model.scord.tracker import Tracker
 from racetrap.sim.cosim.fast.build import FastModel
-from racetrap.sim.cosim.fast.garbage_collection import collector_off
+from racetrap.sim.cosim.fast.garbage_collection import garbage_collection_paused
 from racetrap.sim.cosim.scord.batch_scoreboard import BatchScoreboard
 from racetrap.sim.cosim.scord.fast_compare import check_launch
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
@@ -49,7 +49,7 @@ class ScordWorkload:
     def golden(self) -> float:
         trackers = [Tracker(self._params, sm) for sm in range(self._params.sm_count)]
         bank = DetectorBank(self._params, _REGION)
-        with collector_off():
+        with garbage_collection_paused():
             started = time.process_time()
             for sm, transaction in self._traffic:
                 for packet in trackers[sm].step(transaction):

@@ -14,7 +14,7 @@ from racetrap.golden_model.sigrace.environment import Remap
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.rdm import Rdm
 from racetrap.sim.cosim.fast.build import FastModel
-from racetrap.sim.cosim.fast.garbage_collection import collector_off
+from racetrap.sim.cosim.fast.garbage_collection import garbage_collection_paused
 from racetrap.sim.cosim.sigrace.fast_compare import check_commands
 from racetrap.sim.cosim.sigrace.fast_simulation import FastSim
 from racetrap.sim.cosim.sigrace.knobs import KNOBS
@@ -45,7 +45,7 @@ class SigraceWorkload:
             for context in range(params.contexts)
         }
         rdm = Rdm(params)
-        with collector_off():
+        with garbage_collection_paused():
             started = time.process_time()
             for command in self._commands:
                 if isinstance(command, Remap):

@@ -8,13 +8,14 @@ from __future__ import annotations
 from amaranth.hdl import Module, Signal, Value
 from amaranth.lib.wiring import connect
 
-from racetrap.fpga.boards.device import LinkedDevice, carry
+from racetrap.fpga.boards.device import LinkedDevice
 from racetrap.fpga.host.scord_board import core_region
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.rtl.common.registers import RegisterBlock
+from racetrap.rtl.common.registers import REGISTER_ADDRESS_BITS, RegisterBlock
+from racetrap.rtl.common.stream import assign_stream
 from racetrap.rtl.scord.detector_bank import DetectorBank
 from racetrap.rtl.scord.local_memory import LocalMemory
-from racetrap.rtl.scord.registers import REGISTER_ADDRESS_BITS, compile_registers
+from racetrap.rtl.scord.registers import compile_registers
 from racetrap.rtl.scord.report_writer import RECORD_BYTES
 from racetrap.rtl.scord.tracker import Tracker
 
@@ -76,25 +77,25 @@ class ScordCoreDevice(LinkedDevice):
         connect(m, tracker.o_packet, bank.i_packet)
         connect(m, bank.m_axi, memory.s_axi)
         records = link.o_record[0]
-        carry(m, records, tracker.i_transaction)
-        carry(m, bank.o_report, link.i_record[0])
+        assign_stream(m, tracker.i_transaction, records)
+        assign_stream(m, link.i_record[0], bank.o_report)
         region = core_region(params)
         m.d.comb += [
             bank.i_region.data_base.eq(region.data_base),
             bank.i_region.size_log2.eq(region.size_log2),
         ]
-        self._registers(m, link.m_axil, tracker, bank, is_empty=~records.valid)
+        self._elaborate_registers(m, link.m_axil, tracker, bank, is_empty=~records.valid)
         self._elaborate_lights(
             m, link, busy=records.valid, race=bank.o_report.valid,
             error=bank.o_count.reports_dropped,
         )  # fmt: skip
         return m
 
-    def _registers(
+    def _elaborate_registers(
         self, m: Module, axi, tracker: Tracker, bank: DetectorBank, *, is_empty: Value
     ) -> None:
         m.submodules.registers = registers = RegisterBlock(
-            compile_registers(), address_bits=REGISTER_ADDRESS_BITS, names=CORE_REGISTERS
+            compile_registers(), names=CORE_REGISTERS
         )
         connect(m, axi, registers.s_axil)
         control, status = registers.control, registers.status

@@ -45,7 +45,7 @@ DIVISOR = 8
 _RANDOM_EVENTS = 60
 #: The benches' modules.
 SCORD_BENCH, SIGRACE_BENCH = (
-    f"racetrap.fpga.boards.{name}" for name in ("scord_bench", "sigrace_bench")
+    f"racetrap.fpga.boards.{name}" for name in ("scord_testbench", "sigrace_testbench")
 )
 
 
@@ -55,7 +55,7 @@ class _DeviceModel(BuiltModel):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What the bench must know of the build."""
+        """What the testbench must know of the build."""
         return {
             "params": asdict(self.params),
             "divisor": DIVISOR,
@@ -179,7 +179,7 @@ def play_programs(
 def program_plan(
     folder: Path, traces: Mapping[str, ThreadTrace], environment: str = "multiplex"
 ) -> dict[str, Any]:
-    """What the bench must know to play programs, whose traces are written into ``folder``."""
+    """What the testbench must know to play programs, whose traces are written into ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
     files = {name: str(folder.resolve() / f"{name}.trace") for name in traces}
     for name, trace in traces.items():

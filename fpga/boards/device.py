@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from amaranth.hdl import Module, ValueLike
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
@@ -15,16 +13,7 @@ from racetrap.golden_model.link.configuration import SYSTEM_CODES, configuration
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.link.link import Link
 
-__all__ = ["LinkedDevice", "carry"]
-
-
-def carry(m: Module, source: Any, sink: Any) -> None:
-    """Connect streams whose payloads have the same bits, one as a word and one with fields."""
-    m.d.comb += [
-        sink.payload.eq(source.payload),
-        sink.valid.eq(source.valid),
-        source.ready.eq(sink.ready),
-    ]
+__all__ = ["LinkedDevice"]
 
 
 class LinkedDevice(wiring.Component):

@@ -19,8 +19,8 @@ from cocotbext.uart import UartSink, UartSource
 from racetrap.fpga.boards.status_lights import LIGHTS
 from racetrap.fpga.host.client import HostLink
 from racetrap.golden_model.link.frames import Counters, Kind
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.verilator.cocotb_run import NOTES, PLAN
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
 
 __all__ = ["Note", "run_host"]
 

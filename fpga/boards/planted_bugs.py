@@ -83,10 +83,10 @@ PLANTED_BUGS: Mapping[str, PlantedBug] = MappingProxyType({
     ),
     # Whole system
     "transactions-doubled": _bug(
-        "ulx3s-85f", "scord_top.py", "            carry(m, record, transaction)\n",
+        "ulx3s-85f", "scord_top.py", "            assign_stream(m, transaction, record)\n",
         "            from amaranth.hdl import Signal\n"
         "            again = Signal()\n"
-        "            carry(m, record, transaction)\n"
+        "            assign_stream(m, transaction, record)\n"
         "            m.d.comb += record.ready.eq(transaction.ready & again)\n"
         "            m.d.sync += again.eq(again ^ (record.valid & transaction.ready))\n",
     ),
@@ -106,11 +106,11 @@ PLANTED_BUGS: Mapping[str, PlantedBug] = MappingProxyType({
         "zip(link.o_record, reversed(system.i_transaction), strict=True)",
     ),
     # SigRace
-    "events-swapped": _sigrace_bug("system.i_event[unit])", "system.i_event[units - 1 - unit])"),
-    "traps-swapped": _sigrace_bug("link.i_record[unit])", "link.i_record[units - 1 - unit])"),
+    "events-swapped": _sigrace_bug("i_event[unit], ", "i_event[units - 1 - unit], "),
+    "traps-swapped": _sigrace_bug("i_record[unit], ", "i_record[units - 1 - unit], "),
     "traps-lost-under-back-pressure": _sigrace_bug(
-        "            carry(m, system.o_trap[unit], link.i_record[unit])\n",
-        "            carry(m, system.o_trap[unit], link.i_record[unit])\n"
+        "            assign_stream(m, link.i_record[unit], system.o_trap[unit])\n",
+        "            assign_stream(m, link.i_record[unit], system.o_trap[unit])\n"
         "            m.d.comb += system.o_trap[unit].ready.eq(1)\n",
     ),
     "rollback-not-lit": _sigrace_bug("race=system.irq", "race=0"),

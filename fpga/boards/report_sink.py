@@ -78,10 +78,10 @@ class ReportSink(wiring.Component):
             m.d.sync += [is_open.eq(0), axi.bvalid.eq(1)]
         with m.Elif(axi.bready):
             m.d.sync += axi.bvalid.eq(0)
-        self._assemble(m, beats)
+        self._elaborate_records(m, beats)
         return m
 
-    def _assemble(self, m: Module, beats: StreamFifo) -> None:
+    def _elaborate_records(self, m: Module, beats: StreamFifo) -> None:
         """Shift the beats of a record into one word, first beat lowest."""
         m.submodules.record = record = StreamRegister(8 * RECORD_BYTES)
         wiring.connect(m, record.o, wiring.flipped(self.o_record))

@@ -23,10 +23,10 @@ from racetrap.golden_model.events import Event
 from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.scord import Scord
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
 from racetrap.sim.cosim.scord.suite import SuiteRun, suite_runs
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
 from racetrap.sim.gpu.suites.micro.program import program_region
 
 __all__ = ["overload_the_pins", "play_at_the_pins"]

@@ -8,10 +8,11 @@ from __future__ import annotations
 from amaranth.hdl import Cat, Module
 from amaranth.lib import wiring
 
-from racetrap.fpga.boards.device import LinkedDevice, carry
+from racetrap.fpga.boards.device import LinkedDevice
 from racetrap.fpga.boards.report_sink import ReportSink
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.rtl.scord.registers import REGISTER_ADDRESS_BITS
+from racetrap.rtl.common.registers import REGISTER_ADDRESS_BITS
+from racetrap.rtl.common.stream import assign_stream
 from racetrap.rtl.scord.report_writer import RECORD_BYTES
 from racetrap.rtl.scord.system import ScordSystem
 
@@ -68,7 +69,7 @@ class ScordDevice(LinkedDevice):
         wiring.connect(m, system.m_axi_report, sink.s_axi)
         wiring.connect(m, sink.o_record, link.i_record[0])
         for record, transaction in zip(link.o_record, system.i_transaction, strict=True):
-            carry(m, record, transaction)
+            assign_stream(m, transaction, record)
         busy = Cat(record.valid for record in link.o_record).any()
         self._elaborate_lights(m, link, busy=busy, race=sink.o_taken)
         return m

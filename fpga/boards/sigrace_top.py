@@ -8,9 +8,10 @@ from __future__ import annotations
 from amaranth.hdl import Module
 from amaranth.lib import wiring
 
-from racetrap.fpga.boards.device import LinkedDevice, carry
+from racetrap.fpga.boards.device import LinkedDevice
 from racetrap.golden_model.sigrace.params import SigraceParams
-from racetrap.rtl.sigrace.registers import REGISTER_ADDRESS_BITS
+from racetrap.rtl.common.registers import REGISTER_ADDRESS_BITS
+from racetrap.rtl.common.stream import assign_stream
 from racetrap.rtl.sigrace.system import SigraceSystem
 
 __all__ = ["SigraceDevice"]
@@ -57,7 +58,7 @@ class SigraceDevice(LinkedDevice):
         )
         wiring.connect(m, link.m_axil, system.s_axil)
         for unit in range(units):
-            carry(m, link.o_record[unit], system.i_event[unit])
-            carry(m, system.o_trap[unit], link.i_record[unit])
+            assign_stream(m, system.i_event[unit], link.o_record[unit])
+            assign_stream(m, link.i_record[unit], system.o_trap[unit])
         self._elaborate_lights(m, link, busy=~system.o_idle, race=system.irq)
         return m

@@ -20,7 +20,6 @@ from racetrap.rtl.scord.hazard_window import HazardWindow
 from racetrap.rtl.scord.interleaver import Interleaver
 from racetrap.rtl.scord.lock_table import LockTables
 from racetrap.rtl.scord.metadata_accessor import MetadataAccessor
-from racetrap.rtl.scord.registers import REGISTER_ADDRESS_BITS as SCORD_ADDRESS_BITS
 from racetrap.rtl.scord.registers import compile_registers as scord_registers
 from racetrap.rtl.scord.report_path import ReportPath
 from racetrap.rtl.scord.system import ScordSystem
@@ -35,7 +34,6 @@ from racetrap.rtl.sigrace.decompressor import Decompressor
 from racetrap.rtl.sigrace.history_queue import HistoryQueues
 from racetrap.rtl.sigrace.intersection import Intersection
 from racetrap.rtl.sigrace.rdm import Rdm
-from racetrap.rtl.sigrace.registers import REGISTER_ADDRESS_BITS as SIGRACE_ADDRESS_BITS
 from racetrap.rtl.sigrace.registers import compile_registers as sigrace_registers
 from racetrap.rtl.sigrace.scanner import Scanner
 from racetrap.rtl.sigrace.signature_bank import SignatureBank
@@ -88,7 +86,7 @@ def _scord(params: ScordParams) -> list[HardwareBlock]:
         HardwareBlock("fence_file", partial(FenceFile, params), banks),
         HardwareBlock("detection_logic", partial(DetectionLogic, params), banks),
         HardwareBlock("report_path", partial(ReportPath, params), 1),
-        HardwareBlock("registers", _scord_registers, 1),
+        HardwareBlock("registers", partial(RegisterBlock, scord_registers()), 1),
         HardwareBlock("system", partial(ScordSystem, params), 1),
     ]
 
@@ -111,14 +109,6 @@ def _sigrace(params: SigraceParams) -> list[HardwareBlock]:
         HardwareBlock("scanner", partial(Scanner, params), 1),
         HardwareBlock("intersection", partial(Intersection, params), 1),
         HardwareBlock("conflict_log", partial(ConflictLog, params), 1),
-        HardwareBlock("registers", _sigrace_registers, 1),
+        HardwareBlock("registers", partial(RegisterBlock, sigrace_registers()), 1),
         HardwareBlock("system", partial(SigraceSystem, params), 1),
     ]
-
-
-def _scord_registers() -> wiring.Component:
-    return RegisterBlock(scord_registers(), address_bits=SCORD_ADDRESS_BITS)
-
-
-def _sigrace_registers() -> wiring.Component:
-    return RegisterBlock(sigrace_registers(), address_bits=SIGRACE_ADDRESS_BITS)

@@ -18,12 +18,12 @@ from racetrap.fpga.flow.synthesis import (
     TOOLCHAIN,
     check_memories,
     synthesis_script,
-    to_verilog,
     write_netlist,
 )
 from racetrap.fpga.flow.tools import ToolError, run_tool, tool_versions
 from racetrap.fpga.flow.wrapper import ShiftWrapper
 from racetrap.generators.structure import memory_bits
+from racetrap.generators.verilog import to_verilog
 from racetrap.sim.content_cache import keep_json
 
 __all__ = ["PlacedBlock", "place_and_route"]
@@ -102,7 +102,7 @@ def place_and_route(
     if family.place_tool is None:
         raise ValueError(f"Family must be one with place and route, not {family.name}")
     memories = {f"block.{name}": bits for name, bits in memory_bits(component).items()}
-    text = to_verilog(ShiftWrapper(component))
+    text = to_verilog(ShiftWrapper(component), "top")
     content = {
         "step": "place and route", "verilog": text, "script": synthesis_script(family),
         "versions": tool_versions(*TOOLCHAIN, *family.packages),

@@ -10,13 +10,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from amaranth.back import verilog
 from amaranth.lib import wiring
 
 from racetrap.fpga.flow.families import Family
 from racetrap.fpga.flow.netlist import Cells, cells_of, count_cells, has_memory, logic_depth
 from racetrap.fpga.flow.tools import TOOL_LOG, run_tool, tool_versions
 from racetrap.generators.structure import memory_bits
+from racetrap.generators.verilog import to_verilog
 from racetrap.sim.content_cache import keep_json
 
 __all__ = [
@@ -27,7 +27,6 @@ __all__ = [
     "check_memories",
     "synthesis_script",
     "synthesise",
-    "to_verilog",
     "write_netlist",
 ]
 
@@ -105,7 +104,7 @@ def synthesise(component: wiring.Component, family: Family, folder: Path) -> Syn
         If a tool is missing or fails.
     """
     memories = memory_bits(component)
-    text = to_verilog(component)
+    text = to_verilog(component, "top")
     versions = tool_versions(*TOOLCHAIN, family.packages[0])
     script = synthesis_script(family)
     content = {
@@ -123,11 +122,6 @@ def synthesise(component: wiring.Component, family: Family, folder: Path) -> Syn
         return asdict(result)
 
     return Synthesis(**keep_json("flow", content, make))
-
-
-def to_verilog(component: wiring.Component) -> str:
-    """Verilog of a block, as module ``top``; the same text for the same block."""
-    return verilog.convert(component, name="top", emit_src=False, strip_internal_attrs=True)
 
 
 def write_netlist(text: str, family: Family, folder: Path) -> Path:

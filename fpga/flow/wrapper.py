@@ -40,7 +40,7 @@ class ShiftWrapper(wiring.Component):
         ports: dict[wiring.Flow, list[Value]] = {wiring.In: [], wiring.Out: []}
         for _, member, port in self._block.signature.flatten(self._block):
             value = port.as_value() if isinstance(port, ValueCastable) else port
-            if isinstance(value, Value):  # ports of constants have nothing to connect
+            if isinstance(value, Signal):  # ports of constants have nothing to connect
                 ports[member.flow].append(value)
         driven, seen = Cat(ports[wiring.In]), Cat(ports[wiring.Out])
         inputs = Signal(len(driven), reset_less=True)

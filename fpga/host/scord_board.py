@@ -10,6 +10,7 @@ from racetrap.fpga.host.session import Session, wait_until
 from racetrap.golden_model.scord.packets import Transaction
 from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.golden_model.scord.report import RaceReport
+from racetrap.sim.cosim.scord.scord_software import ScordSoftware
 
 __all__ = ["ScordBoard", "core_region", "monitored_region"]
 
@@ -79,6 +80,7 @@ class ScordBoard:
 
     def __init__(self, session: Session, params: ScordParams):
         self._session, self._params = session, params
+        self._software = ScordSoftware(session, wait_until)
         self._is_core = _is_core(session)
         self._pull_every = _PULL_EVERY_FROM_CORE if self._is_core else _PULL_EVERY
         self._batch: list[int] = []
@@ -89,40 +91,22 @@ class ScordBoard:
 
     def launch(self, region: Region) -> None:
         """Clear the counters and launch a kernel, after everything before it."""
-        session = self._session
         if not self._is_core:
-            self._set_up(region)
+            ring_base = 1 << (self._params.address_bits - 1)
+            self._software.set_up(region, ring_base, _RING_LOG2)
         elif region != core_region(self._params):
             raise LinkError(f"Region must be the core's {core_region(self._params)}, not {region}")
-        session.write_fields("CONTROL", enable=1, clear_counters=1)
-        session.write_fields("CONTROL", enable=1, launch=1)
-        wait_until(lambda: not session.field("STATUS", "busy"), "finish the launch")
-        if session.field("STATUS", "config_error"):
+        if not self._software.launch():
             raise LinkError(f"Device must take the region, not refuse {region}")
 
-    def _set_up(self, region: Region) -> None:
-        """Say where the region and the ring are."""
-        session = self._session
-        ring_base = 1 << (self._params.address_bits - 1)
-        for name, base in (
-            ("DATA", region.data_base),
-            ("METADATA", region.metadata_base),
-            ("REPORT", ring_base),
-        ):
-            session.write(f"{name}_BASE_LO", base & 0xFFFFFFFF)
-            session.write(f"{name}_BASE_HI", base >> 32)
-        session.write("REGION_SIZE_LOG2", region.size_log2)
-        session.write("REPORT_CAPACITY_LOG2", _RING_LOG2)
-        self._free_ring()
-
-    def _free_ring(self) -> None:
-        """Let the ring take as many records as it holds."""
+    def _empty_ring(self) -> None:
+        """Let the ring take as many records as it holds: they come over the link."""
         if not self._is_core:
-            self._session.write("REPORT_TAIL", self._session.read("REPORT_HEAD"))
+            self._software.empty_ring()
 
     def discard(self) -> None:
         """Finish, and forget, what a run before this one has left in the device."""
-        self._free_ring()
+        self._empty_ring()
         self._session.settle()
         self.finish()
         self._records.clear()
@@ -153,7 +137,7 @@ class ScordBoard:
         """The counters that the device has, by name."""
         if self._is_core:
             return {"reports_dropped": self._session.read("REPORTS_DROPPED")}
-        return self._session.read_from("ACCESSES")
+        return self._software.counters()
 
     def _send(self) -> None:
         self._session.push(self._sm, self._batch)
@@ -174,7 +158,7 @@ class ScordBoard:
         wait_until(self._is_idle, "finish what it has taken")
 
     def _is_idle(self) -> bool:
-        if self._session.field("STATUS", "idle"):
+        if self._software.status("idle"):
             return True
         self._pull()  # reports that find no room keep it busy
         return False
@@ -183,4 +167,4 @@ class ScordBoard:
         self._since_pull = 0
         if records := self._session.pull(_REPORTS):
             self._records += records
-            self._free_ring()
+            self._empty_ring()

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from racetrap.fpga.host.client import HostLink, LinkError, RefusedError
 from racetrap.generators.description import describe_registers
-from racetrap.generators.register_map import RegisterMap
+from racetrap.generators.register_map import RegisterMap, RegisterPort
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
 from racetrap.golden_model.link.configuration import SYSTEM_CODES, configuration_hash
@@ -50,7 +50,7 @@ def check_device(hello: Hello, params: Params, name: str) -> None:
         )
 
 
-class Session:
+class Session(RegisterPort):
     """Registers by name, input channels with credits, output channels.
 
     Parameters
@@ -69,6 +69,7 @@ class Session:
     """
 
     def __init__(self, link: HostLink, params: Params, name: str):
+        super().__init__(RegisterMap(describe_registers(system_of(params))))
         self.link = link
         hello = link.hello()
         check_device(hello, params, name)
@@ -76,31 +77,18 @@ class Session:
         self._free = list(hello.credits)
         # What a channel without records can take; at HELLO it may hold some of a run before.
         self._depth = list(hello.credits)
-        self._map = RegisterMap(describe_registers(system_of(params)))
 
     # Registers --------------------------------------------------------------------------
 
     def read(self, register: str) -> int:
         """Value of a register."""
-        address = self._map.address(register).to_bytes(2, "little")
+        address = self.map.address(register).to_bytes(2, "little")
         return int.from_bytes(self.link.request(Kind.READ, address)[1:5], "little")
 
     def write(self, register: str, value: int) -> None:
         """Write a register."""
-        address = self._map.address(register).to_bytes(2, "little")
+        address = self.map.address(register).to_bytes(2, "little")
         self.link.request(Kind.WRITE, address + value.to_bytes(4, "little"))
-
-    def field(self, register: str, field: str) -> int:
-        """Value of a field of a register."""
-        return self._map.field(register, field, self.read(register))
-
-    def write_fields(self, register: str, **fields: int) -> None:
-        """Write a register with some fields set, the others 0."""
-        self.write(register, self._map.pack(register, **fields))
-
-    def read_from(self, first: str) -> dict[str, int]:
-        """All registers from ``first`` on, by name in lower case."""
-        return {name.lower(): self.read(name) for name in self._map.names_from(first)}
 
     def has(self, register: str) -> bool:
         """Whether the device has a register: a core has but some of its system's."""

@@ -86,7 +86,7 @@ class SigraceBoard:
     def _wait_saturated(self, unit: int, saturated: bool) -> None:
         def is_reached() -> bool:
             self._session.pull(unit)
-            return self.rdm.is_saturated == saturated
+            return self.rdm.status()["saturated"] == saturated
 
         wait_until(is_reached, f"do what context {unit} was told")
 

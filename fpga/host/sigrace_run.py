@@ -21,8 +21,7 @@ from racetrap.golden_model.sigrace.rdm import Rdm
 from racetrap.golden_model.sigrace.result import SigraceResult
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
-from racetrap.sim.cosim.sigrace.expected import difference
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
+from racetrap.sim.cosim.comparison.mismatch import Mismatch, difference
 
 __all__ = ["ProgramRun", "run_program"]
 
@@ -154,7 +153,7 @@ class _Machine:
                 raise Mismatch(f"Conflict log: {difference('record', seen, due)}")
         if len(log) != len(golden):
             raise Mismatch(f"Conflict log must have {len(golden)} records, not {len(log)}")
-        if (reasons := self._board.rdm.reasons) != self._rdm.reasons:
+        if (reasons := self._board.rdm.status()["reasons"]) != self._rdm.reasons:
             raise Mismatch(f"Reasons of the rollback must be {self._rdm.reasons}, not {reasons}")
         self.log += log
         self.requests += reasons != 0

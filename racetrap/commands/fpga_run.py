@@ -53,7 +53,7 @@ from racetrap.presenters.board_runs import (
     thread_run_to_dict,
 )
 from racetrap.presenters.race_choice import RaceChoice, RaceList
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 
 __all__ = ["command"]
 

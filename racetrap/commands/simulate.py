@@ -43,9 +43,9 @@ from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace import ThreadTrace, Trace, read_trace
 from racetrap.presenters import scord_races, sigrace_races
 from racetrap.presenters.race_choice import RaceChoice
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.systems import build_fast
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
 from racetrap.sim.failure import Failure
 
 __all__ = ["command"]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import or_
-
 from amaranth.hdl import Cat, Module, Mux, ShapeLike, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from racetrap.rtl.common.bits import one_hot_select
 from racetrap.rtl.common.stream import StreamRegister
 
 __all__ = ["StreamArbiter"]
@@ -75,18 +73,10 @@ class StreamArbiter(wiring.Component):
         m.d.comb += [
             grant.eq(request & turn),
             register.i.valid.eq(request.any()),
-            Value.cast(register.i.payload).eq(self._select(grant)),
+            Value.cast(register.i.payload).eq(
+                one_hot_select(grant, (Value.cast(port.payload) for port in self.i))
+            ),
         ]
         with m.If(register.i.valid & register.i.ready):
             m.d.sync += after.eq(Cat(grant[:k].any() for k in range(self._count)))
         return m
-
-    def _select(self, grant: Signal) -> Value:
-        """Payload of the input whose bit of the one-hot ``grant`` is set."""
-        return reduce(
-            or_,
-            (
-                Value.cast(port.payload) & chosen.replicate(len(Value.cast(port.payload)))
-                for port, chosen in zip(self.i, grant, strict=True)
-            ),
-        )

@@ -95,22 +95,22 @@ class Axi4Signature(wiring.Signature):
 
 
 class AxiLiteSignature(wiring.Signature):
-    """An AXI4-Lite manager port.
+    """An AXI4-Lite manager port with 32-bit data.
 
     Parameters
     ----------
-    address_bits, data_bits : int
-        Widths of the addresses and of the data.
+    address_bits : int
+        Width of the addresses.
     """
 
-    def __init__(self, *, address_bits: int, data_bits: int = 32):
+    def __init__(self, *, address_bits: int):
         super().__init__({
             "awaddr": Out(address_bits),
             "awprot": Out(3),
             "awvalid": Out(1),
             "awready": In(1),
-            "wdata": Out(data_bits),
-            "wstrb": Out(data_bits // 8),
+            "wdata": Out(32),
+            "wstrb": Out(4),
             "wvalid": Out(1),
             "wready": In(1),
             "bresp": In(2),
@@ -120,7 +120,7 @@ class AxiLiteSignature(wiring.Signature):
             "arprot": Out(3),
             "arvalid": Out(1),
             "arready": In(1),
-            "rdata": In(data_bits),
+            "rdata": In(32),
             "rresp": In(2),
             "rvalid": In(1),
             "rready": Out(1),

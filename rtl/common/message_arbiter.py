@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import or_
-
 from amaranth.hdl import Cat, Const, Module, Mux, ShapeLike, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from racetrap.rtl.common.bits import one_hot_select
 from racetrap.rtl.common.stream import StreamRegister
 
 __all__ = ["MessageArbiter"]
@@ -66,10 +64,10 @@ class MessageArbiter(wiring.Component):
         m.d.comb += [
             register.i.valid.eq((grant & offered).any()),
             Value.cast(register.i.p.flit).eq(
-                self._select(grant, [Value.cast(port.payload) for port in self.i])
+                one_hot_select(grant, (Value.cast(port.payload) for port in self.i))
             ),
             register.i.p.source.eq(
-                self._select(grant, [Const(k, range(self._count)) for k in range(self._count)])
+                one_hot_select(grant, (Const(k, range(self._count)) for k in range(self._count)))
             ),
         ]
         # Round robin: the first that asks behind the one served last, otherwise the first of all.
@@ -83,13 +81,3 @@ class MessageArbiter(wiring.Component):
                 after.eq(Cat(grant[:k].any() for k in range(self._count))),
             ]
         return m
-
-    def _select(self, grant: Signal, values: list[Value]) -> Value:
-        """The value whose bit of the one-hot ``grant`` is set."""
-        return reduce(
-            or_,
-            (
-                value & chosen.replicate(len(value))
-                for value, chosen in zip(values, grant, strict=True)
-            ),
-        )

@@ -6,14 +6,14 @@ chapter B1.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from enum import Enum
 from functools import cache, reduce
 from importlib import metadata
 from operator import or_
 from pathlib import Path
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, ValueLike
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from systemrdl import RDLCompiler
@@ -22,13 +22,17 @@ from systemrdl.node import AddrmapNode, FieldNode, RegNode
 from racetrap.rtl.common.axi import AxiLiteSignature, AxiResponse
 
 __all__ = [
+    "REGISTER_ADDRESS_BITS",
     "FieldKind",
     "RegisterBlock",
     "compile_description",
     "field_kind",
+    "identity_values",
     "version_fields",
 ]
 
+#: Bits of a register's byte address: every system's registers have a space of 4 KiB.
+REGISTER_ADDRESS_BITS = 12
 _REGISTER_BYTES = 4
 _REGISTER_BITS = 8 * _REGISTER_BYTES
 
@@ -45,6 +49,29 @@ def version_fields() -> dict[str, int]:
     """Fields of a register that gives the version of this package."""
     major, minor, patch = (int(part) for part in metadata.version("racetrap").split(".")[:3])
     return {"major": major, "minor": minor, "patch": patch}
+
+
+def identity_values(node: AddrmapNode, params: object, **others: int) -> dict[str, dict[str, int]]:
+    """Values of the registers VERSION and PARAMS_*, as register -> field -> value.
+
+    Parameters
+    ----------
+    node : AddrmapNode
+        Elaborated address map.
+    params : object
+        Parameters of the instance: a field is the parameter of its name.
+    others : int
+        Fields that are no parameter.
+    """
+    values = {
+        register.inst_name.lower(): {
+            field.inst_name: int({**vars(params), **others}[field.inst_name])
+            for field in register.fields()
+        }
+        for register in node.registers()
+        if register.inst_name.startswith("PARAMS_")
+    }
+    return {"version": version_fields()} | values
 
 
 class FieldKind(Enum):
@@ -127,15 +154,13 @@ class RegisterBlock(wiring.Component):
     ----------
     node : AddrmapNode
         Elaborated address map of registers of 32 bits, without arrays and register files.
-    address_bits : int
-        Bits of a register's byte address.
     names : collection of str or None
         Registers of the map that there are; all of them if ``None``.
 
     Members
     -------
     s_axil : ``In(AxiLiteSignature)``
-        Registers; the address has as many bits as the space given by ``address_bits``.
+        Registers.
     <register> : Signature, names in lower case
         A member <field> for each field that is no constant: `In(width)` if the hardware
         supplies it, `Out(width)` if it is stored or a pulse, for a counter the inputs
@@ -148,16 +173,14 @@ class RegisterBlock(wiring.Component):
         If a register is not 32 bits wide or a field needs hardware that the block lacks.
     """
 
-    def __init__(
-        self, node: AddrmapNode, *, address_bits: int = 12, names: Collection[str] | None = None
-    ):
+    def __init__(self, node: AddrmapNode, *, names: Collection[str] | None = None):
         self._registers = [
             register
             for register in node.registers()
             if names is None or register.inst_name in names
         ]
         members: dict[str, wiring.Member] = {
-            "s_axil": In(AxiLiteSignature(address_bits=address_bits, data_bits=_REGISTER_BITS))
+            "s_axil": In(AxiLiteSignature(address_bits=REGISTER_ADDRESS_BITS))
         }
         for register in self._registers:
             if register.get_property("regwidth") != _REGISTER_BITS:
@@ -165,10 +188,10 @@ class RegisterBlock(wiring.Component):
                     f"Register {register.get_path()} must be {_REGISTER_BITS} bits wide, "
                     f"not {register.get_property('regwidth')}"
                 )
-            if register.address_offset >= 1 << address_bits:
+            if register.address_offset >= 1 << REGISTER_ADDRESS_BITS:
                 raise ValueError(
-                    f"Register {register.get_path()} must lie below {1 << address_bits:#x}, "
-                    f"not at {register.address_offset:#x}"
+                    f"Register {register.get_path()} must lie below "
+                    f"{1 << REGISTER_ADDRESS_BITS:#x}, not at {register.address_offset:#x}"
                 )
             fields = {
                 field.inst_name.lower(): member
@@ -178,6 +201,18 @@ class RegisterBlock(wiring.Component):
             if fields:
                 members[register.inst_name.lower()] = Out(wiring.Signature(fields))
         super().__init__(members)
+
+    def supply(self, m: Module, values: Mapping[str, Mapping[str, int]]) -> None:
+        """Give fields their values, as register -> field -> value."""
+        for register, fields in values.items():
+            for field, value in fields.items():
+                m.d.comb += getattr(getattr(self, register), field).eq(value)
+
+    def count(self, m: Module, increments: Mapping[str, ValueLike], clear: Value) -> None:
+        """Let the registers of these names count events, until ``clear`` is high."""
+        for name, increment in increments.items():
+            counter = getattr(self, name).count
+            m.d.comb += [counter.increment.eq(increment), counter.clear.eq(clear)]
 
     def elaborate(self, platform):
         m = Module()

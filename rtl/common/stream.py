@@ -1,12 +1,33 @@
-"""Small reusable stream blocks: a register slice and a FIFO."""
+"""Stream blocks of general use: a register slice, a FIFO, and a connection."""
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Shape, ShapeLike
+from typing import Any
+
+from amaranth.hdl import Module, Shape, ShapeLike, ValueLike
 from amaranth.lib import fifo, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["StreamFifo", "StreamRegister"]
+__all__ = ["StreamFifo", "StreamRegister", "assign_stream"]
+
+
+def assign_stream(m: Module, sink: Any, source: Any, payload: ValueLike | None = None) -> None:
+    """Connect two streams whose payloads have the same bits, but not the same shape.
+
+    Parameters
+    ----------
+    m : Module
+        Module of the connection.
+    sink, source : stream
+        Streams as their user and their maker see them.
+    payload : ValueLike or None
+        Payload for ``sink``; that of ``source`` by default.
+    """
+    m.d.comb += [
+        sink.payload.eq(source.payload if payload is None else payload),
+        sink.valid.eq(source.valid),
+        source.ready.eq(sink.ready),
+    ]
 
 
 class StreamRegister(wiring.Component):

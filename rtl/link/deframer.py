@@ -11,7 +11,7 @@ from amaranth.lib.crc.catalog import CRC16_IBM_3740
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.link.frames import ESCAPE, ESCAPE_MASK, FLAG, MAX_PAYLOAD_BYTES
-from racetrap.rtl.link.layouts import LINE_LAYOUT, START, PayloadRead, header_layout
+from racetrap.rtl.link.layouts import START, Header, LineByte, PayloadRead
 
 __all__ = ["Deframer"]
 
@@ -28,9 +28,9 @@ class Deframer(wiring.Component):
 
     Members
     -------
-    i : ``In(stream.Signature(LINE_LAYOUT))``
+    i : ``In(stream.Signature(LineByte))``
         Bytes of the line.
-    o : ``Out(stream.Signature(header_layout()))``
+    o : ``Out(stream.Signature(Header))``
         Headers of good frames.
     s_payload : ``In(PayloadRead())``
         The payload, valid while ``o`` offers its header.
@@ -40,8 +40,8 @@ class Deframer(wiring.Component):
 
     def __init__(self):
         super().__init__({
-            "i": In(stream.Signature(LINE_LAYOUT)),
-            "o": Out(stream.Signature(header_layout())),
+            "i": In(stream.Signature(LineByte)),
+            "o": Out(stream.Signature(Header)),
             "s_payload": In(PayloadRead()),
             "o_good": Out(1),
             "o_bad_crc": Out(1),

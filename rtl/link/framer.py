@@ -11,7 +11,7 @@ from amaranth.lib.crc.catalog import CRC16_IBM_3740
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.link.frames import ESCAPE, ESCAPE_MASK, FLAG
-from racetrap.rtl.link.layouts import START, PayloadWrite, header_layout
+from racetrap.rtl.link.layouts import START, Header, PayloadWrite
 
 __all__ = ["Framer"]
 
@@ -24,7 +24,7 @@ class Framer(wiring.Component):
 
     Members
     -------
-    i : ``In(stream.Signature(header_layout()))``
+    i : ``In(stream.Signature(Header))``
         Headers of frames to be sent, sent as they are.
     s_payload : ``In(PayloadWrite())``
         Writer of the payload; must not write while a header is offered.
@@ -34,7 +34,7 @@ class Framer(wiring.Component):
 
     def __init__(self):
         super().__init__({
-            "i": In(stream.Signature(header_layout())),
+            "i": In(stream.Signature(Header)),
             "s_payload": In(PayloadWrite()),
             "o": Out(stream.Signature(8)),
         })  # fmt: skip

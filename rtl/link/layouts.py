@@ -1,23 +1,28 @@
 """Payloads of the streams between the blocks of the host link."""
 
-from __future__ import annotations
-
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["LINE_LAYOUT", "START", "PayloadRead", "PayloadWrite", "header_layout"]
-
-#: A byte from the line; ``bad``: a byte before it was damaged or lost.
-LINE_LAYOUT = data.StructLayout({"data": 8, "bad": 1})
+__all__ = ["START", "Header", "LineByte", "PayloadRead", "PayloadWrite"]
 
 #: First value of a 9-bit index of body bytes: the header is -3 to -1, the payload from 0 on, so
 #: that bit 8 tells the header from what lies in the 256 bytes of a memory.
 START = 512 - 3
 
 
-def header_layout() -> data.StructLayout:
-    """The header of a frame, as its bytes come."""
-    return data.StructLayout({"kind": 8, "sequence": 8, "length": 8})
+class LineByte(data.Struct):
+    """A byte from the line; ``bad``: a byte before it was damaged or lost."""
+
+    data: 8
+    bad: 1
+
+
+class Header(data.Struct):
+    """Header of a frame, in the order of its bytes."""
+
+    kind: 8
+    sequence: 8
+    length: 8
 
 
 class PayloadRead(wiring.Signature):

@@ -3,15 +3,13 @@
 Ref: AMBA AXI and ACE Protocol Specification (IHI 0022), chapter B1.
 """
 
-from __future__ import annotations
-
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.rtl.common.axi import AxiLiteSignature
 
-__all__ = ["RegisterAccess", "access_layout", "response_layout"]
+__all__ = ["RegisterAccess", "Response", "access_layout"]
 
 _DATA_BITS = 32
 
@@ -21,9 +19,11 @@ def access_layout(address_bits: int) -> data.StructLayout:
     return data.StructLayout({"address": address_bits, "data": _DATA_BITS, "write": 1})
 
 
-def response_layout() -> data.StructLayout:
-    """What came of an access; ``data`` counts after a read only."""
-    return data.StructLayout({"data": _DATA_BITS, "error": 1})
+class Response(data.Struct):
+    """Response to an access; ``data`` counts after a read only."""
+
+    data: _DATA_BITS
+    error: 1
 
 
 class RegisterAccess(wiring.Component):
@@ -41,7 +41,7 @@ class RegisterAccess(wiring.Component):
     -------
     i : ``In(stream.Signature(access_layout(address_bits)))``
         Accesses.
-    o : ``Out(stream.Signature(response_layout()))``
+    o : ``Out(stream.Signature(Response))``
         One response for each access; SLVERR and DECERR are errors.
     m_axil : ``Out(AxiLiteSignature(address_bits=address_bits))``
         The registers.
@@ -50,7 +50,7 @@ class RegisterAccess(wiring.Component):
     def __init__(self, address_bits: int):
         super().__init__({
             "i": In(stream.Signature(access_layout(address_bits))),
-            "o": Out(stream.Signature(response_layout())),
+            "o": Out(stream.Signature(Response)),
             "m_axil": Out(AxiLiteSignature(address_bits=address_bits)),
         })  # fmt: skip
 

@@ -9,7 +9,7 @@ from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import cdc, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from racetrap.rtl.link.layouts import LINE_LAYOUT
+from racetrap.rtl.link.layouts import LineByte
 
 __all__ = ["MIN_DIVISOR", "UartReceiver", "UartTransmitter"]
 
@@ -48,7 +48,7 @@ class UartReceiver(wiring.Component):
     -------
     i_rx : ``In(1)``
         The line, asynchronous.
-    o : ``Out(stream.Signature(LINE_LAYOUT))``
+    o : ``Out(stream.Signature(LineByte))``
         Bytes.
     o_framing, o_overrun : ``Out(1)``
         High for one cycle at each framing error and each lost byte.
@@ -64,7 +64,7 @@ class UartReceiver(wiring.Component):
         self._divisor = divisor
         super().__init__({
             "i_rx": In(1),
-            "o": Out(stream.Signature(LINE_LAYOUT)),
+            "o": Out(stream.Signature(LineByte)),
             "o_framing": Out(1),
             "o_overrun": Out(1),
         })  # fmt: skip

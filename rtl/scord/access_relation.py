@@ -1,9 +1,7 @@
-"""How an access stands to the last one of its entry: what the decision tables ask of both.
+"""Relation of an access to the last one of its entry, as the decision tables ask for it.
 
 Ref: ScoRD (ISCA'20) Section IV-A, Tables III and IV.
 """
-
-from __future__ import annotations
 
 from amaranth.hdl import Module
 from amaranth.lib import data, wiring
@@ -11,7 +9,7 @@ from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.scord.params import FILTER_BIN_BITS, FILTER_BITS, ScordParams
 
-__all__ = ["AccessRelation", "access_identity", "access_relation", "identify"]
+__all__ = ["AccessComparator", "AccessRelation", "access_identity", "identify"]
 
 
 #: Fields that packets and entries have in common.
@@ -32,25 +30,24 @@ def access_identity(params: ScordParams) -> data.StructLayout:
 def identify(identity: data.View, access: data.View, tag):
     """Statements that let ``identity`` be that of a packet or an entry with this tag."""
     return [
-        *(getattr(identity, name).eq(getattr(access, name)) for name in _SHARED_FIELDS),
+        *(identity[name].eq(access[name]) for name in _SHARED_FIELDS),
         identity.tag.eq(tag),
     ]
 
 
-def access_relation() -> data.StructLayout:
-    """What two accesses have in common, and whether locks were held at each.
+class AccessRelation(data.Struct):
+    """Common properties of two accesses, and whether locks were held at each.
 
     ``own_warp`` is the same warp of the same block.
     """
-    return data.StructLayout({
-        "own_warp": 1,
-        "same_block": 1,
-        "same_barrier": 1,
-        "same_granule": 1,
-        "locked": 1,
-        "last_locked": 1,
-        "common_lock": 1,
-    })  # fmt: skip
+
+    own_warp: 1
+    same_block: 1
+    same_barrier: 1
+    same_granule: 1
+    locked: 1
+    last_locked: 1
+    common_lock: 1
 
 
 def _holds_a_key(filter_bits):
@@ -58,7 +55,7 @@ def _holds_a_key(filter_bits):
     return filter_bits[:FILTER_BIN_BITS].any() & filter_bits[FILTER_BIN_BITS:].any()
 
 
-class AccessRelation(wiring.Component):
+class AccessComparator(wiring.Component):
     """Compares two accesses.  Combinational.
 
     Parameters
@@ -70,13 +67,13 @@ class AccessRelation(wiring.Component):
     -------
     i, i_last : ``In(access_identity(params))``
         The access, and the one before it.
-    o : ``Out(access_relation())``
+    o : ``Out(AccessRelation)``
         What they have in common.
     """
 
     def __init__(self, params: ScordParams):
         identity = access_identity(params)
-        super().__init__({"i": In(identity), "i_last": In(identity), "o": Out(access_relation())})
+        super().__init__({"i": In(identity), "i_last": In(identity), "o": Out(AccessRelation)})
 
     def elaborate(self, platform):
         m = Module()

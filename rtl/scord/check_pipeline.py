@@ -6,14 +6,14 @@ Ref: ScoRD (ISCA'20) Section IV-A.
 from __future__ import annotations
 
 from amaranth.hdl import Module, Mux, Signal
-from amaranth.lib import data, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.layout import struct_layout
-from racetrap.rtl.scord.access_relation import AccessRelation, identify
+from racetrap.rtl.scord.access_relation import AccessComparator, identify
 from racetrap.rtl.scord.decision_stage import DecisionStage
-from racetrap.rtl.scord.fence_file import FenceFile, fence_slot, name_warp
+from racetrap.rtl.scord.fence_file import FenceFile, fence_slot, warp_index
 from racetrap.rtl.scord.hazard_window import slot_bits
 from racetrap.rtl.scord.metadata_accessor import (
     checked_packet,
@@ -52,26 +52,24 @@ class CheckPipeline(wiring.Component):
 
     Members
     -------
-    i_valid, i : ``In(1)``, ``In(packet_with_entry(params))``
+    i : ``In(stream.Signature(packet_with_entry(params), always_ready=True))``
         Packets, in order.
+    o_step : ``Out(stream.Signature(step_layout, always_ready=True))``
+        Steps, as on the trace port.
     o_checked : ``Out(checked_packet(params))``
-        Entry left behind, for the accessor.
-    o_valid, o_step : ``Out(1)``, ``Out(step_layout)``
-        The step (and ``o_checked``) are valid; the step, as on the trace port.
+        With each step: the entry left behind, for the accessor.
     i_clear : ``In(1)``
         Pulse: reset the fence file; nothing may be in the pipeline.
     o_busy : ``Out(1)``
-        That is going on.
+        High while the fence file is being reset.
     """
 
     def __init__(self, params: ScordParams):
         self._params = params
         super().__init__({
-            "i_valid": In(1),
-            "i": In(packet_with_entry(params)),
+            "i": In(stream.Signature(packet_with_entry(params), always_ready=True)),
+            "o_step": Out(stream.Signature(struct_layout(params.step_layout), always_ready=True)),
             "o_checked": Out(checked_packet(params)),
-            "o_valid": Out(1),
-            "o_step": Out(struct_layout(params.step_layout)),
             "i_clear": In(1),
             "o_busy": Out(1),
         })  # fmt: skip
@@ -81,8 +79,9 @@ class CheckPipeline(wiring.Component):
         params = self._params
         m.submodules.fence_file = fence_file = FenceFile(params)
         m.submodules.decision = decision = DecisionStage(params)
-        lookup, lookup_valid = self._select(m, fence_file)
-        self._wait(m, fence_file, decision, lookup, lookup_valid)
+        lookup, lookup_valid = self._elaborate_entry(m, fence_file)
+        self._elaborate_request(m, fence_file, decision, lookup, lookup_valid)
+        wiring.connect(m, decision.o_step, wiring.flipped(self.o_step))
         m.d.comb += [
             fence_file.i_clear.eq(self.i_clear),
             self.o_busy.eq(fence_file.o_busy),
@@ -91,34 +90,32 @@ class CheckPipeline(wiring.Component):
             fence_file.i_fence.eq(decision.o_fence),
             fence_file.i_scope.eq(decision.o_scope),
             self.o_checked.eq(decision.o_checked),
-            self.o_valid.eq(decision.o_valid),
-            self.o_step.eq(decision.o_step),
         ]
         return m
 
-    def _select(self, m, fence_file):
+    def _elaborate_entry(self, m, fence_file):
         """Stage 1: the entry is the one read, or the result of a packet that has left stage 3."""
-        params, given, last = self._params, self.i, self.o_checked
+        params, given, last = self._params, self.i.p, self.o_checked
         lookup, valid = Signal(_lookup(params)), Signal()
         entry, owner = Signal.like(given.entry), Signal(fence_slot(params))
         # The result memory misses what was written at the edge at which it was read.
         older, older_valid = Signal(checked_packet(params)), Signal()
         with m.If(~given.is_forwarded):
             m.d.comb += [entry.eq(given.entry), owner.eq(given.entry_owner)]
-        with m.Elif(self.o_valid & (last.slot == given.source)):
-            m.d.comb += [entry.eq(last.entry), name_warp(params, owner, last.entry)]
+        with m.Elif(self.o_step.valid & (last.slot == given.source)):
+            m.d.comb += [entry.eq(last.entry), warp_index(params, owner, last.entry)]
         with m.Elif(older_valid & (older.slot == given.source)):
-            m.d.comb += [entry.eq(older.entry), name_warp(params, owner, older.entry)]
+            m.d.comb += [entry.eq(older.entry), warp_index(params, owner, older.entry)]
         with m.Else():
             m.d.comb += [entry.eq(given.result), owner.eq(given.result_owner)]
         m.d.comb += [
             fence_file.i_owner.eq(owner),
-            name_warp(params, fence_file.i_own, given.located.packet),
+            warp_index(params, fence_file.i_own, given.located.packet),
         ]
         m.d.sync += [
             older.eq(last),
-            older_valid.eq(self.o_valid),
-            valid.eq(self.i_valid),
+            older_valid.eq(self.o_step.valid),
+            valid.eq(self.i.valid),
             lookup.located.eq(given.located),
             lookup.slot.eq(given.slot),
             lookup.entry.eq(entry),
@@ -128,21 +125,21 @@ class CheckPipeline(wiring.Component):
         ]
         return lookup, valid
 
-    def _wait(self, m, fence_file, decision, lookup, lookup_valid):
+    def _elaborate_request(self, m, fence_file, decision, lookup, lookup_valid):
         """Stage 2: the fence file answers; the last packet's result may come in between.
 
         The packet before is being decided meanwhile.  If this one is to follow it, the entry's
         last access will be that packet, or stay the one that its entry has.
         """
-        last, ahead = self.o_checked, decision.i
+        last, ahead = self.o_checked, decision.i.p
         entry = Signal.like(lookup.entry)
         is_late, follows = Signal(), Signal()
         m.d.comb += [
-            is_late.eq(lookup.is_forwarded & self.o_valid & (last.slot == lookup.source)),
-            follows.eq(lookup.is_forwarded & decision.i_valid & (ahead.slot == lookup.source)),
+            is_late.eq(lookup.is_forwarded & self.o_step.valid & (last.slot == lookup.source)),
+            follows.eq(lookup.is_forwarded & decision.i.valid & (ahead.slot == lookup.source)),
             entry.eq(Mux(is_late, last.entry, lookup.entry)),
             fence_file.i_late.eq(is_late),
-            name_warp(self._params, fence_file.i_late_owner, last.entry),
+            warp_index(self._params, fence_file.i_late_owner, last.entry),
             fence_file.i_late_counters.eq(decision.o_last_counters),
         ]
         relations = {}
@@ -151,21 +148,21 @@ class CheckPipeline(wiring.Component):
             ("to_entry_ahead", decision.o_entry, decision.o_entry.tag),
             ("to_packet_ahead", ahead.located.packet, ahead.located.tag),
         ):
-            m.submodules[name] = relation = AccessRelation(self._params)
+            m.submodules[name] = relation = AccessComparator(self._params)
             m.d.comb += [
                 identify(relation.i, lookup.located.packet, lookup.located.tag),
                 identify(relation.i_last, last_access, tag),
             ]
             relations[name] = relation.o
-        valid, undecided = Signal(), Signal.like(decision.i)
+        valid, request = Signal(), Signal.like(ahead)
         m.d.sync += [
             valid.eq(lookup_valid),
-            undecided.located.eq(lookup.located),
-            undecided.slot.eq(lookup.slot),
-            undecided.entry.eq(entry),
-            undecided.read_error.eq(lookup.read_error),
-            undecided.follows.eq(follows),
-            undecided.relation.eq(Mux(follows, relations["to_entry_ahead"], relations["to_entry"])),
-            undecided.relation_if_taken.eq(relations["to_packet_ahead"]),
+            request.located.eq(lookup.located),
+            request.slot.eq(lookup.slot),
+            request.entry.eq(entry),
+            request.read_error.eq(lookup.read_error),
+            request.follows.eq(follows),
+            request.relation.eq(Mux(follows, relations["to_entry_ahead"], relations["to_entry"])),
+            request.relation_if_replaced.eq(relations["to_packet_ahead"]),
         ]
-        m.d.comb += [decision.i_valid.eq(valid), decision.i.eq(undecided)]
+        m.d.comb += [decision.i.valid.eq(valid), ahead.eq(request)]

@@ -6,28 +6,28 @@ Ref: ScoRD (ISCA'20) Section IV-A.
 from __future__ import annotations
 
 from amaranth.hdl import Module, Mux, Signal
-from amaranth.lib import data, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import PacketKind, TableRow
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.layout import struct_layout
-from racetrap.rtl.scord.access_relation import AccessRelation, access_relation, identify
-from racetrap.rtl.scord.detection_logic import DetectionLogic, fences_since
+from racetrap.rtl.scord.access_relation import AccessComparator, AccessRelation, identify
+from racetrap.rtl.scord.detection_logic import DetectionLogic, FenceStatus
 from racetrap.rtl.scord.fence_file import fence_counters
 from racetrap.rtl.scord.hazard_window import slot_bits
 from racetrap.rtl.scord.metadata_accessor import checked_packet, located_packet
 
-__all__ = ["DecisionStage", "undecided_packet"]
+__all__ = ["DecisionStage", "decision_request"]
 
 
-def undecided_packet(params: ScordParams) -> data.StructLayout:
+def decision_request(params: ScordParams) -> data.StructLayout:
     """A packet with its entry.
 
     If it ``follows`` the packet just before it, that one's result is its entry instead;
-    ``relation_if_taken`` is then its relation to that packet, which may have taken the entry over,
-    and ``relation`` that to the entry as it was before both.
+    ``relation_if_replaced`` is then its relation to that packet, which may have replaced the
+    entry's owner, and ``relation`` that to the entry as it was before both.
     """
     return data.StructLayout({
         "located": located_packet(params),
@@ -35,8 +35,8 @@ def undecided_packet(params: ScordParams) -> data.StructLayout:
         "entry": struct_layout(params.entry_layout),
         "read_error": 1,
         "follows": 1,
-        "relation": access_relation(),
-        "relation_if_taken": access_relation(),
+        "relation": AccessRelation,
+        "relation_if_replaced": AccessRelation,
     })  # fmt: skip
 
 
@@ -44,8 +44,8 @@ class DecisionStage(wiring.Component):
     """Decides on one packet a cycle, also back to back on one entry.  Latency is one cycle.
 
     The path from one decision to that on the next packet limits the clock.  What can be said of
-    both outcomes of the one decision, whether it takes the entry over or not, has therefore been
-    compared before the other begins.
+    both outcomes of the one decision, whether it replaces the entry's owner or not, has therefore
+    been compared before the other begins.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class DecisionStage(wiring.Component):
 
     Members
     -------
-    i_valid, i : ``In(1)``, ``In(undecided_packet(params))``
+    i : ``In(stream.Signature(decision_request(params), always_ready=True))``
         Packets, in order.
     i_owner, i_own : ``In(fence_counters(params))``
         Fence counters now of the entry's owner (unless the packet follows the one before), and of
@@ -63,107 +63,110 @@ class DecisionStage(wiring.Component):
         The packet is a fence, of this scope.
     o_entry : ``Out(entry_layout)``
         Entry of the packet at ``i``; combinational.
+    o_step : ``Out(stream.Signature(step_layout, always_ready=True))``
+        Steps, as on the trace port.
     o_checked : ``Out(checked_packet(params))``
-        Entry left behind, for the accessor.
+        With each step: the entry left behind, for the accessor.
     o_last_counters : ``Out(fence_counters(params))``
         Fence counters of that entry's owner.
-    o_valid, o_step : ``Out(1)``, ``Out(step_layout)``
-        The step (and ``o_checked``) are valid; the step, as on the trace port.
     """
 
     def __init__(self, params: ScordParams):
         self._params = params
         counters = fence_counters(params)
         super().__init__({
-            "i_valid": In(1),
-            "i": In(undecided_packet(params)),
+            "i": In(stream.Signature(decision_request(params), always_ready=True)),
             "i_owner": In(counters),
             "i_own": In(counters),
             "o_fence": Out(1),
             "o_scope": Out(1),
             "o_entry": Out(struct_layout(params.entry_layout)),
+            "o_step": Out(stream.Signature(struct_layout(params.step_layout), always_ready=True)),
             "o_checked": Out(checked_packet(params)),
             "o_last_counters": Out(counters),
-            "o_valid": Out(1),
-            "o_step": Out(struct_layout(params.step_layout)),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
         m.submodules.logic = logic = DetectionLogic(self._params)
-        self._taken = Signal()
-        self._relate(m, logic)
-        self._count_fences(m, logic)
+        self._owner_replaced = Signal()
+        self._elaborate_relation(m, logic)
+        self._elaborate_fence_status(m, logic)
+        request = self.i.p
         is_uninitialised, tag_conflict = Signal(), Signal()
         same_granule = logic.i_relation.same_granule
         m.d.comb += [
-            self.o_entry.eq(Mux(self.i.follows, self.o_checked.entry, self.i.entry)),
+            self.o_entry.eq(Mux(request.follows, self.o_checked.entry, request.entry)),
             is_uninitialised.eq(
                 (self.o_entry.as_value() & UNINITIALISED_ENTRY) == UNINITIALISED_ENTRY
             ),
-            tag_conflict.eq(~self.i.read_error & ~is_uninitialised & ~same_granule),
-            logic.i_packet.eq(self.i.located.packet),
+            tag_conflict.eq(~request.read_error & ~is_uninitialised & ~same_granule),
+            logic.i_packet.eq(request.located.packet),
             logic.i_entry.eq(self.o_entry),
-            logic.i_uninitialised.eq(self.i.read_error | is_uninitialised | ~same_granule),
-            logic.i_tag.eq(self.i.located.tag),
+            logic.i_uninitialised.eq(request.read_error | is_uninitialised | ~same_granule),
+            logic.i_tag.eq(request.located.tag),
             logic.i_own.eq(self.i_own),
         ]
-        m.d.sync += self._taken.eq(logic.o_taken)
-        self._step(m, logic, tag_conflict)
+        m.d.sync += self._owner_replaced.eq(logic.o_owner_replaced)
+        self._elaborate_step(m, logic, tag_conflict)
         return m
 
-    def _relate(self, m, logic):
+    def _elaborate_relation(self, m, logic):
         """Who accessed last is known before the decision on that; which locks were left is not."""
-        packet = self.i
-        m.submodules.to_last = to_last = AccessRelation(self._params)
+        request = self.i.p
+        m.submodules.to_last = to_last = AccessComparator(self._params)
         last_entry = self.o_checked.entry
         m.d.comb += [
-            identify(to_last.i, packet.located.packet, packet.located.tag),
+            identify(to_last.i, request.located.packet, request.located.tag),
             identify(to_last.i_last, last_entry, last_entry.tag),
             logic.i_relation.eq(
-                Mux(packet.follows & self._taken, packet.relation_if_taken, packet.relation)
+                Mux(
+                    request.follows & self._owner_replaced,
+                    request.relation_if_replaced,
+                    request.relation,
+                )
             ),
         ]
-        with m.If(packet.follows):
+        with m.If(request.follows):
             m.d.comb += [
                 logic.i_relation.last_locked.eq(to_last.o.last_locked),
                 logic.i_relation.common_lock.eq(to_last.o.common_lock),
             ]
 
-    def _count_fences(self, m, logic):
+    def _elaborate_fence_status(self, m, logic):
         """Fences of the entry's owner since, and the owner's counters that the step shows.
 
-        An owner that took over in the packet before has that packet's own counters, and has
-        executed no fence since.
+        An owner of the packet before has that packet's own counters, and has executed no fence
+        since.
         """
-        step, follows = self.o_step, self.i.follows
+        step, packet, follows = self.o_step.p, self.i.p.located.packet, self.i.p.follows
         self._owner = Signal.like(self.i_owner)
-        last_fenced = Signal(fences_since())
+        last_fenced = Signal(FenceStatus)
         m.d.sync += last_fenced.eq(logic.i_fenced)
         m.d.comb += [
-            self.o_fence.eq(self.i_valid & (self.i.located.packet.kind == PacketKind.FENCE)),
-            self.o_scope.eq(self.i.located.packet.scope),
+            self.o_fence.eq(self.i.valid & (packet.kind == PacketKind.FENCE)),
+            self.o_scope.eq(packet.scope),
             self._owner.eq(Mux(follows, self.o_last_counters, self.i_owner)),
         ]
         for scope in ("blk", "dev"):
-            own, owner = (getattr(step, f"{who}_{scope}_fence_id") for who in ("own", "owner"))
-            executed = getattr(self.i.entry, f"{scope}_fence_id") != getattr(self.i_owner, scope)
+            own, owner = (step[f"{who}_{scope}_fence_id"] for who in ("own", "owner"))
+            executed = self.i.p.entry[f"{scope}_fence_id"] != self.i_owner[scope]
             m.d.comb += [
-                getattr(self.o_last_counters, scope).eq(Mux(self._taken, own, owner)),
-                getattr(logic.i_fenced, scope).eq(
-                    Mux(follows, getattr(last_fenced, scope) & ~self._taken, executed)
+                self.o_last_counters[scope].eq(Mux(self._owner_replaced, own, owner)),
+                logic.i_fenced[scope].eq(
+                    Mux(follows, last_fenced[scope] & ~self._owner_replaced, executed)
                 ),
             ]
 
-    def _step(self, m, logic, tag_conflict):
+    def _elaborate_step(self, m, logic, tag_conflict):
         """Register the step."""
-        packet, step = self.i, self.o_step
+        request, step = self.i.p, self.o_step.p
         m.d.sync += [
-            self.o_valid.eq(self.i_valid),
-            self.o_checked.slot.eq(packet.slot),
-            self.o_checked.index.eq(packet.located.index),
+            self.o_step.valid.eq(self.i.valid),
+            self.o_checked.slot.eq(request.slot),
+            self.o_checked.index.eq(request.located.index),
             step.eq(0),
-            step.packet.eq(packet.located.packet),
+            step.packet.eq(request.located.packet),
         ]
         m.d.comb += [
             self.o_checked.entry.eq(step.after),
@@ -174,20 +177,20 @@ class DecisionStage(wiring.Component):
             step.own_blk_fence_id.eq(self.i_own.blk),
             step.own_dev_fence_id.eq(self.i_own.dev),
         ]
-        with m.If(packet.located.monitored):
+        with m.If(request.located.monitored):
             m.d.sync += [
                 step.row.eq(logic.o_row),
                 step.preliminary.eq(logic.o_preliminary),
                 step.race.eq(logic.o_race),
                 step.tag_conflict.eq(tag_conflict),
-                step.read_error.eq(packet.read_error),
+                step.read_error.eq(request.read_error),
                 step.owner_blk_fence_id.eq(self._owner.blk),
                 step.owner_dev_fence_id.eq(self._owner.dev),
                 *own_counters,
                 step.before.eq(self.o_entry),
                 step.after.eq(logic.o_after),
             ]
-        with m.Elif(packet.located.packet.kind == PacketKind.FENCE):
+        with m.Elif(request.located.packet.kind == PacketKind.FENCE):
             m.d.sync += [step.row.eq(TableRow.FENCE), *own_counters]
         with m.Else():
             m.d.sync += step.row.eq(TableRow.UNMONITORED)

@@ -3,8 +3,6 @@
 Ref: ScoRD (ISCA'20) Section IV-A, Tables III and IV.
 """
 
-from __future__ import annotations
-
 from functools import reduce
 from operator import or_
 
@@ -17,15 +15,17 @@ from racetrap.golden_model.scord.metadata import FILTER_MASK
 from racetrap.golden_model.scord.packets import PacketKind, Preliminary, RaceKind, TableRow
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.layout import struct_layout
-from racetrap.rtl.scord.access_relation import access_relation
+from racetrap.rtl.scord.access_relation import AccessRelation
 from racetrap.rtl.scord.fence_file import fence_counters
 
-__all__ = ["DetectionLogic", "fences_since"]
+__all__ = ["DetectionLogic", "FenceStatus"]
 
 
-def fences_since() -> data.StructLayout:
+class FenceStatus(data.Struct):
     """Scopes of which a warp has executed a fence since its access."""
-    return data.StructLayout({"blk": 1, "dev": 1})
+
+    blk: 1
+    dev: 1
 
 
 def _one_of(conditions):
@@ -53,9 +53,9 @@ class DetectionLogic(wiring.Component):
         This is the first access since (re-)initialisation; the entry is not looked at.
     i_tag : ``In(tag_bits)``
         Tag of the accessed address, for the entry left behind.
-    i_relation : ``In(access_relation())``
+    i_relation : ``In(AccessRelation)``
         How the access stands to the entry's last one; ``same_granule`` is not looked at.
-    i_fenced : ``In(fences_since())``
+    i_fenced : ``In(FenceStatus)``
         Fences that the entry's owner has executed since.
     i_own : ``In(fence_counters(params))``
         Fence counters now of the accessing warp.
@@ -63,8 +63,8 @@ class DetectionLogic(wiring.Component):
         Row of the tables, preliminary check that held, race found.
     o_after : ``Out(entry_layout)``
         Entry left behind.
-    o_taken : ``Out(1)``
-        The entry's owner is now the accessing warp.
+    o_owner_replaced : ``Out(1)``
+        The accessing warp replaces the entry's owner.
     """
 
     def __init__(self, params: ScordParams):
@@ -74,24 +74,24 @@ class DetectionLogic(wiring.Component):
             "i_entry": In(self._entry),
             "i_uninitialised": In(1),
             "i_tag": In(params.tag_bits),
-            "i_relation": In(access_relation()),
-            "i_fenced": In(fences_since()),
+            "i_relation": In(AccessRelation),
+            "i_fenced": In(FenceStatus),
             "i_own": In(fence_counters(params)),
             "o_row": Out(5),
             "o_preliminary": Out(2),
             "o_race": Out(3),
             "o_after": Out(self._entry),
-            "o_taken": Out(1),
+            "o_owner_replaced": Out(1),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
         self._is_load = self.i_packet.kind == PacketKind.LOAD
-        rows = self._rows(m)
+        rows = self._elaborate_rows(m)
         keeps_owner = Signal()
         m.d.comb += [
             keeps_owner.eq(rows[TableRow.LOAD_AFTER_READ] | rows[TableRow.LOAD_LOCKED]),
-            self.o_taken.eq(~keeps_owner),
+            self.o_owner_replaced.eq(~keeps_owner),
             self.o_row.eq(_one_of(rows)),
             self.o_preliminary.eq(_one_of({
                 Preliminary.INITIALIZATION: self.i_uninitialised,
@@ -103,11 +103,11 @@ class DetectionLogic(wiring.Component):
                 ),
             })),
         ]  # fmt: skip
-        self._race(m, rows)
-        self._leave(m, rows, keeps_owner)
+        self._elaborate_race(m, rows)
+        self._elaborate_next_entry(m, rows, keeps_owner)
         return m
 
-    def _rows(self, m):
+    def _elaborate_rows(self, m):
         """The row of the tables that applies, one-hot.
 
         Fence counters and locks are known last: what does not need them is separate.
@@ -170,7 +170,7 @@ class DetectionLogic(wiring.Component):
         m.d.comb += [rows[row].eq(condition) for row, condition in conditions.items()]
         return rows
 
-    def _race(self, m, rows):
+    def _elaborate_race(self, m, rows):
         """Kind of the race of the rows that are races."""
         same_block = self.i_relation.same_block
         unfenced = (
@@ -192,7 +192,7 @@ class DetectionLogic(wiring.Component):
             ),
         }))  # fmt: skip
 
-    def _leave(self, m, rows, keeps_owner):
+    def _elaborate_next_entry(self, m, rows, keeps_owner):
         """The entry left behind: of this access, or of the owner before with one more reader."""
         packet, entry, after = self.i_packet, self.i_entry, self.o_after
         relation, fenced = self.i_relation, self.i_fenced
@@ -208,7 +208,7 @@ class DetectionLogic(wiring.Component):
             "unused": 0,
         }
         for name, value in of_packet.items():
-            m.d.comb += getattr(after, name).eq(Mux(keeps_owner, getattr(entry, name), value))
+            m.d.comb += after[name].eq(Mux(keeps_owner, entry[name], value))
         # An unfenced write of the own warp must stay visible behind its reads.
         still_unfenced = entry.modified & ~fenced.blk & ~fenced.dev
         by_own_warp = (

@@ -23,12 +23,9 @@ from racetrap.rtl.scord.report_encoder import ReportEncoder
 __all__ = ["DetectorBank", "trace_signature"]
 
 
-def trace_signature(params: ScordParams) -> wiring.Signature:
-    """The trace port: a step in every cycle in which ``valid`` is high; no back-pressure."""
-    return wiring.Signature({
-        "valid": Out(1),
-        "payload": Out(struct_layout(params.step_layout)),
-    })  # fmt: skip
+def trace_signature(params: ScordParams) -> stream.Signature:
+    """The trace port: a stream of steps without back-pressure."""
+    return stream.Signature(struct_layout(params.step_layout), always_ready=True)
 
 
 class DetectorBank(wiring.Component):
@@ -57,7 +54,7 @@ class DetectorBank(wiring.Component):
         Pulse, while the bank is idle: make metadata uninitialised and reset the fence file, as at
         kernel launch.
     o_busy : ``Out(1)``
-        That is going on, from the next cycle on; no packet is taken.
+        High while that lasts, from the next cycle on; no packet is taken.
     o_idle : ``Out(1)``
         No packet, write or report is unfinished here.
     o_report : ``Out(stream.Signature(report_layout))``
@@ -92,29 +89,25 @@ class DetectorBank(wiring.Component):
         m = Module()
         m.submodules.accessor = accessor = MetadataAccessor(params, self._bank)
         m.submodules.pipeline = pipeline = CheckPipeline(params)
-        front_idle = self._locate(m, accessor)
-        report_idle = self._report(m, pipeline)
+        front_idle = self._elaborate_location(m, accessor)
+        report_idle = self._elaborate_reports(m, pipeline)
         connect(m, accessor.m_axi, flipped(self.m_axi))
+        connect(m, accessor.o, pipeline.i)
         m.d.comb += [
             accessor.i_region.eq(self.i_region),
             accessor.i_clear.eq(self.i_clear),
             pipeline.i_clear.eq(self.i_clear),
-            pipeline.i_valid.eq(accessor.o_valid),
-            pipeline.i.eq(accessor.o),
-            accessor.i_checked_valid.eq(pipeline.o_valid),
-            accessor.i_checked.eq(pipeline.o_checked),
+            accessor.i_checked.valid.eq(pipeline.o_step.valid),
+            accessor.i_checked.payload.eq(pipeline.o_checked),
             self.o_busy.eq(accessor.o_busy | pipeline.o_busy),
             self.o_idle.eq(front_idle & accessor.o_idle & ~self.o_busy & report_idle),
         ]
         if params.trace_port:
-            m.d.comb += [
-                self.trace.valid.eq(pipeline.o_valid),
-                self.trace.payload.eq(pipeline.o_step),
-            ]
-        self._count(m, accessor, pipeline)
+            connect(m, pipeline.o_step, flipped(self.trace))
+        self._elaborate_counts(m, accessor, pipeline)
         return m
 
-    def _locate(self, m, accessor):
+    def _elaborate_location(self, m, accessor):
         """Packet FIFO and region decoder."""
         params = self._params
         packet = struct_layout(params.packet_layout)
@@ -138,29 +131,29 @@ class DetectorBank(wiring.Component):
         ]
         return fifo.o_empty & ~located.o.valid
 
-    def _report(self, m, pipeline):
+    def _elaborate_reports(self, m, pipeline):
         params = self._params
         report = struct_layout(params.report_layout)
         m.submodules.encoder = encoder = ReportEncoder(params, self._bank)
         m.submodules.reports = reports = StreamFifo(report, params.report_fifo_depth)
         connect(m, reports.o, flipped(self.o_report))
         m.d.comb += [
-            encoder.i_step.eq(pipeline.o_step),
+            encoder.i_step.eq(pipeline.o_step.p),
             reports.i.payload.eq(encoder.o_report),
-            reports.i.valid.eq(pipeline.o_valid & (pipeline.o_step.race != RaceKind.NONE)),
+            reports.i.valid.eq(pipeline.o_step.valid & (pipeline.o_step.p.race != RaceKind.NONE)),
             self.o_count.reports_dropped.eq(reports.i.valid & ~reports.i.ready),
         ]
         return reports.o_empty
 
-    def _count(self, m, accessor, pipeline):
-        count, step = self.o_count, pipeline.o_step
+    def _elaborate_counts(self, m, accessor, pipeline):
+        count, step = self.o_count, pipeline.o_step.p
         is_fence = step.packet.kind == PacketKind.FENCE
         is_access = step.row != TableRow.UNMONITORED
         m.d.comb += [
             count.stall_cycles.eq(self.i_packet.valid & ~self.i_packet.ready),
             count.metadata_write_errors.eq(accessor.o_write_error),
         ]
-        with m.If(pipeline.o_valid):
+        with m.If(pipeline.o_step.valid):
             m.d.comb += [
                 count.fences.eq(is_fence),
                 count.unmonitored.eq(~is_access),
@@ -168,11 +161,13 @@ class DetectorBank(wiring.Component):
                 count.tag_conflicts.eq(step.tag_conflict),
                 count.metadata_read_errors.eq(step.read_error),
             ]
-            for check in Preliminary:
-                if check:
-                    pulse = getattr(count, f"preliminary_{check.name.lower()}")
-                    m.d.comb += pulse.eq(step.preliminary == check)
-            for race in RaceKind:
-                if race:
-                    pulse = getattr(count, f"races_{race.name.lower()}")
-                    m.d.comb += pulse.eq(step.race == race)
+            m.d.comb += [
+                count[f"preliminary_{check.name.lower()}"].eq(step.preliminary == check)
+                for check in Preliminary
+                if check
+            ]
+            m.d.comb += [
+                count[f"races_{race.name.lower()}"].eq(step.race == race)
+                for race in RaceKind
+                if race
+            ]

@@ -13,7 +13,7 @@ from racetrap.golden_model.events import Scope
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.memory import block_memory
 
-__all__ = ["FenceFile", "fence_counters", "fence_slot", "name_warp"]
+__all__ = ["FenceFile", "fence_counters", "fence_slot", "warp_index"]
 
 
 def fence_counters(params: ScordParams) -> data.StructLayout:
@@ -26,8 +26,8 @@ def fence_slot(params: ScordParams) -> data.StructLayout:
     return data.StructLayout({"warp": params.warp_bits, "sm": params.sm_bits})
 
 
-def name_warp(params: ScordParams, slot: data.View, holder: data.View):
-    """Statements that let ``slot`` be that of the warp named in a packet or an entry."""
+def warp_index(params: ScordParams, slot: data.View, holder: data.View):
+    """Statements that set ``slot`` to that of the warp of a packet or an entry."""
     return [slot.warp.eq(holder.warp), slot.sm.eq(holder.block >> params.slot_bits)]
 
 
@@ -88,11 +88,11 @@ class FenceFile(wiring.Component):
         m.submodules.memory = memory = block_memory(fence_counters(params), depth)
         owner_port, own_port = memory.read_port(), memory.read_port()
         m.d.comb += [owner_port.addr.eq(self.i_owner), own_port.addr.eq(self.i_own)]
-        slot = self._look_up(m, owner_port, own_port)
-        self._write(m, memory.write_port(), slot, depth)
+        slot = self._elaborate_lookup(m, owner_port, own_port)
+        self._elaborate_writes(m, memory.write_port(), slot, depth)
         return m
 
-    def _look_up(self, m, owner_port, own_port):
+    def _elaborate_lookup(self, m, owner_port, own_port):
         """Register what the memory answers, or a newer value; returns the accessing warp."""
         params = self._params
         slot, counters = fence_slot(params), fence_counters(params)
@@ -133,7 +133,7 @@ class FenceFile(wiring.Component):
         ]
         return answered
 
-    def _write(self, m, port, slot, depth):
+    def _elaborate_writes(self, m, port, slot, depth):
         """Fences, and the reset."""
         clearing = Signal(unsigned(depth.bit_length()), init=depth)
         with m.If(self.i_clear):

@@ -5,12 +5,13 @@ Ref: ScoRD (ISCA'20) Section IV (accesses are checked word by word), Table VII (
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.scord.packets import TransactionKind
 from racetrap.golden_model.scord.params import WORD_BYTES, WORDS_PER_LINE, ScordParams
+from racetrap.rtl.common.bits import lowest_set
 from racetrap.rtl.common.layout import struct_layout
 
 __all__ = ["GranuleSplitter", "item_layout"]
@@ -77,12 +78,12 @@ class GranuleSplitter(wiring.Component):
             m.d.sync += remaining.eq(0)
             with m.If(self.i.valid):
                 m.d.sync += transaction.eq(self.i.payload)
-                self._start(m, remaining)
+                self._elaborate_start(m, remaining)
         with m.Elif(self.o.ready):
             m.d.sync += remaining.eq(others)
 
         index = Signal(range(WORDS_PER_LINE))
-        m.d.comb += index.eq(_lowest_set(remaining))
+        m.d.comb += index.eq(lowest_set(remaining))
         for name in ("kind", "scope", "strong", "op", "slot", "warp", "pc"):
             m.d.comb += self.o.payload[name].eq(transaction[name])
         m.d.comb += self.o.payload.lock.eq(transaction.lock_mask.bit_select(index, 1))
@@ -93,7 +94,7 @@ class GranuleSplitter(wiring.Component):
                 m.d.comb += self.o.payload.word.eq(Cat(index, transaction.line))
         return m
 
-    def _start(self, m: Module, remaining: Signal):
+    def _elaborate_start(self, m: Module, remaining: Signal):
         """Which words of a new transaction are to be handed out."""
         mask = self.i.payload.mask
         with m.Switch(self.i.payload.kind):
@@ -111,12 +112,3 @@ class GranuleSplitter(wiring.Component):
                 m.d.sync += remaining.eq(mask[: self._params.warps_per_sm])
             with m.Case(TransactionKind.FENCE, TransactionKind.BARRIER):
                 m.d.sync += remaining.eq(1)
-
-
-def _lowest_set(bits: Value) -> Value:
-    """Number of the lowest bit that is set, as a tree; ``bits`` has a power-of-two width."""
-    if len(bits) == 2:
-        return ~bits[0]
-    half = len(bits) // 2
-    is_low = bits[:half].any()
-    return Cat(Mux(is_low, _lowest_set(bits[:half]), _lowest_set(bits[half:])), ~is_low)

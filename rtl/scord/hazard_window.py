@@ -1,4 +1,4 @@
-"""Hazard window: the packets a bank has in flight, and which of them hold the same entry."""
+"""Hazard window: the packets that a bank has in flight, and which of them hold the same entry."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class HazardWindow(wiring.Component):
         Slot that the packet at ``i`` gets.
     o_read : ``Out(stream.Signature(read_request(params)))``
         Entries to read from memory.
-    i_answered, i_answered_slot : ``In(1)``, ``In(slot_bits)``
-        The memory has answered for this slot.
+    i_answered : ``In(stream.Signature(slot_bits, always_ready=True))``
+        Slots for which the memory has answered.
     o_check : ``Out(1)``
         The oldest unchecked packet has its entry, and leaves for the pipeline in this cycle.
     o_check_slot, o_check_source : ``Out(slot_bits)``
@@ -72,8 +72,7 @@ class HazardWindow(wiring.Component):
             "i": In(stream.Signature(window_claim(params))),
             "o_slot": Out(slot),
             "o_read": Out(stream.Signature(read_request(params))),
-            "i_answered": In(1),
-            "i_answered_slot": In(slot),
+            "i_answered": In(stream.Signature(slot, always_ready=True)),
             "o_check": Out(1),
             "o_check_slot": Out(slot),
             "o_check_forwarded": Out(1),
@@ -102,14 +101,14 @@ class HazardWindow(wiring.Component):
             checked.eq(checked + self.o_check),
             retired.eq(retired + self.i_retire),
         ]
-        held_by = self._match(m, accepted)
-        needs_read = self._read(m, accepted, is_noted, held_by)
-        self._note_origin(m, is_noted, held_by)
-        has_entry = self._note_entry(m, is_noted, needs_read)
+        held_by = self._elaborate_holder(m, accepted)
+        needs_read = self._elaborate_read(m, accepted, is_noted, held_by)
+        self._elaborate_origins(m, is_noted, held_by)
+        has_entry = self._elaborate_answers(m, is_noted, needs_read)
         m.d.comb += self.o_check.eq((checked != noted) & has_entry)
         return m
 
-    def _match(self, m, accepted):
+    def _elaborate_holder(self, m, accepted):
         """One-hot, of the packet accepted last: the slot that last held its entry."""
         slots = self._params.outstanding
         newest, matches, held_by = Signal(slots), Signal(slots), Signal(slots)
@@ -132,7 +131,7 @@ class HazardWindow(wiring.Component):
             m.d.sync += retiring.eq(retiring.rotate_left(1))
         return held_by
 
-    def _read(self, m, accepted, is_noted, held_by):
+    def _elaborate_read(self, m, accepted, is_noted, held_by):
         """Ask the memory for an entry that no slot holds, in the cycle after the match.
 
         The packet after it waits while the memory does, even if no entry is asked for: that is
@@ -153,11 +152,11 @@ class HazardWindow(wiring.Component):
         ]
         return needs_read
 
-    def _note_origin(self, m, is_noted, held_by):
+    def _elaborate_origins(self, m, is_noted, held_by):
         """Keep for each slot where its entry comes from."""
         slot_shape = slot_bits(self._params)
         origin = data.StructLayout({"is_forwarded": 1, "source": slot_shape})
-        write, read = self._keep(m, "origins", origin)
+        write, read = self._slot_memory(m, "origins", origin)
         source = reduce(
             or_, (held_by[slot].replicate(slot_shape) & slot for slot in range(len(held_by)))
         )
@@ -171,29 +170,29 @@ class HazardWindow(wiring.Component):
             self.o_check_source.eq(read.data.source),
         ]
 
-    def _note_entry(self, m, is_noted, needs_read):
+    def _elaborate_answers(self, m, is_noted, needs_read):
         """Whether the slot to be checked waits for no answer.
 
         Claims and answers write a memory each, and a slot waits while its two marks differ: a
         claim that needs an answer makes them differ, the answer makes them equal.
         """
-        claim, claim_checked, claim_answered = self._keep(m, "claim_marks", 1, 2)
-        answer, answer_checked, answer_claimed = self._keep(m, "answer_marks", 1, 2)
+        claim, claim_checked, claim_answered = self._slot_memory(m, "claim_marks", 1, 2)
+        answer, answer_checked, answer_claimed = self._slot_memory(m, "answer_marks", 1, 2)
         m.d.comb += [
             claim.en.eq(is_noted),
             claim.addr.eq(self.o_read.p.slot),
             claim.data.eq(answer_claimed.data ^ needs_read),
             claim_checked.addr.eq(self.o_check_slot),
-            claim_answered.addr.eq(self.i_answered_slot),
-            answer.en.eq(self.i_answered),
-            answer.addr.eq(self.i_answered_slot),
+            claim_answered.addr.eq(self.i_answered.payload),
+            answer.en.eq(self.i_answered.valid),
+            answer.addr.eq(self.i_answered.payload),
             answer.data.eq(claim_answered.data),
             answer_checked.addr.eq(self.o_check_slot),
             answer_claimed.addr.eq(self.o_read.p.slot),
         ]
         return claim_checked.data == answer_checked.data
 
-    def _keep(self, m, name, shape, reads=1):
+    def _slot_memory(self, m, name, shape, reads=1):
         """A memory with a word for each slot: write port, asynchronous read ports."""
         memory = Memory(shape=shape, depth=self._params.outstanding, init=[])
         m.submodules[name] = memory

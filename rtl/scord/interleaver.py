@@ -61,11 +61,11 @@ class Interleaver(wiring.Component):
             wiring.connect(m, arbiter.o, wiring.flipped(port))
             arbiters.append(arbiter)
         for sm in range(self._params.sm_count):
-            self._route(m, self.i_packet[sm], [arbiter.i[sm] for arbiter in arbiters])
+            self._elaborate_route(m, self.i_packet[sm], [arbiter.i[sm] for arbiter in arbiters])
         m.d.comb += self.o_idle.eq(~Cat(port.valid for port in self.o_packet).any())
         return m
 
-    def _route(self, m: Module, port, banks):
+    def _elaborate_route(self, m: Module, port, banks):
         """Connect one SM's port with its input of each bank's arbiter."""
         low = self._params.granularity_bits - (WORD_BYTES.bit_length() - 1)
         number = port.payload.word[low : low + self._params.bank_bits]

@@ -80,7 +80,7 @@ class LaunchControl(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        is_legal = self._check(m)
+        is_legal = self._elaborate_rules(m)
         m.d.comb += [self.o_busy.eq(1), self.o_hold.eq(1)]
         with m.FSM():
             with m.State("READY"):
@@ -92,7 +92,7 @@ class LaunchControl(wiring.Component):
                     m.d.sync += self.o_config_error.eq(~is_legal)
                     m.next = "READY"
                 with m.If(self.i_idle & is_legal):
-                    self._take(m)
+                    self._latch_configuration(m)
                     m.next = "CLEAR"
             with m.State("CLEAR"):
                 m.d.comb += self.o_clear.eq(1)
@@ -104,7 +104,7 @@ class LaunchControl(wiring.Component):
                     m.next = "READY"
         return m
 
-    def _check(self, m: Module) -> Signal:
+    def _elaborate_rules(self, m: Module) -> Signal:
         """Whether the registers may be used; known one cycle after they are written."""
         params, bases = self._params, self.i_bases
         low, high = params.min_region_log2, params.max_region_log2
@@ -128,7 +128,7 @@ class LaunchControl(wiring.Component):
             m.d.sync += obeyed[number].eq(rule)
         return obeyed.all()
 
-    def _take(self, m: Module) -> None:
+    def _latch_configuration(self, m: Module) -> None:
         m.d.sync += [
             self.o_launched.eq(1),
             self.o_region.data_base.eq(self.i_bases.data),

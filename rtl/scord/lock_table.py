@@ -208,10 +208,10 @@ class LockTables(wiring.Component):
                 forward.eq(is_write & (warp == self.i_warp)),
                 forwarded.eq(table.o_table),
             ]
-        self._empty_all(m, write)
+        self._elaborate_sweep(m, write)
         return m
 
-    def _empty_all(self, m: Module, write):
+    def _elaborate_sweep(self, m: Module, write):
         sweep = Signal(range(self._params.warps_per_sm))
         with m.If(self.o_busy):
             m.d.comb += [

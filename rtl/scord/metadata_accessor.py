@@ -14,8 +14,9 @@ from racetrap.golden_model.scord.params import ENTRY_BITS, ENTRY_BYTES, ScordPar
 from racetrap.rtl.common.axi import AxiBurst, AxiResponse
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.memory import block_memory
+from racetrap.rtl.common.ports import forward_ports
 from racetrap.rtl.scord.entry_writer import EntryWriter, entry_write
-from racetrap.rtl.scord.fence_file import fence_slot, name_warp
+from racetrap.rtl.scord.fence_file import fence_slot, warp_index
 from racetrap.rtl.scord.hazard_window import HazardWindow, slot_bits
 from racetrap.rtl.scord.init_engine import InitEngine
 from racetrap.rtl.scord.metadata_port import metadata_port
@@ -84,9 +85,9 @@ class MetadataAccessor(wiring.Component):
     -------
     i : ``In(stream.Signature(located_packet(params)))``
         Packets in order.
-    o_valid, o : ``Out(1)``, ``Out(packet_with_entry(params))``
-        Packets in the same order, with their entries; they must be taken.
-    i_checked_valid, i_checked : ``In(1)``, ``In(checked_packet(params))``
+    o : ``Out(stream.Signature(packet_with_entry(params), always_ready=True))``
+        Packets in the same order, with their entries.
+    i_checked : ``In(stream.Signature(checked_packet(params), always_ready=True))``
         Checked packets, in the same order.
     m_axi : ``Out(metadata_port(params))``
         Metadata in memory: single-beat 64-bit transfers.
@@ -95,7 +96,7 @@ class MetadataAccessor(wiring.Component):
     i_clear : ``In(1)``
         Pulse: make all entries of the bank uninitialised, once nothing is in flight.
     o_busy : ``Out(1)``
-        That is going on; no packet is taken.
+        High while entries are being initialised; no packet is taken.
     o_idle : ``Out(1)``
         Nothing is in flight.
     o_write_error : ``Out(1)``
@@ -107,10 +108,8 @@ class MetadataAccessor(wiring.Component):
         self._bank = bank
         super().__init__({
             "i": In(stream.Signature(located_packet(params))),
-            "o_valid": Out(1),
-            "o": Out(packet_with_entry(params)),
-            "i_checked_valid": In(1),
-            "i_checked": In(checked_packet(params)),
+            "o": Out(stream.Signature(packet_with_entry(params), always_ready=True)),
+            "i_checked": In(stream.Signature(checked_packet(params), always_ready=True)),
             "m_axi": Out(metadata_port(params)),
             "i_region": In(region_layout(params)),
             "i_entries_log2": In(params.address_bits.bit_length()),
@@ -130,12 +129,12 @@ class MetadataAccessor(wiring.Component):
             window.i.p.index.eq(self.i.p.index),
             self.o_idle.eq(window.o_idle & ~self.o_busy),
         ]
-        self._read(m, window)
-        self._slots(m, window)
-        self._write(m, window)
+        self._elaborate_reads(m, window)
+        self._elaborate_slots(m, window)
+        self._elaborate_writes(m, window)
         return m
 
-    def _read(self, m, window):
+    def _elaborate_reads(self, m, window):
         """AXI4 read channels."""
         axi = self.m_axi
         m.d.comb += [
@@ -146,13 +145,14 @@ class MetadataAccessor(wiring.Component):
             axi.arsize.eq(ENTRY_BYTES.bit_length() - 1),
             axi.arburst.eq(AxiBurst.INCR),
             axi.rready.eq(1),
-            window.i_answered.eq(axi.rvalid),
-            window.i_answered_slot.eq(axi.rid),
+            window.i_answered.valid.eq(axi.rvalid),
+            window.i_answered.payload.eq(axi.rid),
         ]
 
-    def _slots(self, m, window):
+    def _elaborate_slots(self, m, window):
         """What the slots hold, in memories: the packet, what was read, the result."""
         params, axi = self._params, self.m_axi
+        output, checked = self.o.p, self.i_checked.p
         depth = params.outstanding
         answer = data.StructLayout({"entry": ENTRY_BITS, "read_error": 1})
         # None is read at the edge of a write of the same slot, or it is not used.
@@ -172,28 +172,28 @@ class MetadataAccessor(wiring.Component):
             answer_in.addr.eq(axi.rid),
             answer_in.data.entry.eq(axi.rdata & ~is_error.replicate(ENTRY_BITS)),
             answer_in.data.read_error.eq(is_error),
-            result_in.en.eq(self.i_checked_valid),
-            result_in.addr.eq(self.i_checked.slot),
-            result_in.data.entry.eq(self.i_checked.entry),
-            result_in.data.index.eq(self.i_checked.index),
+            result_in.en.eq(self.i_checked.valid),
+            result_in.addr.eq(checked.slot),
+            result_in.data.entry.eq(checked.entry),
+            result_in.data.index.eq(checked.index),
             packet_out.addr.eq(window.o_check_slot),
             answer_out.addr.eq(window.o_check_slot),
             result_out.addr.eq(window.o_check_source),
-            self._keep_owner(m, "answer_owners", answer_in, answer_out, self.o.entry_owner),
-            self._keep_owner(m, "result_owners", result_in, result_out, self.o.result_owner),
-            self.o.located.eq(packet_out.data),
-            self.o.entry.eq(answer_out.data.entry),
-            self.o.read_error.eq(answer_out.data.read_error & ~self.o.is_forwarded),
-            self.o.result.eq(result_out.data.entry),
+            self._elaborate_owners(m, "answer_owners", answer_in, answer_out, output.entry_owner),
+            self._elaborate_owners(m, "result_owners", result_in, result_out, output.result_owner),
+            output.located.eq(packet_out.data),
+            output.entry.eq(answer_out.data.entry),
+            output.read_error.eq(answer_out.data.read_error & ~output.is_forwarded),
+            output.result.eq(result_out.data.entry),
         ]
         m.d.sync += [
-            self.o_valid.eq(window.o_check),
-            self.o.slot.eq(window.o_check_slot),
-            self.o.is_forwarded.eq(window.o_check_forwarded),
-            self.o.source.eq(window.o_check_source),
+            self.o.valid.eq(window.o_check),
+            output.slot.eq(window.o_check_slot),
+            output.is_forwarded.eq(window.o_check_forwarded),
+            output.source.eq(window.o_check_source),
         ]
 
-    def _keep_owner(self, m, name, write, read, owner):
+    def _elaborate_owners(self, m, name, write, read, owner):
         """Keep of the entries in a memory of the slots also whose they are, in one that is fast.
 
         Block RAM answers too late to look up the owner's fence counters in the same cycle.
@@ -207,29 +207,26 @@ class MetadataAccessor(wiring.Component):
             entry.eq(write.data.entry),
             write_owner.en.eq(write.en),
             write_owner.addr.eq(write.addr),
-            name_warp(params, write_owner.data, entry),
+            warp_index(params, write_owner.data, entry),
             read_owner.addr.eq(read.addr),
             owner.eq(read_owner.data),
         ]
 
-    def _write(self, m, window):
+    def _elaborate_writes(self, m, window):
         """AXI4 write channels: initialisation, or results."""
         params = self._params
         m.submodules.write_back = write_back = WriteBack(params)
         m.submodules.init = init = InitEngine(params, self._bank)
         m.submodules.writer = writer = EntryWriter(params)
-        for name in writer.m_axi.signature.members:
-            port, inner = getattr(self.m_axi, name), getattr(writer.m_axi, name)
-            is_input = self.m_axi.signature.members[name].flow == In
-            m.d.comb += inner.eq(port) if is_input else port.eq(inner)
+        forward_ports(m, self.m_axi, writer.m_axi, *writer.m_axi.signature.members)
         m.d.comb += [
             writer.i_region.eq(self.i_region),
             self.o_write_error.eq(writer.o_error),
-            write_back.i_checked.eq(self.i_checked_valid),
-            write_back.i_changed.eq(self.i_checked.changed),
+            write_back.i_checked.valid.eq(self.i_checked.valid),
+            write_back.i_checked.payload.eq(self.i_checked.p.changed),
             write_back.i_result.eq(self._result_out.data),
-            self._result_out.en.eq(write_back.o_read),
-            self._result_out.addr.eq(write_back.o_read_slot),
+            self._result_out.en.eq(write_back.o_read.valid),
+            self._result_out.addr.eq(write_back.o_read.payload),
             window.i_retire.eq(write_back.o_retire),
             init.i_entries_log2.eq(self.i_entries_log2),
         ]

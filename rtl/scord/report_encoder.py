@@ -53,10 +53,10 @@ class ReportEncoder(wiring.Component):
             report.bank.eq(self._bank),
         ]
         for field in ("pc", "block", "warp", "kind", "filter", "scope", "strong"):
-            m.d.comb += getattr(report, field).eq(getattr(packet, field))
+            m.d.comb += report[field].eq(packet[field])
         for field in (
             "block", "warp", "filter", "strong", "scope", "is_atom",
             "dev_shared", "blk_shared", "modified",
         ):  # fmt: skip
-            m.d.comb += getattr(report, f"owner_{field}").eq(getattr(owner, field))
+            m.d.comb += report[f"owner_{field}"].eq(owner[field])
         return m

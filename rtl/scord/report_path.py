@@ -1,4 +1,4 @@
-"""Way of the race reports from the banks to memory.
+"""Report path: race reports from the banks to memory.
 
 Ref: ScoRD (ISCA'20) Section IV (the host is told of races through a buffer in memory).
 """
@@ -11,12 +11,18 @@ from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.arbiter import StreamArbiter
-from racetrap.rtl.common.axi import Axi4WriteSignature
 from racetrap.rtl.common.layout import struct_layout
+from racetrap.rtl.common.ports import forward_ports, ports_like
 from racetrap.rtl.scord.report_filter import ReportFilter
 from racetrap.rtl.scord.report_writer import ReportWriter
 
 __all__ = ["ReportPath"]
+
+_WRITER_PORTS = (
+    "i_base", "i_capacity_log2", "i_tail", "o_head", "o_full", "o_written", "o_dropped",
+    "o_write_error",
+)  # fmt: skip
+_FILTER_PORTS = ("i_clear", "o_suppressed", "o_busy")
 
 
 class ReportPath(wiring.Component):
@@ -42,45 +48,29 @@ class ReportPath(wiring.Component):
     def __init__(self, params: ScordParams):
         self._params = params
         self._shape = struct_layout(params.report_layout)
+        self._filter, self._writer = ReportFilter(params), ReportWriter(params)
         super().__init__({
             "i": In(stream.Signature(self._shape)).array(params.banks),
-            "m_axi": Out(
-                Axi4WriteSignature(address_bits=params.address_bits, data_bits=64, id_bits=1)
-            ),
-            "i_base": In(params.address_bits),
-            "i_capacity_log2": In(5),
-            "i_tail": In(32),
+            **ports_like(self._writer, "m_axi", *_WRITER_PORTS),
             "i_filter_enable": In(1),
-            "i_clear": In(1),
-            "o_head": Out(32),
-            "o_full": Out(1),
-            "o_written": Out(1),
-            "o_dropped": Out(1),
-            "o_suppressed": Out(1),
-            "o_write_error": Out(1),
-            "o_busy": Out(1),
+            **ports_like(self._filter, *_FILTER_PORTS),
             "o_idle": Out(1),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
         m.submodules.arbiter = arbiter = StreamArbiter(self._shape, self._params.banks)
-        m.submodules.filter = report_filter = ReportFilter(self._params)
-        m.submodules.writer = writer = ReportWriter(self._params)
+        m.submodules.filter = report_filter = self._filter
+        m.submodules.writer = writer = self._writer
         for bank in range(self._params.banks):
             wiring.connect(m, wiring.flipped(self.i[bank]), arbiter.i[bank])
         wiring.connect(m, arbiter.o, report_filter.i)
         wiring.connect(m, report_filter.o, writer.i)
         wiring.connect(m, writer.m_axi, wiring.flipped(self.m_axi))
-        for name in ("i_base", "i_capacity_log2", "i_tail"):
-            m.d.comb += getattr(writer, name).eq(getattr(self, name))
-        for name in ("o_head", "o_full", "o_written", "o_dropped", "o_write_error"):
-            m.d.comb += getattr(self, name).eq(getattr(writer, name))
+        forward_ports(m, self, writer, *_WRITER_PORTS)
+        forward_ports(m, self, report_filter, *_FILTER_PORTS)
         m.d.comb += [
             report_filter.i_enable.eq(self.i_filter_enable),
-            report_filter.i_clear.eq(self.i_clear),
-            self.o_suppressed.eq(report_filter.o_suppressed),
-            self.o_busy.eq(report_filter.o_busy),
             self.o_idle.eq(~arbiter.o.valid & report_filter.o_idle & writer.o_idle),
         ]
         return m

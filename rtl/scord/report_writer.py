@@ -105,7 +105,7 @@ class ReportWriter(wiring.Component):
             with m.State("IDLE"):
                 m.d.comb += [self.i.ready.eq(1), self.o_idle.eq(1)]
                 with m.If(self.i.valid):
-                    self._number(m, record)
+                    self._accept_report(m, record)
                     with m.If(self.o_full):
                         m.d.comb += self.o_dropped.eq(1)
                     with m.Else():
@@ -120,11 +120,11 @@ class ReportWriter(wiring.Component):
             with m.State("RESPONSE"):
                 m.d.comb += axi.bready.eq(1)
                 with m.If(axi.bvalid):
-                    self._finish(m)
+                    self._accept_response(m)
                     m.next = "IDLE"
         return m
 
-    def _number(self, m: Module, record: Signal) -> None:
+    def _accept_report(self, m: Module, record: Signal) -> None:
         """Take a report with its number, and where it would go."""
         sequence = Signal(32)
         numbered = Signal(struct_layout(self._params.report_layout))
@@ -136,7 +136,7 @@ class ReportWriter(wiring.Component):
             self.m_axi.awaddr.eq(self.i_base + (place << (RECORD_BYTES.bit_length() - 1))),
         ]
 
-    def _finish(self, m: Module) -> None:
+    def _accept_response(self, m: Module) -> None:
         """Write response."""
         failed = self.m_axi.bresp[1]  # SLVERR or DECERR
         m.d.comb += [

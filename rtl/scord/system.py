@@ -15,18 +15,14 @@ from amaranth.lib.wiring import In, Out
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.axi import Axi4WriteSignature, AxiLiteSignature
 from racetrap.rtl.common.layout import struct_layout
-from racetrap.rtl.common.registers import RegisterBlock
+from racetrap.rtl.common.registers import REGISTER_ADDRESS_BITS, RegisterBlock
 from racetrap.rtl.scord.counters import PULSES
 from racetrap.rtl.scord.detector_bank import DetectorBank, trace_signature
 from racetrap.rtl.scord.interleaver import Interleaver
 from racetrap.rtl.scord.launch_control import LaunchControl, TransactionGate
 from racetrap.rtl.scord.local_memory import LocalMemory
 from racetrap.rtl.scord.metadata_port import metadata_port
-from racetrap.rtl.scord.registers import (
-    REGISTER_ADDRESS_BITS,
-    compile_registers,
-    supplied_constants,
-)
+from racetrap.rtl.scord.registers import compile_registers, supplied_constants
 from racetrap.rtl.scord.report_path import ReportPath
 from racetrap.rtl.scord.tracker import Tracker
 
@@ -83,9 +79,7 @@ class ScordSystem(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         params = self._params
-        m.submodules.registers = registers = RegisterBlock(
-            compile_registers(), address_bits=REGISTER_ADDRESS_BITS
-        )
+        m.submodules.registers = registers = RegisterBlock(compile_registers())
         m.submodules.launch_control = launch = LaunchControl(params)
         m.submodules.interleaver = interleaver = Interleaver(params)
         m.submodules.report_path = reports = ReportPath(params)
@@ -148,9 +142,7 @@ class ScordSystem(wiring.Component):
 
     def _connect_launch(self, m: Module, registers: RegisterBlock, launch: LaunchControl) -> None:
         wiring.connect(m, wiring.flipped(self.s_axil), registers.s_axil)
-        for register, fields in supplied_constants(self._params).items():
-            for field, value in fields.items():
-                m.d.comb += getattr(getattr(registers, register), field).eq(value)
+        registers.supply(m, supplied_constants(self._params))
         for name in ("data", "metadata", "report"):
             low = getattr(registers, f"{name}_base_lo").value
             high = getattr(registers, f"{name}_base_hi").value
@@ -194,9 +186,4 @@ class ScordSystem(wiring.Component):
             "reports_suppressed": reports.o_suppressed,
             "report_write_errors": reports.o_write_error,
         }
-        for name, increment in increments.items():
-            counter = getattr(registers, name).count
-            m.d.comb += [
-                counter.increment.eq(increment),
-                counter.clear.eq(registers.control.clear_counters),
-            ]
+        registers.count(m, increments, registers.control.clear_counters)

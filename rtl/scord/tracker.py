@@ -67,7 +67,7 @@ class Tracker(wiring.Component):
         Clearing; nothing is taken.
     o_idle : ``Out(1)``
         Not busy, and nothing that was taken is unfinished.
-    o_still : ``Out(1)``
+    o_quiescent : ``Out(1)``
         Nothing in the tracker changes at the next edge, unless by reset: its clock may stop.
         It depends on all inputs.
 
@@ -89,7 +89,7 @@ class Tracker(wiring.Component):
             "i_clear": In(1),
             "o_busy": Out(1),
             "o_idle": Out(1),
-            "o_still": Out(1),
+            "o_quiescent": Out(1),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -114,21 +114,21 @@ class Tracker(wiring.Component):
         ]
         wiring.connect(m, packet.o, wiring.flipped(self.o_packet))
 
-        fence = self._take_transactions(m, splitter)
-        self._update(m, lookup, packet, lock_tables, barrier_ids)
-        self._make_packet(m, lookup.o.payload.item, packet, lock_tables, barrier_ids)
+        fence = self._elaborate_input(m, splitter)
+        self._elaborate_update_stage(m, lookup, packet, lock_tables, barrier_ids)
+        self._elaborate_packet_stage(m, lookup.o.payload.item, packet, lock_tables, barrier_ids)
 
         is_empty = ~(splitter.o.valid | lookup.o.valid | packet.o.valid)
         m.d.comb += self.o_idle.eq(is_empty & (fence == _Fence.NONE) & ~self.o_busy)
-        self._clear(m, is_empty, lock_tables, barrier_ids)
+        self._elaborate_clear(m, is_empty, lock_tables, barrier_ids)
         # If the splitter's word waits, both stages behind it are full, and wait too; a fence that
         # was delivered may be taken all the same.
         waits = splitter.o.valid & ~splitter.o.ready & (fence != _Fence.DELIVERED)
         sleeps = self.o_idle & ~splitter.i.valid
-        m.d.comb += self.o_still.eq((waits | sleeps) & ~self.i_clear)
+        m.d.comb += self.o_quiescent.eq((waits | sleeps) & ~self.i_clear)
         return m
 
-    def _take_transactions(self, m: Module, splitter: GranuleSplitter) -> Signal:
+    def _elaborate_input(self, m: Module, splitter: GranuleSplitter) -> Signal:
         """Input side: all but fences go straight in; a fence goes in, and is taken later."""
         transaction, packet = self.i_transaction, self.o_packet
         is_fence = transaction.payload.kind == TransactionKind.FENCE
@@ -163,7 +163,7 @@ class Tracker(wiring.Component):
                     m.d.sync += fence.eq(_Fence.NONE)
         return fence
 
-    def _update(self, m: Module, lookup, packet, lock_tables, barrier_ids):
+    def _elaborate_update_stage(self, m: Module, lookup, packet, lock_tables, barrier_ids):
         """Second stage: an item leaves with its packet, if it has one, and updates its tables."""
         item = lookup.o.payload.item
         has_packet = Signal()
@@ -190,7 +190,7 @@ class Tracker(wiring.Component):
                 with m.If(item.lock & (item.op == AtomicOp.EXCH)):
                     m.d.comb += operation.eq(LockOperation.REMOVE)
 
-    def _make_packet(self, m: Module, item, packet, lock_tables, barrier_ids):
+    def _elaborate_packet_stage(self, m: Module, item, packet, lock_tables, barrier_ids):
         """Packet of an item: the lock filter is the one before the item's own update."""
         params = self._params
         m.submodules.filter_encoder = filter_encoder = FilterEncoder(params)
@@ -212,7 +212,7 @@ class Tracker(wiring.Component):
                 payload.word.eq(item.word),
             ]
 
-    def _clear(self, m: Module, is_empty, lock_tables, barrier_ids):
+    def _elaborate_clear(self, m: Module, is_empty, lock_tables, barrier_ids):
         """Clear when the pipeline has run dry, so that no older update comes after."""
         is_requested = Signal()
         start = Signal()

@@ -1,4 +1,4 @@
-"""Write-back: results of the checks to memory, in order, and slots to the window again."""
+"""Write-back of checked entries to memory in order, and of their slots to the window."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class WriteBack(wiring.Component):
 
     Members
     -------
-    i_checked, i_changed : ``In(1)``
-        The next slot has been checked; its entry must be written.
-    o_read, o_read_slot : ``Out(1)``, ``Out(slot_bits)``
-        Result to read; it is expected in the next cycle and until the next read.
+    i_checked : ``In(stream.Signature(1, always_ready=True))``
+        The next slot has been checked, and whether its entry must be written.
+    o_read : ``Out(stream.Signature(slot_bits, always_ready=True))``
+        Slot whose result is read; it is expected in the next cycle and until the next read.
     i_result : ``In(entry_write(params))``
         The result read.
     o : ``Out(stream.Signature(entry_write(params)))``
@@ -44,10 +44,8 @@ class WriteBack(wiring.Component):
     def __init__(self, params: ScordParams):
         self._params = params
         super().__init__({
-            "i_checked": In(1),
-            "i_changed": In(1),
-            "o_read": Out(1),
-            "o_read_slot": Out(slot_bits(params)),
+            "i_checked": In(stream.Signature(1, always_ready=True)),
+            "o_read": Out(stream.Signature(slot_bits(params), always_ready=True)),
             "i_result": In(entry_write(params)),
             "o": Out(stream.Signature(entry_write(params))),
             "i_done": In(1),
@@ -65,27 +63,29 @@ class WriteBack(wiring.Component):
         result_waits = Signal()
         slot_changed, oldest_changed, skip = Signal(), Signal(), Signal()
         m.d.comb += [
-            write.en.eq(self.i_checked),
+            write.en.eq(self.i_checked.valid),
             write.addr.eq(checked),
-            write.data.eq(self.i_changed),
+            write.data.eq(self.i_checked.payload),
             passing.addr.eq(passed),
             slot_changed.eq(passing.data),
             retiring.addr.eq(retired),
             oldest_changed.eq(retiring.data),
-            self.o_read_slot.eq(passed),
-            self.o_read.eq((passed != checked) & slot_changed & (~result_waits | self.o.ready)),
+            self.o_read.payload.eq(passed),
+            self.o_read.valid.eq(
+                (passed != checked) & slot_changed & (~result_waits | self.o.ready)
+            ),
             skip.eq((passed != checked) & ~slot_changed),
             self.o.valid.eq(result_waits),
             self.o.p.eq(self.i_result),
             self.o_retire.eq((retired != passed) & (~oldest_changed | (answers != 0))),
         ]
-        with m.If(self.o_read):
+        with m.If(self.o_read.valid):
             m.d.sync += result_waits.eq(1)
         with m.Elif(self.o.ready):
             m.d.sync += result_waits.eq(0)
         m.d.sync += [
-            checked.eq(checked + self.i_checked),
-            passed.eq(passed + (self.o_read | skip)),
+            checked.eq(checked + self.i_checked.valid),
+            passed.eq(passed + (self.o_read.valid | skip)),
             retired.eq(retired + self.o_retire),
             answers.eq(answers + self.i_done - (self.o_retire & oldest_changed)),
         ]

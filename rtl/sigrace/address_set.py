@@ -6,7 +6,7 @@ Ref: SigRace (ISCA'09) Section 4.1, Fig. 6; the sets stand for the signature unt
 from __future__ import annotations
 
 from amaranth.hdl import Cat, Module, Signal, Value
-from amaranth.lib import wiring
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.sigrace.params import SigraceParams
@@ -19,7 +19,7 @@ __all__ = ["AddressSet"]
 class AddressSet(wiring.Component):
     """A bitmap of LSB values and a list of USB values, as two pipeline stages.
 
-    First stage: with ``i_fetch`` the USB value of ``i_next`` is compared with the whole list,
+    First stage: the USB value of a granule at ``i_fetch`` is compared with the whole list,
     as it will be after this cycle.  Second stage, from the next cycle until the next fetch:
     ``o_overflows`` tells whether that granule has no place; with ``i_insert`` it is inserted.
     ``i_clear`` empties the set before the insertion of the same cycle.  A fetch and an insertion
@@ -32,8 +32,8 @@ class AddressSet(wiring.Component):
 
     Members
     -------
-    i_fetch, i_next : ``In(1)``, ``In(30)``
-        Look up this granule.
+    i_fetch : ``In(stream.Signature(30, always_ready=True))``
+        Granules to look up.
     i_granule : ``In(30)``
         The granule fetched last.
     i_insert, i_clear : ``In(1)``
@@ -47,8 +47,7 @@ class AddressSet(wiring.Component):
     def __init__(self, params: SigraceParams):
         self._params = params
         super().__init__({
-            "i_fetch": In(1),
-            "i_next": In(GRANULE_BITS),
+            "i_fetch": In(stream.Signature(GRANULE_BITS, always_ready=True)),
             "i_granule": In(GRANULE_BITS),
             "i_insert": In(1),
             "i_clear": In(1),
@@ -61,7 +60,7 @@ class AddressSet(wiring.Component):
         held = self.o_set
         lsb, usb = self._portions(self.i_granule)
         is_known = Signal()
-        self._look_up(m, usb, is_known)
+        self._elaborate_lookup(m, usb, is_known)
 
         is_new = Signal()
         is_full = held.count == self._params.usb_limit
@@ -90,14 +89,14 @@ class AddressSet(wiring.Component):
         lsb_bits = self._params.lsb_bits - GRANULE_LOG2
         return granule[:lsb_bits], granule[lsb_bits:]
 
-    def _look_up(self, m: Module, usb: Value, is_known: Signal):
+    def _elaborate_lookup(self, m: Module, usb: Value, is_known: Signal):
         """Keep ``is_known`` up to date: whether the granule fetched last has a listed USB value."""
-        _, next_usb = self._portions(self.i_next)
+        _, next_usb = self._portions(self.i_fetch.payload)
         is_listed = Cat(
             (value == next_usb) & (self.o_set.count > place)
             for place, value in enumerate(self.o_set.usb)
         ).any()
-        with m.If(self.i_fetch):
+        with m.If(self.i_fetch.valid):
             is_being_inserted = self.i_insert & (usb == next_usb)
             m.d.sync += is_known.eq((is_listed & ~self.i_clear) | is_being_inserted)
         with m.Elif(self.i_clear | self.i_insert):

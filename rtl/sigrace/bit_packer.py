@@ -11,7 +11,7 @@ from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.sigrace.params import FLIT_BITS, SigraceParams
 from racetrap.rtl.common.layout import struct_layout
-from racetrap.rtl.sigrace.fields import field_layout
+from racetrap.rtl.sigrace.fields import Field
 
 __all__ = ["BitPacker"]
 
@@ -31,7 +31,7 @@ class BitPacker(wiring.Component):
 
     Members
     -------
-    i : ``In(stream.Signature(field_layout))``
+    i : ``In(stream.Signature(Field))``
         Fields of at most one flit; the bits above a field's width are 0.
     o : ``Out(stream.Signature(flit_layout))``
         Flits.
@@ -41,7 +41,7 @@ class BitPacker(wiring.Component):
 
     def __init__(self, params: SigraceParams):
         super().__init__({
-            "i": In(stream.Signature(field_layout)),
+            "i": In(stream.Signature(Field)),
             "o": Out(stream.Signature(struct_layout(params.flit_layout))),
             "o_is_empty": Out(1),
         })  # fmt: skip

@@ -5,9 +5,11 @@ Ref: SigRace (ISCA'09) Section 4.2 (compressed signatures).
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
+
+from racetrap.rtl.common.bits import lowest_set
 
 __all__ = ["BitScanner"]
 
@@ -60,13 +62,13 @@ class BitScanner(wiring.Component):
         word = Signal(word_bits)  # bits still to be handed out
         number = Signal(range(max(2, len(words))))  # of that word
         remaining = Signal(len(words))  # words behind it with a bit set
-        next_number = _lowest_set(remaining)
+        next_number = lowest_set(remaining)
 
         others = word & (word - 1)
         takes_next = ~others.any() & (~self.o.valid | self.o.ready)
         m.d.comb += [
             self.o.valid.eq(word.any()),
-            self.o.payload.position.eq(Cat(_lowest_set(word), number)),
+            self.o.payload.position.eq(Cat(lowest_set(word), number)),
             self.o.payload.last.eq(~others.any() & ~remaining.any()),
         ]
         with m.If(takes_next):
@@ -86,14 +88,3 @@ class BitScanner(wiring.Component):
         with m.If(self.i_start):
             m.d.sync += [word.eq(0), remaining.eq(Cat(part.any() for part in words))]
         return m
-
-
-def _lowest_set(bits: Value) -> Value:
-    """Number of the lowest bit that is set, as a tree; ``bits`` has a power-of-two width."""
-    if len(bits) == 1:
-        return Const(0, 1)
-    if len(bits) == 2:
-        return ~bits[0]
-    half = len(bits) // 2
-    is_low = bits[:half].any()
-    return Cat(Mux(is_low, _lowest_set(bits[:half]), _lowest_set(bits[half:])), ~is_low)

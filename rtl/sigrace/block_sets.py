@@ -6,8 +6,8 @@ Ref: SigRace (ISCA'09) Sections 3.2 and 4.1, Fig. 5(b) (R and W).
 from __future__ import annotations
 
 from amaranth.hdl import Module, Mux
-from amaranth.lib import wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
 
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
 from racetrap.rtl.sigrace.address_set import AddressSet
@@ -30,8 +30,8 @@ class BlockSets(wiring.Component):
 
     Members
     -------
-    i_fetch, i_next : ``In(1)``, ``In(30)``
-        Look up this granule.
+    i_fetch : ``In(stream.Signature(30, always_ready=True))``
+        Granules to look up.
     i_granule, i_indices : ``In(30)``, ``In(index_layout(params))``
         The granule fetched last, and its bit in each filter (used by form ``hashed`` only).
     i_is_write : ``In(1)``
@@ -51,8 +51,7 @@ class BlockSets(wiring.Component):
     def __init__(self, params: SigraceParams):
         self._params = params
         super().__init__({
-            "i_fetch": In(1),
-            "i_next": In(GRANULE_BITS),
+            "i_fetch": In(stream.Signature(GRANULE_BITS, always_ready=True)),
             "i_granule": In(GRANULE_BITS),
             "i_indices": In(index_layout(params)),
             "i_is_write": In(1),
@@ -82,11 +81,8 @@ class BlockSets(wiring.Component):
             if is_hashed:
                 m.d.comb += one.i_indices.eq(self.i_indices)
             else:
-                m.d.comb += [
-                    one.i_fetch.eq(self.i_fetch),
-                    one.i_next.eq(self.i_next),
-                    one.i_granule.eq(self.i_granule),
-                ]
+                connect(m, flipped(self.i_fetch), one.i_fetch)
+                m.d.comb += one.i_granule.eq(self.i_granule)
         if not is_hashed:
             m.d.comb += self.o_overflows.eq(
                 Mux(self.i_is_write, write.o_overflows, read.o_overflows)

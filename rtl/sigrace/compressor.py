@@ -13,7 +13,7 @@ from racetrap.golden_model.sigrace.params import FLIT_BITS, Form, SigraceParams
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.stream import StreamRegister
 from racetrap.rtl.sigrace.bit_packer import BitPacker
-from racetrap.rtl.sigrace.fields import field_layout, put_field
+from racetrap.rtl.sigrace.fields import Field, put_field
 from racetrap.rtl.sigrace.layouts import block_layout, set_layout
 from racetrap.rtl.sigrace.set_encoder import SetEncoder
 from racetrap.rtl.sigrace.signature_encoder import SignatureEncoder
@@ -58,7 +58,7 @@ class Compressor(wiring.Component):
         m.submodules.encoder = encoder = (SignatureEncoder if is_hashed else SetEncoder)(
             self._params
         )
-        m.submodules.register = register = StreamRegister(field_layout)
+        m.submodules.register = register = StreamRegister(Field)
         m.submodules.packer = packer = BitPacker(self._params)
         wiring.connect(m, register.o, packer.i)
         wiring.connect(m, packer.o, wiring.flipped(self.o))
@@ -84,11 +84,11 @@ class Compressor(wiring.Component):
             with m.State("HEADER"):
                 with m.If(put_field(m, register.i, header, FLIT_BITS)):
                     m.next = "TIMESTAMP"
-            self._send_timestamp(m, timestamp, register.i)
-            self._send_sets(m, encoder, register.i)
+            self._elaborate_timestamp(m, timestamp, register.i)
+            self._elaborate_sets(m, encoder, register.i)
         return m
 
-    def _send_timestamp(self, m: Module, timestamp: Signal, port):
+    def _elaborate_timestamp(self, m: Module, timestamp: Signal, port):
         """One counter a cycle, number 0 first."""
         bits = self._params.timestamp_bits
         number = Signal(range(max(2, self._params.threads)))
@@ -99,7 +99,7 @@ class Compressor(wiring.Component):
                     m.d.sync += number.eq(0)
                     m.next = "READ"
 
-    def _send_sets(self, m: Module, encoder, port):
+    def _elaborate_sets(self, m: Module, encoder, port):
         """The encoder makes the fields; the write set follows when the read set is through."""
         made = encoder.o.payload
         for state, is_end in (("READ", 0), ("WRITE", made.last)):

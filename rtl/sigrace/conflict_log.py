@@ -6,7 +6,7 @@ Ref: SigRace (ISCA'09) Section 3.3.1.
 from __future__ import annotations
 
 from amaranth.hdl import Const, Module, Mux, Signal
-from amaranth.lib import wiring
+from amaranth.lib import stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
@@ -30,8 +30,8 @@ class ConflictLog(wiring.Component):
 
     Members
     -------
-    i_add, i_entry : ``In(1)``, ``In(log_layout)``
-        Log a conflict; the log must not be full.
+    i_entry : ``In(stream.Signature(log_layout, always_ready=True))``
+        Conflicts to log; none may come while the log is full.
     o_count : ``Out(range(log_depth + 1))``
         Conflicts logged.
     o_full : ``Out(1)``
@@ -51,8 +51,7 @@ class ConflictLog(wiring.Component):
     def __init__(self, params: SigraceParams):
         self._params = params
         super().__init__({
-            "i_add": In(1),
-            "i_entry": In(struct_layout(params.log_layout)),
+            "i_entry": In(stream.Signature(struct_layout(params.log_layout), always_ready=True)),
             "o_count": Out(range(params.log_depth + 1)),
             "o_full": Out(1),
             "i_pushed": In(1),
@@ -84,12 +83,12 @@ class ConflictLog(wiring.Component):
         m.d.sync += exists.eq((self.i_select < self.o_count) & (self.i_word < params.log_words))
         m.d.comb += [
             write.addr.eq(self.o_count),
-            write.data.eq(self.i_entry),
-            write.en.eq(self.i_add),
+            write.data.eq(self.i_entry.p),
+            write.en.eq(self.i_entry.valid),
             read.addr.eq(self.i_select),
             self.o_word.eq(Mux(exists, read.data.word_select(self.i_word, WORD_BITS), 0)),
         ]
-        with m.If(self.i_add):
+        with m.If(self.i_entry.valid):
             m.d.sync += self.o_count.eq(self.o_count + 1)
 
     def _elaborate_reasons(self, m: Module) -> None:
@@ -97,8 +96,8 @@ class ConflictLog(wiring.Component):
         most = self._params.log_blocks
         first = Signal(8)
         blocks = Signal(range(most + 1))
-        with m.If(self.i_add & (self.o_count == 0)):
-            m.d.sync += [first.eq(self.i_entry.thread), blocks.eq(0)]
+        with m.If(self.i_entry.valid & (self.o_count == 0)):
+            m.d.sync += [first.eq(self.i_entry.p.thread), blocks.eq(0)]
         with m.If(self.i_pushed & (self.o_count != 0) & (self.i_thread == first)):
             # The message that found the conflict is number 0.
             m.d.sync += blocks.eq(Mux(blocks == most, most, blocks + 1))

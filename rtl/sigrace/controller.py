@@ -6,7 +6,7 @@ Ref: SigRace (ISCA'09) Section 4.1 ("SigRace controller"), Fig. 5(b).
 from __future__ import annotations
 
 from amaranth.hdl import Module, Mux, Signal
-from amaranth.lib import wiring
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.sigrace.packets import Cause, CoreOp
@@ -45,16 +45,16 @@ class Controller(wiring.Component):
         The block has no address.
     i_reaches_limit : ``In(1)``
         The block ends after the item (may depend on ``o_ends``).
-    i_block_ready, i_trap_ready : ``In(1)``
-        The compressor takes a block; there is a place for a trap record.
+    i_trap_ready : ``In(1)``
+        There is a place for a trap record.
     o_step : ``Out(1)``
         The item takes effect.
     o_ends : ``Out(1)``
         The block ends before the item.
     o_insert, o_clear : ``Out(1)``
         The item's granule is inserted into its set; the sets are emptied before.
-    o_block_valid, o_block_cause : ``Out(1)``, ``Out(3)``
-        A block leaves if ``i_block_ready``; why it has ended.
+    o_block : ``Out(stream.Signature(3))``
+        Blocks that leave for the compressor, and why they have ended.
     o_trap_valid : ``Out(1)``
         The item makes a trap record.
     o_is_ending : ``Out(1)``
@@ -72,14 +72,12 @@ class Controller(wiring.Component):
             "i_overflows": In(1),
             "i_is_empty": In(1),
             "i_reaches_limit": In(1),
-            "i_block_ready": In(1),
             "i_trap_ready": In(1),
             "o_step": Out(1),
             "o_ends": Out(1),
             "o_insert": Out(1),
             "o_clear": Out(1),
-            "o_block_valid": Out(1),
-            "o_block_cause": Out(_CAUSE_BITS),
+            "o_block": Out(stream.Signature(_CAUSE_BITS)),
             "o_trap_valid": Out(1),
             "o_is_ending": Out(1),
             "o_sent": Out(1),
@@ -95,13 +93,13 @@ class Controller(wiring.Component):
             collects.eq(self.i_item.has_granule & self.i_collecting),
             can_trap.eq(~(collects & self.i_hits) | self.i_trap_ready),
             leaves.eq(self.o_is_ending | (self.i_valid & self.o_ends & can_trap)),
-            is_over.eq(leaves & (self.i_is_empty | self.i_block_ready)),
+            is_over.eq(leaves & (self.i_is_empty | self.o_block.ready)),
             self.o_ends.eq(cause != Cause.NONE),
             self.o_step.eq(self.i_valid & can_trap & (is_over | ~(self.o_is_ending | self.o_ends))),
             self.o_insert.eq(self.o_step & collects),
             self.o_clear.eq(is_over | (self.o_step & (op == CoreOp.RESET))),
-            self.o_block_valid.eq(leaves & ~self.i_is_empty),
-            self.o_block_cause.eq(Mux(self.o_is_ending, Cause.LIMIT, cause)),
+            self.o_block.valid.eq(leaves & ~self.i_is_empty),
+            self.o_block.payload.eq(Mux(self.o_is_ending, Cause.LIMIT, cause)),
             self.o_trap_valid.eq(self.o_step & collects & self.i_hits),
         ]
         # A block that has reached its limit leaves first: the next one is still empty.

@@ -74,8 +74,8 @@ class CoreState(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         event = self.i_item.event
-        self._count(m)
-        self._keep_timestamps(m)
+        self._elaborate_instruction_counter(m)
+        self._elaborate_timestamps(m)
         with m.If(self.i_step):
             with m.Switch(event.op):
                 with m.Case(CoreOp.COLLECT_ON):
@@ -96,7 +96,7 @@ class CoreState(wiring.Component):
                     ]
         return m
 
-    def _count(self, m: Module):
+    def _elaborate_instruction_counter(self, m: Module):
         """Count the instructions of an event with its first item; look at the sum at its last."""
         event = self.i_item.event
         most = (1 << self._params.counter_bits) - 1
@@ -118,7 +118,7 @@ class CoreState(wiring.Component):
             with m.If(self.i_ends | self.o_reaches_limit | (event.op == CoreOp.RESET)):
                 m.d.sync += self.o_counter.eq(0)
 
-    def _keep_timestamps(self, m: Module):
+    def _elaborate_timestamps(self, m: Module):
         event, step = self.i_item.event, self.i_step
         m.submodules.timestamp = timestamp = Timestamp(self._params)
         m.submodules.trt = trt = CounterFile(self._params)

@@ -3,22 +3,29 @@
 Ref: SigRace (ISCA'09) Section 4.3.1.
 """
 
-from __future__ import annotations
-
 from amaranth.hdl import Array, Module, Mux, Signal, Value
-from amaranth.lib import data, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.sigrace.packets import Drop
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.rtl.common.layout import struct_layout
 
-__all__ = ["CoreToThread", "mapping_layout", "place_layout"]
+__all__ = ["CoreToThread", "Mapping", "Place"]
 
-#: A context, as software and messages name it.
-place_layout = data.StructLayout({"core": 8, "context": 4})
-#: Thread of a context.
-mapping_layout = data.StructLayout({"thread": 8, "valid": 1})
+
+class Place(data.Struct):
+    """A context, as software and messages name it."""
+
+    core: 8
+    context: 4
+
+
+class Mapping(data.Struct):
+    """Thread of a context."""
+
+    thread: 8
+    valid: 1
 
 
 class CoreToThread(wiring.Component):
@@ -45,12 +52,12 @@ class CoreToThread(wiring.Component):
     i_follow, i_is_checked : ``In(1)``
         The message has been taken, and whether it was dropped for ``o_drop`` or is ignored: its
         successor is due from now on, unless it is malformed or not from this place and thread.
-    i_place : ``In(place_layout)``
+    i_place : ``In(Place)``
         Context that software has selected.
-    o_mapping, o_expected : ``Out(mapping_layout)``, ``Out(sequence_bits)``
+    o_mapping, o_expected : ``Out(Mapping)``, ``Out(sequence_bits)``
         Its thread, and the sequence number that is due from it; 0 if there is no such context.
-    i_map, i_mapping : ``In(1)``, ``In(mapping_layout)``
-        Map the selected context.
+    i_mapping : ``In(stream.Signature(Mapping, always_ready=True))``
+        New mappings of the selected context.
     """
 
     def __init__(self, params: SigraceParams):
@@ -62,18 +69,17 @@ class CoreToThread(wiring.Component):
             "o_drop": Out(3),
             "i_follow": In(1),
             "i_is_checked": In(1),
-            "i_place": In(place_layout),
-            "o_mapping": Out(mapping_layout),
+            "i_place": In(Place),
+            "o_mapping": Out(Mapping),
             "o_expected": Out(params.sequence_bits),
-            "i_map": In(1),
-            "i_mapping": In(mapping_layout),
+            "i_mapping": In(stream.Signature(Mapping, always_ready=True)),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
         params, header = self._params, self.i_header
         count = params.cores * params.contexts
-        mappings = Array(Signal(mapping_layout, name=f"mapping_{k}") for k in range(count))
+        mappings = Array(Signal(Mapping, name=f"mapping_{k}") for k in range(count))
         expected = Array(Signal(params.sequence_bits, name=f"expected_{k}") for k in range(count))
 
         is_place, index = self._locate(m, "sent", header.core, header.context)
@@ -99,8 +105,8 @@ class CoreToThread(wiring.Component):
                 self.o_mapping.eq(mappings[selected]),
                 self.o_expected.eq(expected[selected]),
             ]
-            with m.If(self.i_map):
-                m.d.sync += mappings[selected].eq(self.i_mapping)
+            with m.If(self.i_mapping.valid):
+                m.d.sync += mappings[selected].eq(self.i_mapping.p)
         return m
 
     def _locate(self, m: Module, name: str, core: Value, context: Value) -> tuple[Value, Value]:

@@ -15,6 +15,7 @@ from racetrap.golden_model.sigrace.packets import CoreOp, Mode
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
 from racetrap.golden_model.trace.threads.events import GRANULE_LOG2
 from racetrap.rtl.common.layout import struct_layout
+from racetrap.rtl.common.ports import forward_ports, ports_like
 from racetrap.rtl.common.stream import StreamRegister
 from racetrap.rtl.sigrace.block_sets import BlockSets
 from racetrap.rtl.sigrace.compressor import Compressor
@@ -27,6 +28,8 @@ from racetrap.rtl.sigrace.step_recorder import StepRecorder, core_trace_signatur
 from racetrap.rtl.sigrace.trap_check import TrapCheck
 
 __all__ = ["CoreUnit"]
+
+_STATE_PORTS = ("o_timestamp", "o_trt", "o_thread", "o_mode", "o_conflicting", "o_saturated")
 
 
 class CoreUnit(wiring.Component):
@@ -72,18 +75,14 @@ class CoreUnit(wiring.Component):
 
     def __init__(self, params: SigraceParams):
         self._params = params
+        self._state = CoreState(params)
         members = {
             "i_event": In(stream.Signature(struct_layout(params.event_layout))),
             "i_core": In(params.header_layout.fields["core"]),
             "i_context": In(params.header_layout.fields["context"]),
             "o_message": Out(stream.Signature(struct_layout(params.flit_layout))),
             "o_trap": Out(stream.Signature(struct_layout(params.trap_layout))),
-            "o_timestamp": Out(params.timestamp_width),
-            "o_trt": Out(params.timestamp_width),
-            "o_thread": Out(params.thread_bits),
-            "o_mode": Out(2),
-            "o_conflicting": Out(1),
-            "o_saturated": Out(1),
+            **ports_like(self._state, *_STATE_PORTS),
             "o_idle": Out(1),
         }
         if params.trace_port:
@@ -95,32 +94,25 @@ class CoreUnit(wiring.Component):
         params = self._params
         m.submodules.sets = sets = BlockSets(params)
         m.submodules.traps = traps = TrapCheck(params)
-        m.submodules.state = state = CoreState(params)
+        m.submodules.state = state = self._state
         m.submodules.controller = controller = Controller(params)
         m.submodules.compressor = compressor = Compressor(params)
         wiring.connect(m, compressor.o, wiring.flipped(self.o_message))
         wiring.connect(m, traps.o_trap, wiring.flipped(self.o_trap))
 
-        commit, is_waiting = self._look_up(m, sets, traps)
-        self._take_effect(m, commit, sets, traps, state, controller)
-        self._end_block(m, sets, state, controller, compressor)
-        m.d.comb += [
-            self.o_timestamp.eq(state.o_timestamp),
-            self.o_trt.eq(state.o_trt),
-            self.o_thread.eq(state.o_thread),
-            self.o_mode.eq(state.o_mode),
-            self.o_conflicting.eq(state.o_conflicting),
-            self.o_saturated.eq(state.o_saturated),
-            self.o_idle.eq(
-                ~(is_waiting | commit.valid | controller.o_is_ending) & compressor.o_idle
-            ),
-        ]
+        commit, is_waiting = self._elaborate_lookup_stages(m, sets, traps)
+        self._elaborate_commit_stage(m, commit, sets, traps, state, controller)
+        self._elaborate_block_end(m, sets, state, controller, compressor)
+        forward_ports(m, self, state, *_STATE_PORTS)
+        m.d.comb += self.o_idle.eq(
+            ~(is_waiting | commit.valid | controller.o_is_ending) & compressor.o_idle
+        )
         if params.trace_port:
-            self._trace(m, commit, sets, state, controller)
+            self._elaborate_trace(m, commit, sets, state, controller)
         return m
 
-    def _look_up(self, m: Module, sets: BlockSets, traps: TrapCheck):
-        """First three stages: the stream into the last one, and whether they hold an item."""
+    def _elaborate_lookup_stages(self, m: Module, sets: BlockSets, traps: TrapCheck):
+        """First three stages: the stream into the commit stage, and whether they hold an item."""
         found = data.StructLayout({
             "item": item_layout(self._params),
             "indices": index_layout(self._params),
@@ -146,13 +138,13 @@ class CoreUnit(wiring.Component):
             commit.i.payload.is_member.eq(traps.o_is_member),
             hashed.o.ready.eq(commit.i.ready & ~is_changing),
             traps.i_indices.eq(next_item.indices),
-            sets.i_fetch.eq(commit.i.valid & commit.i.ready),
-            sets.i_next.eq(next_item.item.granule),
+            sets.i_fetch.valid.eq(commit.i.valid & commit.i.ready),
+            sets.i_fetch.payload.eq(next_item.item.granule),
         ]
         return commit.o, splitter.o.valid | hashed.o.valid
 
-    def _take_effect(self, m: Module, commit, sets, traps, state, controller):
-        """Last stage: the controller decides whether its item takes effect, the others act."""
+    def _elaborate_commit_stage(self, m: Module, commit, sets, traps, state, controller):
+        """Commit stage: the controller decides whether the item takes effect, the others act."""
         item = commit.payload.item
         event = item.event
         is_write = event.op == CoreOp.STORE
@@ -186,18 +178,18 @@ class CoreUnit(wiring.Component):
             traps.i_trap.payload.is_write.eq(is_write),
         ]
 
-    def _end_block(self, m: Module, sets, state, controller, compressor):
+    def _elaborate_block_end(self, m: Module, sets, state, controller, compressor):
         """A block that ends goes to the compressor, with the next sequence number."""
         sequence = Signal(self._params.sequence_bits)
         block = compressor.i.payload
         m.d.comb += [
-            compressor.i.valid.eq(controller.o_block_valid),
-            controller.i_block_ready.eq(compressor.i.ready),
+            compressor.i.valid.eq(controller.o_block.valid),
+            controller.o_block.ready.eq(compressor.i.ready),
             block.header.core.eq(self.i_core),
             block.header.context.eq(self.i_context),
             block.header.thread.eq(state.o_thread),
             block.header.sequence.eq(sequence),
-            block.header.cause.eq(controller.o_block_cause),
+            block.header.cause.eq(controller.o_block.payload),
             block.header.is_hashed.eq(self._params.form is Form.HASHED),
             block.timestamp.eq(state.o_timestamp),
             block.read.eq(sets.o_read),
@@ -206,17 +198,17 @@ class CoreUnit(wiring.Component):
         with m.If(compressor.i.valid & compressor.i.ready):
             m.d.sync += sequence.eq(sequence + 1)
 
-    def _trace(self, m: Module, commit, sets, state, controller):
+    def _elaborate_trace(self, m: Module, commit, sets, state, controller):
         m.submodules.recorder = recorder = StepRecorder(self._params)
         step = self.trace.payload
         m.d.comb += [
-            recorder.i_item.eq(commit.payload.item),
-            recorder.i_step.eq(controller.o_step),
+            recorder.i_item.payload.eq(commit.payload.item),
+            recorder.i_item.valid.eq(controller.o_step),
             recorder.i_sent.eq(controller.o_sent),
             recorder.i_cause.eq(controller.o_cause),
             recorder.i_traps.eq(controller.o_trap_valid),
-            self.trace.valid.eq(recorder.o_valid),
-            step.eq(recorder.o_step),
+            self.trace.valid.eq(recorder.o_step.valid),
+            step.eq(recorder.o_step.payload),
             step.collecting.eq(state.o_collecting),
             step.counter.eq(state.o_counter),
             step.thread.eq(state.o_thread),

@@ -1,20 +1,26 @@
 """Fields: the pieces of a Summary message, as encoders hand them to the bit packer."""
 
-from __future__ import annotations
-
 from amaranth.hdl import Module, Value
-from amaranth.lib import data
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
 
-from racetrap.golden_model.sigrace.params import FLIT_BITS
+from racetrap.golden_model.sigrace.params import FLIT_BITS, SigraceParams
+from racetrap.rtl.sigrace.layouts import set_layout
 
-__all__ = ["field_layout", "put_field"]
+__all__ = ["Field", "encoder_members", "put_field"]
 
-#: Field of a message: its lowest ``width`` bits count, those above are 0.
-field_layout = data.StructLayout({
-    "data": FLIT_BITS,
-    "width": FLIT_BITS.bit_length(),
-    "last": 1,
-})  # fmt: skip
+
+class Field(data.Struct):
+    """Field of a message: its lowest ``width`` bits count, those above are 0."""
+
+    data: FLIT_BITS
+    width: FLIT_BITS.bit_length()
+    last: 1
+
+
+def encoder_members(params: SigraceParams) -> dict[str, wiring.Member]:
+    """Members of an encoder of one form: sets in, fields out, of which ``last`` ends a set."""
+    return {"i": In(stream.Signature(set_layout(params))), "o": Out(stream.Signature(Field))}
 
 
 def put_field(m: Module, port, value, width, *, is_end=0, is_there=1) -> Value:
@@ -24,7 +30,7 @@ def put_field(m: Module, port, value, width, *, is_end=0, is_there=1) -> Value:
     ----------
     m : Module
         Module, in the state in which the field is offered.
-    port : stream of field_layout
+    port : stream of Field
         Output.
     value, width : ValueLike
         Bits of the field, and how many they are.

@@ -6,7 +6,7 @@ Ref: SigRace (ISCA'09) Section 3.2, Fig. 5(a); Section 5.5.
 from __future__ import annotations
 
 from amaranth.hdl import Array, Module, Mux, Signal
-from amaranth.lib import wiring
+from amaranth.lib import stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
@@ -40,8 +40,8 @@ class HistoryQueues(wiring.Component):
         Age of the entry that is wanted; 0 is the newest.
     o_entry : ``Out(history_layout)``
         The entry asked for in the cycle before.
-    i_push, i_entry : ``In(1)``, ``In(history_layout)``
-        Add a block to the queue of ``i_thread``.
+    i_push : ``In(stream.Signature(history_layout, always_ready=True))``
+        Blocks to add to the queue of ``i_thread``.
     i_flush : ``In(1)``
         Empty all queues.
     """
@@ -54,8 +54,7 @@ class HistoryQueues(wiring.Component):
             "i_open": In(1),
             "i_position": In(range(params.history_depth)),
             "o_entry": Out(struct_layout(params.history_layout)),
-            "i_push": In(1),
-            "i_entry": In(struct_layout(params.history_layout)),
+            "i_push": In(stream.Signature(struct_layout(params.history_layout), always_ready=True)),
             "i_flush": In(1),
         })  # fmt: skip
 
@@ -87,10 +86,10 @@ class HistoryQueues(wiring.Component):
         next_head = Mux(head == depth - 1, 0, head + 1)
         m.d.comb += [
             write.addr.eq(self.i_thread * depth + next_head),
-            write.data.eq(self.i_entry),
-            write.en.eq(self.i_push),
+            write.data.eq(self.i_push.p),
+            write.en.eq(self.i_push.valid),
         ]
-        with m.If(self.i_push):
+        with m.If(self.i_push.valid):
             m.d.sync += head.eq(next_head)
             with m.If(self.o_count != depth):
                 m.d.sync += counts[self.i_thread].eq(self.o_count + 1)

@@ -13,17 +13,13 @@ from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.rtl.common.axi import AxiLiteSignature
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.message_arbiter import MessageArbiter
-from racetrap.rtl.common.registers import RegisterBlock
-from racetrap.rtl.common.stream import StreamFifo
+from racetrap.rtl.common.registers import REGISTER_ADDRESS_BITS, RegisterBlock
+from racetrap.rtl.common.stream import StreamFifo, assign_stream
 from racetrap.rtl.sigrace.conflict_log import ConflictLog
 from racetrap.rtl.sigrace.core_to_thread import CoreToThread
 from racetrap.rtl.sigrace.decompressor import Decompressor
 from racetrap.rtl.sigrace.rdm_controller import PULSES, RdmController, step_signature
-from racetrap.rtl.sigrace.registers import (
-    REGISTER_ADDRESS_BITS,
-    compile_registers,
-    supplied_constants,
-)
+from racetrap.rtl.sigrace.registers import compile_registers, supplied_constants
 
 __all__ = ["Rdm"]
 
@@ -73,9 +69,7 @@ class Rdm(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         params = self._params
-        m.submodules.registers = registers = RegisterBlock(
-            compile_registers(), address_bits=REGISTER_ADDRESS_BITS
-        )
+        m.submodules.registers = registers = RegisterBlock(compile_registers())
         m.submodules.controller = controller = RdmController(params)
         m.submodules.core_to_thread = core_to_thread = CoreToThread(params)
         m.submodules.log = log = ConflictLog(params)
@@ -112,10 +106,8 @@ class Rdm(wiring.Component):
         source = Signal.like(arbiter.o.p.source)
         with m.If(arbiter.o.valid & arbiter.o.ready):
             m.d.sync += source.eq(arbiter.o.p.source)
+        assign_stream(m, decompressor.i, arbiter.o, arbiter.o.p.flit)
         m.d.comb += [
-            decompressor.i.payload.eq(arbiter.o.p.flit),
-            decompressor.i.valid.eq(arbiter.o.valid),
-            arbiter.o.ready.eq(decompressor.i.ready),
             controller.i.p.summary.eq(decompressor.o.payload),
             controller.i.p.link.eq(source),
             controller.i.valid.eq(decompressor.o.valid),
@@ -129,6 +121,7 @@ class Rdm(wiring.Component):
         self, m: Module, controller: RdmController, table: CoreToThread, log: ConflictLog
     ) -> None:
         arrival = controller.o_arrival
+        connect(m, controller.o_log, log.i_entry)
         m.d.comb += [
             table.i_header.eq(arrival.summary.header),
             table.i_link.eq(arrival.link),
@@ -136,8 +129,6 @@ class Rdm(wiring.Component):
             controller.i_drop.eq(table.o_drop),
             table.i_follow.eq(controller.o_follow),
             table.i_is_checked.eq(controller.i_enable),
-            log.i_add.eq(controller.o_log),
-            log.i_entry.eq(controller.o_log_entry),
             controller.i_log_full.eq(log.o_full),
             log.i_pushed.eq(controller.o_pushed),
             log.i_thread.eq(arrival.summary.header.thread),
@@ -148,9 +139,7 @@ class Rdm(wiring.Component):
     def _connect_control(
         self, m: Module, registers: RegisterBlock, controller: RdmController
     ) -> None:
-        for register, fields in supplied_constants(self._params).items():
-            for field, value in fields.items():
-                m.d.comb += getattr(getattr(registers, register), field).eq(value)
+        registers.supply(m, supplied_constants(self._params))
         control = registers.control
         m.d.comb += [
             controller.i_enable.eq(control.enable),
@@ -170,9 +159,9 @@ class Rdm(wiring.Component):
         m.d.comb += [
             table.i_place.core.eq(registers.map_select.core),
             table.i_place.context.eq(registers.map_select.context),
-            table.i_map.eq(mapping.valid.strobe),
-            table.i_mapping.thread.eq(mapping.thread.data),
-            table.i_mapping.valid.eq(mapping.valid.data),
+            table.i_mapping.valid.eq(mapping.valid.strobe),
+            table.i_mapping.p.thread.eq(mapping.thread.data),
+            table.i_mapping.p.valid.eq(mapping.valid.data),
             mapping.thread.value.eq(table.o_mapping.thread),
             mapping.valid.value.eq(table.o_mapping.valid),
             registers.map_sequence.expected.eq(table.o_expected),
@@ -187,9 +176,4 @@ class Rdm(wiring.Component):
     ) -> None:
         increments = {name: controller.o_count[name] for name in PULSES}
         increments["stall_cycles"] = sum(link.valid & ~link.ready for link in self.i_message)
-        for name, increment in increments.items():
-            counter = getattr(registers, name).count
-            m.d.comb += [
-                counter.increment.eq(increment),
-                counter.clear.eq(registers.control.clear_counters),
-            ]
+        registers.count(m, increments, registers.control.clear_counters)

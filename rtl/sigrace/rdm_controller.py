@@ -40,12 +40,9 @@ def arrival_layout(params: SigraceParams) -> data.StructLayout:
     })  # fmt: skip
 
 
-def step_signature(params: SigraceParams) -> wiring.Signature:
-    """The trace port: a step in every cycle in which ``valid`` is high; no back-pressure."""
-    return wiring.Signature({
-        "valid": Out(1),
-        "payload": Out(struct_layout(params.rdm_step_layout)),
-    })  # fmt: skip
+def step_signature(params: SigraceParams) -> stream.Signature:
+    """The trace port: a stream of steps without back-pressure."""
+    return stream.Signature(struct_layout(params.rdm_step_layout), always_ready=True)
 
 
 class RdmController(wiring.Component):
@@ -76,8 +73,8 @@ class RdmController(wiring.Component):
         ``Drop`` of that message.
     o_follow : ``Out(1)``
         CoreToThread must expect its successor.
-    o_log, o_log_entry : ``Out(1)``, ``Out(log_layout)``
-        Log a conflict.
+    o_log : ``Out(stream.Signature(log_layout, always_ready=True))``
+        Conflicts to log.
     i_log_full : ``In(1)``
         The log has no place.
     o_pushed, o_clear_log : ``Out(1)``
@@ -99,8 +96,7 @@ class RdmController(wiring.Component):
             "o_arrival": Out(arrival_layout(params)),
             "i_drop": In(3),
             "o_follow": Out(1),
-            "o_log": Out(1),
-            "o_log_entry": Out(struct_layout(params.log_layout)),
+            "o_log": Out(stream.Signature(struct_layout(params.log_layout), always_ready=True)),
             "i_log_full": In(1),
             "o_pushed": Out(1),
             "o_clear_log": Out(1),
@@ -146,7 +142,11 @@ class RdmController(wiring.Component):
                     m.d.sync += self._lost.bit_select(self._other, 1).eq(scanner.o_lost)
                     self._next_queue(m)
             with m.State("PUSH"):
-                m.d.comb += [queues.i_thread.eq(thread), queues.i_push.eq(1), self.o_pushed.eq(1)]
+                m.d.comb += [
+                    queues.i_thread.eq(thread),
+                    queues.i_push.valid.eq(1),
+                    self.o_pushed.eq(1),
+                ]
                 m.next = "IDLE"
         m.d.comb += [
             self.i.ready.eq(fsm.ongoing("IDLE") & ~flush & ~clear_log),
@@ -163,7 +163,7 @@ class RdmController(wiring.Component):
 
     def _connect(self, m: Module, queues: HistoryQueues, scanner: Scanner) -> None:
         summary = self.o_arrival.summary
-        for block in (queues.i_entry, scanner.i_message):
+        for block in (queues.i_push.p, scanner.i_message):
             for name in ("timestamp", "read", "write"):
                 m.d.comb += block[name].eq(summary[name])
         m.d.comb += [
@@ -174,25 +174,24 @@ class RdmController(wiring.Component):
             scanner.i_thread.eq(summary.header.thread),
             scanner.i_other.eq(self._other),
             scanner.i_log_full.eq(self.i_log_full),
-            self.o_log.eq(scanner.o_log),
-            self.o_log_entry.eq(scanner.o_log_entry),
         ]
+        wiring.connect(m, scanner.o_log, wiring.flipped(self.o_log))
 
     def _elaborate_steps(self, m: Module, is_check: Value, scanner: Scanner) -> None:
-        """Steps for the trace port, and what of them is counted."""
-        step, comparison, count = self.o_step.payload, scanner.o_comparison, self.o_count
+        """Steps for the trace port, and pulses for what they count."""
+        step, comparison, count = self.o_step.payload, scanner.o_comparison.p, self.o_count
         header = self.o_arrival.summary.header
         is_dropped = is_check & self.i_enable & (self.i_drop != Drop.NONE)
-        is_conflict = scanner.o_compared & (comparison.conflict != 0)
+        is_conflict = scanner.o_comparison.valid & (comparison.conflict != 0)
         for name in ("core", "context", "thread", "sequence", "cause"):
             m.d.comb += step[name].eq(header[name])
         m.d.comb += [
-            self.o_step.valid.eq(scanner.o_compared | self.o_pushed | is_dropped),
+            self.o_step.valid.eq(scanner.o_comparison.valid | self.o_pushed | is_dropped),
             count.messages.eq(self.o_pushed),
             count.ignored.eq(is_check & ~self.i_enable),
-            count.comparisons.eq(scanner.o_compared),
+            count.comparisons.eq(scanner.o_comparison.valid),
             count.intersections.eq(
-                scanner.o_compared & (comparison.relation == Relation.UNORDERED)
+                scanner.o_comparison.valid & (comparison.relation == Relation.UNORDERED)
             ),
             count.conflicts.eq(is_conflict),
             count.lost_windows.eq(scanner.o_done & scanner.o_lost),

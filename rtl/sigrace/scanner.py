@@ -9,7 +9,7 @@ from functools import reduce
 from operator import or_
 
 from amaranth.hdl import Module, Mux, Signal
-from amaranth.lib import data, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.sigrace.packets import Relation
@@ -55,12 +55,12 @@ class Scanner(wiring.Component):
         The message.
     o_position, i_entry : ``Out(range(history_depth))``, ``In(history_layout)``
         Age of an entry, and that entry in the next cycle.
-    o_compared, o_comparison : ``Out(1)``, ``Out(comparison_layout(params))``
-        A comparison has been made.
+    o_comparison : ``Out(stream.Signature(comparison_layout(params), always_ready=True))``
+        Comparisons.
     i_log_full : ``In(1)``
         Conflicts cannot be logged.
-    o_log, o_log_entry : ``Out(1)``, ``Out(log_layout)``
-        Log this conflict.
+    o_log : ``Out(stream.Signature(log_layout, always_ready=True))``
+        Conflicts to log.
     o_done : ``Out(1)``
         The scan ends in this cycle.
     o_lost : ``Out(1)``
@@ -78,18 +78,16 @@ class Scanner(wiring.Component):
             "i_message": In(block),
             "o_position": Out(range(params.history_depth)),
             "i_entry": In(block),
-            "o_compared": Out(1),
-            "o_comparison": Out(comparison_layout(params)),
+            "o_comparison": Out(stream.Signature(comparison_layout(params), always_ready=True)),
             "i_log_full": In(1),
-            "o_log": Out(1),
-            "o_log_entry": Out(struct_layout(params.log_layout)),
+            "o_log": Out(stream.Signature(struct_layout(params.log_layout), always_ready=True)),
             "o_done": Out(1),
             "o_lost": Out(1),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
-        comparison = self.o_comparison
+        comparison = self.o_comparison.p
         last = self.i_count - 1
         is_full = self.i_count == self._params.history_depth
         precedes = comparison.relation == Relation.PRECEDES
@@ -99,17 +97,17 @@ class Scanner(wiring.Component):
         m.d.sync += [
             is_here.eq(is_reading & ~is_forgotten),
             here.eq(self.o_position),
-            self.o_compared.eq(is_here & ~is_forgotten),
+            self.o_comparison.valid.eq(is_here & ~is_forgotten),
             comparison.position.eq(here),
         ]
         logged = self._elaborate_units(m)
 
         def judge() -> None:
-            with m.If(self.o_compared & (comparison.conflict != 0) & ~self.i_log_full):
+            with m.If(self.o_comparison.valid & (comparison.conflict != 0) & ~self.i_log_full):
                 m.d.comb += is_forgotten.eq(1)
                 m.d.sync += [logged.eq(comparison), self.o_position.eq(comparison.position)]
                 m.next = "FETCH"
-            with m.Elif(self.o_compared & (precedes | (comparison.position == last))):
+            with m.Elif(self.o_comparison.valid & (precedes | (comparison.position == last))):
                 m.d.comb += [
                     is_forgotten.eq(1),
                     self.o_done.eq(1),
@@ -133,7 +131,7 @@ class Scanner(wiring.Component):
             with m.State("FETCH"):
                 m.next = "LOG"
             with m.State("LOG"):
-                m.d.comb += self.o_log.eq(1)
+                m.d.comb += self.o_log.valid.eq(1)
                 m.d.sync += self.o_position.eq(logged.position + 1)
                 m.next = "READ"
                 with m.If(logged.position == last):
@@ -143,7 +141,8 @@ class Scanner(wiring.Component):
 
     def _elaborate_units(self, m: Module) -> data.View:
         """Comparators; gives the register of the comparison that is being logged."""
-        logged = Signal(self.o_comparison.shape())
+        logged = Signal(self.o_comparison.p.shape())
+        entry = self.o_log.p
         m.submodules.comparator = comparator = TimestampComparator(self._params)
         m.submodules.intersection = intersection = Intersection(self._params)
         unordered = comparator.o_relation == Relation.UNORDERED
@@ -154,14 +153,14 @@ class Scanner(wiring.Component):
             comparator.i_other.eq(self.i_other),
             intersection.i_message.eq(self.i_message),
             intersection.i_entry.eq(self.i_entry),
-            self.o_comparison.relation.eq(comparator.o_relation),
-            self.o_comparison.conflict.eq(Mux(unordered, intersection.o_conflict, 0)),
-            self.o_log_entry.thread.eq(self.i_thread),
-            self.o_log_entry.other.eq(self.i_other),
-            self.o_log_entry.conflict.eq(logged.conflict),
-            self.o_log_entry.thread_timestamp.eq(self.i_message.timestamp),
-            self.o_log_entry.other_timestamp.eq(self.i_entry.timestamp),
-            self.o_log_entry.signature.eq(
+            self.o_comparison.p.relation.eq(comparator.o_relation),
+            self.o_comparison.p.conflict.eq(Mux(unordered, intersection.o_conflict, 0)),
+            entry.thread.eq(self.i_thread),
+            entry.other.eq(self.i_other),
+            entry.conflict.eq(logged.conflict),
+            entry.thread_timestamp.eq(self.i_message.timestamp),
+            entry.other_timestamp.eq(self.i_entry.timestamp),
+            entry.signature.eq(
                 reduce(
                     or_,
                     (

@@ -107,10 +107,12 @@ class SetDecoder(wiring.Component):
                     ]
                     with m.If(self.o_done):
                         m.next = "EMPTY"
-        self._collect(m, is_write, run, has_usb, usb)
+        self._elaborate_collection(m, is_write, run, has_usb, usb)
         return m
 
-    def _collect(self, m: Module, is_write: Value, run: _Run, has_usb: Value, usb: Value) -> None:
+    def _elaborate_collection(
+        self, m: Module, is_write: Value, run: _Run, has_usb: Value, usb: Value
+    ) -> None:
         """Second stage: the field that was taken goes into its set."""
         params = self._params
         m.submodules.usb_hasher = usb_hasher = UsbHasher(params)

@@ -6,13 +6,12 @@ Ref: SigRace (ISCA'09) Section 4.2 (compressed signatures), Section 5.5 ("about 
 from __future__ import annotations
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
-from amaranth.lib import stream, wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib import wiring
 
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.rtl.common.stream import StreamRegister
 from racetrap.rtl.sigrace.bit_scanner import BitScanner
-from racetrap.rtl.sigrace.fields import field_layout, put_field
+from racetrap.rtl.sigrace.fields import encoder_members, put_field
 from racetrap.rtl.sigrace.layouts import set_layout
 
 __all__ = ["SetEncoder"]
@@ -34,16 +33,13 @@ class SetEncoder(wiring.Component):
     -------
     i : ``In(stream.Signature(set_layout(params)))``
         Sets.
-    o : ``Out(stream.Signature(field_layout))``
+    o : ``Out(stream.Signature(Field))``
         Fields; ``last`` marks the last one of a set.
     """
 
     def __init__(self, params: SigraceParams):
         self._params = params
-        super().__init__({
-            "i": In(stream.Signature(set_layout(params))),
-            "o": Out(stream.Signature(field_layout)),
-        })  # fmt: skip
+        super().__init__(encoder_members(params))
 
     def elaborate(self, platform):
         m = Module()

@@ -6,12 +6,11 @@ Ref: SigRace (ISCA'09) Section 4.2 (compressed signatures).
 from __future__ import annotations
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
-from amaranth.lib import stream, wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib import wiring
 
 from racetrap.golden_model.sigrace.params import FLIT_BITS, SigraceParams
 from racetrap.rtl.sigrace.bit_scanner import BitScanner
-from racetrap.rtl.sigrace.fields import field_layout, put_field
+from racetrap.rtl.sigrace.fields import encoder_members, put_field
 from racetrap.rtl.sigrace.layouts import set_layout
 
 __all__ = ["SignatureEncoder"]
@@ -53,16 +52,13 @@ class SignatureEncoder(wiring.Component):
     -------
     i : ``In(stream.Signature(set_layout(params)))``
         Signatures.
-    o : ``Out(stream.Signature(field_layout))``
+    o : ``Out(stream.Signature(Field))``
         Fields; ``last`` marks the last one of a signature.
     """
 
     def __init__(self, params: SigraceParams):
         self._params = params
-        super().__init__({
-            "i": In(stream.Signature(set_layout(params))),
-            "o": Out(stream.Signature(field_layout)),
-        })  # fmt: skip
+        super().__init__(encoder_members(params))
 
     def elaborate(self, platform):
         m = Module()
@@ -90,7 +86,7 @@ class SignatureEncoder(wiring.Component):
             with m.State("SCAN"):
                 m.d.comb += scanner.i_start.eq(1)
                 m.next = "TALLY"
-            self._encode_filter(m, shape, lowest, scanner, is_last)
+            self._elaborate_filter(m, shape, lowest, scanner, is_last)
             with m.State("NEXT"):
                 m.d.sync += [
                     number.eq(number + 1),
@@ -103,7 +99,7 @@ class SignatureEncoder(wiring.Component):
                     m.next = "IDLE"
         return m
 
-    def _encode_filter(self, m: Module, shape, lowest: Value, scanner, is_last: Value):
+    def _elaborate_filter(self, m: Module, shape, lowest: Value, scanner, is_last: Value):
         """States from the counting of a filter's ones to its last field."""
         count = Signal(range(max(len(scanner.i_bits), 2)))  # of ones, or of words written
         position = scanner.o.payload

@@ -6,7 +6,7 @@ It takes no part in detection; its signals are those that a golden model is comp
 from __future__ import annotations
 
 from amaranth.hdl import Module, Mux
-from amaranth.lib import wiring
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.sigrace.packets import Cause
@@ -17,11 +17,9 @@ from racetrap.rtl.sigrace.layouts import item_layout
 __all__ = ["StepRecorder", "core_trace_signature"]
 
 
-def core_trace_signature(params: SigraceParams) -> wiring.Signature:
-    """The trace port: a step in every cycle in which ``valid`` is high; no back-pressure."""
-    return wiring.Signature(
-        {"valid": Out(1), "payload": Out(struct_layout(params.core_step_layout))}
-    )
+def core_trace_signature(params: SigraceParams) -> stream.Signature:
+    """The trace port: a stream of steps without back-pressure."""
+    return stream.Signature(struct_layout(params.core_step_layout), always_ready=True)
 
 
 class StepRecorder(wiring.Component):
@@ -37,37 +35,35 @@ class StepRecorder(wiring.Component):
 
     Members
     -------
-    i_item, i_step : ``In(item_layout(params))``, ``In(1)``
-        A granule or an event, and whether it takes effect in this cycle.
+    i_item : ``In(stream.Signature(item_layout(params), always_ready=True))``
+        Granules and events that take effect.
     i_sent : ``In(1)``
         It makes a message.
     i_cause : ``In(3)``
         Why it ends a block; NONE if it ends none.
     i_traps : ``In(1)``
         It makes a trap record.
-    o_valid, o_step : ``Out(1)``, ``Out(core_step_layout)``
-        The event is complete; ``event``, ``sent``, ``cause`` and ``traps`` of its step.
+    o_step : ``Out(core_trace_signature(params))``
+        Steps of events that are complete: their ``event``, ``sent``, ``cause`` and ``traps``.
     """
 
     def __init__(self, params: SigraceParams):
         super().__init__({
-            "i_item": In(item_layout(params)),
-            "i_step": In(1),
+            "i_item": In(stream.Signature(item_layout(params), always_ready=True)),
             "i_sent": In(1),
             "i_cause": In(3),
             "i_traps": In(1),
-            "o_valid": Out(1),
-            "o_step": Out(struct_layout(params.core_step_layout)),
+            "o_step": Out(core_trace_signature(params)),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
-        step = self.o_step
-        is_first = self.i_item.is_first
-        m.d.sync += self.o_valid.eq(self.i_step & self.i_item.is_last)
-        with m.If(self.i_step):
+        item, step = self.i_item.p, self.o_step.p
+        is_first = item.is_first
+        m.d.sync += self.o_step.valid.eq(self.i_item.valid & item.is_last)
+        with m.If(self.i_item.valid):
             m.d.sync += [
-                step.event.eq(self.i_item.event),
+                step.event.eq(item.event),
                 step.sent.eq(Mux(is_first, 0, step.sent) + self.i_sent),
                 step.traps.eq(Mux(is_first, 0, step.traps) + self.i_traps),
             ]

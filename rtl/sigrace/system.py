@@ -13,10 +13,11 @@ from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.rtl.common.axi import AxiLiteSignature
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.message_arbiter import MessageArbiter
+from racetrap.rtl.common.registers import REGISTER_ADDRESS_BITS
+from racetrap.rtl.common.stream import assign_stream
 from racetrap.rtl.sigrace.core_unit import CoreUnit
 from racetrap.rtl.sigrace.rdm import Rdm
 from racetrap.rtl.sigrace.rdm_controller import step_signature
-from racetrap.rtl.sigrace.registers import REGISTER_ADDRESS_BITS
 from racetrap.rtl.sigrace.step_recorder import core_trace_signature
 
 __all__ = ["SigraceSystem"]
@@ -118,9 +119,5 @@ class SigraceSystem(wiring.Component):
         m.submodules[f"context_arbiter_{core}"] = arbiter = MessageArbiter(flit, len(units))
         for unit, port in zip(units, arbiter.i, strict=True):
             connect(m, unit.o_message, port)
-        m.d.comb += [
-            rdm.i_message[core].payload.eq(arbiter.o.p.flit),
-            rdm.i_message[core].valid.eq(arbiter.o.valid),
-            arbiter.o.ready.eq(rdm.i_message[core].ready),
-        ]
+        assign_stream(m, rdm.i_message[core], arbiter.o, arbiter.o.p.flit)
         return ~arbiter.o.valid

@@ -58,7 +58,7 @@ the two accesses has the comment `benign race`. A test finds no race without suc
 {chapters}
 ## Comparison with ThreadSanitizer
 
-`sim/cpu/verdicts.py` compares the exact happened-before detector on a recording with
+`sim/cpu/verdicts.py` compares the happened-before oracle on a recording with
 ThreadSanitizer, the compiler's own race detector (gcc's `libtsan`), on runs of its own of the same
 sources. Both use the compiler's instrumentation; runtime, run and analysis are different.
 `racetrap evaluate sigrace` lists the pairs of source lines that each finds. A test demands that
@@ -76,7 +76,7 @@ Reasons for which ThreadSanitizer misses a race:
   always so on one processor. `thread_sanitizer_barriers.c` is linked between, and lets no thread go
   on before all have left.
 
-The exact detector misses a race that did not occur in the recorded schedule. A conflict of
+The oracle misses a race that did not occur in the recorded schedule. A conflict of
 different bytes of one 4-byte word is no race of the program, and does not count here.
 
 | small programs | racy | clean |

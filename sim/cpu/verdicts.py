@@ -1,4 +1,4 @@
-"""Verdicts on programs: the exact detector on a recording, and the compiler's own detector.
+"""Verdicts on programs: the oracle on a recording, and the compiler's own detector.
 
 They share the compiler's instrumentation and nothing else: not the runtime, not the run.
 """
@@ -34,7 +34,7 @@ class ProgramVerdict(NamedTuple):
     expected : bool
         Whether the program has races, by its catalogue.
     exact, sanitizer : frozenset of (str, str)
-        Static races of the exact detector and of ThreadSanitizer, as pairs of source lines.
+        Static races of the oracle and of ThreadSanitizer, as pairs of source lines.
         ThreadSanitizer keeps but a few accesses of a word, and of a thread's accesses of one
         kind between two synchronisations only the first; and its runs have other schedules.
     """
@@ -65,7 +65,7 @@ class ProgramVerdict(NamedTuple):
 
 
 def race_lines(trace: ThreadTrace) -> frozenset[LinePair]:
-    """Pairs of source lines that race in a trace, by the exact detector.
+    """Pairs of source lines that race in a trace, by the oracle.
 
     Accesses to different bytes of one granule are no race of the program and are left out.
     """

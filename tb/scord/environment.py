@@ -8,7 +8,7 @@ from pyuvm import ConfigDB, uvm_env
 
 from racetrap.golden_model.scord.packets import Packet, Step, Transaction
 from racetrap.golden_model.scord.params import ENTRY_BYTES, Region
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.tb.axi_memory import AxiMemory
 from racetrap.tb.bench import Bench
 from racetrap.tb.memory_knobs import MemoryKnobs

@@ -17,9 +17,9 @@ from racetrap.golden_model.scord.params import Region
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.trace import read_gpu_trace
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.scord.random_events import transactions_of
 from racetrap.sim.cosim.scord.suite import suite_runs
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
 from racetrap.sim.gpu.suites.micro.program import program_region
 from racetrap.tb.base_test import run_test
 from racetrap.tb.scord.scord_test import ScordTest

@@ -17,8 +17,8 @@ from racetrap.golden_model.scord.packets import (
 )
 from racetrap.golden_model.scord.params import ENTRY_BYTES, WORD_BYTES, Region
 from racetrap.golden_model.scord.report import RaceReport
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.scord.scoreboard import Scoreboard
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
 from racetrap.tb.bench import Bench
 from racetrap.tb.memory_knobs import ReadRecord
 from racetrap.tb.scord.coverage import Coverage

@@ -85,7 +85,8 @@ class Software:
 
     async def status(self, field: str) -> int:
         """A field of STATUS."""
-        return self._registers.map.field("STATUS", field, await self._registers.read("STATUS"))
+        word = await self._registers.read("STATUS")
+        return self._registers.map.fields("STATUS", word)[field]
 
     async def _poll(self, field: str, value: int) -> None:
         for _ in range(_POLLS):

@@ -8,7 +8,7 @@ from pyuvm import ConfigDB, uvm_env
 
 from racetrap.golden_model.sigrace.environment import Slot
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreStep, RdmStep, Trap
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.tb.bench import Bench
 from racetrap.tb.register_agent import RegisterAgent
 from racetrap.tb.sigrace.port_coverage import watch_ports

@@ -9,9 +9,8 @@ from pyuvm import ConfigDB, uvm_component
 
 from racetrap.golden_model.sigrace.packets import RdmStep
 from racetrap.golden_model.sigrace.rdm import Rdm
-from racetrap.sim.cosim.sigrace.expected import difference
+from racetrap.sim.cosim.comparison.mismatch import Mismatch, difference
 from racetrap.sim.cosim.sigrace.random_messages import link_of
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
 from racetrap.tb.bench import Bench
 from racetrap.tb.sigrace.coverage import Coverage
 from racetrap.tb.tap import Tap

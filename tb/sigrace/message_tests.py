@@ -11,8 +11,8 @@ from functools import partial
 import cocotb
 
 from racetrap.golden_model.sigrace.environment import Remap, Slot
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.sigrace.random_messages import RandomMessages
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
 from racetrap.tb.base_test import BaseTest, run_test
 from racetrap.tb.sigrace.message_scoreboard import Flit
 from racetrap.tb.sigrace.rdm_environment import RdmEnvironment

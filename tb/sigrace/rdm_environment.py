@@ -10,7 +10,7 @@ from pyuvm import ConfigDB, uvm_env, uvm_sequence
 
 from racetrap.golden_model.sigrace.environment import Remap
 from racetrap.golden_model.sigrace.packets import RdmStep
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.tb.bench import Bench
 from racetrap.tb.register_agent import RegisterAgent
 from racetrap.tb.sigrace.message_scoreboard import Flit, MessageScoreboard

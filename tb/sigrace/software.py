@@ -110,4 +110,5 @@ class Software:
 
     async def _fields(self, register: str, *names: str) -> dict[str, int]:
         word = await self._registers.read(register)
-        return {name: self._registers.map.field(register, name, word) for name in names}
+        fields = self._registers.map.fields(register, word)
+        return {name: fields[name] for name in names}

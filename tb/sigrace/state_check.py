@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from racetrap.golden_model.sigrace.core_unit import CoreUnit
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.tb.bench import Bench
 from racetrap.tb.sigrace.scoreboard import ScoreboardComponent
 from racetrap.tb.sigrace.software import Software

@@ -18,8 +18,8 @@ def test_pack_and_take_apart(registers):
     assert word == 0x201
     assert registers.pack("CONTROL") == 0
     fields = ("enable", "launch", "clear_counters")
-    assert [registers.field("CONTROL", name, word) for name in fields] == [1, 0, 1]
-    assert registers.field("VERSION", "minor", 0x00120003) == 0x12
+    assert [registers.fields("CONTROL", word)[name] for name in fields] == [1, 0, 1]
+    assert registers.fields("VERSION", 0x00120003)["minor"] == 0x12
 
 
 def test_addresses(registers):

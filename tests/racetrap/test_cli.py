@@ -8,8 +8,8 @@ import pytest
 
 from racetrap import cli as cli_module
 from racetrap.commands.shared.terminal import ExitStatus
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.verilator.build_cache import BuildError
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
 
 
 def test_help_imports_no_command():

@@ -42,7 +42,7 @@ def ends() -> Iterator[None]:
     except KeyboardInterrupt as error:
         fail(str(error) or "Interrupted", ExitStatus.INTERRUPTED)
     except Failure as error:
-        from racetrap.sim.cosim.verilator.mismatch import Mismatch
+        from racetrap.sim.cosim.comparison.mismatch import Mismatch
 
         heading = "Hardware and golden model disagree: " * isinstance(error, Mismatch)
         fail(f"{heading}{error}", ExitStatus.FAILED)

@@ -13,9 +13,9 @@ from racetrap.commands.shared.terminal import progress_bar
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
 from racetrap.sim.content_cache import cache_folder
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.verilator.cocotb_build import build
 from racetrap.sim.cosim.verilator.cocotb_run import run
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
 
 __all__ = ["write_waves"]
 

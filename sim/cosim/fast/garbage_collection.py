@@ -1,4 +1,4 @@
-"""Python's collector of reference cycles, switched off where it only costs time."""
+"""Pause of Python's garbage collection, where it only costs time."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["collector_off"]
+__all__ = ["garbage_collection_paused"]
 
 
 @contextmanager
-def collector_off() -> Iterator[None]:
+def garbage_collection_paused() -> Iterator[None]:
     """No search for reference cycles: there are none, and it would walk over every step."""
     enabled = gc.isenabled()
     gc.disable()

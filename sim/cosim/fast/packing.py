@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from racetrap.golden_model.layout import Layout
 
-__all__ = ["pack_records", "unpack_column", "unpack_records", "words_of"]
+__all__ = [
+    "nested",
+    "pack_records",
+    "pack_tuples",
+    "unpack_column",
+    "unpack_records",
+    "words_of",
+]
 
 _WORD = 32
 
@@ -50,6 +58,26 @@ def pack_records(layout: Layout, columns: Sequence[Sequence[int]]) -> NDArray[np
             done += _WORD - shift
             index, shift = index + 1, 0
     return words
+
+
+def pack_tuples(layout: Layout, records: Sequence[tuple]) -> NDArray[np.uint32]:
+    """Pack named tuples, which may have tuples in them, into rows of 32-bit words."""
+    columns = _columns(records) if records else ((),) * len(list(layout.flat()))
+    return pack_records(layout, list(columns))
+
+
+def _columns(records: Sequence[tuple]) -> Iterator[tuple]:
+    for column in zip(*records, strict=True):
+        if isinstance(column[0], tuple):
+            yield from zip(*column, strict=True)
+        else:
+            yield column
+
+
+def nested(outer: Any, inner: Any) -> Callable[..., Any]:
+    """Maker of an ``outer``, whose first field is an ``inner``, from the values of all leaves."""
+    count = len(inner._fields)
+    return lambda *values: outer(inner(*values[:count]), *values[count:])
 
 
 def _values(column: Sequence[int], width: int) -> NDArray[np.uint64]:

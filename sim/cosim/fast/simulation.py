@@ -1,60 +1,100 @@
-"""One instance of a Verilated system: its registers and its end, whatever the detector."""
+"""One instance of a Verilated system: registers, timing and traces, whatever the detector."""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping
-from ctypes import POINTER, byref, c_char_p, c_int, c_uint32, c_void_p
+from collections.abc import Callable, Mapping
+from ctypes import POINTER, byref, c_char_p, c_int, c_uint32, c_uint64, c_void_p
+from dataclasses import astuple, dataclass, fields
 from types import TracebackType
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from racetrap.generators.register_map import RegisterPort
+from racetrap.golden_model.checks import check_integer
+from racetrap.golden_model.layout import Layout
 from racetrap.sim.cosim.fast.build import FastModel
+from racetrap.sim.cosim.fast.packing import words_of
 from racetrap.sim.failure import Failure
 
-__all__ = ["Functions", "Simulation", "SimulationError", "words_at"]
+__all__ = ["Functions", "Simulation", "SimulationError", "SimulationTiming"]
 
 #: Result and arguments of each function of a library.
 Functions = Mapping[str, tuple[Any, list[Any]]]
 
-#: What bench.h has.
+#: Functions of testbench.h, and the shim's constructor.
 _FUNCTIONS: Functions = {
+    "sim_new": (c_void_p, [c_uint64]),
     "sim_delete": (None, [c_void_p]),
     "sim_write": (c_int, [c_void_p, c_uint32, c_uint32]),
     "sim_read": (c_int, [c_void_p, c_uint32, POINTER(c_uint32)]),
+    "sim_timing": (None, [c_void_p, c_void_p]),
+    "sim_stats": (None, [c_void_p, c_void_p]),
+    "sim_trace": (
+        c_uint64, [c_void_p, c_uint32, POINTER(POINTER(c_uint32)), POINTER(POINTER(c_uint64))],
+    ),
     "sim_failure": (c_char_p, [c_void_p]),
-}
+}  # fmt: skip
+_MOST = (1 << 32) - 1
 
 
 class SimulationError(Failure):
     """The simulated system stood still, broke a memory's protocol or refused a register."""
 
 
-class _Timing(Protocol):
-    def structure(self) -> ctypes.Structure: ...
+@dataclass(frozen=True)
+class SimulationTiming:
+    """Timing of the world around a system; a detector adds fields of its own.
+
+    Parameters
+    ----------
+    watchdog : int
+        Cycles without any transfer after which a run is given up.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a field is no integer in its range.
+    """
+
+    watchdog: int = 100_000
+
+    #: Least and most of fields that may not be any number that fits.
+    limits: ClassVar[Mapping[str, tuple[int, int]]] = {}
+
+    def __post_init__(self) -> None:
+        limits = {"watchdog": (1, _MOST), **self.limits}
+        for field in fields(self):
+            low, high = limits.get(field.name, (0, _MOST))
+            check_integer(f"Timing {field.name}", int(getattr(self, field.name)), low, high)
 
 
-T = TypeVar("T", bound=_Timing)
-S = TypeVar("S", bound=ctypes.Structure)
+class _Stats(Protocol):
+    @property
+    def cycles(self) -> int: ...
 
 
-class Simulation(Generic[T, S]):
+T = TypeVar("T", bound=SimulationTiming)
+S = TypeVar("S", bound=_Stats)
+
+
+class Simulation(RegisterPort, Generic[T, S]):
     """A system after reset.
 
     Parameters
     ----------
     model : FastModel
-        What ``build_fast`` made.
+        Library, as ``build_fast`` makes it.
     seed : int
         Seed of all that is random in the simulated world, junk in unreset state included.
     functions : Functions
-        The shim's own functions; ``sim_new``, ``sim_knobs`` and ``sim_stats`` are among them.
+        The shim's own functions.
     timing : T
-        How the world around behaves.
+        Timing of the world around; its fields are those of the shim's ``Timing``.
     stats : type of S
-        Structure of the figures that the shim keeps.
+        Named tuple of the numbers that the shim gives; ``cycles`` since reset are among them.
 
     Raises
     ------
@@ -65,13 +105,14 @@ class Simulation(Generic[T, S]):
     def __init__(
         self, model: FastModel, seed: int, functions: Functions, timing: T, stats: type[S]
     ):
-        self._registers = model.registers
+        super().__init__(model.registers)
         self._library = ctypes.CDLL(str(model.library))
         for name, (result, arguments) in {**_FUNCTIONS, **functions}.items():
             function = getattr(self._library, name)
             function.restype, function.argtypes = result, arguments
         self._sim = self._library.sim_new(seed)
-        self._stats = stats
+        self._stats: Any = stats
+        self._buffers: dict[object, NDArray] = {}  # arrays that the library points to
         self.timing = timing
 
     def __enter__(self) -> Self:
@@ -93,57 +134,63 @@ class Simulation(Generic[T, S]):
 
     @property
     def timing(self) -> T:
-        """How the world around behaves; may be set again between runs."""
+        """Timing of the world around; may be set again between runs."""
         return self._timing
 
     @timing.setter
     def timing(self, timing: T) -> None:
         self._timing = timing
-        self._library.sim_knobs(self._sim, byref(timing.structure()))
+        self._library.sim_timing(self._sim, np.array(astuple(timing), dtype=np.uint32).ctypes.data)
 
     @property
     def stats(self) -> S:
-        """Figures up to now."""
-        stats = self._stats()
-        self._library.sim_stats(self._sim, byref(stats))
-        return stats
-
-    def write(self, register: str, value: int) -> None:
-        """Write a register by its name."""
-        address = self._registers.address(register)
-        self._check(register, self._library.sim_write(self._sim, address, value))
+        """Numbers up to now."""
+        numbers = np.zeros(len(self._stats._fields), dtype=np.uint64)
+        self._library.sim_stats(self._sim, numbers.ctypes.data)
+        return self._stats(*numbers.tolist())
 
     def read(self, register: str) -> int:
-        """Read a register by its name."""
         value = c_uint32()
-        address = self._registers.address(register)
+        address = self.map.address(register)
         self._check(register, self._library.sim_read(self._sim, address, byref(value)))
         return value.value
 
-    def read_from(self, first: str) -> dict[str, int]:
-        """All registers from ``first`` on, by name in lower case."""
-        return {name.lower(): self.read(name) for name in self._registers.names_from(first)}
-
-    def field(self, register: str, field: str) -> int:
-        """Read a field of a register."""
-        return self._registers.field(register, field, self.read(register))
-
-    def write_fields(self, register: str, **fields: int) -> None:
-        """Write a register with some fields set, the others 0."""
-        self.write(register, self._registers.pack(register, **fields))
+    def write(self, register: str, value: int) -> None:
+        address = self.map.address(register)
+        self._check(register, self._library.sim_write(self._sim, address, value))
 
     def _check(self, register: str, response: int) -> None:
-        if response < 0:
-            raise SimulationError(self._failure())
+        self._must(response >= 0)
         if response:
             raise SimulationError(f"Register {register} must answer OKAY, not response {response}")
 
-    def _failure(self) -> str:
-        return "Simulation stopped: " + self._library.sim_failure(self._sim).decode()
+    def _must(self, succeed: bool) -> None:
+        """Raise the library's error unless a call of it has succeeded."""
+        if not succeed:
+            sentence = self._library.sim_failure(self._sim).decode()
+            raise SimulationError(f"Simulation stopped: {sentence}")
 
+    def _wait(self, is_done: Callable[[], bool], what: str, cycles: int) -> None:
+        """Ask until a condition holds, for at most so many cycles."""
+        end = self.stats.cycles + cycles
+        while not is_done():
+            if self.stats.cycles > end:
+                raise SimulationError(f"System must {what} within {cycles} cycles")
 
-def words_at(pointer: Any, count: int, width: int) -> NDArray[np.uint32]:
-    """Copy of ``count`` records of ``width`` words that the library holds."""
-    if not count:
-        return np.zeros((0, width), dtype=np.uint32)
-    return np.ctypeslib.as_array(pointer, shape=(count, width)).copy()
+    def _trace(self, number: int, layout: Layout) -> NDArray[np.uint32]:
+        """Payloads of a trace, each a row of 32-bit words."""
+        count, words, _ = self._read_trace(number)
+        width = words_of(layout)
+        if not count:
+            return np.zeros((0, width), dtype=np.uint32)
+        return np.ctypeslib.as_array(words, shape=(count, width)).copy()
+
+    def _trace_cycles(self, number: int) -> list[int]:
+        """Cycle, since reset, of each payload of a trace."""
+        count, _, cycles = self._read_trace(number)
+        return np.ctypeslib.as_array(cycles, shape=(count,)).tolist() if count else []
+
+    def _read_trace(self, number: int) -> tuple[int, Any, Any]:
+        words, cycles = POINTER(c_uint32)(), POINTER(c_uint64)()
+        count = self._library.sim_trace(self._sim, number, byref(words), byref(cycles))
+        return count, words, cycles

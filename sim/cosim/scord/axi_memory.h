@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <deque>
 
-#include "bench.h"
+#include "testbench.h"
 
 struct Memory {
     uint64_t base = 0, count = 0;
@@ -21,37 +21,37 @@ struct Memory {
     }
 };
 
-// Behaviour of a memory; also the layout of the Python side's structure.
-struct Knobs {
-    uint32_t idle_percent;         // of cycles in which an SM with nothing offered stays silent
-    uint32_t latency;              // cycles from a request to its answer, at least 1
-    uint32_t jitter;               // up to so many more
-    uint32_t reorder;              // 1: answers of different ids leave in any order
-    uint32_t back_pressure;        // percent of cycles in which a ready, or a new valid, is low
-    uint32_t read_errors;          // of 65536 reads
-    uint32_t write_errors;         // of 65536 writes
-    uint32_t watchdog;             // cycles without any handshake that end a run
+// Behaviour of SMs and memories: the fields of `Timing` in fast_simulation.py, in their order.
+struct Timing {
+    uint32_t watchdog;       // cycles without any handshake that end a run
+    uint32_t idle_percent;   // of cycles in which an SM with nothing offered stays silent
+    uint32_t latency;        // cycles from a request to its answer, at least 1
+    uint32_t jitter;         // up to so many more
+    uint32_t reorder;        // 1: answers of different ids leave in any order
+    uint32_t back_pressure;  // percent of cycles in which a ready, or a new valid, is low
+    uint32_t read_errors;    // of 65536 reads
+    uint32_t write_errors;   // of 65536 writes
 };
 
 constexpr uint8_t SLVERR = 2;
 
 template <class Port> class ReadSide {
   public:
-    uint64_t beats = 0, first = 0, last = 0, errors = 0;
+    Trace beats;  // their cycles only
+    uint64_t errors = 0;
 
-    void drive(Port& port, const Knobs& knobs, Random& random, const Memory& memory, uint64_t now) {
-        port.arready = !random.percent(knobs.back_pressure);
-        if (!port.rvalid && !pending.empty() && !random.percent(knobs.back_pressure))
-            answer(port, knobs, random, memory, now);
+    void drive(Port& port, const Timing& timing, Random& random, uint64_t now) {
+        port.arready = !random.percent(timing.back_pressure);
+        if (!port.rvalid && !pending.empty() && !random.percent(timing.back_pressure))
+            answer(port, timing, random, now);
     }
 
     // True if anything moved.
-    bool sample(Port& port, const Knobs& knobs, Random& random, const Memory& memory,
+    bool sample(Port& port, const Timing& timing, Random& random, const Memory& memory,
                 Failure& failure, uint64_t now) {
         bool moved = false;
         if (port.rvalid && port.rready) {
-            if (!beats++) first = now;
-            last = now;
+            beats.cycles.push_back(now);
             taken = moved = true;
         }
         if (port.arvalid && port.arready) {
@@ -61,7 +61,7 @@ template <class Port> class ReadSide {
                 failure.report("metadata read of a bad address, length or size");
             else
                 pending.push_back({uint32_t(port.arid), word, *word, bool(random.next() >> 63),
-                                   now + knobs.latency + random.below(knobs.jitter + 1)});
+                                   now + timing.latency + random.below(timing.jitter + 1)});
         }
         return moved;
     }
@@ -83,9 +83,9 @@ template <class Port> class ReadSide {
     std::deque<Request> pending;
     bool taken = false;
 
-    void answer(Port& port, const Knobs& knobs, Random& random, const Memory&, uint64_t now) {
+    void answer(Port& port, const Timing& timing, Random& random, uint64_t now) {
         size_t chosen = 0, size = pending.size();
-        if (knobs.reorder) {
+        if (timing.reorder) {
             size_t start = random.below(size), step = 0;
             while (step < size && pending[(start + step) % size].due > now) step++;
             if (step == size) return;
@@ -93,7 +93,7 @@ template <class Port> class ReadSide {
         }
         const Request& request = pending[chosen];
         if (request.due > now) return;
-        bool error = random.below(65536) < knobs.read_errors;
+        bool error = random.below(65536) < timing.read_errors;
         errors += error;
         port.rvalid = 1;
         port.rid = request.id;
@@ -106,14 +106,14 @@ template <class Port> class ReadSide {
 
 template <class Port> class WriteSide {
   public:
-    uint64_t beats = 0, errors = 0;
+    uint64_t errors = 0;
 
-    void drive(Port& port, const Knobs& knobs, Random& random, const Memory& memory,
+    void drive(Port& port, const Timing& timing, Random& random, const Memory& memory,
                uint32_t error_rate, Failure& failure, uint64_t now) {
-        port.awready = !random.percent(knobs.back_pressure);
-        port.wready = !random.percent(knobs.back_pressure);
+        port.awready = !random.percent(timing.back_pressure);
+        port.wready = !random.percent(timing.back_pressure);
         if (port.bvalid || complete.empty() || complete.front().due > now ||
-            random.percent(knobs.back_pressure))
+            random.percent(timing.back_pressure))
             return;
         Burst burst = complete.front();
         complete.pop_front();
@@ -131,7 +131,7 @@ template <class Port> class WriteSide {
         port.bresp = error ? SLVERR : 0;
     }
 
-    bool sample(Port& port, const Knobs& knobs, Random& random, Failure& failure, uint64_t now) {
+    bool sample(Port& port, const Timing& timing, Random& random, Failure& failure, uint64_t now) {
         bool moved = false;
         if (port.bvalid && port.bready) taken = moved = true;
         if (port.awvalid && port.awready) {
@@ -141,11 +141,10 @@ template <class Port> class WriteSide {
         }
         if (port.wvalid && port.wready) {
             moved = true;
-            beats++;
             if (port.wstrb != 0xFF) failure.report("write with a byte strobe low");
             data.push_back({uint64_t(port.wdata), bool(port.wlast)});
         }
-        collect(knobs, random, failure, now);
+        collect(timing, random, failure, now);
         return moved;
     }
 
@@ -170,7 +169,7 @@ template <class Port> class WriteSide {
     size_t claimed = 0;
     bool taken = false;
 
-    void collect(const Knobs& knobs, Random& random, Failure& failure, uint64_t now) {
+    void collect(const Timing& timing, Random& random, Failure& failure, uint64_t now) {
         while (!addresses.empty() && data.size() - claimed >= addresses.front().length) {
             Burst burst = addresses.front();
             addresses.pop_front();
@@ -178,7 +177,7 @@ template <class Port> class WriteSide {
                 if (data[claimed + beat].last != (beat + 1 == burst.length))
                     failure.report("WLAST elsewhere than on a burst's last beat");
             claimed += burst.length;
-            burst.due = now + knobs.latency + random.below(knobs.jitter + 1);
+            burst.due = now + timing.latency + random.below(timing.jitter + 1);
             complete.push_back(burst);
         }
     }

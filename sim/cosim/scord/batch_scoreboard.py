@@ -12,9 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from racetrap.sim.cosim.fast.packing import unpack_column
+from racetrap.sim.cosim.fast.packing import pack_tuples, unpack_column
 from racetrap.sim.cosim.scord.scoreboard import Scoreboard
-from racetrap.sim.cosim.scord.step_packing import pack_steps
 
 __all__ = ["BatchScoreboard"]
 
@@ -58,14 +57,14 @@ class BatchScoreboard(Scoreboard):
             return False
         errors = unpack_column(layout, words, "read_error").astype(bool).tolist()
         step = self.banks[bank].step
-        due = [queue.popleft for queue in self._expected[bank]]
+        due = [expected.take for expected in self._packets[bank]]
         try:
             golden = [
                 step(due[sm](), error) for sm, error in zip(sms.tolist(), errors, strict=True)
             ]
         except IndexError:  # a step of an SM from which none is due
             return False
-        if not np.array_equal(pack_steps(self._params, golden), words):
+        if not np.array_equal(pack_tuples(layout, golden), words):
             return False
         self.steps_of[bank] += len(golden)
         for found in golden:

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
 from racetrap.golden_model.scord.params import Region, ScordParams
-from racetrap.sim.cosim.fast.garbage_collection import collector_off
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
+from racetrap.sim.cosim.fast.garbage_collection import garbage_collection_paused
 from racetrap.sim.cosim.scord.batch_scoreboard import BatchScoreboard
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.scoreboard import Observer, Scoreboard
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
 
 __all__ = ["LaunchResult", "check_launch"]
 
@@ -81,7 +81,7 @@ def check_launch(
     played = list(transactions)
     sim.launch(region, capacity_log2, report_filter)
     errors = sim.stats.read_errors
-    with collector_off():
+    with garbage_collection_paused():
         batch = BatchScoreboard(params, region)
         steps = _play(sim, batch, params, played, in_order)
         words = [sim.step_words(bank) for bank in range(params.banks)]
@@ -93,16 +93,15 @@ def check_launch(
     for record in reports:
         board.report(record)
     counters = sim.counters()
-    stats = sim.stats
     board.finish(
         counters,
         memory=None if params.local_bytes else sim.entry,
-        read_errors=stats.read_errors - errors,
+        read_errors=sim.stats.read_errors - errors,
     )
     if not agree:
         raise Mismatch("Steps must be those of the golden model in every bit outside fields, too")
-    firsts = [stats.first_step[bank] for bank in range(params.banks) if stats.steps[bank]]
-    cycles = max(stats.last_step) - min(firsts) + 1 if firsts else 0
+    taken = [at for bank in range(params.banks) if (at := sim.step_cycles(bank))]
+    cycles = max(at[-1] for at in taken) - min(at[0] for at in taken) + 1 if taken else 0
     races = sum(value for name, value in counters.items() if name.startswith("races_"))
     return LaunchResult(counters["accesses"], steps, races, tuple(reports), cycles)
 

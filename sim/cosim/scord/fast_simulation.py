@@ -1,11 +1,14 @@
-"""One instance of the Verilated system, driven a launch at a time.
+"""Fast simulation of a ScoRD system, driven a launch at a time.
 
 Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from ctypes import c_int, c_uint32, c_uint64, c_void_p
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +16,73 @@ from numpy.typing import NDArray
 from racetrap.golden_model.scord.packets import Packet, Step, Transaction
 from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.sim.cosim.fast.build import FastModel
-from racetrap.sim.cosim.fast.packing import pack_records, unpack_records, words_of
-from racetrap.sim.cosim.fast.simulation import Simulation, SimulationError, words_at
-from racetrap.sim.cosim.scord.fast_library import FUNCTIONS, SimStats, Timing
+from racetrap.sim.cosim.fast.packing import nested, pack_tuples, unpack_records
+from racetrap.sim.cosim.fast.simulation import (
+    Functions,
+    Simulation,
+    SimulationError,
+    SimulationTiming,
+)
+from racetrap.sim.cosim.scord.scord_software import ScordSoftware
 
-__all__ = ["FastSim"]
+__all__ = ["FastSim", "SimStats", "Timing"]
 
 _RECORD_WORDS = 4  # 64-bit words of a report
+
+#: Functions of shim.cpp besides those of every library.
+_FUNCTIONS: Functions = {
+    "sim_metadata": (None, [c_void_p, c_uint64, c_void_p, c_uint64]),
+    "sim_ring": (None, [c_void_p, c_uint64, c_void_p, c_uint64]),
+    "sim_transactions": (None, [c_void_p, c_uint32, c_void_p, c_void_p, c_uint64]),
+    "sim_run": (c_int, [c_void_p, c_uint64]),
+}
+
+
+@dataclass(frozen=True)
+class Timing(SimulationTiming):
+    """Timing of SMs and memories in a run; the defaults are the fastest there is.
+
+    Parameters
+    ----------
+    idle_percent : int
+        Cycles, in percent, in which an SM that offers nothing stays silent.
+    latency : int
+        Cycles from a memory request to its answer, at least 1.
+    jitter : int
+        Up to so many cycles more, drawn for each request.
+    reorder : bool
+        Answers to reads of different ids may overtake each other.
+    back_pressure : int
+        Cycles, in percent, in which a memory holds back a ready or a new answer.
+    read_errors, write_errors : int
+        Metadata reads and writes answered with an error, of 65536.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range.
+    """
+
+    idle_percent: int = 0
+    latency: int = 1
+    jitter: int = 0
+    reorder: bool = False
+    back_pressure: int = 0
+    read_errors: int = 0
+    write_errors: int = 0
+
+    limits: ClassVar = {
+        "idle_percent": (0, 99), "back_pressure": (0, 99), "latency": (1, 1 << 20),
+        "jitter": (0, 1 << 20), "read_errors": (0, 1 << 16), "write_errors": (0, 1 << 16),
+    }  # fmt: skip
+
+
+class SimStats(NamedTuple):
+    """Cycles since reset, and the metadata reads and writes that were answered with an error."""
+
+    cycles: int
+    read_errors: int
+    write_errors: int
 
 
 class FastSim(Simulation[Timing, SimStats]):
@@ -28,11 +91,11 @@ class FastSim(Simulation[Timing, SimStats]):
     Parameters
     ----------
     model : FastModel
-        What ``build_fast`` made.
+        Library, as ``build_fast`` makes it.
     seed : int
         Seed of all that is random in the simulated world, junk in unreset state included.
     timing : Timing
-        How SMs and memories behave; may be set again between runs.
+        Timing of SMs and memories; may be set again between runs.
 
     Raises
     ------
@@ -40,16 +103,15 @@ class FastSim(Simulation[Timing, SimStats]):
         From every method that lets time pass.
     """
 
-    def __init__(self, model: FastModel, seed: int = 0, timing: Timing | None = None):
-        super().__init__(model, seed, FUNCTIONS, timing or Timing(), SimStats)
-        self._params: ScordParams = model.params
+    def __init__(self, model: FastModel[ScordParams], seed: int = 0, timing: Timing | None = None):
+        super().__init__(model, seed, _FUNCTIONS, timing or Timing(), SimStats)
+        self._params = model.params
+        self._software = ScordSoftware(self, self._wait_until)
         self._junk = np.random.default_rng(seed)
-        self._buffers: dict[object, NDArray] = {}  # what the library points to
-        self._head = 0
 
     def counters(self) -> dict[str, int]:
         """All event counters, by register name in lower case."""
-        return self.read_from("ACCESSES")
+        return self._software.counters()
 
     # A launch ---------------------------------------------------------------------------
 
@@ -68,32 +130,13 @@ class FastSim(Simulation[Timing, SimStats]):
         ring_base = 1 << (self._params.address_bits - 1)
         self._memory("metadata", region.metadata_base, region.entries(self._params))
         self._memory("ring", ring_base, _RECORD_WORDS << capacity_log2)
-        for name, value in (
-            ("DATA_BASE", region.data_base),
-            ("METADATA_BASE", region.metadata_base),
-            ("REPORT_BASE", ring_base),
-        ):
-            self.write(f"{name}_LO", value & 0xFFFFFFFF)
-            self.write(f"{name}_HI", value >> 32)
-        self.write("REGION_SIZE_LOG2", region.size_log2)
-        self.write("REPORT_CAPACITY_LOG2", capacity_log2)
-        self._head = self.read("REPORT_HEAD")
-        self.write("REPORT_TAIL", self._head)
-        control = {"enable": 1, "report_filter_enable": int(report_filter)}
-        self.write_fields("CONTROL", **control, clear_counters=1)
-        self.write_fields("CONTROL", **control, launch=1)
-        self._wait("busy", 0)
-        if self.field("STATUS", "config_error"):
+        self._software.set_up(region, ring_base, capacity_log2)
+        if not self._software.launch(report_filter=report_filter):
             raise SimulationError(f"Launch must take the region, not refuse {region}")
 
-    def _wait(self, field: str, value: int) -> None:
-        """Poll the status until its ``field`` is ``value``."""
+    def _wait_until(self, is_done: Callable[[], bool], what: str) -> None:
         # A launch writes every entry; that and more has to be done in time.
-        patience = self._timing.watchdog + 100 * len(self._buffers["metadata"])
-        end = self.stats.cycles + patience
-        while self.field("STATUS", field) != value:
-            if self.stats.cycles > end:
-                raise SimulationError(f"STATUS.{field} must become {value} in {patience} cycles")
+        self._wait(is_done, what, self._timing.watchdog + 100 * len(self._buffers["metadata"]))
 
     def _memory(self, name: str, base: int, count: int) -> None:
         words = self._junk.integers(0, 1 << 64, size=count, dtype=np.uint64)
@@ -112,7 +155,7 @@ class FastSim(Simulation[Timing, SimStats]):
         Parameters
         ----------
         queues : sequence of sequence of Transaction
-            What each SM does, in its order.
+            Transactions of each SM, in its order.
         steps : sequence of int
             Steps that each bank must take.
         order : sequence of sequence of (int, int), optional
@@ -121,9 +164,8 @@ class FastSim(Simulation[Timing, SimStats]):
         """
         for sm, transactions in enumerate(queues):
             self._load(sm, transactions, None if order is None else order[sm])
-        if self._library.sim_run(self._sim, sum(steps)):
-            raise SimulationError(self._failure())
-        self._wait("idle", 1)
+        self._must(not self._library.sim_run(self._sim, sum(steps)))
+        self._software.wait_idle()
 
     def _load(
         self,
@@ -131,11 +173,9 @@ class FastSim(Simulation[Timing, SimStats]):
         transactions: Sequence[Transaction],
         order: Sequence[tuple[int, int]] | None,
     ) -> None:
-        layout = self._params.transaction_layout
-        columns: list[tuple[int, ...]] = list(zip(*transactions, strict=True))
-        columns = columns or [()] * len(layout.fields)
-        words = self._buffers["transactions", sm] = pack_records(layout, columns)
-        gates = self._buffers["order", sm] = np.array(order or [], dtype=np.uint64)
+        words = pack_tuples(self._params.transaction_layout, transactions)
+        gates = np.array(order or [], dtype=np.uint64)
+        self._buffers["transactions", sm], self._buffers["order", sm] = words, gates
         self._library.sim_transactions(
             self._sim, sm, words.ctypes.data, gates.ctypes.data if order else None,
             len(transactions),
@@ -145,14 +185,20 @@ class FastSim(Simulation[Timing, SimStats]):
 
     def step_words(self, bank: int) -> NDArray[np.uint32]:
         """Steps of the last run on a bank's trace port, each a row of 32-bit words."""
-        pointer = self._library.sim_trace(self._sim, bank)
-        return words_at(pointer, self.stats.steps[bank], words_of(self._params.step_layout))
+        return self._trace(bank, self._params.step_layout)
 
     def steps(self, bank: int) -> list[Step]:
         """Steps of the last run on a bank's trace port."""
         columns = unpack_records(self._params.step_layout, self.step_words(bank))
-        fields = len(Packet._fields)
-        return list(map(Step, map(Packet, *columns[:fields]), *columns[fields:]))
+        return list(map(nested(Step, Packet), *columns))
+
+    def step_cycles(self, bank: int) -> list[int]:
+        """Cycle, since reset, of each step of the last run on a bank's trace port."""
+        return self._trace_cycles(bank)
+
+    def read_cycles(self, bank: int) -> list[int]:
+        """Cycle, since reset, of each metadata entry that a bank has read in the last run."""
+        return self._trace_cycles(self._params.banks + bank)
 
     def entry(self, index: int) -> int:
         """Metadata entry as it stands in memory."""
@@ -161,9 +207,6 @@ class FastSim(Simulation[Timing, SimStats]):
     def reports(self) -> list[int]:
         """Records written to the ring since the launch or the last call, oldest first."""
         ring = self._buffers["ring"].reshape(-1, _RECORD_WORDS)
-        head = self.read("REPORT_HEAD")
-        count = (head - self._head) & 0xFFFFFFFF
-        records = [ring[(self._head + number) % len(ring)].tobytes() for number in range(count)]
-        self._head = head
-        self.write("REPORT_TAIL", head)
-        return [int.from_bytes(record, "little") for record in records]
+        return self._software.read_records(
+            lambda place: int.from_bytes(ring[place].tobytes(), "little")
+        )

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from racetrap.golden_model.scord.packets import Step
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.report import RaceReport
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 
 __all__ = ["ReportCheck"]
 

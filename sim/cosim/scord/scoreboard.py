@@ -15,7 +15,7 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import NoReturn, Protocol
 
@@ -32,8 +32,9 @@ from racetrap.golden_model.scord.packets import (
 from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.tracker import Tracker
+from racetrap.sim.cosim.comparison.expected import Expected
+from racetrap.sim.cosim.comparison.mismatch import Mismatch, difference
 from racetrap.sim.cosim.scord.report_check import ReportCheck
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
 
 __all__ = ["Observer", "Scoreboard"]
 
@@ -88,16 +89,15 @@ class Scoreboard:
         self._observer = observer
         self._trackers = [Tracker(params, sm) for sm in range(params.sm_count)]
         self.banks = [DetectorBank(params, region, bank) for bank in range(params.banks)]
-        self._expected: list[list[deque[Packet]]] = self._queues()
-        self._early: list[list[deque[Packet]]] = self._queues()
+        #: Packets that each bank takes from each SM, by bank and SM.
+        self._packets = [
+            [Expected(f"Bank {bank}, SM {sm}", "packet") for sm in range(params.sm_count)]
+            for bank in range(params.banks)
+        ]
         self._region = region
         self._reports = ReportCheck(params)
         self._sm_shift = params.slot_bits
         self.steps_of = [0] * params.banks
-
-    def _queues(self) -> list[list[deque[Packet]]]:
-        """One queue of packets for each bank and SM."""
-        return [[deque() for _ in self._trackers] for _ in self.banks]
 
     def transaction(self, sm: int, transaction: Transaction) -> list[Packet]:
         """A transaction was accepted from SM ``sm``; its packets (returned) are now due."""
@@ -109,28 +109,18 @@ class Scoreboard:
             packets = tracker.step(transaction)
             after = list(tracker.lock_tables[transaction.warp].entries)
             self._observer.transaction(sm, transaction, before, after, packets)
-        if len(self.banks) == 1 and not self._early[0][sm]:
-            self._expected[0][sm].extend(packets)
-            return packets
         for packet in packets:
-            if packet.kind == _FENCE:
-                for bank in range(len(self.banks)):
-                    self._expect(bank, sm, packet)
+            if packet.kind == _FENCE or len(self.banks) == 1:
+                for expected in self._packets:
+                    expected[sm].predict(packet)
             else:
-                self._expect(bank_of(self._params, packet.word), sm, packet)
+                self._packets[bank_of(self._params, packet.word)][sm].predict(packet)
         return packets
 
     @property
     def due(self) -> list[int]:
         """Steps still to come, by bank."""
-        return [sum(map(len, queues)) for queues in self._expected]
-
-    def _expect(self, bank: int, sm: int, packet: Packet) -> None:
-        early = self._early[bank][sm]
-        if early:
-            self._compare_packet(bank, sm, early.popleft(), packet)
-        else:
-            self._expected[bank][sm].append(packet)
+        return [sum(map(len, expected)) for expected in self._packets]
 
     def step(self, bank: int, step: Step, read_error: bool | None = None) -> None:
         """A step was seen on the trace port of ``bank``.
@@ -149,15 +139,11 @@ class Scoreboard:
         sm = packet.block >> self._sm_shift
         if sm >= len(self._trackers):
             self._fail(bank, f"packet must be of an SM of the GPU, not of block {packet.block}")
-        expected = self._expected[bank][sm]
-        if expected:
-            self._compare_packet(bank, sm, packet, expected.popleft())
-        else:
-            self._early[bank][sm].append(packet)
+        self._packets[bank][sm].see(packet)
         error = bool(step.read_error) if read_error is None else read_error
         golden = self.banks[bank].step(packet, error)
         if golden != step:
-            self._fail(bank, _difference("step", step, golden))
+            self._fail(bank, difference("step", step, golden))
         self.steps_of[bank] += 1
         if step.race:
             self._reports.race(bank, golden)
@@ -196,12 +182,9 @@ class Scoreboard:
         read_errors : int or None
             Error responses that were given to metadata reads.
         """
-        for bank, (expected, early) in enumerate(zip(self._expected, self._early, strict=True)):
-            for sm, (due, extra) in enumerate(zip(expected, early, strict=True)):
-                if due:
-                    self._fail(bank, f"{len(due)} packets of SM {sm} missing, next {due[0]}")
-                if extra:
-                    self._fail(bank, f"{len(extra)} packets SM {sm} never sent, next {extra[0]}")
+        for of_bank in self._packets:
+            for expected in of_bank:
+                expected.finish()
         if counters is not None:
             self._reports.finish(counters)
             for name, value in self.counters.items():
@@ -221,19 +204,5 @@ class Scoreboard:
                     f"Metadata entry {index} must be {golden:#018x}, not {memory(index):#018x}"
                 )
 
-    def _compare_packet(self, bank: int, sm: int, packet: Packet, expected: Packet) -> None:
-        if packet != expected:
-            self._fail(bank, f"SM {sm}: " + _difference("packet", packet, expected))
-
     def _fail(self, bank: int, what: str) -> NoReturn:
         raise Mismatch(f"Bank {bank}, step {self.steps_of[bank]}: {what}")
-
-
-def _difference(what: str, seen: Packet | Step, golden: Packet | Step) -> str:
-    """Names and values of the fields that differ."""
-    fields = [
-        f"{name} must be {right}, not {left}"
-        for name, left, right in zip(golden._fields, seen, golden, strict=True)
-        if left != right
-    ]
-    return f"{what} differs: {'; '.join(fields)}; golden {golden}"

@@ -15,10 +15,10 @@ _TRACKER = re.compile(r"  \\\S+\.(tracker_\d+)  \1 \(\n    \.clk\(clk\)")
 
 
 def gate_trackers(verilog: str, count: int) -> str:
-    """Give each tracker a clock of its own that stops while the tracker is still.
+    """Give each tracker a clock of its own that stops while the tracker is quiescent.
 
     The clock is gated as in a chip: its enable changes on the falling edge, when the tracker's
-    ``o_still`` has settled.  A reset is never missed.
+    ``o_quiescent`` has settled.  A reset is never missed.
 
     Parameters
     ----------
@@ -43,6 +43,6 @@ def _gate(instance: re.Match[str]) -> str:
     return (
         f"  reg {name}__moves = 1;\n"
         f"  wire {name}__clk = clk & {name}__moves;\n"
-        f"  always @(negedge clk) {name}__moves <= rst | ~{name}.o_still;\n"
+        f"  always @(negedge clk) {name}__moves <= rst | ~{name}.o_quiescent;\n"
         f"{instance[0].removesuffix('clk)')}{name}__clk)"
     )

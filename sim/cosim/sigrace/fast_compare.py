@@ -12,12 +12,12 @@ import numpy as np
 
 from racetrap.golden_model.sigrace.environment import Command, Remap
 from racetrap.golden_model.sigrace.params import SigraceParams
-from racetrap.sim.cosim.fast.garbage_collection import collector_off
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
+from racetrap.sim.cosim.fast.garbage_collection import garbage_collection_paused
+from racetrap.sim.cosim.fast.packing import pack_tuples
 from racetrap.sim.cosim.fast.simulation import SimulationError
 from racetrap.sim.cosim.sigrace.fast_simulation import FastSim, Program
 from racetrap.sim.cosim.sigrace.scoreboard import Scoreboard
-from racetrap.sim.cosim.sigrace.step_packing import pack_steps
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
 
 __all__ = ["RunResult", "check_commands"]
 
@@ -77,14 +77,14 @@ def check_commands(
     """
     before = board.events, board.messages, board.rdm_steps
     conflicts = board.rdm.counters["conflicts"]
-    with collector_off():
+    with garbage_collection_paused():
         _play(sim, board, params, commands, in_order)
         for core in range(params.cores):
             for context in range(params.contexts):
                 _compare_unit(sim, board, params, core, context)
         for step in sim.rdm_steps():
             board.rdm_step(step)
-    board.finish(sim.rdm.log(), sim.rdm.reasons, sim.rdm.counters())
+    board.finish(sim.rdm.log(), sim.rdm.status()["reasons"], sim.rdm.counters())
     stats = sim.stats
     return RunResult(
         board.events - before[0],
@@ -101,7 +101,8 @@ def _compare_unit(
     """Compare steps and trap records of a core unit, one field after the other only if the
     steps differ as arrays."""
     unit = core * params.contexts + context
-    golden, words = pack_steps(params, board.core_steps_due(core, context)), sim.core_words(unit)
+    golden = pack_tuples(params.core_step_layout, board.core_steps_due(core, context))
+    words = sim.core_words(unit)
     if np.array_equal(golden, words):
         board.core_steps_agree(core, context)
     else:

@@ -14,12 +14,11 @@ from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.result import SigraceResult
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.sigrace.fast_compare import check_commands
-from racetrap.sim.cosim.sigrace.fast_library import Timing
-from racetrap.sim.cosim.sigrace.fast_simulation import FastSim
+from racetrap.sim.cosim.sigrace.fast_simulation import FastSim, Timing
 from racetrap.sim.cosim.sigrace.scoreboard import Scoreboard
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
 
 __all__ = ["MachineRun", "run_program"]
 

@@ -14,8 +14,7 @@ from racetrap.golden_model.sigrace.environment import Remap
 from racetrap.golden_model.sigrace.packets import LogEntry, RdmStep
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.rdm import Rdm
-from racetrap.sim.cosim.sigrace.expected import difference
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
+from racetrap.sim.cosim.comparison.mismatch import Mismatch, difference
 
 __all__ = ["RdmCheck"]
 

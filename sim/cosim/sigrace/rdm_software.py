@@ -1,4 +1,4 @@
-"""What software does with the registers of the Race Detection Module, however it reaches them.
+"""Driver software of the Race Detection Module, whatever way leads to its registers.
 
 Ref: SigRace (ISCA'09) Sections 3.2, 3.3.1 and 4.3.1.
 """
@@ -6,29 +6,13 @@ Ref: SigRace (ISCA'09) Sections 3.2, 3.3.1 and 4.3.1.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
+from racetrap.generators.register_map import RegisterPort
 from racetrap.golden_model.sigrace.environment import Remap
 from racetrap.golden_model.sigrace.packets import LogEntry
 from racetrap.golden_model.sigrace.params import WORD_BITS, SigraceParams
 
-__all__ = ["RdmSoftware", "RegisterPort", "remap_fields"]
-
-
-class RegisterPort(Protocol):
-    """A way to the registers, by their names."""
-
-    def read(self, register: str) -> int:
-        """Value of a register."""
-
-    def field(self, register: str, field: str) -> int:
-        """Value of a field of a register."""
-
-    def write_fields(self, register: str, **fields: int) -> None:
-        """Write a register with some fields set, the others 0."""
-
-    def read_from(self, first: str) -> dict[str, int]:
-        """All registers from ``first`` on, by name in lower case."""
+__all__ = ["RdmSoftware", "remap_fields"]
 
 
 class RdmSoftware:
@@ -43,6 +27,11 @@ class RdmSoftware:
     wait_until : callable
         Waits until a condition, its first argument, holds; the second says in words what the
         hardware then has done.
+
+    Attributes
+    ----------
+    has_interrupt : bool
+        Whether the interrupt line is enabled.
     """
 
     def __init__(
@@ -52,66 +41,84 @@ class RdmSoftware:
         wait_until: Callable[[Callable[[], bool], str], None],
     ):
         self._port, self._params, self._wait_until = port, params, wait_until
-        self._control = {"enable": 0, "irq_enable": 0}
+        self._enable = self.has_interrupt = False
 
     def control(self, *, enable: bool = True, irq_enable: bool = False) -> None:
         """Switch checking, and the interrupt, on or off."""
-        self._control = {"enable": enable, "irq_enable": irq_enable}
-        self._port.write_fields("CONTROL", **self._control)
+        self._enable, self.has_interrupt = enable, irq_enable
+        self.pulse()
+
+    def pulse(self, *names: str) -> None:
+        """Write CONTROL as it is, with these pulses."""
+        fields = {"enable": int(self._enable), "irq_enable": int(self.has_interrupt)}
+        self._port.write_fields("CONTROL", **fields, **dict.fromkeys(names, 1))
 
     def flush(self) -> None:
         """Empty the BlockHistoryQueues."""
-        self._port.write_fields("CONTROL", **self._control, flush=1)
+        self.pulse("flush")
         self.wait_idle()
 
     def clear_log(self) -> None:
         """Empty the conflict log."""
-        self._port.write_fields("CONTROL", **self._control, clear_log=1)
+        self.pulse("clear_log")
         self.wait_idle()
 
     def clear_counters(self) -> None:
         """Set all counters to 0."""
-        self._port.write_fields("CONTROL", **self._control, clear_counters=1)
+        self.pulse("clear_counters")
+
+    def status(self) -> dict[str, int]:
+        """Fields of STATUS; ``reasons`` is the ``Reason`` of the rollback request."""
+        return self._port.fields("STATUS")
 
     def wait_idle(self) -> None:
         """Poll the status until the RDM is idle."""
-        self._wait_until(lambda: bool(self._port.field("STATUS", "idle")), "become idle")
-
-    @property
-    def is_saturated(self) -> bool:
-        """Whether a timestamp's counter is at its maximum."""
-        return bool(self._port.field("STATUS", "saturated"))
-
-    @property
-    def reasons(self) -> int:
-        """``Reason`` of the rollback request."""
-        return self._port.field("STATUS", "reasons")
+        self._wait_until(lambda: bool(self.status()["idle"]), "become idle")
 
     def counters(self) -> dict[str, int]:
         """All event counters, by register name in lower case."""
         return self._port.read_from("MESSAGES")
+
+    # CoreToThread -----------------------------------------------------------------------
 
     def remap(self, remap: Remap) -> None:
         """Change CoreToThread."""
         for register, fields in remap_fields(remap):
             self._port.write_fields(register, **fields)
 
+    def mapping(self, core: int, context: int) -> tuple[int | None, int]:
+        """A context's thread, and the sequence number that is due from it."""
+        self._port.write_fields("MAP_SELECT", core=core, context=context)
+        fields = self._port.fields("MAP")
+        thread = fields["thread"] if fields["valid"] else None
+        return thread, self._port.read("MAP_SEQUENCE")
+
+    # Conflict log -----------------------------------------------------------------------
+
     def log(self) -> list[LogEntry]:
         """The conflict log, oldest entry first."""
-        return [self._log_entry(number) for number in range(self._port.read("LOG_COUNT"))]
+        return [self._log_entry(number) for number in range(self.log_count())]
+
+    def log_count(self) -> int:
+        """Conflicts logged."""
+        return self._port.read("LOG_COUNT")
+
+    def log_word(self, entry: int, word: int) -> int:
+        """A word of an entry of the log."""
+        self._port.write_fields("LOG_SELECT", entry=entry, word=word)
+        return self._port.read("LOG_DATA")
 
     def _log_entry(self, number: int) -> LogEntry:
-        params, entry = self._params, 0
-        for word in range(params.log_words):
-            self._port.write_fields("LOG_SELECT", entry=number, word=word)
-            entry |= self._port.read("LOG_DATA") << word * WORD_BITS
-        fields = params.log_layout.unpack(entry)
+        params = self._params
+        words = range(params.log_words)
+        packed = sum(self.log_word(number, word) << word * WORD_BITS for word in words)
+        fields = params.log_layout.unpack(packed)
+        del fields["unused"]
         for name in ("thread_timestamp", "other_timestamp"):
             fields[name] = tuple(
                 fields[name] >> index * params.timestamp_bits & params.max_counter
                 for index in range(params.threads)
             )
-        del fields["unused"]
         return LogEntry(**fields)
 
 

@@ -24,7 +24,7 @@ from racetrap.golden_model.sigrace.environment import Remap
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreStep, LogEntry, RdmStep, Trap
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.rdm import Rdm
-from racetrap.sim.cosim.sigrace.expected import Expected
+from racetrap.sim.cosim.comparison.expected import Expected
 from racetrap.sim.cosim.sigrace.rdm_check import RdmCheck
 
 __all__ = ["Observer", "Scoreboard"]

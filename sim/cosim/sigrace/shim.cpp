@@ -1,20 +1,13 @@
-// Drives a Verilated SigraceSystem without Python in the loop: events of all contexts, remaps
+// Testbench of a Verilated SigraceSystem without Python in the loop: events of all contexts, remaps
 // through the registers, trap records and traces.
 
-#include "bench.h"
+#include "testbench.h"
 
-// Behaviour of the world around; also the layout of the Python side's structure.
-struct Knobs {
+// Behaviour of cores: the fields of `Timing` in fast_simulation.py, in their order.
+struct Timing {
+    uint32_t watchdog;      // cycles without any handshake that end a run
     uint32_t idle_percent;  // of cycles in which a context with nothing offered stays silent
     uint32_t trap_stall;    // of cycles in which no trap record is taken, in percent
-    uint32_t watchdog;      // cycles without any handshake that end a run
-};
-
-// Results of a run; also the layout of the Python side's structure.
-struct Stats {
-    uint64_t cycles;                   // since reset
-    uint64_t accepted;                 // events, in the last run
-    uint64_t first_event, last_event;  // cycles of the first and last of them
 };
 
 // A change of CoreToThread, which waits until the RDM has taken messages of the context.
@@ -30,30 +23,40 @@ struct Stop {
 };
 
 // Events of one context.
-struct Queue {
-    const uint32_t* words = nullptr;
+struct Queue : Source<EventPort, EVENT_WORDS> {
     const Stop* stops = nullptr;
-    uint64_t count = 0, stop_count = 0, next = 0, next_stop = 0;
-    bool offered = false;
+    uint64_t stop_count = 0, next_stop = 0;
 };
 
-class Sim : public Bench {
+class Sim : public Testbench {
   public:
-    Knobs knobs{};
-    Queue queues[UNITS];
-    Trace steps[UNITS], traps[UNITS], rdm;
-    std::vector<uint64_t> rdm_cycles;  // of each step
-    const Remap* remaps = nullptr;
-    uint64_t remap_count = 0;
-    uint32_t select_address = 0, map_address = 0;
-
-    explicit Sim(uint64_t seed) : Bench(seed) {
+    explicit Sim(uint64_t seed) : Testbench(seed) {
         for (int unit = 0; unit < UNITS; unit++)
             ports.event[unit].valid = ports.trap[unit].ready = 0;  // inputs begin as junk, too
         reset();
     }
 
-    // Until everything is taken and has been seen, and some cycles more.
+    void set_timing(const uint32_t* values) override {
+        std::memcpy(&timing, values, sizeof timing);
+        watchdog = timing.watchdog;
+    }
+
+    void play(uint32_t unit, const uint32_t* words, uint64_t count, const Stop* stops,
+              uint64_t stop_count) {
+        queues[unit].begin(words, count);
+        queues[unit].stops = stops;
+        queues[unit].stop_count = stop_count;
+        queues[unit].next_stop = 0;
+    }
+
+    void remap(const Remap* remaps_, uint64_t count, uint32_t select, uint32_t map) {
+        remaps = remaps_;
+        remap_count = count;
+        select_address = select;
+        map_address = map;
+    }
+
+    // Cycles until everything is taken and has been seen, and some more.
     int run(uint64_t messages, uint64_t trap_records) {
         begin();
         uint64_t goal = 0;
@@ -66,18 +69,23 @@ class Sim : public Bench {
         return 0;
     }
 
-    void fill(Stats& stats) const { stats = {now, accepted, first_event, last_event}; }
+    void fill(uint64_t* stats) const override {
+        stats[0] = now;
+        stats[1] = first_event;
+        stats[2] = last_event;
+    }
+
+    // Steps of each context, then the trap records of each, then the steps of the RDM.
+    const Trace& trace(uint32_t number) const override {
+        if (number < UNITS) return steps[number];
+        return number < 2 * UNITS ? traps[number - UNITS] : rdm;
+    }
 
   protected:
     void drive() override {
         for (int unit = 0; unit < UNITS; unit++) {
-            Queue& queue = queues[unit];
-            if (may_offer(queue)) {
-                load(ports.event[unit].payload, queue.words + EVENT_WORDS * queue.next);
-                ports.event[unit].valid = 1;
-                queue.offered = true;
-            }
-            ports.trap[unit].ready = !random.percent(knobs.trap_stall);
+            if (may_offer(queues[unit])) queues[unit].offer(ports.event[unit]);
+            ports.trap[unit].ready = !random.percent(timing.trap_stall);
         }
         drive_remap();
     }
@@ -85,8 +93,7 @@ class Sim : public Bench {
     bool sample() override {
         bool moved = false;
         for (int unit = 0; unit < UNITS; unit++) {
-            granted[unit] = queues[unit].offered && ports.event[unit].ready;
-            moved |= granted[unit];
+            moved |= queues[unit].sample(ports.event[unit]);
             if (ports.trap[unit].valid && ports.trap[unit].ready) {
                 traps[unit].take(ports.trap[unit].payload, TRAP_WORDS, now);
                 moved = true;
@@ -101,10 +108,7 @@ class Sim : public Bench {
 
     void advance() override {
         for (int unit = 0; unit < UNITS; unit++)
-            if (granted[unit]) {
-                ports.event[unit].valid = 0;
-                queues[unit].offered = false;
-                queues[unit].next++;
+            if (queues[unit].advance(ports.event[unit])) {
                 if (!accepted++) first_event = now;
                 last_event = now;
             }
@@ -115,15 +119,20 @@ class Sim : public Bench {
              << " remaps done, events waiting and under way by context";
         for (int unit = 0; unit < UNITS; unit++)
             text << " " << queues[unit].count - queues[unit].next << "+"
-                 << queues[unit].next - steps[unit].count;
+                 << queues[unit].next - steps[unit].count();
     }
 
   private:
     static constexpr int SETTLE = 64;
-    bool granted[UNITS] = {};
+    Timing timing{};
+    Queue queues[UNITS];
+    Trace steps[UNITS], traps[UNITS], rdm;
+    const Remap* remaps = nullptr;
+    uint64_t remap_count = 0;
+    uint32_t select_address = 0, map_address = 0;
     uint64_t messages_of[UNITS] = {};
     uint64_t accepted = 0, messages_done = 0, remaps_done = 0, first_event = 0, last_event = 0;
-    int remap_writes = 0;  // of the remap that is going on: register writes begun
+    int remap_writes = 0;  // register writes begun of the remap under way
 
     void begin() {
         for (int unit = 0; unit < UNITS; unit++) {
@@ -132,25 +141,24 @@ class Sim : public Bench {
             messages_of[unit] = 0;
         }
         rdm.clear();
-        rdm_cycles.clear();
         accepted = messages_done = remaps_done = quiet = 0;
     }
 
     static uint64_t total(const Trace (&traces)[UNITS]) {
         uint64_t sum = 0;
-        for (auto& trace : traces) sum += trace.count;
+        for (auto& trace : traces) sum += trace.count();
         return sum;
     }
 
     bool may_offer(Queue& queue) {
-        if (queue.offered || queue.next == queue.count) return false;
+        if (!queue.is_free()) return false;
         while (queue.next_stop < queue.stop_count) {
             const Stop& stop = queue.stops[queue.next_stop];
             if (stop.event > queue.next) break;
             if (stop.remaps > remaps_done || stop.messages > messages_done) return false;
             queue.next_stop++;
         }
-        return !random.percent(knobs.idle_percent);
+        return !random.percent(timing.idle_percent);
     }
 
     void drive_remap() {
@@ -171,7 +179,6 @@ class Sim : public Bench {
     bool sample_rdm() {
         if (!ports.trace_rdm.valid) return false;
         rdm.take(ports.trace_rdm.payload, RDM_STEP_WORDS, now);
-        rdm_cycles.push_back(now);
         uint32_t word = rdm.words[rdm.words.size() - RDM_STEP_WORDS];
         if ((word >> KIND_OFFSET & 3) == KIND_COMPARE) return true;
         messages_done++;
@@ -181,32 +188,16 @@ class Sim : public Bench {
     }
 };
 
-// What Python calls besides the functions of bench.h.
+// Functions that Python calls besides those of testbench.h.
 extern "C" {
 
-Bench* sim_new(uint64_t seed) { return new Sim(seed); }
-void sim_knobs(Sim* sim, const Knobs* knobs) {
-    sim->knobs = *knobs;
-    sim->watchdog = knobs->watchdog;
-}
+Testbench* sim_new(uint64_t seed) { return new Sim(seed); }
 void sim_events(Sim* sim, uint32_t unit, const uint32_t* words, uint64_t count, const Stop* stops,
                 uint64_t stop_count) {
-    sim->queues[unit] = {words, stops, count, stop_count};
+    sim->play(unit, words, count, stops, stop_count);
 }
 void sim_remaps(Sim* sim, const Remap* remaps, uint64_t count, uint32_t select, uint32_t map) {
-    sim->remaps = remaps;
-    sim->remap_count = count;
-    sim->select_address = select;
-    sim->map_address = map;
+    sim->remap(remaps, count, select, map);
 }
 int sim_run(Sim* sim, uint64_t messages, uint64_t traps) { return sim->run(messages, traps); }
-void sim_stats(Sim* sim, Stats* stats) { sim->fill(*stats); }
-
-uint64_t sim_step_count(Sim* sim, uint32_t unit) { return sim->steps[unit].count; }
-const uint32_t* sim_steps(Sim* sim, uint32_t unit) { return sim->steps[unit].words.data(); }
-uint64_t sim_trap_count(Sim* sim, uint32_t unit) { return sim->traps[unit].count; }
-const uint32_t* sim_traps(Sim* sim, uint32_t unit) { return sim->traps[unit].words.data(); }
-uint64_t sim_rdm_count(Sim* sim) { return sim->rdm.count; }
-const uint32_t* sim_rdm_steps(Sim* sim) { return sim->rdm.words.data(); }
-const uint64_t* sim_rdm_cycles(Sim* sim) { return sim->rdm_cycles.data(); }
 }

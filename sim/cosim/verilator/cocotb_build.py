@@ -15,13 +15,13 @@ from importlib.metadata import version
 from pathlib import Path
 
 import cocotb_tools.config
-from amaranth.back import verilog
 from amaranth.lib import wiring
 
 import racetrap.rtl
 from racetrap.generators.description import describe_ports
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
+from racetrap.generators.verilog import to_verilog
 from racetrap.sim.content_cache import cache_folder, content_key, keep
 from racetrap.sim.cosim.verilator import build_cache
 from racetrap.sim.cosim.verilator import testbench_top as bench_top
@@ -184,8 +184,7 @@ def build_component(model: BuiltModel, component: Callable[[], wiring.Component]
     def make(folder: Path) -> None:
         top = component()
         description = {"module": module, "ports": describe_ports(top)}
-        text = verilog.convert(top, name=module, emit_src=False)
-        (folder / f"{module}.v").write_text(text, encoding="utf-8")
+        (folder / f"{module}.v").write_text(to_verilog(top, module), encoding="utf-8")
         (folder / f"{module}.json").write_text(json.dumps(description), encoding="utf-8")
         _verilate(replace(model, folder=folder))
 

@@ -57,7 +57,9 @@ def test_a_wrong_field_is_named(sigrace_tiny, small, monkeypatch):
     places = {name: offset for name, offset, _ in sigrace_tiny.params.core_step_layout.flat()}
     _flip(monkeypatch, places["saturated"])
     difference = run_case(Case(sigrace_tiny, 1, 0)).difference
-    assert difference.startswith("Core 0, context 0: step differs: saturated must be 0, not 1;")
+    assert difference.startswith(
+        "Core 0, context 0, step 4: step differs: saturated must be 0, not 1;"
+    )
 
 
 def test_a_wrong_bit_outside_fields(sigrace_tiny, small, monkeypatch):

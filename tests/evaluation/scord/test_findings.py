@@ -13,11 +13,11 @@ from racetrap.golden_model.scord.packets import PacketKind, Step
 from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.trace import Trace
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.scord import fast_compare
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
 
 _REGION = Region(0x10000, 12)
 

@@ -12,8 +12,8 @@ from racetrap.evaluation.sigrace.hardware import run_hardware
 from racetrap.evaluation.sigrace.runs import ProgramPart, gather, parts_of, run_part
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.sigrace import Sigrace
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.build import FastModel
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
 from racetrap.sim.cpu.random_run import random_run
 from tests.support.sigrace.programs import ThreadProgram
 from tests.support.sigrace.results import EXISTING, HARDWARE, INJECTED, VERDICT, result

@@ -14,7 +14,7 @@ from racetrap.golden_model.sigrace.packets import Trap
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace.threads.events import ThreadEvent, ThreadEventKind
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cpu.random_run import random_run, trace_of
 from tests.support.fpga.sigrace_device import SigraceTarget, sigrace_device
 from tests.support.fpga.virtual_device import Fault, on_terminal

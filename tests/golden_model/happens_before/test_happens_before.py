@@ -1,4 +1,4 @@
-"""The exact detector against reachability in the event graph, and by hand for each object."""
+"""The oracle against reachability in the event graph, and by hand for each object."""
 
 from __future__ import annotations
 

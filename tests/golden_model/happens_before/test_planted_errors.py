@@ -1,4 +1,4 @@
-"""Errors planted in the exact detector: the comparison with brute force must see each of them."""
+"""Errors planted in the oracle: the comparison with brute force must see each of them."""
 
 from __future__ import annotations
 

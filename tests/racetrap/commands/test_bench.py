@@ -18,7 +18,7 @@ from racetrap.evaluation.throughput.recorder_rates import RecorderRates
 from racetrap.evaluation.throughput.scord_cycles import Bandwidth
 from racetrap.evaluation.throughput.sigrace_cycles import Scan, Sustained
 from racetrap.evaluation.throughput.speed import Rates, SameTrace
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cpu.errors import RecordError
 
 

@@ -19,9 +19,9 @@ from racetrap.golden_model.events import (
     TraceHeader,
 )
 from racetrap.golden_model.trace import Trace
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.verilator.cocotb_build import Patch
 from racetrap.sim.cosim.verilator.cocotb_run import SimulationError
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
 
 _BASE = 0x10000
 

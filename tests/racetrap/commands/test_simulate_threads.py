@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from racetrap.cli import cli
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
 from tests.support import REPOSITORY
 

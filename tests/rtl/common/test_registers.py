@@ -231,6 +231,6 @@ def test_rejects_a_wide_register(tmp_path):
 
 
 def test_rejects_a_register_outside_the_space(tmp_path):
-    node = compile_text(tmp_path, DESCRIPTION)
-    with pytest.raises(ValueError, match="must lie below 0x20, not at 0x20"):
-        RegisterBlock(node, address_bits=5)
+    node = compile_text(tmp_path, DESCRIPTION.replace("PORT @ 0x30", "PORT @ 0x1000"))
+    with pytest.raises(ValueError, match=r"block\.PORT must lie below 0x1000, not at 0x1000"):
+        RegisterBlock(node)

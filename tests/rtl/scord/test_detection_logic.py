@@ -15,7 +15,7 @@ from racetrap.golden_model.scord.detection_logic_packed import PackedDetectionLo
 from racetrap.golden_model.scord.metadata import pack_entry
 from racetrap.golden_model.scord.packets import ROWS_KEEPING_OWNER, Packet, PacketKind, TableRow
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.rtl.scord.access_relation import AccessRelation, identify
+from racetrap.rtl.scord.access_relation import AccessComparator, identify
 from racetrap.rtl.scord.detection_logic import DetectionLogic
 from racetrap.rtl.scord.fence_file import fence_counters
 
@@ -41,7 +41,7 @@ class Decision(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         m.submodules.logic = logic = self._logic
-        m.submodules.relation = relation = AccessRelation(self._params)
+        m.submodules.relation = relation = AccessComparator(self._params)
         for name, member in self.signature.members.items():
             port, inner = getattr(self, name), getattr(logic, name, None)
             if inner is not None:
@@ -101,7 +101,7 @@ def check(params, cases):
             "preliminary": preliminary,
             "race": race,
             "after": after,
-            "taken": row not in ROWS_KEEPING_OWNER,
+            "owner_replaced": row not in ROWS_KEEPING_OWNER,
         }, case
         rows.add(row)
     return rows

@@ -81,8 +81,8 @@ class WindowModel:
             ctx.set(dut.i.p.index, index)
             ctx.set(dut.i.p.monitored, monitored)
             ctx.set(dut.o_read.ready, takes_read)
-            ctx.set(dut.i_answered, answer is not None)
-            ctx.set(dut.i_answered_slot, answer.number % self.slots if answer else 0)
+            ctx.set(dut.i_answered.valid, answer is not None)
+            ctx.set(dut.i_answered.payload, answer.number % self.slots if answer else 0)
             ctx.set(dut.i_retire, retires)
             _, _, ready, slot, reads, *rest = await ctx.tick().sample(*outputs)
             read_slot, read_index, checks, *check, idle = rest

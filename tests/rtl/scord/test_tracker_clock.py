@@ -37,7 +37,7 @@ def _set(ctx, tracker, inputs):
 def _outputs(ctx, tracker):
     signals = (
         tracker.i_transaction.ready, tracker.o_packet.valid, tracker.o_packet.payload.as_value(),
-        tracker.o_busy, tracker.o_idle, tracker.o_still,
+        tracker.o_busy, tracker.o_idle, tracker.o_quiescent,
     )  # fmt: skip
     return [ctx.get(signal) for signal in signals]
 
@@ -50,7 +50,7 @@ def test_clock_may_stop(seed):
     free, gated = Tracker(params, 1), Tracker(params, 1)
     m = Module()
     m.submodules.free = free
-    m.submodules.gated = EnableInserter({"sync": ~gated.o_still})(gated)
+    m.submodules.gated = EnableInserter({"sync": ~gated.o_quiescent})(gated)
     still = {"waits": 0, "sleeps": 0}
 
     async def testbench(ctx):
@@ -58,7 +58,7 @@ def test_clock_may_stop(seed):
             _set(ctx, free, inputs)
             _set(ctx, gated, inputs)
             assert _outputs(ctx, gated) == _outputs(ctx, free), f"seed {seed}, cycle {cycle}"
-            if ctx.get(free.o_still):
+            if ctx.get(free.o_quiescent):
                 still["sleeps" if ctx.get(free.o_idle) else "waits"] += 1
             await ctx.tick()
 

@@ -7,7 +7,7 @@ import pytest
 from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.golden_model.sigrace.bit_stream import BitWriter
 from racetrap.rtl.sigrace.bit_packer import BitPacker
-from racetrap.rtl.sigrace.fields import field_layout
+from racetrap.rtl.sigrace.fields import Field
 from tests.support.rtl.streams import get_forever, monitor, put_all, random_idle, simulate
 from tests.support.sigrace.configurations import SMALL
 
@@ -17,7 +17,7 @@ def pack(messages, seed=None):
     dut, left, taken = BitPacker(SMALL), [], []
     pauses = [{"idle": random_idle(f"{seed} {end}")} if seed else {} for end in ("put", "get")]
     words = [
-        field_layout.const({"data": value, "width": width, "last": number == len(fields) - 1})
+        Field.const({"data": value, "width": width, "last": number == len(fields) - 1})
         for fields in messages
         for number, (value, width) in enumerate(fields)
     ]

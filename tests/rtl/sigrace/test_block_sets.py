@@ -54,13 +54,13 @@ def test_random_granules(settings):
 
     async def testbench(ctx):
         sets = ([], [])  # granules read and written since the last clear
-        ctx.set(dut.i_next, granules[0] >> 2)
-        ctx.set(dut.i_fetch, 1)
+        ctx.set(dut.i_fetch.payload, granules[0] >> 2)
+        ctx.set(dut.i_fetch.valid, 1)
         await ctx.tick()
         for granule, following in pairwise(granules):
             is_write = rng.getrandbits(1)
             ctx.set(dut.i_is_write, is_write)
-            ctx.set(dut.i_fetch, 0)
+            ctx.set(dut.i_fetch.valid, 0)
             ctx.set(dut.i_granule, granule >> 2)
             ctx.set(dut.i_indices, indices_of(params, granule))
             while rng.random() < 0.2:  # the granule waits; the block may end meanwhile
@@ -79,8 +79,8 @@ def test_random_granules(settings):
             sets[is_write].append(granule)
             ctx.set(dut.i_insert, 1)
             ctx.set(dut.i_clear, clears)
-            ctx.set(dut.i_next, following >> 2)
-            ctx.set(dut.i_fetch, 1)
+            ctx.set(dut.i_fetch.payload, following >> 2)
+            ctx.set(dut.i_fetch.valid, 1)
             await ctx.tick()
             ctx.set(dut.i_insert, 0)
             ctx.set(dut.i_clear, 0)

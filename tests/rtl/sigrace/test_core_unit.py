@@ -4,9 +4,9 @@ import random
 from dataclasses import replace
 
 import pytest
-from amaranth.back import verilog
 
 from racetrap.generators.structure import state_bits, valid_to_ready_paths
+from racetrap.generators.verilog import to_verilog
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.rtl.sigrace.core_unit import CoreUnit
 from tests.support.sigrace.blocks import EDGES
@@ -50,7 +50,7 @@ def test_no_path_from_valid_to_ready(form):
 )
 def test_verilog_has_no_signal_without_bits(settings):
     """Verilog reads ``[-1:0]`` as two bits, and linters complain."""
-    text = verilog.convert(CoreUnit(replace(SMALL, **settings)), emit_src=False)
+    text = to_verilog(CoreUnit(replace(SMALL, **settings)), "core_unit")
     assert "module" in text
     assert "[-1:0]" not in text
 

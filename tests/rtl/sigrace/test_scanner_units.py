@@ -14,7 +14,7 @@ from racetrap.golden_model.sigrace.timestamp import relation
 from racetrap.rtl.sigrace.history_queue import HistoryQueues
 from racetrap.rtl.sigrace.intersection import Intersection
 from racetrap.rtl.sigrace.timestamp_comparator import TimestampComparator
-from tests.support.rtl.streams import pulse, simulate
+from tests.support.rtl.streams import pulse, put, simulate
 from tests.support.sigrace.configurations import SMALL
 from tests.support.sigrace.messages import random_set
 
@@ -100,8 +100,7 @@ def test_queues(depth):
         for _ in range(6 * depth + 10):
             thread, entry = rng.randrange(3), rng.getrandbits(width)
             ctx.set(dut.i_thread, thread)
-            ctx.set(Value.cast(dut.i_entry), entry)
-            await pulse(ctx, dut.i_push)
+            await put(ctx, dut.i_push, entry)
             golden[thread].push(entry)
             was_full.append(golden[thread].is_full)
             await compare(ctx, rng.randrange(3))

@@ -1,4 +1,4 @@
-"""Verdicts of the exact detector on recordings, and of the compiler's own detector, are equal."""
+"""Verdicts of the oracle on recordings, and of the compiler's own detector, are equal."""
 
 from itertools import groupby
 from operator import attrgetter

@@ -91,9 +91,9 @@ class ScordTarget:
         if name is None:
             return False
         self._registers[name] = data
-        if name == "CONTROL" and self._map.field(name, "clear_counters", data):
+        if name == "CONTROL" and self._map.fields(name, data)["clear_counters"]:
             self._before, self._dropped = dict(self._counted()), 0
-        if name == "CONTROL" and self._map.field(name, "launch", data):
+        if name == "CONTROL" and self._map.fields(name, data)["launch"]:
             self._launch()
         return True
 

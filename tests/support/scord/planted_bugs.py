@@ -112,18 +112,18 @@ PLANTED_BUGS: dict[str, PlantedBug] = {
         "with m.Elif(older_valid & ~older_valid):",
     ),
     "pipeline-owner-before-last": _bug(
-        "scord/decision_stage.py", ".eq(Mux(self._taken, own, owner))", ".eq(owner)"
+        "scord/decision_stage.py", ".eq(Mux(self._owner_replaced, own, owner))", ".eq(owner)"
     ),
     "pipeline-late-owner-not-looked-at": _bug(
         "scord/check_pipeline.py", "fence_file.i_late.eq(is_late)", "fence_file.i_late.eq(0)"
     ),
     "decision-relation-before-last": _bug(
         "scord/decision_stage.py",
-        "packet.follows & self._taken",
-        "packet.follows & ~packet.follows",
+        "request.follows & self._owner_replaced",
+        "request.follows & ~request.follows",
     ),
     "decision-fences-of-owner-before": _bug(
-        "scord/decision_stage.py", "getattr(last_fenced, scope) & ~self._taken", "executed"
+        "scord/decision_stage.py", "last_fenced[scope] & ~self._owner_replaced", "executed"
     ),
     "accessor-read-error-ignored": _bug(
         "scord/metadata_accessor.py",

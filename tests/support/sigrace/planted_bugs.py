@@ -49,7 +49,7 @@ PLANTED_BUGS: dict[str, PlantedBug] = {
     "timestamp-sent-after-increment": _bug(
         "sigrace/core_unit.py",
         "block.timestamp.eq(state.o_timestamp),",
-        "block.timestamp.eq(state.o_timestamp + ((controller.o_block_cause == 2)"
+        "block.timestamp.eq(state.o_timestamp + ((controller.o_block.payload == 2)"
         " << (state.o_thread * self._params.timestamp_bits))),",
     ),
     "timestamp-wraps": _bug(

@@ -13,8 +13,8 @@ _MUTE = {
     ),
     "steps never shown": Patch(
         "scord/detector_bank.py",
-        "self.trace.valid.eq(pipeline.o_valid)",
-        "self.trace.valid.eq(0)",
+        "connect(m, pipeline.o_step, flipped(self.trace))",
+        "pass",
     ),
     "registers never answer": Patch(
         "common/registers.py", "axi.awready.eq(~have_address)", "axi.awready.eq(0)"

@@ -8,7 +8,7 @@ from racetrap.sim.cosim.verilator.cocotb_build import Patch
 _MUTE = {
     "steps never shown": Patch(
         "sigrace/rdm_controller.py",
-        "self.o_step.valid.eq(scanner.o_compared | self.o_pushed | is_dropped)",
+        "self.o_step.valid.eq(scanner.o_comparison.valid | self.o_pushed | is_dropped)",
         "self.o_step.valid.eq(0)",
     ),
 }

@@ -37,7 +37,7 @@ occurs in any of them.
 Two oracles and the detector analyse the same traces:
 
 * **BARRACUDA**: the paper's analysis.
-* **scope-aware**: the oracle in which atomics have scopes too; the ground truth for ScoRD.
+* **scope-aware**: the oracle in which atomics have scopes too; the one ScoRD is compared with.
 * **ScoRD**: the golden model of the hardware, with an entry for each 4-byte word.
 
 A test compares the verdicts of both oracles, class of race included, with the table; for ScoRD the

@@ -6,9 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from racetrap.golden_model.layout import Layout
+from racetrap.golden_model.scord.packets import Packet, Preliminary, RaceKind, Step, TableRow
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.sim.cosim.fast.packing import (
+    nested,
     pack_records,
+    pack_tuples,
     unpack_column,
     unpack_records,
     words_of,
@@ -58,3 +61,31 @@ def test_no_records():
 def test_value_too_large():
     with pytest.raises(ValueError, match="Field 'a' must fit in 3 bits, not 8"):
         pack_records(Layout({"a": 3}), [[1, 8]])
+
+
+def test_named_tuples_with_one_inside():
+    layout = ScordParams().step_layout
+    packet = Packet(2, 1, 1, 100, 31, 255, 1 << 15, 1 << 31, (1 << 38) - 1)
+    steps = [
+        Step(
+            packet,
+            TableRow.STORE_LOCKED,
+            Preliminary.BARRIER,
+            RaceKind.NOT_STRONG,
+            1,
+            0,
+            63,
+            1,
+            2,
+            3,
+            before,
+            9,
+        )
+        for before in (0, (1 << 64) - 1)
+    ]
+    fields = [dict(zip(layout.fields, step, strict=True)) for step in steps]
+    expected = [layout.pack(f | {"packet": packet._asdict()}) for f in fields]
+    words = pack_tuples(layout, steps)
+    assert [int.from_bytes(row.tobytes(), "little") for row in words] == expected
+    assert list(map(nested(Step, Packet), *unpack_records(layout, words))) == steps
+    assert pack_tuples(layout, []).shape == (0, words_of(layout))

@@ -3,8 +3,7 @@
 import pytest
 
 from racetrap.golden_model.scord.params import Region
-from racetrap.sim.cosim.scord.fast_library import Timing
-from racetrap.sim.cosim.scord.fast_simulation import FastSim
+from racetrap.sim.cosim.scord.fast_simulation import FastSim, Timing
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
 

@@ -8,8 +8,7 @@ from racetrap.golden_model.scord.params import Region
 from racetrap.sim.cosim.fast.build import build_library
 from racetrap.sim.cosim.scord.fast_compare import check_launch
 from racetrap.sim.cosim.scord.fast_harness import SCORD
-from racetrap.sim.cosim.scord.fast_library import Timing
-from racetrap.sim.cosim.scord.fast_simulation import FastSim
+from racetrap.sim.cosim.scord.fast_simulation import FastSim, Timing
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
 from racetrap.sim.cosim.scord.tracker_clocks import gate_trackers
@@ -40,8 +39,10 @@ def _cycles(model):
         for knobs in ("mixed", "contended"):
             events = random_events(model.params, region, KNOBS[knobs], 1, 400)
             check_launch(sim, model.params, region, transactions_of(events, model.params))
-            steps = [sim.step_words(bank).tobytes() for bank in range(model.params.banks)]
-            seen += [bytes(sim.stats), steps, sim.counters(), sim.reports()]
+            banks = range(model.params.banks)
+            steps = [(sim.step_words(bank).tobytes(), sim.step_cycles(bank)) for bank in banks]
+            seen += [sim.stats, steps, [sim.read_cycles(bank) for bank in banks]]
+            seen += [sim.counters(), sim.reports()]
     return seen
 
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from racetrap.sim.cosim.sigrace.fast_library import Timing
-from racetrap.sim.cosim.sigrace.fast_simulation import FastSim
+from racetrap.sim.cosim.sigrace.fast_simulation import FastSim, Timing
 
 _WATCHDOG = 5_000
 

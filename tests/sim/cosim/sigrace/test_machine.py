@@ -7,9 +7,9 @@ import pytest
 from racetrap.generators.presets import SIGRACE_PRESETS
 from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.sigrace.sigrace import Sigrace
-from racetrap.sim.cosim.sigrace.fast_library import Timing
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
+from racetrap.sim.cosim.sigrace.fast_simulation import Timing
 from racetrap.sim.cosim.sigrace.machine import run_program
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
 from tests.support.threads.random_traces import random_thread_trace
 
 _PARAMS = SIGRACE_PRESETS["sigrace-tiny"].params

@@ -8,10 +8,10 @@ import pytest
 
 from racetrap.golden_model.sigrace.environment import Remap
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp, RdmStep, RdmStepKind
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.sigrace.knobs import KNOBS
 from racetrap.sim.cosim.sigrace.random_events import random_events
 from racetrap.sim.cosim.sigrace.scoreboard import Scoreboard
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
 from tests.support.sigrace.configurations import SMALL
 from tests.support.sigrace.random_commands import play
 

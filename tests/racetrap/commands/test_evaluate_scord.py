@@ -1,10 +1,10 @@
-"""`racetrap evaluate scor`: tables, JSON, page, exit status."""
+"""`racetrap evaluate scord`: tables, JSON, page, exit status."""
 
 import json
 
 import pytest
 
-from racetrap.commands import evaluate_scor, simulate
+from racetrap.commands import evaluate_scord, simulate
 from racetrap.evaluation.scord.hardware import HardwareRun
 from racetrap.evaluation.scord.programs import Build, Schedule
 from racetrap.evaluation.scord.runs import BuildRun, RunResult
@@ -16,7 +16,7 @@ RACE = (0x40, 5)
 def test_one_application(racetrap, tmp_path):
     files = tmp_path / "result.json", tmp_path / "page.html"
     result = racetrap(
-        "evaluate", "scor", "--workload", "1DC", "--schedules", 1, "--hardware-schedules", 0,
+        "evaluate", "scord", "--workload", "1DC", "--schedules", 1, "--hardware-schedules", 0,
         "--jobs", 1, "--json", files[0], "--html", files[1],
     )  # fmt: skip
     assert result.exit_code == 0
@@ -38,7 +38,7 @@ def test_one_application(racetrap, tmp_path):
 
 
 def play(monkeypatch, results):
-    monkeypatch.setattr(evaluate_scor, "run_parallel", lambda *_: results)
+    monkeypatch.setattr(evaluate_scord, "run_parallel", lambda *_: results)
 
 
 def run_of(build):
@@ -49,7 +49,7 @@ def test_a_race_in_a_race_free_build_is_a_failure(racetrap, monkeypatch):
     detectors = dict.fromkeys(("base", "cached", "byte8", "byte16"), frozenset())
     oracle = {(0x40, 0x48, "unordered")}
     play(monkeypatch, [RunResult(run_of(Build("RED", "RED")), oracle=oracle, detectors=detectors)])
-    result = racetrap("evaluate", "scor", "--hardware-schedules", 0, "--schedules", 1)
+    result = racetrap("evaluate", "scord", "--hardware-schedules", 0, "--schedules", 1)
     assert result.exit_code == 3
     assert "RED (race-free): the oracle finds a race in 1 runs" in result.stderr
 
@@ -59,7 +59,7 @@ def test_hardware_that_reports_other_races_is_a_failure(racetrap, monkeypatch):
     hardware = HardwareRun(set(), 1, 1, 1, 0)
     detectors = {"base": {RACE}, "cached": {RACE}}
     play(monkeypatch, [RunResult(run_of(build), detectors=detectors, hardware=hardware)])
-    result = racetrap("evaluate", "scor", "--hardware-schedules", 0, "--schedules", 1)
+    result = racetrap("evaluate", "scord", "--hardware-schedules", 0, "--schedules", 1)
     assert result.exit_code == 3
     assert "RED (one): hardware and golden model report different races" in result.stderr
 
@@ -67,7 +67,7 @@ def test_hardware_that_reports_other_races_is_a_failure(racetrap, monkeypatch):
 def test_page_that_cannot_be_written_is_bad_input(racetrap, monkeypatch, tmp_path):
     play(monkeypatch, [])
     page = tmp_path / "missing" / "page.html"
-    result = racetrap("evaluate", "scor", "--hardware-schedules", 0, "--html", page)
+    result = racetrap("evaluate", "scord", "--hardware-schedules", 0, "--html", page)
     assert result.exit_code == 2
     assert "must be one that can be written" in result.stderr
 

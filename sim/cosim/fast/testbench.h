@@ -1,6 +1,6 @@
-// What drives any Verilated system: clock, reset, registers, watchdog, trace ports.  ports.h is
-// generated for the design at hand (racetrap.sim.cosim.fast.ports).  A detector's shim derives from
-// Bench and adds its own streams.
+// Testbench around any Verilated system: clock, reset, registers, watchdog, input queues, traces.
+// ports.h is generated for the design at hand (racetrap.sim.cosim.fast.ports).  A detector's shim
+// derives from Testbench and adds its own streams.
 
 #pragma once
 
@@ -31,7 +31,7 @@ class Random {
     uint64_t state;
 };
 
-// The first thing that went wrong.
+// The first error of a run.
 class Failure {
   public:
     std::string text;
@@ -40,18 +40,51 @@ class Failure {
     }
 };
 
-// All that a valid-payload port, or a stream that is taken, has shown, and when.
+// Payloads of a stream that is taken, or of a port that only has `valid`, and their cycles.
 struct Trace {
     std::vector<uint32_t> words;
-    uint64_t count = 0, first = 0, last = 0;
+    std::vector<uint64_t> cycles;
 
+    uint64_t count() const { return cycles.size(); }
     template <class Port> void take(const Port& payload, int width, uint64_t now) {
         words.resize(words.size() + width);
         store(payload, words.data() + words.size() - width);
-        if (!count++) first = now;
-        last = now;
+        cycles.push_back(now);
     }
     void clear() { *this = Trace{}; }
+};
+
+// Payloads for an input stream, each offered until it is taken.
+template <class Port, int WIDTH> class Source {
+  public:
+    uint64_t count = 0, next = 0;
+    bool offered = false;
+
+    void begin(const uint32_t* words_, uint64_t count_) {
+        words = words_;
+        count = count_;
+        next = 0;
+        offered = taken = false;
+    }
+    bool is_free() const { return !offered && next < count; }
+    void offer(Port& port) {
+        load(port.payload, words + WIDTH * next);
+        port.valid = 1;
+        offered = true;
+    }
+    bool sample(const Port& port) { return taken = offered && port.ready; }
+    // After the clock edge: withdraw a payload that was taken, and tell whether one was.
+    bool advance(Port& port) {
+        if (!taken) return false;
+        port.valid = 0;
+        offered = taken = false;
+        next++;
+        return true;
+    }
+
+  private:
+    const uint32_t* words = nullptr;
+    bool taken = false;
 };
 
 // One register access at a time.
@@ -97,13 +130,18 @@ class Lite {
     uint32_t address = 0;
 };
 
-class Bench {
+class Testbench {
   public:
     Failure failure;
-    uint32_t watchdog = 0;  // cycles without any handshake that end a run; 0: none
 
-    explicit Bench(uint64_t seed) : random(seed), top(&prepare(context, seed)), ports(top) {}
-    virtual ~Bench() = default;
+    explicit Testbench(uint64_t seed)
+        : random(seed), top(&prepare(context, seed)), ports(top) {}
+    virtual ~Testbench() = default;
+
+    // The fields of the detector's `Timing`, and its `Stats`, in their order.
+    virtual void set_timing(const uint32_t* values) = 0;
+    virtual void fill(uint64_t* stats) const = 0;
+    virtual const Trace& trace(uint32_t number) const = 0;
 
     int access(bool write, uint32_t address, uint32_t& data) {
         lite.start(write, address, data);
@@ -113,8 +151,8 @@ class Bench {
         return lite.response;
     }
 
-    // One clock cycle; false once something is wrong.  The edge begins the cycle: it takes the
-    // inputs into the registers of fast_top.v, and ends the cycle before inside the system.
+    // One clock cycle; false after an error.  The edge begins the cycle: it takes the inputs into
+    // the registers of fast_top.v, and ends the cycle before inside the system.
     bool tick() {
         drive();
         lite.drive(ports.lite);
@@ -139,12 +177,13 @@ class Bench {
     Ports ports;
     Lite lite;
     uint64_t now = 0, quiet = 0;
+    uint32_t watchdog = 0;  // cycles without any handshake that end a run; 0: none
 
     // Inputs for the next cycle; whether anything moved in it; what has moved is withdrawn.
     virtual void drive() = 0;
     virtual bool sample() = 0;
     virtual void advance() = 0;
-    // What is still waited for.
+    // Text on what is still expected, for the report of a run in which nothing moves.
     virtual void describe(std::ostream& text) const = 0;
 
     void reset() {
@@ -168,16 +207,25 @@ class Bench {
     }
 };
 
-// What Python calls for any system.  Buffers that it hands over stay its own, alive and big
-// enough.
+// Functions that Python calls for any system.  Buffers that it hands over stay its own, alive and
+// big enough.
 extern "C" {
 
-void sim_delete(Bench* bench) { delete bench; }
-int sim_write(Bench* bench, uint32_t address, uint32_t data) {
-    return bench->access(true, address, data);
+void sim_delete(Testbench* sim) { delete sim; }
+int sim_write(Testbench* sim, uint32_t address, uint32_t data) {
+    return sim->access(true, address, data);
 }
-int sim_read(Bench* bench, uint32_t address, uint32_t* data) {
-    return bench->access(false, address, *data);
+int sim_read(Testbench* sim, uint32_t address, uint32_t* data) {
+    return sim->access(false, address, *data);
 }
-const char* sim_failure(Bench* bench) { return bench->failure.text.c_str(); }
+void sim_timing(Testbench* sim, const uint32_t* values) { sim->set_timing(values); }
+void sim_stats(Testbench* sim, uint64_t* stats) { sim->fill(stats); }
+uint64_t sim_trace(Testbench* sim, uint32_t number, const uint32_t** words,
+                   const uint64_t** cycles) {
+    const Trace& trace = sim->trace(number);
+    *words = trace.words.data();
+    *cycles = trace.cycles.data();
+    return trace.count();
+}
+const char* sim_failure(Testbench* sim) { return sim->failure.text.c_str(); }
 }

@@ -1,4 +1,4 @@
-"""Two orders of the same things, compared as soon as both are known."""
+"""Sequence that a port must show, compared as soon as prediction and observation are known."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
-from racetrap.sim.cosim.verilator.mismatch import Mismatch
+from racetrap.sim.cosim.comparison.mismatch import Mismatch, difference
 
-__all__ = ["Expected", "difference"]
+__all__ = ["Expected"]
 
 
 class Expected:
@@ -25,6 +25,7 @@ class Expected:
         self._what = what
         self._due: deque[Any] = deque()
         self._early: deque[Any] = deque()
+        self._agreed = 0
 
     def __len__(self) -> int:
         """Things that are still to come."""
@@ -46,6 +47,10 @@ class Expected:
         else:
             self._due.append(golden)
 
+    def take(self) -> Any:
+        """The next that is still to come, for a caller who compares it; ``IndexError`` if none."""
+        return self._due.popleft()
+
     def see(self, seen: Any) -> None:
         """The hardware gives the next."""
         if self._due:
@@ -61,14 +66,6 @@ class Expected:
 
     def _compare(self, seen: Any, golden: Any) -> None:
         if seen != golden:
-            raise Mismatch(f"{self._place}: {difference(self._what, seen, golden)}")
-
-
-def difference(what: str, seen: Any, golden: Any) -> str:
-    """Names and values of the fields in which two named tuples differ."""
-    fields = [
-        f"{name} must be {right}, not {left}"
-        for name, left, right in zip(golden._fields, seen, golden, strict=True)
-        if left != right
-    ]
-    return f"{what} differs: {'; '.join(fields)}; golden {golden}"
+            what = difference(self._what, seen, golden)
+            raise Mismatch(f"{self._place}, {self._what} {self._agreed}: {what}")
+        self._agreed += 1

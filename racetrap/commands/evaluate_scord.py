@@ -1,4 +1,4 @@
-"""`racetrap evaluate scor`: tables of the ScoRD paper."""
+"""`racetrap evaluate scord`: tables of the ScoRD paper."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from racetrap.evaluation.scord.programs import Build, Schedule, applications, mi
 from racetrap.evaluation.scord.runs import BuildRun, run_build
 from racetrap.evaluation.scord.tables import make_tables
 from racetrap.generators.presets import SCORD_PRESETS
-from racetrap.presenters.scor_evaluation import page_of, problems_of, tables_of, to_json
+from racetrap.presenters.scord_evaluation import page_of, problems_of, tables_of, to_json
 from racetrap.presenters.tables import show_table
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.systems import build_fast
@@ -40,7 +40,7 @@ __all__ = ["command"]
 _RACY_DETECTORS = ("base", "cached")
 
 
-@click.command("scor")
+@click.command("scord")
 @size_option
 @click.option(
     "--workload", "workloads", type=click.Choice(list(RACES)), multiple=True,

@@ -14,7 +14,7 @@ from racetrap.evaluation.scord.programs import Build, Schedule
 from racetrap.evaluation.scord.runs import BuildRun, RunResult
 from racetrap.evaluation.scord.tables import Tables, make_tables
 from racetrap.golden_model.scord.packets import RaceKind
-from racetrap.presenters.scor_evaluation import page_of, tables_of
+from racetrap.presenters.scord_evaluation import page_of, tables_of
 from tests.support.pages.evaluation_page import CHROMIUM, Inventory, assert_shown_whole
 
 RACE = (0x1040, int(RaceKind.SCOPED_ATOMIC))
@@ -41,7 +41,7 @@ def tables() -> Tables:
 
 @pytest.fixture(scope="module")
 def page(tables: Tables) -> str:
-    return page_of(tables, {"seed": 1, "size": "tiny"}, "racetrap evaluate scor --seed 1")
+    return page_of(tables, {"seed": 1, "size": "tiny"}, "racetrap evaluate scord --seed 1")
 
 
 def test_every_table_and_plot_is_there(page: str, tables: Tables) -> None:
@@ -67,7 +67,7 @@ def test_names_are_escaped(page: str) -> None:
 
 
 def test_same_figures_make_the_same_page(page: str, tables: Tables) -> None:
-    again = page_of(tables, {"seed": 1, "size": "tiny"}, "racetrap evaluate scor --seed 1")
+    again = page_of(tables, {"seed": 1, "size": "tiny"}, "racetrap evaluate scord --seed 1")
     assert again == page
 
 

@@ -1,0 +1,33 @@
+"""Selections among the bits of a vector, as trees of gates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import reduce
+from operator import or_
+
+from amaranth.hdl import Cat, Const, Mux, Value
+
+__all__ = ["lowest_set", "one_hot_select"]
+
+
+def lowest_set(bits: Value) -> Value:
+    """Number of the lowest bit that is set; ``bits`` has a power-of-two width."""
+    if len(bits) == 1:
+        return Const(0, 1)
+    if len(bits) == 2:
+        return ~bits[0]
+    half = len(bits) // 2
+    is_low = bits[:half].any()
+    return Cat(Mux(is_low, lowest_set(bits[:half]), lowest_set(bits[half:])), ~is_low)
+
+
+def one_hot_select(select: Value, values: Iterable[Value]) -> Value:
+    """The value whose bit of ``select`` is set, 0 if none is; at most one may be."""
+    return reduce(
+        or_,
+        (
+            value & chosen.replicate(len(value))
+            for value, chosen in zip(values, select, strict=True)
+        ),
+    )

@@ -1,0 +1,23 @@
+"""Error of every comparison of hardware with a golden model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from racetrap.sim.failure import Failure
+
+__all__ = ["Mismatch", "difference"]
+
+
+class Mismatch(Failure, AssertionError):
+    """The hardware did something that the golden model does not."""
+
+
+def difference(what: str, seen: Any, golden: Any) -> str:
+    """Names and values of the fields in which two named tuples differ."""
+    fields = [
+        f"{name} must be {right}, not {left}"
+        for name, left, right in zip(golden._fields, seen, golden, strict=True)
+        if left != right
+    ]
+    return f"{what} differs: {'; '.join(fields)}; golden {golden}"
