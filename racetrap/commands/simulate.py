@@ -19,6 +19,7 @@ from racetrap.commands.shared.options import (
     seed_option,
     set_option,
     size_option,
+    waves_option,
 )
 from racetrap.commands.shared.stimuli import (
     GPU_TRACE,
@@ -77,7 +78,7 @@ class _Call:
     schedules: int
     size: str
     environment: str
-    waves: bool
+    waves: Path | None
     shows_all: bool
     limit: int | None
     has_json: bool
@@ -94,11 +95,11 @@ class _Call:
             return build_fast(self.preset, self.params)
 
     def write_waves(self, case: str, plan: dict[str, Any]) -> None:
-        if self.waves:
+        if self.waves is not None:
             # cocotb is slow to import.
             from racetrap.commands.shared.testbench import write_waves
 
-            write_waves(self.console, self.preset, self.params, case, plan, self.seed)
+            write_waves(self.console, self.preset, self.params, case, plan, self.seed, self.waves)
 
 
 @click.command("simulate")
@@ -113,9 +114,7 @@ class _Call:
 )  # fmt: skip
 @size_option
 @environment_option
-@click.option(
-    "--waves", is_flag=True, help="Also play it on the testbench, and write waves as a VCD file."
-)
+@waves_option
 @click.option("--junit", "junit_file", metavar="FILE", help="Write the suite's verdicts as JUnit.")
 @race_options
 @jobs_option

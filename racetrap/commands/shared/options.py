@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -23,19 +23,29 @@ __all__ = [
     "seed_option",
     "set_option",
     "size_option",
+    "waves_option",
 ]
 
+_File = TypeVar("_File", str, Path, None)
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-def _writable(context: click.Context, parameter: click.Parameter, file: str | None) -> str | None:
+def _writable(context: click.Context, parameter: click.Parameter, file: _File) -> _File:
     """Refuse a file that cannot be written now, not after a long run."""
-    if file is not None and file != "-":
+    if file is not None and str(file) != "-":
         path = Path(file)
         place = path if path.exists() else path.absolute().parent
         if path.is_dir() or not os.access(place, os.W_OK):
             raise click.BadParameter(f"File must be one that can be written, not {file}")
     return file
+
+
+def waves_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """File of waves, as ``waves``: a ``Path`` or None."""
+    return click.option(
+        "--waves", metavar="FILE", callback=_writable, type=click.Path(path_type=Path),
+        help="Also play it on the testbench, and write waves (VCD) to FILE.",
+    )(command)  # fmt: skip
 
 
 #: Result for programs, as ``json_file``.
