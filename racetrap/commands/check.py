@@ -12,6 +12,7 @@ from rich.console import Console
 from racetrap.commands.shared.input_files import InputFile, given_name
 from racetrap.commands.shared.options import (
     environment_option,
+    instruction_limit_option,
     json_option,
     launch_option,
     race_options,
@@ -48,7 +49,9 @@ _KERNELS = (".cu", ".ptx")
 #: Number of races, and what JSON says.
 _Outcome = tuple[int, dict[str, Any]]
 #: Options that are not for every trace.
-_STIMULI = {name: [THREAD_TRACE] for name in ("environment", "interval", "ideal")}
+_STIMULI = {
+    name: [THREAD_TRACE] for name in ("environment", "interval", "ideal", "instruction_limit")
+}
 
 
 @click.command("check")
@@ -60,6 +63,7 @@ _STIMULI = {name: [THREAD_TRACE] for name in ("environment", "interval", "ideal"
 )  # fmt: skip
 @set_option
 @race_options
+@instruction_limit_option
 @environment_option
 @click.option(
     "--checkpoint", "interval", type=click.IntRange(min=1), default=1_000_000, show_default=True,
@@ -75,7 +79,7 @@ _STIMULI = {name: [THREAD_TRACE] for name in ("environment", "interval", "ideal"
 @json_option
 def command(
     path: str, launch_file: str | None, preset_name: str | None, settings: tuple[str, ...],
-    shows_all: bool, limit: int | None, environment: str, interval: int, ideal: bool, oracle: bool,
+    shows_all: bool, limit: int | None, instruction_limit: int, environment: str, interval: int, ideal: bool, oracle: bool,
     json_file: str | None,
 ) -> None:  # fmt: skip
     """Check the trace file TRACE, or a run of KERNEL, for races with the golden model.
@@ -95,7 +99,7 @@ def command(
     with input_errors(path):
         if isinstance(trace, ThreadTrace):
             assert isinstance(params, SigraceParams)
-            sigrace = Sigrace(params, Environment(environment), interval, unbounded=ideal)
+            sigrace = Sigrace(params, Environment(environment), interval, ideal, instruction_limit)
             result = _check_threads(console, choice, trace, sigrace, oracle)
         else:
             assert isinstance(params, ScordParams)

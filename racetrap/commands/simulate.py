@@ -13,6 +13,7 @@ from rich.console import Console
 from racetrap.commands.shared.input_files import InputFile, given_name
 from racetrap.commands.shared.options import (
     environment_option,
+    instruction_limit_option,
     jobs_option,
     json_option,
     race_options,
@@ -59,6 +60,7 @@ _STIMULI = {
     "schedules": [_MICRO, _APPLICATIONS],
     "size": [_APPLICATIONS, _PROGRAMS],
     "environment": [_PROGRAMS, THREAD_TRACE],
+    "instruction_limit": [THREAD_TRACE],
     "shows_all": [GPU_TRACE, THREAD_TRACE],
     "limit": [GPU_TRACE, THREAD_TRACE],
     "waves": [_MICRO, GPU_TRACE, THREAD_TRACE],
@@ -78,6 +80,7 @@ class _Call:
     schedules: int
     size: str
     environment: str
+    instruction_limit: int
     waves: Path | None
     shows_all: bool
     limit: int | None
@@ -114,6 +117,7 @@ class _Call:
 )  # fmt: skip
 @size_option
 @environment_option
+@instruction_limit_option
 @waves_option
 @click.option("--junit", "junit_file", metavar="FILE", help="Write the suite's verdicts as JUnit.")
 @race_options
@@ -205,7 +209,9 @@ def _thread_trace(call: _Call, trace: ThreadTrace) -> tuple[int, dict[str, Any]]
     from racetrap.presenters.suites import machine_run_to_dict
     from racetrap.sim.cosim.sigrace.machine import run_program
 
-    sigrace = Sigrace(call.params, Environment(call.environment))
+    sigrace = Sigrace(
+        call.params, Environment(call.environment), instruction_limit=call.instruction_limit
+    )
     run = run_program(call.build(), sigrace, trace, call.seed)
     races = sigrace_races.race_list(call.console, call.choice, trace.header.locations)
     words = sigrace_races.print_result(call.console, races, run.result)

@@ -73,7 +73,8 @@ class Software:
         await write("REGION_SIZE_LOG2", region.size_log2)
         await write("REPORT_CAPACITY_LOG2", ring_log2)
         await self.control(launch=1, clear_counters=1)
-        await self._poll("busy", 0)
+        # The device writes every metadata entry first, at best one a cycle; a poll takes several.
+        await self._poll("busy", 0, _POLLS + region.entries(self._bench.params))
         if await self.status("config_error"):
             raise RegisterError(f"Launch with {region} must be accepted")
 
@@ -88,8 +89,8 @@ class Software:
         word = await self._registers.read("STATUS")
         return self._registers.map.fields("STATUS", word)[field]
 
-    async def _poll(self, field: str, value: int) -> None:
-        for _ in range(_POLLS):
+    async def _poll(self, field: str, value: int, polls: int = _POLLS) -> None:
+        for _ in range(polls):
             if await self.status(field) == value:
                 return
         raise RegisterError(f"STATUS.{field} must become {value}")

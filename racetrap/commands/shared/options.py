@@ -15,6 +15,7 @@ __all__ = [
     "environment_option",
     "form_option",
     "html_option",
+    "instruction_limit_option",
     "jobs_option",
     "json_option",
     "launch_option",
@@ -96,6 +97,16 @@ def environment_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--environment", type=click.Choice(ENVIRONMENTS), default="fixed", show_default=True,
         help="Mapping of threads to cores.",
+    )(command)  # fmt: skip
+
+
+def instruction_limit_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Instructions of a program, as ``instruction_limit``."""
+    from racetrap.golden_model.sigrace.sigrace import MOST_INSTRUCTIONS
+
+    return click.option(
+        "--instruction-limit", metavar="N", type=click.IntRange(min=1), default=MOST_INSTRUCTIONS,
+        show_default=True, help="Instructions that the program of a trace may have.",
     )(command)  # fmt: skip
 
 

@@ -184,3 +184,17 @@ def test_truncated_trace(racetrap, racy):
     racy.write_bytes(racy.read_bytes()[:-7])
     result = racetrap("check", racy)
     assert result.exit_code == 2
+
+
+def test_limit_of_instructions(racetrap, save):
+    program = ThreadProgram(2)
+    program.store(0, 0x1000, instructions=4_000_000_000)
+    path = save(program)
+    done = racetrap("check", path)
+    assert done.exit_code == 2
+    assert "Instructions of the trace must be at most 1000000000 (instruction limit)" in done.stderr
+    small = ThreadProgram(2)
+    small.store(0, 0x1000, instructions=5000)
+    path = save(small)
+    assert racetrap("check", path, "--instruction-limit", 4999).exit_code == 2
+    assert racetrap("check", path, "--instruction-limit", 5000).exit_code == 0
