@@ -6,12 +6,15 @@ disagree or a tool failed, 70 a defect of racetrap, 74 a result cannot be writte
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
 
+from racetrap.commands.shared.configuration import read_defaults
 from racetrap.commands.shared.ending import crash, ends, watch_for_interrupts
 from racetrap.commands.shared.lazy_group import LazyGroup
+from racetrap.commands.shared.terminal import fail, input_errors
 
 __all__ = ["cli", "main"]
 
@@ -43,6 +46,12 @@ class _Cli(LazyGroup):
 
     def invoke(self, ctx: click.Context) -> Any:
         with ends():
+            with input_errors():
+                found = read_defaults(Path.cwd())
+            if found is not None:
+                path, ctx.default_map = found
+                if unknown := set(ctx.default_map) - set(self.lines):
+                    fail(f"{path}: Table must be a command, not {min(unknown)}")
             return super().invoke(ctx)
 
 

@@ -79,8 +79,8 @@ _STIMULI = {
 @json_option
 def command(
     path: str, launch_file: str | None, preset_name: str | None, settings: tuple[str, ...],
-    shows_all: bool, limit: int | None, instruction_limit: int, environment: str, interval: int, ideal: bool, oracle: bool,
-    json_file: str | None,
+    shows_all: bool, limit: int | None, instruction_limit: int, environment: str, interval: int,
+    ideal: bool, oracle: bool, json_file: str | None,
 ) -> None:  # fmt: skip
     """Check the trace file TRACE, or a run of KERNEL, for races with the golden model.
 
