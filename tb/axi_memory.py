@@ -17,9 +17,10 @@ from typing import Any
 from pyuvm import ConfigDB, uvm_agent, uvm_analysis_port
 
 from racetrap.rtl.common.axi import AxiResponse
-from racetrap.tb.axi_rules import AxiBreach, ChannelWatch, check_address
-from racetrap.tb.bench import Bench
+from racetrap.tb.axi_rules import AxiViolation, ChannelWatch, check_address
 from racetrap.tb.memory_knobs import MemoryKnobs, ReadRecord
+from racetrap.tb.pins import Pins
+from racetrap.tb.testbench import Testbench
 
 __all__ = ["AxiMemory"]
 
@@ -37,10 +38,10 @@ class _Write:
 class _Channel:
     """A channel that the agent drives: valid and payload, written only when they change."""
 
-    def __init__(self, bench: Bench, name: str, fields: tuple[str, ...]):
-        self.handshake = bench.pins.handshake(name)
-        self._valid = bench.pins.writer(f"{name}valid")
-        self._fields = [bench.pins.writer(f"{name}{field}") for field in fields]
+    def __init__(self, pins: Pins, name: str, fields: tuple[str, ...]):
+        self.handshake = pins.handshake(name)
+        self._valid = pins.writer(f"{name}valid")
+        self._fields = [pins.writer(f"{name}{field}") for field in fields]
         self.busy = False
 
     def offer(self, *values: int) -> None:
@@ -87,35 +88,30 @@ class AxiMemory(uvm_agent):
         super().__init__(name, parent)
 
     def build_phase(self) -> None:
-        bench: Bench = ConfigDB().get(self, "", "BENCH")
+        testbench: Testbench = ConfigDB().get(self, "", "TESTBENCH")
+        pins, port = testbench.pins, f"{self._port}__"
         self.words: dict[int, int] = {}
         self.reads = uvm_analysis_port("reads", self)
         self.read_errors = self.write_errors = 0
         self.hit: Callable[[str], Any] = lambda name: None
-        self._rng: Random = bench.random(self._port)
-        self._clocking = bench.clocking
-        port = f"{self._port}__"
-        self._aw, self._w = (
-            ChannelWatch(bench.pins, f"{port}aw"),
-            ChannelWatch(bench.pins, f"{port}w"),
-        )
-        self._b = _Channel(bench, f"{port}b", ("id", "resp"))
-        self._has_reads = bench.pins.has(f"{port}arvalid")
+        self._rng: Random = testbench.random(self._port)
+        self._clocking = testbench.clocking
+        self._aw, self._w = ChannelWatch(pins, f"{port}aw"), ChannelWatch(pins, f"{port}w")
+        self._b = _Channel(pins, f"{port}b", ("id", "resp"))
+        self._has_reads = pins.has(f"{port}arvalid")
         channels = ["aw", "w"]
         if self._has_reads:
-            self._ar = ChannelWatch(bench.pins, f"{port}ar")
-            self._r = _Channel(bench, f"{port}r", ("id", "data", "resp", "last"))
+            self._ar = ChannelWatch(pins, f"{port}ar")
+            self._r = _Channel(pins, f"{port}r", ("id", "data", "resp", "last"))
             channels.append("ar")
-        self._ready = [
-            (bench.pins.writer(f"{port}{channel}ready"), channel) for channel in channels
-        ]
-        self._valid = {channel: bench.pins.flag(f"{port}{channel}valid") for channel in channels}
+        self._ready = [(pins.writer(f"{port}{channel}ready"), channel) for channel in channels]
+        self._valid = {channel: pins.flag(f"{port}{channel}valid") for channel in channels}
         self._open: list[ReadRecord] = []
         self._reading: ReadRecord | None = None
         self._addresses: deque[_Write] = deque()
         self._data: deque[Mapping[str, int]] = deque()
         self._answers: deque[tuple[_Write, int, bool]] = deque()
-        bench.clocking.each(self._look)
+        testbench.clocking.each(self._look)
 
     @property
     def is_idle(self) -> bool:
@@ -158,7 +154,7 @@ class AxiMemory(uvm_agent):
         check_address(f"{self._port}__ar", request, 1)
         id_, address = request["id"], request["addr"]
         if any(other.id == id_ for other in [*self._open, *filter(None, [self._reading])]):
-            raise AxiBreach(f"{self._port} read id {id_} must not be in use already")
+            raise AxiViolation(f"{self._port} read id {id_} must not be in use already")
         rng, knobs = self._rng, self.knobs
         record = ReadRecord(
             id_, address, self._clocking.cycle + knobs.latency + rng.randint(0, knobs.jitter),
@@ -204,10 +200,10 @@ class AxiMemory(uvm_agent):
         write = self._addresses[0]
         beat = self._data.popleft()
         if beat["strb"] != _ALL_STROBES:
-            raise AxiBreach(f"{self._port} wstrb must be all ones, not {beat['strb']:#x}")
+            raise AxiViolation(f"{self._port} wstrb must be all ones, not {beat['strb']:#x}")
         write.beats.append(beat["data"])
         if beat["last"] != (len(write.beats) == self._beats):
-            raise AxiBreach(f"{self._port} wlast must mark beat {self._beats} and no other")
+            raise AxiViolation(f"{self._port} wlast must mark beat {self._beats} and no other")
         if not beat["last"]:
             return
         self._addresses.popleft()

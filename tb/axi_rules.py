@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 from racetrap.tb.pins import Pins
 
-__all__ = ["AxiBreach", "ChannelWatch", "check_address"]
+__all__ = ["AxiViolation", "ChannelWatch", "check_address"]
 
 _BURST_INCR = 1
 _BEAT_BYTES = 8
@@ -17,7 +17,7 @@ _BEAT_SIZE = 3
 _PAGE_BYTES = 4096
 
 
-class AxiBreach(AssertionError):
+class AxiViolation(AssertionError):
     """The device broke a rule of AXI4."""
 
 
@@ -45,11 +45,13 @@ class ChannelWatch:
         waiting = self._waiting
         if not flags & self._valid:
             if waiting is not None:
-                raise AxiBreach(f"{self._name}valid must stay high until ready")
+                raise AxiViolation(f"{self._name}valid must stay high until ready")
             return None
         word = self._read()
         if waiting is not None and word != waiting:
-            raise AxiBreach(f"{self._name} payload must not change from {waiting:#x} to {word:#x}")
+            raise AxiViolation(
+                f"{self._name} payload must not change from {waiting:#x} to {word:#x}"
+            )
         if flags & self._handshake == self._handshake:
             self._waiting = None
             return self._unpack(word)
@@ -62,7 +64,7 @@ def check_address(channel: str, address: Mapping[str, int], beats: int) -> None:
 
     Raises
     ------
-    AxiBreach
+    AxiViolation
         If it breaks a rule.
     """
     size = beats * _BEAT_BYTES
@@ -76,6 +78,6 @@ def check_address(channel: str, address: Mapping[str, int], beats: int) -> None:
     )
     for name, value, holds in rules:
         if not holds(value):
-            raise AxiBreach(
+            raise AxiViolation(
                 f"{channel}{name} of a {beats}-beat burst must be legal, not {value:#x}"
             )

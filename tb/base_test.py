@@ -1,4 +1,4 @@
-"""What every UVM test of the system does before and after its own part."""
+"""Base of every UVM test: environment, clock, the test itself, coverage."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from pyuvm import ConfigDB, uvm_env, uvm_root, uvm_test
 
-from racetrap.tb.bench import Bench
+from racetrap.tb.testbench import Testbench
 
 __all__ = ["BaseTest", "run_test"]
 
@@ -21,14 +21,14 @@ class BaseTest(uvm_test):
     environment_class: type[uvm_env]
 
     def build_phase(self) -> None:
-        self.bench: Bench = ConfigDB().get(self, "", "BENCH")
+        self.testbench: Testbench = ConfigDB().get(self, "", "TESTBENCH")
         self.environment: Any = self.environment_class("environment", self)
 
     async def run_phase(self) -> None:
         self.raise_objection()
-        await self.bench.clocking.start()
+        await self.testbench.clocking.start()
         await self.body()
-        self.bench.note({"coverage": self.environment.scoreboard.coverage.to_json()})
+        self.testbench.note({"coverage": self.environment.scoreboard.coverage.to_json()})
         self.drop_objection()
 
     async def body(self) -> None:
@@ -39,11 +39,13 @@ class BaseTest(uvm_test):
 async def run_test(dut: Any, test: type[BaseTest]) -> None:
     """Run a UVM test on a device; pyuvm itself keeps state, so give each a process."""
     logging.getLogger().setLevel(logging.WARNING)
-    bench = Bench(dut)
-    bench.note({
-        "test": test.__name__, "system": bench.plan["system"], "seed": bench.plan["seed"],
+    testbench = Testbench(dut)
+    testbench.note({
+        "test": test.__name__,
+        "system": testbench.plan["system"],
+        "seed": testbench.plan["seed"],
     })  # fmt: skip
     root = uvm_root()
     root.clear_singletons(set())
-    ConfigDB().set(None, "*", "BENCH", bench)
+    ConfigDB().set(None, "*", "TESTBENCH", testbench)
     await uvm_root().run_test(test, keep_singletons=True)

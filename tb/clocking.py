@@ -2,7 +2,7 @@
 
 Waking a coroutine costs microseconds, so agents do not wait for the clock: they register plain
 functions, which are called with the flags as they stood right before the rising edge.  A
-bench in which nothing happens any more fails.
+testbench in which nothing happens any more fails.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cocotb.triggers import Event, RisingEdge
 
 from racetrap.tb.pins import Pins
 
-__all__ = ["BenchTimeout", "Clocking"]
+__all__ = ["Clocking", "TestbenchTimeout"]
 
 _PERIOD_STEPS = 2
 _RESET_CYCLES = 4
@@ -23,12 +23,12 @@ _RESET_CYCLES = 4
 _SILENT_CYCLES = 20_000
 
 
-class BenchTimeout(AssertionError):
+class TestbenchTimeout(AssertionError):
     """Something that had to happen did not."""
 
 
 class Clocking:
-    """Clock of the bench.
+    """Clock of the testbench.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class Clocking:
             if flags != last:
                 last_change = self.cycle
             elif self.cycle - last_change > _SILENT_CYCLES:
-                raise BenchTimeout(f"Ports must not all be still for {_SILENT_CYCLES} cycles")
+                raise TestbenchTimeout(f"Ports must not all be still for {_SILENT_CYCLES} cycles")
             for mask, call in when:
                 if flags & mask == mask:
                     call()
@@ -101,7 +101,7 @@ class Clocking:
             if condition():
                 event.set()
             elif self.cycle >= deadline:
-                raise BenchTimeout(f"Timeout at cycle {self.cycle}: {what}")
+                raise TestbenchTimeout(f"Timeout at cycle {self.cycle}: {what}")
             else:
                 self._waits.append(wait)
 
@@ -110,7 +110,7 @@ class Clocking:
 
         Raises
         ------
-        BenchTimeout
+        TestbenchTimeout
             If it does not hold within ``cycles``; the whole test then fails.
         """
         if condition():

@@ -11,25 +11,25 @@ __all__ = ["Pins"]
 
 
 class Pins:
-    """Access to the bench module's ports; each handle is looked up once.
+    """Access to the testbench module's ports; each handle is looked up once.
 
     Parameters
     ----------
     dut : cocotb handle
-        The bench module.
-    bench : mapping
-        ``bench`` of the plan: fields of ``flags`` and of the channel bundles.
+        The testbench module.
+    testbench : mapping
+        ``testbench`` of the plan: fields of ``flags`` and of the channel bundles.
 
     Attributes
     ----------
     dut : cocotb handle
-        The bench module, for third-party bus models.
+        The testbench module, for third-party bus models.
     """
 
-    def __init__(self, dut: Any, bench: Mapping[str, Any]):
+    def __init__(self, dut: Any, testbench: Mapping[str, Any]):
         self.dut = dut
-        self._flags = Layout(bench["flags"])
-        self._bundles = {name: Layout(fields) for name, fields in bench["bundles"].items()}
+        self._flags = Layout(testbench["flags"])
+        self._bundles = {name: Layout(fields) for name, fields in testbench["bundles"].items()}
 
     def flag(self, *names: str) -> int:
         """Mask of the named one-bit ports in ``flags``."""

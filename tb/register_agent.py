@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+from cocotb.task import bridge, resume
 from cocotb.triggers import with_timeout
 from cocotbext.axi import AxiLiteBus, AxiLiteMaster
 from pyuvm import ConfigDB, uvm_agent
 
-from racetrap.generators.register_map import RegisterMap
-from racetrap.tb.bench import Bench
+from racetrap.generators.register_map import RegisterMap, RegisterPort
+from racetrap.tb.testbench import Testbench
 
-__all__ = ["RegisterAgent", "RegisterError"]
+__all__ = ["RegisterAgent", "RegisterError", "SoftwareThread", "poll"]
 
 _TIMEOUT_STEPS = 4000
 _WORD_BYTES = 4
+_POLLS = 20_000
 
 
 class RegisterError(AssertionError):
@@ -26,12 +31,15 @@ class RegisterAgent(uvm_agent):
     ----------
     map : RegisterMap
         Addresses and fields of the registers.
+    port : RegisterPort
+        The same registers for software in a ``SoftwareThread``.
     """
 
     def build_phase(self) -> None:
-        bench: Bench = ConfigDB().get(self, "", "BENCH")
-        self.map = RegisterMap(bench.registers)
-        dut = bench.pins.dut
+        testbench: Testbench = ConfigDB().get(self, "", "TESTBENCH")
+        self.map = RegisterMap(testbench.registers)
+        self.port = _BlockingPort(self)
+        dut = testbench.pins.dut
         bus = AxiLiteBus.from_prefix(dut, "s_axil_")
         self._manager = AxiLiteMaster(bus, dut.clk, dut.rst)
 
@@ -59,3 +67,45 @@ class RegisterAgent(uvm_agent):
         data = value.to_bytes(_WORD_BYTES, "little")
         if response := await self.write_at(self.map.address(name), data):
             raise RegisterError(f"Write of {name} must be answered with 0, not {response}")
+
+
+class _BlockingPort(RegisterPort):
+    """Registers for a thread that a coroutine waits for."""
+
+    def __init__(self, agent: RegisterAgent):
+        super().__init__(agent.map)
+        self._agent = agent
+
+    def read(self, register: str) -> int:
+        return resume(self._agent.read)(register)
+
+    def write(self, register: str, value: int) -> None:
+        resume(self._agent.write)(register, value)
+
+
+def poll(is_done: Callable[[], bool], what: str, cycles: int = 0) -> None:
+    """Ask until a condition holds; ``RegisterError`` after many polls, one more a cycle of work."""
+    polls = _POLLS + cycles
+    for _ in range(polls):
+        if is_done():
+            return
+    raise RegisterError(f"Device must {what} within {polls} polls")
+
+
+class SoftwareThread:
+    """Driver software with its methods as coroutines, each call in a thread of its own.
+
+    Simulation time passes only while the software waits for a register, so a run can be repeated.
+
+    Parameters
+    ----------
+    software : object
+        Software that reaches its registers through a ``RegisterAgent.port``.
+    """
+
+    def __init__(self, software: Any):
+        self._software = software
+
+    def __getattr__(self, name: str) -> Any:
+        member = getattr(self._software, name)
+        return bridge(member) if callable(member) else member

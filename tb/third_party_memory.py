@@ -1,4 +1,4 @@
-"""cocotbext-axi's memory behind an AXI4 manager port: a judge of the port that is not ours."""
+"""cocotbext-axi's memory behind an AXI4 manager port: a check of the port that is not ours."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from random import Random
 
 from cocotbext.axi import AxiBus, AxiRam
 
-from racetrap.tb.bench import Bench
+from racetrap.tb.testbench import Testbench
 
 __all__ = ["ThirdPartyMemory"]
 
@@ -25,15 +25,15 @@ class ThirdPartyMemory:
 
     Parameters
     ----------
-    bench : Bench
+    testbench : Testbench
         Shared context.
     port : str
         Port of the device, such as ``m_axi_metadata__0``.
     """
 
-    def __init__(self, bench: Bench, port: str):
-        dut = bench.pins.dut
-        region = bench.plan["region"]
+    def __init__(self, testbench: Testbench, port: str):
+        dut = testbench.pins.dut
+        region = testbench.plan["region"]
         size = region["metadata_base"] + (1 << region["size_log2"]) * _WORD_BYTES
         bus = AxiBus.from_prefix(dut, f"{port}_")
         self._ram = AxiRam(bus, dut.clk, dut.rst, size=1 << size.bit_length())
@@ -42,7 +42,7 @@ class ThirdPartyMemory:
             write.aw_channel, write.w_channel, write.b_channel, read.ar_channel, read.r_channel,
         )  # fmt: skip
         for channel in channels:
-            channel.set_pause_generator(_pauses(bench.random(f"{port} pauses")))
+            channel.set_pause_generator(_pauses(testbench.random(f"{port} pauses")))
 
     def read_word(self, address: int) -> int:
         """64-bit word at a byte address."""

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from racetrap.tb.coverage import BinCounts
-from racetrap.tb.scord import coverage_bins as scord
-from racetrap.tb.sigrace import coverage_bins as sigrace
+from racetrap.sim.cosim.comparison.coverage import BinCounts
+from racetrap.sim.cosim.scord import coverage_bins as scord
+from racetrap.sim.cosim.sigrace import coverage_bins as sigrace
 
 __all__ = ["merge_files"]
 

@@ -18,12 +18,12 @@ from typing import Any
 
 from racetrap.evaluation.campaign import scord, sigrace
 from racetrap.generators.systems import system_of
+from racetrap.sim.cosim.comparison.coverage import BinCounts
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.simulation import SimulationError
-from racetrap.tb.coverage import BinCounts
-from racetrap.tb.scord.coverage import Coverage as ScordCoverage
-from racetrap.tb.sigrace.coverage import Coverage as SigraceCoverage
+from racetrap.sim.cosim.scord.coverage import Coverage as ScordCoverage
+from racetrap.sim.cosim.sigrace.coverage import Coverage as SigraceCoverage
 
 __all__ = ["DETECTORS", "Case", "CaseResult", "Detector", "run_case", "run_cases"]
 

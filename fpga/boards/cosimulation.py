@@ -30,8 +30,8 @@ from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
 
 __all__ = [
     "DIVISOR",
-    "SCORD_BENCH",
-    "SIGRACE_BENCH",
+    "SCORD_TESTBENCH",
+    "SIGRACE_TESTBENCH",
     "build_device",
     "play",
     "play_programs",
@@ -43,8 +43,8 @@ __all__ = [
 DIVISOR = 8
 
 _RANDOM_EVENTS = 60
-#: The benches' modules.
-SCORD_BENCH, SIGRACE_BENCH = (
+#: Modules of the testbenches.
+SCORD_TESTBENCH, SIGRACE_TESTBENCH = (
     f"racetrap.fpga.boards.{name}" for name in ("scord_testbench", "sigrace_testbench")
 )
 
@@ -111,7 +111,7 @@ def play(
         If the simulator crashes or stalls.
     """
     plan = {"benchmarks": list(benchmarks), "core": board.core}
-    return run(build_device(board, params), SCORD_BENCH, folder, plan, seed=1)
+    return run(build_device(board, params), SCORD_TESTBENCH, folder, plan, seed=1)
 
 
 def program_traces(
@@ -173,7 +173,7 @@ def play_programs(
         If the simulator crashes or stalls.
     """
     plan = program_plan(folder, traces, environment)
-    return run(build_device(board, params), SIGRACE_BENCH, folder, plan, seed=1)
+    return run(build_device(board, params), SIGRACE_TESTBENCH, folder, plan, seed=1)
 
 
 def program_plan(

@@ -5,10 +5,7 @@ The UART at the other end of the pins is cocotbext-uart's, not ours.
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from cocotb.clock import Clock
@@ -20,7 +17,7 @@ from racetrap.fpga.boards.status_lights import LIGHTS
 from racetrap.fpga.host.client import HostLink
 from racetrap.golden_model.link.frames import Counters, Kind
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
-from racetrap.sim.cosim.verilator.cocotb_run import NOTES, PLAN
+from racetrap.sim.cosim.verilator.plan import note, read_plan
 
 __all__ = ["Note", "run_host"]
 
@@ -78,13 +75,8 @@ async def run_host(dut: Any, play: Callable[[HostLink, dict[str, Any], Note], se
     Mismatch
         If the line has lost something, or the lights are wrong.
     """
-    path = Path(os.environ[PLAN])
-    plan = json.loads(path.read_text(encoding="utf-8"))
+    plan = read_plan()
     baud = 1_000_000_000 // (_CLOCK_NS * plan["divisor"])
-
-    def note(data: dict[str, Any]) -> None:
-        with path.with_name(NOTES).open("a", encoding="utf-8") as file:
-            file.write(json.dumps(data) + "\n")
 
     def host() -> set[str]:
         link = HostLink(port, baud, _TIMEOUT_S)

@@ -20,8 +20,8 @@ from amaranth.lib import wiring
 
 from racetrap.fpga import boards
 from racetrap.fpga.boards.cosimulation import (
-    SCORD_BENCH,
-    SIGRACE_BENCH,
+    SCORD_TESTBENCH,
+    SIGRACE_TESTBENCH,
     build_device,
     program_plan,
     program_traces,
@@ -142,9 +142,9 @@ def play_with(bug: PlantedBug, folder: Path) -> RunResult:
     build_component(model, lambda: _planted(bug, params, model.facts["divisor"]))
     if isinstance(params, SigraceParams):
         plan = program_plan(folder, program_traces(params, _PROGRAMS, _SEEDS))
-        return run(model, SIGRACE_BENCH, folder, plan, seed=1)
+        return run(model, SIGRACE_TESTBENCH, folder, plan, seed=1)
     plan = {"benchmarks": _BENCHMARKS, "core": board.core}
-    return run(model, SCORD_BENCH, folder, plan, seed=1)
+    return run(model, SCORD_TESTBENCH, folder, plan, seed=1)
 
 
 def _planted(

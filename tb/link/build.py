@@ -1,4 +1,4 @@
-"""Verilator build of the links of the bench, cached by content."""
+"""Verilator build of the links of the testbench, cached by content."""
 
 from __future__ import annotations
 

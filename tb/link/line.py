@@ -27,7 +27,7 @@ class Line:
     Parameters
     ----------
     dut : handle
-        The bench's top.
+        The testbench's top.
     number : int
         Number of the link.
     params : LoopParams
@@ -41,7 +41,7 @@ class Line:
     def __init__(
         self, dut, number: int, params: LoopParams, period_ps: int, baud_error: float = 0.0
     ):
-        logging.getLogger("cocotb.bench").setLevel(logging.WARNING)
+        logging.getLogger("cocotb.testbench").setLevel(logging.WARNING)
         self.params = params
         self.compared = 0
         self._dut = dut

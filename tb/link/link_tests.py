@@ -2,38 +2,25 @@
 
 from __future__ import annotations
 
-import json
-import os
 import random
-from pathlib import Path
 
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles
 
 from racetrap.golden_model.link.frames import Counters, Frame, Kind, Status, encode
-from racetrap.sim.cosim.verilator.cocotb_run import NOTES, PLAN
+from racetrap.sim.cosim.verilator.plan import note, read_plan
 from racetrap.tb.link.faults import FAULTS
 from racetrap.tb.link.host import Host
 from racetrap.tb.link.line import Line
 from racetrap.tb.link.loopback import LoopParams
 
-_PLAN_FILE = Path(os.environ[PLAN])
 _RESET_CYCLES = 4
-
-
-def _plan() -> dict:
-    return json.loads(_PLAN_FILE.read_text(encoding="utf-8"))
-
-
-def _note(document: dict) -> None:
-    with (_PLAN_FILE.parent / NOTES).open("a", encoding="utf-8") as notes:
-        notes.write(json.dumps(document) + "\n")
 
 
 async def _start(dut, baud_error: float = 0.0) -> list[Line]:
     """Clock, reset and lines of all links."""
-    plan = _plan()
+    plan = read_plan()
     links = [LoopParams(**link) for link in plan["links"]]
     for number in range(len(links)):
         getattr(dut, f"i_rx__{number}").value = 1
@@ -53,7 +40,7 @@ async def _reset(dut) -> None:
 
 
 def _rng(name: str, number: int) -> random.Random:
-    return random.Random(f"{_plan()['seed']} {name} {number}")
+    return random.Random(f"{read_plan()['seed']} {name} {number}")
 
 
 async def _session(line: Line, rng: random.Random, requests: int, fault_rate: float) -> None:
@@ -67,7 +54,7 @@ async def _session(line: Line, rng: random.Random, requests: int, fault_rate: fl
     host.fault_rate = 0.0
     counters = Counters.from_payload(await host.request(Kind.COUNTERS))
     assert counters == line.golden.counters
-    _note({
+    note({
         "bits": line.params.bits, "compared": line.compared, "returned": host.returned,
         "repeats": host.repeats, "faults": host.faults, "counters": counters._asdict(),
     })  # fmt: skip
@@ -76,7 +63,7 @@ async def _session(line: Line, rng: random.Random, requests: int, fault_rate: fl
 async def _sessions(dut, name: str, fault_rate: float, baud_error: float = 0.0) -> None:
     """A session on every line, all at the same time."""
     lines = await _start(dut, baud_error)
-    requests = _plan()["requests"]
+    requests = read_plan()["requests"]
     tasks = [
         cocotb.start_soon(_session(line, _rng(name, number), requests, fault_rate))
         for number, line in enumerate(lines)
@@ -113,12 +100,12 @@ async def every_byte_damaged(dut):
     host = Host(line, rng)
     await host.hello()
     for name, fault in FAULTS.items():
-        for _ in range(_plan()["requests"] // len(FAULTS) + 1):
+        for _ in range(read_plan()["requests"] // len(FAULTS) + 1):
             before = line.golden.counters
             request = encode(Frame(Kind.COUNTERS, rng.randrange(256)))
             await line.exchange(fault(request, rng))
             await host.hello()
-            _note({"fault": name, "counted": [
+            note({"fault": name, "counted": [
                 key for key, value in line.golden.counters._asdict().items()
                 if value > getattr(before, key)
             ]})  # fmt: skip
@@ -165,7 +152,7 @@ async def reset_in_mid_frame(dut):
     line, *_ = await _start(dut)
     rng = _rng("reset", 0)
     push = encode(Frame(Kind.PUSH, 1, bytes(5)))
-    for _ in range(_plan()["requests"] // 10 + 2):
+    for _ in range(read_plan()["requests"] // 10 + 2):
         host = Host(line, rng)
         await host.hello()
         await host.push()
@@ -203,4 +190,4 @@ async def overrun(dut):
     counters = Counters.from_payload(last.payload)
     assert counters.uart_overrun > 0
     assert counters.frames == counters.gaps + counters.duplicates + done + 2
-    _note({"overrun": counters._asdict(), "version": hello.payload[1]})
+    note({"overrun": counters._asdict(), "version": hello.payload[1]})

@@ -27,7 +27,7 @@ _REGISTER_BYTES = 4
 
 @dataclass(frozen=True)
 class LoopParams:
-    """One link of the bench.
+    """One link of the testbench.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class Loopback:
 
 
 def golden_device(params: LoopParams) -> tuple[LinkDevice, Loopback]:
-    """The golden model of one link of the bench, and what lies behind it."""
+    """The golden model of one link of the testbench, and what lies behind it."""
     target = Loopback(params)
     return LinkDevice(target, **params.link_settings), target
 

@@ -1,7 +1,8 @@
-"""The environment: every agent of the device, the scoreboard, and the launch protocol."""
+"""Environment of ScoRD: every agent of the system, scoreboard, launches."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from pyuvm import ConfigDB, uvm_env
@@ -9,20 +10,19 @@ from pyuvm import ConfigDB, uvm_env
 from racetrap.golden_model.scord.packets import Packet, Step, Transaction
 from racetrap.golden_model.scord.params import ENTRY_BYTES, Region
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
+from racetrap.sim.cosim.scord.scord_software import ScordSoftware
 from racetrap.tb.axi_memory import AxiMemory
-from racetrap.tb.bench import Bench
 from racetrap.tb.memory_knobs import MemoryKnobs
-from racetrap.tb.register_agent import RegisterAgent
-from racetrap.tb.scord.port_coverage import watch_ports
+from racetrap.tb.port_coverage import watch_streams
+from racetrap.tb.register_agent import RegisterAgent, RegisterError, SoftwareThread, poll
 from racetrap.tb.scord.scoreboard import ScoreboardComponent
-from racetrap.tb.scord.software import Software
-from racetrap.tb.stream_agent import StreamAgent
+from racetrap.tb.stream_agent import StreamAgent, StreamMonitor
+from racetrap.tb.testbench import Testbench
 from racetrap.tb.third_party_memory import ThirdPartyMemory
-from racetrap.tb.trace_monitor import TraceMonitor
 
 __all__ = ["ScordEnvironment"]
 
-_REPORT_BEATS = 4
+_REPORT_BEATS, _BEAT_BYTES = 4, 8
 _PACKET_FIELDS = len(Packet._fields)
 #: Ring buffer below the metadata, and both far from the data: nothing of ours may overlap.
 _RING_BASE = 0x2000
@@ -37,9 +37,9 @@ def _step(bank: int, *values: int) -> tuple[int, Step]:
 
 
 class ScordEnvironment(uvm_env):
-    """Bench around one ``ScordSystem`` with a trace port.
+    """Testbench around one ``ScordSystem`` with a trace port.
 
-    Configuration (ConfigDB): ``BENCH``.
+    Configuration (ConfigDB): ``TESTBENCH``.
 
     Attributes
     ----------
@@ -54,18 +54,18 @@ class ScordEnvironment(uvm_env):
     scoreboard : ScoreboardComponent
         Comparison with the golden model.
     has_third_party_memory : bool
-        Put cocotbext-axi's memory behind the metadata ports, so that our reading of AXI4 is not
-        its only judge; set before the build phase.  ``metadata`` is empty then.
-    software : Software
-        Driver software, once the components are connected.
+        Put cocotbext-axi's memory behind the metadata ports, for a check of AXI4 that is not ours;
+        set before the build phase.  ``metadata`` is empty then.
+    software : SoftwareThread
+        ``ScordSoftware``, its methods as coroutines.
     """
 
     has_third_party_memory = False
 
     def build_phase(self) -> None:
-        self._bench: Bench = ConfigDB().get(self, "", "BENCH")
-        params = self._bench.params
-        knobs = MemoryKnobs(**self._bench.plan.get("memory", {}))
+        self._testbench: Testbench = ConfigDB().get(self, "", "TESTBENCH")
+        params = self._testbench.params
+        knobs = MemoryKnobs(**self._testbench.plan.get("memory", {}))
         self.registers = RegisterAgent("registers", self)
         self.sms = [
             StreamAgent(
@@ -80,15 +80,15 @@ class ScordEnvironment(uvm_env):
         self.metadata: list[AxiMemory] = []
         self._third_party: list[ThirdPartyMemory] = []
         if self.has_third_party_memory:
-            self._third_party = [ThirdPartyMemory(self._bench, port) for port in ports]
+            self._third_party = [ThirdPartyMemory(self._testbench, port) for port in ports]
         else:
             self.metadata = [AxiMemory(port, self, port, 1, knobs) for port in ports]
-        report_knobs = MemoryKnobs(**self._bench.plan.get("report_memory", {}))
+        report_knobs = MemoryKnobs(**self._testbench.plan.get("report_memory", {}))
         self.report_memory = AxiMemory(
             "report_memory", self, "m_axi_report", _REPORT_BEATS, report_knobs
         )
         self.traces = [
-            TraceMonitor(
+            StreamMonitor(
                 f"trace_{bank}", self, f"trace__{bank}", params.step_layout, partial(_step, bank)
             )
             for bank in range(params.banks)
@@ -100,16 +100,19 @@ class ScordEnvironment(uvm_env):
         for agent in self.sms:
             agent.monitor.connect(scoreboard.transactions)
         for trace in self.traces:
-            trace.steps.connect(scoreboard.steps)
+            trace.connect(scoreboard.steps)
         for memory in self.metadata:
             memory.reads.connect(scoreboard.reads)
         for memory in (*self.metadata, self.report_memory):
             memory.hit = scoreboard.coverage.hit
         scoreboard.knows_reads = bool(self.metadata)
-        watch_ports(self._bench, scoreboard.coverage)
-        self.software = Software(
-            self._bench, self.registers, self.report_memory, scoreboard.report_read
-        )
+        testbench, coverage = self._testbench, scoreboard.coverage
+        ports = [f"i_transaction__{sm}" for sm in range(len(self.sms))]
+        watch_streams(testbench, coverage, "transaction", ports)
+        testbench.clocking.when(testbench.pins.flag("irq"), partial(coverage.hit, "irq"))
+        self._irq = testbench.pins.reader("irq")
+        self.software = SoftwareThread(ScordSoftware(self.registers.port, self._wait_until))
+        self._entries = 0
 
     async def launch(self, region: Region, ring_log2: int, *, report_filter: bool = False) -> None:
         """Launch a kernel, and let the scoreboard begin anew."""
@@ -117,9 +120,32 @@ class ScordEnvironment(uvm_env):
             memory.words.clear()  # what a launch does not initialise reads as junk
         for memory in (*self.metadata, self.report_memory):
             memory.read_errors = memory.write_errors = 0
-        await self.software.launch(region, _RING_BASE, ring_log2, report_filter=report_filter)
+        self._entries = region.entries(self._testbench.params)
+        await self.software.set_up(region, _RING_BASE, ring_log2)
+        if not await self.software.launch(report_filter=report_filter, interrupt=True):
+            raise RegisterError(f"Launch must take the region, not refuse {region}")
         self.scoreboard.launch(region)
         self._region = region
+
+    def _wait_until(self, is_done: Callable[[], bool], what: str) -> None:
+        # A launch writes every metadata entry, at best one a cycle; a poll takes several cycles.
+        poll(is_done, what, self._entries)
+
+    async def drain(self) -> None:
+        """Read all records in the ring."""
+        for record in await self.software.read_records(self._record):
+            self.scoreboard.report_read(record)
+
+    def _record(self, place: int) -> int:
+        size = _REPORT_BEATS * _BEAT_BYTES
+        words = range(_RING_BASE + place * size, _RING_BASE + (place + 1) * size, _BEAT_BYTES)
+        return sum(self.report_memory.read_word(word) << 64 * n for n, word in enumerate(words))
+
+    async def _check_irq(self) -> None:
+        """The interrupt line must be high if, and only if, the ring holds records."""
+        has_records = await self.software.has_records()
+        if self._irq() != has_records:
+            raise Mismatch(f"Interrupt line must be {int(has_records)}, not {self._irq()}")
 
     async def finish(self) -> dict[str, int]:
         """Wait until all is done, then compare what is left to compare.
@@ -130,15 +156,15 @@ class ScordEnvironment(uvm_env):
             The device's counters.
         """
         software, scoreboard = self.software, self.scoreboard
-        clocking = self._bench.clocking
+        clocking = self._testbench.clocking
         await clocking.until(
             lambda: scoreboard.is_settled, "not every packet has made a step", 50_000
         )
         await software.wait_idle()
-        await software.check_irq()
-        await software.drain()
+        await self._check_irq()
+        await self.drain()
         await clocking.cycles(2)
-        await software.check_irq()
+        await self._check_irq()
         if not all(memory.is_idle for memory in (*self.metadata, self.report_memory)):
             raise Mismatch("Requests open in an idle device must number 0")
         counters = await software.counters()

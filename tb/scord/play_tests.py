@@ -13,6 +13,7 @@ from typing import Any
 import cocotb
 
 from racetrap.golden_model.events import Event, EventKind
+from racetrap.golden_model.scord.packets import Transaction
 from racetrap.golden_model.scord.params import Region
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.scord import Scord
@@ -23,7 +24,7 @@ from racetrap.sim.cosim.scord.suite import suite_runs
 from racetrap.sim.gpu.suites.micro.program import program_region
 from racetrap.tb.base_test import run_test
 from racetrap.tb.scord.scord_test import ScordTest
-from racetrap.tb.scord.sequences import PlayInOrder
+from racetrap.tb.stream_agent import StreamSequence
 
 __all__ = ["play_suite", "play_trace"]
 
@@ -32,6 +33,8 @@ _METADATA_BASE = 1 << 32
 #: Events between two looks at the ring buffer, and seconds between notes on progress.
 _DRAIN_EVENTS = 64
 _NOTE_SECONDS = 0.2
+#: Cycles in which a transaction must have made its steps, however slow the memory.
+_CYCLES_PER_TRANSACTION = 80_000
 
 
 class _PlayTest(ScordTest):
@@ -39,20 +42,20 @@ class _PlayTest(ScordTest):
 
     async def play(self, region: Region, events: Iterable[Event]) -> dict[str, Any]:
         """Play one kernel; gives its races by both, and cycles."""
-        bench, environment = self.bench, self.environment
-        golden = Scord(bench.params, region)
+        testbench, environment = self.testbench, self.environment
+        golden = Scord(testbench.params, region)
         await environment.launch(region, _RING_LOG2)
-        first_cycle = bench.clocking.cycle
+        first_cycle = testbench.clocking.cycle
         for number, event in enumerate(events, 1):
             golden.run(event)
-            transactions = transactions_of([event], bench.params)
-            await PlayInOrder(environment, bench, transactions).start()
+            for sm, transaction in transactions_of([event], testbench.params):
+                await self._send(sm, transaction)
             if number % _DRAIN_EVENTS == 0:
-                await environment.software.drain()
-        cycles = bench.clocking.cycle - first_cycle
+                await environment.drain()
+        cycles = testbench.clocking.cycle - first_cycle
         counters = await environment.finish()
         races = [
-            RaceReport.from_step(bench.params, step, bank)
+            RaceReport.from_step(testbench.params, step, bank)
             for bank, step in environment.scoreboard.races
         ]
         self._compare(golden.races, races)
@@ -64,12 +67,22 @@ class _PlayTest(ScordTest):
             "dropped": counters["reports_dropped"],
         }
 
+    async def _send(self, sm: int, transaction: Transaction) -> None:
+        """Offer a transaction, and wait until it has made all its steps."""
+        sequencer = self.environment.sms[sm].sequencer
+        task = cocotb.start_soon(StreamSequence([transaction]).start(sequencer))
+        await self.testbench.clocking.until(
+            lambda: task.done() and self.environment.scoreboard.is_settled,
+            f"transaction of SM {sm} has not made its steps: {transaction}",
+            _CYCLES_PER_TRANSACTION,
+        )
+
     def _compare(self, golden: list[RaceReport], seen: list[RaceReport]) -> None:
         """In global order nothing is left for the device to choose: the races are the same.
 
         Steps of one event may be in several banks, whose order among themselves is open.
         """
-        layout = self.bench.params.report_layout
+        layout = self.testbench.params.report_layout
 
         def body(race: RaceReport) -> int:
             return race.record() & ~(((1 << 32) - 1) << layout.offset("sequence"))
@@ -80,12 +93,12 @@ class _PlayTest(ScordTest):
 
 class _PlaySuite(_PlayTest):
     async def body(self) -> None:
-        plan, params = self.bench.plan, self.bench.params
+        plan, params = self.testbench.plan, self.testbench.params
         region = program_region(_METADATA_BASE % (1 << params.address_bits))
         runs = list(suite_runs(params, plan["schedules"], plan["seed"]))
         for number, run in enumerate(runs, 1):
             result = await self.play(region, run.events())
-            self.bench.note({
+            self.testbench.note({
                 "run": run.benchmark.name, "schedule": run.schedule,
                 "placement": run.placement.value, "done": number, "total": len(runs), **result,
             })  # fmt: skip
@@ -93,14 +106,14 @@ class _PlaySuite(_PlayTest):
 
 class _PlayTrace(_PlayTest):
     async def body(self) -> None:
-        trace = read_gpu_trace(self.bench.plan["trace"])
+        trace = read_gpu_trace(self.testbench.plan["trace"])
         self._done, self._total, self._noted = 0, len(trace), monotonic()
         kernel: list[Event] = []
         for event in trace:
             kernel.append(event)
             if event.kind == EventKind.KERNEL_END:
                 result = await self.play(self.region(), self._counted(kernel))
-                self.bench.note({"kernel": True, **result})
+                self.testbench.note({"kernel": True, **result})
                 kernel = []
 
     def _counted(self, events: Iterable[Event]) -> Iterator[Event]:
@@ -109,7 +122,7 @@ class _PlayTrace(_PlayTest):
             self._done += 1
             if monotonic() - self._noted > _NOTE_SECONDS:
                 self._noted = monotonic()
-                self.bench.note({"done": self._done, "total": self._total})
+                self.testbench.note({"done": self._done, "total": self._total})
             yield event
 
 

@@ -20,9 +20,12 @@ from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
 from racetrap.tb.base_test import run_test
 from racetrap.tb.scord.scord_test import ScordTest
-from racetrap.tb.scord.sequences import PlayTogether
+from racetrap.tb.stream_agent import play_together
 
 __all__ = ["random_traffic"]
+
+#: Cycles in which a transaction must have made its steps, however slow the memory.
+_CYCLES_PER_TRANSACTION = 2000
 
 
 class _RandomTraffic(ScordTest):
@@ -30,40 +33,41 @@ class _RandomTraffic(ScordTest):
 
     def build_phase(self) -> None:
         super().build_phase()
-        self.environment.has_third_party_memory = self.bench.plan.get("axi_ram", False)
+        self.environment.has_third_party_memory = self.testbench.plan.get("axi_ram", False)
 
     async def body(self) -> None:
-        for number, launch in enumerate(self.bench.plan["launches"]):
-            start, first_cycle = perf_counter(), self.bench.clocking.cycle
+        for number, launch in enumerate(self.testbench.plan["launches"]):
+            start, first_cycle = perf_counter(), self.testbench.clocking.cycle
             counters = await self._launch(number, launch)
-            self.bench.note({
+            self.testbench.note({
                 "launch": number, "compared": self.environment.scoreboard.compared,
-                "cycles": self.bench.clocking.cycle - first_cycle, "counters": counters,
+                "cycles": self.testbench.clocking.cycle - first_cycle, "counters": counters,
                 "seconds": round(perf_counter() - start, 3),
             })  # fmt: skip
 
     async def _launch(self, number: int, launch: dict[str, Any]) -> dict[str, int]:
         """One kernel; gives the device's counters."""
-        bench, environment, plan = self.bench, self.environment, self.bench.plan
+        testbench, environment, plan = self.testbench, self.environment, self.testbench.plan
         await environment.launch(
             self.region(),
             plan.get("ring_log2", 8),
             report_filter=launch.get("report_filter", False),
         )
         reader = cocotb.start_soon(self._read_reports(plan.get("drain_cycles", 200)))
-        sequence = PlayTogether(
-            environment, bench, self._stimulus(number, launch),
+        stimulus = self._stimulus(number, launch)
+        await play_together(
+            testbench, dict(zip(environment.sms, stimulus, strict=True)),
+            _CYCLES_PER_TRANSACTION * (sum(map(len, stimulus)) + 1),
             plan.get("busy", 1.0), plan.get("longest_idle", 1),
         )  # fmt: skip
-        await sequence.start()
         self._stop = True
         await reader
         return await environment.finish()
 
     def _stimulus(self, number: int, launch: dict[str, Any]) -> list[list[Transaction]]:
         """Transactions of each SM."""
-        params = self.bench.params
-        seed = self.bench.random(f"stimulus {number}").getrandbits(32)
+        params = self.testbench.params
+        seed = self.testbench.random(f"stimulus {number}").getrandbits(32)
         knobs = replace(KNOBS[launch["knobs"]], **launch.get("changes", {}))
         events = random_events(params, self.region(), knobs, seed, launch["instructions"])
         by_sm: list[list[Transaction]] = [[] for _ in range(params.sm_count)]
@@ -75,10 +79,10 @@ class _RandomTraffic(ScordTest):
         """Software's interrupt handler, now and then."""
         self._stop = False
         while cycles and not self._stop:
-            await self.bench.clocking.cycles(cycles)
+            await self.testbench.clocking.cycles(cycles)
             if await self.environment.software.status("ring_full"):
                 self.environment.scoreboard.coverage.hit("report.ring_full")
-            await self.environment.software.drain()
+            await self.environment.drain()
 
 
 @cocotb.test()

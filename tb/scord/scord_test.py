@@ -1,4 +1,4 @@
-"""What every UVM test of ScoRD has beside the common base."""
+"""Base of every UVM test of ScoRD."""
 
 from __future__ import annotations
 
@@ -16,4 +16,4 @@ class ScordTest(BaseTest):
 
     def region(self) -> Region:
         """Monitored region of the plan."""
-        return Region(**self.bench.plan["region"])
+        return Region(**self.testbench.plan["region"])

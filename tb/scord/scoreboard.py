@@ -18,11 +18,11 @@ from racetrap.golden_model.scord.packets import (
 from racetrap.golden_model.scord.params import ENTRY_BYTES, WORD_BYTES, Region
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
+from racetrap.sim.cosim.scord.coverage import Coverage
 from racetrap.sim.cosim.scord.scoreboard import Scoreboard
-from racetrap.tb.bench import Bench
 from racetrap.tb.memory_knobs import ReadRecord
-from racetrap.tb.scord.coverage import Coverage
-from racetrap.tb.tap import Tap
+from racetrap.tb.subscriber import Subscriber
+from racetrap.tb.testbench import Testbench
 
 __all__ = ["ScoreboardComponent"]
 
@@ -45,13 +45,13 @@ class ScoreboardComponent(uvm_component):
     """
 
     def build_phase(self) -> None:
-        bench: Bench = ConfigDB().get(self, "", "BENCH")
-        self._params = bench.params
-        self._cycle = lambda: bench.clocking.cycle
-        self.transactions = Tap("transactions", self, self._transaction).analysis_export
-        self.steps = Tap("steps", self, self._step).analysis_export
-        self.reads = Tap("reads", self, self._read).analysis_export
-        self.coverage = Coverage(bench.params)
+        testbench: Testbench = ConfigDB().get(self, "", "TESTBENCH")
+        self._params = testbench.params
+        self._cycle = lambda: testbench.clocking.cycle
+        self.transactions = Subscriber("transactions", self, self._transaction).analysis_export
+        self.steps = Subscriber("steps", self, self._step).analysis_export
+        self.reads = Subscriber("reads", self, self._read).analysis_export
+        self.coverage = Coverage(testbench.params)
         self.knows_reads = False
         self.enabled = False
         self._scoreboard: Scoreboard | None = None

@@ -54,7 +54,7 @@ class _Corners(SigraceTest):
 
     def _sets(self) -> Iterator[CoreEvent]:
         """A set of USB values that is full when an access begins, and in the middle of one."""
-        params = self.bench.params
+        params = self.testbench.params
         page = 1 << params.lsb_bits
         for op in (CoreOp.LOAD, CoreOp.STORE):
             for number in range(params.usb_limit + 1):
@@ -75,7 +75,7 @@ class _Corners(SigraceTest):
 
     def _limit(self) -> Iterator[CoreEvent]:
         """The counter one below, at, and far behind the limit; control ops end no block."""
-        most = self.bench.params.block_instructions
+        most = self.testbench.params.block_instructions
         yield CoreEvent(CoreOp.LOAD, data=4, size=4, instructions=most - 1)
         yield CoreEvent(CoreOp.INSTRUCTIONS, instructions=1)
         yield CoreEvent(CoreOp.STORE, data=4, size=4, instructions=most)
@@ -88,8 +88,8 @@ class _Corners(SigraceTest):
     def _traps(self) -> Iterator[CoreEvent]:
         """More records than there is place for, from accesses of several granules."""
         granules = list(range(0, 64, GRANULE_BYTES))
-        signature = signature_of_granules(self.bench.params, granules)
-        for word in range(self.bench.params.signature_words):
+        signature = signature_of_granules(self.testbench.params, granules)
+        for word in range(self.testbench.params.signature_words):
             data = signature >> word * WORD_BITS & (1 << WORD_BITS) - 1
             yield CoreEvent(CoreOp.CONFLICT_WRITE, data=data, index=word)
         yield CoreEvent(CoreOp.MODE, data=Mode.ANALYSIS | 1 << 2)
@@ -107,20 +107,20 @@ class _Corners(SigraceTest):
 
     def _indices(self) -> Iterator[CoreEvent]:
         """The first index that does not exist, and the largest."""
-        params = self.bench.params
+        params = self.testbench.params
         for op in (CoreOp.TS_WRITE, CoreOp.TRT_WRITE, CoreOp.SWITCH_IN):
             for index in (params.threads, 4095):
                 yield CoreEvent(op, data=0xFFFF_FFFF, index=index)
         yield CoreEvent(CoreOp.CONFLICT_WRITE, data=0xFFFF_FFFF, index=params.signature_words)
 
     def _saturation_by_write(self) -> Iterator[CoreEvent]:
-        params = self.bench.params
+        params = self.testbench.params
         yield CoreEvent(CoreOp.TS_WRITE, data=params.max_counter - 1, index=params.threads - 1)
         yield CoreEvent(CoreOp.TS_WRITE, data=params.max_counter, index=params.threads - 1)
 
     def _saturation_by_sync(self) -> Iterator[CoreEvent]:
         """To the largest value, and once more."""
-        yield CoreEvent(CoreOp.TS_WRITE, data=self.bench.params.max_counter - 2)
+        yield CoreEvent(CoreOp.TS_WRITE, data=self.testbench.params.max_counter - 2)
         for _ in range(4):
             yield CoreEvent(CoreOp.STORE, data=4, size=4)
             yield CoreEvent(CoreOp.SYNC_REACHED)

@@ -1,4 +1,4 @@
-"""The environment: every agent of the system, the scoreboard, and what software does."""
+"""Environment of SigRace: every agent of the system, scoreboard, requests of software."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ from pyuvm import ConfigDB, uvm_env
 from racetrap.golden_model.sigrace.environment import Slot
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreStep, RdmStep, Trap
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
-from racetrap.tb.bench import Bench
-from racetrap.tb.register_agent import RegisterAgent
-from racetrap.tb.sigrace.port_coverage import watch_ports
+from racetrap.sim.cosim.sigrace.rdm_software import RdmSoftware
+from racetrap.tb.port_coverage import watch_streams
+from racetrap.tb.register_agent import RegisterAgent, SoftwareThread, poll
 from racetrap.tb.sigrace.scoreboard import ScoreboardComponent
-from racetrap.tb.sigrace.software import Software
 from racetrap.tb.sigrace.state_check import check_state
-from racetrap.tb.sink_agent import SinkAgent
-from racetrap.tb.stream_agent import StreamAgent
-from racetrap.tb.trace_monitor import TraceMonitor
+from racetrap.tb.stream_agent import SinkAgent, StreamAgent, StreamMonitor
+from racetrap.tb.testbench import Testbench
 
 __all__ = ["SigraceEnvironment"]
 
@@ -41,9 +39,9 @@ def _trap(place: Slot, *values: int) -> tuple[Slot, Trap]:
 
 
 class SigraceEnvironment(uvm_env):
-    """Bench around one ``SigraceSystem`` with a trace port.
+    """Testbench around one ``SigraceSystem`` with a trace port.
 
-    Configuration (ConfigDB): ``BENCH``; ``trap_stall`` of the plan is the probability that no
+    Configuration (ConfigDB): ``TESTBENCH``; ``trap_stall`` of the plan is the probability that no
     trap record is taken in a cycle.
 
     Attributes
@@ -54,14 +52,14 @@ class SigraceEnvironment(uvm_env):
         Register port.
     scoreboard : ScoreboardComponent
         Comparison with the golden model.
-    software : Software
-        System software, once the components are connected.
+    software : SoftwareThread
+        ``RdmSoftware``, its methods as coroutines.
     """
 
     def build_phase(self) -> None:
-        self._bench: Bench = ConfigDB().get(self, "", "BENCH")
-        params = self._bench.params
-        stall = self._bench.plan.get("trap_stall", 0.0)
+        self._testbench: Testbench = ConfigDB().get(self, "", "TESTBENCH")
+        params = self._testbench.params
+        stall = self._testbench.plan.get("trap_stall", 0.0)
         places = [(core, n) for core in range(params.cores) for n in range(params.contexts)]
         self.registers = RegisterAgent("registers", self)
         self.contexts: dict[Slot, StreamAgent] = {}
@@ -75,11 +73,11 @@ class SigraceEnvironment(uvm_env):
                 f"traps_{number}", self, f"o_trap__{number}", params.trap_layout,
                 partial(_trap, place), stall,
             ))  # fmt: skip
-            self._traces.append(TraceMonitor(
+            self._traces.append(StreamMonitor(
                 f"trace_core_{number}", self, f"trace_core__{number}", params.core_step_layout,
                 partial(_core_step, place),
             ))  # fmt: skip
-        self._trace_rdm = TraceMonitor(
+        self._trace_rdm = StreamMonitor(
             "trace_rdm", self, "trace_rdm", params.rdm_step_layout, RdmStep
         )
         self.scoreboard = ScoreboardComponent("scoreboard", self)
@@ -91,12 +89,17 @@ class SigraceEnvironment(uvm_env):
         for sink in self._traps:
             sink.monitor.connect(scoreboard.traps)
         for trace in self._traces:
-            trace.steps.connect(scoreboard.core_steps)
-        self._trace_rdm.steps.connect(scoreboard.rdm_steps)
-        watch_ports(self._bench, scoreboard.coverage)
-        self.software = Software(self._bench.params, self.registers)
-        self._idle = self._bench.pins.reader("o_idle")
-        self._irq = self._bench.pins.reader("irq")
+            trace.connect(scoreboard.core_steps)
+        self._trace_rdm.connect(scoreboard.rdm_steps)
+        testbench, coverage = self._testbench, scoreboard.coverage
+        pins, units = testbench.pins, range(len(self.contexts))
+        watch_streams(testbench, coverage, "event", [f"i_event__{n}" for n in units])
+        traps = [f"o_trap__{n}" for n in units]
+        watch_streams(testbench, coverage, "trap", traps, stalls_only=True)
+        testbench.clocking.when(pins.flag("irq"), partial(coverage.hit, "rollback.interrupt"))
+        self._idle, self._irq = pins.reader("o_idle"), pins.reader("irq")
+        software = RdmSoftware(self.registers.port, testbench.params, poll)
+        self.software = SoftwareThread(software)
 
     async def control(self, *, enable: bool = True, irq_enable: bool = True) -> None:
         """Switch checking and the interrupt; no message may be under way."""
@@ -115,7 +118,7 @@ class SigraceEnvironment(uvm_env):
 
     async def settle(self) -> None:
         """Wait until nothing is under way; sequences must have ended, or wait."""
-        clocking, comparison = self._bench.clocking, self.scoreboard.comparison
+        clocking, comparison = self._testbench.clocking, self.scoreboard.comparison
         await clocking.cycles(_SETTLING_CYCLES)
         await clocking.until(
             lambda: bool(self._idle()) and not comparison.traps_due(),
@@ -142,7 +145,7 @@ class SigraceEnvironment(uvm_env):
         wanted = bool(status["reasons"]) and software.has_interrupt
         if self._irq() != wanted:
             raise Mismatch(f"Interrupt line must be {int(wanted)}, not {self._irq()}")
-        await check_state(self._bench, self.scoreboard, software, status)
+        await check_state(self._testbench, self.scoreboard, software, status)
         return counters
 
     def _cover(self, counters: dict[str, int], status: dict[str, int]) -> None:

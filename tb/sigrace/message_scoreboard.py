@@ -10,10 +10,10 @@ from pyuvm import ConfigDB, uvm_component
 from racetrap.golden_model.sigrace.packets import RdmStep
 from racetrap.golden_model.sigrace.rdm import Rdm
 from racetrap.sim.cosim.comparison.mismatch import Mismatch, difference
+from racetrap.sim.cosim.sigrace.coverage import Coverage
 from racetrap.sim.cosim.sigrace.random_messages import link_of
-from racetrap.tb.bench import Bench
-from racetrap.tb.sigrace.coverage import Coverage
-from racetrap.tb.tap import Tap
+from racetrap.tb.subscriber import Subscriber
+from racetrap.tb.testbench import Testbench
 
 __all__ = ["Flit", "MessageScoreboard"]
 
@@ -41,11 +41,11 @@ class MessageScoreboard(uvm_component):
     """
 
     def build_phase(self) -> None:
-        bench: Bench = ConfigDB().get(self, "", "BENCH")
-        self._params = bench.params
-        self.coverage = Coverage(bench.params)
-        self.flits = Tap("flits", self, self._flit).analysis_export
-        self.steps = Tap("steps", self, self._step).analysis_export
+        testbench: Testbench = ConfigDB().get(self, "", "TESTBENCH")
+        self._params = testbench.params
+        self.coverage = Coverage(testbench.params)
+        self.flits = Subscriber("flits", self, self._flit).analysis_export
+        self.steps = Subscriber("steps", self, self._step).analysis_export
         self.messages = 0
         self.reset()
 

@@ -32,8 +32,8 @@ class _FaultyMessages(BaseTest):
     environment_class = RdmEnvironment
 
     async def body(self) -> None:
-        params, plan = self.bench.params, self.bench.plan
-        self._source = RandomMessages(params, self.bench.random("messages"))
+        params, plan = self.testbench.params, self.testbench.plan
+        self._source = RandomMessages(params, self.testbench.random("messages"))
         self._cores = range(params.cores)
         everyone = {
             (core, context): number % params.threads
@@ -51,16 +51,16 @@ class _FaultyMessages(BaseTest):
         await self._phase(everyone, faults)
         await self._flush_while_scanning(everyone)
         await self._saturation()
-        self.bench.note({"messages": self.environment.scoreboard.messages})
+        self.testbench.note({"messages": self.environment.scoreboard.messages})
 
     async def _map(self, threads: dict[Slot, int]) -> None:
         for core in self._cores:
-            for context in range(self.bench.params.contexts):
+            for context in range(self.testbench.params.contexts):
                 await self.environment.remap(Remap(core, context, threads.get((core, context))))
 
     async def _phase(self, threads: dict[Slot, int], faults: float, enable: bool = True) -> None:
         """Messages over all links at once, with a mapping."""
-        environment, plan = self.environment, self.bench.plan
+        environment, plan = self.environment, self.testbench.plan
         await environment.control(enable=enable)
         await self._map(threads)
         links = [
@@ -78,7 +78,7 @@ class _FaultyMessages(BaseTest):
         """A reset in the middle of a message: nothing of it may be left."""
         begun = _flits(self._source.message(0, threads, 0))[:-1]
         await self.environment.send([begun, *([] for _ in self._cores[1:])])
-        await self.bench.clocking.reset()
+        await self.testbench.clocking.reset()
         self.environment.scoreboard.reset()
         self.environment.scoreboard.coverage.hit("message.cut_by_reset")
         self._source.restart()
@@ -92,7 +92,7 @@ class _FaultyMessages(BaseTest):
             after = scoreboard.messages + 1
             message = _flits(self._source.message(0, threads, 0))
             await environment.send([message, *([] for _ in self._cores[1:])])
-            await self.bench.clocking.until(
+            await self.testbench.clocking.until(
                 partial(self._is_compared, after), "message was not compared", _SCAN_CYCLES
             )
             await environment.software.pulse("flush", "clear_log")
@@ -114,7 +114,7 @@ class _FaultyMessages(BaseTest):
         """What the core units say shows in STATUS."""
         for value in (1, 0):
             self.environment.saturate(value)
-            await self.bench.clocking.cycles(2)
+            await self.testbench.clocking.cycles(2)
             seen = (await self.environment.software.status())["saturated"]
             if seen != value:
                 raise Mismatch(f"STATUS.saturated must be {value}, not {seen}")

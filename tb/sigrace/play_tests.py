@@ -26,19 +26,19 @@ _NOTE_CYCLES = 200
 
 class _PlayTrace(SigraceTest):
     async def body(self) -> None:
-        bench, plan = self.bench, self.bench.plan
+        testbench, plan = self.testbench, self.testbench.plan
         trace = read_thread_trace(plan["trace"])
-        commands = list(play(trace, bench.params, Environment(**plan.get("environment", {}))))
+        commands = list(play(trace, testbench.params, Environment(**plan.get("environment", {}))))
         await self.environment.control()
         await self.environment.request("flush", "clear_log", "clear_counters")
-        first_cycle = bench.clocking.cycle
+        first_cycle = testbench.clocking.cycle
         progress = cocotb.start_soon(self._progress(len(commands)))
         sequence = await self.play(commands, serves=plan.get("serves", True))
-        cycles = bench.clocking.cycle - first_cycle
+        cycles = testbench.clocking.cycle - first_cycle
         progress.cancel()
         counters = await self.environment.finish()
         comparison = self.environment.scoreboard.comparison
-        bench.note({
+        testbench.note({
             "trace": plan["trace"], "events": comparison.events, "messages": comparison.messages,
             "steps": comparison.events + comparison.rdm_steps, "rollbacks": sequence.served,
             "cycles": cycles, "counters": counters,
@@ -48,10 +48,10 @@ class _PlayTrace(SigraceTest):
         """Note now and then how many events have been taken."""
         noted = monotonic()
         while True:
-            await self.bench.clocking.cycles(_NOTE_CYCLES)
+            await self.testbench.clocking.cycles(_NOTE_CYCLES)
             if monotonic() - noted > _NOTE_SECONDS:
                 noted = monotonic()
-                self.bench.note({"done": self.environment.scoreboard.taken, "total": total})
+                self.testbench.note({"done": self.environment.scoreboard.taken, "total": total})
 
 
 @cocotb.test()

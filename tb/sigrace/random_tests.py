@@ -24,25 +24,25 @@ __all__ = ["random_events_of_all_contexts"]
 
 class _RandomEvents(SigraceTest):
     async def body(self) -> None:
-        for number, run in enumerate(self.bench.plan["runs"]):
-            start, first_cycle = perf_counter(), self.bench.clocking.cycle
+        for number, run in enumerate(self.testbench.plan["runs"]):
+            start, first_cycle = perf_counter(), self.testbench.clocking.cycle
             before = self.environment.scoreboard.taken
             counters, served = await self._run(number, run)
-            self.bench.note({
+            self.testbench.note({
                 "run": number, "events": self.environment.scoreboard.taken - before,
-                "cycles": self.bench.clocking.cycle - first_cycle, "counters": counters,
+                "cycles": self.testbench.clocking.cycle - first_cycle, "counters": counters,
                 "served": served, "seconds": round(perf_counter() - start, 3),
             })  # fmt: skip
 
     async def _run(self, number: int, run: dict[str, Any]) -> tuple[dict[str, int], int]:
         """One run; gives the device's counters, and the interrupts answered."""
-        environment, params = self.environment, self.bench.params
+        environment, params = self.environment, self.testbench.params
         await environment.control(
             enable=run.get("enable", True), irq_enable=run.get("irq_enable", True)
         )
         await environment.request(*run.get("requests", ()))
         knobs = replace(KNOBS[run["knobs"]], **run.get("changes", {}))
-        seed = self.bench.random(f"stimulus {number}").getrandbits(32)
+        seed = self.testbench.random(f"stimulus {number}").getrandbits(32)
         commands = random_events(params, knobs, seed, run["actions"])
         sequence = await self.play(commands, serves=run.get("serves", False))
         return await environment.finish(), sequence.served

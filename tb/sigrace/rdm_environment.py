@@ -1,22 +1,20 @@
-"""The environment of the Race Detection Module alone: links, registers, scoreboard."""
+"""Environment of the Race Detection Module alone: links, registers, scoreboard."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
-import cocotb
-from pyuvm import ConfigDB, uvm_env, uvm_sequence
+from pyuvm import ConfigDB, uvm_env
 
 from racetrap.golden_model.sigrace.environment import Remap
 from racetrap.golden_model.sigrace.packets import RdmStep
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
-from racetrap.tb.bench import Bench
-from racetrap.tb.register_agent import RegisterAgent
+from racetrap.sim.cosim.sigrace.rdm_software import RdmSoftware
+from racetrap.tb.register_agent import RegisterAgent, SoftwareThread, poll
 from racetrap.tb.sigrace.message_scoreboard import Flit, MessageScoreboard
-from racetrap.tb.sigrace.software import Software
-from racetrap.tb.stream_agent import StreamAgent, StreamItem
-from racetrap.tb.trace_monitor import TraceMonitor
+from racetrap.tb.stream_agent import StreamAgent, StreamMonitor, play_together
+from racetrap.tb.testbench import Testbench
 
 __all__ = ["RdmEnvironment"]
 
@@ -28,24 +26,10 @@ def _flit(link: int, *values: int) -> tuple[int, Flit]:
     return link, Flit(*values)
 
 
-class _Flits(uvm_sequence):
-    """Flits of one link, with an idle cycle now and then."""
-
-    def __init__(self, flits: Iterable[Flit], idle: float, bench: Bench, link: int):
-        super().__init__("flits")
-        self._flits, self._idle, self._rng = flits, idle, bench.random(f"idle of link {link}")
-
-    async def body(self) -> None:
-        for flit in self._flits:
-            item = StreamItem(flit, int(self._rng.random() < self._idle))
-            await self.start_item(item)
-            await self.finish_item(item)
-
-
 class RdmEnvironment(uvm_env):
-    """Bench around one ``Rdm`` with a trace port.
+    """Testbench around one ``Rdm`` with a trace port.
 
-    Configuration (ConfigDB): ``BENCH``.
+    Configuration (ConfigDB): ``TESTBENCH``.
 
     Attributes
     ----------
@@ -53,13 +37,13 @@ class RdmEnvironment(uvm_env):
         Register port.
     scoreboard : MessageScoreboard
         Comparison with the golden model.
-    software : Software
-        System software, once the components are connected.
+    software : SoftwareThread
+        ``RdmSoftware``, its methods as coroutines.
     """
 
     def build_phase(self) -> None:
-        self._bench: Bench = ConfigDB().get(self, "", "BENCH")
-        params, pins = self._bench.params, self._bench.pins
+        self._testbench: Testbench = ConfigDB().get(self, "", "TESTBENCH")
+        params, pins = self._testbench.params, self._testbench.pins
         self.registers = RegisterAgent("registers", self)
         self._links = [
             StreamAgent(
@@ -67,7 +51,7 @@ class RdmEnvironment(uvm_env):
             )
             for link in range(params.cores)
         ]
-        self._trace = TraceMonitor("trace", self, "trace", params.rdm_step_layout, RdmStep)
+        self._trace = StreamMonitor("trace", self, "trace", params.rdm_step_layout, RdmStep)
         self.scoreboard = MessageScoreboard("scoreboard", self)
         self.saturate = pins.writer("i_saturated", 0)
         self._idle, self._irq = pins.reader("o_idle"), pins.reader("irq")
@@ -75,12 +59,13 @@ class RdmEnvironment(uvm_env):
     def connect_phase(self) -> None:
         for link in self._links:
             link.monitor.connect(self.scoreboard.flits)
-        self._trace.steps.connect(self.scoreboard.steps)
-        self.software = Software(self._bench.params, self.registers)
+        self._trace.connect(self.scoreboard.steps)
+        software = RdmSoftware(self.registers.port, self._testbench.params, poll)
+        self.software = SoftwareThread(software)
 
     async def control(self, *, enable: bool = True) -> None:
         """Switch checking; no message may be under way."""
-        await self.software.control(enable=enable)
+        await self.software.control(enable=enable, irq_enable=True)
         self.scoreboard.settle()
         self.scoreboard.rdm.enabled = enable
 
@@ -91,20 +76,13 @@ class RdmEnvironment(uvm_env):
 
     async def send(self, links: Sequence[Sequence[Flit]], idle: float = 0.0) -> None:
         """Send flits over all links at once, and wait until they have been taken."""
-        tasks = [
-            cocotb.start_soon(_Flits(flits, idle, self._bench, link).start(agent.sequencer))
-            for link, (agent, flits) in enumerate(zip(self._links, links, strict=True))
-        ]
-        count = sum(map(len, links)) + 1
-        await self._bench.clocking.until(
-            lambda: all(task.done() for task in tasks),
-            "not every flit was taken",
-            count * _CYCLES_PER_MESSAGE,
-        )
+        cycles = (sum(map(len, links)) + 1) * _CYCLES_PER_MESSAGE
+        payloads = dict(zip(self._links, links, strict=True))
+        await play_together(self._testbench, payloads, cycles, busy=1 - idle)
 
     async def finish(self) -> None:
         """Wait until all is done, then compare what is left to compare."""
-        clocking, rdm = self._bench.clocking, self.scoreboard.rdm
+        clocking, rdm = self._testbench.clocking, self.scoreboard.rdm
         await clocking.cycles(_SETTLING_CYCLES)
         await clocking.until(
             lambda: bool(self._idle()), "module must become idle", 10 * _CYCLES_PER_MESSAGE

@@ -11,10 +11,10 @@ from racetrap.golden_model.sigrace.block import FinishedBlock
 from racetrap.golden_model.sigrace.core_unit import CoreUnit
 from racetrap.golden_model.sigrace.environment import Remap, Slot
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreStep, LogEntry, RdmStep, Trap
+from racetrap.sim.cosim.sigrace.coverage import Coverage
 from racetrap.sim.cosim.sigrace.scoreboard import Scoreboard
-from racetrap.tb.bench import Bench
-from racetrap.tb.sigrace.coverage import Coverage
-from racetrap.tb.tap import Tap
+from racetrap.tb.subscriber import Subscriber
+from racetrap.tb.testbench import Testbench
 
 __all__ = ["ScoreboardComponent"]
 
@@ -38,17 +38,17 @@ class ScoreboardComponent(uvm_component):
     """
 
     def build_phase(self) -> None:
-        bench: Bench = ConfigDB().get(self, "", "BENCH")
-        self._trap_depth = bench.params.trap_depth
+        testbench: Testbench = ConfigDB().get(self, "", "TESTBENCH")
+        self._trap_depth = testbench.params.trap_depth
         self._waiting: Counter[Slot] = Counter()
-        self.coverage = Coverage(bench.params)
-        self.comparison = Scoreboard(bench.params, observer=self)
+        self.coverage = Coverage(testbench.params)
+        self.comparison = Scoreboard(testbench.params, observer=self)
         self.units: dict[Slot, CoreUnit] = {}
         self.taken = 0
-        self.events = Tap("events", self, self._event).analysis_export
-        self.core_steps = Tap("core_steps", self, self._core_step).analysis_export
-        self.traps = Tap("traps", self, self._trap).analysis_export
-        self.rdm_steps = Tap("rdm_steps", self, self.comparison.rdm_step).analysis_export
+        self.events = Subscriber("events", self, self._event).analysis_export
+        self.core_steps = Subscriber("core_steps", self, self._core_step).analysis_export
+        self.traps = Subscriber("traps", self, self._trap).analysis_export
+        self.rdm_steps = Subscriber("rdm_steps", self, self.comparison.rdm_step).analysis_export
 
     # What monitors saw --------------------------------------------------------------------
 

@@ -13,9 +13,9 @@ from pyuvm import uvm_sequence, uvm_sequencer
 
 from racetrap.golden_model.sigrace.environment import Command, Remap, Slot
 from racetrap.golden_model.sigrace.packets import CoreEvent
-from racetrap.tb.bench import Bench
 from racetrap.tb.sigrace.environment import SigraceEnvironment
-from racetrap.tb.stream_agent import StreamItem
+from racetrap.tb.stream_agent import StreamSequence
+from racetrap.tb.testbench import Testbench
 
 __all__ = ["PlayCommands"]
 
@@ -34,8 +34,8 @@ class PlayCommands(uvm_sequence):
     Parameters
     ----------
     environment : SigraceEnvironment
-        Bench.
-    bench : Bench
+        Testbench.
+    testbench : Testbench
         Shared context.
     commands : iterable of Command
         What the contexts do.
@@ -55,7 +55,7 @@ class PlayCommands(uvm_sequence):
     def __init__(
         self,
         environment: SigraceEnvironment,
-        bench: Bench,
+        testbench: Testbench,
         commands: Iterable[Command],
         busy: float = 1.0,
         longest_idle: int = 1,
@@ -63,9 +63,9 @@ class PlayCommands(uvm_sequence):
         serves: bool = False,
     ):
         super().__init__("commands")
-        self._environment, self._clocking = environment, bench.clocking
-        self._rng = bench.random("idle cycles")
-        self._irq = bench.pins.reader("irq")
+        self._environment, self._clocking = environment, testbench.clocking
+        self._rng = testbench.random("idle cycles")
+        self._irq = testbench.pins.reader("irq")
         self._busy, self._longest_idle, self._serves = busy, longest_idle, serves
         self._items: dict[Slot, list[CoreEvent | tuple[int, Remap]]] = {
             place: [] for place in environment.contexts
@@ -109,10 +109,8 @@ class PlayCommands(uvm_sequence):
         self._running -= 1
 
     async def _send(self, event: CoreEvent, sequencer: uvm_sequencer) -> None:
-        idle = 0
-        if self._busy < 1 and self._rng.random() >= self._busy:
-            idle = self._rng.randint(1, self._longest_idle)
-        await _Event(StreamItem(event, idle)).start(sequencer)
+        sequence = StreamSequence([event], self._busy, self._longest_idle, self._rng)
+        await sequence.start(sequencer)
 
     async def _remap(self, number: int, remap: Remap) -> None:
         """Change CoreToThread in its turn, when the context's messages have been taken."""
@@ -155,15 +153,3 @@ class PlayCommands(uvm_sequence):
         self.served += 1
         self._stops = False
         await self._clocking.until(lambda: not self._parked, "contexts did not go on", limit)
-
-
-class _Event(uvm_sequence):
-    """One event of one context."""
-
-    def __init__(self, item: StreamItem):
-        super().__init__("event")
-        self._item = item
-
-    async def body(self) -> None:
-        await self.start_item(self._item)
-        await self.finish_item(self._item)

@@ -1,4 +1,4 @@
-"""What every UVM test of the SigRace system has beside the common base."""
+"""Base of every UVM test of the SigRace system."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class SigraceTest(BaseTest):
 
     async def play(self, commands: Iterable[Command], *, serves: bool = False) -> PlayCommands:
         """Play commands with the plan's idle cycles; gives the sequence that has ended."""
-        plan = self.bench.plan
+        plan = self.testbench.plan
         sequence = PlayCommands(
-            self.environment, self.bench, commands,
+            self.environment, self.testbench, commands,
             plan.get("busy", 1.0), plan.get("longest_idle", 1), serves=serves,
         )  # fmt: skip
         await sequence.start()

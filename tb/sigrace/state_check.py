@@ -6,25 +6,28 @@ from typing import Any
 
 from racetrap.golden_model.sigrace.core_unit import CoreUnit
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
-from racetrap.tb.bench import Bench
+from racetrap.tb.register_agent import SoftwareThread
 from racetrap.tb.sigrace.scoreboard import ScoreboardComponent
-from racetrap.tb.sigrace.software import Software
+from racetrap.tb.testbench import Testbench
 
 __all__ = ["check_state"]
 
 
 async def check_state(
-    bench: Bench, scoreboard: ScoreboardComponent, software: Software, status: dict[str, int]
+    testbench: Testbench,
+    scoreboard: ScoreboardComponent,
+    software: SoftwareThread,
+    status: dict[str, int],
 ) -> None:
     """Compare an idle system's registers and ports with the golden model.
 
     Parameters
     ----------
-    bench : Bench
+    testbench : Testbench
         Shared context.
     scoreboard : ScoreboardComponent
         Holder of the golden model.
-    software : Software
+    software : SoftwareThread
         Way to the registers.
     status : dict of str to int
         ``STATUS``, as read.
@@ -41,17 +44,17 @@ async def check_state(
     is_saturated = any(unit.saturated for unit in scoreboard.units.values())
     _demand("STATUS.saturated", status["saturated"], int(is_saturated))
     for (core, context), unit in scoreboard.units.items():
-        number = core * bench.params.contexts + context
-        for port, value in _ports(bench, unit).items():
+        number = core * testbench.params.contexts + context
+        for port, value in _ports(testbench, unit).items():
             name = f"{port}__{number}"
-            _demand(name, bench.pins.reader(name)(), value)
+            _demand(name, testbench.pins.reader(name)(), value)
         _, expected = await software.mapping(core, context)
         _demand(f"MAP_SEQUENCE of {core, context}", expected, rdm.expected[core, context])
 
 
-def _ports(bench: Bench, unit: CoreUnit) -> dict[str, int]:
+def _ports(testbench: Testbench, unit: CoreUnit) -> dict[str, int]:
     """What the ports of a core unit must show."""
-    bits = bench.params.timestamp_bits
+    bits = testbench.params.timestamp_bits
 
     def packed(counters: list[int]) -> int:
         return sum(counter << index * bits for index, counter in enumerate(counters))

@@ -1,4 +1,4 @@
-"""Fixtures of the cocotb benches: one simulator process a test, seeds that can be repeated."""
+"""Fixtures of the cocotb testbenches: one simulator process a test, seeds that can be repeated."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def model() -> Callable[..., BuiltModel]:
 
 
 @pytest.fixture
-def bench(tmp_path: Path, seed: int) -> Callable[..., RunResult]:
-    """Function that runs all tests of a bench module; ``SimulationError`` if there is none."""
+def testbench(tmp_path: Path, seed: int) -> Callable[..., RunResult]:
+    """Function that runs all tests of a testbench module; ``SimulationError`` if there is none."""
 
     def play(model: BuiltModel, module: str, plan: dict[str, Any], **options: Any) -> RunResult:
         result = run(

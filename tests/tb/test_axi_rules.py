@@ -3,7 +3,7 @@
 import pytest
 
 from racetrap.golden_model.layout import Layout
-from racetrap.tb.axi_rules import AxiBreach, ChannelWatch, check_address
+from racetrap.tb.axi_rules import AxiViolation, ChannelWatch, check_address
 
 _VALID, _READY = 1, 2
 _LEGAL = {"len": 3, "size": 3, "burst": 1, "lock": 0, "addr": 0x1FE0}
@@ -49,14 +49,14 @@ def test_payload_is_given_when_it_is_handed_over(pins, watch):
 
 def test_valid_must_not_fall_before_ready(watch):
     watch.look(_VALID)
-    with pytest.raises(AxiBreach, match="awvalid must stay high until ready"):
+    with pytest.raises(AxiViolation, match="awvalid must stay high until ready"):
         watch.look(_READY)
 
 
 def test_payload_must_not_change_before_ready(pins, watch):
     watch.look(_VALID)
     pins.payload = 9
-    with pytest.raises(AxiBreach, match="aw payload must not change from 0x0 to 0x9"):
+    with pytest.raises(AxiViolation, match="aw payload must not change from 0x0 to 0x9"):
         watch.look(_VALID | _READY)
 
 
@@ -69,5 +69,5 @@ def test_legal_address_passes():
     [("len", 2), ("size", 2), ("burst", 0), ("lock", 1), ("addr", 0x1FE4), ("addr", 0x1FF0)],
 )
 def test_illegal_address_is_found(name, value):
-    with pytest.raises(AxiBreach, match=f"aw{name}"):
+    with pytest.raises(AxiViolation, match=f"aw{name}"):
         check_address("aw", _LEGAL | {name: value}, 4)

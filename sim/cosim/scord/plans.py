@@ -1,4 +1,4 @@
-"""Plans for the random benches: what stimulus and what memory behaviour."""
+"""Plans for the random testbenches: what stimulus and what memory behaviour."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def random_plan(
     instructions : int
         Instructions of each launch.
     memory : dict
-        ``fast_memory()`` or ``hard_memory()``, or any keys of the bench's plan.
+        ``fast_memory()`` or ``hard_memory()``, or any keys of the testbench's plan.
     """
     size = min(max(_SIZE_LOG2, params.min_region_log2), params.max_region_log2)
     region = Region(_DATA_BASE >> size << size, size, _METADATA_BASE)

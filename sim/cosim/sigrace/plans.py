@@ -1,4 +1,4 @@
-"""Plans for the random benches: what stimulus, and how fast cores and software are."""
+"""Plans for the random testbenches: what stimulus, and how fast cores and software are."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def random_plan(knobs: list[str], actions: int, timing: dict[str, Any]) -> dict[
     actions : int
         Actions of each run.
     timing : dict
-        ``fast_cores()`` or ``slow_software()``, or any keys of the bench's plan.
+        ``fast_cores()`` or ``slow_software()``, or any keys of the testbench's plan.
     """
     runs = [
         {

@@ -1,7 +1,7 @@
 """Verilator builds of a generated system, or of a part of one, for cocotb, cached by content.
 
 cocotb's own runner makes every signal of the design public, which forbids most optimisation;
-this build makes the ports of the bench module public and nothing else.
+this build makes the ports of the testbench module public and nothing else.
 """
 
 from __future__ import annotations
@@ -23,15 +23,14 @@ from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
 from racetrap.generators.verilog import to_verilog
 from racetrap.sim.content_cache import cache_folder, content_key, keep
-from racetrap.sim.cosim.verilator import build_cache
-from racetrap.sim.cosim.verilator import testbench_top as bench_top
+from racetrap.sim.cosim.verilator import build_cache, testbench_top
 from racetrap.sim.cosim.verilator.build_cache import (
     BuildError,
     build_once,
     generate_rtl,
     run_tool,
 )
-from racetrap.sim.cosim.verilator.testbench_top import BENCH_MODULE, BenchTop, Port
+from racetrap.sim.cosim.verilator.testbench_top import TESTBENCH_MODULE, Port, TestbenchTop
 
 __all__ = [
     "BuildError",
@@ -102,7 +101,7 @@ class BuiltModel:
 
     @property
     def executable(self) -> Path:
-        return self.folder / "obj" / BENCH_MODULE
+        return self.folder / "obj" / TESTBENCH_MODULE
 
     @property
     def description(self) -> dict:
@@ -111,12 +110,12 @@ class BuiltModel:
 
     @property
     def facts(self) -> dict:
-        """What a bench must know of the build."""
+        """Facts of the build that a testbench needs."""
         return {
             "preset": self.preset,
             "system": system_of(self.params).name,
             "params": asdict(self.params),
-            "bench": json.loads((self.folder / "bench.json").read_text(encoding="utf-8")),
+            "testbench": json.loads((self.folder / "testbench.json").read_text(encoding="utf-8")),
             "registers": self.description["registers"],
         }
 
@@ -193,7 +192,7 @@ def build_component(model: BuiltModel, component: Callable[[], wiring.Component]
 
 def build_key(*options: object, files: Iterable[Path] = ()) -> str:
     """Hash of everything that a build for cocotb depends on; as ``build_cache.build_key``."""
-    sources = [Path(__file__), Path(bench_top.__file__), *files]
+    sources = [Path(__file__), Path(testbench_top.__file__), *files]
     return build_cache.build_key(str(cocotb_tools.config.libs_dir), *options, files=sources)
 
 
@@ -218,23 +217,24 @@ def _verilate(model: BuiltModel) -> None:
     ports = {
         name: Port(port["direction"], port["width"]) for name, port in description["ports"].items()
     }
-    top = BenchTop(description["module"], ports)
-    (folder / "bench.v").write_text(top.verilog(), encoding="utf-8")
-    (folder / "bench.vlt").write_text("\n".join([*top.public(), ""]), encoding="utf-8")
-    bench = {
+    top = TestbenchTop(description["module"], ports)
+    (folder / "testbench.v").write_text(top.verilog(), encoding="utf-8")
+    (folder / "testbench.vlt").write_text("\n".join([*top.public(), ""]), encoding="utf-8")
+    facts = {
         "flags": dict(top.flags.fields),
         "bundles": {name: dict(layout.fields) for name, layout in top.bundles.items()},
     }
-    (folder / "bench.json").write_text(json.dumps(bench), encoding="utf-8")
+    (folder / "testbench.json").write_text(json.dumps(facts), encoding="utf-8")
     libraries = cocotb_tools.config.libs_dir
     main = Path(cocotb_tools.config.share_dir) / "lib" / "verilator" / "verilator.cpp"
     control = [f"{preset}.vlt"] if (folder / f"{preset}.vlt").exists() else []
     run_tool(
         [
             "verilator", *_VERILATE, *(["--trace-vcd"] if model.waves else []),
-            "--top-module", BENCH_MODULE, "--prefix", "Vtop", "-Mdir", "obj", "-o", BENCH_MODULE,
+            "--top-module", TESTBENCH_MODULE, "--prefix", "Vtop", "-Mdir", "obj",
+            "-o", TESTBENCH_MODULE,
             "-LDFLAGS", f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator",
-            "bench.vlt", *control, "bench.v", source, str(main),
+            "testbench.vlt", *control, "testbench.v", source, str(main),
         ],
         folder,
     )  # fmt: skip

@@ -18,16 +18,12 @@ import find_libpython
 
 from racetrap.sim.content_cache import locked
 from racetrap.sim.cosim.verilator.cocotb_build import BuiltModel
-from racetrap.sim.cosim.verilator.testbench_top import BENCH_MODULE
+from racetrap.sim.cosim.verilator.plan import NOTES, PLAN
+from racetrap.sim.cosim.verilator.testbench_top import TESTBENCH_MODULE
 from racetrap.sim.failure import Failure
 from racetrap.sim.tools import tool_environment
 
-__all__ = ["NOTES", "PLAN", "CaseResult", "RunResult", "SimulationError", "run"]
-
-#: Environment variable that names the plan file, for the bench.
-PLAN = "RACETRAP_PLAN"
-#: File beside the plan to which the bench appends one JSON document a line.
-NOTES = "notes.jsonl"
+__all__ = ["CaseResult", "RunResult", "SimulationError", "run"]
 
 _POLL_SECONDS = 0.05
 _LOG_TAIL = 3000
@@ -48,7 +44,7 @@ class CaseResult:
 
 @dataclass(frozen=True)
 class RunResult:
-    """What a run left: results of its tests, the bench's notes and the folder with the log."""
+    """What a run left: results of its tests, the testbench's notes and the folder with the log."""
 
     cases: list[CaseResult]
     notes: list[dict[str, Any]]
@@ -89,7 +85,7 @@ def run(
     stall_seconds : float
         The simulator is stopped when it has written neither log nor notes for so long.
     watch : callable or None
-        Called with each of the bench's notes as it comes.
+        Called with each of the testbench's notes as it comes.
 
     Raises
     ------
@@ -148,7 +144,7 @@ def _environment(module: str, case: str | None, seed: int, results: Path) -> dic
         "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
         "PYGPI_PYTHON_BIN": sys.executable,
         "GPI_USERS": f"{find_libpython.find_libpython()};{cocotb_tools.config.pygpi_entry_point()}",
-        "COCOTB_TOPLEVEL": BENCH_MODULE,
+        "COCOTB_TOPLEVEL": TESTBENCH_MODULE,
         "COCOTB_TEST_MODULES": module,
         "COCOTB_RANDOM_SEED": str(seed),
         "COCOTB_RESULTS_FILE": str(results),

@@ -1,7 +1,7 @@
-"""Verilog top for test benches: the device under test with its handshakes in one vector.
+"""Verilog top of testbenches: the device under test with its handshakes in one vector.
 
-Reading a signal from Python costs about as much as simulating a whole cycle, so the bench
-module offers what a bench looks at in every cycle as a few wide outputs:
+Reading a signal from Python costs about as much as simulating a whole cycle, so the testbench
+module offers what a testbench looks at in every cycle as a few wide outputs:
 
 * ``flags``: every one-bit port of the device, inputs and outputs alike;
 * ``<port>__aw``, ``<port>__ar``, ``<port>__w``: the payload of each channel that an AXI4
@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 from racetrap.golden_model.layout import Layout
 
-__all__ = ["BENCH_MODULE", "BenchTop", "Port"]
+__all__ = ["TESTBENCH_MODULE", "Port", "TestbenchTop"]
 
-#: Name of the bench module.
-BENCH_MODULE = "bench"
+#: Name of the testbench module.
+TESTBENCH_MODULE = "testbench"
 
 _HIDDEN = {"clk", "rst"}
 _CHANNELS = ("aw", "ar", "w")
@@ -35,8 +35,8 @@ class Port:
     width: int
 
 
-class BenchTop:
-    """Bench module around a device.
+class TestbenchTop:
+    """Testbench module around a device.
 
     Parameters
     ----------
@@ -86,10 +86,10 @@ class BenchTop:
         }
 
     def verilog(self) -> str:
-        """Source of the bench module."""
+        """Source of the testbench module."""
         outputs = {"flags": (self.flags, "")}
         outputs |= {name: (layout, name) for name, layout in self.bundles.items()}
-        lines = [f"module {BENCH_MODULE} ("]
+        lines = [f"module {TESTBENCH_MODULE} ("]
         declared = [f"  {port.direction} [{port.width - 1}:0] {name}".replace("[0:0] ", "")
                     for name, port in self._ports.items()]  # fmt: skip
         declared += [
@@ -106,6 +106,6 @@ class BenchTop:
         return "\n".join(lines)
 
     def public(self) -> Iterator[str]:
-        """Lines of a Verilator control file that let a bench reach the bench's ports only."""
+        """Verilator control lines: the ports of the testbench module are public, nothing else."""
         yield "`verilator_config"
-        yield f'public_flat_rw -module "{BENCH_MODULE}" -var "*"'
+        yield f'public_flat_rw -module "{TESTBENCH_MODULE}" -var "*"'

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from racetrap.evaluation.campaign.coverage_report import merge_files
-from racetrap.tb.scord.coverage_bins import BINS as SCORD_BINS
-from racetrap.tb.sigrace.coverage_bins import BINS as SIGRACE_BINS
+from racetrap.sim.cosim.scord.coverage_bins import BINS as SCORD_BINS
+from racetrap.sim.cosim.sigrace.coverage_bins import BINS as SIGRACE_BINS
 
 
 def test_files_are_merged(tmp_path):

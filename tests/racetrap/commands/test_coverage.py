@@ -5,7 +5,7 @@ import json
 from click.testing import CliRunner
 
 from racetrap.cli import cli
-from racetrap.tb.scord.coverage_bins import BINS, UNREACHABLE
+from racetrap.sim.cosim.scord.coverage_bins import BINS, UNREACHABLE
 
 
 def _coverage(tmp_path, counts, *options):

@@ -1,4 +1,4 @@
-"""Bugs to be planted in a copy of the RTL: the bench must find every one of them.
+"""Bugs to be planted in a copy of the RTL: the testbench must find every one of them.
 
 Each is a plausible slip in one block.
 """
@@ -14,15 +14,15 @@ __all__ = ["PLANTED_BUGS", "PlantedBug"]
 
 @dataclass(frozen=True)
 class PlantedBug:
-    """A bug, and the bench module whose test must fail with it, on easy or hard memories."""
+    """A bug, and the testbench module whose test must fail with it, on easy or hard memories."""
 
     patch: Patch
-    bench: str = "random_tests"
+    testbench: str = "random_tests"
     hard: bool = True
 
 
-def _bug(file: str, before: str, after: str, bench: str = "random_tests") -> PlantedBug:
-    return PlantedBug(Patch(file, before, after), bench)
+def _bug(file: str, before: str, after: str, testbench: str = "random_tests") -> PlantedBug:
+    return PlantedBug(Patch(file, before, after), testbench)
 
 
 PLANTED_BUGS: dict[str, PlantedBug] = {

@@ -24,7 +24,7 @@ _PERIODS_PS = {"24 MHz": 41_666, "25 MHz": 40_000}
 
 @pytest.fixture
 def play(tmp_path, seed):
-    """Function that runs tests of the bench."""
+    """Function that runs tests of the testbench."""
 
     def play(cases, requests, clock="24 MHz"):
         plan = {"requests": requests, "period_ps": _PERIODS_PS[clock]}

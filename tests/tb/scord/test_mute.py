@@ -1,4 +1,4 @@
-"""A device that does nothing must fail the bench, and soon."""
+"""A device that does nothing must fail the testbench, and soon."""
 
 import pytest
 
@@ -23,7 +23,9 @@ _MUTE = {
 
 
 @pytest.mark.parametrize("name", _MUTE)
-def test_mute_device_fails(model, bench, name):
+def test_mute_device_fails(model, testbench, name):
     built = model("scord-tiny", patch=_MUTE[name])
-    result = bench(built, "random_tests", random_plan(built.params, ["mixed"], 100, fast_memory()))
+    result = testbench(
+        built, "random_tests", random_plan(built.params, ["mixed"], 100, fast_memory())
+    )
     assert len(result.failures) == 1

@@ -1,4 +1,4 @@
-"""The bench must find every planted bug, and nothing in the RTL as it is."""
+"""The testbench must find every planted bug, and nothing in the RTL as it is."""
 
 import pytest
 
@@ -18,17 +18,17 @@ def _plan(params, hard):
 
 @pytest.mark.parametrize("hard", [False, True], ids=["fast", "hard"])
 @pytest.mark.parametrize("module", ["random_tests", "register_tests"])
-def test_nothing_is_found_in_the_rtl_as_it_is(model, bench, module, hard):
+def test_nothing_is_found_in_the_rtl_as_it_is(model, testbench, module, hard):
     built = model("scord-tiny", **_CHANGES)
-    result = bench(built, module, _plan(built.params, hard))
+    result = testbench(built, module, _plan(built.params, hard))
     assert [case.failure for case in result.cases] == [None]
 
 
 @pytest.mark.parametrize("name", PLANTED_BUGS)
-def test_planted_bug_is_found(model, bench, name):
+def test_planted_bug_is_found(model, testbench, name):
     bug = PLANTED_BUGS[name]
     built = model("scord-tiny", patch=bug.patch, **_CHANGES)
-    result = bench(built, bug.bench, _plan(built.params, bug.hard))
+    result = testbench(built, bug.testbench, _plan(built.params, bug.hard))
     assert len(result.failures) == 1
     print(f"{name}: {result.failures[0].failure}")
 

@@ -20,27 +20,27 @@ _CONFIGURATIONS = {
 
 @pytest.mark.parametrize("memory", [fast_memory, hard_memory], ids=["fast", "hard"])
 @pytest.mark.parametrize("name", _CONFIGURATIONS)
-def test_random_traffic(model, bench, name, memory):
+def test_random_traffic(model, testbench, name, memory):
     built = model("scord-tiny", **_CONFIGURATIONS[name])
     plan = random_plan(built.params, ["mixed", "streaming"], 300, memory())
-    result = bench(built, "random_tests", plan)
+    result = testbench(built, "random_tests", plan)
     assert [case.failure for case in result.cases] == [None]
     compared = [note["compared"] for note in result.notes if "launch" in note]
     assert len(compared) == 2
     assert min(compared) > 100
 
 
-def test_third_party_memory_agrees(model, bench):
+def test_third_party_memory_agrees(model, testbench):
     built = model("scord-tiny", banks=2)
     plan = random_plan(built.params, ["mixed", "atomics"], 400, {"axi_ram": True})
-    result = bench(built, "random_tests", plan)
+    result = testbench(built, "random_tests", plan)
     assert [case.failure for case in result.cases] == [None]
 
 
-def test_same_seed_gives_the_same_run(model, bench):
+def test_same_seed_gives_the_same_run(model, testbench):
     built = model("scord-tiny")
     plan = random_plan(built.params, ["mixed"], 100, hard_memory())
-    first, second = (bench(built, "random_tests", plan).notes for _ in range(2))
+    first, second = (testbench(built, "random_tests", plan).notes for _ in range(2))
     for notes in (first, second):
         for note in notes:
             note.pop("seconds", None)

@@ -1,4 +1,4 @@
-"""A device that does nothing must fail the bench, and soon."""
+"""A device that does nothing must fail the testbench, and soon."""
 
 import pytest
 
@@ -15,7 +15,7 @@ _MUTE = {
 
 
 @pytest.mark.parametrize("name", _MUTE)
-def test_mute_device_fails(model, bench, name):
+def test_mute_device_fails(model, testbench, name):
     built = model("sigrace-tiny", patch=_MUTE[name], lsb_bits=6, filters=4, filter_bits=16)
-    result = bench(built, "random_tests", random_plan(["mixed"], 100, fast_cores()))
+    result = testbench(built, "random_tests", random_plan(["mixed"], 100, fast_cores()))
     assert len(result.failures) == 1

@@ -1,4 +1,4 @@
-"""The bench must find every planted bug, and nothing in the RTL as it is."""
+"""The testbench must find every planted bug, and nothing in the RTL as it is."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ from tests.support.sigrace.planted_bugs import PLANTED_BUGS
 #: Small, so that it is soon built; with room in the log, so that each reason comes alone.
 _CHANGES = {"lsb_bits": 6, "filters": 4, "filter_bits": 16, "log_depth": 8}
 _PLAN = random_plan(["mixed", "synchronising", "moving", "scattered"], 250, slow_software())
-_MODULES = sorted({(bug.bench, bug.part) for bug in PLANTED_BUGS.values()})
+_MODULES = sorted({(bug.testbench, bug.part) for bug in PLANTED_BUGS.values()})
 
 
 def _build(part, patch=None):
@@ -21,14 +21,14 @@ def _build(part, patch=None):
 
 
 @pytest.mark.parametrize(("module", "part"), _MODULES)
-def test_nothing_is_found_in_the_rtl_as_it_is(bench, module, part):
-    result = bench(_build(part), module, _PLAN)
+def test_nothing_is_found_in_the_rtl_as_it_is(testbench, module, part):
+    result = testbench(_build(part), module, _PLAN)
     assert [case.failure for case in result.cases] == [None]
 
 
 @pytest.mark.parametrize("name", PLANTED_BUGS)
-def test_planted_bug_is_found(bench, name):
+def test_planted_bug_is_found(testbench, name):
     bug = PLANTED_BUGS[name]
-    result = bench(_build(bug.part, bug.patch), bug.bench, _PLAN)
+    result = testbench(_build(bug.part, bug.patch), bug.testbench, _PLAN)
     assert len(result.failures) == 1
     print(f"{name}: {result.failures[0].failure}")

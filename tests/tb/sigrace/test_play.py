@@ -2,16 +2,16 @@
 
 import pytest
 
-from tests.support.sigrace.bench_configurations import CONFIGURATIONS
+from tests.support.sigrace.testbench_configurations import CONFIGURATIONS
 from tests.support.threads.random_traces import random_thread_trace
 
 
-def _play(model, bench, tmp_path, configuration, threads, **environment):
+def _play(model, testbench, tmp_path, configuration, threads, **environment):
     path = tmp_path / "program.trace"
     random_thread_trace(7, threads=threads, events=400).write_binary(path)
     built = model("sigrace-tiny", **CONFIGURATIONS[configuration])
     plan = {"trace": str(path), "environment": {"quantum": 60, **environment}}
-    return bench(built, "play_tests", plan)
+    return testbench(built, "play_tests", plan)
 
 
 @pytest.mark.parametrize(
@@ -21,8 +21,8 @@ def _play(model, bench, tmp_path, configuration, threads, **environment):
         ("hashed-two-contexts", 4, "multithreaded"),
     ],
 )  # fmt: skip
-def test_program_is_played(model, bench, tmp_path, configuration, threads, environment):
-    result = _play(model, bench, tmp_path, configuration, threads, name=environment)
+def test_program_is_played(model, testbench, tmp_path, configuration, threads, environment):
+    result = _play(model, testbench, tmp_path, configuration, threads, name=environment)
     assert [case.failure for case in result.cases] == [None]
     (end,) = [note for note in result.notes if "messages" in note]
     assert end["events"] > 400
@@ -30,7 +30,7 @@ def test_program_is_played(model, bench, tmp_path, configuration, threads, envir
     assert end["counters"]["dropped_sequence"] == end["counters"]["dropped_thread"] == 0
 
 
-def test_too_many_threads_are_refused(model, bench, tmp_path):
-    result = _play(model, bench, tmp_path, "tiny", 3, name="fixed")
+def test_too_many_threads_are_refused(model, testbench, tmp_path):
+    result = _play(model, testbench, tmp_path, "tiny", 3, name="fixed")
     assert len(result.failures) == 1
     assert "must be at most the 2 contexts" in result.failures[0].failure

@@ -3,14 +3,14 @@
 import pytest
 
 from racetrap.sim.cosim.sigrace.plans import fast_cores, random_plan
-from tests.support.sigrace.bench_configurations import CONFIGURATIONS
+from tests.support.sigrace.testbench_configurations import CONFIGURATIONS
 
 
 @pytest.mark.parametrize("name", CONFIGURATIONS)
-def test_random_events(model, bench, name):
+def test_random_events(model, testbench, name):
     built = model("sigrace-tiny", **CONFIGURATIONS[name])
     plan = random_plan(["mixed", "jumping", "dense"], 600, fast_cores())
-    result = bench(built, "random_tests", plan)
+    result = testbench(built, "random_tests", plan)
     assert [case.failure for case in result.cases] == [None]
     runs = [note for note in result.notes if "run" in note]
     assert len(runs) == 3
@@ -18,19 +18,19 @@ def test_random_events(model, bench, name):
     assert all(run["counters"]["messages"] > 20 for run in runs)
 
 
-def test_interrupts_are_answered(model, bench):
+def test_interrupts_are_answered(model, testbench):
     plan = random_plan(["mixed", "synchronising"], 400, fast_cores())
-    result = bench(model("sigrace-tiny"), "random_tests", plan)
+    result = testbench(model("sigrace-tiny"), "random_tests", plan)
     assert [case.failure for case in result.cases] == [None]
     served = [note["served"] for note in result.notes if "run" in note]
     assert served[0] == 0
     assert served[1] > 2
 
 
-def test_same_seed_gives_the_same_run(model, bench):
+def test_same_seed_gives_the_same_run(model, testbench):
     built = model("sigrace-tiny")
     plan = random_plan(["mixed", "moving"], 100, fast_cores())
-    first, second = (bench(built, "random_tests", plan).notes for _ in range(2))
+    first, second = (testbench(built, "random_tests", plan).notes for _ in range(2))
     for notes in (first, second):
         for note in notes:
             note.pop("seconds", None)

@@ -1,4 +1,4 @@
-"""Subscriber that hands what it is sent to a function."""
+"""Subscriber that hands everything it is sent to a function."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 from pyuvm import uvm_component, uvm_subscriber
 
-__all__ = ["Tap"]
+__all__ = ["Subscriber"]
 
 
-class Tap(uvm_subscriber):
-    """Subscriber that hands everything to ``write``."""
+class Subscriber(uvm_subscriber):
+    """Subscriber whose ``write`` is a given function."""
 
     def __init__(self, name: str, parent: uvm_component, write: Callable[[Any], None]):
         self._write = write

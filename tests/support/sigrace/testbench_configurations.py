@@ -1,4 +1,4 @@
-"""Configurations of SigRace that the tests of its bench build, each of them once."""
+"""Configurations of SigRace that the tests of its testbench build, each of them once."""
 
 from __future__ import annotations
 

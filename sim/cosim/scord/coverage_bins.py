@@ -75,8 +75,8 @@ def _locks() -> list[str]:
     return [*names, "lock.several_words", "lock.cleared"]
 
 
-def _bench() -> list[str]:
-    """Bins that need a bench's own eyes."""
+def _testbench() -> list[str]:
+    """Bins of events that only a testbench can see."""
     channels = [f"axi.{channel}.stalled" for channel in ("ar", "aw", "w", "r", "b")]
     return [
         *channels, "axi.r.reordered", "axi.r.error", "axi.b.error",
@@ -93,7 +93,7 @@ BINS: dict[str, None] = dict.fromkeys([
     "fence.block", "fence.device", "wrap.fence_id.block", "wrap.fence_id.device", "wrap.barrier_id",
     "access.unmonitored", "access.tag_conflict", "access.read_error", "access.entry_unchanged",
     *(distance_bin(distance) for distance in range(1, _PIPELINE_DEPTH + 2)),
-    *_bench(), "launch",
+    *_testbench(), "launch",
 ])  # fmt: skip
 
 

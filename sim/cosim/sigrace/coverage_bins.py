@@ -84,7 +84,7 @@ def _rdm() -> list[str]:
 
 
 def _software() -> list[str]:
-    """What only the bench sees: registers, the interrupt line, the log at the end of a run."""
+    """What only the testbench sees: registers, the interrupt line, the log at the end of a run."""
     return [
         "log.empty", "log.partly_full", "log.full", "log.dropped",
         "rollback.none", "rollback.full", "rollback.blocks", "rollback.sync",

@@ -1,6 +1,6 @@
 """Functional coverage of SigRace, fed with what a scoreboard has compared.
 
-Bins that only a bench with its own eyes on the ports can fill are hit by name.
+Bins of events that only a testbench can see, at the ports, are hit by name.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from racetrap.golden_model.sigrace.packets import (
 )
 from racetrap.golden_model.sigrace.params import ADDRESS_BITS, Form, SigraceParams
 from racetrap.golden_model.trace.threads.events import GRANULE_LOG2
-from racetrap.tb.coverage import BinCounts
-from racetrap.tb.sigrace.coverage_bins import BINS, CONFLICTS, PLACES, UNREACHABLE
+from racetrap.sim.cosim.comparison.coverage import BinCounts
+from racetrap.sim.cosim.sigrace.coverage_bins import BINS, CONFLICTS, PLACES, UNREACHABLE
 
 __all__ = ["Coverage"]
 

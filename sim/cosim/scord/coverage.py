@@ -1,6 +1,6 @@
 """Functional coverage of ScoRD, fed with what a scoreboard has compared.
 
-Bins that only a bench with its own eyes on the ports can fill are hit by name.
+Bins of events that only a testbench can see, at the ports, are hit by name.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from racetrap.golden_model.scord.packets import (
 )
 from racetrap.golden_model.scord.params import WORD_BYTES, Region, ScordParams
 from racetrap.golden_model.scord.report import RaceReport
-from racetrap.tb.coverage import BinCounts
-from racetrap.tb.scord.coverage_bins import BINS, UNREACHABLE, distance_bin, lock_change
+from racetrap.sim.cosim.comparison.coverage import BinCounts
+from racetrap.sim.cosim.scord.coverage_bins import BINS, UNREACHABLE, distance_bin, lock_change
 
 __all__ = ["Coverage"]
 
