@@ -11,6 +11,7 @@ from rich.console import Console
 
 from racetrap.commands.shared.input_files import InputFile, given_name
 from racetrap.commands.shared.options import (
+    complete_preset,
     environment_option,
     instruction_limit_option,
     json_option,
@@ -58,7 +59,7 @@ _STIMULI = {
 @click.argument("path", metavar="TRACE|KERNEL", type=InputFile())
 @launch_option(required=False)
 @click.option(
-    "--preset", "preset_name",
+    "--preset", "preset_name", shell_complete=complete_preset,
     help="Detector to check with.  [default: scord or sigrace, as the trace says]",
 )  # fmt: skip
 @set_option

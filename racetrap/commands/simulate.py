@@ -12,6 +12,7 @@ from rich.console import Console
 
 from racetrap.commands.shared.input_files import InputFile, given_name
 from racetrap.commands.shared.options import (
+    complete_preset,
     environment_option,
     instruction_limit_option,
     jobs_option,
@@ -106,7 +107,7 @@ class _Call:
 
 
 @click.command("simulate")
-@click.argument("preset", metavar="PRESET")
+@click.argument("preset", metavar="PRESET", shell_complete=complete_preset)
 @click.argument("trace_file", metavar="[TRACE]", required=False, type=InputFile())
 @click.option("--suite", type=click.Choice(list(_SUITES)), help="Run a suite instead of a trace.")
 @seed_option

@@ -12,6 +12,7 @@ import click
 from racetrap.commands.shared.input_files import InputFile
 
 __all__ = [
+    "complete_preset",
     "environment_option",
     "form_option",
     "html_option",
@@ -39,6 +40,13 @@ def _writable(context: click.Context, parameter: click.Parameter, file: _File) -
         if path.is_dir() or not os.access(place, os.W_OK):
             raise click.BadParameter(f"File must be one that can be written, not {file}")
     return file
+
+
+def complete_preset(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
+    """Names of presets for the shell's completion."""
+    from racetrap.generators.presets import PRESETS
+
+    return [name for name in PRESETS if name.startswith(begun)]
 
 
 def waves_option(command: Callable[..., Any]) -> Callable[..., Any]:
