@@ -176,7 +176,7 @@ def kernels() -> list[bytes]:
 
 def coverage_files() -> list[bytes]:
     """Coverage of a run, as a JSON object and as notes."""
-    from racetrap.tb.scord.coverage_bins import BINS
+    from racetrap.sim.cosim.scord.coverage_bins import BINS
 
     counts = dict.fromkeys(list(BINS)[:6], 3)
     notes = [{"system": "scord"}, {"coverage": counts}]
