@@ -90,6 +90,7 @@ evaluate: $(READY)
 	$(BIN)/racetrap evaluate scord --html $(BUILD)/evaluate/scord.html --json $(BUILD)/evaluate/scord.json
 	$(BIN)/racetrap evaluate scord --size small --race-free --hardware-schedules 0 --json $(BUILD)/evaluate/scord-small.json
 	$(BIN)/racetrap evaluate sigrace --html $(BUILD)/evaluate/sigrace.html --json $(BUILD)/evaluate/sigrace.json
+	$(BIN)/racetrap evaluate noncoherent --timings 1000 --traces 100000 --fixpoint --original-size --html $(BUILD)/evaluate/noncoherent.html --json $(BUILD)/evaluate/noncoherent.json
 
 boards: $(FPGA_READY)
 	for board in ulx3s-85f ecpix5-85 ice40-hx8k; do \

@@ -29,6 +29,7 @@ __all__ = [
     "EventKind",
     "Geometry",
     "Lane",
+    "MemoryOrder",
     "Scope",
     "Space",
     "TraceHeader",
@@ -63,6 +64,20 @@ class AtomicOp(IntEnum):
     CAS = 0
     EXCH = 1
     OTHER = 2
+
+
+class MemoryOrder(IntEnum):
+    """Ordering semantics that an instruction names.
+
+    IMPLIED names none: a load or store is weak or, if it is strong, volatile; an atomic is
+    relaxed; a fence is ``fence.sc``, as ``membar`` is.  RELAXED is of loads and stores alone.
+    """
+
+    IMPLIED = 0
+    RELAXED = 1
+    ACQUIRE = 2
+    RELEASE = 3
+    ACQ_REL = 4
 
 
 class EventKind(IntEnum):
@@ -126,9 +141,9 @@ class Event(NamedTuple):
     ========================  ==================================================
     kind                      fields used
     ========================  ==================================================
-    LOAD, STORE               sm, slot, warp, strong, scope, space, pc, size, lanes
+    LOAD, STORE               sm, slot, warp, strong, scope, order, space, pc, size, lanes
     ATOMIC                    the same and op (``strong`` is always true)
-    FENCE                     sm, slot, warp, scope, pc, mask
+    FENCE                     sm, slot, warp, scope, order, pc, mask
     BARRIER                   sm, slot, pc (once for the block, when all its warps are there)
     BLOCK_PLACED              sm, slot, warp, warp_count, grid_block, mask
     BLOCK_RETIRED             sm, slot
@@ -174,6 +189,8 @@ class Event(NamedTuple):
     mask : int
         Lanes concerned, one bit each; BLOCK_PLACED: lanes of the block's last warp.  0 stands
         for all lanes of the warp, but in FI for none; IF and ELSE always name theirs.
+    order : MemoryOrder
+        Ordering semantics that an access or a fence names.
     """
 
     kind: EventKind
@@ -190,6 +207,7 @@ class Event(NamedTuple):
     grid_block: int = 0
     space: Space = Space.GLOBAL
     mask: int = 0
+    order: MemoryOrder = MemoryOrder.IMPLIED
 
 
 @dataclass(frozen=True)

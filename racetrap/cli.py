@@ -30,6 +30,7 @@ _LINES = {
     "fpga": "Build bitstreams and run traces on boards.",
     "fuzz": "Read mutated files, to find those that a reader takes amiss.",
     "generate": "Write the Verilog of a preset and its companion files.",
+    "litmus": "Judge litmus tests by PTX's memory model.",
     "presets": "List the presets, or show one.",
     "simulate": "Run hardware and golden model together.",
     "sweep": "Measure cost and detection quality over a grid of parameters.",

@@ -19,6 +19,7 @@ _REMEDIES = {
     "g++": "install the GNU compilers, for example `apt install g++`",
     "gcc": "install the GNU compilers, for example `apt install g++`",
     "make": "install GNU Make, for example `apt install make`",
+    "nm": "install the GNU binary utilities, for example `apt install binutils`",
     "objdump": "install the GNU binary utilities, for example `apt install binutils`",
     "perl": "install Perl, for example `apt install perl`",
     "python": "use a virtual environment, which provides it, or link `python` to `python3`",

@@ -1,21 +1,34 @@
 """Races that the exact oracle finds in a run, and what a detector made of each.
 
-Ref: ScoRD (ISCA'20) Section V-A; BARRACUDA (PLDI'17) Section 3.
+Ref: ScoRD (ISCA'20) Section V-A; BARRACUDA (PLDI'17) Section 3; PTX ISA 9.0, Section 8.7.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from racetrap.evaluation.scord.detect import UniqueRace, region_of
 from racetrap.evaluation.scord.missed import Cause, Pair, causes
-from racetrap.golden_model.barracuda import Race, RaceClass, ScopedOracle
+from racetrap.golden_model.barracuda import Race, RaceClass, Result, ScopedOracle
 from racetrap.golden_model.events import Space
+from racetrap.golden_model.ptx_memory_model.oracle import OracleRule, PtxOracle
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.trace import Trace
 
-__all__ = ["NOT_CHECKED", "OracleRace", "is_missed", "oracle_races", "unconfirmed"]
+__all__ = [
+    "NOT_CHECKED",
+    "ORACLE_RULES",
+    "OracleRace",
+    "explain_races",
+    "is_missed",
+    "oracle_races",
+    "run_oracle",
+    "unconfirmed",
+]
+
+#: Rules by which the oracle can judge, the first by default.
+ORACLE_RULES = ("scoped", *(rule.value for rule in OracleRule))
 
 #: Outcome of races that ScoRD does not look for, by what they are.
 NOT_CHECKED = {
@@ -41,7 +54,15 @@ class OracleRace:
     outcome: str
 
 
-def oracle_races(trace: Trace, params: ScordParams) -> list[OracleRace]:
+def run_oracle(trace: Trace, rule: str) -> Result:
+    """Races of a run by one of ``ORACLE_RULES``."""
+    oracle = ScopedOracle() if rule == "scoped" else PtxOracle(OracleRule(rule))
+    return oracle.run(trace)
+
+
+def oracle_races(
+    trace: Trace, params: ScordParams, rule: str = ORACLE_RULES[0]
+) -> list[OracleRace]:
     """Every different race of a run, in the order in which they first happened.
 
     Parameters
@@ -50,8 +71,14 @@ def oracle_races(trace: Trace, params: ScordParams) -> list[OracleRace]:
         The run.
     params : ScordParams
         Configuration of the detector.
+    rule : str
+        What is a race: one of ``ORACLE_RULES``.
     """
-    races = list(ScopedOracle().run(trace))
+    return explain_races(trace, params, run_oracle(trace, rule))
+
+
+def explain_races(trace: Trace, params: ScordParams, races: Sequence[Race]) -> list[OracleRace]:
+    """What the detector made of races of a run."""
     region = region_of(trace)
     kinds = [
         "warp" if race.race_class == RaceClass.DIVERGENCE

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from racetrap.evaluation.scord.detect import UniqueRace, detect
 from racetrap.evaluation.scord.hardware import HardwareRun, run_hardware
-from racetrap.evaluation.scord.oracle import NOT_CHECKED, oracle_races
+from racetrap.evaluation.scord.oracle import NOT_CHECKED, ORACLE_RULES, oracle_races
 from racetrap.evaluation.scord.programs import Build, Schedule, trace_of
 from racetrap.golden_model.barracuda import Race
 from racetrap.golden_model.scord.params import ScordParams
@@ -43,6 +43,8 @@ class BuildRun:
         Hardware to run too.
     region_log2 : int
         Log2 of the bytes of an application that are monitored at least.
+    rule : str
+        What the oracle takes for a race: one of ``ORACLE_RULES``.
     """
 
     build: Build
@@ -53,6 +55,7 @@ class BuildRun:
     explained: str
     model: FastModel | None = None
     region_log2: int = DEFAULT_REGION_LOG2
+    rule: str = ORACLE_RULES[0]
 
 
 @dataclass
@@ -97,7 +100,7 @@ def run_build(run: BuildRun) -> RunResult:
         If hardware and golden model differ.
     """
     trace = trace_of(run.build, run.size, run.schedule, run.seed, run.region_log2)
-    found = oracle_races(trace, run.detectors[run.explained])
+    found = oracle_races(trace, run.detectors[run.explained], run.rule)
     checked = [each for each in found if each.outcome not in NOT_CHECKED.values()]
     result = RunResult(
         run,

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from racetrap.evaluation.throughput import (
+    accelerator_rates,
     analysis_rates,
     executor_rates,
     recorder_rates,
@@ -32,10 +33,12 @@ def measurements(system: str, compiled: bool) -> Mapping[str, Callable[[], Any]]
     Parameters
     ----------
     system : str
-        ``scord`` or ``sigrace``.
+        ``scord``, ``sigrace`` or ``noncoherent``.
     compiled : bool
-        Whether to measure the compiled golden model, too.
+        Whether to measure the golden model of hardware ahead of time, too.
     """
+    if system == "noncoherent":
+        return _noncoherent()
     own = {"scord": _scord, "sigrace": _sigrace}[system]()
     return {"speed": partial(speed.speed, system, compiled), **own}
 
@@ -73,4 +76,16 @@ def _sigrace() -> dict[str, Callable[[], Any]]:
         "sustained": lambda: [asdict(sigrace_cycles.sustained(block)) for block in _BLOCKS],
         "recorder": lambda: asdict(recorder_rates.recorder_rates()),
         "programs": lambda: [analysis_rates.program_rates(name, SIZE) for name in PROGRAMS],
+    }
+
+
+def _noncoherent() -> dict[str, Callable[[], Any]]:
+    return {
+        "analysis": lambda: [
+            asdict(accelerator_rates.measure_analysis(*one)) for one in accelerator_rates.ANALYSES
+        ],
+        "recorder": lambda: {
+            "neighbours": asdict(accelerator_rates.recorder_rate(1)),
+            "scattered": asdict(accelerator_rates.recorder_rate(16)),
+        },
     }

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from racetrap.golden_model.barracuda.compressed import Clock, Format, Place, join_all
+from racetrap.golden_model.barracuda.compressed import Format
 from racetrap.golden_model.barracuda.history import History, Order
 from racetrap.golden_model.barracuda.kernel import Kernel
 from racetrap.golden_model.barracuda.locations import Lanes, sync_keys
@@ -21,6 +21,7 @@ from racetrap.golden_model.barracuda.race import BarrierDivergence, Race, RaceKi
 from racetrap.golden_model.barracuda.report import first_races
 from racetrap.golden_model.barracuda.shadow import Pairs, conflicts, same_instruction_conflicts
 from racetrap.golden_model.barracuda.simt import Warp
+from racetrap.golden_model.barracuda.warp_clocks import WarpClocks
 from racetrap.golden_model.events import ALL_LANES, EventKind, Scope
 
 __all__ = ["NO_RACE", "RACE_KINDS", "KernelAnalysis", "Step", "merge"]
@@ -68,7 +69,7 @@ class Step(NamedTuple):
     places: list[int]
 
 
-class KernelAnalysis(ABC):
+class KernelAnalysis(WarpClocks, ABC):
     """Analysis of one kernel.
 
     Parameters
@@ -78,11 +79,7 @@ class KernelAnalysis(ABC):
     """
 
     def __init__(self, kernel: Kernel) -> None:
-        self.kernel = kernel
-        self.warps = [
-            Warp(Place.of(kernel, warp), int(live)) for warp, live in enumerate(kernel.live)
-        ]
-        self._divergences: dict[int, BarrierDivergence] = {}
+        super().__init__(kernel)
         self._history = History(kernel, self.warps)
         self._formats: Counter[Format] = Counter()
 
@@ -116,7 +113,7 @@ class KernelAnalysis(ABC):
         first, second, kind = (np.concatenate(each) for each in zip(*found, strict=True))
         result = Result(
             first_races(self.kernel, Pairs(first, second), kind),
-            list(self._divergences.values()),
+            list(self.divergences.values()),
         )
         result.counts.events = len(self.kernel.events)
         result.counts.operations = self._operations()
@@ -161,7 +158,7 @@ class KernelAnalysis(ABC):
         numbers = self.kernel.warp[rows].tolist()
         for step, number in zip(_steps(self.kernel, rows), numbers, strict=True):
             if step.kind == _BARRIER:
-                self._barrier(step.row)
+                self._history.add(step.row, self.barrier(step.row))
                 continue
             warp = self.warps[number]
             before = warp.clock
@@ -171,29 +168,6 @@ class KernelAnalysis(ABC):
                 warp.branch(EventKind(step.kind), step.mask, step.row)
             if warp.clock is not before:
                 self._history.add(step.row, [number])
-
-    def _barrier(self, row: int) -> None:
-        numbers = self.kernel.warps_of(int(self.kernel.block[row]))
-        warps = self.warps[numbers.start : numbers.stop]
-        for warp in warps:
-            if warp.absent:
-                self._diverge(row, warp)
-        far = join_all(far for warp in warps for far in warp.far)
-        whole = Clock(block_time=row, far=far.outside(warps[0].place))
-        for warp in warps:
-            warp.pass_barrier(whole)
-        self._history.add(row, numbers)
-
-    def _diverge(self, row: int, warp: Warp) -> None:
-        """Note that lanes of a warp are not at a barrier."""
-        kernel = self.kernel
-        lane = (warp.absent & -warp.absent).bit_length() - 1
-        pc = int(kernel.events["pc"][row])
-        divergence = BarrierDivergence(
-            int(kernel.grid_block[warp.place.block]), pc,
-            kernel.thread(warp.place.warp, lane), kernel.number,
-        )  # fmt: skip
-        self._divergences.setdefault(pc, divergence)
 
 
 def _steps(kernel: Kernel, rows: np.ndarray) -> Iterator[Step]:
@@ -214,6 +188,7 @@ def _steps(kernel: Kernel, rows: np.ndarray) -> Iterator[Step]:
 def merge(results: list[Result]) -> Result:
     """Result of a trace out of the results of its kernels."""
     races: dict[Any, Race] = {}
+    unordered: dict[Any, Race] = {}
     divergences: dict[int, BarrierDivergence] = {}
     total = Result()
     formats: Counter[str] = Counter()
@@ -222,10 +197,13 @@ def merge(results: list[Result]) -> Result:
             races.setdefault(race.key, race)
         for divergence in result.barrier_divergences:
             divergences.setdefault(divergence.pc, divergence)
+        for pair in result.unordered_strong:
+            unordered.setdefault(pair.key, pair)
         total.counts.events += result.counts.events
         total.counts.operations += result.counts.operations
         total.counts.pairs += result.counts.pairs
         formats.update(result.counts.formats)
     total.races, total.barrier_divergences = list(races.values()), list(divergences.values())
+    total.unordered_strong = list(unordered.values())
     total.counts.formats = dict(formats)
     return total

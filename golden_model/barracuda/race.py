@@ -30,6 +30,7 @@ class RaceKind(Enum):
     SAME_INSTRUCTION = "same-instruction"
     SCOPED_ATOMIC = "scoped-atomic"
     NOT_STRONG = "not-strong"
+    UNORDERED_STRONG = "unordered-strong"
 
 
 #: Reason of a race in words.
@@ -37,6 +38,7 @@ _REASONS = {
     RaceKind.UNORDERED: "nothing orders the two accesses",
     RaceKind.SAME_INSTRUCTION: "lanes of one instruction store different values",
     RaceKind.SCOPED_ATOMIC: "the scope of an atomic leaves the other thread out",
+    RaceKind.UNORDERED_STRONG: "nothing orders the two accesses, and both may conflict",
     RaceKind.NOT_STRONG: "only fences order the two accesses, and one of them is weak",
 }
 
@@ -161,11 +163,15 @@ class Result(Sequence[Race]):
         One for each program counter.
     counts : Counts
         How much was done.
+    unordered_strong : list of Race
+        Unordered pairs that are no races, since both accesses may conflict; one of each
+        ``Race.key``.
     """
 
     races: list[Race] = field(default_factory=list)
     barrier_divergences: list[BarrierDivergence] = field(default_factory=list)
     counts: Counts = field(default_factory=Counts)
+    unordered_strong: list[Race] = field(default_factory=list)
 
     @overload
     def __getitem__(self, index: int) -> Race: ...

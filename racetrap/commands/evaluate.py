@@ -7,6 +7,7 @@ from racetrap.commands.shared.lazy_group import lazy_group
 __all__ = ["command"]
 
 _LINES = {
+    "noncoherent": "Figures and Table 5.1 of the thesis on non-coherent accelerators.",
     "scord": "Tables VI and VII of the ScoRD paper.",
     "sigrace": "Figures 7, 8 and 10 and Table 7 of the SigRace paper.",
 }

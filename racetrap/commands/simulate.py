@@ -43,7 +43,7 @@ from racetrap.generators.presets import find_preset, with_settings
 from racetrap.generators.system import Params
 from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.sigrace.sigrace import Sigrace
-from racetrap.golden_model.trace import ThreadTrace, Trace, read_trace
+from racetrap.golden_model.trace import ThreadTrace, Trace, read_hardware_trace
 from racetrap.presenters import scord_races, sigrace_races
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
@@ -142,7 +142,7 @@ def command(
         call = _Call(
             preset, params, report_console(json_file), has_json=json_file is not None, **options
         )
-        trace = None if trace_file is None else read_trace(trace_file)
+        trace = None if trace_file is None else read_hardware_trace(trace_file)
         _check(call, trace, suite)
     known = {"preset": preset, "parameters": asdict(params), "seed": call.seed}
     if trace is not None:
@@ -187,7 +187,7 @@ def _simulate_trace(
         plan["region"] = asdict(region_of(trace))
     else:
         with input_errors(path):
-            races, document = _thread_trace(call, trace)
+            races, document = _thread_hardware_trace(call, trace)
         plan["environment"] = {"name": call.environment}
     call.write_waves("play_trace", plan)
     return races, document
@@ -206,7 +206,7 @@ def _gpu_trace(call: _Call, trace: Trace) -> tuple[int, dict[str, Any]]:
     return races.count, {"steps": found.steps, "cycles": found.cycles, "races": races.json}
 
 
-def _thread_trace(call: _Call, trace: ThreadTrace) -> tuple[int, dict[str, Any]]:
+def _thread_hardware_trace(call: _Call, trace: ThreadTrace) -> tuple[int, dict[str, Any]]:
     from racetrap.presenters.suites import machine_run_to_dict
     from racetrap.sim.cosim.sigrace.machine import run_program
 

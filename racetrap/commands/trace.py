@@ -10,7 +10,7 @@ _LINES = {
     "capture": "Run a kernel, and write its trace.",
     "convert": "Write a trace in its other form.",
     "info": "Check a trace file, and summarise it.",
-    "record": "Run a program with threads, and write its trace.",
+    "record": "Run a program with threads or accelerators, and write its trace.",
 }
 
 

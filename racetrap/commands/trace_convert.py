@@ -7,7 +7,7 @@ import click
 from racetrap.commands.shared.input_files import InputFile
 from racetrap.commands.shared.options import form_option
 from racetrap.commands.shared.terminal import input_errors
-from racetrap.golden_model.trace import ThreadTrace, Trace, is_binary, read_trace
+from racetrap.golden_model.trace import AnyTrace, ThreadTrace, is_binary, read_trace
 
 __all__ = ["command"]
 
@@ -32,7 +32,7 @@ def command(source: str, target: str, form: str | None, compress: bool) -> None:
             _write(trace, target, form or other, compress)
 
 
-def _write(trace: Trace | ThreadTrace, target: str, form: str, compress: bool) -> None:
+def _write(trace: AnyTrace, target: str, form: str, compress: bool) -> None:
     if compress and not (isinstance(trace, ThreadTrace) and form == "binary"):
         raise ValueError("Compressed trace must be a binary one of threads, not another")
     if form == "text":

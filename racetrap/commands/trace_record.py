@@ -1,10 +1,11 @@
-"""`racetrap trace record`: trace of a program with threads."""
+"""`racetrap trace record`: trace of a program with threads, or with accelerators."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,29 @@ import click
 import numpy as np
 from rich.console import Console
 
+from racetrap.commands.shared.memory import MEMORY_OPTIONS, memory_options, memory_with
 from racetrap.commands.shared.options import json_option, output_option
+from racetrap.commands.shared.stimuli import check_options
 from racetrap.commands.shared.terminal import fail, input_errors, report_console, write_json
+from racetrap.golden_model.trace.noncoherent.operations import MemorySystem, OperationKind
 from racetrap.golden_model.trace.threads.events import ThreadEventKind
+from racetrap.sim.accelerator.recorder import (
+    AcceleratorRecording,
+    Allocator,
+    record_accelerator,
+)
 from racetrap.sim.cpu.compiler import SUFFIXES
 from racetrap.sim.cpu.recorder import TIMEOUT, RecordError, Recording, record
 
 __all__ = ["command"]
+
+_THREADS, _ACCELERATOR = "a program with threads", "--accelerator"
+_HEAP_OPTIONS = ("padding", "alignment", "heap_base")
+#: Options that are not for every program.
+_STIMULI = {
+    **{name: [_THREADS] for name in ("compress", "seed")},
+    **{name: [_ACCELERATOR] for name in (*MEMORY_OPTIONS, *_HEAP_OPTIONS, "target_map")},
+}
 
 
 def _split(words: tuple[str, ...]) -> tuple[list[Path], list[str]]:
@@ -61,12 +78,58 @@ def _summary(target: str, recording: Recording) -> dict[str, Any]:
     }
 
 
+def _accelerator_summary(target: str, recording: AcceleratorRecording) -> dict[str, Any]:
+    trace, header = recording.trace, recording.trace.header
+    counts = np.bincount(trace.events["kind"], minlength=len(OperationKind))
+    return {
+        "trace": target,
+        "source": header.source,
+        "memory": asdict(header.memory),
+        "layout": header.layout,
+        "events": len(trace),
+        "kinds": {kind.name.lower(): int(counts[kind]) for kind in OperationKind},
+        "run_seconds": recording.run_seconds,
+    }
+
+
+class _HexInteger(click.ParamType):
+    """A number in decimal, or in hexadecimal after 0x."""
+
+    name = "integer"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int:
+        try:
+            return int(value, 0)
+        except ValueError:
+            self.fail(f"{value!r} is not a number.", param, ctx)
+
+
 @click.command("record")
 @click.argument("words", metavar="PROGRAM.c ... [-- ARGS]", nargs=-1, required=True)
 @output_option(
     "FILE",
     "Trace file to write.  [default: the first source's name with .trace, in this folder]",
 )
+@click.option(
+    "--accelerator", is_flag=True,
+    help="Record a CPU and its accelerators; the platform layer calls our headers.",
+)  # fmt: skip
+@memory_options("default:")
+@click.option(
+    "--padding", type=int, default=16, show_default=True, metavar="BYTES",
+    help="Bytes that the target's allocator keeps between two blocks.",
+)  # fmt: skip
+@click.option(
+    "--alignment", type=int, default=16, show_default=True, metavar="BYTES",
+    help="What its blocks begin and end at a multiple of.",
+)  # fmt: skip
+@click.option(
+    "--heap-base", type=_HexInteger(), metavar="ADDRESS", help="Where the target's heap begins."
+)
+@click.option(
+    "--map", "target_map", metavar="FILE", type=click.Path(exists=True, path_type=Path),
+    help="Map file of the target's linker, with the addresses of its objects.",
+)  # fmt: skip
 @click.option("--compress", is_flag=True, help="Write a smaller file that cannot be mapped.")
 @click.option(
     "--seed", type=click.IntRange(0, (1 << 64) - 1),
@@ -87,6 +150,15 @@ def _summary(target: str, recording: Recording) -> dict[str, Any]:
 def command(
     words: tuple[str, ...],
     output: Path | None,
+    accelerator: bool,
+    line: int | None,
+    granule: int | None,
+    prefetch: bool | None,
+    snooping: bool | None,
+    padding: int,
+    alignment: int,
+    heap_base: int | None,
+    target_map: Path | None,
     compress: bool,
     seed: int | None,
     timeout: float,
@@ -94,32 +166,68 @@ def command(
     options: tuple[str, ...],
     json_file: str | None,
 ) -> None:
-    """Compile C or C++ sources with threads, run the program with ARGS, and write what its
-    threads did to a trace file.
+    """Compile C or C++ sources, run the program with ARGS, and write what its threads, or its CPU
+    and accelerators, did to a trace file.
 
-    The sources need no change; those that include racetrap.h can mark accesses that are not to
-    be checked.  Put -- before sources and before arguments that begin with a dash.
+    Programs with threads need no change; those that include racetrap.h can mark accesses that
+    are not to be checked.  See docs/recording.md, and docs/noncoherent.md for accelerators.  Put
+    -- before sources and before arguments that begin with a dash.
     """
     sources, arguments = _split(words)
     target = str(output or f"{Path(sources[0]).stem}.trace")
+    common: dict[str, Any] = {
+        "include": [Path(folder) for folder in include],
+        "options": options,
+        "timeout": timeout,
+        # Standard output is for JSON, and then for nothing else.
+        "output": sys.stderr if json_file == "-" else None,
+    }
+    with input_errors():
+        check_options(_STIMULI, _ACCELERATOR if accelerator else _THREADS)
+        memory = memory_with(MemorySystem(), line, granule, prefetch, snooping)
+        heap = Allocator(padding=padding, alignment=alignment, base=heap_base)
+    if accelerator:
+        summary = _record_accelerator(
+            target, sources, arguments, memory=memory, allocator=heap, target_map=target_map,
+            **common,
+        )  # fmt: skip
+        text = (
+            f"{summary['events']} operations of a CPU and its accelerators, "
+            f"layout of the {summary['layout']}; recorded in {summary['run_seconds']:.2f} s"
+        )
+    else:
+        summary = _record_threads(target, sources, arguments, compress, seed=seed, **common)
+        text = (
+            f"{summary['events']} events of {summary['threads']} threads, "
+            f"{summary['instructions']} instructions; recorded in {summary['run_seconds']:.2f} s "
+            f"({summary['events_per_second'] / 1e6:.1f} M events/s), merged in "
+            f"{summary['merge_seconds']:.2f} s"
+        )
+    report_console(json_file).print(f"{target}: {text}", markup=False)
+    write_json(json_file, summary)
+
+
+def _record_threads(
+    target: str, sources: list[Path], arguments: list[str], compress: bool, **options: Any
+) -> dict[str, Any]:
     try:
         with _progress() as progress:
-            recording = record(
-                sources, arguments, include=[Path(folder) for folder in include],
-                options=options, seed=seed, timeout=timeout, progress=progress,
-                # Standard output is for JSON, and then for nothing else.
-                output=sys.stderr if json_file == "-" else None,
-            )  # fmt: skip
+            recording = record(sources, arguments, progress=progress, **options)
     except RecordError as error:
         fail(error)
     with input_errors():
         recording.trace.write_binary(target, compress)
-    summary = _summary(target, recording)
-    report_console(json_file).print(
-        f"{target}: {summary['events']} events of {summary['threads']} threads, "
-        f"{summary['instructions']} instructions; recorded in {summary['run_seconds']:.2f} s "
-        f"({summary['events_per_second'] / 1e6:.1f} M events/s), merged in "
-        f"{summary['merge_seconds']:.2f} s",
-        markup=False,
-    )
-    write_json(json_file, summary)
+    return _summary(target, recording)
+
+
+def _record_accelerator(
+    target: str, sources: list[Path], arguments: list[str], **options: Any
+) -> dict[str, Any]:
+    try:
+        with _progress() as progress, input_errors():
+            recording = record_accelerator(sources, arguments, progress=progress, **options)
+    except RecordError as error:
+        fail(error)
+    with input_errors():
+        recording.trace.write_binary(target)
+    return _accelerator_summary(target, recording)

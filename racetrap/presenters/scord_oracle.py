@@ -9,7 +9,7 @@ from rich.console import Console
 
 from racetrap.evaluation.scord.detect import UniqueRace
 from racetrap.evaluation.scord.oracle import OracleRace, is_missed, unconfirmed
-from racetrap.golden_model.barracuda import Party
+from racetrap.golden_model.barracuda import Party, Race
 from racetrap.golden_model.scord.report import race_words
 from racetrap.presenters.locations import pc_text
 
@@ -26,10 +26,12 @@ def _party(party: Party, locations: Mapping[int, str]) -> str:
 def print_oracle(
     console: Console,
     found: Sequence[OracleRace],
+    strong: Sequence[Race],
     reports: Collection[UniqueRace],
     locations: Mapping[int, str],
 ) -> None:
-    """Print every race of the oracle with its outcome, then every report without a race.
+    """Print every race of the oracle with its outcome, then pairs that need no order, then every
+    report without a race.
 
     Parameters
     ----------
@@ -37,6 +39,8 @@ def print_oracle(
         Where to print.
     found : sequence of OracleRace
         Races of the oracle.
+    strong : sequence of Race
+        Unordered pairs of strong accesses, which are no races.
     reports : collection of UniqueRace
         Unique races that the detector reported.
     locations : mapping of int to str
@@ -50,6 +54,14 @@ def print_oracle(
             f"  earlier: {_party(race.first, locations)}\n"
             f"  later:   {_party(race.second, locations)}\n"
             f"  {race.reason}.\n",
+            markup=False,
+        )
+    for pair in strong:
+        console.print(
+            f"Unordered, but no race: {pair.space.name.lower()} address {pair.address:#x}\n"
+            f"  earlier: {_party(pair.first, locations)}\n"
+            f"  later:   {_party(pair.second, locations)}\n"
+            f"  {pair.reason}.\n",
             markup=False,
         )
     strays = unconfirmed(reports, found)
@@ -67,7 +79,10 @@ def print_oracle(
 
 
 def oracle_to_dict(
-    found: Sequence[OracleRace], reports: Collection[UniqueRace], locations: Mapping[int, str]
+    found: Sequence[OracleRace],
+    strong: Sequence[Race],
+    reports: Collection[UniqueRace],
+    locations: Mapping[int, str],
 ) -> dict[str, Any]:
     """The same as plain data."""
 
@@ -81,21 +96,23 @@ def oracle_to_dict(
             "thread": one.thread,
         }
 
+    def pair(race: Race) -> dict[str, Any]:
+        return {
+            "kind": race.kind.value,
+            "class": race.race_class.value,
+            "space": race.space.name.lower(),
+            "address": race.address,
+            "earlier": party(race.first),
+            "later": party(race.second),
+            "reason": race.reason,
+        }
+
     return {
         "races": [
-            {
-                "kind": each.race.kind.value,
-                "class": each.race.race_class.value,
-                "space": each.race.space.name.lower(),
-                "address": each.race.address,
-                "outcome": each.outcome,
-                "missed": is_missed(each),
-                "earlier": party(each.race.first),
-                "later": party(each.race.second),
-                "reason": each.race.reason,
-            }
+            {**pair(each.race), "outcome": each.outcome, "missed": is_missed(each)}
             for each in found
         ],
+        "unordered_strong": list(map(pair, strong)),
         "unconfirmed": [
             {"pc": pc, "kind": race_words(kind)} for pc, kind in unconfirmed(reports, found)
         ],

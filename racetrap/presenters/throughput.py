@@ -18,8 +18,9 @@ _Rows = list[list[Cell]]
 
 def print_figures(console: Console, system: str, figures: dict[str, Any]) -> None:
     """Print the tables of a detector; ``figures`` as ``measurements`` gives them."""
-    tables = {"scord": _scord, "sigrace": _sigrace}[system](figures)
-    for title, columns, rows in (*tables, *_speed(system, figures["speed"])):
+    tables = {"scord": _scord, "sigrace": _sigrace, "noncoherent": _noncoherent}[system](figures)
+    simulation = _speed(system, figures["speed"]) if "speed" in figures else ()
+    for title, columns, rows in (*tables, *simulation):
         print_table(console, title, columns, rows)
 
 
@@ -78,6 +79,19 @@ def _sigrace(figures: dict[str, Any]) -> Iterator[tuple[str, list[str], _Rows]]:
         f"Programs with threads, size {SIZE}: trace events a second",
         ["program", "events", "oracle", "SigRace, golden model"],
         [list(row.values()) for row in figures["programs"]],
+    )
+
+
+def _noncoherent(figures: dict[str, Any]) -> Iterator[tuple[str, list[str], _Rows]]:
+    yield (
+        "From a trace's file to the verdict, noncoherent: seconds of CPU time",
+        ["operations", "mode", "buffers", "most runs", "read", "check"],
+        [list(row.values()) for row in figures["analysis"]],
+    )
+    yield (
+        "Recorder, noncoherent",
+        ["accesses", "accesses/s", "slowest run", "fastest run"],
+        [[name, *rate.values()] for name, rate in figures["recorder"].items()],
     )
 
 

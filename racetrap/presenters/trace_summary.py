@@ -9,7 +9,8 @@ import numpy as np
 from rich.console import Console
 
 from racetrap.golden_model.events import EventKind
-from racetrap.golden_model.trace import ThreadTrace, Trace, is_binary
+from racetrap.golden_model.trace import AnyTrace, NoncoherentTrace, ThreadTrace, is_binary
+from racetrap.golden_model.trace.noncoherent.operations import RANGE_KINDS, OperationKind
 from racetrap.golden_model.trace.threads.events import (
     ACCESS_KINDS,
     ATOMIC_KINDS,
@@ -20,14 +21,18 @@ from racetrap.presenters.tables import print_table
 __all__ = ["print_summary", "trace_summary"]
 
 
-def trace_summary(trace_file: str, trace: Trace | ThreadTrace) -> dict[str, Any]:
+def trace_summary(trace_file: str, trace: AnyTrace) -> dict[str, Any]:
     """Plain data about a trace that has been read from ``trace_file``, or written to it."""
-    kinds: type[EventKind | ThreadEventKind]
+    kinds: type[EventKind | ThreadEventKind | OperationKind]
     if isinstance(trace, ThreadTrace):
         accessing = np.isin(trace.events["kind"], list(ACCESS_KINDS | ATOMIC_KINDS))
         kinds, addresses = ThreadEventKind, trace.events["address"][accessing]
         instructions = int(trace.events["instructions"].sum(dtype=np.uint64))
         numbers = {"instructions": instructions, "accesses": len(addresses)}
+    elif isinstance(trace, NoncoherentTrace):
+        ranged = np.isin(trace.events["kind"], list(RANGE_KINDS))
+        kinds, addresses = OperationKind, trace.events["address"][ranged]
+        numbers = {"ranges": len(addresses)}
     else:
         kinds, addresses = EventKind, trace.lanes["address"]
         numbers = {"lanes": len(addresses)}
@@ -48,12 +53,29 @@ def _header_lines(header: dict[str, Any]) -> list[str]:
     """What only one of the systems has in its header."""
     if "threads" in header:
         return [f"Threads:  {header['threads']}"]
+    if "memory" in header:
+        memory = header["memory"]
+        return [
+            f"Memory:   lines of {memory['line_bytes']} bytes, written back by "
+            f"{memory['granule_bytes']}; engines: {memory['engines']}; prefetching: "
+            f"{_answer(memory['prefetch'])}; uncached accesses snoop: "
+            f"{_answer(memory['uncached_snoops_cache'])}",
+            f"Layout:   {header['layout']}",
+        ]
     geometry, region = header["geometry"], header["region"]
     return [
         f"Geometry: {geometry['sm_count']} SMs x {geometry['blocks_per_sm']} blocks, "
         f"{geometry['warps_per_sm']} warps an SM",
         f"Region:   2**{region['size_log2']} bytes from {region['data_base']:#x}",
     ]
+
+
+def _answer(flag: bool) -> str:
+    return "yes" if flag else "no"
+
+
+#: What the addresses of a summary are of: its key, and in words.
+_ADDRESSED = {"accesses": "accesses", "ranges": "ranges", "lanes": "lane accesses"}
 
 
 def print_summary(console: Console, summary: dict[str, Any]) -> None:
@@ -69,9 +91,9 @@ def print_summary(console: Console, summary: dict[str, Any]) -> None:
         lines.append(f"Executed: {summary['instructions']} instructions")
     if summary["lowest_address"] is not None:
         low, high = summary["lowest_address"], summary["highest_address"]
-        count = summary.get("accesses", summary.get("lanes"))
-        what = "accesses" if "accesses" in summary else "lane accesses"
-        lines.append(f"Accessed: from {low:#x} to {high:#x}, {count} {what}")
+        key = next(key for key in _ADDRESSED if key in summary)
+        what = f"{summary[key]} {_ADDRESSED[key]}"
+        lines.append(f"Accessed: from {low:#x} to {high:#x}, {what}")
     for line in lines:
         console.print(line, markup=False)
     rows = [[kind, count] for kind, count in summary["kinds"].items()]

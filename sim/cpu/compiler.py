@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from racetrap.sim.content_cache import cache_folder, keep
@@ -15,7 +16,7 @@ from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.cpu.gnu_tools import run_tool
 from racetrap.sim.cpu.unsupported import check_objects
 
-__all__ = ["RUNTIME", "SUFFIXES", "compile_program", "runtime_hash"]
+__all__ = ["RUNTIME", "SUFFIXES", "THREADS", "Runtime", "compile_program", "runtime_hash"]
 
 #: Folder of the runtime's sources, and of the header that programs may include.
 RUNTIME = Path(__file__).parent / "runtime"
@@ -32,7 +33,7 @@ _WRAPPED = (
 _COMPILE = (
     "-c", "-g", "-O2", "-pthread",
     "-fno-pie",  # code and static data lie at the same place in every run
-    "-fsanitize=thread", "-fsanitize-coverage=trace-pc",
+    "-fsanitize=thread",
     # Else accesses that the compiler turns into such functions, or expands, are not seen.
     *(f"-fno-builtin-{name}" for name in _WRAPPED), "-fno-tree-loop-distribute-patterns",
     "-Wno-tsan",  # fences are recorded by our runtime
@@ -48,27 +49,64 @@ _LINK = (
     "-rdynamic",  # shared libraries must find our functions, too
     *(f"-Wl,--wrap={name}" for name in _WRAPPED),
 )
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """What stands in the place of the compiler's own runtime in an instrumented program.
+
+    Parameters
+    ----------
+    sources : tuple of Path
+        C files of the runtime; ``guards.c`` is linked into programs in C++ only.
+    files : tuple of Path
+        All files that it depends on.
+    include : tuple of Path
+        Folders of the headers that programs may include.
+    options : tuple of str
+        Options of the compiler for the program's own sources.
+    refused : tuple of (str, str)
+        Patterns of functions that it cannot follow, besides those that no runtime can, with why.
+    """
+
+    sources: tuple[Path, ...]
+    files: tuple[Path, ...]
+    include: tuple[Path, ...]
+    options: tuple[str, ...] = ()
+    refused: tuple[tuple[str, str], ...] = ()
+
+
+#: The runtime that records threads.
+THREADS = Runtime(
+    sources=tuple(sorted(RUNTIME.glob("*.c"))),
+    files=tuple(sorted(RUNTIME.glob("*.[ch]"))),
+    include=(RUNTIME,),
+    options=("-fsanitize-coverage=trace-pc",),
+)
 #: What decides, besides the runtime, what a recorded trace is.
 _MODULES = ("compiler", "instruction_counts", "interleave", "locations", "raw", "recorder")
 
 
 def runtime_hash() -> str:
-    """Hash of what the recorder is made of: its runtime's sources, and its own."""
-    digest = hashlib.sha256()
+    """Hash of what the recorder of threads is made of: its runtime's sources, and its own."""
     own = [Path(__file__).parent / f"{name}.py" for name in _MODULES]
-    for path in (*sorted(RUNTIME.glob("*.[ch]")), *own):
+    return _hash_of((*THREADS.files, *own))
+
+
+def _hash_of(files: Sequence[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in files:
         digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()
 
 
-def _runtime_objects(needs_cxx: bool) -> list[str]:
-    """Object files of the runtime, compiled once."""
-    folder = cache_folder() / "recorder" / runtime_hash()[:16]
-    sources = sorted(RUNTIME.glob("*.c"))
+def _runtime_objects(runtime: Runtime, needs_cxx: bool) -> list[str]:
+    """Object files of a runtime, compiled once."""
+    folder = cache_folder() / "recorder" / _hash_of((*runtime.files, Path(__file__)))[:16]
 
     def compile_all(unfinished: Path) -> None:
         unfinished.mkdir()
-        for source in sources:
+        for source in runtime.sources:
             target = unfinished / f"{source.stem}.o"
             run_tool(
                 ["gcc", *_COMPILE_RUNTIME, str(source), "-o", str(target)],
@@ -78,13 +116,17 @@ def _runtime_objects(needs_cxx: bool) -> list[str]:
     keep(folder, compile_all)
     return [
         str(folder / f"{source.stem}.o")
-        for source in sources
+        for source in runtime.sources
         if needs_cxx or source.stem != "guards"
     ]
 
 
 def compile_program(
-    sources: Sequence[Path], folder: Path, include: Sequence[Path], options: Sequence[str]
+    sources: Sequence[Path],
+    folder: Path,
+    include: Sequence[Path],
+    options: Sequence[str],
+    runtime: Runtime = THREADS,
 ) -> Path:
     """Compile and link a program for recording.
 
@@ -98,6 +140,8 @@ def compile_program(
         Folders of header files.
     options : sequence of str
         Options for the compiler, after ours, and for the linker.
+    runtime : Runtime
+        What the program is linked with.
 
     Raises
     ------
@@ -117,20 +161,20 @@ def compile_program(
         target = folder / f"{number}.o"
         run_tool(
             [
-                "g++" if source.suffix in _CXX else "gcc", *_COMPILE,
-                *(f"-I{path}" for path in (*include, RUNTIME)), *options,
+                "g++" if source.suffix in _CXX else "gcc", *_COMPILE, *runtime.options,
+                *(f"-I{path}" for path in (*include, *runtime.include)), *options,
                 str(source), "-o", str(target),
             ],
             f"Source {source} cannot be compiled",
         )  # fmt: skip
         objects.append(str(target))
-    check_objects(objects)
+    check_objects(objects, runtime.refused)
     needs_cxx = any(source.suffix in _CXX for source in sources)
     program = folder / "program"
     run_tool(
         [
             "g++" if needs_cxx else "gcc", *_LINK, *objects,
-            *_runtime_objects(needs_cxx), *options, "-lm", "-o", str(program),
+            *_runtime_objects(runtime, needs_cxx), *options, "-lm", "-o", str(program),
         ],
         "Program cannot be linked",
     )  # fmt: skip

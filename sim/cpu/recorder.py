@@ -26,7 +26,7 @@ from racetrap.sim.cpu.locations import find_locations
 from racetrap.sim.cpu.raw import RAW_DTYPE, RawStream, read_streams, used_bytes
 from racetrap.sim.cpu.watched_process import run_watched
 
-__all__ = ["TIMEOUT", "RecordError", "Recording", "record"]
+__all__ = ["TIMEOUT", "RecordError", "Recording", "record", "source_text"]
 
 #: Seconds after which a program is ended.
 TIMEOUT = 600.0
@@ -99,6 +99,12 @@ def _trace_of(
         raise RecordError(f"Program breaks a rule of its synchronisation: {error}") from None
 
 
+def source_text(sources: Sequence[Path], arguments: Sequence[str]) -> str:
+    """What the header of a trace says of a program: its files and arguments, printable."""
+    text = " ".join([*(Path(path).name for path in sources), *arguments])
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
 def record(
     sources: Sequence[Path],
     arguments: Sequence[str] = (),
@@ -147,7 +153,5 @@ def record(
         run_seconds = _run(program, arguments, raw, seed, timeout, progress, output)
         raw_bytes = used_bytes(raw)
         begin = time.perf_counter()
-        source = " ".join([*(Path(path).name for path in sources), *arguments])
-        source = "".join(letter if letter.isprintable() else "?" for letter in source)
-        trace = _trace_of(read_streams(raw), program, source, seed)
+        trace = _trace_of(read_streams(raw), program, source_text(sources, arguments), seed)
         return Recording(trace, run_seconds, time.perf_counter() - begin, raw_bytes)

@@ -22,13 +22,21 @@ _UNSUPPORTED = (
 )
 
 
-def check_objects(objects: Sequence[str]) -> None:
-    """Raise :class:`RecordError` if object files call a function that cannot be recorded."""
+def check_objects(objects: Sequence[str], refused: Sequence[tuple[str, str]] = ()) -> None:
+    """Raise :class:`RecordError` if object files call a function that cannot be recorded.
+
+    Parameters
+    ----------
+    objects : sequence of str
+        The object files.
+    refused : sequence of (str, str)
+        Patterns of further functions, each with why.
+    """
     listed = run_tool(
         ["nm", "--undefined-only", "--format=just-symbols", *objects],
         "Symbols of the program cannot be read",
     )
     for name in sorted(set(listed.split())):
-        for pattern, reason in _UNSUPPORTED:
+        for pattern, reason in (*_UNSUPPORTED, *refused):
             if re.fullmatch(pattern, name):
                 raise RecordError(f"Function {name} cannot be recorded: {reason}")

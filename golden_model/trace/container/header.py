@@ -62,7 +62,7 @@ def header_lines(header: Any) -> Iterator[str]:
 
 def _assignments(values: Mapping[str, int]) -> str:
     return " ".join(
-        f"{name}={value:#x}" if name in _HEXADECIMAL else f"{name}={value}"
+        f"{name}={value:#x}" if name in _HEXADECIMAL else f"{name}={value:d}"
         for name, value in values.items()
     )
 

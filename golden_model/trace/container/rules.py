@@ -54,6 +54,8 @@ class Rule(IntEnum):
     BARRIER_WIDTH = 32
     BARRIER_CROSSING = 33
     COLLECT = 34
+    ENGINE = 35
+    ROWS = 36
 
 
 class RuleViolation(NamedTuple):

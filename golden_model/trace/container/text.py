@@ -19,7 +19,9 @@ FIRST_LINE = "racetrap-trace 2"
 #: Pattern of a number.
 NUMBER = r"(?:0x[0-9a-fA-F]{1,40}|[0-9]{1,40})"
 _NUMBER_RE = re.compile(NUMBER)
-_HEADER_WORDS = ("system", "geometry", "region", "threads", "source", "seed", "events")
+_HEADER_WORDS = (
+    "system", "geometry", "region", "threads", "memory", "layout", "source", "seed", "events",
+)  # fmt: skip
 _LOCATION = "location"
 #: Beginnings of lines with a quoted string, in which # is no comment.
 _QUOTING = ("source ", f"{_LOCATION} ")
@@ -80,7 +82,7 @@ def _header_value(word: str, rest: str) -> Any:
     if word == _LOCATION:
         pc, _, place = rest.partition(" ")
         return str(read_number(pc)), json.loads(place)
-    if word == "system":
+    if word in ("system", "layout"):
         return rest
     if word in ("seed", "threads", "events"):
         return read_number(rest)

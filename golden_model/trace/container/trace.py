@@ -70,7 +70,7 @@ class BaseTrace(ABC, Generic[_Header, _Event]):
 
     @abstractmethod
     def _violations(self) -> Iterator[RuleViolation]:
-        """Violations of rules 6 to 34, in turn."""
+        """Violations of the rules from 6 on, in turn."""
 
     def __iter__(self) -> Iterator[_Event]:
         """Events, made block by block from the records."""

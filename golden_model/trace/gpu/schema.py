@@ -7,7 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from racetrap.golden_model.events import AtomicOp, Event, EventKind, Scope, TraceHeader
+from racetrap.golden_model.events import (
+    AtomicOp,
+    Event,
+    EventKind,
+    MemoryOrder,
+    Scope,
+    TraceHeader,
+)
 from racetrap.golden_model.trace.container.schema import EventSchema, Number, Word, words_of
 
 __all__ = ["EVENT_DTYPE", "GPU_SCHEMA", "LANE_DTYPE"]
@@ -29,7 +36,8 @@ EVENT_DTYPE = np.dtype([
     ("grid_block", "<u4"),
     ("mask", "<u4"),
     ("success_mask", "<u4"),
-    ("space", "<u4"),
+    ("space", "<u2"),
+    ("order", "<u2"),
     ("first_lane", "<u8"),
 ])  # fmt: skip
 
@@ -43,11 +51,14 @@ _WARP = (*_SLOT, Number("warp"), _PC)
 _LANES = (*_WARP, _MASK)
 _SCOPES = words_of(Scope)
 _SPACE = Word("space", "space", {"shared": 1})
+_ORDERS = {code.name.lower(): code for code in MemoryOrder if code}
+_ORDER = Word("order", "order", _ORDERS)
 _PLAIN = (
     *_WARP,
     Number("size"),
     Word("strong", "strong", {"strong": True}),
     Word("scope", "scope", _SCOPES, condition="strong"),
+    Word("order", "order", _ORDERS, condition="strong"),
     _SPACE,
 )
 
@@ -64,9 +75,10 @@ GPU_SCHEMA = EventSchema(
             Number("size"),
             Word("scope", "scope", _SCOPES),
             Word("op", "op", words_of(AtomicOp)),
+            _ORDER,
             _SPACE,
         ),
-        EventKind.FENCE: (*_LANES, Word("scope", "scope", _SCOPES)),
+        EventKind.FENCE: (*_LANES, Word("scope", "scope", _SCOPES), _ORDER),
         EventKind.BARRIER: (*_SLOT, _PC),
         EventKind.BLOCK_PLACED: (
             *_SLOT, Number("warp"), Number("warp_count"), Number("grid_block"), _MASK,

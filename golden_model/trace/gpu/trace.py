@@ -13,6 +13,7 @@ from racetrap.golden_model.events import (
     Event,
     EventKind,
     Lane,
+    MemoryOrder,
     Scope,
     Space,
     TraceHeader,
@@ -33,6 +34,7 @@ _KINDS = tuple(EventKind)
 _SCOPES = tuple(Scope)
 _OPS = tuple(AtomicOp)
 _SPACES = tuple(Space)
+_ORDERS = tuple(MemoryOrder)
 #: Highest code of a kind with lanes.
 _LAST_ACCESS = max(ACCESS_KINDS)
 _LANELESS = frozenset(EventKind) - ACCESS_KINDS
@@ -142,7 +144,7 @@ def _unpack(records: list[tuple[int, ...]], lanes: list[tuple[int, int, int]]) -
     next_lane = 0
     for (
         kind, scope, strong, op, size, slot, warp, warp_count,
-        sm, pc, grid_block, mask, success, space, _,
+        sm, pc, grid_block, mask, success, space, order, _,
     ) in records:  # fmt: skip
         active: tuple[Lane, ...] = ()
         if kind <= _LAST_ACCESS:
@@ -158,5 +160,5 @@ def _unpack(records: list[tuple[int, ...]], lanes: list[tuple[int, int, int]]) -
             mask = 0
         yield Event(
             _KINDS[kind], sm, slot, warp, _SCOPES[scope], _FLAGS[strong], _OPS[op], pc, size,
-            active, warp_count, grid_block, _SPACES[space], mask,
+            active, warp_count, grid_block, _SPACES[space], mask, _ORDERS[order],
         )  # fmt: skip

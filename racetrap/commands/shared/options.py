@@ -20,6 +20,7 @@ __all__ = [
     "jobs_option",
     "json_option",
     "launch_option",
+    "oracle_option",
     "output_option",
     "race_options",
     "seed_option",
@@ -123,6 +124,17 @@ def launch_option(required: bool) -> _Decorator:
     return click.option(
         "--launch", "launch_file", metavar="FILE", required=required, type=InputFile(),
         help="Launch file (TOML): kernel, grid, block and arguments; see docs/kernels.md.",
+    )  # fmt: skip
+
+
+def oracle_option(help: str, **attributes: Any) -> _Decorator:
+    """Rule of the oracle for GPUs, as ``oracle``; the option alone stands for the first."""
+    # Not imported with this module: `racetrap doctor` has to run without any package.
+    from racetrap.evaluation.scord.oracle import ORACLE_RULES
+
+    return click.option(
+        "--oracle", type=click.Choice(ORACLE_RULES), metavar="RULE", is_flag=False,
+        flag_value=ORACLE_RULES[0], help=help, **attributes,
     )  # fmt: skip
 
 

@@ -9,16 +9,26 @@ from click.core import ParameterSource
 
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
-from racetrap.golden_model.trace import ThreadTrace, Trace
+from racetrap.golden_model.trace import AnyTrace, NoncoherentTrace, ThreadTrace
 
-__all__ = ["GPU_TRACE", "THREAD_TRACE", "check_options", "check_system", "kind_of"]
+__all__ = [
+    "ACCELERATOR_TRACE",
+    "GPU_TRACE",
+    "THREAD_TRACE",
+    "check_options",
+    "check_system",
+    "kind_of",
+]
 
+ACCELERATOR_TRACE = "a trace of a CPU and its accelerators"
 GPU_TRACE = "a trace of a GPU"
 THREAD_TRACE = "a trace of threads"
 
 
-def kind_of(trace: Trace | ThreadTrace) -> str:
+def kind_of(trace: AnyTrace) -> str:
     """What a trace is for ``check_options``."""
+    if isinstance(trace, NoncoherentTrace):
+        return ACCELERATOR_TRACE
     return THREAD_TRACE if isinstance(trace, ThreadTrace) else GPU_TRACE
 
 

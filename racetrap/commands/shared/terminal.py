@@ -67,9 +67,9 @@ def fail(message: object, status: ExitStatus = ExitStatus.BAD_INPUT) -> NoReturn
     sys.exit(status)
 
 
-def exit_on(races: object) -> NoReturn:
-    """Exit with the status of a trace: whether there are races."""
-    sys.exit(ExitStatus.RACES if races else ExitStatus.NO_RACE)
+def exit_on(findings: object) -> NoReturn:
+    """Exit with the status of what was checked: 1 if there are races, or other findings."""
+    sys.exit(ExitStatus.RACES if findings else ExitStatus.NO_RACE)
 
 
 @contextmanager

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "raw_file.h"
+
 // Kinds of events, as in racetrap.golden_model.trace.threads.events.
 enum kind {
     LOAD, STORE, ATOMIC_LOAD, ATOMIC_STORE, ATOMIC_UPDATE, ACQUIRE, RELEASE, BARRIER_ARRIVE,
@@ -64,9 +66,6 @@ extern uint64_t racetrap_counts_end;  // return addresses from here on are not t
 static inline uint64_t count_after(uint32_t pc) {
     return pc < racetrap_counts_end ? racetrap_counts[pc] : 0;
 }
-
-// Ends the process with one sentence for the user.
-_Noreturn void racetrap_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 // Makes room for two records more.
 void racetrap_grow(void);

@@ -10,7 +10,7 @@
 #define READ(address, bytes) racetrap_range(LOAD, address, bytes, CALLER)
 #define WRITTEN(address, bytes) racetrap_range(STORE, address, bytes, CALLER)
 
-// Wrapper `name`: what it reads is recorded before the call, what it writes after.
+// Wrapper `name`: what it accesses is recorded before the call where that is known before.
 #define WRAP(type, name, parameters, arguments, before, after) \
     type __real_##name parameters;                             \
     EXPORT type __wrap_##name parameters {                     \
@@ -21,13 +21,13 @@
     }
 
 WRAP(size_t, strlen, (const char *in), (in), , READ(in, result + 1))
-WRAP(void *, memset, (void *to, int byte, size_t size), (to, byte, size), , WRITTEN(to, size))
+WRAP(void *, memset, (void *to, int byte, size_t size), (to, byte, size), WRITTEN(to, size), )
 WRAP(void *, memcpy, (void *to, const void *from, size_t size), (to, from, size),
-     READ(from, size), WRITTEN(to, size))
+     READ(from, size); WRITTEN(to, size), )
 WRAP(void *, memmove, (void *to, const void *from, size_t size), (to, from, size),
-     READ(from, size), WRITTEN(to, size))
+     READ(from, size); WRITTEN(to, size), )
 WRAP(void *, mempcpy, (void *to, const void *from, size_t size), (to, from, size),
-     READ(from, size), WRITTEN(to, size))
+     READ(from, size); WRITTEN(to, size), )
 
 // How far a comparison or a search looks depends on what it finds.
 static size_t common(const char *one, const char *other, size_t most, int is_text) {
@@ -54,18 +54,18 @@ WRAP(char *, strchr, (const char *in, int byte), (in, byte), ,
 WRAP(char *, strrchr, (const char *in, int byte), (in, byte), READ(in, __real_strlen(in) + 1), )
 
 WRAP(char *, strcpy, (char *to, const char *from), (to, from),
-     size_t size = __real_strlen(from) + 1; READ(from, size), WRITTEN(to, size))
+     size_t size = __real_strlen(from) + 1; READ(from, size); WRITTEN(to, size), )
 WRAP(char *, stpcpy, (char *to, const char *from), (to, from),
-     size_t size = __real_strlen(from) + 1; READ(from, size), WRITTEN(to, size))
+     size_t size = __real_strlen(from) + 1; READ(from, size); WRITTEN(to, size), )
 WRAP(char *, strncpy, (char *to, const char *from, size_t most), (to, from, most),
-     size_t size = strnlen(from, most); READ(from, size < most ? size + 1 : size),
-     WRITTEN(to, most))
+     size_t size = strnlen(from, most); READ(from, size < most ? size + 1 : size);
+     WRITTEN(to, most), )
 WRAP(char *, strcat, (char *to, const char *from), (to, from),
      size_t old = __real_strlen(to); size_t size = __real_strlen(from) + 1; READ(to, old + 1);
-     READ(from, size), WRITTEN(to + old, size))
+     READ(from, size); WRITTEN(to + old, size), )
 WRAP(char *, strncat, (char *to, const char *from, size_t most), (to, from, most),
      size_t old = __real_strlen(to); size_t size = strnlen(from, most); READ(to, old + 1);
-     READ(from, size < most ? size + 1 : size), WRITTEN(to + old, size + 1))
+     READ(from, size < most ? size + 1 : size); WRITTEN(to + old, size + 1), )
 
 WRAP(char *, strdup, (const char *from), (from), , if (result) {
     READ(from, __real_strlen(from) + 1);
@@ -75,6 +75,6 @@ WRAP(char *, strdup, (const char *from), (from), , if (result) {
 void __real_bzero(void *to, size_t size);
 
 EXPORT void __wrap_bzero(void *to, size_t size) {
-    __real_bzero(to, size);
     WRITTEN(to, size);
+    __real_bzero(to, size);
 }

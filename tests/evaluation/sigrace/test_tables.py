@@ -120,9 +120,9 @@ def test_all_is_well() -> None:
 @pytest.mark.parametrize(
     ("parts", "sentence"),
     [
-        ({"existing": replace(EXISTING, unreal=2)}, "fft: SigRace reports 2 races that are none"),
+        ({"existing": replace(EXISTING, unreal=2)}, "fft: SigRace reports 2 races"),
         ({"injected": (INJECTED, replace(INJECTED, unreal=1))}, "fft: SigRace reports 1 races"),
-        ({"verdict": VERDICT._replace(sanitizer=frozenset())}, "fft: verdicts of the exact"),
+        ({"verdict": VERDICT._replace(sanitizer=frozenset())}, "fft: verdicts of the oracle"),
         ({"hardware": replace(HARDWARE, difference="Step 3")}, "fft: hardware and golden model"),
     ],
 )

@@ -7,6 +7,7 @@ import pytest
 from racetrap.golden_model.events import EventKind
 from racetrap.golden_model.trace import Rule, read_trace
 from racetrap.golden_model.trace.container.container import MAGIC
+from racetrap.golden_model.trace.noncoherent.operations import OperationKind
 from racetrap.golden_model.trace.threads.events import MemoryOrder, SyncClass, ThreadEventKind
 from tests.support import REPOSITORY
 
@@ -23,7 +24,11 @@ def test_every_rule_is_explained_once(page):
 
 @pytest.mark.parametrize(
     ("section", "kinds"),
-    [("Events of a GPU", EventKind), ("Events of threads", ThreadEventKind)],
+    [
+        ("Events of a GPU", EventKind),
+        ("Events of threads", ThreadEventKind),
+        ("Operations of a CPU and its accelerators", OperationKind),
+    ],
 )
 def test_kinds(page, section, kinds):
     table = page.partition(f"## {section}\n")[2].partition("\n## ")[0]
@@ -36,7 +41,10 @@ def test_magic(page):
     assert MAGIC.hex(" ").upper() in page
 
 
-@pytest.mark.parametrize(("system", "kinds"), [("scord", EventKind), ("sigrace", ThreadEventKind)])
+@pytest.mark.parametrize(
+    ("system", "kinds"),
+    [("scord", EventKind), ("sigrace", ThreadEventKind), ("noncoherent", OperationKind)],
+)
 def test_example_is_a_trace_with_every_kind(page, tmp_path, system, kinds):
     examples = re.findall(r"```\n(racetrap-trace.*?)```", page, re.S)
     (example,) = [text for text in examples if f"system {system}\n" in text]

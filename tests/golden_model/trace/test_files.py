@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from racetrap.golden_model.trace import ThreadTrace, Trace, read_trace
+from racetrap.golden_model.trace import NoncoherentTrace, ThreadTrace, Trace, read_trace
 from tests.support import REPOSITORY
 
 _FILES = Path(__file__).parent / "files"
-_SYSTEMS = {"gpu": Trace, "threads": ThreadTrace}
+_SYSTEMS = {"gpu": Trace, "threads": ThreadTrace, "noncoherent": NoncoherentTrace}
 
 
 @pytest.fixture(params=_SYSTEMS)
@@ -30,7 +30,7 @@ def example(system, tmp_path):
 
 def test_kept_files_are_read(system, example):
     paths = sorted(_FILES.glob(f"{system}*"))
-    assert len(paths) == {"gpu": 2, "threads": 3}[system]
+    assert len(paths) == {"gpu": 2, "threads": 3, "noncoherent": 2}[system]
     for path in paths:
         assert read_trace(path) == example
         assert list(read_trace(path)) == list(example)

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from racetrap.evaluation.throughput import (
+    accelerator_rates,
     analysis_rates,
     executor_rates,
     recorder_rates,
@@ -12,6 +13,7 @@ from racetrap.evaluation.throughput import (
     sigrace_cycles,
     speed,
 )
+from racetrap.evaluation.throughput.accelerator_rates import AnalysisRun
 from racetrap.evaluation.throughput.executor_rates import ExecutorRun
 from racetrap.evaluation.throughput.rates import Rate
 from racetrap.evaluation.throughput.recorder_rates import RecorderRates
@@ -60,6 +62,12 @@ def figures(monkeypatch):
     monkeypatch.setattr(
         analysis_rates, "program_rates", lambda name, size: {"name": name} | program
     )
+    monkeypatch.setattr(
+        accelerator_rates,
+        "measure_analysis",
+        lambda operations, mode, buffers: AnalysisRun(operations, mode, buffers, 7449, 2.0, 6.0),
+    )
+    monkeypatch.setattr(accelerator_rates, "recorder_rate", lambda step: Rate(3e7, 2e7, 4e7 + step))
 
 
 def test_tables(racetrap, figures, tmp_path):
@@ -87,6 +95,9 @@ def test_tables(racetrap, figures, tmp_path):
         "1234567 events",
         "742,130",
         "2,500,000",
+        "50,000,000",
+        "7,449",
+        "40,000,016",
     ):
         assert text in result.output
     assert "Measured with python" in result.output
@@ -102,6 +113,8 @@ def test_tables(racetrap, figures, tmp_path):
     assert sigrace["sustained"][0]["block_instructions"] == 2000
     assert sigrace["speed"]["same_trace"]["cocotb"] == 4000
     assert sigrace["recorder"]["recorded"]["low"] == 5e7
+    assert data["noncoherent"]["analysis"][2]["check"] == 6.0
+    assert data["noncoherent"]["recorder"]["scattered"]["low"] == 2e7
     assert "golden, compiled" not in result.output
 
 

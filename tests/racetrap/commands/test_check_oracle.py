@@ -2,10 +2,14 @@
 
 import json
 
+from racetrap.commands.shared.terminal import ExitStatus
+from tests.support import REPOSITORY
+
 _ACT = (
     "{kind} sm={sm} slot={sm} warp={warp} pc={pc:#x} size=4 {words} lanes 0:{address:#x}{value}\n"
 )
 DATA, FLAG = 0x10004, 0x10084
+THREADS = REPOSITORY / "tests" / "golden_model" / "trace" / "files" / "threads.txt"
 
 
 def access(kind, sm, warp, pc, address=DATA, words="strong device", value=""):
@@ -25,6 +29,37 @@ def flag(sm, warp, pc, value):
 def checked(racetrap, path):
     result = racetrap("check", path, "--oracle", "--json", "-")
     return result, json.loads(result.stdout)["oracle"]
+
+
+def test_rule_of_the_oracle(racetrap, write):
+    """Volatile accesses need no order by PTX's letter; acquire operations count in both."""
+    body = (
+        access("store", 0, 1, 0x40) + access("load", 1, 2, 0x48)
+        + access("store", 0, 1, 0x4C, 0x10100, "", "=1")
+        + access("store", 0, 1, 0x50, FLAG, "strong device release", "=1")
+        + access("load", 1, 2, 0x54, FLAG, "strong device acquire")
+        + access("load", 1, 2, 0x58, 0x10100, "")
+    )  # fmt: skip
+    path = write(body)
+    found = {}
+    for rule in ("scoped", "causality", "ptx"):
+        result = racetrap("check", path, f"--oracle={rule}", "--json", "-")
+        oracle = json.loads(result.stdout)["oracle"]
+        assert oracle["rule"] == rule
+        lists = (oracle["races"], oracle["unordered_strong"])
+        found[rule] = [[race["later"]["pc"] for race in each] for each in lists]
+    assert found["causality"] == [[0x48], []]
+    assert found["ptx"] == [[], [0x48]]
+    assert 0x58 in found["scoped"][0]
+    assert "Unordered, but no race: global address 0x10004" in result.stderr
+
+
+def test_threads_have_one_rule(racetrap, tmp_path):
+    path = tmp_path / "threads.txt"
+    path.write_text(THREADS.read_text())
+    result = racetrap("check", path, "--oracle=ptx")
+    assert result.exit_code == ExitStatus.BAD_INPUT
+    assert "must be left out but for GPUs, not ptx" in result.stderr
 
 
 def test_reported(racetrap, write):

@@ -23,5 +23,5 @@ def test_long_output_is_cut():
 
 
 def test_missing_tool():
-    with pytest.raises(SanitizerError, match="no-such-tool was not found: install"):
+    with pytest.raises(SanitizerError, match="`no-such-tool` was not found: install"):
         run_tool(["no-such-tool"], "It must work", error=SanitizerError)

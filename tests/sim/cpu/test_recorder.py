@@ -347,7 +347,7 @@ def test_a_full_disk_is_said(tmp_path, size, message):
 
 def test_a_missing_compiler_is_said(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(RecordError, match="Command gcc was not found: install"):
+    with pytest.raises(RecordError, match="`gcc` was not found: install"):
         record_text(tmp_path, "int main(void) { return 0; }")
 
 

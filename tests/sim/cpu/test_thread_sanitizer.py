@@ -90,7 +90,7 @@ def test_endless_program_is_told(tmp_path, monkeypatch):
 
 def test_missing_compiler_is_told(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(SanitizerError, match="Command gcc was not found: install"):
+    with pytest.raises(SanitizerError, match="`gcc` was not found: install"):
         SanitizedProgram([_source(tmp_path, "")], tmp_path)
 
 

@@ -7,23 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from racetrap.golden_model.events import Scope
+from racetrap.golden_model.events import MemoryOrder, Scope
 from racetrap.sim.gpu.executor.arithmetic.errors import UnknownInstruction
 from racetrap.sim.gpu.executor.arithmetic.scalars import SCALARS, Scalar
 from racetrap.sim.gpu.executor.machine.access import AccessMode
 from racetrap.sim.gpu.ptx.module import Instruction
 
-__all__ = ["access_mode", "fence_scope"]
+__all__ = ["access_mode", "fence_mode"]
 
 _SCOPES = {
     "cta": Scope.BLOCK,
-    "cluster": Scope.DEVICE,
+    # Launches have no clusters, so each block is a cluster of its own.
+    "cluster": Scope.BLOCK,
     "gpu": Scope.DEVICE,
     "gl": Scope.DEVICE,
     "sys": Scope.DEVICE,
 }
 _SPACES = ("global", "shared", "local", "param", "const")
-_STRONG = ("volatile", "relaxed", "acquire", "release", "acq_rel", "cv")
+_ORDERS = {order.name.lower(): order for order in MemoryOrder if order}
+_STRONG = ("volatile", "cv", *_ORDERS)
 #: Hints about caches, which change nothing here.
 _HINTS = ("ca", "cg", "cs", "lu", "wb", "wt", "nc", "weak", "noftz", "unified")
 _HINT_STARTS = ("L1::", "L2::", "level::")
@@ -32,6 +34,12 @@ _VECTORS = {"v2": 2, "v4": 4, "v8": 8}
 
 def _without_hints(names: Iterable[str]) -> list[str]:
     return [name for name in names if name not in _HINTS and not name.startswith(_HINT_STARTS)]
+
+
+def _order(name: str, atomic: bool) -> MemoryOrder:
+    """Order that an access names; that of a relaxed atomic is implied."""
+    order = _ORDERS.get(name, MemoryOrder.IMPLIED)
+    return MemoryOrder.IMPLIED if atomic and order is MemoryOrder.RELAXED else order
 
 
 def access_mode(instruction: Instruction, operations: Iterable[str] = ()) -> AccessMode:
@@ -69,6 +77,7 @@ def access_mode(instruction: Instruction, operations: Iterable[str] = ()) -> Acc
         space=space,
         strong=strong,
         scope=(Scope.DEVICE if scope is None else scope) if strong else Scope.BLOCK,
+        order=_order(order, atomic),
         before=order in ("release", "acq_rel"),
         after=order in ("acquire", "acq_rel"),
         elements=elements,
@@ -77,9 +86,20 @@ def access_mode(instruction: Instruction, operations: Iterable[str] = ()) -> Acc
     )
 
 
-def fence_scope(instruction: Instruction) -> Scope:
-    """Scope of ``membar`` or ``fence``; raises `UnknownInstruction` if there is none."""
-    names = [name for name in instruction.modifiers if name not in ("sc", "acq_rel")]
-    if len(names) != 1 or names[0] not in _SCOPES:
+def fence_mode(instruction: Instruction) -> tuple[Scope, MemoryOrder]:
+    """Scope and order of ``membar`` or ``fence``.
+
+    Raises
+    ------
+    UnknownInstruction
+        If there is no scope, or a modifier is unknown.
+    """
+    names = [name for name in instruction.modifiers if name != "sc"]
+    orders = [name for name in names if name in ("acquire", "release", "acq_rel")]
+    scopes = [name for name in names if name not in orders]
+    if len(scopes) != 1 or scopes[0] not in _SCOPES or len(orders) > 1:
         raise UnknownInstruction.named(instruction)
-    return _SCOPES[names[0]]
+    # ``fence`` without an order is ``fence.acq_rel``, ``membar`` is ``fence.sc``.
+    is_sc = instruction.opcode == "membar" or "sc" in instruction.modifiers
+    implied = MemoryOrder.IMPLIED if is_sc else MemoryOrder.ACQ_REL
+    return _SCOPES[scopes[0]], _ORDERS[orders[0]] if orders else implied

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from racetrap.golden_model.events import Scope
+from racetrap.golden_model.events import MemoryOrder, Scope
 from racetrap.sim.gpu.executor.arithmetic.errors import UnknownInstruction
 from racetrap.sim.gpu.executor.arithmetic.operations import only
 from racetrap.sim.gpu.executor.arithmetic.scalars import SCALARS, scalar, unsigned
-from racetrap.sim.gpu.executor.codegen.access_modes import access_mode, fence_scope
+from racetrap.sim.gpu.executor.codegen.access_modes import access_mode, fence_mode
 from racetrap.sim.gpu.executor.codegen.emitter import ADDRESS, Emitter, Lines
 from racetrap.sim.gpu.executor.codegen.flow import Flow, Handler
 from racetrap.sim.gpu.executor.machine.access import (
@@ -53,8 +53,9 @@ def _bits(mode: AccessMode) -> AccessMode:
     return mode._replace(type=SCALARS[f"b{mode.type.bits}"])
 
 
-def _fence_call(instruction: Instruction, scope: Scope) -> str:
-    return f"w.log.fence(w, {event_pc(instruction.index)}, {{mask}}, {int(scope)})"
+def _fence_call(instruction: Instruction, scope: Scope, order: MemoryOrder) -> str:
+    place = event_pc(instruction.index)
+    return f"w.log.fence(w, {place}, {{mask}}, {int(scope)}, {int(order)})"
 
 
 def _access(
@@ -75,7 +76,7 @@ def _access(
         access = kind(site, mode, space)
     name = e.bind(access, ("access", instruction.index))
     call = e.when_any(instruction, f"{name}(w, {{mask}}, {base}, {', '.join(map(str, rows))})")
-    fence = e.when_any(instruction, _fence_call(instruction, mode.scope))
+    fence = e.when_any(instruction, _fence_call(instruction, mode.scope, mode.order))
     return [*(fence if mode.before else []), *call, *(fence if mode.after else [])]
 
 
@@ -156,7 +157,7 @@ def _atomic(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
 
 
 def _fence(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
-    return e.when_any(instruction, _fence_call(instruction, fence_scope(instruction)))
+    return e.when_any(instruction, _fence_call(instruction, *fence_mode(instruction)))
 
 
 def _nothing(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:

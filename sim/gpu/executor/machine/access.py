@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from racetrap.golden_model.events import ALL_LANES, WARP_SIZE, AtomicOp, EventKind, Scope, Space
+from racetrap.golden_model.events import (
+    ALL_LANES,
+    WARP_SIZE,
+    AtomicOp,
+    EventKind,
+    MemoryOrder,
+    Scope,
+    Space,
+)
 from racetrap.sim.gpu.executor.arithmetic.scalars import Scalar
 from racetrap.sim.gpu.executor.machine.lanes import row_of
 from racetrap.sim.gpu.executor.machine.memory import LOCAL_WINDOW, SHARED_WINDOW
@@ -65,6 +73,8 @@ class AccessMode(NamedTuple):
         Whether it takes part in synchronisation.
     scope : Scope
         Scope of a strong access (BLOCK for weak ones).
+    order : MemoryOrder
+        Ordering semantics that it names.
     before, after : bool
         Whether it brings a fence before it (release) or after it (acquire).
     elements : int
@@ -78,6 +88,7 @@ class AccessMode(NamedTuple):
     space: str
     strong: bool
     scope: Scope
+    order: MemoryOrder
     before: bool
     after: bool
     elements: int
@@ -94,7 +105,7 @@ class Access:
     def __init__(self, site: Site, mode: AccessMode, space: str):
         self.instruction, self.place, self.pc, self.number, offset = site
         self.strong = int(mode.strong)
-        self.scope = mode.scope
+        self.scope, self.order = mode.scope, mode.order
         self.dtype = mode.type.dtype
         self.size = mode.elements * self.dtype.itemsize
         self.low_bits = self.size - 1

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from racetrap.golden_model.events import EventKind, Scope
+from racetrap.golden_model.events import EventKind, MemoryOrder, Scope
 from racetrap.golden_model.trace.gpu.schema import EVENT_DTYPE, LANE_DTYPE
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ __all__ = ["EventLog"]
 
 _LANE_BYTES = LANE_DTYPE.itemsize
 #: The fields of ``EVENT_DTYPE`` in order.
-_pack = Struct("<8B6IQ").pack
+_pack = Struct("<8B5I2HQ").pack
 
 
 class EventLog:
@@ -57,6 +57,7 @@ class EventLog:
             _pack(
                 access.kind, access.scope, access.strong, access.op, access.event_size, warp.slot,
                 warp.number, 0, warp.sm, access.pc, 0, mask, success, access.space_code,
+                access.order,
                 len(self._lanes) // _LANE_BYTES,
             )
         )  # fmt: skip
@@ -64,11 +65,12 @@ class EventLog:
 
     def _event(
         self, kind: EventKind, scope: int, slot: int, warp: int, warps: int, sm: int, pc: int,
-        grid_block: int, mask: int,
+        grid_block: int, mask: int, order: int = 0,
     ) -> None:  # fmt: skip
         self._events.extend(
             _pack(
                 kind, scope, 0, 0, 0, slot, warp, warps, sm, pc, grid_block, mask, 0, 0,
+                order,
                 len(self._lanes) // _LANE_BYTES,
             )
         )  # fmt: skip
@@ -77,9 +79,9 @@ class EventLog:
         """IF, ELSE, FI, EXIT or WARP_BARRIER of lanes."""
         self._event(kind, 0, warp.slot, warp.number, 0, warp.sm, pc, 0, mask)
 
-    def fence(self, warp: Warp, pc: int, mask: int, scope: Scope) -> None:
+    def fence(self, warp: Warp, pc: int, mask: int, scope: Scope, order: MemoryOrder) -> None:
         """A fence by lanes."""
-        self._event(EventKind.FENCE, scope, warp.slot, warp.number, 0, warp.sm, pc, 0, mask)
+        self._event(EventKind.FENCE, scope, warp.slot, warp.number, 0, warp.sm, pc, 0, mask, order)
 
     def barrier(self, block: ThreadBlock, pc: int) -> None:
         """All warps of a block have arrived at a barrier."""

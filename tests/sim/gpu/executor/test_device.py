@@ -80,9 +80,10 @@ def test_records_are_packed_as_traces_have_them():
     # The event log packs by position.
     assert EVENT_DTYPE.names == (
         "kind", "scope", "strong", "op", "size", "slot", "warp", "warp_count", "sm", "pc",
-        "grid_block", "mask", "success_mask", "space", "first_lane",
+        "grid_block", "mask", "success_mask", "space", "order", "first_lane",
     )  # fmt: skip
-    assert [EVENT_DTYPE[name].itemsize for name in EVENT_DTYPE.names] == [1] * 8 + [4] * 6 + [8]
+    sizes = [EVENT_DTYPE[name].itemsize for name in EVENT_DTYPE.names]
+    assert sizes == [1] * 8 + [4] * 5 + [2] * 2 + [8]
 
 
 @pytest.mark.parametrize("independent", [False, True])

@@ -57,7 +57,7 @@ def test_wide_vectors_make_two_events():
         ("global", False, Scope.BLOCK), ("global.nc", False, Scope.BLOCK),
         ("global.cg", False, Scope.BLOCK), ("volatile.global", True, Scope.DEVICE),
         ("relaxed.cta.global", True, Scope.BLOCK), ("relaxed.gpu.global", True, Scope.DEVICE),
-        ("relaxed.sys.global", True, Scope.DEVICE), ("relaxed.cluster", True, Scope.DEVICE),
+        ("relaxed.sys.global", True, Scope.DEVICE), ("relaxed.cluster", True, Scope.BLOCK),
     ],
 )  # fmt: skip
 def test_strength_and_scope(modifiers, strong, scope):
@@ -79,6 +79,32 @@ def test_acquire_and_release_are_fences():
     ]  # fmt: skip
     assert events[0].pc == events[1].pc != events[2].pc == events[3].pc
     assert events[0].mask == 7
+    assert [event.order.name for event in events] == [
+        "RELEASE", "RELEASE", "ACQUIRE", "ACQUIRE", "ACQ_REL", "ACQ_REL", "ACQ_REL", "ACQ_REL",
+        "IMPLIED",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("instruction", "order"),
+    [
+        ("ld.relaxed.gpu.u32 %r1, [%d31];", "RELAXED"),
+        ("ld.volatile.u32 %r1, [%d31];", "IMPLIED"),
+        ("ld.u32 %r1, [%d31];", "IMPLIED"),
+        ("st.relaxed.cta.u32 [%d31], %r31;", "RELAXED"),
+        ("atom.relaxed.gpu.global.add.u32 %r1, [%d31], 1;", "IMPLIED"),
+        ("atom.acquire.gpu.global.add.u32 %r1, [%d31], 1;", "ACQUIRE"),
+        ("fence.sc.gpu;", "IMPLIED"),
+        ("fence.gpu;", "ACQ_REL"),
+        ("fence.acquire.gpu;", "ACQUIRE"),
+        ("fence.release.gpu;", "RELEASE"),
+        ("membar.gl;", "IMPLIED"),
+    ],
+)
+def test_the_order_that_an_instruction_names_is_in_the_trace(instruction, order):
+    events = Run(instruction).events("LOAD", "STORE", "ATOMIC", "FENCE")
+    assert order in {event.order.name for event in events}
+    assert {event.order.name for event in events} <= {order}
 
 
 def test_predicated_accesses_have_only_their_lanes():

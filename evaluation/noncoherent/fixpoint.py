@@ -1,0 +1,152 @@
+"""Mode ``strict`` against the exhaustive machine on traces of any length, on the tiniest machines.
+
+What both know after some operations is a state: the set of states in which the machine can be,
+and the sets of the rules.  There are finitely many once values have been renamed by their age,
+if an engine holds few DMA at a time; all of them are visited, with every operation in each.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import deque
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+
+from racetrap.golden_model.noncoherent.interval_set import ByteSet
+from racetrap.golden_model.noncoherent.machine import ExhaustiveMachine
+from racetrap.golden_model.noncoherent.strict import Strict
+from racetrap.golden_model.trace.noncoherent.operations import (
+    MemorySystem,
+    Operation,
+    OperationKind,
+)
+
+__all__ = ["TINY_MACHINES", "Fixpoint", "TinyMachine", "reach_fixpoint"]
+
+_RANGED = (
+    OperationKind.CACHED_READ, OperationKind.CACHED_WRITE,
+    OperationKind.UNCACHED_READ, OperationKind.UNCACHED_WRITE,
+)  # fmt: skip
+_LINES = (OperationKind.CACHE_FLUSH, OperationKind.CACHE_CLEAN, OperationKind.CACHE_INVALIDATE)
+
+
+@dataclass(frozen=True)
+class TinyMachine:
+    """A machine whose states can all be visited.
+
+    Parameters
+    ----------
+    memory : MemorySystem
+        The hardware.
+    bytes : int
+        Bytes of memory, whole lines.
+    outstanding : int
+        Most DMA that an engine holds at a time.
+    """
+
+    memory: MemorySystem
+    bytes: int
+    outstanding: int
+
+
+@dataclass(frozen=True)
+class Fixpoint:
+    """What was visited.
+
+    Parameters
+    ----------
+    machine : TinyMachine
+        The machine.
+    states : int
+        States of machine and rules.
+    steps : int
+        Operations tried in them.
+    racy : int
+        Steps at which both report a race.
+    missed, added : int
+        Steps at which only the machine, or only the rules report one.
+    """
+
+    machine: TinyMachine
+    states: int
+    steps: int
+    racy: int
+    missed: int
+    added: int
+
+
+def _operations(memory: MemorySystem, size: int) -> Iterator[Operation]:
+    ranges = [(first, last) for first in range(size) for last in range(first, size)]
+    for first, last in ranges:
+        for kind in _RANGED:
+            yield Operation(kind, first, last - first + 1)
+        for engine in range(memory.engines):
+            for kind in (OperationKind.DMA_READ, OperationKind.DMA_WRITE):
+                yield Operation(kind, first, last - first + 1, engine=engine)
+    for line in range(0, size, memory.line_bytes):
+        for kind in _LINES:
+            yield Operation(kind, line, 1)
+    for engine in range(memory.engines):
+        yield Operation(OperationKind.SYNC, engine=engine)
+
+
+def _key(machine: ExhaustiveMachine, rules: Strict) -> Hashable:
+    sets = (
+        rules.dirty_granules, rules.dirty_bytes, rules.valid, rules.stale,
+        *rules.reading, *rules.writing,
+    )  # fmt: skip
+    return machine.canonical(), tuple(_bytes(one) for one in sets)
+
+
+def _bytes(set_: ByteSet) -> tuple[int, ...]:
+    runs = set_.overlaps(0, (1 << 64) - 1)
+    return tuple(byte for first, last, _ in runs for byte in range(first, last + 1))
+
+
+def _machine(
+    size: int, granule: int, outstanding: int, engines: int = 1, **options: bool
+) -> TinyMachine:
+    memory = MemorySystem(line_bytes=size, granule_bytes=granule, engines=engines, **options)
+    return TinyMachine(memory, size, outstanding)
+
+
+#: Machines of one line whose states are visited within a minute each.
+TINY_MACHINES = (
+    _machine(1, 1, 3),
+    _machine(1, 1, 3, prefetch=True),
+    _machine(1, 1, 3, uncached_snoops_cache=True),
+    _machine(1, 1, 2, engines=2),
+    _machine(2, 2, 2),
+    _machine(2, 1, 2),
+    _machine(2, 2, 2, prefetch=True),
+    _machine(2, 1, 2, prefetch=True),
+    _machine(2, 1, 2, uncached_snoops_cache=True),
+)
+
+
+def reach_fixpoint(tiny: TinyMachine) -> Fixpoint:
+    """Visit every state of a machine and the rules; a run ends at its first race."""
+    start = ExhaustiveMachine(tiny.memory, range(tiny.bytes)), Strict(tiny.memory)
+    seen, left = {_key(*start)}, deque([start])
+    operations = list(_operations(tiny.memory, tiny.bytes))
+    steps = racy = missed = added = 0
+    while left:
+        machine, rules = left.popleft()
+        for operation in operations:
+            is_dma = operation.kind in (OperationKind.DMA_READ, OperationKind.DMA_WRITE)
+            if is_dma and machine.outstanding(operation.engine) == tiny.outstanding:
+                continue
+            next_machine, next_rules = machine.copy(), copy.deepcopy(rules)
+            is_racy = next_machine.step(operation)
+            is_reported = bool(next_rules.step(steps, operation))
+            steps += 1
+            racy += is_racy and is_reported
+            missed += is_racy and not is_reported
+            added += is_reported and not is_racy
+            if is_racy or is_reported:
+                continue
+            key = _key(next_machine, next_rules)
+            if key not in seen:
+                seen.add(key)
+                left.append((next_machine, next_rules))
+    return Fixpoint(tiny, len(seen), steps, racy, missed, added)

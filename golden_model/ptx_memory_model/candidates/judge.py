@@ -1,0 +1,243 @@
+"""Judge: what the model says of a litmus test.
+
+Ref: PTX ISA 9.0, Sections 8.7.2 (Limitations on Mixed-size Data-races) and 8.10 (Axioms).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple
+
+from racetrap.golden_model.ptx_memory_model.candidates.candidate import Candidate
+from racetrap.golden_model.ptx_memory_model.candidates.final_state import final_states
+from racetrap.golden_model.ptx_memory_model.candidates.refutation import nearest_candidate
+from racetrap.golden_model.ptx_memory_model.candidates.runs import Run, locations_of
+from racetrap.golden_model.ptx_memory_model.candidates.search import ConsistentSet, Search
+from racetrap.golden_model.ptx_memory_model.litmus.condition import (
+    Condition,
+    Negation,
+    Observed,
+    Quantifier,
+)
+from racetrap.golden_model.ptx_memory_model.litmus.errors import LitmusError
+from racetrap.golden_model.ptx_memory_model.litmus.litmus_test import LitmusTest, RaceExpectation
+from racetrap.golden_model.ptx_memory_model.races import PairClass, classify_conflicts
+from racetrap.golden_model.ptx_memory_model.sequential import is_sequentially_consistent
+
+__all__ = ["DEFAULT_LIMIT", "FinalState", "Judgement", "Outcome", "Race", "RaceParty", "judge"]
+
+#: Most candidate executions that are looked at unless asked for more.
+DEFAULT_LIMIT = 100_000
+
+
+class Outcome(Enum):
+    """What the model says of a condition."""
+
+    ALLOWED = "allowed"
+    FORBIDDEN = "forbidden"
+    REQUIRED = "required"
+    NO_CLAIM = "no claim"
+
+
+class RaceParty(NamedTuple):
+    """One operation of a race.
+
+    Parameters
+    ----------
+    thread, instruction : int
+        Its thread, and the number of its instruction there.
+    text : str
+        The instruction.
+    """
+
+    thread: int
+    instruction: int
+    text: str
+
+
+class Race(NamedTuple):
+    """A data race of the program.
+
+    Parameters
+    ----------
+    first, second : RaceParty
+        The operations.
+    is_mixed_size : bool
+        Whether they overlap in part only.
+    """
+
+    first: RaceParty
+    second: RaceParty
+    is_mixed_size: bool
+
+
+class FinalState(NamedTuple):
+    """A final state that consistent executions have.
+
+    Parameters
+    ----------
+    values : mapping
+        Values of what the condition names.
+    meets_condition : bool
+        Whether it meets the condition.
+    sequentially_consistent : bool
+        Whether an interleaving of the threads has it, too.
+    """
+
+    values: Mapping[Observed, int]
+    meets_condition: bool
+    sequentially_consistent: bool
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What the model says of a test.
+
+    Parameters
+    ----------
+    test : LitmusTest
+        The test.
+    outcome : Outcome
+        ALLOWED if consistent executions meet the condition and others do not, REQUIRED if all
+        do, FORBIDDEN if none does, NO_CLAIM if the program has a mixed-size race.
+    as_expected : bool
+        Whether quantifier and expected races of the test agree with that.
+    states : tuple of FinalState
+        Final states, as far as the condition names what is in them.
+    races : tuple of Race
+        Data races that consistent executions have.
+    executions, candidates : int
+        Number of consistent executions, and of candidates that were looked at.
+    witness : Candidate, optional
+        A consistent execution that meets the condition (of ``forall``: does not meet it); if
+        there is none, the candidate nearest to being one, if any has the values.
+    """
+
+    test: LitmusTest
+    outcome: Outcome
+    as_expected: bool
+    states: tuple[FinalState, ...]
+    races: tuple[Race, ...]
+    executions: int
+    candidates: int
+    witness: Candidate | None
+
+
+def judge(test: LitmusTest, limit: int = DEFAULT_LIMIT) -> Judgement:
+    """Judge a test.
+
+    Parameters
+    ----------
+    test : LitmusTest
+        The test.
+    limit : int
+        Most candidate executions looked at.
+
+    Raises
+    ------
+    TooManyCandidatesError
+        If the test has more.
+    LitmusError
+        If PTX does not define how its barriers are used, or all of its executions wait for ever.
+    """
+    sought = test.condition
+    if test.quantifier is Quantifier.FORALL:
+        sought = Negation(test.condition)
+    found = _Found(test, sought)
+    search = Search(test, limit)
+    for consistent in search:
+        found.add(consistent)
+    if not found.executions:
+        sentence = "Litmus test must have an execution that ends, not wait at a barrier for ever"
+        raise LitmusError(test.file, 1, sentence)
+    outcome = found.outcome()
+    return Judgement(
+        test,
+        outcome,
+        _is_expected(test, outcome, found.races),
+        found.final_states(),
+        tuple(sorted(found.races)),
+        found.executions,
+        search.candidates,
+        found.witness or nearest_candidate(test, sought),
+    )
+
+
+def _is_expected(test: LitmusTest, outcome: Outcome, races: set[Race]) -> bool:
+    expectation = RaceExpectation.NONE
+    if races:
+        mixed = any(race.is_mixed_size for race in races)
+        expectation = RaceExpectation.MIXED_SIZE if mixed else RaceExpectation.DATA
+    if test.races not in (None, expectation):
+        return False
+    if outcome is Outcome.NO_CLAIM:
+        return test.races is RaceExpectation.MIXED_SIZE
+    expected = {
+        Quantifier.EXISTS: (Outcome.ALLOWED, Outcome.REQUIRED),
+        Quantifier.NOT_EXISTS: (Outcome.FORBIDDEN,),
+        Quantifier.FORALL: (Outcome.REQUIRED,),
+    }
+    return outcome in expected[test.quantifier]
+
+
+@dataclass
+class _Found:
+    """What the consistent executions of a test have shown so far."""
+
+    test: LitmusTest
+    sought: Condition
+    executions: int = 0
+    races: set[Race] = field(default_factory=set)
+    witness: Candidate | None = None
+    states: dict[tuple[int, ...], bool] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._observed = tuple(dict.fromkeys(self.test.condition.observed()))
+        self._locations = locations_of(self.test.variables)
+
+    def add(self, consistent: ConsistentSet) -> None:
+        """Take in some executions."""
+        run, evaluation = consistent.run, consistent.evaluation
+        self.executions += consistent.count
+        self._add_races(consistent)
+        for execution in consistent.executions():
+            order = execution.coherence_order
+            is_sequential: bool | None = None
+            for state in final_states(run, evaluation, order, self._observed, self._locations):
+                if self.witness is None and self.sought.holds(state):
+                    self.witness = Candidate(run, execution, evaluation)
+                key = tuple(state.values())
+                if not self.states.get(key):
+                    if is_sequential is None:
+                        is_sequential = is_sequentially_consistent(execution)
+                    self.states[key] = is_sequential
+
+    def _add_races(self, consistent: ConsistentSet) -> None:
+        for first, second, pair_class in classify_conflicts(consistent.execution):
+            if pair_class.is_race:
+                one, other = sorted(_party(consistent.run, event) for event in (first, second))
+                self.races.add(Race(one, other, pair_class is PairClass.MIXED_SIZE_RACE))
+
+    def final_states(self) -> tuple[FinalState, ...]:
+        """The states, in ascending order."""
+        found = []
+        for numbers, is_sequential in sorted(self.states.items()):
+            state = dict(zip(self._observed, numbers, strict=True))
+            found.append(FinalState(state, self.test.condition.holds(state), is_sequential))
+        return tuple(found)
+
+    def outcome(self) -> Outcome:
+        """What the model says."""
+        if any(race.is_mixed_size for race in self.races):
+            return Outcome.NO_CLAIM
+        met = {state.meets_condition for state in self.final_states()}
+        if met == {True}:
+            return Outcome.REQUIRED
+        return Outcome.ALLOWED if True in met else Outcome.FORBIDDEN
+
+
+def _party(run: Run, number: int) -> RaceParty:
+    event = run.structure.events[number]
+    return RaceParty(event.thread, run.instructions[number], event.text)

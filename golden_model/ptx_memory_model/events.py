@@ -1,0 +1,148 @@
+"""Events of an execution: operations as the memory model sees them.
+
+An atomic is one event that reads and writes; an access of a vector type is one event for each
+element; an asynchronous copy is a load and a store.
+
+Ref: PTX ISA 9.0, Sections 8.2 (Memory operations) and 8.4 (Operation types).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+from racetrap.golden_model.ptx_memory_model.scopes import Scope
+
+__all__ = ["INITIAL_THREAD", "Event", "EventKind", "Location", "Order", "Proxy"]
+
+#: Thread of the writes that memory is initialised by: none of the program's.
+INITIAL_THREAD = -1
+
+
+class EventKind(Enum):
+    """What an event does; the value is its name for people."""
+
+    INITIAL = "initial write"
+    LOAD = "load"
+    STORE = "store"
+    ATOMIC = "atomic"
+    REDUCTION = "reduction"
+    FENCE = "fence"
+    BARRIER = "barrier"
+    COMPLETION = "completion"
+
+
+class Order(Enum):
+    """Ordering semantics of an operation (PTX's ``.sem``); ``WEAK`` makes it a weak one."""
+
+    WEAK = "weak"
+    RELAXED = "relaxed"
+    ACQUIRE = "acquire"
+    RELEASE = "release"
+    ACQ_REL = "acq_rel"
+    SC = "sc"
+
+    @property
+    def acquires(self) -> bool:
+        """Whether an operation of this order may end an acquire pattern."""
+        return self in (Order.ACQUIRE, Order.ACQ_REL, Order.SC)
+
+    @property
+    def releases(self) -> bool:
+        """Whether an operation of this order may begin a release pattern."""
+        return self in (Order.RELEASE, Order.ACQ_REL, Order.SC)
+
+
+class Proxy(Enum):
+    """Method of memory access; operations through different ones need a proxy fence."""
+
+    GENERIC = "generic"
+    ASYNC = "async"
+
+
+class Location(NamedTuple):
+    """Range of bytes of memory.
+
+    Parameters
+    ----------
+    address : int
+        First byte; shared memory of every CTA has addresses of its own.
+    size : int
+        Number of bytes.
+    """
+
+    address: int
+    size: int
+
+    @property
+    def bytes(self) -> range:
+        """Addresses of the bytes."""
+        return range(self.address, self.address + self.size)
+
+    def overlaps(self, other: Location) -> bool:
+        """Whether both have a byte in common."""
+        return (
+            self.address < other.address + other.size and other.address < self.address + self.size
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One operation.
+
+    Parameters
+    ----------
+    kind : EventKind
+        What it does.  COMPLETION waits for asynchronous operations of its thread.
+    thread : int
+        Thread that performs it, or ``INITIAL_THREAD``.
+    order : Order
+        Ordering semantics; a volatile access is RELAXED, a barrier WEAK.
+    scope : Scope, optional
+        Scope of a strong operation: GPU where PTX assumes it, SYS of a volatile access.
+    location : Location, optional
+        Bytes that a memory operation accesses.
+    writes : bool
+        Whether it writes: false for an atomic that results in no write (a failed CAS).
+    volatile : bool
+        Whether it is a ``.volatile`` access; the axioms do not ask.
+    proxy : Proxy
+        Method of access.
+    asynchronous : bool
+        Whether it is asynchronous to the thread that issued it, so not in program order.
+    text : str
+        The instruction, for people.
+    """
+
+    kind: EventKind
+    thread: int
+    order: Order = Order.WEAK
+    scope: Scope | None = None
+    location: Location | None = None
+    writes: bool = False
+    volatile: bool = False
+    proxy: Proxy = Proxy.GENERIC
+    asynchronous: bool = False
+    text: str = ""
+
+    @property
+    def is_memory_operation(self) -> bool:
+        """Whether it reads or writes memory."""
+        return self.location is not None
+
+    @property
+    def is_atomic(self) -> bool:
+        """Whether it is an atomic operation: ``atom`` or ``red``."""
+        return self.kind in (EventKind.ATOMIC, EventKind.REDUCTION)
+
+    @property
+    def reads(self) -> bool:
+        """Whether it takes a value from memory; a reduction does, though PTX does not call it a
+        read operation."""
+        return self.kind is EventKind.LOAD or self.is_atomic
+
+    @property
+    def is_strong(self) -> bool:
+        """Whether it is a strong operation: a fence, or a memory operation that is not weak."""
+        return self.scope is not None

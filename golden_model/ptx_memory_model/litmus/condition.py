@@ -1,0 +1,138 @@
+"""Condition of a litmus test on its final state.
+
+A state maps what a condition may name to its value: ``(thread, register)`` and variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+__all__ = [
+    "Condition",
+    "Conjunction",
+    "Disjunction",
+    "Equality",
+    "Negation",
+    "Observed",
+    "Quantifier",
+    "State",
+    "Truth",
+    "print_observed",
+]
+
+#: A register of a thread, or a variable.
+Observed = tuple[int, str] | str
+#: Final values.
+State = Mapping[Observed, int]
+
+
+class Quantifier(Enum):
+    """What a test says of its condition."""
+
+    EXISTS = "exists"
+    NOT_EXISTS = "~exists"
+    FORALL = "forall"
+
+
+def print_observed(what: Observed) -> str:
+    """A register with its thread, or a variable, as conditions write it."""
+    return what if isinstance(what, str) else f"{what[0]}:{what[1]}"
+
+
+@dataclass(frozen=True)
+class Truth:
+    """Condition that every state meets."""
+
+    def holds(self, state: State) -> bool:
+        """Whether a state meets it."""
+        return True
+
+    def observed(self) -> Iterator[Observed]:
+        """What it names."""
+        return iter(())
+
+    def __str__(self) -> str:
+        return "true"
+
+
+@dataclass(frozen=True)
+class Equality:
+    """A register or a variable that has a value, or has not."""
+
+    what: Observed
+    value: int
+    equal: bool = True
+
+    def holds(self, state: State) -> bool:
+        """Whether a state meets it."""
+        return (state[self.what] == self.value) is self.equal
+
+    def observed(self) -> Iterator[Observed]:
+        """What it names."""
+        yield self.what
+
+    def __str__(self) -> str:
+        return f"{print_observed(self.what)} {'=' if self.equal else '!='} {self.value}"
+
+
+@dataclass(frozen=True)
+class Negation:
+    """A condition that does not hold."""
+
+    part: Condition
+
+    def holds(self, state: State) -> bool:
+        """Whether a state meets it."""
+        return not self.part.holds(state)
+
+    def observed(self) -> Iterator[Observed]:
+        """What it names."""
+        return self.part.observed()
+
+    def __str__(self) -> str:
+        return f"~({self.part})"
+
+
+@dataclass(frozen=True)
+class Conjunction:
+    """Conditions that all hold."""
+
+    parts: tuple[Condition, ...]
+
+    def holds(self, state: State) -> bool:
+        """Whether a state meets it."""
+        return all(part.holds(state) for part in self.parts)
+
+    def observed(self) -> Iterator[Observed]:
+        """What it names."""
+        for part in self.parts:
+            yield from part.observed()
+
+    def __str__(self) -> str:
+        return " /\\ ".join(
+            f"({part})" if isinstance(part, Disjunction) else str(part) for part in self.parts
+        )
+
+
+@dataclass(frozen=True)
+class Disjunction:
+    """Conditions of which one holds."""
+
+    parts: tuple[Condition, ...]
+
+    def holds(self, state: State) -> bool:
+        """Whether a state meets it."""
+        return any(part.holds(state) for part in self.parts)
+
+    def observed(self) -> Iterator[Observed]:
+        """What it names."""
+        for part in self.parts:
+            yield from part.observed()
+
+    def __str__(self) -> str:
+        return " \\/ ".join(map(str, self.parts))
+
+
+Condition = Truth | Equality | Negation | Conjunction | Disjunction

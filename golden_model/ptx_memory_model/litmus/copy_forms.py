@@ -1,0 +1,60 @@
+"""Asynchronous copies, from their suffixes and operands.
+
+Ref: PTX ISA 9.0, Sections 9.7.9.25.3 (cp.async) and 9.7.13.15.17 (cp.async.mbarrier.arrive).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from racetrap.golden_model.ptx_memory_model.litmus.instructions import (
+    AsyncCopy,
+    CommitGroup,
+    CopyArrive,
+    WaitGroup,
+)
+from racetrap.golden_model.ptx_memory_model.litmus.modifiers import Modifiers
+from racetrap.golden_model.ptx_memory_model.litmus.operands import Form, OperandList
+
+__all__ = ["COPY_FORMS"]
+
+
+def _copy(_: str, modifiers: Modifiers, operands: OperandList) -> AsyncCopy:
+    modifiers.take("ca", "cg")
+    if not (modifiers.take("shared", "shared::cta") and modifiers.take("global")):
+        raise ValueError("cp.async must be from .global to .shared, not between other spaces")
+    destination, source, size = operands.address(), operands.address(), operands.number()
+    if size not in (4, 8, 16):
+        raise ValueError(f"Size of a copy must be 4, 8 or 16, not {size}")
+    return AsyncCopy(destination, source, size)
+
+
+def _commit_group(_: str, modifiers: Modifiers, operands: OperandList) -> CommitGroup:
+    return CommitGroup()
+
+
+def _wait_group(_: str, modifiers: Modifiers, operands: OperandList) -> WaitGroup:
+    pending = operands.number()
+    if pending < 0:
+        raise ValueError(f"Pending groups must be at least 0, not {pending}")
+    return WaitGroup(pending)
+
+
+def _wait_all(_: str, modifiers: Modifiers, operands: OperandList) -> WaitGroup:
+    return WaitGroup()
+
+
+def _copy_arrive(_: str, modifiers: Modifiers, operands: OperandList) -> CopyArrive:
+    if not modifiers.take("noinc"):
+        raise ValueError("cp.async.mbarrier.arrive must be .noinc, not without it")
+    modifiers.take("shared", "shared::cta")
+    modifiers.take("b64")
+    return CopyArrive(operands.address())
+
+
+#: How each copy, and what waits for copies, is made; the longer of two names comes first.
+COPY_FORMS: Mapping[str, Form] = MappingProxyType({
+    "cp.async.mbarrier.arrive": _copy_arrive, "cp.async.commit_group": _commit_group,
+    "cp.async.wait_group": _wait_group, "cp.async.wait_all": _wait_all, "cp.async": _copy,
+})  # fmt: skip

@@ -1,0 +1,91 @@
+"""Patterns of a warp's lanes that are still open: fences and operations that later writes release,
+and what reads have observed that later fences and operations acquire.
+
+Ref: PTX ISA 9.0, Section 8.8 (Release and Acquire Patterns).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from racetrap.golden_model.barracuda.compressed import NOTHING, Knowledge
+from racetrap.golden_model.barracuda.fences import Fence
+from racetrap.golden_model.ptx_memory_model.oracle.messages import Released
+
+__all__ = ["OpenPatterns"]
+
+#: Program counters of a write and of the read that observes it.
+_Pair = tuple[int, int]
+_Location = tuple[int, int]
+
+
+class OpenPatterns:
+    """Open patterns of one warp.
+
+    Parameters
+    ----------
+    block : int
+        Block of the warp.
+    synchronised : set of (int, int)
+        Receives the program counters of the write and the read of each pair of patterns that
+        synchronises.
+    """
+
+    def __init__(self, block: int, synchronised: set[_Pair]) -> None:
+        self._block, self._synchronised = block, synchronised
+        #: By lane its last release fence of any scope, and of device scope.
+        self._fences: dict[int, Fence] = {}
+        self._device_fences: dict[int, Fence] = {}
+        #: By lane and location what its release operations there have released.
+        self._operations: dict[tuple[int, _Location], Released] = {}
+        #: By lane what it has observed, by pair and location.
+        self._observed: defaultdict[int, dict[tuple[_Pair, _Location], Released]] = defaultdict(
+            dict
+        )
+
+    def release_fence(self, lanes: Iterable[int], fence: Fence, is_device: bool) -> None:
+        """A release fence of some lanes."""
+        for lane in lanes:
+            self._fences[lane] = fence
+            if is_device:
+                self._device_fences[lane] = fence
+
+    def release_operation(
+        self, lane: int, location: _Location, fence: Fence, is_device: bool
+    ) -> None:
+        """A release operation of a lane."""
+        released = self._operations.setdefault((lane, location), Released())
+        released.release(self._block, fence, is_device)
+
+    def released_by(self, lane: int, location: _Location, released: Released) -> None:
+        """Add what a strong write of a lane releases."""
+        if lane in self._fences:
+            released.release(self._block, self._fences[lane], False)
+        if lane in self._device_fences:
+            released.release(self._block, self._device_fences[lane], True)
+        if (operations := self._operations.get((lane, location))) is not None:
+            released.add(operations)
+
+    def observe(self, lane: int, location: _Location, pair: _Pair, released: Released) -> None:
+        """A strong read of a lane observes what was released."""
+        if released.for_block:
+            self._observed[lane].setdefault((pair, location), Released()).add(released)
+
+    def acquire(
+        self, lane: int, is_device: bool, location: _Location | None = None
+    ) -> list[Knowledge]:
+        """What a lane acquires at a fence or, with ``location``, at an operation there."""
+        found = []
+        for (pair, where), released in self._observed.get(lane, {}).items():
+            if location not in (None, where):
+                continue
+            known = released.of_block(self._block)
+            if is_device:
+                known = known.join(released.for_all)
+            if known is not NOTHING:
+                self._synchronised.add(pair)
+                found.append(known)
+        if location is None and is_device and lane in self._observed:
+            self._observed[lane].clear()
+        return found

@@ -1,0 +1,104 @@
+"""Cells: what has been done to one location, and which of it conflicts with an access.
+
+Ref: PTX ISA 9.0, Section 8.7.1 (Conflict and Data-races).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from racetrap.golden_model.ptx_memory_model.oracle.messages import Access, Message, Source
+
+__all__ = ["Cell", "Conflict"]
+
+
+class Conflict(NamedTuple):
+    """An earlier access that conflicts with one.
+
+    Parameters
+    ----------
+    access : Access
+        The earlier access.
+    source : Source
+        What it is.
+    message : Message, optional
+        Its message, if others may have observed it.
+    """
+
+    access: Access
+    source: Source
+    message: Message | None
+
+
+class _Group:
+    """Accesses that are morally strong with the same others.
+
+    Of the accesses of one thread and program counter the latest stands for all before it, as who
+    is ordered behind it is behind them; not so of writes that others may observe.
+    """
+
+    def __init__(self) -> None:
+        self.latest: dict[tuple[int, int, int], tuple[Access, Message | None]] = {}
+        self.messages: list[Message] = []
+        self.last_row = 0
+
+    def add(self, access: Access, message: Message | None) -> None:
+        """Take in an access."""
+        self.last_row = access.row
+        self.latest[access.warp, access.lane, access.pc] = access, message
+        if message is not None:
+            self.messages.append(message)
+
+
+class Cell:
+    """One location.
+
+    Attributes
+    ----------
+    message : Message or None
+        Its last write.
+    """
+
+    __slots__ = ("_groups", "message")
+
+    def __init__(self) -> None:
+        self.message: Message | None = None
+        self._groups: dict[tuple[Source, bool], _Group] = {}
+
+    def add(self, access: Access, source: Source, writes: bool, message: Message | None) -> None:
+        """Take in an access; ``message`` if others may observe it."""
+        key = source, writes
+        group = self._groups.get(key)
+        if group is None:
+            group = self._groups[key] = _Group()
+        group.add(access, message)
+
+    def conflicts(
+        self, access: Access, source: Source, writes: bool, block_time: int
+    ) -> Iterator[Conflict]:
+        """Earlier accesses of other threads that conflict with one and may be unordered with it.
+
+        Parameters
+        ----------
+        access, source : Access, Source
+            The access.
+        writes : bool
+            Whether it writes.
+        block_time : int
+            Row of the last barrier of its block.
+        """
+        for (other, other_writes), group in self._groups.items():
+            if not (writes or other_writes):
+                continue
+            if other.block == source.block and group.last_row <= block_time:
+                continue
+            strong = source.is_morally_strong_with(other)
+            if group.messages and not strong:
+                for written in group.messages:
+                    if written.access.thread != access.thread and written.access.row != access.row:
+                        yield Conflict(written.access, other, written)
+                continue
+            for earlier, message in group.latest.values():
+                if earlier.thread != access.thread and earlier.row != access.row:
+                    yield Conflict(earlier, other, message)

@@ -1,0 +1,50 @@
+"""Scopes of PTX, and the place of a thread in the machine that decides what a scope includes.
+
+Ref: PTX ISA 9.0, Section 8.5 (Scope).
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+__all__ = ["Place", "Scope", "includes"]
+
+
+class Scope(IntEnum):
+    """Set of threads that may interact directly with a strong operation, narrowest first.
+
+    A warp is no scope.
+    """
+
+    CTA = 0
+    CLUSTER = 1
+    GPU = 2
+    SYS = 3
+
+
+class Place(NamedTuple):
+    """Where a thread runs.  A number counts within what holds it: CTA 0 of cluster 0 is not CTA 0
+    of cluster 1.
+
+    Parameters
+    ----------
+    gpu, cluster, cta, warp, lane : int
+        Numbers of the device, of the cluster in it, of the CTA in the cluster, of the warp in the
+        CTA and of the lane in the warp.
+    """
+
+    gpu: int = 0
+    cluster: int = 0
+    cta: int = 0
+    warp: int = 0
+    lane: int = 0
+
+
+def includes(scope: Scope, executing: Place, other: Place) -> bool:
+    """Whether ``scope``, as an operation of the thread at ``executing`` names it, includes the
+    thread at ``other``."""
+    if scope is Scope.SYS:
+        return True
+    shared_levels = {Scope.CTA: 3, Scope.CLUSTER: 2, Scope.GPU: 1}[scope]
+    return executing[:shared_levels] == other[:shared_levels]

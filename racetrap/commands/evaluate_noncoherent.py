@@ -1,0 +1,100 @@
+"""`racetrap evaluate noncoherent`: figures and table of the thesis on non-coherent accelerators."""
+
+from __future__ import annotations
+
+import time
+
+import click
+
+from racetrap.commands.shared.options import html_option, jobs_option, json_option, seed_option
+from racetrap.commands.shared.terminal import (
+    ExitStatus,
+    command_line,
+    fail,
+    report_console,
+    write_file,
+    write_json,
+)
+from racetrap.commands.shared.workers import run_parallel
+from racetrap.evaluation.noncoherent.fixpoint import TINY_MACHINES, reach_fixpoint
+from racetrap.evaluation.noncoherent.programs import ProgramPart, run_program
+from racetrap.evaluation.noncoherent.random_traces import merged, parts_of, run_part
+from racetrap.evaluation.noncoherent.runtimes import measure_analysis
+from racetrap.evaluation.noncoherent.tables import Evaluation, make_tables, problems
+from racetrap.presenters.noncoherent_evaluation import page_of, to_json
+from racetrap.presenters.tables import show_table
+from racetrap.sim.accelerator.programs.catalogue import ACCELERATOR_PROGRAMS
+
+__all__ = ["command"]
+
+
+@click.command("noncoherent")
+@click.option(
+    "--program", "programs", type=click.Choice(list(ACCELERATOR_PROGRAMS)), multiple=True,
+    help="Evaluate only this program; may be repeated.",
+)  # fmt: skip
+@click.option(
+    "--timings", type=click.IntRange(1), default=100, show_default=True,
+    help="Runs of each case of a program under random timings.",
+)  # fmt: skip
+@click.option(
+    "--traces", type=click.IntRange(0), default=10_000, show_default=True,
+    help="Random traces to compare with the exhaustive machine.",
+)  # fmt: skip
+@click.option(
+    "--fixpoint", is_flag=True,
+    help="Also visit every state of the tiniest machines: two to three minutes.",
+)  # fmt: skip
+@click.option(
+    "--original-size", is_flag=True,
+    help="Also measure the analysis of the thesis' programs at the sizes of the originals: a "
+    "minute, and 1 GB of temporary files.",
+)  # fmt: skip
+@seed_option
+@jobs_option
+@html_option
+@json_option
+def command(
+    programs: tuple[str, ...], timings: int, traces: int, fixpoint: bool, original_size: bool,
+    seed: int, jobs: int, html_file: str | None, json_file: str | None,
+) -> None:  # fmt: skip
+    """Figures and Table 5.1 of the thesis on non-coherent accelerators.
+
+    Our programs, in the manner of the thesis' eleven and of firmware, are checked in both modes,
+    whole and with single syncs, flushes and paddings left out; the exhaustive machine and random
+    timings say what is harmful.  Both modes are compared with the machine on random traces.
+
+    Exit status 0 if everything harmful is reported and mode strict agrees with the machine
+    everywhere, else 3.
+    """
+    names = [name for name in ACCELERATOR_PROGRAMS if not programs or name in programs]
+    started = time.perf_counter()
+    parts = [ProgramPart(name, timings, seed) for name in names]
+    found = Evaluation(
+        cases=[
+            one for cases in run_parallel(run_program, parts, jobs, "Programs") for one in cases
+        ],
+        random=merged(run_parallel(run_part, parts_of(seed, traces), jobs, "Random traces")),
+    )
+    if fixpoint:
+        found.fixpoints = run_parallel(reach_fixpoint, TINY_MACHINES, jobs, "Tiny machines")
+    if original_size:
+        originals = [name for name in names if ACCELERATOR_PROGRAMS[name].thesis_name]
+        found.times = run_parallel(measure_analysis, originals, 1, "Original sizes")
+    facts = {
+        "seed": seed,
+        "programs": len(names),
+        "programs with something left out": len(found.cases) - len(names),
+        "timings of each": timings,
+        "random traces": traces,
+        "seconds": round(time.perf_counter() - started),
+    }
+    tables, wrong = make_tables(found), problems(found)
+    console = report_console(json_file)
+    for table in tables:
+        show_table(console, table)
+    write_json(json_file, {**facts, **to_json(found, tables)})
+    write_file(html_file, lambda: page_of(found, tables, facts, command_line()))
+    console.print("; ".join(f"{name} {value}" for name, value in facts.items()), markup=False)
+    if wrong:
+        fail(wrong[0], ExitStatus.FAILED)

@@ -1,0 +1,144 @@
+// What both modes share: records of a trace, sets of bytes in flight, and the table of races.
+//
+// The same as racetrap.golden_model.noncoherent.detector and .races.
+#ifndef DETECTOR_H
+#define DETECTOR_H
+
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "interval_set.h"
+
+// As in racetrap.golden_model.trace.noncoherent.operations.
+enum Kind : uint8_t {
+    CACHED_READ, CACHED_WRITE, UNCACHED_READ, UNCACHED_WRITE, DMA_READ, DMA_WRITE, SYNC, SYNC_ALL,
+    CACHE_FLUSH, CACHE_CLEAN, CACHE_INVALIDATE, FLUSH_ALL, CLEAN_ALL, INVALIDATE_ALL,
+};
+
+// Rules and overlaps in the order in which racetrap.golden_model.noncoherent.rules has them.
+enum Rule : uint8_t {
+    UNCACHED_READ_DIRTY, UNCACHED_READ_DMA, UNCACHED_WRITE_DIRTY, UNCACHED_WRITE_DMA,
+    CACHED_READ_DMA, CACHED_WRITE_DMA, DMA_READ_DIRTY, DMA_WRITE_DIRTY, TWO_ENGINES, STALE_READ,
+    STALE_WRITE_BACK, LOST_DATA,
+};
+enum Overlap : uint8_t { BYTES, GRANULE, LINE };
+
+// An operation as in a binary trace.
+struct Record {
+    uint64_t address;
+    uint32_t size, stride, pc;
+    uint16_t rows;
+    uint8_t kind, engine;
+};
+static_assert(sizeof(Record) == 24);
+
+// A race as it is handed out.
+struct Race {
+    uint64_t later, earlier, first, last, instances;
+    uint8_t rule, overlap, is_overwritten, unused[5];
+};
+static_assert(sizeof(Race) == 48);
+
+struct Memory {
+    uint64_t line, granule;
+    unsigned engines;
+    bool prefetch, uncached_snoops_cache;
+};
+
+using Range = std::pair<uint64_t, uint64_t>;
+using Ranges = std::vector<Range>;
+
+// The operation being checked: its bytes, their granules and their lines.
+struct Access {
+    Origin origin;
+    unsigned engine;
+    Ranges bytes, granules, lines;
+};
+
+class RaceTable {
+public:
+    void add(Rule rule, const Origin &later, const Origin &earlier, uint64_t first, uint64_t last,
+             Overlap overlap);
+    const std::vector<Race> &close(const std::unordered_set<uint64_t> &missed);
+
+private:
+    struct Key {
+        uint64_t rule, later, earlier;
+        bool operator==(const Key &other) const {
+            return rule == other.rule && later == other.later && earlier == other.earlier;
+        }
+    };
+    struct Hash {
+        size_t operator()(const Key &key) const {
+            return (key.later * 0x9e3779b97f4a7c15u ^ key.earlier) * 0xff51afd7ed558ccdu ^ key.rule;
+        }
+    };
+    std::unordered_map<Key, size_t, Hash> numbers_;
+    std::vector<Race> races_;
+    std::vector<std::pair<uint64_t, uint64_t>> latest_;  // latest instance, and the later place
+};
+
+class Detector {
+public:
+    explicit Detector(const Memory &memory)
+        : memory_(memory), reading_(memory.engines), writing_(memory.engines) {}
+    virtual ~Detector() = default;
+
+    void run(const Record *records, uint64_t count);
+    const std::vector<Race> &close() { return table_.close(missed_places()); }
+    // Most runs that all sets had together, looked at now and then.
+    uint64_t most_runs() const { return most_runs_; }
+
+protected:
+    virtual void cached_read(const Access &access) = 0;
+    virtual void cached_write(const Access &access) = 0;
+    virtual void uncached_read(const Access &access) = 0;
+    virtual void uncached_write(const Access &access) = 0;
+    virtual void dma_read(const Access &access) = 0;
+    virtual void dma_write(const Access &access) = 0;
+    virtual void flush(const Access &access) = 0;
+    virtual void invalidate(const Access &access) = 0;
+    virtual uint64_t runs() const;
+    virtual std::unordered_set<uint64_t> missed_places() const { return {}; }
+
+    void clean(const Access &access);
+    void make_dirty(const Access &access);
+    void issue(std::vector<IntervalSet> &sets, const Access &access) {
+        for (auto [first, last] : access.bytes)
+            sets[access.engine].add(first, last, access.origin);
+    }
+    void report(Rule rule, const Access &access, const Run &run, Overlap overlap) {
+        table_.add(rule, access.origin, run.origin, run.first, run.last, overlap);
+    }
+
+    void with_bytes(Rule rule, const IntervalSet &set, const Access &access) {
+        with_bytes(rule, set, access, access.bytes);
+    }
+    void with_bytes(Rule rule, const IntervalSet &set, const Access &access, const Ranges &bytes,
+                    Overlap overlap = BYTES);
+    void with_bytes(Rule rule, const std::vector<IntervalSet> &sets, const Access &access) {
+        for (const IntervalSet &set : sets) with_bytes(rule, set, access);
+    }
+    void with_blocks(Rule rule, const IntervalSet &set, const Access &access, Overlap overlap);
+    void with_blocks(Rule rule, const std::vector<IntervalSet> &sets, const Access &access,
+                     Overlap overlap) {
+        for (const IntervalSet &set : sets) with_blocks(rule, set, access, overlap);
+    }
+    void with_dirty(Rule rule, const Access &access);
+    void with_other_engines(const std::vector<IntervalSet> &sets, const Access &access);
+
+    Memory memory_;
+    IntervalSet dirty_granules_, dirty_bytes_;
+    std::vector<IntervalSet> reading_, writing_;
+
+private:
+    void step(const Record &record);
+    void look_up(const Record &record);
+
+    Access access_;
+    RaceTable table_;
+    uint64_t number_ = 0, most_runs_ = 0;
+};
+
+#endif

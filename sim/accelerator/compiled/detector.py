@@ -1,0 +1,126 @@
+"""The detector of races with accelerators in C++, for long traces; equal to the plain one."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import POINTER, byref, c_int, c_uint, c_uint64, c_void_p
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from racetrap.golden_model.noncoherent.interval_set import Origin
+from racetrap.golden_model.noncoherent.noncoherent import Noncoherent
+from racetrap.golden_model.noncoherent.races import Race
+from racetrap.golden_model.noncoherent.rules import Overlap, Rule
+from racetrap.golden_model.trace.noncoherent.schema import OPERATION_DTYPE
+from racetrap.sim.content_cache import cache_folder, content_key, keep
+from racetrap.sim.cpu.gnu_tools import run_tool
+from racetrap.sim.failure import Failure
+
+__all__ = ["CompiledResult", "run_compiled"]
+
+_FOLDER = Path(__file__).parent
+_COMMAND = ("c++", "-std=c++17", "-O2", "-shared", "-fPIC")
+#: Operations handed over at a time.
+_BLOCK = 1 << 20
+_RACE_DTYPE = np.dtype([
+    ("later", "<u8"), ("earlier", "<u8"), ("first", "<u8"), ("last", "<u8"),
+    ("instances", "<u8"), ("rule", "u1"), ("overlap", "u1"), ("is_overwritten", "u1"),
+    ("unused", "u1", 5),
+])  # fmt: skip
+_FUNCTIONS = {
+    "detector_new": (c_void_p, [c_int, POINTER(c_uint64), c_uint, c_int, c_int]),
+    "detector_run": (None, [c_void_p, c_void_p, c_uint64]),
+    "detector_close": (c_uint64, [c_void_p, POINTER(c_void_p)]),
+    "detector_most_runs": (c_uint64, [c_void_p]),
+    "detector_delete": (None, [c_void_p]),
+}
+
+
+class CompiledResult(NamedTuple):
+    """What a run of the compiled detector gives.
+
+    Parameters
+    ----------
+    races : list of Race
+        Races, as of the plain detector.
+    most_runs : int
+        Most runs of bytes that all its sets had together: what its memory grows with.
+    """
+
+    races: list[Race]
+    most_runs: int
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    """The shared library, compiled once."""
+    sources = sorted([*_FOLDER.glob("*.cpp"), *_FOLDER.glob("*.h")])
+    units = [str(path) for path in sources if path.suffix == ".cpp"]
+
+    def compile_all(unfinished: Path) -> None:
+        run_tool(
+            [*_COMMAND, *units, "-o", str(unfinished)],
+            "Compiled detector cannot be made", error=Failure,
+        )  # fmt: skip
+
+    key = content_key(_COMMAND, files=sources)
+    library = ctypes.CDLL(str(keep(cache_folder() / "noncoherent" / f"{key}.so", compile_all)))
+    for name, (result, arguments) in _FUNCTIONS.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+def run_compiled(detector: Noncoherent, operations: np.ndarray) -> CompiledResult:
+    """Races of a run, as ``detector.run`` gives them.
+
+    Parameters
+    ----------
+    detector : Noncoherent
+        Hardware and mode.
+    operations : numpy.ndarray
+        Records of ``OPERATION_DTYPE``, which obey the rules of the format; may be mapped from a
+        file.
+
+    Raises
+    ------
+    Failure
+        If the library cannot be compiled.
+    """
+    library, memory = _library(), detector.memory
+    sizes = (c_uint64 * 2)(memory.line_bytes, memory.granule_bytes)
+    handle = library.detector_new(
+        detector.mode == "strict", sizes, memory.engines, memory.prefetch,
+        memory.uncached_snoops_cache,
+    )  # fmt: skip
+    try:
+        for start in range(0, len(operations), _BLOCK):
+            block = np.ascontiguousarray(operations[start : start + _BLOCK], OPERATION_DTYPE)
+            library.detector_run(handle, block.ctypes.data, len(block))
+        address = c_void_p()
+        count = library.detector_close(handle, byref(address))
+        found = ctypes.string_at(address.value or 0, count * _RACE_DTYPE.itemsize) if count else b""
+        races = _races(np.frombuffer(found, _RACE_DTYPE), operations)
+        return CompiledResult(races, library.detector_most_runs(handle))
+    finally:
+        library.detector_delete(handle)
+
+
+def _races(found: np.ndarray, operations: np.ndarray) -> list[Race]:
+    rules, overlaps = list(Rule), list(Overlap)
+
+    def origin(number: int) -> Origin:
+        operation = operations[number]
+        return Origin(number, *(int(operation[name]) for name in ("kind", "engine", "pc")))
+
+    return [
+        Race(
+            rules[race["rule"]], origin(int(race["later"])), origin(int(race["earlier"])),
+            int(race["first"]), int(race["last"]), overlaps[race["overlap"]],
+            int(race["instances"]), bool(race["is_overwritten"]),
+        )
+        for race in found
+    ]  # fmt: skip

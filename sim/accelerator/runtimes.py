@@ -1,0 +1,38 @@
+"""The two runtimes that programs with accelerators are linked with, and the headers they use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from racetrap.sim.cpu.compiler import RUNTIME, Runtime
+
+__all__ = ["INCLUDE", "RECORDER", "TIMING"]
+
+_FOLDER = Path(__file__).parent / "runtime"
+#: Folder of the headers that programs and platform layers include.
+INCLUDE = Path(__file__).parent / "include"
+#: What both take from the runtime for threads.
+_SHARED = tuple(RUNTIME / name for name in ("atomic_calls.c", "raw_file.c", "strings.c"))
+_HEADERS = (*RUNTIME.glob("*.h"), *_FOLDER.glob("*.h"), *INCLUDE.rglob("*.h"))
+_CORES = ("record.c", "timing.c")
+_REFUSED = (
+    (r"pthread_create|_ZNSt6thread\w+", "a program with accelerators is that of one CPU"),
+    (r"signal|sigaction", "handlers of signals interrupt the recorder itself"),
+)
+
+
+def _runtime(core: str) -> Runtime:
+    sources = [path for path in sorted(_FOLDER.glob("*.c")) if path.name not in _CORES]
+    sources += [*_SHARED, _FOLDER / core]
+    return Runtime(
+        sources=tuple(sources),
+        files=(*sources, *sorted(_HEADERS)),
+        include=(INCLUDE,),
+        refused=_REFUSED,
+    )
+
+
+#: Records what the program does.
+RECORDER = _runtime("record.c")
+#: Defers DMA and write-backs by chance.
+TIMING = _runtime("timing.c")

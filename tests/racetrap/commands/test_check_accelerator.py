@@ -1,0 +1,189 @@
+"""`racetrap check` of traces with accelerators: reports, cure, oracle, options and errors."""
+
+import json
+
+import pytest
+
+_HEAD = """\
+racetrap-trace 2
+system noncoherent
+memory line_bytes=32 granule_bytes=32 engines=1 prefetch=0 uncached_snoops_cache=0
+layout {layout}
+source "test"
+location 0x40 "driver.c:12"
+location 0x44 "driver.c:14"
+"""
+_MISSING_FLUSH = """\
+cached_write pc=0x40 address=0x1000 size=64
+dma_read engine=0 pc=0x44 address=0x1000 size=64
+"""
+_NEIGHBOURS = """\
+cached_write address=0x1000 size=16
+dma_read engine=0 address=0x1010 size=16
+"""
+_CLEARED = """\
+cached_write address=0x1000 size=32
+cache_invalidate address=0x1000 size=32
+dma_write engine=0 address=0x1000 size=32
+sync engine=0
+cache_invalidate address=0x1000 size=32
+cached_read address=0x1000 size=32
+"""
+
+
+@pytest.fixture
+def trace(tmp_path):
+    def _trace(body, layout="target"):
+        path = tmp_path / "driver.txt"
+        path.write_text(_HEAD.format(layout=layout) + body)
+        return path
+
+    return _trace
+
+
+def _checked(racetrap, *arguments):
+    result = racetrap("check", *arguments, "--json", "-")
+    return result.exit_code, json.loads(result.stdout)
+
+
+def test_race_with_both_lines_rule_and_cure(racetrap, trace):
+    result = racetrap("check", trace(_MISSING_FLUSH))
+    assert result.exit_code == 1
+    for text in (
+        "Race 0: rule 5b, the same bytes, 1 instance, bytes 0x1000 to 0x103f",
+        "earlier: cached write at pc 0x40 (driver.c:12), operation 0",
+        "later:   dma read of engine 0 at pc 0x44 (driver.c:14), operation 1",
+        "The cached write may still be in the cache: the accelerator reads the old value",
+        "Cure: Clean or flush the range of the cached write before the dma read.",
+        "Races: 1 in 2 operations, mode strict",
+    ):
+        assert text in result.stdout
+    assert "Addresses are those of the host" not in result.stdout
+
+
+def test_json(racetrap, trace):
+    status, data = _checked(racetrap, trace(_MISSING_FLUSH))
+    assert status == 1
+    assert data["mode"] == "strict"
+    assert data["memory"]["line_bytes"] == 32
+    (race,) = data["races"]
+    assert race["rule"] == "5b"
+    assert race["earlier"]["location"] == "driver.c:12"
+    assert race["later"] == {
+        "operation": 1, "kind": "dma read", "engine": 0, "pc": 0x44, "location": "driver.c:14"
+    }  # fmt: skip
+    assert (race["first"], race["last"], race["overlap"]) == (0x1000, 0x103F, "bytes")
+    assert not race["false_sharing"]
+    assert "Clean or flush" in race["cure"]
+
+
+def test_false_sharing_is_told_apart(racetrap, trace):
+    path = trace(_NEIGHBOURS)
+    assert racetrap("check", path).exit_code == 0
+    result = racetrap("check", path, "--mode", "thesis")
+    assert result.exit_code == 1
+    assert "rule 5b, false sharing of a granule, harmless by itself" in result.stdout
+    assert "Cure: Pad or align the two objects" in result.stdout
+    assert racetrap("check", path, "--mode", "thesis", "--line", 16).exit_code == 0
+
+
+def test_line_and_granule(racetrap, trace):
+    path = trace(_NEIGHBOURS.replace("dma_read", "dma_write"))
+    for options, status in (((), 1), (("--granule", 16), 0), (("--line", 64), 1)):
+        code, data = _checked(racetrap, path, *options)
+        assert code == status
+    assert data["memory"] == {
+        "line_bytes": 64, "granule_bytes": 64, "engines": 1, "prefetch": False,
+        "uncached_snoops_cache": False,
+    }  # fmt: skip
+
+
+def test_lost_data_that_is_overwritten_does_not_count(racetrap, trace):
+    result = racetrap("check", trace(_CLEARED))
+    assert result.exit_code == 0
+    assert "lost data that is overwritten before anyone reads it" in result.stdout
+
+
+def test_layout_of_the_host_is_told(racetrap, trace):
+    result = racetrap("check", trace(_MISSING_FLUSH, "host"))
+    assert "Addresses are those of the host" in result.stdout
+
+
+def test_prefetching(racetrap, trace):
+    body = """\
+dma_write engine=0 address=0x1000 size=32
+cache_invalidate address=0x1000 size=32
+sync engine=0
+cached_read address=0x1000 size=32
+"""
+    assert racetrap("check", trace(body)).exit_code == 0
+    assert racetrap("check", trace(body), "--prefetch").exit_code == 1
+
+
+def test_oracle(racetrap, trace):
+    result = racetrap("check", trace(_MISSING_FLUSH), "--oracle")
+    assert "Oracle: 64 bytes race, the first at operation 1" in result.stdout
+    assert "first race of mode strict: operation 1" in result.stdout
+    _, data = _checked(racetrap, trace(_NEIGHBOURS), "--oracle", "--mode", "thesis")
+    assert data["oracle"] == {"first_operation": None, "first_reported": 1, "bytes": []}
+
+
+def test_oracle_says_above_which_length_it_refuses(racetrap, trace):
+    result = racetrap("check", trace("cached_read address=0 size=67108864\n"), "--oracle")
+    assert result.exit_code == 2
+    assert "must touch at most 1000000 lines altogether" in result.stderr
+
+
+def test_text_of_the_thesis(racetrap, tmp_path):
+    path = tmp_path / "thesis.txt"
+    path.write_text("do_dma_write 0x1000-0x1fff\nuncached_read 0x1000-0x1003\n")
+    result = racetrap("check", path, "--mode", "thesis")
+    assert result.exit_code == 1
+    assert "rule 1c" in result.stdout
+
+
+def test_long_trace_goes_through_the_compiled_detector(racetrap, trace, monkeypatch):
+    path = trace(_MISSING_FLUSH)
+    plain = _checked(racetrap, path)
+    monkeypatch.setattr("racetrap.evaluation.noncoherent.detect.LONG", 1)
+    assert _checked(racetrap, path) == plain
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--line", 24], "Cache line must be a power of two, not 24"),
+        (["--granule", 64], "Write-back granule must be from 1 to 32, not 64"),
+        (["--all"], "Option --all must come with a trace of a GPU"),
+        (["--preset", "scord"], "Option --preset must come with"),
+    ],
+)
+def test_options_that_do_not_fit(racetrap, trace, options, words):
+    result = racetrap("check", trace(_MISSING_FLUSH), *options)
+    assert result.exit_code == 2
+    assert words in result.stderr
+
+
+def test_options_of_accelerators_are_refused_elsewhere(racetrap, racy):
+    result = racetrap("check", racy, "--mode", "thesis")
+    assert result.exit_code == 2
+    assert "Option --mode must come with a trace of a CPU and its accelerators" in result.stderr
+
+
+def test_trace_commands(racetrap, trace, tmp_path):
+    path, binary = trace(_MISSING_FLUSH, "mixed"), tmp_path / "driver.trace"
+    assert racetrap("trace", "convert", path, binary).exit_code == 0
+    result = racetrap("trace", "info", binary)
+    assert result.exit_code == 0
+    for text in ("binary trace for noncoherent", "lines of 32 bytes", "Layout:   mixed",
+                 "from 0x1000 to 0x1000, 2 ranges"):  # fmt: skip
+        assert text in result.stdout
+    assert racetrap("check", binary).exit_code == 1
+
+
+@pytest.mark.parametrize("command", [("simulate", "scord"), ("fpga", "run")])
+def test_no_hardware_takes_it(racetrap, trace, command):
+    port = ("--port", "nowhere") if command[0] == "fpga" else ()
+    result = racetrap(*command, trace(_MISSING_FLUSH), *port)
+    assert result.exit_code == 2
+    assert "Trace system must be 'scord' or 'sigrace', not 'noncoherent'" in result.stderr

@@ -1,0 +1,35 @@
+"""`racetrap evaluate noncoherent`: tables, page, JSON and exit status."""
+
+import json
+
+from racetrap.evaluation.noncoherent import tables
+from tests.support.pages.evaluation_page import Inventory
+
+
+def test_one_program(racetrap, tmp_path):
+    page, file = tmp_path / "page.html", tmp_path / "result.json"
+    result = racetrap(
+        "evaluate", "noncoherent", "--program", "crypto", "--timings", 30, "--traces", 100,
+        "--jobs", 1, "--html", page, "--json", file,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    for text in ("Published traces and races", "crypto", "stale-read", "random traces 100"):
+        assert text in result.stdout
+    data = json.loads(file.read_text())
+    assert data["problems"] == []
+    assert {case["omission"] for case in data["cases"]} >= {"nothing", "flush", "peek"}
+    (strict, _) = data["tables"]["random-traces"]
+    assert (strict["traces"], strict["same"]) == (100, 100)
+    assert "figure-5.1" not in data["tables"]
+    found = Inventory(page.read_text())
+    assert not found.fetched
+    assert "Published traces and races" in page.read_text()
+
+
+def test_a_problem_fails(racetrap, monkeypatch):
+    monkeypatch.setattr(tables, "rules_of", lambda trace, mode, memory=None: ("5b",))
+    result = racetrap(
+        "evaluate", "noncoherent", "--program", "crypto", "--timings", 1, "--traces", 0, "--jobs", 1
+    )
+    assert result.exit_code == 3
+    assert result.stderr.startswith("racetrap: Trace Figure 4.3 must give no race in mode thesis")
