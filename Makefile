@@ -8,10 +8,13 @@ FPGA_READY := $(VENV)/.fpga-ready
 BUILD := build
 JOBS ?= 2
 
+# What make builds lies in the checkout; without make, in the user's cache.
+export RACETRAP_CACHE ?= $(CURDIR)/$(BUILD)
+
 SOURCES := golden_model rtl generators sim tb fpga evaluation racetrap
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format types unit bench campaign evaluate boards board-simulation docs kernels clean
+.PHONY: help setup demo test lint format types unit bench campaign fuzz evaluate boards board-simulation docs kernels clean
 
 help:
 	@echo "make setup     make the virtual environment $(VENV)"
@@ -19,6 +22,7 @@ help:
 	@echo "make test      lint, types and all tests"
 	@echo "make bench     measure throughput and simulation speed"
 	@echo "make campaign  compare hardware and golden model on random volume and in 400 schedules"
+	@echo "make fuzz      read 100,000 mutated files with every reader"
 	@echo "make evaluate  make the papers' tables from our own runs, as pages in $(BUILD)/evaluate"
 	@echo "make boards    build the bitstreams of all boards in $(BUILD)/boards"
 	@echo "make board-simulation  play at the UART pins of whole board tops, and with planted bugs"
@@ -48,7 +52,7 @@ $(FPGA_READY): $(READY)
 demo: $(READY)
 	@mkdir -p $(BUILD)/demo
 	@$(BIN)/racetrap doctor
-	$(BIN)/racetrap simulate scord --suite scor-micro $(if $(WAVES),--waves) \
+	$(BIN)/racetrap simulate scord --suite scor-micro $(if $(WAVES),--waves $(BUILD)/demo/scor-micro.vcd) \
 	  --junit $(BUILD)/demo/scor-micro.xml --json $(BUILD)/demo/scor-micro.json
 
 test: lint types unit
@@ -76,6 +80,10 @@ campaign: $(READY)
 	$(BIN)/racetrap campaign --json $(BUILD)/campaign/random.json
 	$(BIN)/racetrap campaign --configurations 20 --volume 100000 --json $(BUILD)/campaign/configurations.json
 	$(BIN)/racetrap simulate scord --suite scor-micro --schedules 400 --json $(BUILD)/campaign/scor-micro.json
+
+fuzz: $(READY)
+	@mkdir -p $(BUILD)/fuzz
+	$(BIN)/racetrap fuzz --inputs 100000 --keep $(BUILD)/fuzz --json $(BUILD)/fuzz/fuzz.json
 
 evaluate: $(READY)
 	@mkdir -p $(BUILD)/evaluate

@@ -12,6 +12,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import TypeVar
 
+from racetrap.sim.descendants import kill_descendants
 from racetrap.sim.failure import Failure
 
 __all__ = ["processes", "run_all"]
@@ -43,6 +44,9 @@ def processes(jobs: int) -> Iterator[Executor]:
         raise Failure(
             "Worker process died in the middle of a run; fewer at a time need less memory"
         ) from None
+    except KeyboardInterrupt:
+        kill_descendants()  # nobody waits for what they are doing
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -77,4 +81,5 @@ def _start_worker() -> None:
 def _end_with_parent() -> None:
     if parent := multiprocessing.parent_process():
         parent.join()
+        kill_descendants()
         os._exit(1)

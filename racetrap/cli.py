@@ -1,26 +1,27 @@
 """Command line `racetrap`: a group whose commands are imported only when called.
 
 Exit status: 0 no race, 1 races found, 2 bad input or usage, 3 hardware and golden model
-disagree or a tool failed.
+disagree or a tool failed, 70 a defect of racetrap, 74 a result cannot be written, 130 interrupted.
 """
 
 from __future__ import annotations
 
-import signal
-import sys
-from typing import Any, NoReturn
+from pathlib import Path
+from typing import Any
 
 import click
 
+from racetrap.commands.shared.configuration import read_defaults
+from racetrap.commands.shared.ending import crash, ends, watch_for_interrupts
 from racetrap.commands.shared.lazy_group import LazyGroup
-from racetrap.commands.shared.terminal import ExitStatus, fail
-from racetrap.sim.failure import Failure
+from racetrap.commands.shared.terminal import fail, input_errors
 
 __all__ = ["cli", "main"]
 
 _LINES = {
     "bench": "Measure throughput and simulation speed.",
     "c++": "Compile C++ for recording, as g++ does.",
+    "cache": "Show or remove what was built and measured before.",
     "campaign": "Compare hardware and golden model on random volume.",
     "cc": "Compile C for recording, as gcc does.",
     "check": "Check a trace or a kernel for races with the golden model.",
@@ -29,6 +30,7 @@ _LINES = {
     "doctor": "List missing tools.",
     "evaluate": "Make the papers' tables from runs on this machine.",
     "fpga": "Build bitstreams and run traces on boards.",
+    "fuzz": "Read mutated files, to find those that a reader takes amiss.",
     "generate": "Write the Verilog of a preset and its companion files.",
     "litmus": "Judge litmus tests by PTX's memory model.",
     "presets": "List the presets, or show one.",
@@ -41,18 +43,19 @@ _LINES = {
 class _Cli(LazyGroup):
     """The group of all commands, which turns what stops a run into one sentence."""
 
+    def make_context(self, *arguments: Any, **extra: Any) -> click.Context:
+        with ends():
+            return super().make_context(*arguments, **extra)
+
     def invoke(self, ctx: click.Context) -> Any:
-        try:
+        with ends():
+            with input_errors():
+                found = read_defaults(Path.cwd())
+            if found is not None:
+                path, ctx.default_map = found
+                if unknown := set(ctx.default_map) - set(self.lines):
+                    fail(f"{path}: Table must be a command, not {min(unknown)}")
             return super().invoke(ctx)
-        except Failure as error:
-            from racetrap.sim.cosim.comparison.mismatch import Mismatch
-
-            heading = "Hardware and golden model disagree: " * isinstance(error, Mismatch)
-            fail(f"{heading}{error}", ExitStatus.FAILED)
-        except ModuleNotFoundError as error:
-            from racetrap.sim.tools import not_found
-
-            fail(not_found(error.name or str(error)), ExitStatus.FAILED)
 
 
 @click.group(
@@ -64,16 +67,15 @@ def cli() -> None:
     """Hardware race detectors: generate, simulate and check them.
 
     Exit status: 0 no race, 1 races found, 2 bad input or usage, 3 hardware and golden model
-    disagree or a tool failed.
+    disagree or a tool failed, 70 a defect of racetrap, 74 a result cannot be written,
+    130 interrupted.
     """
-
-
-def _terminate(number: int, _frame: object) -> NoReturn:
-    """End as after an error: temporary files go, and so do the processes that were started."""
-    sys.exit(128 + number)
 
 
 def main() -> None:
     """Entry point of the installed command."""
-    signal.signal(signal.SIGTERM, _terminate)
-    cli(prog_name="racetrap")
+    watch_for_interrupts()
+    try:
+        cli(prog_name="racetrap")
+    except Exception as error:
+        crash(error)

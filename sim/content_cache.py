@@ -2,26 +2,87 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import glob
 import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import platformdirs
 from filelock import FileLock
 
-__all__ = ["cache_folder", "content_key", "keep", "keep_json", "locked", "write_whole"]
+from racetrap.sim.failure import Failure
+
+__all__ = [
+    "VERSION_TAG",
+    "CacheError",
+    "cache_base",
+    "cache_folder",
+    "content_key",
+    "keep",
+    "keep_json",
+    "locked",
+    "write_whole",
+]  # fmt: skip
 
 _UNFINISHED = ".unfinished"
+#: File that marks a folder of the cache, one a version of racetrap; backup programs know its name.
+VERSION_TAG = "CACHEDIR.TAG"
+_TAG_TEXT = """\
+Signature: 8a477f597d28d172789f06886806bc55
+# Cache of racetrap: `racetrap cache clear` removes it.
+"""
+
+
+class CacheError(Failure):
+    """The cache cannot be written."""
+
+
+def cache_base() -> Path:
+    """``$RACETRAP_CACHE``, or the platform's folder for caches of this user."""
+    named = os.environ.get("RACETRAP_CACHE")
+    return Path(named).absolute() if named else platformdirs.user_cache_path("racetrap")
 
 
 def cache_folder() -> Path:
-    """``$RACETRAP_CACHE``, or ``build`` in the checkout."""
-    named = os.environ.get("RACETRAP_CACHE")
-    return Path(named) if named else Path(__file__).resolve().parents[1] / "build"
+    """The cache of this version of racetrap, which may not be there yet."""
+    return cache_base() / _version()
+
+
+@functools.cache
+def _version() -> str:
+    return version("racetrap")
+
+
+def _make_folder(folder: Path) -> None:
+    """Make a folder; in the cache, for the same users as the cache's own folder."""
+    base = cache_base()
+    if not folder.is_relative_to(base):
+        folder.mkdir(parents=True, exist_ok=True)
+        return
+    try:
+        base.mkdir(parents=True, exist_ok=True)
+        mode = base.stat().st_mode & 0o1777
+        for path in [*reversed(folder.parents), folder]:
+            if path.is_relative_to(base) and not path.exists():
+                path.mkdir(exist_ok=True)
+                path.chmod(mode)
+        tag = cache_folder() / VERSION_TAG
+        if not tag.exists() and tag.parent.exists():
+            tag.write_text(_TAG_TEXT, encoding="utf-8")
+    except OSError as error:
+        raise CacheError(
+            f"Cache folder {base} must be writable, not: {error.strerror}; "
+            "RACETRAP_CACHE names another"
+        ) from None
 
 
 def content_key(*content: object, files: Iterable[Path] = ()) -> str:
@@ -40,10 +101,22 @@ def content_key(*content: object, files: Iterable[Path] = ()) -> str:
     return digest.hexdigest()[:16]
 
 
-def locked(path: Path) -> AbstractContextManager[object]:
-    """Lock that processes hold in turn; ``path`` is the lock's file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return FileLock(path)
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Lock that processes hold in turn; ``path`` is the lock's file.
+
+    The system frees it when its process ends, however that comes about.
+    """
+    _make_folder(path.parent)
+    try:
+        lock = FileLock(path, mode=0o666)  # whoever may write in the folder may take it
+        lock.acquire()
+    except OSError as error:
+        raise CacheError(f"Lock {path} must be writable, not: {error.strerror}") from None
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def keep(path: Path, make: Callable[[Path], object]) -> Path:
@@ -59,13 +132,18 @@ def keep(path: Path, make: Callable[[Path], object]) -> Path:
     make : callable
         Makes it under the path that it is given, which does not exist.
     """
+    if path.exists():  # without a lock: a cache that cannot be written can still be read
+        return path
     with locked(_with_suffix(path, ".lock")):
         if not path.exists():
-            unfinished = _with_suffix(path, _UNFINISHED)
-            shutil.rmtree(unfinished, ignore_errors=True)
-            unfinished.unlink(missing_ok=True)
-            make(unfinished)
-            unfinished.rename(path)
+            for left in path.parent.glob(f"{glob.escape(path.name)}.*{_UNFINISHED}"):
+                _remove(left)
+            unfinished = _unfinished(path)
+            try:
+                make(unfinished)
+                unfinished.rename(path)
+            finally:
+                _remove(unfinished)
     return path
 
 
@@ -91,10 +169,24 @@ def keep_json(kind: str, content: object, make: Callable[[], Any]) -> Any:
 
 def write_whole(path: Path, text: str) -> None:
     """Write a file as a whole, or not at all if the process is stopped."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = _with_suffix(path, _UNFINISHED)
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(path)
+    _make_folder(path.parent)
+    unfinished = _unfinished(path)
+    try:
+        unfinished.write_text(text, encoding="utf-8")
+        unfinished.replace(path)
+    finally:
+        _remove(unfinished)
+
+
+def _unfinished(path: Path) -> Path:
+    """A name beside ``path`` that nobody else has: what a killed process started may live on."""
+    return _with_suffix(path, f".{uuid.uuid4().hex}{_UNFINISHED}")
+
+
+def _remove(path: Path) -> None:
+    shutil.rmtree(path, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        path.unlink(missing_ok=True)
 
 
 def _with_suffix(path: Path, suffix: str) -> Path:

@@ -8,7 +8,7 @@ their types and limits the rules.  A validator reports a broken rule by ``ValueE
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,6 +17,8 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 __all__ = ["Table", "TomlError", "TomlFile", "one_of", "read_toml", "rule_error"]
 
+#: Of a value in an error.
+_MOST_CHARACTERS = 200
 _Schema = TypeVar("_Schema", bound="TomlFile")
 
 
@@ -74,7 +76,16 @@ def rule_error(key: str, rule: str, value: object) -> ValidationError:
 
 
 def _error(path: Path | None, key: str, rule: str, value: object) -> TomlError:
-    return TomlError(f"{path}: {key} must be {rule}, not {value}")
+    return TomlError(f"{path}: {key} must be {rule}, not {_shortened(str, value)}")
+
+
+def _shortened(write: Callable[[object], str], value: object) -> str:
+    """A value as text; Python does not write the longest of numbers."""
+    try:
+        text = write(value)
+    except ValueError:
+        return "a number of thousands of digits"
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}..."
 
 
 def _first_error(path: Path, error: ErrorDetails) -> TomlError:
@@ -89,7 +100,7 @@ def _first_error(path: Path, error: ErrorDetails) -> TomlError:
             rule = str(error["ctx"]["error"])
         case _:
             rule = error["msg"].removeprefix("Input should be ")
-    return _error(path, key, rule, repr(error["input"]))
+    return _error(path, key, rule, _shortened(repr, error["input"]))
 
 
 def read_toml(path: Path, schema: type[_Schema]) -> _Schema:
@@ -111,7 +122,9 @@ def read_toml(path: Path, schema: type[_Schema]) -> _Schema:
     """
     try:
         data = tomllib.loads(path.read_bytes().decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except RecursionError:
+        raise TomlError(f"{path}: File must be TOML, not nested so deeply") from None
+    except ValueError as error:  # of the format, of the encoding, or of an endless number
         raise TomlError(f"{path}: File must be TOML: {error}") from None
     try:
         return schema.model_validate(data, context=path)

@@ -83,12 +83,13 @@ class _BlockingPort(RegisterPort):
         resume(self._agent.write)(register, value)
 
 
-def poll(is_done: Callable[[], bool], what: str) -> None:
-    """Ask until a condition holds; ``RegisterError`` after many polls."""
-    for _ in range(_POLLS):
+def poll(is_done: Callable[[], bool], what: str, cycles: int = 0) -> None:
+    """Ask until a condition holds; ``RegisterError`` after many polls, one more a cycle of work."""
+    polls = _POLLS + cycles
+    for _ in range(polls):
         if is_done():
             return
-    raise RegisterError(f"Device must {what} within {_POLLS} polls")
+    raise RegisterError(f"Device must {what} within {polls} polls")
 
 
 class SoftwareThread:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from racetrap.sim.cosim.comparison.coverage import BinCounts
 from racetrap.sim.cosim.scord import coverage_bins as scord
@@ -29,33 +30,51 @@ def merge_files(paths: Iterable[Path]) -> dict[str, BinCounts]:
     """
     merged: dict[str, BinCounts] = {}
     for path in paths:
-        try:
-            for system, counts in _documents(path):
-                bins = _MODELS[system]
-                if system not in merged:
-                    merged[system] = BinCounts(bins.BINS, bins.UNREACHABLE)
-                merged[system].merge(counts)
-        except (AttributeError, KeyError, TypeError) as error:
-            raise ValueError(f"{path}: {error}") from None
+        for system, counts in _documents(path):
+            bins = _MODELS[system]
+            if system not in merged:
+                merged[system] = BinCounts(bins.BINS, bins.UNREACHABLE)
+            merged[system].merge(counts)
     return merged
 
 
 def _documents(path: Path) -> list[tuple[str, Mapping[str, int]]]:
     """Hits in a file, each with its system."""
-    text = path.read_text(encoding="utf-8")
+    data = path.read_bytes()
+    lines = data.splitlines() if path.suffix == ".jsonl" else [data]
+    objects = [_object(path, number, line) for number, line in enumerate(lines, start=1)]
     if path.suffix != ".jsonl":
-        counts = json.loads(text)
-        return [(_system_of(counts), counts)]
-    notes = [json.loads(line) for line in text.splitlines()]
-    named = next((note["system"] for note in notes if "system" in note), None)
-    found = [note["coverage"] for note in notes if "coverage" in note]
-    return [(named or _system_of(counts), counts) for counts in found]
+        return [_hits(path, objects[0], None)]
+    named = next((note["system"] for note in objects if "system" in note), None)
+    return [_hits(path, note["coverage"], named) for note in objects if "coverage" in note]
 
 
-def _system_of(counts: Mapping[str, int]) -> str:
-    """The system that has the first of the bins."""
-    first = next(iter(counts), "")
-    for system, bins in _MODELS.items():
-        if first in bins.BINS:
-            return system
-    raise KeyError(f"Coverage bin must be one of a system's, not {first!r}")
+def _object(path: Path, line: int, text: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except RecursionError:
+        raise ValueError(f"{path}:{line}: File must be JSON, not nested so deeply") from None
+    except ValueError as error:  # of the format, of the encoding, or of an endless number
+        raise ValueError(f"{path}:{line}: File must be JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"{path}:{line}: Line must be a JSON object, not {str(found)[:80]!r}")
+    return found
+
+
+def _hits(path: Path, counts: Any, system: Any) -> tuple[str, Mapping[str, int]]:
+    """Hits by bin with their system, checked."""
+    if not isinstance(counts, dict):
+        raise ValueError(f"{path}: Coverage must be hits by bin, not {str(counts)[:80]!r}")
+    if system is None:
+        first = next(iter(counts), "")
+        system = next((name for name, bins in _MODELS.items() if first in bins.BINS), None)
+        if system is None:
+            raise ValueError(f"{path}: Coverage bin must be one of a system's, not {first!r}")
+    if not isinstance(system, str) or system not in _MODELS:
+        raise ValueError(f"{path}: System must be {' or '.join(_MODELS)}, not {system!r}")
+    for name, hits in counts.items():
+        if name not in _MODELS[system].BINS:
+            raise ValueError(f"{path}: Coverage bin must be one of {system}, not {name!r}")
+        if type(hits) is not int or hits < 0:
+            raise ValueError(f"{path}: Hits of {name} must be a number from 0, not {hits!r}")
+    return system, counts

@@ -127,23 +127,18 @@ class RaceFinder:
         Monitored region.
     locations : mapping of int to str
         Line of the source of a program counter, as a trace's header has it.
-
-    Attributes
-    ----------
-    findings : list of Finding
-        Races so far, in the order of their events.
     """
 
     def __init__(self, params: ScordParams, region: Region, locations: Mapping[int, str]) -> None:
         self._params, self._region, self._locations = params, region, locations
-        self.findings: list[Finding] = []
+        self._count = 0
         self._grid_blocks: dict[tuple[int, int], int] = {}
         # By metadata entry: number, event and grid block of the access that owns it.  A launch
         # leaves them: the first access after it owns its entry whatever was there.
         self._owners: dict[int, tuple[int, Event, int]] = {}
 
-    def take(self, number: int, event: Event, steps: Iterable[Step]) -> None:
-        """Event ``number`` of the trace, and all its steps."""
+    def take(self, number: int, event: Event, steps: Iterable[Step]) -> Iterator[Finding]:
+        """Races in event ``number`` of the trace, from all its steps."""
         if event.kind == EventKind.BLOCK_PLACED:
             self._grid_blocks[event.sm, event.slot] = event.grid_block
         if event.kind > EventKind.ATOMIC:
@@ -156,9 +151,10 @@ class RaceFinder:
             entry, _ = self._region.locate(self._params, word << 2)
             if step.race:
                 bank = bank_of(self._params, word)
-                report = RaceReport.from_step(self._params, step, bank, len(self.findings))
+                report = RaceReport.from_step(self._params, step, bank, self._count)
                 accesses = self._access(*current), self._access(*self._owners[entry])
-                self.findings.append(Finding(report, *accesses))
+                self._count += 1
+                yield Finding(report, *accesses)
             if step.race or step.row not in ROWS_KEEPING_OWNER:
                 self._owners[entry] = current
 
@@ -168,7 +164,7 @@ class RaceFinder:
 
 def find_races(
     trace: Trace, params: ScordParams, region: Region, events: Iterable[Event] | None = None
-) -> tuple[Scord, list[Finding]]:
+) -> tuple[Scord, Iterator[Finding]]:
     """Run the golden model over a trace.
 
     Parameters
@@ -184,21 +180,26 @@ def find_races(
 
     Returns
     -------
-    Scord, list of Finding
-        The model after its run, and every race with both accesses.
+    Scord, iterator of Finding
+        The model, and every race with both accesses as it is found: the run goes on with the
+        iteration, and its memory does not grow with the number of races.
 
     Raises
     ------
     ValueError
-        If an event does not fit the configuration; names the event.
+        In the iteration, if an event does not fit the configuration; names the event.
     """
-    scord, finder = Scord(params, region), RaceFinder(params, region, trace.header.locations)
-    for number, event in enumerate(trace if events is None else events):
-        try:
-            finder.take(number, event, scord.run(event))
-        except ValueError as error:
-            raise ValueError(f"Event {number}: {error}") from error
-    return scord, finder.findings
+    scord = Scord(params, region, keep_races=False)
+    finder = RaceFinder(params, region, trace.header.locations)
+
+    def found() -> Iterator[Finding]:
+        for number, event in enumerate(trace if events is None else events):
+            try:
+                yield from finder.take(number, event, scord.run(event))
+            except ValueError as error:
+                raise ValueError(f"Event {number}: {error}") from error
+
+    return scord, found()
 
 
 def steps_of_event(

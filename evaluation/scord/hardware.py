@@ -5,7 +5,7 @@ Ref: ScoRD (ISCA'20) Section IV.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from racetrap.evaluation.scord.detect import UniqueRace, region_of
@@ -93,30 +93,31 @@ class SimulatedTrace:
 
     Parameters
     ----------
-    findings : list of Finding
-        Every race with both accesses.
     steps, cycles : int
         Steps compared, and clock cycles, of all kernels.
     """
 
-    findings: list[Finding]
     steps: int
     cycles: int
 
 
-def simulate_trace(model: FastModel[ScordParams], trace: Trace, seed: int) -> SimulatedTrace:
-    """As :func:`run_hardware`, with every race of the hardware's steps and both its accesses."""
+def simulate_trace(
+    model: FastModel[ScordParams], trace: Trace, seed: int, found: Callable[[Finding], object]
+) -> SimulatedTrace:
+    """As :func:`run_hardware`; ``found`` is given every race of the hardware's steps with both its
+    accesses."""
     params = model.params
     finder = RaceFinder(params, region_of(trace), trace.header.locations)
     number = steps = cycles = 0
     for sim, events, result in _launches(model, trace, seed):
         banks = [iter(sim.steps(bank)) for bank in range(params.banks)]
         for event in events:
-            finder.take(number, event, steps_of_event(event, params, banks))
+            for finding in finder.take(number, event, steps_of_event(event, params, banks)):
+                found(finding)
             number += 1
         steps += result.steps
         cycles += result.cycles
-    return SimulatedTrace(finder.findings, steps, cycles)
+    return SimulatedTrace(steps, cycles)
 
 
 def _launches(

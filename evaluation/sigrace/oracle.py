@@ -48,8 +48,9 @@ def compare_with_oracle(
     """Run the oracle and Ideal SigRace over a trace that ``sigrace`` has found ``found`` in."""
     exact = HappensBefore().run(trace)
     ideal = Sigrace(
-        sigrace.params, sigrace.environment, sigrace.checkpoint_interval, unbounded=True
-    ).run(trace)
+        sigrace.params, sigrace.environment, sigrace.checkpoint_interval, unbounded=True,
+        instruction_limit=sigrace.instruction_limit,
+    ).run(trace)  # fmt: skip
     became = race_outcomes(exact, found, ideal)
     return OracleComparison(exact, became, ideal, unconfirmed(found.races, exact))
 

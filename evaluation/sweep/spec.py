@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from math import prod
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -136,6 +137,8 @@ class Spec(TomlFile):
         How cost is measured.
     quality : QualitySpec
         How detection quality is measured.
+    most_points : int
+        Points that the grid may have.
     """
 
     name: Annotated[str, AfterValidator(_word)]
@@ -146,6 +149,14 @@ class Spec(TomlFile):
     ]
     cost: CostSpec = CostSpec()
     quality: QualitySpec
+    most_points: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
+
+    @model_validator(mode="after")
+    def _check_points(self) -> Spec:
+        points = prod(map(len, self.grid.values()))
+        if points > self.most_points:
+            raise rule_error("grid", f"of at most {self.most_points} points (most_points)", points)
+        return self
 
     @property
     def base(self) -> Params:

@@ -26,27 +26,31 @@ class Scord:
         Configuration.
     region : Region
         Monitored region.
+    keep_races : bool
+        Whether ``races`` keeps every report, not only ``unique`` the first of each key.
 
     Attributes
     ----------
     trackers, banks : list
         One tracker for each SM, and the detector banks.
     races : list of RaceReport
-        Every race since construction, in order.
+        Every race since construction, in order; empty unless they are kept.
+    race_count : int
+        How many there were.
     unique : dict of (int, int) to RaceReport
         First race of each (PC, kind of race), in order.
-
     Raises
     ------
     ValueError
         If the region cannot be used with the parameters.
     """
 
-    def __init__(self, params: ScordParams, region: Region) -> None:
-        self._params = params
+    def __init__(self, params: ScordParams, region: Region, keep_races: bool = True) -> None:
+        self._params, self._keep_races = params, keep_races
         self.trackers = [Tracker(params, sm) for sm in range(params.sm_count)]
         self.banks = [DetectorBank(params, region, bank) for bank in range(params.banks)]
         self.races: list[RaceReport] = []
+        self.race_count = 0
         self.unique: dict[tuple[int, int], RaceReport] = {}
 
     def launch(self) -> None:
@@ -99,7 +103,9 @@ class Scord:
         bank = bank_of(self._params, packet.word)
         step = self.banks[bank].step(packet)
         if step.race:
-            report = RaceReport.from_step(self._params, step, bank, sequence=len(self.races))
-            self.races.append(report)
+            report = RaceReport.from_step(self._params, step, bank, sequence=self.race_count)
+            self.race_count += 1
+            if self._keep_races:
+                self.races.append(report)
             self.unique.setdefault(report.key, report)
         return [step]

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+
 from racetrap.golden_model.checks import check_integer
 from racetrap.golden_model.happens_before.epoch_index import EpochIndex
 from racetrap.golden_model.sigrace.checkpoint import Checkpoint
@@ -23,7 +25,10 @@ from racetrap.golden_model.sigrace.result import SigraceResult, SigraceStatistic
 from racetrap.golden_model.sigrace.rollback import Rollback
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
-__all__ = ["Sigrace"]
+__all__ = ["MOST_INSTRUCTIONS", "Sigrace"]
+
+#: Minutes of the golden model; blocks end with instructions, whatever the accesses are.
+MOST_INSTRUCTIONS = 1_000_000_000
 
 _FLIT_BYTES = FLIT_BITS // 8
 _SYNC_REACHED = int(CoreOp.SYNC_REACHED)
@@ -54,6 +59,8 @@ class Sigrace:
         Instructions committed by one thread from one checkpoint to the next.
     unbounded : bool
         Ideal SigRace: queues and conflict log without limit.
+    instruction_limit : int
+        Instructions that a program may have: cores count each of them.
 
     Raises
     ------
@@ -67,12 +74,14 @@ class Sigrace:
         environment: Environment = Environment("fixed"),  # noqa: B008
         checkpoint_interval: int = 1_000_000,
         unbounded: bool = False,
+        instruction_limit: int = MOST_INSTRUCTIONS,
     ) -> None:
         check_integer("Checkpoint interval", checkpoint_interval, 1, _MAX_INTERVAL)
         self.params = params
         self.environment = environment
         self.checkpoint_interval = checkpoint_interval
         self.unbounded = unbounded
+        self.instruction_limit = instruction_limit
 
     def run(self, trace: ThreadTrace, listener: Listener | None = None) -> SigraceResult:
         """Races of a recorded program.
@@ -87,9 +96,16 @@ class Sigrace:
         Raises
         ------
         ValueError
-            If the trace needs more threads, contexts or longer counters than there are.
+            If the trace needs more threads, contexts or longer counters than there are, or has
+            more instructions than the limit.
         """
         params = self.params
+        instructions = int(trace.events["instructions"].sum(dtype=np.uint64))
+        if instructions > self.instruction_limit:
+            raise ValueError(
+                f"Instructions of the trace must be at most {self.instruction_limit} "
+                f"(instruction limit), not {instructions}"
+            )
         commands = play(trace, params, self.environment)
         index = EpochIndex(trace)
         params.check_epochs(index.last_epoch())

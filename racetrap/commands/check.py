@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NoReturn
@@ -9,12 +10,16 @@ from typing import Any, NoReturn
 import click
 from rich.console import Console
 
+from racetrap.commands.shared.input_files import InputFile, given_name
 from racetrap.commands.shared.memory import MEMORY_OPTIONS, memory_options, memory_with
 from racetrap.commands.shared.options import (
+    complete_preset,
     environment_option,
+    instruction_limit_option,
     json_option,
     launch_option,
     oracle_option,
+    race_options,
     set_option,
 )
 from racetrap.commands.shared.stimuli import (
@@ -43,15 +48,24 @@ from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace import AnyTrace, NoncoherentTrace, ThreadTrace, Trace, read_trace
 from racetrap.presenters import noncoherent_races, scord_races, sigrace_races
+from racetrap.presenters.race_choice import RaceChoice
 
 __all__ = ["command"]
 
 #: Names of kernel files end so; what runs them is slow to import.
 _KERNELS = (".cu", ".ptx")
+#: Number of races, and what JSON says.
+_Outcome = tuple[int, dict[str, Any]]
 #: Options that are not for every trace.
 _STIMULI = {
-    **{name: [GPU_TRACE, THREAD_TRACE] for name in ("preset_name", "settings", "unique")},
-    **{name: [THREAD_TRACE] for name in ("environment", "interval", "ideal", "exact")},
+    **{
+        name: [GPU_TRACE, THREAD_TRACE]
+        for name in ("preset_name", "settings", "shows_all", "limit")
+    },
+    **{
+        name: [THREAD_TRACE]
+        for name in ("environment", "interval", "ideal", "instruction_limit", "exact")
+    },
     **{name: [ACCELERATOR_TRACE] for name in ("mode", *MEMORY_OPTIONS)},
 }
 #: Options that are about a detector.
@@ -59,17 +73,15 @@ _OF_A_DETECTOR = ("preset_name", "settings", "environment", "interval", "ideal",
 
 
 @click.command("check")
-@click.argument("path", metavar="TRACE|KERNEL")
+@click.argument("path", metavar="TRACE|KERNEL", type=InputFile())
 @launch_option(required=False)
 @click.option(
-    "--preset", "preset_name",
+    "--preset", "preset_name", shell_complete=complete_preset,
     help="Detector to check with.  [default: scord or sigrace, as the trace says]",
 )  # fmt: skip
 @set_option
-@click.option(
-    "--unique", is_flag=True,
-    help="Print only the first race of each PC and kind (threads: always so).",
-)  # fmt: skip
+@race_options
+@instruction_limit_option
 @environment_option
 @click.option(
     "--checkpoint", "interval", type=click.IntRange(min=1), default=1_000_000, show_default=True,
@@ -96,15 +108,17 @@ _OF_A_DETECTOR = ("preset_name", "settings", "environment", "interval", "ideal",
 @json_option
 def command(
     path: str, launch_file: str | None, preset_name: str | None, settings: tuple[str, ...],
-    unique: bool, environment: str, interval: int, ideal: bool, mode: str, line: int | None,
-    granule: int | None, prefetch: bool | None, snooping: bool | None, oracle: str | None,
-    exact: bool, json_file: str | None,
+    shows_all: bool, limit: int | None, instruction_limit: int, environment: str, interval: int,
+    ideal: bool, mode: str, line: int | None, granule: int | None, prefetch: bool | None,
+    snooping: bool | None, oracle: str | None, exact: bool, json_file: str | None,
 ) -> None:  # fmt: skip
     """Check the trace file TRACE, or a run of KERNEL, for races with the golden model.
 
-    KERNEL is a .cu or .ptx file, run as the launch file says.  Prints every race with its
-    address, PCs and both accesses; of a CPU and its accelerators also with the bytes and the
-    cure.  Exit status: 0 no race, 1 races found, 2 bad input.
+    KERNEL is a .cu or .ptx file, run as the launch file says.  TRACE - is standard input.  Prints
+    races with address, PCs and both accesses, of those that are alike the first; of a CPU and its
+    accelerators every one, also with the bytes and the cure.
+
+    Exit status: 0 no race, 1 races found, 2 bad input.
     """
     trace, run = _trace_of(path, launch_file)
     console = report_console(json_file)
@@ -112,9 +126,9 @@ def command(
         check_options(_STIMULI, kind_of(trace))
         if not isinstance(trace, Trace) and oracle not in (None, ORACLE_RULES[0]):
             raise ValueError(f"Rule of the oracle must be left out but for GPUs, not {oracle}")
+    known = {"trace": given_name(path), "events": len(trace)}
     if exact:
-        _check_exact(path, trace, json_file)
-    known = {"trace": path, "events": len(trace)}
+        _check_exact(trace, known, json_file)
     if isinstance(trace, NoncoherentTrace):
         with input_errors(path):
             memory = memory_with(trace.header.memory, line, granule, prefetch, snooping)
@@ -122,6 +136,7 @@ def command(
             is_racy, result = _check_accelerators(console, trace, detector, oracle is not None)
         write_json(json_file, {**known, **result})
         exit_on(is_racy)
+    choice = RaceChoice(shows_all, limit, json_file is not None)
     preset = preset_name or trace.header.system
     with input_errors():
         params = with_settings(find_preset(preset).params, settings)
@@ -129,15 +144,16 @@ def command(
     with input_errors(path):
         if isinstance(trace, ThreadTrace):
             assert isinstance(params, SigraceParams)
-            sigrace = Sigrace(params, Environment(environment), interval, unbounded=ideal)
-            result = _check_threads(console, trace, sigrace, oracle is not None)
+            sigrace = Sigrace(params, Environment(environment), interval, ideal, instruction_limit)
+            outcome = _check_threads(console, choice, trace, sigrace, oracle is not None)
         else:
             assert isinstance(params, ScordParams)
-            result = _check_gpu(console, trace, params, unique, oracle)
+            outcome = _check_gpu(console, choice, trace, params, oracle)
+    found, document = outcome
     write_json(json_file, {
-        **known, "preset": preset, "parameters": asdict(params), **result, **run,
+        **known, "preset": preset, "parameters": asdict(params), **document, **run,
     })  # fmt: skip
-    exit_on(result["races"])
+    exit_on(found)
 
 
 def _trace_of(path: str, launch_file: str | None) -> tuple[AnyTrace, dict[str, Any]]:
@@ -155,24 +171,24 @@ def _trace_of(path: str, launch_file: str | None) -> tuple[AnyTrace, dict[str, A
 
 
 def _check_gpu(
-    console: Console, trace: Trace, params: ScordParams, unique: bool, oracle: str | None
-) -> dict[str, Any]:
-    """Run ScoRD, print the races; what JSON says of them."""
+    console: Console, choice: RaceChoice, trace: Trace, params: ScordParams, oracle: str | None
+) -> _Outcome:
+    """Run ScoRD, print the races; how many, and what JSON says of them."""
     check_fit(trace, params)
     events = progress(trace, "Checking", len(trace))
     scord, findings = find_races(trace, params, region_of(trace), events)
-    firsts = {report.sequence for report in scord.unique.values()}
-    shown = [f for f in findings if f.report.sequence in firsts] if unique else findings
-    scord_races.print_findings(console, shown)
+    races = scord_races.race_list(console, choice)
+    races.take_all(findings)
+    scord_races.print_kinds(console, races)
     console.print(
-        f"Races: {len(findings)} ({len(scord.unique)} of different PC and kind) "
+        f"Races: {races.count} ({len(scord.unique)} of different PC and kind) "
         f"in {len(trace)} events, {scord.counters['accesses']} accesses "
         f"({scord.counters['unmonitored']} outside the monitored region)."
     )
     result: dict[str, Any] = {
         "unique": len(scord.unique),
         "counters": scord.counters,
-        "races": list(map(scord_races.finding_to_dict, findings)),
+        "races": races.json,
     }
     if oracle:
         from racetrap.presenters.scord_oracle import oracle_to_dict, print_oracle
@@ -184,10 +200,10 @@ def _check_gpu(
             "rule": oracle,
             **oracle_to_dict(found, strong, scord.unique, locations),
         }
-    return result
+    return races.count, result
 
 
-def _check_exact(path: str, trace: object, json_file: str | None) -> NoReturn:
+def _check_exact(trace: object, known: Mapping[str, Any], json_file: str | None) -> NoReturn:
     """Run the exact detector, print the races, and exit."""
     with input_errors():
         others = {name: ["a check without --exact"] for name in _OF_A_DETECTOR}
@@ -203,7 +219,7 @@ def _check_exact(path: str, trace: object, json_file: str | None) -> NoReturn:
         f"events of {trace.header.threads} threads."
     )
     write_json(json_file, {
-        "trace": path, "events": len(trace), "static": len(races),
+        **known, "static": len(races),
         "races": [
             sigrace_races.thread_race_to_dict(race.first, locations) | {"addresses": race.addresses}
             for race in races
@@ -241,13 +257,14 @@ def _check_accelerators(
 
 
 def _check_threads(
-    console: Console, trace: ThreadTrace, sigrace: Sigrace, oracle: bool
-) -> dict[str, Any]:
+    console: Console, choice: RaceChoice, trace: ThreadTrace, sigrace: Sigrace, oracle: bool
+) -> _Outcome:
     """As ``_check_gpu``, with SigRace."""
     found, locations = sigrace.run(trace), trace.header.locations
-    races = sigrace_races.print_result(console, found, locations)
+    races = sigrace_races.race_list(console, choice, locations)
+    words = sigrace_races.print_result(console, races, found, locations)
     console.print(
-        f"Races: {races} in {len(trace)} events of {trace.header.threads} threads; overhead of "
+        f"Races: {words} in {len(trace)} events of {trace.header.threads} threads; overhead of "
         f"Re-execution and Analysis {found.statistics.overhead:.1%} of the committed instructions."
     )
     result: dict[str, Any] = {
@@ -255,7 +272,7 @@ def _check_threads(
         "checkpoint_interval": sigrace.checkpoint_interval,
         "unbounded": sigrace.unbounded,
         **sigrace_races.result_to_dict(found),
-        "races": [sigrace_races.thread_race_to_dict(race, locations) for race in found.races],
+        "races": races.json,
     }
     if oracle:
         from racetrap.evaluation.sigrace.oracle import compare_with_oracle
@@ -264,4 +281,4 @@ def _check_threads(
         comparison = compare_with_oracle(trace, sigrace, found)
         print_oracle(console, comparison, locations)
         result["oracle"] = oracle_to_dict(comparison, locations)
-    return result
+    return races.count, result

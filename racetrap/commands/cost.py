@@ -6,7 +6,13 @@ from collections.abc import Sequence
 
 import click
 
-from racetrap.commands.shared.options import html_option, jobs_option, json_option, set_option
+from racetrap.commands.shared.options import (
+    complete_preset,
+    html_option,
+    jobs_option,
+    json_option,
+    set_option,
+)
 from racetrap.commands.shared.terminal import (
     ExitStatus,
     command_line,
@@ -34,7 +40,7 @@ __all__ = ["command"]
 
 
 @click.command("cost")
-@click.argument("presets", nargs=-1, required=True)
+@click.argument("presets", nargs=-1, required=True, shell_complete=complete_preset)
 @set_option
 @click.option(
     "--family", "families", type=click.Choice(list(FAMILIES)), multiple=True,

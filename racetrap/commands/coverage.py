@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from racetrap.commands.shared.input_files import InputFile
 from racetrap.commands.shared.options import json_option
 from racetrap.commands.shared.terminal import (
     ExitStatus,
@@ -20,9 +21,9 @@ __all__ = ["command"]
 
 
 @click.command("coverage")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=Path)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=InputFile())
 @json_option
-def command(files: tuple[Path, ...], json_file: str | None) -> None:
+def command(files: tuple[str, ...], json_file: str | None) -> None:
     """Merge functional coverage and print every bin with its hits.
 
     FILE is the notes of a testbench run (notes.jsonl) or a JSON object of hits by bin, of any of
@@ -30,7 +31,7 @@ def command(files: tuple[Path, ...], json_file: str | None) -> None:
     2 if no file has any coverage.
     """
     with input_errors():
-        merged = merge_files(files)
+        merged = merge_files(map(Path, files))
         if not merged:
             raise ValueError("Files must have the coverage of at least one run")
     console = report_console(json_file)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
 
 import click
 from rich.console import Console
 
-from racetrap.commands.shared.options import environment_option, json_option, set_option
+from racetrap.commands.shared.input_files import InputFile, given_name
+from racetrap.commands.shared.options import (
+    environment_option,
+    json_option,
+    race_options,
+    set_option,
+)
 from racetrap.commands.shared.stimuli import (
     THREAD_TRACE,
     check_options,
@@ -25,7 +30,7 @@ from racetrap.commands.shared.terminal import (
     write_json,
 )
 from racetrap.evaluation.scord.detect import check_fit, region_of
-from racetrap.evaluation.scord.findings import find_races
+from racetrap.evaluation.scord.findings import Finding, find_races
 from racetrap.fpga.boards.identity import identify
 from racetrap.fpga.boards.table import board_params, find_board
 from racetrap.fpga.host.client import HostLink
@@ -36,22 +41,25 @@ from racetrap.fpga.host.session import Session
 from racetrap.fpga.host.sigrace_run import run_program
 from racetrap.generators.presets import find_preset, with_settings
 from racetrap.generators.system import Params
+from racetrap.golden_model.happens_before.race import ThreadRace
 from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace import ThreadTrace, Trace, read_hardware_trace
+from racetrap.presenters import scord_races, sigrace_races
 from racetrap.presenters.board_runs import (
     gpu_run_to_dict,
     print_gpu_run,
     print_thread_run,
     thread_run_to_dict,
 )
+from racetrap.presenters.race_choice import RaceChoice, RaceList
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 
 __all__ = ["command"]
 
 
 @click.command("run")
-@click.argument("trace_file", metavar="TRACE")
+@click.argument("trace_file", metavar="TRACE", type=InputFile())
 @click.option("--port", required=True, metavar="DEVICE", help="Serial port of the board.")
 @click.option(
     "--baud", type=click.IntRange(min=1), default=3_000_000, show_default=True,
@@ -68,10 +76,12 @@ __all__ = ["command"]
     help="Seconds after which a request without a reply is sent again.",
 )  # fmt: skip
 @environment_option
+@race_options
 @json_option
 def command(
     trace_file: str, port: str, baud: int, preset_name: str | None, board_name: str | None,
-    settings: tuple[str, ...], timeout: float, environment: str, json_file: str | None,
+    settings: tuple[str, ...], timeout: float, environment: str, shows_all: bool,
+    limit: int | None, json_file: str | None,
 ) -> None:  # fmt: skip
     """Stream the trace file TRACE to a board and compare what it finds with the golden model.
 
@@ -90,18 +100,22 @@ def command(
         with input_errors():
             check_system(params, trace.header.system, "this trace")
         session = Session(link, params, name)
+        console = report_console(json_file)
+        choice = RaceChoice(shows_all, limit, json_file is not None)
+        where = f"{name} on {port}"
         with input_errors(trace_file):
             if isinstance(trace, Trace):
-                show, result = _run_gpu(session, params, trace)
+                races: RaceList[Any] = scord_races.race_list(console, choice)
+                result = _run_gpu(session, params, trace, races, where, console)
             else:
-                show, result = _run_threads(session, params, trace, environment)
+                races = sigrace_races.race_list(console, choice, trace.header.locations)
+                result = _run_threads(session, params, trace, environment, races, where, console)
         line = Line.read(link).since(before)
-    show(report_console(json_file), f"{name} on {port}")
     write_json(json_file, {
-        "trace": trace_file, "configuration": name, "parameters": asdict(params), "port": port,
-        "events": len(trace), **result, "line": line,
+        "trace": given_name(trace_file), "configuration": name, "parameters": asdict(params),
+        "port": port, "events": len(trace), **result, "line": line,
     })  # fmt: skip
-    exit_on(result["races"])
+    exit_on(races.count)
 
 
 def _wanted(
@@ -120,28 +134,30 @@ def _wanted(
     return name, board_params(find_board(board_name), preset, settings)
 
 
-#: What prints a run, and the run as plain data.
-_Shown = tuple[Callable[[Console, str], None], dict[str, Any]]
-
-
-def _run_gpu(session: Session, params: Any, trace: Trace) -> _Shown:
+def _run_gpu(
+    session: Session, params: Any, trace: Trace, races: RaceList[Finding], where: str,
+    console: Console,
+) -> dict[str, Any]:  # fmt: skip
+    """Stream a trace, compare and print the races; what JSON says of them."""
     check_fit(trace, params)
     region = monitored_region(session, params, region_of(trace))
-    _, findings = find_races(trace, params, region)
+    _, found = find_races(trace, params, region)
+    findings = list(found)
     run = run_trace(session, params, region, progress(trace, "Streaming", len(trace)))
     if difference := check_reports(params, (finding.report for finding in findings), run):
         raise Mismatch(difference)
-    return (
-        lambda console, where: print_gpu_run(console, where, trace, findings, run),
-        gpu_run_to_dict(findings, run),
-    )
+    races.take_all(findings)
+    print_gpu_run(console, where, trace, races, run)
+    return gpu_run_to_dict(races, run)
 
 
-def _run_threads(session: Session, params: Any, trace: ThreadTrace, environment: str) -> _Shown:
+def _run_threads(
+    session: Session, params: Any, trace: ThreadTrace, environment: str,
+    races: RaceList[ThreadRace], where: str, console: Console,
+) -> dict[str, Any]:  # fmt: skip
+    """As ``_run_gpu``, of a program with threads."""
     sigrace = Sigrace(params, Environment(environment))
     with progress_bar("Streaming", len(trace)) as update:
         run = run_program(session, sigrace, trace, lambda number: update(completed=number))
-    return (
-        lambda console, where: print_thread_run(console, where, trace, run),
-        thread_run_to_dict(trace, environment, run),
-    )
+    print_thread_run(console, where, trace, races, run)
+    return thread_run_to_dict(races, environment, run)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from racetrap.commands.shared.options import json_option, output_option, set_option
+from racetrap.commands.shared.options import complete_preset, json_option, output_option, set_option
 from racetrap.commands.shared.terminal import input_errors, report_console, write_json
 from racetrap.generators.artefacts import generate
 from racetrap.generators.presets import find_preset, with_settings
@@ -16,7 +16,7 @@ __all__ = ["command"]
 
 
 @click.command("generate")
-@click.argument("preset")
+@click.argument("preset", shell_complete=complete_preset)
 @output_option("DIR", "Folder of the files.", default=".", show_default=True)
 @set_option
 @json_option

@@ -8,7 +8,7 @@ from typing import Any
 import click
 from rich.console import Console
 
-from racetrap.commands.shared.options import json_option
+from racetrap.commands.shared.options import complete_preset, json_option
 from racetrap.commands.shared.terminal import input_errors, report_console, write_json
 from racetrap.generators.description import describe_layouts
 from racetrap.generators.presets import PRESETS, find_preset
@@ -21,7 +21,7 @@ __all__ = ["command"]
 
 
 @click.command("presets")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=complete_preset)
 @json_option
 def command(name: str | None, json_file: str | None) -> None:
     """List the presets, or show one: parameters, packed fields, state bits by kind."""

@@ -10,13 +10,18 @@ from typing import Any
 import click
 from rich.console import Console
 
+from racetrap.commands.shared.input_files import InputFile, given_name
 from racetrap.commands.shared.options import (
+    complete_preset,
     environment_option,
+    instruction_limit_option,
     jobs_option,
     json_option,
+    race_options,
     seed_option,
     set_option,
     size_option,
+    waves_option,
 )
 from racetrap.commands.shared.stimuli import (
     GPU_TRACE,
@@ -40,6 +45,7 @@ from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace import ThreadTrace, Trace, read_hardware_trace
 from racetrap.presenters import scord_races, sigrace_races
+from racetrap.presenters.race_choice import RaceChoice
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.systems import build_fast
@@ -55,6 +61,9 @@ _STIMULI = {
     "schedules": [_MICRO, _APPLICATIONS],
     "size": [_APPLICATIONS, _PROGRAMS],
     "environment": [_PROGRAMS, THREAD_TRACE],
+    "instruction_limit": [THREAD_TRACE],
+    "shows_all": [GPU_TRACE, THREAD_TRACE],
+    "limit": [GPU_TRACE, THREAD_TRACE],
     "waves": [_MICRO, GPU_TRACE, THREAD_TRACE],
     "jobs": [_MICRO, _APPLICATIONS, _PROGRAMS],
     "junit_file": [_MICRO],
@@ -72,25 +81,34 @@ class _Call:
     schedules: int
     size: str
     environment: str
-    waves: bool
+    instruction_limit: int
+    waves: Path | None
+    shows_all: bool
+    limit: int | None
+    has_json: bool
     jobs: int
     junit_file: str | None
+
+    @property
+    def choice(self) -> RaceChoice:
+        """The races that are shown."""
+        return RaceChoice(self.shows_all, self.limit, self.has_json)
 
     def build(self) -> FastModel[Any]:
         with progress_bar("Building"):
             return build_fast(self.preset, self.params)
 
     def write_waves(self, case: str, plan: dict[str, Any]) -> None:
-        if self.waves:
+        if self.waves is not None:
             # cocotb is slow to import.
             from racetrap.commands.shared.testbench import write_waves
 
-            write_waves(self.console, self.preset, self.params, case, plan, self.seed)
+            write_waves(self.console, self.preset, self.params, case, plan, self.seed, self.waves)
 
 
 @click.command("simulate")
-@click.argument("preset", metavar="PRESET")
-@click.argument("trace_file", metavar="[TRACE]", required=False)
+@click.argument("preset", metavar="PRESET", shell_complete=complete_preset)
+@click.argument("trace_file", metavar="[TRACE]", required=False, type=InputFile())
 @click.option("--suite", type=click.Choice(list(_SUITES)), help="Run a suite instead of a trace.")
 @seed_option
 @click.option(
@@ -100,10 +118,10 @@ class _Call:
 )  # fmt: skip
 @size_option
 @environment_option
-@click.option(
-    "--waves", is_flag=True, help="Also play it on the testbench, and write waves as a VCD file."
-)
+@instruction_limit_option
+@waves_option
 @click.option("--junit", "junit_file", metavar="FILE", help="Write the suite's verdicts as JUnit.")
+@race_options
 @jobs_option
 @set_option
 @json_option
@@ -121,14 +139,17 @@ def command(
         raise click.UsageError("Give either a TRACE or --suite.")
     with input_errors():
         params: Params = with_settings(find_preset(preset).params, settings)
-        call = _Call(preset, params, report_console(json_file), **options)
+        call = _Call(
+            preset, params, report_console(json_file), has_json=json_file is not None, **options
+        )
         trace = None if trace_file is None else read_hardware_trace(trace_file)
         _check(call, trace, suite)
     known = {"preset": preset, "parameters": asdict(params), "seed": call.seed}
     if trace is not None:
-        document = _simulate_trace(call, trace_file or "", trace)
-        write_json(json_file, {"trace": trace_file, **known, "events": len(trace), **document})
-        exit_on(document["races"])
+        races, document = _simulate_trace(call, trace_file or "", trace)
+        name = given_name(trace_file or "")
+        write_json(json_file, {"trace": name, **known, "events": len(trace), **document})
+        exit_on(races)
     suites = {
         "scor-micro": _micro_benchmarks, "scor-apps": _applications, "threads": _programs
     }  # fmt: skip
@@ -154,55 +175,54 @@ def _check(call: _Call, trace: Trace | ThreadTrace | None, suite: str | None) ->
         raise ValueError("Option --schedules must be at least 1 for scor-apps, not 0")
 
 
-def _simulate_trace(call: _Call, path: str, trace: Trace | ThreadTrace) -> dict[str, Any]:
-    """Play a trace and print its races; what JSON says of them."""
+def _simulate_trace(
+    call: _Call, path: str, trace: Trace | ThreadTrace
+) -> tuple[int, dict[str, Any]]:
+    """Play a trace and print its races; how many, and what JSON says of them."""
     plan: dict[str, Any] = {"trace": str(Path(path).resolve())}
     if isinstance(trace, Trace):
         with input_errors(path):
             check_fit(trace, call.params)
-        document = _gpu_trace(call, trace)
+        races, document = _gpu_trace(call, trace)
         plan["region"] = asdict(region_of(trace))
     else:
         with input_errors(path):
-            document = _thread_hardware_trace(call, trace)
+            races, document = _thread_hardware_trace(call, trace)
         plan["environment"] = {"name": call.environment}
     call.write_waves("play_trace", plan)
-    return document
+    return races, document
 
 
-def _gpu_trace(call: _Call, trace: Trace) -> dict[str, Any]:
+def _gpu_trace(call: _Call, trace: Trace) -> tuple[int, dict[str, Any]]:
     from racetrap.evaluation.scord.hardware import simulate_trace
 
-    found = simulate_trace(call.build(), trace, call.seed)
-    scord_races.print_findings(call.console, found.findings)
+    races = scord_races.race_list(call.console, call.choice)
+    found = simulate_trace(call.build(), trace, call.seed, races.take)
+    scord_races.print_kinds(call.console, races)
     call.console.print(
-        f"Races: {len(found.findings)} in {len(trace)} events; hardware and golden model agree in "
+        f"Races: {races.count} in {len(trace)} events; hardware and golden model agree in "
         f"all {found.steps} steps ({found.cycles} cycles)."
     )
-    return {
-        "steps": found.steps, "cycles": found.cycles,
-        "races": list(map(scord_races.finding_to_dict, found.findings)),
-    }  # fmt: skip
+    return races.count, {"steps": found.steps, "cycles": found.cycles, "races": races.json}
 
 
-def _thread_hardware_trace(call: _Call, trace: ThreadTrace) -> dict[str, Any]:
+def _thread_hardware_trace(call: _Call, trace: ThreadTrace) -> tuple[int, dict[str, Any]]:
     from racetrap.presenters.suites import machine_run_to_dict
     from racetrap.sim.cosim.sigrace.machine import run_program
 
-    sigrace = Sigrace(call.params, Environment(call.environment))
+    sigrace = Sigrace(
+        call.params, Environment(call.environment), instruction_limit=call.instruction_limit
+    )
     run = run_program(call.build(), sigrace, trace, call.seed)
-    locations = trace.header.locations
-    races = sigrace_races.print_result(call.console, run.result, locations)
+    races = sigrace_races.race_list(call.console, call.choice, trace.header.locations)
+    words = sigrace_races.print_result(call.console, races, run.result, trace.header.locations)
     call.console.print(
-        f"Races: {races} in {len(trace)} events; hardware and golden model agree in all "
+        f"Races: {words} in {len(trace)} events; hardware and golden model agree in all "
         f"{run.events} steps of the cores, {run.rdm_steps} of the RDM and {run.analysed} in "
         f"Analysis ({run.cycles} cycles)."
     )
-    return {
-        "environment": call.environment, **machine_run_to_dict(run),
-        "races": [
-            sigrace_races.thread_race_to_dict(race, locations) for race in run.result.races
-        ],
+    return races.count, {
+        "environment": call.environment, **machine_run_to_dict(run), "races": races.json
     }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from racetrap.commands.shared.input_files import InputFile
 from racetrap.commands.shared.options import (
     html_option,
     jobs_option,
@@ -43,7 +44,7 @@ _LOCAL = "processes on this machine"
 
 
 @click.command("sweep")
-@click.argument("spec_file", metavar="SPEC", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("spec_file", metavar="SPEC", type=InputFile())
 @output_option("DIR", "Folder of the results.  [default: sweep/NAME in the cache]")
 @jobs_option
 @click.option(
@@ -53,7 +54,7 @@ _LOCAL = "processes on this machine"
 @html_option
 @json_option
 def command(
-    spec_file: Path, output: Path | None, jobs: int, scheduler: str | None, html_file: str | None,
+    spec_file: str, output: Path | None, jobs: int, scheduler: str | None, html_file: str | None,
     json_file: str | None,
 ) -> None:  # fmt: skip
     """Measure cost and detection quality at every point of a grid of parameters.
@@ -66,7 +67,7 @@ def command(
     """
     with input_errors():
         check_options({"jobs": [_LOCAL]}, "--scheduler" if scheduler else _LOCAL)
-        spec = read_spec(spec_file)
+        spec = read_spec(Path(spec_file))
     folder = output or cache_folder() / "sweep" / spec.name
     points = points_of(spec)
     tasks, store = tasks_of(spec, points), Store(folder / "points")
@@ -106,7 +107,7 @@ def _measure(
         raise Failure(f"Results cannot be kept: {error}") from error
     except KeyboardInterrupt:
         kept = sum(store.load(task.key) is not None for task in tasks.values())
-        raise Failure(
+        raise KeyboardInterrupt(
             f"Sweep was stopped with {kept} of {len(tasks)} points kept; "
             "the same command continues from there"
         ) from None

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 import numpy as np
 
+from racetrap.commands.shared.input_files import InputFile
 from racetrap.commands.shared.kernels import capture_kernel, run_to_dict
 from racetrap.commands.shared.options import (
     form_option,
@@ -44,7 +45,7 @@ def _save(buffers: dict[int, np.ndarray], files: dict[int, str]) -> None:
 
 
 @click.command("capture")
-@click.argument("kernel_file", metavar="KERNEL")
+@click.argument("kernel_file", metavar="KERNEL", type=InputFile())
 @launch_option(required=True)
 @output_option("FILE", "Trace file to write.", required=True)
 @form_option("Form of the trace file.", default="binary", show_default=True)

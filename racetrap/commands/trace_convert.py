@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from racetrap.commands.shared.input_files import InputFile
 from racetrap.commands.shared.options import form_option
 from racetrap.commands.shared.terminal import input_errors
 from racetrap.golden_model.trace import AnyTrace, ThreadTrace, is_binary, read_trace
@@ -12,7 +13,7 @@ __all__ = ["command"]
 
 
 @click.command("convert")
-@click.argument("source", metavar="SOURCE")
+@click.argument("source", metavar="SOURCE", type=InputFile())
 @click.argument("target", metavar="TARGET")
 @form_option("Form of TARGET.  [default: the one that SOURCE does not have]")
 @click.option(

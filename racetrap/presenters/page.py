@@ -9,6 +9,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from racetrap.evaluation.table import Table, cell_text
+from racetrap.presenters.printable import printable
 
 __all__ = ["Section", "html_page"]
 
@@ -67,6 +68,7 @@ def html_page(
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        finalize=lambda value: printable(value) if type(value) is str else value,
     )
     return environment.get_template("page.html").render(
         title=title, introduction=introduction, sections=sections, command=command, facts=facts,

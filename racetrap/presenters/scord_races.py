@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
 from rich.console import Console
 
 from racetrap.evaluation.scord.findings import Finding
-from racetrap.golden_model.scord.report import race_words
+from racetrap.golden_model.scord.report import RaceReport, race_words
+from racetrap.presenters.race_choice import RaceChoice, RaceList, instances_text
 from racetrap.presenters.tables import print_table
 
-__all__ = ["finding_to_dict", "print_findings"]
+__all__ = ["finding_to_dict", "print_kinds", "race_list"]
 
 
 def finding_to_dict(finding: Finding) -> dict[str, Any]:
@@ -32,21 +32,36 @@ def finding_to_dict(finding: Finding) -> dict[str, Any]:
     }
 
 
-def print_findings(console: Console, findings: Iterable[Finding]) -> None:
-    """Print each race with both accesses, then a table of how many there are of each kind."""
-    kinds: Counter[tuple[str, str, str]] = Counter()
-    for finding in findings:
+def race_list(console: Console, choice: RaceChoice) -> RaceList[Finding]:
+    """Races to be printed with both accesses, grouped by PC and kind."""
+
+    def show(number: int, finding: Finding, count: int) -> None:
         report = finding.report
         kind, scope = race_words(report.race), report.race_scope.name.lower()
-        kinds[kind, scope, report.table_iv] += 1
         console.print(
             f"Race {report.sequence}: {kind}, {scope} scope, Table IV ({report.table_iv}), "
-            f"address {report.address:#x}, pc {report.pc:#x}\n"
+            f"address {report.address:#x}, pc {report.pc:#x}{instances_text(count)}\n"
             f"  access:  {finding.access}\n"
             f"  earlier: {finding.earlier}\n"
             f"  {finding.sentence()}\n",
             markup=False,
         )
+
+    return RaceList(console, choice, lambda finding: _key(finding.report), show, finding_to_dict)
+
+
+def _key(report: RaceReport) -> tuple[int, int, int, str]:
+    return report.pc, report.race, report.race_scope, report.table_iv
+
+
+def print_kinds(console: Console, races: RaceList[Finding]) -> None:
+    """Print what the list has left, and a table of how many races there are of each kind."""
+    races.finish()
+    kinds: Counter[tuple[str, str, str]] = Counter()
+    for group in races.groups.values():
+        report = group.first.report
+        kind, scope = race_words(report.race), report.race_scope.name.lower()
+        kinds[kind, scope, report.table_iv] += group.count
     if kinds:
         rows = [(*kind, count) for kind, count in sorted(kinds.items())]
         print_table(console, "Races by kind", ["kind", "scope", "Table IV", "races"], rows)

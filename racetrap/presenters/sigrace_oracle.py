@@ -29,11 +29,12 @@ def print_oracle(console: Console, found: OracleComparison, locations: Mapping[i
     for outcome in RaceOutcome:
         groups = by_static_race(race for race, what in found.outcomes.items() if what == outcome)
         for group in groups.values():
+            addresses = len({race.address for race in group})
             if outcome != RaceOutcome.REPORTED:
-                print_group(console, "Oracle:", group, locations, f", {outcome}")
+                print_group(console, "Oracle:", group[0], addresses, locations, f", {outcome}")
         if groups:
-            addresses = {race.address for group in groups.values() for race in group}
-            rows.append((outcome.value, len(groups), len(addresses)))
+            places = {race.address for group in groups.values() for race in group}
+            rows.append((outcome.value, len(groups), len(places)))
     for race in found.unconfirmed:
         console.print(
             f"Not confirmed: address {race.address:#x}, {party_text(race.first, locations)} and "

@@ -2,7 +2,7 @@
 
 A static race is a pair of instructions; its dynamic instances differ in address, threads or
 epochs.  People read each static race once, with its first instance and the number of its
-addresses; JSON has all.
+addresses.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from rich.console import Console
 from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
 from racetrap.golden_model.sigrace.result import SigraceResult, SigraceStatistics
 from racetrap.presenters.locations import pc_text
+from racetrap.presenters.race_choice import RaceChoice, RaceList
 from racetrap.presenters.tables import print_table
 from racetrap.sim.cpu.exact_detector import ExactRace
 
@@ -26,6 +27,7 @@ __all__ = [
     "print_group",
     "print_result",
     "race_count",
+    "race_list",
     "result_to_dict",
     "thread_race_to_dict",
 ]
@@ -74,12 +76,11 @@ def _sentence(race: ThreadRace, locations: Mapping[int, str]) -> str:
 
 
 def print_group(
-    console: Console, heading: str, group: list[ThreadRace], locations: Mapping[int, str],
+    console: Console, heading: str, race: ThreadRace, count: int, locations: Mapping[int, str],
     remark: str = "",
 ) -> None:  # fmt: skip
     """Print at how many addresses a static race is, and its first instance."""
-    addresses = len({race.address for race in group})
-    _print_race(console, heading, group[0], addresses, locations, remark)
+    _print_race(console, heading, race, count, locations, remark)
 
 
 def print_exact(console: Console, races: Iterable[ExactRace], locations: Mapping[int, str]) -> None:
@@ -103,13 +104,30 @@ def _print_race(
     )
 
 
-def print_result(console: Console, result: SigraceResult, locations: Mapping[int, str]) -> str:
-    """Print each static race, what Analysis has cleared, and what the run has cost; gives the
-    number of races in words."""
-    groups = by_static_race(result.races)
-    for number, ((low, high), group) in enumerate(groups.items()):
+def race_list(
+    console: Console, choice: RaceChoice, locations: Mapping[int, str]
+) -> RaceList[ThreadRace]:
+    """Races to be printed with both accesses, grouped by their two instructions."""
+
+    def show(number: int, race: ThreadRace, count: int) -> None:
+        low, high = race.static_key
         places = f"{pc_text(low, locations)} and {pc_text(high, locations)}"
-        print_group(console, f"Race {number}: {places},", group, locations)
+        print_group(console, f"Race {number}: {places},", race, count, locations)
+
+    return RaceList(
+        console, choice, lambda race: race.static_key, show,
+        lambda race: thread_race_to_dict(race, locations), lambda race: race.address,
+    )  # fmt: skip
+
+
+def print_result(
+    console: Console, races: RaceList[ThreadRace], result: SigraceResult,
+    locations: Mapping[int, str],
+) -> str:  # fmt: skip
+    """Print the races, what Analysis has cleared, and what the run has cost; gives the number of
+    races in words."""
+    races.take_all(result.races)
+    races.finish()
     for (low, high), group in by_static_race(result.false_sharing).items():
         console.print(
             f"No race: {pc_text(low, locations)} and {pc_text(high, locations)} use different "

@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table as RichTable
 
 from racetrap.evaluation.table import Cell, Table, cell_text
+from racetrap.presenters.printable import printable
 
 __all__ = ["print_table", "show_table"]
 
@@ -17,11 +18,13 @@ def show_table(console: Console, table: Table) -> None:
     """Print a table; columns of numbers are aligned to the right."""
     grid = RichTable()
     for number, name in enumerate(table.columns):
-        grid.add_column(escape(name), justify="right" if table.is_numeric(number) else "left")
+        grid.add_column(
+            escape(printable(name)), justify="right" if table.is_numeric(number) else "left"
+        )
     for row in table.rows:
-        grid.add_row(*(escape(cell_text(cell)) for cell in row))
+        grid.add_row(*(escape(printable(cell_text(cell))) for cell in row))
     # A title of the grid itself would be wrapped to the grid's width.
-    console.print(table.title, markup=False, highlight=False)
+    console.print(printable(table.title), markup=False, highlight=False)
     console.print(grid, soft_wrap=False)
 
 

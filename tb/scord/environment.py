@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from pyuvm import ConfigDB, uvm_env
@@ -110,7 +111,8 @@ class ScordEnvironment(uvm_env):
         watch_streams(testbench, coverage, "transaction", ports)
         testbench.clocking.when(testbench.pins.flag("irq"), partial(coverage.hit, "irq"))
         self._irq = testbench.pins.reader("irq")
-        self.software = SoftwareThread(ScordSoftware(self.registers.port, poll))
+        self.software = SoftwareThread(ScordSoftware(self.registers.port, self._wait_until))
+        self._entries = 0
 
     async def launch(self, region: Region, ring_log2: int, *, report_filter: bool = False) -> None:
         """Launch a kernel, and let the scoreboard begin anew."""
@@ -118,11 +120,16 @@ class ScordEnvironment(uvm_env):
             memory.words.clear()  # what a launch does not initialise reads as junk
         for memory in (*self.metadata, self.report_memory):
             memory.read_errors = memory.write_errors = 0
+        self._entries = region.entries(self._testbench.params)
         await self.software.set_up(region, _RING_BASE, ring_log2)
         if not await self.software.launch(report_filter=report_filter, interrupt=True):
             raise RegisterError(f"Launch must take the region, not refuse {region}")
         self.scoreboard.launch(region)
         self._region = region
+
+    def _wait_until(self, is_done: Callable[[], bool], what: str) -> None:
+        # A launch writes every metadata entry, at best one a cycle; a poll takes several cycles.
+        poll(is_done, what, self._entries)
 
     async def drain(self) -> None:
         """Read all records in the ring."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
+
+from racetrap.commands.shared.configuration import command_defaults
+from racetrap.commands.shared.terminal import input_errors
 
 __all__ = ["LazyGroup", "lazy_group"]
 
@@ -36,6 +40,21 @@ class LazyGroup(click.Group):
             self._prefix + cmd_name.replace("+", "x")
         ).command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in self.lines and not name.startswith("-"):
+            near = difflib.get_close_matches(name, self.lines)
+            hint = f" Did you mean {' or '.join(near)}?" if near else ""
+            raise click.UsageError(f"No such command '{name}'.{hint}", ctx)
+        found, command, rest = super().resolve_command(ctx, args)
+        if command is not None and not isinstance(command, click.Group):
+            table = (ctx.default_map or {}).get(name, {})
+            with input_errors():
+                ctx.default_map = {name: command_defaults(command, table)}
+        return found, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

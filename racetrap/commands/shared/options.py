@@ -5,35 +5,57 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
+from racetrap.commands.shared.input_files import InputFile
+
 __all__ = [
+    "complete_preset",
     "environment_option",
     "form_option",
     "html_option",
+    "instruction_limit_option",
     "jobs_option",
     "json_option",
     "launch_option",
     "oracle_option",
     "output_option",
+    "race_options",
     "seed_option",
     "set_option",
     "size_option",
+    "waves_option",
 ]
 
+_File = TypeVar("_File", str, Path, None)
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-def _writable(context: click.Context, parameter: click.Parameter, file: str | None) -> str | None:
+def _writable(context: click.Context, parameter: click.Parameter, file: _File) -> _File:
     """Refuse a file that cannot be written now, not after a long run."""
-    if file is not None and file != "-":
+    if file is not None and str(file) != "-":
         path = Path(file)
         place = path if path.exists() else path.absolute().parent
         if path.is_dir() or not os.access(place, os.W_OK):
             raise click.BadParameter(f"File must be one that can be written, not {file}")
     return file
+
+
+def complete_preset(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
+    """Names of presets for the shell's completion."""
+    from racetrap.generators.presets import PRESETS
+
+    return [name for name in PRESETS if name.startswith(begun)]
+
+
+def waves_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """File of waves, as ``waves``: a ``Path`` or None."""
+    return click.option(
+        "--waves", metavar="FILE", callback=_writable, type=click.Path(path_type=Path),
+        help="Also play it on the testbench, and write waves (VCD) to FILE.",
+    )(command)  # fmt: skip
 
 
 #: Result for programs, as ``json_file``.
@@ -63,6 +85,19 @@ jobs_option = click.option(
 )
 
 
+def race_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Which races are shown, as ``shows_all`` and ``limit``."""
+    shows_all = click.option(
+        "--all", "shows_all", is_flag=True,
+        help="Print every race, not only the first of those that are alike.",
+    )  # fmt: skip
+    limit = click.option(
+        "--limit", metavar="N", type=click.IntRange(min=0),
+        help="Print and write N races at most.",
+    )  # fmt: skip
+    return shows_all(limit(command))
+
+
 def environment_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """How threads are put on cores, by name."""
     # Not imported with this module: `racetrap doctor` has to run without any package.
@@ -74,10 +109,20 @@ def environment_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)  # fmt: skip
 
 
+def instruction_limit_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Instructions of a program, as ``instruction_limit``."""
+    from racetrap.golden_model.sigrace.sigrace import MOST_INSTRUCTIONS
+
+    return click.option(
+        "--instruction-limit", metavar="N", type=click.IntRange(min=1), default=MOST_INSTRUCTIONS,
+        show_default=True, help="Instructions that the program of a trace may have.",
+    )(command)  # fmt: skip
+
+
 def launch_option(required: bool) -> _Decorator:
     """The launch file of a kernel, as ``launch_file``."""
     return click.option(
-        "--launch", "launch_file", metavar="FILE", required=required,
+        "--launch", "launch_file", metavar="FILE", required=required, type=InputFile(),
         help="Launch file (TOML): kernel, grid, block and arguments; see docs/kernels.md.",
     )  # fmt: skip
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import json
+import errno
+import os
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -13,6 +14,10 @@ from typing import Any, NoReturn, TypeVar
 
 import click
 from rich.console import Console
+
+from racetrap.commands.shared.input_files import given_name
+from racetrap.presenters.json_array import write_document
+from racetrap.presenters.printable import printable
 
 __all__ = [
     "ExitStatus",
@@ -32,6 +37,17 @@ _WIDTH = 200
 _Item = TypeVar("_Item")
 
 
+class _Report(Console):
+    """Console whose reader may go away before the end."""
+
+    def on_broken_pipe(self) -> NoReturn:
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        shown = [printable(each) if isinstance(each, str) else each for each in objects]
+        super().print(*shown, **options)
+
+
 class ExitStatus(IntEnum):
     """Exit status of every command."""
 
@@ -39,11 +55,15 @@ class ExitStatus(IntEnum):
     RACES = 1
     BAD_INPUT = 2
     FAILED = 3
+    CRASHED = 70
+    NO_OUTPUT = 74
+    INTERRUPTED = 130
 
 
 def fail(message: object, status: ExitStatus = ExitStatus.BAD_INPUT) -> NoReturn:
     """Print one sentence on standard error and exit with ``status``."""
-    click.echo(f"racetrap: {str(message).rstrip('.')}.", err=True)
+    text = printable(given_name(str(message)).rstrip("."))
+    click.echo(f"racetrap: {text}.", err=True)
     sys.exit(status)
 
 
@@ -81,7 +101,7 @@ def command_line() -> str:
 
 def report_console(json_file: str | None = None) -> Console:
     """Console for people: standard output, or standard error if JSON goes there."""
-    console = Console(stderr=json_file == "-", soft_wrap=True, highlight=False)
+    console = _Report(stderr=json_file == "-", soft_wrap=True, highlight=False)
     console.width = max(console.width, _WIDTH)
     return console
 
@@ -89,9 +109,10 @@ def report_console(json_file: str | None = None) -> Console:
 def write_json(json_file: str | None, data: Any) -> None:
     """Write ``data`` to the file of ``--json``, if there is one."""
     if json_file == "-":
-        click.echo(json.dumps(data, indent=2))
-    else:
-        write_file(json_file, lambda: json.dumps(data, indent=2) + "\n")
+        write_document(sys.stdout, data)
+    elif json_file is not None:
+        with input_errors(), open(json_file, "w", encoding="utf-8") as file:
+            write_document(file, data)
 
 
 def write_file(file: str | None, make: Callable[[], str]) -> None:

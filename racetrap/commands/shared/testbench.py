@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -12,7 +14,6 @@ from rich.console import Console
 from racetrap.commands.shared.terminal import progress_bar
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
-from racetrap.sim.content_cache import cache_folder
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.verilator.cocotb_build import build
 from racetrap.sim.cosim.verilator.cocotb_run import run
@@ -21,10 +22,10 @@ __all__ = ["write_waves"]
 
 
 def write_waves(
-    console: Console, preset: str, params: Params, case: str, plan: dict[str, Any], seed: int
-) -> None:
-    """Play a stimulus on the testbench, with a progress bar on a terminal, and print where its
-    waves are.
+    console: Console, preset: str, params: Params, case: str, plan: dict[str, Any], seed: int,
+    file: Path,
+) -> None:  # fmt: skip
+    """Play a stimulus on the testbench, with a progress bar on a terminal, and write its waves.
 
     Parameters
     ----------
@@ -40,6 +41,8 @@ def write_waves(
         What the test is told.
     seed : int
         Seed of everything random.
+    file : Path
+        File of the waves; the folder must be there.
 
     Raises
     ------
@@ -56,14 +59,21 @@ def write_waves(
                 update(description="Simulating", total=note["total"], completed=note["done"])
 
         model = build(preset, params, waves=True)
-        folder = cache_folder() / "simulate" / f"{model.folder.name}-{case}"
-        result = run(model, module, folder, plan, seed=seed, case=case, watch=watch)
+        # Beside the file, and no other run's: waves may be larger than the system's folder for
+        # temporary files.
+        with TemporaryDirectory(prefix=f"{file.name}.", dir=file.parent) as folder:
+            run_folder = Path(folder, "run")  # its lock lies beside it
+            result = run(model, module, run_folder, plan, seed=seed, case=case, watch=watch)
+            (run_folder / "dump.vcd").replace(file)
+            log = file.with_name(f"{file.name}.log")
+            if result.failures:
+                (run_folder / "simulation.log").replace(log)
+    console.print(f"Waves: {file}", markup=False)
     if result.failures:
         line = shlex.join(["racetrap", *sys.argv[1:]])
         if "--seed" not in sys.argv:
             line += f" --seed {seed}"
-        click.echo(f"Log: {folder / 'simulation.log'}; run again: {line}", err=True)
+        click.echo(f"Log: {log}; run again: {line}", err=True)
         done = [note for note in result.notes if "run" in note]
         after = f"After {done[-1]['run']}, {done[-1]['schedule']}: " if done else ""
         raise Mismatch(f"{after}{result.failures[0].failure}")
-    console.print(f"Waves: {result.folder / 'dump.vcd'}", markup=False)

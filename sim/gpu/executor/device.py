@@ -51,6 +51,8 @@ class Device:
     stall_limit : int
         Warp instructions after which a launch is given up in which all the time no value in
         memory has changed, no warp has ended and no barrier has been passed.
+    instruction_limit : int, optional
+        Warp instructions after which a launch is given up whatever it does.
 
     Raises
     ------
@@ -66,6 +68,7 @@ class Device:
         seed: int = 1,
         independent_threads: bool = False,
         stall_limit: int = DEFAULT_STALL_LIMIT,
+        instruction_limit: int | None = None,
     ):
         if scheduler not in WARP_SCHEDULERS:
             choices = ", ".join(WARP_SCHEDULERS)
@@ -75,7 +78,7 @@ class Device:
         self.geometry = geometry
         self._scheduler, self._seed = scheduler, seed
         self._independent_threads = independent_threads
-        self._stall_limit = stall_limit
+        self._stall_limit, self._instruction_limit = stall_limit, instruction_limit
         self._heap = Heap()
         self._log = EventLog()
         #: Address and size of each variable of the loaded modules.
@@ -192,7 +195,8 @@ class Device:
             program, three_dimensions("Grid", grid), shape, dynamic_shared, parameters, size,
             [self._symbol_row(module, name) for name in program.symbols], self._heap,
             self.geometry, WARP_SCHEDULERS[self._scheduler](self._seed + self._launches),
-            self._log, self._independent_threads, self._stall_limit, self._launches,
+            self._log, self._independent_threads, self._stall_limit, self._instruction_limit,
+            self._launches,
         ).run()  # fmt: skip
 
     def _symbol_row(self, module: Module, name: str) -> np.ndarray:

@@ -60,6 +60,7 @@ def capture(module: Module, launch: LaunchSpec) -> Capture:
         seed=launch.seed,
         independent_threads=launch.independent_threads,
         stall_limit=launch.stall_limit,
+        instruction_limit=launch.instruction_limit,
     )
     device.load(module)
     values: list[int | float] = []

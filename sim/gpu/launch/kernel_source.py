@@ -39,7 +39,13 @@ def read_kernel_file(path: str | Path) -> Module:
     path = Path(path)
     if not is_kernel_file(path):
         raise ValueError(f"Kernel file must end in {' or '.join(_SUFFIXES)}, not {path.name}")
-    text = path.read_bytes().decode()
+    try:
+        text = path.read_bytes().decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{path}: File must be UTF-8 text, not have byte {error.object[error.start]:#x} at "
+            f"offset {error.start}"
+        ) from None
     if path.suffix == ".cu":
         text = compile_cuda(text, path.name, [f"--include-path={path.parent}"])
     return parse_ptx(text, path.name)

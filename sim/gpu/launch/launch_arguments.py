@@ -6,6 +6,7 @@ Types have the names of PTX: ``u32``, ``s64``, ``f32`` and so on.
 from __future__ import annotations
 
 import math
+import warnings
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -111,10 +112,9 @@ class BufferArgument(Table):
         if not isinstance(name, str) or not name.endswith(".npy"):
             choices = ", ".join(_CONTENTS)
             raise rule_error("buffer", f"one of {choices}, or a file ending in .npy", name)
-        try:
-            array = np.load(file.parent / name, mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError, EOFError):
-            raise rule_error("buffer", "an array file that can be read", name) from None
+        array = _map_array(file.parent / name)
+        if array is None:
+            raise rule_error("buffer", "an array file that can be read", name)
         kind = _NAMES.get(array.dtype.newbyteorder("<"))
         if kind is None:
             raise rule_error("buffer", f"an array of {', '.join(ELEMENT_TYPES)}", str(array.dtype))
@@ -147,7 +147,10 @@ class BufferArgument(Table):
         """
         dtype = ELEMENT_TYPES[self.type]
         if isinstance(self.buffer, Path):
-            return np.load(self.buffer, allow_pickle=False).ravel().astype(dtype)
+            array = _map_array(self.buffer)
+            if array is None:
+                raise ValueError(f"{self.buffer}: Array file must still be there, not changed")
+            return array.ravel().astype(dtype)
         if self.buffer == "zeros":
             return np.zeros(self.count, dtype)
         if self.buffer == "arange":
@@ -156,6 +159,18 @@ class BufferArgument(Table):
             return rng.random(self.count, np.float64).astype(dtype)
         limits = np.iinfo(dtype)
         return rng.integers(limits.min, limits.max, self.count, dtype, endpoint=True)
+
+
+def _map_array(path: Path) -> np.ndarray | None:
+    """The array of a .npy file, mapped; none if it is not one."""
+    if not path.is_file():
+        return None
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except Exception:  # NumPy lets through whatever its parser of the header raises
+        return None
+    return array if isinstance(array, np.ndarray) else None
 
 
 def _argument(table: Any, info: ValidationInfo) -> ScalarArgument | BufferArgument:

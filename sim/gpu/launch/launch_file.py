@@ -26,6 +26,8 @@ __all__ = ["BlockShape", "GridShape", "LaunchSpec", "find_kernel", "fitting_kern
 _BLOCK_THREADS = 1024
 #: Shared memory that a block may ask for at a launch.
 _SHARED_BYTES = 227 * 1024
+#: A quarter of an hour or so.
+_INSTRUCTIONS = 1_000_000_000
 _PAPER = ScordParams()
 
 
@@ -87,6 +89,8 @@ class LaunchSpec(TomlFile):
         Whether lanes that diverge run independently of each other.
     stall_limit : int
         Warp instructions without progress after which the launch is given up.
+    instruction_limit : int
+        Warp instructions after which the launch is given up whatever it does.
     """
 
     kernel: Annotated[str, AfterValidator(_name)]
@@ -99,6 +103,7 @@ class LaunchSpec(TomlFile):
     seed: Annotated[int, Field(ge=0, lt=2**64)] = 1
     independent_threads: bool = False
     stall_limit: Annotated[int, Field(ge=1, lt=2**63)] = DEFAULT_STALL_LIMIT
+    instruction_limit: Annotated[int, Field(ge=1, lt=2**63)] = _INSTRUCTIONS
 
     @property
     def geometry(self) -> Geometry:

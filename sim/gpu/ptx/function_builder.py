@@ -38,6 +38,9 @@ from racetrap.sim.gpu.ptx.variables import declared_variables
 
 __all__ = ["build_function"]
 
+#: Registers of a function: several times what the largest kernels of compilers have.
+_MOST_REGISTERS = 1 << 17
+
 
 class _Pending(NamedTuple):
     """An instruction whose operands are not resolved yet."""
@@ -97,6 +100,12 @@ class _Flattener:
 
     def _declare_registers(self, node: RegistersNode, scope: Scope) -> None:
         for token, count in node.ranges:
+            if (count or 1) > _MOST_REGISTERS - len(self.registers):
+                raise scope.fail(
+                    token,
+                    f"Registers of a function must be at most {_MOST_REGISTERS}, "
+                    f"not more with {token}<{count}>",
+                )
             names = [str(token)] if count is None else [f"{token}{n}" for n in range(count)]
             for name in names:
                 register = Register(self._unique(name, self.registers), node.type)

@@ -13,11 +13,24 @@ from lark import Token, Transformer, v_args
 from racetrap.sim.gpu.ptx import nodes
 from racetrap.sim.gpu.ptx.module import Immediate
 
-__all__ = ["NodeBuilder"]
+__all__ = ["ConstantError", "NodeBuilder"]
+
+#: Digits of the widest constant, in binary with its prefix.
+_MOST_DIGITS = 66
+
+
+class ConstantError(ValueError):
+    """A constant at a token that has no meaning."""
+
+    def __init__(self, token: Token, sentence: str):
+        super().__init__(sentence)
+        self.line = token.line or 0
 
 
 def _integer(token: Token) -> int:
     text = token.rstrip("U")
+    if len(text) > _MOST_DIGITS:
+        raise ConstantError(token, f"Integer must fit in 64 bits, not have {len(text)} digits")
     if text[:2].lower() in ("0x", "0b"):
         return int(text, 0)
     return int(text, 8 if text[0] == "0" else 10)
@@ -77,7 +90,9 @@ class NodeBuilder(Transformer):
     def address_of(self, name: Token, offset: Immediate | None = None) -> nodes.SymbolNode:
         return nodes.SymbolNode(name, int(offset.value) if offset else 0)
 
-    def masked(self, mask: Token, value: nodes.SymbolNode) -> nodes.SymbolNode:
+    def masked(self, mask: Token, value: Any) -> nodes.SymbolNode:
+        if not isinstance(value, nodes.SymbolNode):
+            raise ConstantError(mask, f"Mask {mask} must be of an address, not of a number")
         return value._replace(mask=_integer(mask))
 
     # Statements

@@ -95,7 +95,13 @@ def parse_ptx(text: str, name: str) -> Module:
     PtxError
         If the text breaks a rule; names file, line and rule.
     """
-    items = parse_syntax(text, name)
+    try:
+        return _module(parse_syntax(text, name), name)
+    except RecursionError:
+        raise PtxError(name, 1, "Braces must be nested less deeply, not so deeply") from None
+
+
+def _module(items: list[Any], name: str) -> Module:
     header = _header(items, name)
     scope = Scope(name)
     variables = _module_variables(items, name, scope)

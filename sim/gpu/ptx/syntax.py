@@ -13,7 +13,7 @@ from typing import Any
 from lark import Lark, UnexpectedCharacters, UnexpectedToken
 
 from racetrap.sim.gpu.ptx.errors import PtxError
-from racetrap.sim.gpu.ptx.node_builder import NodeBuilder
+from racetrap.sim.gpu.ptx.node_builder import ConstantError, NodeBuilder
 
 __all__ = ["parse_syntax"]
 
@@ -86,4 +86,6 @@ def parse_syntax(text: str, name: str) -> list[Any]:
         word = re.match(r"[^\s,;()\[\]{}]+|.", text[error.pos_in_stream :], re.DOTALL)
         found = word[0] if word else error.char
         raise PtxError(name, error.line, _sentence(error.allowed, found)) from None
+    except ConstantError as error:
+        raise PtxError(name, error.line, str(error)) from None
     return items

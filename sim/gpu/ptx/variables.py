@@ -18,6 +18,9 @@ __all__ = ["declared_variables"]
 
 #: Formats of ``struct`` for floating-point elements.
 _FLOATS = {"f16": "<e", "f32": "<f", "f64": "<d"}
+#: Bytes that a variable may have in each space; for those of a thread and a block, as on a GPU.
+_MOST_BYTES = {"global": 1 << 30, "const": 1 << 30, "local": 1 << 19, "shared": 1 << 20,
+               "param": 1 << 16}  # fmt: skip
 #: Bytes of an address in memory.
 _ADDRESS_BYTES = 8
 
@@ -99,6 +102,12 @@ def _variable(node: DeclarationNode, declarator: DeclaratorNode) -> Variable:
     extern = "extern" in node.linkage
     lengths = _lengths(declarator, extern)
     size = prod(lengths) * TYPE_BYTES[kind]
+    most = _MOST_BYTES[node.space]
+    if size > most:
+        raise ValueError(
+            f"Variable {declarator.name} must have at most {most} bytes in .{node.space}, "
+            f"not {size}"
+        )
     contents = None
     if declarator.initial is not None:
         if node.space not in ("global", "const"):

@@ -47,8 +47,10 @@ def test_both_parties_are_those_of_the_report(knobs, changes):
     params = ScordParams(sm_count=2, blocks_per_sm=2, warps_per_sm=4, ratio=4, **changes)
     trace = _trace(params, (knobs, 5, 800))
     events = list(trace)
-    scord, findings = find_races(trace, params, _REGION)
-    assert [finding.report for finding in findings] == scord.races
+    scord, found = find_races(trace, params, _REGION)
+    findings = list(found)
+    assert [finding.report.sequence for finding in findings] == list(range(scord.race_count))
+    assert scord.races == []
     for finding in findings:
         report, access = finding.report, finding.access
         assert (report.block, report.warp) == (params.block_id(access.sm, access.slot), access.warp)
@@ -66,7 +68,7 @@ def test_metadata_from_before_a_launch_is_forgotten():
     params = ScordParams(sm_count=2, blocks_per_sm=2, warps_per_sm=4)
     once = ("contended", 1, 300)
     events = len(_trace(params, once))
-    _, findings = find_races(_trace(params, once, once), params, _REGION)
+    findings = list(find_races(_trace(params, once, once), params, _REGION)[1])
     second = [f for f in findings if f.access.event >= events]
     assert len(second) * 2 == len(findings) > 0
     assert all(finding.earlier.event >= events for finding in second)
@@ -75,9 +77,11 @@ def test_metadata_from_before_a_launch_is_forgotten():
 @pytest.mark.parametrize("knobs", sorted(KNOBS))
 def test_hardware_finds_what_the_golden_model_does(scord_tiny, knobs):
     trace = _trace(scord_tiny.params, (knobs, 1, 200), (knobs, 2, 200))
-    simulated = simulate_trace(scord_tiny, trace, seed=1)
-    scord, findings = find_races(trace, scord_tiny.params, region_of(trace))
-    assert simulated.findings == findings
+    simulated_findings = []
+    simulated = simulate_trace(scord_tiny, trace, 1, simulated_findings.append)
+    scord, found = find_races(trace, scord_tiny.params, region_of(trace))
+    findings = list(found)
+    assert simulated_findings == findings
     assert simulated.steps >= scord.counters["accesses"]
     assert findings or knobs == "streaming"
 
@@ -94,7 +98,7 @@ def test_the_golden_model_runs_once(scord_tiny, monkeypatch):
 
     monkeypatch.setattr(fast_compare, "BatchScoreboard", scoreboard)
     monkeypatch.setattr(fast_compare, "Scoreboard", lambda *_: pytest.fail("a second model"))
-    simulated = simulate_trace(scord_tiny, trace, seed=1)
+    simulated = simulate_trace(scord_tiny, trace, 1, lambda finding: None)
     assert sum(sum(board.steps_of) for board in made) == simulated.steps > 0
 
 
@@ -128,4 +132,4 @@ def test_a_difference_stops_the_simulation(scord_tiny, monkeypatch):
 
     monkeypatch.setattr(FastSim, "step_words", flipped)
     with pytest.raises(Mismatch):
-        simulate_trace(scord_tiny, trace, seed=1)
+        simulate_trace(scord_tiny, trace, 1, lambda finding: None)

@@ -63,7 +63,9 @@ def test_aliases_mean_parameters(system):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("name =", "nam =", "Key must be one of name, preset, fixed, grid, cost, quality, not nam"),
+        ("name =", "nam =", "Key must be one of name, .*, quality, most_points, not nam"),
+        ("name =", "most_points = 1\nname =", r"grid must be of at most 1 points .*, not \d"),
+        ("[1, 16]", str(list(range(6000))), "grid must be of at most 10000 points .*, not 12000"),
         ('"small"', '"A b"', "name must be a word of .*, not 'A b'"),
         ('name = "small"', "", "name must be .*, not missing"),
         ('"scord"', '"score"', "preset must be one of scord-tiny, .*, not 'score'"),

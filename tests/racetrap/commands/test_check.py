@@ -83,14 +83,42 @@ def test_settings_and_preset(racetrap, write):
     assert racetrap("check", write(body), "--preset", "scord-nocache").exit_code == 1
 
 
-def test_unique_prints_the_first_only(racetrap, write):
+@pytest.fixture
+def many(write):
+    """Five races in two groups."""
     store = "store sm=0 slot=0 warp=1 pc=0x40 size=4 strong device lanes 0:0x10004\n"
     load = "load sm=1 slot=1 warp=2 pc=0x48 size=4 strong device lanes 3:0x10004\n"
-    path = write((store + load) * 3)
-    every, first = racetrap("check", path), racetrap("check", path, "--unique")
-    assert every.stdout.count("Table IV (") == 5
-    assert first.stdout.count("Table IV (") == 2
-    assert "Races: 5 (2 of" in first.stdout
+    return write((store + load) * 3)
+
+
+def test_races_that_are_alike_are_printed_once(racetrap, many):
+    done = racetrap("check", many)
+    assert done.stdout.count("Table IV (") == 2
+    assert "Race 0: " in done.stdout
+    assert "pc 0x48, the first of 3 like it\n" in done.stdout
+    assert "pc 0x40, the first of 2 like it\n" in done.stdout
+    assert "Races: 5 (2 of" in done.stdout
+    assert "Not shown" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "printed", "written", "left"),
+    [
+        (["--all"], 5, 5, ""),
+        (["--all", "--limit", 3], 3, 3, "Not shown: 2 more races (--limit)."),
+        (["--limit", 1], 1, 1, "Not shown: 1 more groups of races (--limit)."),
+        (["--limit", 0], 0, 0, "Not shown: 2 more groups of races (--limit)."),
+        (["--limit", 9], 2, 5, ""),
+    ],
+)
+def test_all_and_limit(racetrap, many, options, printed, written, left):
+    done = racetrap("check", many, *options, "--json", "-")
+    assert done.exit_code == 1
+    assert done.stderr.count("Table IV (") == printed
+    assert [race["sequence"] for race in json.loads(done.stdout)["races"]] == list(range(written))
+    assert left in done.stderr
+    assert ("Not shown" in done.stderr) == bool(left)
+    assert "Races: 5 (2 of" in done.stderr
 
 
 def test_earlier_access_is_the_one_that_owns_the_entry(racetrap, write):

@@ -154,7 +154,7 @@ def test_long_trace_goes_through_the_compiled_detector(racetrap, trace, monkeypa
     [
         (["--line", 24], "Cache line must be a power of two, not 24"),
         (["--granule", 64], "Write-back granule must be from 1 to 32, not 64"),
-        (["--unique"], "Option --unique must come with a trace of a GPU"),
+        (["--all"], "Option --all must come with a trace of a GPU"),
         (["--preset", "scord"], "Option --preset must come with"),
     ],
 )

@@ -59,7 +59,7 @@ def test_threads_have_one_rule(racetrap, tmp_path):
     path.write_text(THREADS.read_text())
     result = racetrap("check", path, "--oracle=ptx")
     assert result.exit_code == ExitStatus.BAD_INPUT
-    assert "must be left out for threads, not ptx" in result.stderr
+    assert "must be left out but for GPUs, not ptx" in result.stderr
 
 
 def test_reported(racetrap, write):

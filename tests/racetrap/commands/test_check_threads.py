@@ -215,3 +215,17 @@ def test_exact_check_without_races(racetrap, clean):
     result = racetrap("check", clean, "--exact")
     assert result.exit_code == 0
     assert "Races: 0 pairs of instructions" in result.output
+
+
+def test_limit_of_instructions(racetrap, save):
+    program = ThreadProgram(2)
+    program.store(0, 0x1000, instructions=4_000_000_000)
+    path = save(program)
+    done = racetrap("check", path)
+    assert done.exit_code == 2
+    assert "Instructions of the trace must be at most 1000000000 (instruction limit)" in done.stderr
+    small = ThreadProgram(2)
+    small.store(0, 0x1000, instructions=5000)
+    path = save(small)  # with three events that begin threads
+    assert racetrap("check", path, "--instruction-limit", 5002).exit_code == 2
+    assert racetrap("check", path, "--instruction-limit", 5003).exit_code == 0

@@ -21,7 +21,7 @@ from racetrap.golden_model.events import (
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.verilator.cocotb_build import Patch
-from racetrap.sim.cosim.verilator.cocotb_run import SimulationError
+from racetrap.sim.cosim.verilator.cocotb_run import RunResult, SimulationError
 
 _BASE = 0x10000
 
@@ -129,10 +129,10 @@ def _suite_of(monkeypatch, *verdicts):
     monkeypatch.setattr(simulate, "run_parallel", lambda *_: list(verdicts))
 
 
-def test_wrong_verdict_is_status_3(simulated, monkeypatch):
+def test_wrong_verdict_is_status_3(simulated, monkeypatch, tmp_path):
     wrong = Verdict("norace_interblock_atom", schedules=1, wrong=["reverse on same-sm"])
     _suite_of(monkeypatch, wrong)
-    result = simulated("scord-tiny", "--suite", "scor-micro", "--waves")
+    result = simulated("scord-tiny", "--suite", "scor-micro", "--waves", tmp_path / "w.vcd")
     assert result.exit_code == 3
     assert "norace_interblock_atom must be none, not wrong with reverse on same" in result.stderr
 
@@ -150,17 +150,45 @@ def test_difference_in_a_suite_is_status_3(simulated, monkeypatch, tmp_path):
 
 
 def test_waves_are_written(simulated, tmp_path):
-    result = simulated("scord-tiny", _trace(tmp_path / "t", fenced=False), "--waves")
+    file = tmp_path / "waves" / "run.vcd"
+    file.parent.mkdir()
+    trace = _trace(tmp_path / "t", fenced=False)
+    result = simulated("scord-tiny", trace, "--waves", file)
     assert result.exit_code == 1, result.output
-    path = next(line for line in result.output.splitlines() if line.startswith("Waves: "))
-    with open(path.removeprefix("Waves: "), encoding="utf-8") as file:
-        assert "$enddefinitions" in file.read()
+    assert f"Waves: {file}\n" in result.output
+    assert "$enddefinitions" in file.read_text(encoding="utf-8")
+    assert [path.name for path in file.parent.iterdir()] == ["run.vcd"]
 
 
-def test_suite_on_the_testbench(simulated):
-    result = simulated("scord-tiny", "--suite", "scor-micro", "--schedules", 0, "--waves")
+def test_waves_of_several_runs_at_once(simulated, tmp_path, monkeypatch):
+    """No run waits for another, or writes where it does: each has a folder of its own."""
+    folders = []
+
+    def record(model, module, folder, *_, **__):
+        folders.append(folder)
+        folder.mkdir()
+        (folder / "dump.vcd").touch()
+        return RunResult([], [], folder)
+
+    monkeypatch.setattr(testbench, "run", record)
+    trace = _trace(tmp_path / "t", fenced=True)
+    for _ in range(2):
+        assert simulated("scord-tiny", trace, "--waves", tmp_path / "w.vcd").exit_code == 0
+    assert len(set(folders)) == 2
+
+
+def test_waves_that_cannot_be_written(simulated, tmp_path):
+    trace = _trace(tmp_path / "t", fenced=True)
+    result = simulated("scord-tiny", trace, "--waves", tmp_path / "none" / "w.vcd")
+    assert result.exit_code == 2
+    assert "File must be one that can be written" in result.stderr
+
+
+def test_suite_on_the_testbench(simulated, tmp_path):
+    file = tmp_path / "w.vcd"
+    result = simulated("scord-tiny", "--suite", "scor-micro", "--schedules", 0, "--waves", file)
     assert result.exit_code == 0, result.output
-    assert "\nWaves: " in result.output
+    assert f"\nWaves: {file}\n" in result.output
 
 
 def test_failed_tool_is_status_3(simulated, tmp_path, monkeypatch):
@@ -168,7 +196,9 @@ def test_failed_tool_is_status_3(simulated, tmp_path, monkeypatch):
         raise SimulationError("Simulator must run at least one test")
 
     monkeypatch.setattr(testbench, "run", broken)
-    result = simulated("scord-tiny", _trace(tmp_path / "t", fenced=True), "--waves")
+    result = simulated(
+        "scord-tiny", _trace(tmp_path / "t", fenced=True), "--waves", tmp_path / "w.vcd"
+    )
     assert result.exit_code == 3
     assert "must run at least one test" in result.output
 
@@ -193,10 +223,13 @@ def test_disagreement_on_the_testbench_says_how_to_repeat(simulated, tmp_path, m
         "~relation.same_block | ~self.i_fenced.dev & ~self.i_fenced.blk",
     )
     monkeypatch.setattr(testbench, "build", functools.partial(testbench.build, patch=patch))
-    result = simulated("scord-tiny", _trace(tmp_path / "t", fenced=True), "--waves")
+    result = simulated(
+        "scord-tiny", _trace(tmp_path / "t", fenced=True), "--waves", tmp_path / "w.vcd"
+    )
     assert result.exit_code == 3
     assert "Hardware and golden model disagree: Bank 0, step 2: step differs" in result.output
     assert "run again: racetrap" in result.output
+    assert (tmp_path / "w.vcd.log").is_file()
 
 
 def test_wrong_verdicts_fail_in_junit(tmp_path):

@@ -95,20 +95,20 @@ def test_no_file(racetrap, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "status", "said"),
     [
-        (PointFailed("Point 2 cannot be measured: no"), "Point 2 cannot be measured: no."),
-        (KeyboardInterrupt(), "Sweep was stopped with 0 of 3 points kept; the same command"),
-        (OSError(28, "No space left"), "Results cannot be kept: "),
+        (PointFailed("Point 2 cannot be measured: no"), 3, "Point 2 cannot be measured: no."),
+        (KeyboardInterrupt(), 130, "Sweep was stopped with 0 of 3 points kept; the same command"),
+        (OSError(28, "No space left"), 3, "Results cannot be kept: "),
     ],
 )
-def test_what_stops_a_sweep(racetrap, spec, tmp_path, monkeypatch, error, said):
+def test_what_stops_a_sweep(racetrap, spec, tmp_path, monkeypatch, error, status, said):
     def stop(tasks, store, executor):
         raise error
         yield
 
     monkeypatch.setattr(sweep, "measure_missing", stop)
     done = racetrap("sweep", spec, "--output", tmp_path / "out", "--jobs", 1)
-    assert done.exit_code == 3
+    assert done.exit_code == status
     assert said in done.stderr
     assert not (tmp_path / "out" / "results.csv").exists()

@@ -9,6 +9,7 @@ Ref: ScoRD (ISCA'20) Sections II and V (Table V).
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from racetrap.golden_model.events import ALL_LANES, WARP_SIZE, EventKind, Geometry
 from racetrap.sim.gpu.executor.machine.block_scheduler import BlockScheduler
 from racetrap.sim.gpu.executor.machine.deadlock import deadlock_error
+from racetrap.sim.gpu.executor.machine.errors import ExecutionError
 from racetrap.sim.gpu.executor.machine.event_log import EventLog
 from racetrap.sim.gpu.executor.machine.frame import Frame
 from racetrap.sim.gpu.executor.machine.independent import IndependentWarp
@@ -82,6 +84,8 @@ class Launch:
         Whether lanes are scheduled independently.
     stall_limit : int
         Warp instructions without progress after which the launch is given up.
+    instruction_limit : int or None
+        Warp instructions after which it is given up whatever it does.
     number : int
         Number of the launch on its device.
     """
@@ -90,7 +94,7 @@ class Launch:
         self, program: KernelProgram, grid: Shape, block_shape: Shape, dynamic_shared: int,
         parameters: np.ndarray, parameter_size: int, symbols: list[np.ndarray], heap: Heap,
         geometry: Geometry, schedule: WarpScheduler, log: EventLog, independent_threads: bool,
-        stall_limit: int, number: int,
+        stall_limit: int, instruction_limit: int | None, number: int,
     ):  # fmt: skip
         self.program = program
         self.grid, self.block_shape = grid, block_shape
@@ -110,6 +114,7 @@ class Launch:
         self._thread_instructions = 0
         self._warp_class = IndependentWarp if independent_threads else LockstepWarp
         self._stall_limit = stall_limit
+        self._instruction_limit = math.inf if instruction_limit is None else instruction_limit
         self._frames: dict[str, list[Frame]] = {}
         self._block_count = grid[0] * grid[1] * grid[2]
         self._next_block = 0
@@ -223,7 +228,7 @@ class Launch:
 
     def _run_warps(self) -> None:
         after, executed, threads = self.schedule.after, 0, 0
-        deadline = self._stall_limit
+        deadline = min(self._stall_limit, self._instruction_limit)
         warp = self.schedule.first()
         while warp is not None:
             width = warp.width
@@ -237,13 +242,18 @@ class Launch:
                 self._warp_ended(warp)
             self.executed = executed
             if executed > deadline:
-                deadline = executed + self._stall_limit
                 self._check_progress()
+                deadline = min(executed + self._stall_limit, self._instruction_limit)
             warp = after(warp, status)
         self._thread_instructions = threads
 
     def _check_progress(self) -> None:
         """Called from time to time: watch for changes of memory first, then give up."""
+        if self.executed > self._instruction_limit:
+            raise ExecutionError(
+                f"Launch of {self.kernel_name} must end within {self._instruction_limit} warp "
+                "instructions (instruction_limit), not go on"
+            )
         if self.progress:
             self.progress = self.watching = False
         elif self.watching:

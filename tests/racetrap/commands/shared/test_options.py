@@ -1,7 +1,10 @@
 """Options are spelt the same in every command, and refuse what would fail after a long run."""
 
 import importlib
+import os
 import pkgutil
+import subprocess
+import sys
 
 import click
 import pytest
@@ -44,3 +47,24 @@ def test_file_that_cannot_be_written(racetrap, tmp_path, option):
         assert result.exit_code == 2
         assert f"File must be one that can be written, not {place}" in result.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("racetrap che", ["check"]),
+        ("racetrap generate scord-b", ["scord-banks4"]),
+        ("racetrap check --preset sigrace-t", ["sigrace-tiny"]),
+        ("racetrap cost scord sigrace-t", ["sigrace-tiny"]),
+    ],
+)
+def test_completion(words, found):
+    environment = {
+        **os.environ, "_RACETRAP_COMPLETE": "bash_complete", "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split()) - 1),
+    }  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", "from racetrap.cli import main; main()"],
+        env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert [line.partition(",")[2] for line in done.stdout.splitlines()] == found

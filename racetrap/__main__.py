@@ -1,0 +1,5 @@
+"""`python -m racetrap`: the command line."""
+
+from racetrap.cli import main
+
+main()

@@ -1,0 +1,77 @@
+"""`racetrap fuzz`: readers of files against mutated files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import click
+
+from racetrap.commands.shared.options import jobs_option, json_option, seed_option
+from racetrap.commands.shared.terminal import (
+    ExitStatus,
+    fail,
+    input_errors,
+    report_console,
+    write_json,
+)
+from racetrap.commands.shared.workers import run_parallel
+from racetrap.evaluation.fuzzing.fuzz import MEMORY_BYTES, SECONDS, batches, keep, run_batch
+from racetrap.evaluation.fuzzing.readers import READERS
+from racetrap.presenters.tables import print_table
+
+__all__ = ["command"]
+
+
+@click.command("fuzz")
+@click.option(
+    "--reader", "readers", type=click.Choice(list(READERS)), multiple=True,
+    help="Only this reader; may be repeated.",
+)  # fmt: skip
+@click.option(
+    "--inputs", default=2000, show_default=True, type=click.IntRange(min=1),
+    help="Number of files, over all readers.",
+)  # fmt: skip
+@click.option(
+    "--keep", "folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
+    help="Write each file that a reader takes amiss to DIR/READER.",
+)  # fmt: skip
+@seed_option
+@jobs_option
+@json_option
+def command(
+    readers: tuple[str, ...], inputs: int, folder: Path | None, seed: int, jobs: int,
+    json_file: str | None,
+) -> None:  # fmt: skip
+    """Read mutated files: each must be read, or refused in a sentence that says a rule.
+
+    A file may take 10 s and 1 GiB.  Exit status 3 if a reader takes a file amiss.
+    """
+    names = list(dict.fromkeys(readers)) or list(READERS)
+    work = batches(names, inputs, seed)
+    results = run_parallel(run_batch, work, jobs, "Reading")
+    findings = [finding for result in results for finding in result]
+    console = report_console(json_file)
+    read, amiss = Counter[str](), Counter(finding.reader for finding in findings)
+    for batch in work:
+        read[batch.reader] += batch.last - batch.first
+    for finding in findings:
+        console.print(f"{finding.reader} {finding.number}: {finding.problem}", markup=False)
+        if folder is not None:
+            with input_errors():
+                console.print(f"  kept as {keep(finding, folder)}", markup=False)
+    rows = [(name, read[name], amiss[name]) for name in names]
+    rows.append(("total", sum(read.values()), len(findings)))
+    print_table(console, f"Files of seed {seed}", ("reader", "read", "taken amiss"), rows)
+    write_json(json_file, {
+        "seed": seed, "seconds": SECONDS, "memory_bytes": MEMORY_BYTES,
+        "readers": [
+            {"reader": name, "inputs": read[name], "findings": amiss[name]} for name in names
+        ],
+        "findings": [
+            {"reader": finding.reader, "number": finding.number, "problem": finding.problem}
+            for finding in findings
+        ],
+    })  # fmt: skip
+    if findings:
+        fail(f"{findings[0].reader}: {findings[0].problem}", ExitStatus.FAILED)

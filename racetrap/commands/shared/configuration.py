@@ -1,0 +1,83 @@
+"""Defaults of options in a file: ``racetrap.toml``, or ``[tool.racetrap]`` of ``pyproject.toml``.
+
+Each table is a command and has options by their long names, as ``[trace.record]`` with
+``seed = 3``.  The command line goes before them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+__all__ = ["command_defaults", "read_defaults"]
+
+_OWN, _SHARED = "racetrap.toml", "pyproject.toml"
+_SCALARS = (str, int, float, bool)
+
+
+def read_defaults(folder: Path) -> tuple[Path, dict[str, Any]] | None:
+    """The file for a folder, its own or that of the nearest folder above, and its tables.
+
+    Raises
+    ------
+    ValueError
+        If a file is no TOML, or its table is none.
+    OSError
+        If a file cannot be read.
+    """
+    for place in (folder, *folder.parents):
+        if (own := place / _OWN).is_file():
+            return own, _tables(own)
+        shared = place / _SHARED
+        # Most projects have no table of ours in there.
+        if shared.is_file() and b"tool.racetrap" in shared.read_bytes():
+            tables = _tables(shared).get("tool", {}).get("racetrap", {})
+            if not isinstance(tables, dict):
+                raise ValueError(f"{shared}: tool.racetrap must be a table, not {tables!r}")
+            return shared, tables
+    return None
+
+
+def _tables(path: Path) -> dict[str, Any]:
+    import tomllib  # seldom needed
+
+    try:
+        return tomllib.loads(path.read_bytes().decode())
+    except RecursionError:
+        raise ValueError(f"{path}: File must be TOML, not nested so deeply") from None
+    except ValueError as error:  # of the format, of the encoding, or of an endless number
+        raise ValueError(f"{path}: File must be TOML: {error}") from None
+
+
+def command_defaults(command: click.Command, table: Any) -> Mapping[str, Any]:
+    """Defaults of a command's options by the names of its parameters.
+
+    Raises
+    ------
+    ValueError
+        If a key is no option of the command, or a value has another shape.
+    """
+    if not isinstance(table, dict):
+        raise ValueError(f"Defaults of {command.name} must be a table, not {table!r}")
+    options = {
+        name.removeprefix("--"): each
+        for each in command.params
+        if isinstance(each, click.Option) and not each.is_eager
+        for name in each.opts
+        if name.startswith("--")
+    }
+    defaults: dict[str, Any] = {}
+    for key, value in table.items():
+        if key not in options:
+            known = ", ".join(options)
+            raise ValueError(f"Key of {command.name} must be one of {known}, not {key}")
+        option = options[key]
+        values = value if option.multiple and isinstance(value, list) else [value]
+        if not all(isinstance(each, _SCALARS) for each in values):
+            rule = "a list of numbers or words" if option.multiple else "a number or a word"
+            raise ValueError(f"{command.name}.{key} must be {rule}, not {str(value)[:80]}")
+        defaults[option.name or key] = values if option.multiple else value
+    return defaults

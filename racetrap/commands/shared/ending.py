@@ -1,0 +1,112 @@
+"""End of a run: whatever stops a command becomes one sentence and an exit status."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from types import FrameType
+from typing import NoReturn
+
+import click
+
+from racetrap.commands.shared.terminal import ExitStatus, fail
+from racetrap.presenters.printable import printable
+from racetrap.sim.descendants import kill_descendants
+from racetrap.sim.failure import Failure
+
+__all__ = ["crash", "ends", "watch_for_interrupts"]
+
+#: Signals that a user stops a command with, besides that of Ctrl-C.
+_STOPS = (signal.SIGTERM, signal.SIGHUP)
+#: How long a command that was stopped may take to clean up.
+_GRACE_SECONDS = 0.8
+
+
+@contextmanager
+def ends() -> Iterator[None]:
+    """Turn what stops a command, other than a defect of ours, into a sentence and a status."""
+    try:
+        yield
+        sys.stdout.flush()
+    except click.UsageError as error:
+        raise click.UsageError(printable(error.format_message()), error.ctx) from None
+    except KeyboardInterrupt as error:
+        fail(str(error) or "Interrupted", ExitStatus.INTERRUPTED)
+    except Failure as error:
+        from racetrap.sim.cosim.comparison.mismatch import Mismatch
+
+        heading = "Hardware and golden model disagree: " * isinstance(error, Mismatch)
+        fail(f"{heading}{error}", ExitStatus.FAILED)
+    except ModuleNotFoundError as error:
+        from racetrap.sim.tools import not_found
+
+        fail(not_found(error.name or str(error)), ExitStatus.FAILED)
+    except MemoryError:
+        fail("Memory of this machine does not suffice for this input", ExitStatus.FAILED)
+    except OSError as error:
+        if error.errno is None:
+            raise
+        _fail_to_write(error)
+
+
+def _fail_to_write(error: OSError) -> NoReturn:
+    """End after an error of the system: a full device, a folder of someone else, a closed pipe."""
+    if error.filename is None:
+        # Python writes what is left in its buffer once more when it ends.
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if error.errno == errno.EPIPE:
+        fail("Standard output was closed before the end of the result", ExitStatus.NO_OUTPUT)
+    place = error.filename or "Output"
+    fail(f"{place} must be accessible: {error.strerror}", ExitStatus.NO_OUTPUT)
+
+
+def crash(error: Exception) -> NoReturn:
+    """End after a defect of ours: where it is, and how to report it."""
+    traceback.print_exception(error)
+    fail(
+        f"This is a defect of racetrap {version('racetrap')}: please report it with these lines, "
+        "the command and the files that it read",
+        ExitStatus.CRASHED,
+    )
+
+
+def watch_for_interrupts() -> None:
+    """Let Ctrl-C and requests to terminate end this process within a second, with all others that
+    it has started.
+
+    The main thread gets ``KeyboardInterrupt`` or ``SystemExit`` and cleans up; a second thread
+    kills the other processes, and this one if the main thread does not come to its end.
+    """
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    for number in _STOPS:
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _exit)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    threading.Thread(target=_watch, args=(reader,), daemon=True).start()
+
+
+def _exit(number: int, _: FrameType | None) -> NoReturn:
+    sys.exit(128 + number)
+
+
+def _watch(reader: int) -> None:
+    number = os.read(reader, 1)[0]
+    if number not in (signal.SIGINT, *_STOPS):
+        return
+    end = time.monotonic() + _GRACE_SECONDS
+    while time.monotonic() < end:
+        kill_descendants()  # again: one of them may just have been about to start another
+        time.sleep(_GRACE_SECONDS / 10)
+    click.echo("racetrap: Interrupted.", err=True)
+    os._exit(128 + number)

@@ -1,0 +1,45 @@
+"""Array of a JSON document that lies on disk while it grows, so that its length costs no memory."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from typing import Any, TextIO
+
+__all__ = ["JsonArray", "write_document"]
+
+
+class JsonArray:
+    """A value of a document's top level, each element on a line of its own."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115, as long as self
+        self._count = 0
+
+    def append(self, element: Any) -> None:
+        """Add an element, as JSON takes it."""
+        self._file.write(",\n" if self._count else "\n")
+        self._file.write(f"    {json.dumps(element)}")
+        self._count += 1
+
+    def write(self, target: TextIO) -> None:
+        """Write the whole array."""
+        self._file.seek(0)
+        target.write("[")
+        shutil.copyfileobj(self._file, target)
+        target.write("\n  ]" if self._count else "]")
+
+
+def write_document(target: TextIO, data: Any) -> None:
+    """Write a JSON document; its top level may have arrays of this module."""
+    if not isinstance(data, dict) or not data:
+        target.write(json.dumps(data, indent=2) + "\n")
+        return
+    for number, (key, value) in enumerate(data.items()):
+        target.write(f"{',' if number else '{'}\n  {json.dumps(key)}: ")
+        if isinstance(value, JsonArray):
+            value.write(target)
+        else:
+            target.write(json.dumps(value, indent=2).replace("\n", "\n  "))
+    target.write("\n}\n")

@@ -1,0 +1,69 @@
+"""Inventory of the content cache: how much of what it holds, and its removal."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from racetrap.sim.content_cache import VERSION_TAG, cache_base, cache_folder
+
+__all__ = ["SWEEPS", "Holding", "holdings", "remove"]
+
+#: Kind that took a user's hours to make, and that is no build.
+SWEEPS = "sweep"
+
+
+@dataclass(frozen=True)
+class Holding:
+    """What the cache holds of a kind.
+
+    Parameters
+    ----------
+    version : str
+        Version of racetrap that made it.
+    kind : str
+        Name of its folder.
+    folder : Path
+        Where it lies.
+    bytes : int
+        Sum of the files' sizes.
+    """
+
+    version: str
+    kind: str
+    folder: Path
+    bytes: int
+
+    @property
+    def is_old(self) -> bool:
+        """Whether it is of another version than the one that runs."""
+        return self.version != cache_folder().name
+
+
+def holdings() -> list[Holding]:
+    """What the cache holds, by version and kind; only folders that the cache has made."""
+    return [
+        Holding(version.name, kind.name, kind, _bytes(kind))
+        for version in _folders(cache_base())
+        if (version / VERSION_TAG).is_file()
+        for kind in _folders(version)
+    ]
+
+
+def remove(holding: Holding) -> None:
+    """Remove a kind, and the folder of its version with the last."""
+    shutil.rmtree(holding.folder)
+    version = holding.folder.parent
+    if not any(_folders(version)):
+        shutil.rmtree(version)
+
+
+def _folders(folder: Path) -> Iterator[Path]:
+    if folder.is_dir():
+        yield from sorted(p for p in folder.iterdir() if p.is_dir() and not p.is_symlink())
+
+
+def _bytes(folder: Path) -> int:
+    return sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())

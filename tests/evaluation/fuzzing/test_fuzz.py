@@ -1,0 +1,91 @@
+"""Readers and files that may be anything: 2,000 mutated files, and every one that was a finding."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from racetrap.evaluation.fuzzing import fuzz
+from racetrap.evaluation.fuzzing.fuzz import Finding, batches, keep, outcome, run_batch
+from racetrap.evaluation.fuzzing.mutation import mutate
+from racetrap.evaluation.fuzzing.readers import READERS, Reader
+
+_FINDINGS = Path(__file__).parent / "findings"
+_INPUTS = 2000
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_files_of_the_corpus_are_right(name, tmp_path):
+    reader = READERS[name]
+    for number, data in enumerate(reader.corpus()):
+        path = tmp_path / f"{number}{reader.suffix}"
+        path.write_bytes(data)
+        reader.read(path)
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_mutated_files(name):
+    for batch in batches([name], _INPUTS // len(READERS), seed=1):
+        assert [finding.problem for finding in run_batch(batch)] == []
+
+
+@pytest.mark.parametrize("path", sorted(_FINDINGS.glob("*/*")), ids=lambda path: path.name)
+def test_findings_of_earlier_campaigns(path):
+    assert outcome(READERS[path.parent.name], path) == ""
+
+
+def _read(path):
+    data = path.read_bytes()
+    if data == b"hang":
+        while True:
+            pass
+    if data == b"grow":
+        return bytearray(1 << 27)
+    if data == b"bug":
+        raise KeyError("bug")
+    if data == b"raw":
+        raise ValueError("invalid literal for int()")
+    raise ValueError("File must be right, not wrong")
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b"hang", "Time must be at most"),
+        (b"grow", "Memory must be at most"),
+        (b"bug", "not end in KeyError: \"'bug'\" at test_fuzz.py:"),
+        (b"raw", "Sentence must say a rule, not 'invalid literal"),
+        (b"wrong", ""),
+    ],
+)
+def test_what_is_a_finding(tmp_path, monkeypatch, data, problem):
+    monkeypatch.setattr(fuzz, "SECONDS", 2)
+    monkeypatch.setattr(fuzz, "MEMORY_BYTES", 1 << 26)
+    monkeypatch.setitem(READERS, "planted", Reader("planted", ".txt", lambda: [data], _read))
+    monkeypatch.setattr(fuzz, "mutate", lambda rng, corpus: corpus[0])
+    findings = run_batch(batches(["planted"], 1, seed=1)[0])
+    assert len(findings) == bool(problem)
+    assert all(problem in finding.problem for finding in findings)
+
+
+def test_batches_share_the_inputs():
+    made = batches(["ptx", "launch"], 1001, seed=4)
+    assert sum(batch.last - batch.first for batch in made) == 1001
+    assert {batch.seed for batch in made} == {4}
+    for name, first in (("ptx", 501), ("launch", 500)):
+        numbers = [n for b in made if b.reader == name for n in range(b.first, b.last)]
+        assert numbers == list(range(first))
+
+
+def test_a_seed_gives_the_same_files():
+    corpus = READERS["sweep"].corpus()
+    assert mutate(random.Random(3), corpus) == mutate(random.Random(3), corpus)
+    made = {mutate(random.Random(seed), corpus) for seed in range(100)}
+    assert len(made) > 90
+
+
+def test_a_finding_is_kept(tmp_path):
+    path = keep(Finding("ptx", 3, "wrong", b"text"), tmp_path)
+    assert path.parent == tmp_path / "ptx"
+    assert path.suffix == ".ptx"
+    assert path.read_bytes() == b"text"
