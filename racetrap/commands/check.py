@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
 
 from racetrap.commands.shared.memory import MEMORY_OPTIONS, memory_options, memory_with
 from racetrap.commands.shared.options import (
+    compile_options,
+    compiler_options,
     environment_option,
     json_option,
     launch_option,
@@ -44,6 +46,9 @@ from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace import AnyTrace, NoncoherentTrace, ThreadTrace, Trace, read_trace
 from racetrap.presenters import noncoherent_races, scord_races, sigrace_races
 
+if TYPE_CHECKING:
+    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
+
 __all__ = ["command"]
 
 #: Names of kernel files end so; what runs them is slow to import.
@@ -59,6 +64,7 @@ _STIMULI = {
 @click.command("check")
 @click.argument("path", metavar="TRACE|KERNEL")
 @launch_option(required=False)
+@compile_options
 @click.option(
     "--preset", "preset_name",
     help="Detector to check with.  [default: scord or sigrace, as the trace says]",
@@ -88,7 +94,8 @@ _STIMULI = {
 )
 @json_option
 def command(
-    path: str, launch_file: str | None, preset_name: str | None, settings: tuple[str, ...],
+    path: str, launch_file: str | None, include: tuple[str, ...], define: tuple[str, ...],
+    arch: int, std: str | None, preset_name: str | None, settings: tuple[str, ...],
     unique: bool, environment: str, interval: int, ideal: bool, mode: str, line: int | None,
     granule: int | None, prefetch: bool | None, snooping: bool | None, oracle: str | None,
     json_file: str | None,
@@ -99,7 +106,7 @@ def command(
     address, PCs and both accesses; of a CPU and its accelerators also with the bytes and the
     cure.  Exit status: 0 no race, 1 races found, 2 bad input.
     """
-    trace, run = _trace_of(path, launch_file)
+    trace, run = _trace_of(path, launch_file, compiler_options(include, define, arch, std))
     console = report_console(json_file)
     with input_errors():
         check_options(_STIMULI, kind_of(trace))
@@ -131,17 +138,21 @@ def command(
     exit_on(result["races"])
 
 
-def _trace_of(path: str, launch_file: str | None) -> tuple[AnyTrace, dict[str, Any]]:
+def _trace_of(
+    path: str, launch_file: str | None, options: CompilerOptions
+) -> tuple[AnyTrace, dict[str, Any]]:
     """Trace to be checked, and what JSON says of the run that it was taken from."""
     if launch_file is not None:
         # The executor is slow to import.
         from racetrap.commands.shared.kernels import capture_kernel, run_to_dict
 
-        captured = capture_kernel(path, launch_file)
+        captured = capture_kernel(path, launch_file, options)
         return captured.trace, {"launch": launch_file, "run": run_to_dict(captured)}
     with input_errors():
         if Path(path).suffix in _KERNELS:
             raise ValueError(f"Check of a kernel must have --launch FILE, not only {path}")
+        if options.is_given:
+            raise ValueError(f"Options of the compiler must come with a .cu file, not {path}")
         return read_trace(path), {}
 
 

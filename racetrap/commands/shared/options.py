@@ -5,11 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+if TYPE_CHECKING:
+    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
+
 __all__ = [
+    "compile_options",
+    "compiler_options",
     "environment_option",
     "form_option",
     "html_option",
@@ -21,12 +26,13 @@ __all__ = [
     "seed_option",
     "set_option",
     "size_option",
+    "writable",
 ]
 
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-def _writable(context: click.Context, parameter: click.Parameter, file: str | None) -> str | None:
+def writable(context: click.Context, parameter: click.Parameter, file: str | None) -> str | None:
     """Refuse a file that cannot be written now, not after a long run."""
     if file is not None and file != "-":
         path = Path(file)
@@ -38,12 +44,12 @@ def _writable(context: click.Context, parameter: click.Parameter, file: str | No
 
 #: Result for programs, as ``json_file``.
 json_option = click.option(
-    "--json", "json_file", metavar="FILE", callback=_writable,
+    "--json", "json_file", metavar="FILE", callback=writable,
     help="Write the result as JSON to FILE; - is standard output, which then has nothing else.",
 )  # fmt: skip
 #: Result as a page, as ``html_file``.
 html_option = click.option(
-    "--html", "html_file", metavar="FILE", callback=_writable,
+    "--html", "html_file", metavar="FILE", callback=writable,
     help="Write a page with tables and plots.",
 )  # fmt: skip
 #: Repeatable, as tuple ``settings``.
@@ -100,9 +106,39 @@ def form_option(help: str, **attributes: Any) -> _Decorator:
     )
 
 
-def output_option(metavar: str, help: str, **attributes: Any) -> _Decorator:
+def compile_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """How a CUDA source is compiled, as ``include``, ``define``, ``arch`` and ``std``."""
+    for option in (
+        click.option(
+            "--std", metavar="NAME", help="Version of C++, such as c++20."
+        ),
+        click.option(
+            "--arch", metavar="CAPABILITY", default=75, show_default=True,
+            type=click.IntRange(75, 121), help="Compute capability, such as 90.",
+        ),
+        click.option(
+            "-D", "define", metavar="NAME[=VALUE]", multiple=True, help="Define a macro."
+        ),
+        click.option(
+            "-I", "include", metavar="DIR", multiple=True, help="Look for headers in DIR."
+        ),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def compiler_options(
+    include: tuple[str, ...], define: tuple[str, ...], arch: int, std: str | None
+) -> CompilerOptions:
+    """The same as one value."""
+    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
+
+    return CompilerOptions(include, define, arch, std or "")
+
+
+def output_option(
+    metavar: str, help: str, flags: tuple[str, ...] = ("-o", "--output"), **attributes: Any
+) -> _Decorator:
     """File or folder of what is made, as ``output``: a ``Path``, or None without default."""
     kind = click.Path(file_okay=metavar != "DIR", dir_okay=metavar == "DIR", path_type=Path)
-    return click.option(
-        "-o", "--output", "output", metavar=metavar, type=kind, help=help, **attributes
-    )
+    return click.option(*flags, "output", metavar=metavar, type=kind, help=help, **attributes)
