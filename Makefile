@@ -14,7 +14,7 @@ export RACETRAP_CACHE ?= $(CURDIR)/$(BUILD)
 SOURCES := golden_model rtl generators sim tb fpga evaluation racetrap
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format types unit bench campaign fuzz evaluate boards board-simulation docs kernels clean
+.PHONY: help setup demo test lint format types unit bench campaign fuzz evaluate boards board-simulation docs kernels programs clean
 
 help:
 	@echo "make setup     make the virtual environment $(VENV)"
@@ -28,6 +28,7 @@ help:
 	@echo "make board-simulation  play at the UART pins of whole board tops, and with planted bugs"
 	@echo "make docs      make the generated pages of docs/ again"
 	@echo "make kernels   compile the kept PTX of our CUDA sources again (needs the extra cuda)"
+	@echo "make programs  run our CUDA programs with host code, race-free and racy, and check the verdicts"
 	@echo "make format    format the sources"
 	@echo "make clean     remove everything that was built, but not $(VENV)"
 
@@ -108,9 +109,13 @@ docs: $(READY)
 	$(BIN)/python -m racetrap.generators.docs docs
 	$(BIN)/python -m racetrap.sim.gpu.suites.concurrency.docs docs/concurrency-suite.md
 	$(BIN)/python -m racetrap.sim.cpu.programs_page docs/programs.md
+	$(BIN)/python -m racetrap.sim.gpu.cuda.protocol_page docs/runtime-protocol.md
 
 kernels: $(READY)
 	$(BIN)/python -m racetrap.sim.gpu.launch.kernel_files
+
+programs: $(READY)
+	$(BIN)/python -m racetrap.evaluation.scord.cuda_programs
 
 clean:
 	rm -rf $(BUILD) .pytest_cache .mypy_cache .ruff_cache .hypothesis

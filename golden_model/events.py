@@ -1,8 +1,8 @@
 """Events of a GPU run: what the warps did, in one global order, before any coalescing.
 
 An event is one warp instruction with all its active lanes, a change of which lanes of a warp
-run, or a change of what runs where.  The golden models consume events, trace files hold them,
-and every source of stimulus makes them.
+run, a change of what runs where, or, between kernels, a copy.  The golden models consume
+events, trace files hold them, and every source of stimulus makes them.
 
 Ref: ScoRD (ISCA'20) Sections II and IV; BARRACUDA (PLDI'17) Section 3.1.
 """
@@ -22,6 +22,8 @@ __all__ = [
     "ACCESS_SIZES",
     "ALL_LANES",
     "ATOMIC_SIZES",
+    "COPY_KINDS",
+    "LANE_KINDS",
     "WARP_SIZE",
     "AtomicOp",
     "DataRegion",
@@ -97,6 +99,9 @@ class EventKind(IntEnum):
     FI = 11
     EXIT = 12
     WARP_BARRIER = 13
+    COPY_READ = 14
+    COPY_WRITE = 15
+    AFTER = 16
 
 
 class Space(IntEnum):
@@ -106,8 +111,11 @@ class Space(IntEnum):
     SHARED = 1
 
 
-#: Kinds that touch memory and so carry lanes; their codes are the lowest.
+#: Kinds of a warp that touch memory; their codes are the lowest.
 ACCESS_KINDS = frozenset({EventKind.LOAD, EventKind.STORE, EventKind.ATOMIC})
+#: Kinds of a copy, and all that carry lanes.
+COPY_KINDS = frozenset({EventKind.COPY_READ, EventKind.COPY_WRITE})
+LANE_KINDS = ACCESS_KINDS | COPY_KINDS
 
 
 class Lane(NamedTuple):
@@ -147,9 +155,12 @@ class Event(NamedTuple):
     BARRIER                   sm, slot, pc (once for the block, when all its warps are there)
     BLOCK_PLACED              sm, slot, warp, warp_count, grid_block, mask
     BLOCK_RETIRED             sm, slot
-    KERNEL_BEGIN, KERNEL_END  none
+    KERNEL_BEGIN              grid_block, pc
+    KERNEL_END                none
     IF, ELSE, FI, EXIT        sm, slot, warp, pc, mask
     WARP_BARRIER              sm, slot, warp, pc, mask
+    COPY_READ, COPY_WRITE     grid_block, pc, lanes
+    AFTER                     grid_block
     ========================  ==================================================
 
     When the lanes of a warp diverge at a branch, IF has the lanes that go first, ELSE those that
@@ -157,6 +168,11 @@ class Event(NamedTuple):
     reconverge there; a uniform branch makes no event.  A side whose lanes have all exited is
     closed all the same, except at the end of the warp.  EXIT has the lanes that exit, WARP_BARRIER
     those that synchronise in ``bar.warp.sync``.
+
+    Kernels, and reads and writes of global memory by copies, are *operations*, numbered from 0
+    in the order of their events (KERNEL_BEGIN, COPY_READ, COPY_WRITE).  An operation comes
+    after the one before in its stream, and after those that the AFTER events just before it
+    name; what nothing orders is concurrent.
 
     Parameters
     ----------
@@ -175,15 +191,18 @@ class Event(NamedTuple):
     op : AtomicOp
         What an atomic does.
     pc : int
-        Program counter of the instruction, 32 bits.
+        Program counter of the instruction, 32 bits; of an operation, that of the call which
+        asked for it, or 0.
     size : int
         Bytes that each lane accesses: one of ``ACCESS_SIZES`` (atomics: ``ATOMIC_SIZES``).
     lanes : tuple of Lane
-        Active lanes, at least one, by ascending lane number.
+        Active lanes, at least one, by ascending lane number.  Of a copy each is a range: its
+        first byte, and as value the bytes.
     warp_count : int
         Consecutive warp slots that a placed block takes.
     grid_block : int
-        Index of a placed block in its grid.
+        Index of a placed block in its grid; KERNEL_BEGIN, COPY_READ, COPY_WRITE: the stream;
+        AFTER: an operation before.
     space : Space
         Memory accessed; an address in shared memory counts from the block's first byte.
     mask : int

@@ -34,6 +34,7 @@ _LINES = {
     "generate": "Write the Verilog of a preset and its companion files.",
     "litmus": "Judge litmus tests by PTX's memory model.",
     "presets": "List the presets, or show one.",
+    "run": "Run a CUDA program without a GPU and check its kernels for races.",
     "simulate": "Run hardware and golden model together.",
     "sweep": "Measure cost and detection quality over a grid of parameters.",
     "trace": "Record, inspect and convert trace files.",

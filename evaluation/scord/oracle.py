@@ -35,6 +35,7 @@ NOT_CHECKED = {
     "warp": "inside a warp",
     "shared": "in shared memory",
     "outside": "outside the monitored region",
+    "launches": "between concurrent launches",
 }
 
 
@@ -82,6 +83,7 @@ def explain_races(trace: Trace, params: ScordParams, races: Sequence[Race]) -> l
     region = region_of(trace)
     kinds = [
         "warp" if race.race_class == RaceClass.DIVERGENCE
+        else "launches" if race.race_class == RaceClass.INTER_LAUNCH
         else "shared" if race.space == Space.SHARED
         else "outside" if not region.contains(race.address)
         else ""

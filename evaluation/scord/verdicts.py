@@ -1,20 +1,18 @@
-"""Verdicts on the micro-benchmarks over all their runs, and their JUnit file.
+"""Verdicts on the micro-benchmarks over all their runs.
 
 Ref: ScoRD (ISCA'20) Section V.
 """
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from racetrap.golden_model.scord.report import RaceReport, race_words
 from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
 
-__all__ = ["Verdict", "write_junit"]
+__all__ = ["Verdict"]
 
 
 @dataclass
@@ -92,6 +90,13 @@ class Verdict:
         if not (golden_right and rtl_right):
             self.wrong.append(run)
 
+    @property
+    def problem(self) -> str | None:
+        """Why the verdict is not right, or not that of the golden model; ``None`` if it is."""
+        if self.is_right:
+            return None
+        return self.difference or f"wrong verdict: {'; '.join(self.wrong)}"
+
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
         return {
@@ -108,29 +113,3 @@ class Verdict:
             "wrong": self.wrong,
             "difference": self.difference,
         }
-
-
-def write_junit(path: Path, suite: str, verdicts: Iterable[Verdict]) -> None:
-    """Write a JUnit file: a case for each micro-benchmark.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written.
-    """
-    root = ElementTree.Element("testsuite", name=suite)
-    failures = 0
-    problems = {
-        verdict.name: None
-        if verdict.is_right
-        else verdict.difference or f"wrong verdict: {'; '.join(verdict.wrong)}"
-        for verdict in verdicts
-    }
-    for name, problem in problems.items():
-        case = ElementTree.SubElement(root, "testcase", classname=suite, name=name)
-        if problem is not None:
-            failures += 1
-            ElementTree.SubElement(case, "failure", message=problem)
-    root.set("tests", str(len(problems)))
-    root.set("failures", str(failures))
-    ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)

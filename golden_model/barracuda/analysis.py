@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -194,7 +195,14 @@ def merge(results: list[Result]) -> Result:
     formats: Counter[str] = Counter()
     for result in results:
         for race in result.races:
-            races.setdefault(race.key, race)
+            known = races.get(race.key)
+            if known is not None:
+                race = replace(
+                    known,
+                    instances=known.instances + race.instances,
+                    block_pairs=known.block_pairs + race.block_pairs,
+                )
+            races[race.key] = race
         for divergence in result.barrier_divergences:
             divergences.setdefault(divergence.pc, divergence)
         for pair in result.unordered_strong:

@@ -16,11 +16,13 @@ __all__ = ["BarrierDivergence", "Counts", "Party", "Race", "RaceClass", "RaceKin
 
 
 class RaceClass(Enum):
-    """Relation of the two threads of a race: of one warp, one block, or only the grid."""
+    """Relation of the two threads of a race: of one warp, one block or one grid, or of two kernels
+    or copies that nothing orders."""
 
     DIVERGENCE = "divergence"
     INTRA_BLOCK = "intra-block"
     INTER_BLOCK = "inter-block"
+    INTER_LAUNCH = "inter-launch"
 
 
 class RaceKind(Enum):
@@ -55,7 +57,7 @@ class Party(NamedTuple):
     pc : int
         Program counter of the access.
     access : EventKind
-        LOAD, STORE or ATOMIC.
+        LOAD, STORE or ATOMIC; COPY_READ or COPY_WRITE of a copy, which has no block or thread.
     event : int
         Number of the access's event in the trace, from 0.
     """
@@ -85,6 +87,10 @@ class Race:
         The accesses in the order of the trace.
     kernel : int
         Number of the launch in the trace, from 0.
+    instances : int
+        Pairs of warp instructions that race in this way; not compared.
+    block_pairs : int
+        Pairs of blocks that they belong to; not compared.
     """
 
     kind: RaceKind
@@ -94,6 +100,8 @@ class Race:
     first: Party
     second: Party
     kernel: int = 0
+    instances: int = field(default=1, compare=False)
+    block_pairs: int = field(default=1, compare=False)
 
     @property
     def reason(self) -> str:

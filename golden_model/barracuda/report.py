@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from operator import itemgetter
+
 import numpy as np
 
 from racetrap.golden_model.barracuda.kernel import Kernel
@@ -42,14 +45,27 @@ def first_races(kernel: Kernel, pairs: Pairs, kinds: np.ndarray) -> list[Race]:
     pc, other = kernel.events["pc"][pairs.first], kernel.events["pc"][pairs.second]
     space = kernel.events["space"][pairs.second]
     key = np.stack((np.minimum(pc, other), np.maximum(pc, other), kinds, classes, space))
-    _, where = np.unique(key, axis=1, return_index=True)
+    _, where, member, instances = np.unique(
+        key, axis=1, return_index=True, return_inverse=True, return_counts=True
+    )
+    block_pairs = _block_pairs(kernel, pairs, member.ravel(), len(where))
     return [
-        _race(
-            kernel, int(pairs.first[each]), int(pairs.second[each]),
-            _KINDS[kinds[each]], _CLASSES[classes[each]],
+        replace(
+            _race(
+                kernel, int(pairs.first[each]), int(pairs.second[each]),
+                _KINDS[kinds[each]], _CLASSES[classes[each]],
+            ),
+            instances=int(instances[number]), block_pairs=int(block_pairs[number]),
         )
-        for each in np.sort(where).tolist()
+        for number, each in sorted(enumerate(where.tolist()), key=itemgetter(1))
     ]  # fmt: skip
+
+
+def _block_pairs(kernel: Kernel, pairs: Pairs, member: np.ndarray, count: int) -> np.ndarray:
+    """For each of so many sets of pairs the pairs of blocks, given the set of each pair."""
+    first, second = kernel.block[pairs.first], kernel.block[pairs.second]
+    blocks = np.stack((member, np.minimum(first, second), np.maximum(first, second)))
+    return np.bincount(np.unique(blocks, axis=1)[0], minlength=count)
 
 
 def _lanes(kernel: Kernel, row: int) -> list[tuple[int, int, tuple[int, int]]]:

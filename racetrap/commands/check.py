@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 from rich.console import Console
@@ -13,6 +13,8 @@ from rich.console import Console
 from racetrap.commands.shared.input_files import InputFile, given_name
 from racetrap.commands.shared.memory import MEMORY_OPTIONS, memory_options, memory_with
 from racetrap.commands.shared.options import (
+    compile_options,
+    compiler_options,
     complete_preset,
     environment_option,
     instruction_limit_option,
@@ -50,6 +52,9 @@ from racetrap.golden_model.trace import AnyTrace, NoncoherentTrace, ThreadTrace,
 from racetrap.presenters import noncoherent_races, scord_races, sigrace_races
 from racetrap.presenters.race_choice import RaceChoice
 
+if TYPE_CHECKING:
+    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
+
 __all__ = ["command"]
 
 #: Names of kernel files end so; what runs them is slow to import.
@@ -75,6 +80,7 @@ _OF_A_DETECTOR = ("preset_name", "settings", "environment", "interval", "ideal",
 @click.command("check")
 @click.argument("path", metavar="TRACE|KERNEL", type=InputFile())
 @launch_option(required=False)
+@compile_options
 @click.option(
     "--preset", "preset_name", shell_complete=complete_preset,
     help="Detector to check with.  [default: scord or sigrace, as the trace says]",
@@ -107,7 +113,8 @@ _OF_A_DETECTOR = ("preset_name", "settings", "environment", "interval", "ideal",
 )  # fmt: skip
 @json_option
 def command(
-    path: str, launch_file: str | None, preset_name: str | None, settings: tuple[str, ...],
+    path: str, launch_file: str | None, include: tuple[str, ...], define: tuple[str, ...],
+    arch: int, std: str | None, preset_name: str | None, settings: tuple[str, ...],
     shows_all: bool, limit: int | None, instruction_limit: int, environment: str, interval: int,
     ideal: bool, mode: str, line: int | None, granule: int | None, prefetch: bool | None,
     snooping: bool | None, oracle: str | None, exact: bool, json_file: str | None,
@@ -120,7 +127,7 @@ def command(
 
     Exit status: 0 no race, 1 races found, 2 bad input.
     """
-    trace, run = _trace_of(path, launch_file)
+    trace, run = _trace_of(path, launch_file, compiler_options(include, define, arch, std))
     console = report_console(json_file)
     with input_errors():
         check_options(_STIMULI, kind_of(trace))
@@ -156,17 +163,21 @@ def command(
     exit_on(found)
 
 
-def _trace_of(path: str, launch_file: str | None) -> tuple[AnyTrace, dict[str, Any]]:
+def _trace_of(
+    path: str, launch_file: str | None, options: CompilerOptions
+) -> tuple[AnyTrace, dict[str, Any]]:
     """Trace to be checked, and what JSON says of the run that it was taken from."""
     if launch_file is not None:
         # The executor is slow to import.
         from racetrap.commands.shared.kernels import capture_kernel, run_to_dict
 
-        captured = capture_kernel(path, launch_file)
+        captured = capture_kernel(path, launch_file, options)
         return captured.trace, {"launch": launch_file, "run": run_to_dict(captured)}
     with input_errors():
         if Path(path).suffix in _KERNELS:
             raise ValueError(f"Check of a kernel must have --launch FILE, not only {path}")
+        if options.is_given:
+            raise ValueError(f"Options of the compiler must come with a .cu file, not {path}")
         return read_trace(path), {}
 
 

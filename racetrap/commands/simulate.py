@@ -231,8 +231,8 @@ _Outcome = tuple[dict[str, Any], Sequence[Failure]]
 
 def _micro_benchmarks(call: _Call) -> _Outcome:
     """Run and print the suite; what JSON says of it, and what is wrong."""
+    from racetrap.evaluation.junit import write_junit
     from racetrap.evaluation.scord.micro_benchmarks import MicroBenchmarkRuns, run_micro_benchmark
-    from racetrap.evaluation.scord.verdicts import write_junit
     from racetrap.presenters.suites import print_micro_benchmarks
     from racetrap.sim.cosim.scord.suite import suite_runs
     from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
@@ -251,7 +251,10 @@ def _micro_benchmarks(call: _Call) -> _Outcome:
     failure = str(problems[0]) if problems else None
     if call.junit_file is not None:
         with input_errors():
-            write_junit(Path(call.junit_file), f"scor-micro.{call.preset}", verdicts)
+            write_junit(
+                Path(call.junit_file), f"scor-micro.{call.preset}",
+                {each.name: each.problem for each in verdicts},
+            )  # fmt: skip
     problems += [
         Failure(f"Verdict on {each.name} must be {each.expected}, not wrong with {each.wrong[0]}")
         for each in verdicts

@@ -11,6 +11,8 @@ import numpy as np
 from racetrap.commands.shared.input_files import InputFile
 from racetrap.commands.shared.kernels import capture_kernel, run_to_dict
 from racetrap.commands.shared.options import (
+    compile_options,
+    compiler_options,
     form_option,
     json_option,
     launch_option,
@@ -47,6 +49,7 @@ def _save(buffers: dict[int, np.ndarray], files: dict[int, str]) -> None:
 @click.command("capture")
 @click.argument("kernel_file", metavar="KERNEL", type=InputFile())
 @launch_option(required=True)
+@compile_options
 @output_option("FILE", "Trace file to write.", required=True)
 @form_option("Form of the trace file.", default="binary", show_default=True)
 @click.option(
@@ -61,6 +64,10 @@ def _save(buffers: dict[int, np.ndarray], files: dict[int, str]) -> None:
 def command(
     kernel_file: str,
     launch_file: str,
+    include: tuple[str, ...],
+    define: tuple[str, ...],
+    arch: int,
+    std: str | None,
     output: Path,
     form: str,
     dumps: tuple[str, ...],
@@ -73,7 +80,9 @@ def command(
     with input_errors():
         files = _dumps(dumps)
     begin = time.perf_counter()
-    captured = capture_kernel(kernel_file, launch_file)
+    captured = capture_kernel(
+        kernel_file, launch_file, compiler_options(include, define, arch, std)
+    )
     seconds = time.perf_counter() - begin
     with input_errors():
         _save(captured.buffers, files)

@@ -10,6 +10,7 @@ from rich.console import Console
 from racetrap.evaluation.scord.detect import UniqueRace
 from racetrap.evaluation.scord.oracle import OracleRace, is_missed, unconfirmed
 from racetrap.golden_model.barracuda import Party, Race
+from racetrap.golden_model.events import EventKind
 from racetrap.golden_model.scord.report import race_words
 from racetrap.presenters.locations import pc_text
 
@@ -17,10 +18,10 @@ __all__ = ["oracle_to_dict", "print_oracle"]
 
 
 def _party(party: Party, locations: Mapping[int, str]) -> str:
-    return (
-        f"{party.access.name.lower()} at {pc_text(party.pc, locations)} by thread {party.thread} "
-        f"of grid block {party.grid_block}, event {party.event}"
-    )
+    what = f"{party.access.name.lower().replace('_', ' ')} at {pc_text(party.pc, locations)}"
+    if party.access <= EventKind.ATOMIC:
+        what += f" by thread {party.thread} of grid block {party.grid_block}"
+    return f"{what}, event {party.event}"
 
 
 def print_oracle(

@@ -13,7 +13,7 @@ _LOW = 0xFFFF_FFFF
 
 
 def find_locations(
-    program: Path, pcs: Iterable[int], modules: Path | None = None
+    program: Path, pcs: Iterable[int], modules: Path | None = None, whole_paths: bool = False
 ) -> dict[int, str]:
     """Source line (``"file.c:12"``) of each return address that has one.
 
@@ -25,6 +25,8 @@ def find_locations(
         Return addresses, of which events have the low 32 bits.
     modules : Path or None
         The runtime's list of shared libraries: begin, end and path of each; None: there is none.
+    whole_paths : bool
+        Whether a source file comes with its folder, as the compiler knew it.
     """
     left = {pc for pc in pcs if pc}
     found: dict[int, str] = {}
@@ -35,17 +37,19 @@ def find_locations(
         left.difference_update(there)
         if there and Path(path).is_file():
             offsets = [pc - low & _LOW for pc in there]
-            found |= dict(_lines(Path(path), there, offsets))
-    return found | dict(_lines(program, sorted(left), sorted(left)))
+            found |= dict(_lines(Path(path), there, offsets, whole_paths))
+    return found | dict(_lines(program, sorted(left), sorted(left), whole_paths))
 
 
-def _lines(file: Path, pcs: list[int], offsets: list[int]) -> Iterator[tuple[int, str]]:
+def _lines(
+    file: Path, pcs: list[int], offsets: list[int], whole_paths: bool
+) -> Iterator[tuple[int, str]]:
     """Source line of each of ``pcs`` that has one; it lies at an offset in ``file``."""
     if not pcs:
         return
     # The call lies before its return address, which may belong to the next line.
     lines = run_tool(
-        ["addr2line", "-s", "-e", str(file)],
+        ["addr2line", *([] if whole_paths else ["-s"]), "-e", str(file)],
         "Source lines of the program cannot be read",
         given="".join(f"{offset - 1:#x}\n" for offset in offsets),
     ).splitlines()

@@ -56,6 +56,7 @@ class Rule(IntEnum):
     COLLECT = 34
     ENGINE = 35
     ROWS = 36
+    AFTER = 37
 
 
 class RuleViolation(NamedTuple):

@@ -9,7 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from racetrap.golden_model.events import WARP_SIZE, AtomicOp, Event, EventKind, Lane
+from racetrap.golden_model.events import (
+    COPY_KINDS,
+    WARP_SIZE,
+    AtomicOp,
+    Event,
+    EventKind,
+    Lane,
+)
 from racetrap.golden_model.trace.container.rules import Rule
 from racetrap.golden_model.trace.container.text import NUMBER, LineError, read_number
 
@@ -36,6 +43,8 @@ def _check_values(match: re.Match[str], kind: EventKind, op: AtomicOp | None) ->
     due, form = _VALUES.get(op, (set(), "no value"))
     if kind == EventKind.STORE and given:
         due, form = {"value"}, "=value or none"
+    elif kind in COPY_KINDS:
+        due, form = {"value"}, "=bytes"
     if given != due:
         what = kind.name.lower() if op is None else f"{kind.name.lower()} {op.name.lower()}"
         raise LineError(
@@ -49,8 +58,8 @@ def read_lanes(word: str, kind: EventKind, op: AtomicOp | None) -> Iterator[Lane
     if match is None or (match["last"] is None) != (match["stride"] is None):
         raise LineError(
             Rule.TEXT,
-            f"Lanes must be like 3:0x100 or 0..31:0x100+4, with =value in a store, and =value or "
-            f"=expected->new:ok or :failed in an atomic, not {word!r}",
+            f"Lanes must be like 3:0x100 or 0..31:0x100+4, with =value in a store, =bytes in a "
+            f"copy, and =value or =expected->new:ok or :failed in an atomic, not {word!r}",
         )
     _check_values(match, kind, op)
     first, last = int(match["first"]), int(match["last"] or match["first"])
@@ -105,6 +114,8 @@ def _values(event: Event, lane: Lane) -> str:
     if event.kind == EventKind.STORE:
         stored = lane.compare << _VALUE_BITS | lane.value
         return f"={stored:#x}" if stored else ""
+    if event.kind in COPY_KINDS:
+        return f"={lane.value:#x}"
     if event.kind != EventKind.ATOMIC or event.op == AtomicOp.OTHER:
         return ""
     if event.op == AtomicOp.EXCH:

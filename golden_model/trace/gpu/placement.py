@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from racetrap.golden_model.arrays import ranges
-from racetrap.golden_model.events import EventKind
+from racetrap.golden_model.events import COPY_KINDS, EventKind
 from racetrap.golden_model.trace.container.rules import Rule, RuleViolation
 from racetrap.golden_model.trace.gpu.schema import GPU_SCHEMA
 
@@ -21,6 +21,8 @@ __all__ = ["placement_violations"]
 
 #: More slots or warp slots than an SM can have: makes one key of an SM and a slot.
 _SLOT_SPAN = 256
+#: What stands between kernels.
+_BETWEEN_KERNELS = COPY_KINDS | {EventKind.AFTER}
 #: What a warp does, as against a block or the GPU.
 _WARP_KINDS = [kind for kind, used in GPU_SCHEMA.used.items() if {"warp", "pc"} <= used]
 
@@ -70,10 +72,15 @@ def _kernel_violations(kind: np.ndarray) -> Iterator[RuleViolation]:
     )
     begins = np.cumsum(kind == EventKind.KERNEL_BEGIN)
     ends = np.cumsum(kind == EventKind.KERNEL_END)
+    outside = begins == ends
+    between = GPU_SCHEMA.having(_BETWEEN_KERNELS)[kind]
     yield RuleViolation(
         Rule.KERNEL,
-        np.flatnonzero((begins == ends) & ~mark),
-        lambda row: f"Event {GPU_SCHEMA.name(kind[row])} must be in a kernel, not outside",
+        np.flatnonzero(~mark & (outside != between)),
+        lambda row: (
+            f"Event {GPU_SCHEMA.name(kind[row])} must be "
+            + ("in a kernel, not outside" if outside[row] else "outside all kernels, not in one")
+        ),
     )
 
 

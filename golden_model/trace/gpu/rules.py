@@ -1,4 +1,4 @@
-"""Rules of GPU traces (6 to 24): event records and lanes, by array operations."""
+"""Rules of GPU traces (6 to 24, 37): event records and lanes, by array operations."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from racetrap.golden_model.events import (
     ACCESS_KINDS,
     ACCESS_SIZES,
     ATOMIC_SIZES,
+    COPY_KINDS,
+    LANE_KINDS,
     AtomicOp,
     EventKind,
     Geometry,
@@ -19,13 +21,14 @@ from racetrap.golden_model.events import (
 from racetrap.golden_model.trace.container.event_rules import below, field_violations
 from racetrap.golden_model.trace.container.rules import Rule, RuleViolation, violation
 from racetrap.golden_model.trace.gpu.divergence import divergence_violation
+from racetrap.golden_model.trace.gpu.operations import order_violation
 from racetrap.golden_model.trace.gpu.placement import placement_violations
 from racetrap.golden_model.trace.gpu.schema import GPU_SCHEMA, LANE_DTYPE
 
 __all__ = ["rule_violations"]
 
 #: Kinds that say nothing without a lane.
-_LANE_KINDS = ACCESS_KINDS | {EventKind.IF, EventKind.ELSE}
+_NAMING_LANES = LANE_KINDS | {EventKind.IF, EventKind.ELSE}
 
 
 def _geometry_violations(geometry: Geometry, events: np.ndarray) -> Iterator[RuleViolation]:
@@ -68,7 +71,7 @@ def _access_violations(events: np.ndarray) -> Iterator[RuleViolation]:
     yield _size(events, (EventKind.ATOMIC,), ATOMIC_SIZES)
     yield violation(
         Rule.LANES,
-        GPU_SCHEMA.having(_LANE_KINDS)[kind] & (mask == 0),
+        GPU_SCHEMA.having(_NAMING_LANES)[kind] & (mask == 0),
         lambda row: f"Lanes of {GPU_SCHEMA.name(kind[row])} must be at least one, not none",
     )
     success, cas = events["success_mask"], atomic & (events["op"] == AtomicOp.CAS)
@@ -90,6 +93,7 @@ class _LaneRules:
         self._counts = counts
         self._ends = np.cumsum(counts)
         self._size = np.repeat(events["size"], counts)
+        self._copied = np.repeat(GPU_SCHEMA.having(COPY_KINDS)[events["kind"]], counts)
 
     def _violation(self, rule: Rule, broken: np.ndarray, name: str, words: str) -> RuleViolation:
         """Violation whose sentence gives the first offending value of a lane's field."""
@@ -105,7 +109,16 @@ class _LaneRules:
     def alignment(self) -> RuleViolation:
         offset = self._lanes["address"] & (self._size - np.uint8(1)).astype(np.uint64)
         words = "Address must be a multiple of the size {size}"
-        return self._violation(Rule.ALIGNMENT, offset != 0, "address", words)
+        return self._violation(Rule.ALIGNMENT, (offset != 0) & ~self._copied, "address", words)
+
+    def ranges(self) -> RuleViolation:
+        address, size = self._lanes["address"], self._lanes["value"]
+        # The last byte of a range, which wraps if the range passes the end of the address space.
+        last = address + size - np.uint64(1)
+        words = "Bytes of a copy must be at least one and end in the address space"
+        return self._violation(
+            Rule.ALIGNMENT, self._copied & ((size == 0) | (last < address)), "value", words
+        )
 
     def belongs(self, name: str, users: np.ndarray, where: str) -> RuleViolation:
         strays = (self._lanes[name] != 0) & ~np.repeat(users, self._counts)
@@ -116,13 +129,14 @@ class _LaneRules:
         values = self._lanes[name]
         # NumPy leaves open what a shift by 64 gives: fields of whole records are never too wide.
         bits = (np.minimum(self._size, 7) * np.uint8(8)).astype(np.uint64)
-        wide = (self._size < 8) & (values >> bits != 0)
+        wide = (self._size < 8) & ~self._copied & (values >> bits != 0)
         words = f"Field {name} of a lane must fit in {{size}} bytes"
         return self._violation(Rule.VALUE_WIDTH, wide, name, words)
 
 
 def _lane_violations(events: np.ndarray, lanes: np.ndarray) -> Iterator[RuleViolation]:
-    has_lanes = GPU_SCHEMA.having(ACCESS_KINDS)[events["kind"]]
+    kind = events["kind"]
+    has_lanes = GPU_SCHEMA.having(LANE_KINDS)[kind]
     counts = np.where(has_lanes, bit_counts(events["mask"]), 0)
     starts = np.cumsum(counts) - counts
     first = events["first_lane"]
@@ -140,12 +154,14 @@ def _lane_violations(events: np.ndarray, lanes: np.ndarray) -> Iterator[RuleViol
     )
     rules = _LaneRules(events, lanes, counts)
     yield rules.alignment()
-    atomic, store = events["kind"] == EventKind.ATOMIC, events["kind"] == EventKind.STORE
+    yield rules.ranges()
+    atomic, store = kind == EventKind.ATOMIC, kind == EventKind.STORE
+    copy = GPU_SCHEMA.having(COPY_KINDS)[kind]
     cas = atomic & (events["op"] == AtomicOp.CAS)
     exch = atomic & (events["op"] == AtomicOp.EXCH)
     wide_store = store & (events["size"] == LANE_DTYPE["value"].itemsize * 2)
     yield rules.belongs("compare", cas | wide_store, "a CAS or a store of 16 bytes")
-    yield rules.belongs("value", cas | exch | store, "a CAS, an EXCH or a store")
+    yield rules.belongs("value", cas | exch | store | copy, "a CAS, an EXCH, a store or a copy")
     yield rules.width("compare")
     yield rules.width("value")
 
@@ -153,7 +169,7 @@ def _lane_violations(events: np.ndarray, lanes: np.ndarray) -> Iterator[RuleViol
 def rule_violations(
     header: TraceHeader, events: np.ndarray, lanes: np.ndarray
 ) -> Iterator[RuleViolation]:
-    """Violations of rules 6 to 24, in turn: a later one may rely on those before it.
+    """Violations of rules 6 to 24 and 37, in turn: a later one may rely on those before it.
 
     Parameters
     ----------
@@ -168,3 +184,4 @@ def rule_violations(
     yield from _lane_violations(events, lanes)
     yield from placement_violations(events)
     yield divergence_violation(events)
+    yield order_violation(events)

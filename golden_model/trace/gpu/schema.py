@@ -19,8 +19,8 @@ from racetrap.golden_model.trace.container.schema import EventSchema, Number, Wo
 
 __all__ = ["EVENT_DTYPE", "GPU_SCHEMA", "LANE_DTYPE"]
 
-#: One event.  The lane records of an access are the ones from ``first_lane`` on, one for each
-#: bit of ``mask``; ``success_mask`` has a bit for each lane whose CAS succeeded.  Other kinds
+#: One event.  The lane records of an access or a copy are the ones from ``first_lane`` on, one for
+#: each bit of ``mask``; ``success_mask`` has a bit for each lane whose CAS succeeded.  Other kinds
 #: have no lane records.
 EVENT_DTYPE = np.dtype([
     ("kind", "u1"),
@@ -46,6 +46,10 @@ LANE_DTYPE = np.dtype([("address", "<u8"), ("value", "<u8"), ("compare", "<u8")]
 
 _SLOT = (Number("sm"), Number("slot"))
 _PC = Number("pc", is_hexadecimal=True)
+_CALL = (
+    Number("grid_block", "stream", is_optional=True),
+    Number("pc", is_hexadecimal=True, is_optional=True),
+)
 _MASK = Number("mask", is_hexadecimal=True, is_optional=True)
 _WARP = (*_SLOT, Number("warp"), _PC)
 _LANES = (*_WARP, _MASK)
@@ -84,17 +88,22 @@ GPU_SCHEMA = EventSchema(
             *_SLOT, Number("warp"), Number("warp_count"), Number("grid_block"), _MASK,
         ),
         EventKind.BLOCK_RETIRED: _SLOT,
-        EventKind.KERNEL_BEGIN: (),
+        EventKind.KERNEL_BEGIN: _CALL,
         EventKind.KERNEL_END: (),
         EventKind.IF: _LANES,
         EventKind.ELSE: _LANES,
         EventKind.FI: _LANES,
         EventKind.EXIT: _LANES,
         EventKind.WARP_BARRIER: _LANES,
+        EventKind.COPY_READ: _CALL,
+        EventKind.COPY_WRITE: _CALL,
+        EventKind.AFTER: (Number("grid_block", "operation"),),
     },
     implied={
         EventKind.LOAD: ("mask",),
         EventKind.STORE: ("mask",),
         EventKind.ATOMIC: ("mask", "strong", "success_mask"),
+        EventKind.COPY_READ: ("mask",),
+        EventKind.COPY_WRITE: ("mask",),
     },
 )  # fmt: skip

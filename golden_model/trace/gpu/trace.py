@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from racetrap.golden_model.events import (
-    ACCESS_KINDS,
+    LANE_KINDS,
     WARP_SIZE,
     AtomicOp,
     Event,
@@ -35,9 +35,8 @@ _SCOPES = tuple(Scope)
 _OPS = tuple(AtomicOp)
 _SPACES = tuple(Space)
 _ORDERS = tuple(MemoryOrder)
-#: Highest code of a kind with lanes.
-_LAST_ACCESS = max(ACCESS_KINDS)
-_LANELESS = frozenset(EventKind) - ACCESS_KINDS
+_LANELESS = frozenset(EventKind) - LANE_KINDS
+_HAS_LANES = [kind in LANE_KINDS for kind in EventKind]
 _FLAGS = (False, True)
 
 
@@ -147,7 +146,7 @@ def _unpack(records: list[tuple[int, ...]], lanes: list[tuple[int, int, int]]) -
         sm, pc, grid_block, mask, success, space, order, _,
     ) in records:  # fmt: skip
         active: tuple[Lane, ...] = ()
-        if kind <= _LAST_ACCESS:
+        if _HAS_LANES[kind]:
             numbers = lanes_of(mask)
             own = lanes[next_lane : next_lane + len(numbers)]
             next_lane += len(numbers)

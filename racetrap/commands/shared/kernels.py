@@ -9,12 +9,13 @@ from rich.console import Console
 from racetrap.commands.shared.terminal import fail, input_errors
 
 if TYPE_CHECKING:
+    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
     from racetrap.sim.gpu.launch.capture import Capture
 
 __all__ = ["capture_kernel", "run_to_dict"]
 
 
-def capture_kernel(kernel_file: str, launch_file: str) -> Capture:
+def capture_kernel(kernel_file: str, launch_file: str, options: CompilerOptions) -> Capture:
     """Run a kernel file as a launch file says; exit if that cannot be done."""
     # A command that is given a trace has no use for the executor.
     from racetrap.sim.gpu.executor.machine.errors import ExecutionError
@@ -24,7 +25,7 @@ def capture_kernel(kernel_file: str, launch_file: str) -> Capture:
 
     with input_errors():
         launch = read_launch(launch_file)
-        module = read_kernel_file(kernel_file)
+        module = read_kernel_file(kernel_file, options)
         # On a terminal, a sign that the kernel runs.
         with Console(stderr=True).status(f"Running {launch.kernel}"):
             try:

@@ -5,13 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from racetrap.commands.shared.input_files import InputFile
 
+if TYPE_CHECKING:
+    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
+
 __all__ = [
+    "compile_options",
+    "compiler_options",
     "complete_preset",
     "environment_option",
     "form_option",
@@ -27,13 +32,14 @@ __all__ = [
     "set_option",
     "size_option",
     "waves_option",
+    "writable",
 ]
 
 _File = TypeVar("_File", str, Path, None)
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-def _writable(context: click.Context, parameter: click.Parameter, file: _File) -> _File:
+def writable(context: click.Context, parameter: click.Parameter, file: _File) -> _File:
     """Refuse a file that cannot be written now, not after a long run."""
     if file is not None and str(file) != "-":
         path = Path(file)
@@ -53,19 +59,19 @@ def complete_preset(context: click.Context, parameter: click.Parameter, begun: s
 def waves_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """File of waves, as ``waves``: a ``Path`` or None."""
     return click.option(
-        "--waves", metavar="FILE", callback=_writable, type=click.Path(path_type=Path),
+        "--waves", metavar="FILE", callback=writable, type=click.Path(path_type=Path),
         help="Also play it on the testbench, and write waves (VCD) to FILE.",
     )(command)  # fmt: skip
 
 
 #: Result for programs, as ``json_file``.
 json_option = click.option(
-    "--json", "json_file", metavar="FILE", callback=_writable,
+    "--json", "json_file", metavar="FILE", callback=writable,
     help="Write the result as JSON to FILE; - is standard output, which then has nothing else.",
 )  # fmt: skip
 #: Result as a page, as ``html_file``.
 html_option = click.option(
-    "--html", "html_file", metavar="FILE", callback=_writable,
+    "--html", "html_file", metavar="FILE", callback=writable,
     help="Write a page with tables and plots.",
 )  # fmt: skip
 #: Repeatable, as tuple ``settings``.
@@ -145,9 +151,39 @@ def form_option(help: str, **attributes: Any) -> _Decorator:
     )
 
 
-def output_option(metavar: str, help: str, **attributes: Any) -> _Decorator:
+def compile_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """How a CUDA source is compiled, as ``include``, ``define``, ``arch`` and ``std``."""
+    for option in (
+        click.option(
+            "--std", metavar="NAME", help="Version of C++, such as c++20."
+        ),
+        click.option(
+            "--arch", metavar="CAPABILITY", default=75, show_default=True,
+            type=click.IntRange(75, 121), help="Compute capability, such as 90.",
+        ),
+        click.option(
+            "-D", "define", metavar="NAME[=VALUE]", multiple=True, help="Define a macro."
+        ),
+        click.option(
+            "-I", "include", metavar="DIR", multiple=True, help="Look for headers in DIR."
+        ),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def compiler_options(
+    include: tuple[str, ...], define: tuple[str, ...], arch: int, std: str | None
+) -> CompilerOptions:
+    """The same as one value."""
+    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
+
+    return CompilerOptions(include, define, arch, std or "")
+
+
+def output_option(
+    metavar: str, help: str, flags: tuple[str, ...] = ("-o", "--output"), **attributes: Any
+) -> _Decorator:
     """File or folder of what is made, as ``output``: a ``Path``, or None without default."""
     kind = click.Path(file_okay=metavar != "DIR", dir_okay=metavar == "DIR", path_type=Path)
-    return click.option(
-        "-o", "--output", "output", metavar=metavar, type=kind, help=help, **attributes
-    )
+    return click.option(*flags, "output", metavar=metavar, type=kind, help=help, **attributes)

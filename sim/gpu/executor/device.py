@@ -5,26 +5,33 @@ Ref: ScoRD (ISCA'20) Section V; PTX ISA 9.0.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import islice
-from typing import Any
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from racetrap.golden_model.events import WARP_SIZE, DataRegion, Geometry, TraceHeader
+from racetrap.golden_model.events import (
+    WARP_SIZE,
+    DataRegion,
+    EventKind,
+    Geometry,
+    TraceHeader,
+)
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.codegen.compiler import compile_kernel
 from racetrap.sim.gpu.executor.machine.arguments import parameter_bytes
 from racetrap.sim.gpu.executor.machine.errors import ExecutionError
 from racetrap.sim.gpu.executor.machine.event_log import EventLog
 from racetrap.sim.gpu.executor.machine.launch import Launch, LaunchStats
-from racetrap.sim.gpu.executor.machine.memory import HEAP_BASE, Heap
+from racetrap.sim.gpu.executor.machine.memory import HEAP_BASE, Buffer, Heap
 from racetrap.sim.gpu.executor.machine.program_counters import event_pc
 from racetrap.sim.gpu.executor.machine.shapes import three_dimensions
 from racetrap.sim.gpu.executor.machine.warp_schedulers import WARP_SCHEDULERS
 from racetrap.sim.gpu.ptx.module import Module
 
-__all__ = ["DEFAULT_REGION_LOG2", "DEFAULT_STALL_LIMIT", "Device", "LaunchStats"]
+__all__ = ["DEFAULT_REGION_LOG2", "DEFAULT_STALL_LIMIT", "Device", "LaunchStats", "Operation"]
 
 #: With 16 words to a metadata entry, no two within 64 KiB share one.
 DEFAULT_REGION_LOG2 = 20
@@ -32,6 +39,35 @@ DEFAULT_REGION_LOG2 = 20
 #: A few seconds of a launch in which nothing happens.
 DEFAULT_STALL_LIMIT = 5_000_000
 _MOST_THREADS = 1024
+_WORKSPACE_BYTES = 256
+
+
+def _numbers(module: Module) -> range:
+    """Numbers of a module's instructions."""
+    numbers = [i.index for function in module.functions.values() for i in function.instructions]
+    return range(min(numbers), max(numbers) + 1) if numbers else range(0)
+
+
+class Operation(NamedTuple):
+    """Place of a launch or a copy among the operations of a trace.
+
+    Parameters
+    ----------
+    stream : int
+        Its stream.
+    after : tuple of int
+        Operations of other streams that it comes after.
+    call : int
+        Program counter of the call that asked for it; 0 if it is not known.
+    """
+
+    stream: int = 0
+    after: tuple[int, ...] = ()
+    call: int = 0
+
+
+#: The next operation of the default stream.
+_NEXT = Operation()
 
 
 class Device:
@@ -53,6 +89,11 @@ class Device:
         memory has changed, no warp has ended and no barrier has been passed.
     instruction_limit : int, optional
         Warp instructions after which a launch is given up whatever it does.
+    memory_file : int, optional
+        Descriptor of a file of ``HEAP_END`` bytes that holds the memory, for another process to
+        share.
+    write : callable
+        Takes what threads print; by default on standard error.
 
     Raises
     ------
@@ -69,6 +110,8 @@ class Device:
         independent_threads: bool = False,
         stall_limit: int = DEFAULT_STALL_LIMIT,
         instruction_limit: int | None = None,
+        memory_file: int | None = None,
+        write: Callable[[str], object] = sys.stderr.write,
     ):
         if scheduler not in WARP_SCHEDULERS:
             choices = ", ".join(WARP_SCHEDULERS)
@@ -79,25 +122,34 @@ class Device:
         self._scheduler, self._seed = scheduler, seed
         self._independent_threads = independent_threads
         self._stall_limit, self._instruction_limit = stall_limit, instruction_limit
-        self._heap = Heap()
+        self._write = write
+        self._heap = Heap(memory_file)
         self._log = EventLog()
         #: Address and size of each variable of the loaded modules.
         self._modules: dict[Module, dict[str, tuple[int, int]]] = {}
-        self._launches = 0
+        self._launches = self._workspace = 0
 
     # Memory
 
-    def allocate(self, data: np.ndarray | int) -> int:
+    def allocate(self, data: np.ndarray | int, alignment: int = 256) -> int:
         """Address of a new buffer: a copy of an array, or so many bytes of zeros.
 
-        Buffers begin at multiples of 256 and are at least so far apart that small overruns are
-        found.
+        Buffers begin at multiples of 256, or of more, and are at least so far apart that small
+        overruns are found.
         """
         if isinstance(data, int | np.integer):
-            return self._heap.allocate(int(data))
+            return self._heap.allocate(int(data), alignment=alignment)
         address = self._heap.allocate(data.nbytes)
         self.write(address, data)
         return address
+
+    def free(self, address: int) -> None:
+        """Take a buffer away; raises ``ValueError`` if none begins at the address."""
+        self._heap.free(address)
+
+    def buffer(self, address: int) -> Buffer | None:
+        """The buffer that holds an address, if there is one."""
+        return self._heap.find(address)
 
     def read(self, address: int, dtype: Any, count: int) -> np.ndarray:
         """A copy of ``count`` values; raises ``ValueError`` if they are not in one buffer."""
@@ -112,9 +164,22 @@ class Device:
     # Modules
 
     def load(self, module: Module) -> None:
-        """Give the module's variables their place and first values; once for each module."""
+        """Give the module's variables their place and first values; once for each module.
+
+        Raises
+        ------
+        ValueError
+            If its instructions have numbers that those of another module have.
+        """
         if module in self._modules:
             return
+        own = _numbers(module)
+        for other in self._modules:
+            if range(max(own.start, _numbers(other).start), min(own.stop, _numbers(other).stop)):
+                raise ValueError(
+                    f"Instructions of {module.name} must have numbers of their own, "
+                    f"not those of {other.name}"
+                )
         places = self._modules[module] = {}
         variables = [v for v in module.variables.values() if v.space in ("global", "const")]
         for variable in variables:
@@ -151,10 +216,23 @@ class Device:
         kernel: str,
         grid: int | Sequence[int],
         block: int | Sequence[int],
-        arguments: Sequence[int | float],
+        arguments: Sequence[int | float | bytes] | bytes,
         dynamic_shared: int = 0,
     ) -> LaunchStats:
-        """Run a kernel to its end.
+        """Run a kernel to its end: `prepare` and `run`."""
+        return self.run(self.prepare(module, kernel, grid, block, arguments, dynamic_shared))
+
+    def prepare(
+        self,
+        module: Module,
+        kernel: str,
+        grid: int | Sequence[int],
+        block: int | Sequence[int],
+        arguments: Sequence[int | float | bytes] | bytes,
+        dynamic_shared: int = 0,
+        cooperative: bool = False,
+    ) -> Launch:
+        """Launch of a kernel, to be run.
 
         Parameters
         ----------
@@ -164,20 +242,22 @@ class Device:
             Its name in the PTX.
         grid, block : int or sequence of int
             Blocks, and threads of each, in one to three dimensions.
-        arguments : sequence of int or float
-            A number or an address for each parameter; bytes for a structure.
+        arguments : sequence of int, float or bytes, or bytes
+            A number or an address for each parameter, bytes for a structure; or the bytes of
+            all parameters.
         dynamic_shared : int
             Bytes of dynamic shared memory for each block.
+        cooperative : bool
+            Whether all blocks must be resident at once, and can wait for each other.
 
         Raises
         ------
         ValueError
             If a size is not a number of at least 1, or a block too large.
         PtxError
-            If the kernel has an instruction that the executor does not know; before the run.
+            If the kernel has an instruction that the executor does not know.
         ExecutionError
-            If there is no such kernel, its arguments are others, a thread does what it must
-            not, or the launch cannot end.
+            If there is no such kernel, its arguments are others, or its blocks do not fit.
         """
         self.load(module)
         program = compile_kernel(module, kernel)
@@ -189,23 +269,83 @@ class Device:
         if dynamic_shared < 0:
             raise ValueError(f"Dynamic shared memory must not be negative, not {dynamic_shared}")
         parameters, size = parameter_bytes(kernel, program.parameters, arguments)
-        self._log.resume()
         self._launches += 1
         return Launch(
             program, three_dimensions("Grid", grid), shape, dynamic_shared, parameters, size,
             [self._symbol_row(module, name) for name in program.symbols], self._heap,
             self.geometry, WARP_SCHEDULERS[self._scheduler](self._seed + self._launches),
             self._log, self._independent_threads, self._stall_limit, self._instruction_limit,
-            self._launches,
-        ).run()  # fmt: skip
+            self._launches, self._grid_workspace() if cooperative else 0, self._write,
+        )  # fmt: skip
+
+    def run(self, launch: Launch, operation: Operation | None = _NEXT) -> LaunchStats:
+        """Run a launch to its end.
+
+        Parameters
+        ----------
+        launch : Launch
+            What `prepare` has given.
+        operation : Operation, optional
+            Its place among the operations of the trace; without it the trace does not tell of
+            the launch.
+
+        Raises
+        ------
+        KernelFault
+            If a thread does what it must not, or the launch cannot end; the trace tells of all
+            that came before.
+        """
+        self._log.resume()
+        if operation is None:
+            mark = self._log.mark()
+            try:
+                return launch.run()
+            finally:
+                self._log.cut(mark)
+        self._order(operation.after)
+        return launch.run(operation.stream, operation.call)
+
+    def copy(
+        self, kind: EventKind, ranges: Sequence[tuple[int, int]], operation: Operation
+    ) -> None:
+        """Note that a copy reads or writes ranges; the bytes are left as they are.
+
+        Parameters
+        ----------
+        kind : EventKind
+            COPY_READ or COPY_WRITE.
+        ranges : sequence of (int, int)
+            First address and bytes of each, at most 32.
+        operation : Operation
+            Its place among the operations of the trace.
+        """
+        self._log.resume()
+        self._order(operation.after)
+        self._log.copy(kind, np.array(ranges, np.uint64), operation.stream, operation.call)
+
+    def _order(self, after: Sequence[int]) -> None:
+        """Let the trace say what the next operation comes after."""
+        for operation in after:
+            self._log.after(operation)
+
+    def _grid_workspace(self) -> int:
+        """Address of what the blocks of cooperative launches wait with."""
+        if not self._workspace:
+            self._workspace = self._heap.allocate(_WORKSPACE_BYTES, "counter of the grid's barrier")
+        return self._workspace
 
     def _symbol_row(self, module: Module, name: str) -> np.ndarray:
         return np.full(WARP_SIZE, self.symbol(module, name)[0], np.int64)
 
     # The trace
 
-    def trace(self, source: str, region_log2: int = DEFAULT_REGION_LOG2) -> Trace:
-        """Trace of everything launched so far.
+    def trace(
+        self,
+        source: str,
+        region_log2: int = DEFAULT_REGION_LOG2,
+        calls: Mapping[int, str] = MappingProxyType({}),
+    ) -> Trace:
+        """Trace of everything launched and copied so far.
 
         Parameters
         ----------
@@ -216,11 +356,12 @@ class Device:
             buffers lie in it.  A detector that caches metadata lets words share an entry that
             lie a fraction of the region apart, so in a region no larger than a few small
             buffers each word has its entry taken by the next buffer's.
+        calls : mapping of int to str
+            Place in the source of each program counter of a call.
         """
         events, lanes = self._log.arrays()
-        locations: dict[int, str] = {}
-        # Program counters of a second module would mean other lines.
-        for module in islice(self._modules, 1):
+        locations = dict(calls)
+        for module in self._modules:
             for function in module.functions.values():
                 for instruction in function.instructions:
                     if instruction.location is not None:

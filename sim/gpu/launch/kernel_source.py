@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from racetrap.sim.gpu.ptx.module import Module
+
+if TYPE_CHECKING:
+    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
 
 __all__ = ["is_kernel_file", "read_kernel_file"]
 
@@ -16,14 +20,16 @@ def is_kernel_file(path: str | Path) -> bool:
     return Path(path).suffix in _SUFFIXES
 
 
-def read_kernel_file(path: str | Path) -> Module:
+def read_kernel_file(path: str | Path, options: CompilerOptions | None = None) -> Module:
     """Module of a CUDA source, which is compiled, or of a PTX file.
 
     Parameters
     ----------
     path : str or Path
-        File ending in ``.cu`` (needs the extra ``cuda``; headers are looked for in its
-        folder) or ``.ptx``.
+        File ending in ``.cu`` (needs the extra ``cuda``; host code in it is left out, and headers
+        are looked for in its folder) or ``.ptx``.
+    options : CompilerOptions, optional
+        How a CUDA source is compiled.
 
     Raises
     ------
@@ -33,7 +39,7 @@ def read_kernel_file(path: str | Path) -> Module:
         If the file cannot be read.
     """
     # A command that is given a trace has no use for the parser.
-    from racetrap.sim.gpu.launch.nvrtc import compile_cuda
+    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions, compile_ptx
     from racetrap.sim.gpu.ptx.parser import parse_ptx
 
     path = Path(path)
@@ -46,6 +52,9 @@ def read_kernel_file(path: str | Path) -> Module:
             f"{path}: File must be UTF-8 text, not have byte {error.object[error.start]:#x} at "
             f"offset {error.start}"
         ) from None
+    chosen = options or CompilerOptions()
     if path.suffix == ".cu":
-        text = compile_cuda(text, path.name, [f"--include-path={path.parent}"])
+        text = compile_ptx(path, chosen)
+    elif chosen.is_given:
+        raise ValueError(f"Options of the compiler must come with a .cu file, not {path.name}")
     return parse_ptx(text, path.name)

@@ -18,6 +18,7 @@ from racetrap.sim.gpu.executor.device import DEFAULT_STALL_LIMIT
 from racetrap.sim.gpu.executor.machine.shapes import Shape
 from racetrap.sim.gpu.executor.machine.warp_schedulers import WARP_SCHEDULERS
 from racetrap.sim.gpu.launch.launch_arguments import Argument, BufferArgument
+from racetrap.sim.gpu.ptx.kernel_names import is_named, written_name
 from racetrap.sim.gpu.ptx.module import TYPE_BYTES, Function, Module
 from racetrap.sim.toml_file import Table, TomlFile, one_of, read_toml, rule_error
 
@@ -138,12 +139,15 @@ def read_launch(path: str | Path) -> LaunchSpec:
 
 
 def find_kernel(functions: Mapping[str, Function], name: str) -> Function | None:
-    """The kernel called ``name`` in the PTX, or in C++ if only one is; else ``None``."""
+    """The kernel called ``name`` in the PTX, or in the source if only one is; else ``None``."""
     kernels = {n: f for n, f in functions.items() if f.is_kernel and f.defined}
     if name in kernels:
         return kernels[name]
-    mangled = [f for n, f in kernels.items() if n.startswith(f"_Z{len(name)}{name}")]
-    return mangled[0] if len(mangled) == 1 else None
+    for matches in (lambda other: written_name(other) == name, lambda other: is_named(other, name)):
+        named = [function for other, function in kernels.items() if matches(other)]
+        if named:
+            return named[0] if len(named) == 1 else None
+    return None
 
 
 def fitting_kernel(launch: LaunchSpec, module: Module) -> Function:
@@ -156,7 +160,10 @@ def fitting_kernel(launch: LaunchSpec, module: Module) -> Function:
     """
     kernel = find_kernel(module.functions, launch.kernel)
     if kernel is None:
-        kernels = ", ".join(name for name, f in module.functions.items() if f.is_kernel)
+        names = [name for name, f in module.functions.items() if f.is_kernel]
+        written = list(map(written_name, names))
+        # Of kernels with one name in the source, those in the PTX tell them apart.
+        kernels = ", ".join(written if len(set(written)) == len(written) else names)
         raise launch.error("kernel", f"one of {kernels or '(no kernel)'}", launch.kernel)
     threads = prod(launch.block)
     if kernel.max_threads is not None and threads > kernel.max_threads:

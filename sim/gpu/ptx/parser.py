@@ -55,13 +55,12 @@ def _module_variables(items: list[Any], name: str, scope: Scope) -> dict[str, Va
     return variables
 
 
-def _functions(items: list[Any], name: str, scope: Scope) -> dict[str, Function]:
+def _functions(items: list[Any], name: str, scope: Scope, first: int) -> dict[str, Function]:
     nodes = [item for item in items if isinstance(item, FunctionNode)]
     files = {item.number: item.path for item in items if isinstance(item, FileNode)}
     for node in nodes:
         scope.define_global(str(node.name), CallTarget(str(node.name)))
     functions: dict[str, Function] = {}
-    first = 0
     for node in nodes:
         earlier = functions.get(node.name)
         if earlier is not None and earlier.defined:
@@ -74,7 +73,7 @@ def _functions(items: list[Any], name: str, scope: Scope) -> dict[str, Function]
     return functions
 
 
-def parse_ptx(text: str, name: str) -> Module:
+def parse_ptx(text: str, name: str, first: int = 0) -> Module:
     """Read a PTX text.
 
     Parameters
@@ -83,6 +82,8 @@ def parse_ptx(text: str, name: str) -> Module:
         The PTX, as nvcc, NVRTC or a person wrote it.
     name : str
         Name of its file, for messages.
+    first : int
+        Number of the first instruction; modules of one device have different ones.
 
     Returns
     -------
@@ -96,16 +97,16 @@ def parse_ptx(text: str, name: str) -> Module:
         If the text breaks a rule; names file, line and rule.
     """
     try:
-        return _module(parse_syntax(text, name), name)
+        return _module(parse_syntax(text, name), name, first)
     except RecursionError:
         raise PtxError(name, 1, "Braces must be nested less deeply, not so deeply") from None
 
 
-def _module(items: list[Any], name: str) -> Module:
+def _module(items: list[Any], name: str, first: int) -> Module:
     header = _header(items, name)
     scope = Scope(name)
     variables = _module_variables(items, name, scope)
-    functions = _functions(items, name, scope)
+    functions = _functions(items, name, scope, first)
     return Module(
         name=name,
         version=str(header["version"]),

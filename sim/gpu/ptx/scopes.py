@@ -20,7 +20,7 @@ SPECIAL_REGISTERS = (
     "%laneid", "%warpid", "%nwarpid", "%smid", "%nsmid", "%gridid", "%lanemask_eq",
     "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt", "%clock", "%clock_hi",
     "%clock64", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi", "%total_smem_size",
-    "%dynamic_smem_size",
+    "%dynamic_smem_size", "%envreg1", "%envreg2",
 )  # fmt: skip
 
 #: Names that mean the same everywhere.

@@ -45,3 +45,15 @@ def test_binary_form_is_that_of_the_kept_file(system, example, tmp_path):
 def test_text_form_is_that_of_the_kept_file(system, example, tmp_path):
     example.write_text(tmp_path / "again.txt")
     assert (tmp_path / "again.txt").read_bytes() == (_FILES / f"{system}.txt").read_bytes()
+
+
+def test_files_from_before_copies_read_and_write_as_before(tmp_path):
+    """The example's kernel alone, as it was before traces had operations."""
+    kept = _FILES / "kernel_only.trace"
+    trace = read_trace(kept)
+    whole = list(read_trace(_FILES / "gpu.trace"))
+    assert list(trace) == list(read_trace(kept.with_suffix(".txt"))) == whole[: len(trace)]
+    trace.write_binary(tmp_path / "again.trace")
+    trace.write_text(tmp_path / "again.txt")
+    assert (tmp_path / "again.trace").read_bytes() == kept.read_bytes()
+    assert (tmp_path / "again.txt").read_bytes() == kept.with_suffix(".txt").read_bytes()

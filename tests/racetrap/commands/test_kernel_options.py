@@ -13,6 +13,7 @@ from racetrap.golden_model.events import EventKind
 from racetrap.golden_model.trace import is_binary, read_trace
 from racetrap.sim.gpu.launch.nvrtc import compile_cuda, has_nvrtc
 from tests.support import REPOSITORY
+from tests.support.gpu.cuda_programs import needs_compiler
 
 _EXAMPLES = REPOSITORY / "docs" / "examples"
 _LAUNCH = _EXAMPLES / "handover.toml"
@@ -217,3 +218,46 @@ def test_report_in_the_manual(racetrap):
     result = racetrap("check", _EXAMPLES / "handover.ptx", "--launch", _LAUNCH)
     for line in filter(None, result.stdout.partition("Races by kind")[0].splitlines()):
         assert line in manual
+
+
+_TEMPLATE = """#include <cstdio>
+#include <cooperative_groups.h>
+#include <cuda/atomic>
+#include "scale.h"
+template <int N> __global__ void count(int *out) {
+  cuda::atomic_ref<int, cuda::thread_scope_device> sum(out[0]);
+  if (cooperative_groups::this_thread_block().thread_rank() == 0) sum.fetch_add(N * SCALE);
+}
+int main() {
+  count<3><<<2, 64>>>(nullptr);
+  count<4><<<2, 64>>>(nullptr);
+  std::printf("host code\\n");
+}
+"""
+
+
+@needs_compiler
+def test_a_template_of_a_file_with_host_code(racetrap, tmp_path):
+    (tmp_path / "headers").mkdir()
+    (tmp_path / "headers" / "scale.h").write_text("#define SCALE FACTOR\n")
+    (tmp_path / "count.cu").write_text(_TEMPLATE)
+    launch = tmp_path / "launch.toml"
+    launch.write_text(
+        'kernel = "count<3>"\ngrid = 5\nblock = 64\n'
+        'arguments = [{ buffer = "zeros", type = "s32", count = 1 }]\n'
+    )
+    options = ["-I", tmp_path / "headers", "-D", "FACTOR=7", "--arch", "80", "--std", "c++20"]
+    result = racetrap(
+        "trace", "capture", tmp_path / "count.cu", "--launch", launch, *options,
+        "-o", tmp_path / "out.trace", "--dump", f"0={tmp_path / 'out.npy'}",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    assert np.load(tmp_path / "out.npy").tolist() == [5 * 3 * 7]
+    assert racetrap("check", tmp_path / "count.cu", "--launch", launch, *options).exit_code == 0
+
+
+def test_options_of_the_compiler_without_a_source(racetrap, tmp_path, racy):
+    for arguments in ([_EXAMPLES / "handover.ptx", "--launch", _LAUNCH], [racy]):
+        result = racetrap("check", *arguments, "-D", "X")
+        assert result.exit_code == 2
+        assert "Options of the compiler must come with a .cu file" in result.stderr

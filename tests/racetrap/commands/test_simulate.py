@@ -8,7 +8,8 @@ import pytest
 
 from racetrap.commands import simulate
 from racetrap.commands.shared import testbench
-from racetrap.evaluation.scord.verdicts import Verdict, write_junit
+from racetrap.evaluation.junit import write_junit
+from racetrap.evaluation.scord.verdicts import Verdict
 from racetrap.golden_model.events import (
     DataRegion,
     Event,
@@ -235,7 +236,8 @@ def test_disagreement_on_the_testbench_says_how_to_repeat(simulated, tmp_path, m
 def test_wrong_verdicts_fail_in_junit(tmp_path):
     wrong = Verdict("norace_interblock_atom", schedules=1, wrong=["reverse on same-sm"])
     differs = Verdict("race_interblock_blkatom", difference="Hardware and golden model disagree")
-    write_junit(tmp_path / "j.xml", "suite", [wrong, differs])
+    problems = {each.name: each.problem for each in (wrong, differs)}
+    write_junit(tmp_path / "j.xml", "suite", problems)
     suite = ElementTree.parse(tmp_path / "j.xml").getroot()
     assert (suite.get("tests"), suite.get("failures")) == ("2", "2")
     messages = [failure.get("message") for failure in suite.iter("failure")]

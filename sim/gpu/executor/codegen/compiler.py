@@ -19,6 +19,7 @@ from racetrap.sim.gpu.executor.codegen.flow import Flow, place_of
 from racetrap.sim.gpu.executor.codegen.layout import ProgramLayout, reachable
 from racetrap.sim.gpu.executor.codegen.row_table import RowTable
 from racetrap.sim.gpu.executor.machine import collectives
+from racetrap.sim.gpu.executor.machine.device_functions import call_device_function
 from racetrap.sim.gpu.executor.machine.errors import ExecutionError
 from racetrap.sim.gpu.executor.machine.lanes import mask_of
 from racetrap.sim.gpu.executor.machine.program import BasicBlock, CompiledFunction, KernelProgram
@@ -31,6 +32,7 @@ _CACHED_KERNELS = 256
 #: Names in the code that mean a function.
 _FUNCTIONS = {
     **{name: getattr(collectives, name) for name in collectives.__all__},
+    "call_device_function": call_device_function,
     "copyto": np.copyto,
     "mask_of": mask_of,
 }

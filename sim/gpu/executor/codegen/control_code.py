@@ -10,6 +10,7 @@ import numpy as np
 from racetrap.sim.gpu.executor.arithmetic.errors import UnknownInstruction
 from racetrap.sim.gpu.executor.codegen.emitter import Emitter, Lines
 from racetrap.sim.gpu.executor.codegen.flow import Flow, Handler
+from racetrap.sim.gpu.executor.machine.device_functions import DEVICE_FUNCTIONS
 from racetrap.sim.gpu.executor.machine.program import CallSite
 from racetrap.sim.gpu.executor.machine.program_counters import event_pc
 from racetrap.sim.gpu.ptx.module import (
@@ -89,7 +90,7 @@ def _trap(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
     sentence = f"Kernel must not reach {instruction.name}"
     return [
         f"w.pc = {flow.following(instruction)}",
-        *e.when_any(instruction, f"raise w.error({place}, {sentence!r}, {{mask}})"),
+        *e.when_any(instruction, f"raise w.trapped({place}, {sentence!r}, {{mask}})"),
     ]
 
 
@@ -116,6 +117,12 @@ def _call(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
     if instruction.guard is not None:
         raise UnknownInstruction(f"Call must have no guard in {instruction.name}")
     function = flow.module.functions[callee.name]
+    if not function.defined and function.name in DEVICE_FUNCTIONS:
+        names = tuple(_names(arguments)), tuple(_names(results))
+        return [
+            f"w.pc = {flow.following(instruction)}",
+            f"call_device_function(w, {function.name!r}, *{names!r})",
+        ]
     if not function.defined:
         raise UnknownInstruction(
             f"Called function must have a body, not only be declared: {function.name}"

@@ -17,7 +17,7 @@ __all__ = ["parameter_bytes"]
 
 
 def parameter_bytes(
-    kernel: str, formals: Sequence[Variable], arguments: Sequence[int | float | bytes]
+    kernel: str, formals: Sequence[Variable], arguments: Sequence[int | float | bytes] | bytes
 ) -> tuple[np.ndarray, int]:
     """Bytes of a kernel's parameters, padded to a multiple of 16, and their number unpadded.
 
@@ -27,18 +27,25 @@ def parameter_bytes(
         Name of the kernel.
     formals : sequence of Variable
         Its parameters.
-    arguments : sequence of int, float or bytes
-        A value for each; bytes for a structure.
+    arguments : sequence of int, float or bytes, or bytes
+        A value for each, bytes for a structure; or the bytes of all.
 
     Raises
     ------
     ExecutionError
         If there are more or fewer, or one does not fit.
     """
-    if len(arguments) != len(formals):
-        raise ExecutionError(f"Arguments of {kernel} must be {len(formals)}, not {len(arguments)}")
     offsets, size = parameter_layout(formals)
     raw = np.zeros(-(-size // 16) * 16, np.uint8)
+    if isinstance(arguments, bytes):
+        if len(arguments) != size:
+            raise ExecutionError(
+                f"Arguments of {kernel} must be {size} bytes, not {len(arguments)}"
+            )
+        raw[:size] = np.frombuffer(arguments, np.uint8)
+        return raw, size
+    if len(arguments) != len(formals):
+        raise ExecutionError(f"Arguments of {kernel} must be {len(formals)}, not {len(arguments)}")
     for formal, offset, value in zip(formals, offsets, arguments, strict=True):
         raw[offset : offset + formal.size] = np.frombuffer(_argument(formal, value), np.uint8)
     return raw, size

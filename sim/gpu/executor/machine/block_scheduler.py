@@ -65,6 +65,15 @@ class BlockScheduler:
         self._warps, self._shared = warps, shared
         self._sms = [_Sm(geometry) for _ in range(geometry.sm_count)]
 
+    @property
+    def capacity(self) -> int:
+        """Blocks that fit at once, while none is placed."""
+        sm = self._sms[0]
+        most = min(len(sm.slots), len(sm.free_warps) // self._warps)
+        if self._shared:
+            most = min(most, sm.shared // self._shared)
+        return most * len(self._sms)
+
     def take(self) -> tuple[int, int, int] | None:
         """SM, block slot and first warp slot for a block; ``None`` if no SM has room."""
         for number in sorted(range(len(self._sms)), key=lambda n: self._sms[n].blocks):

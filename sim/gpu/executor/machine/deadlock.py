@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from racetrap.sim.gpu.executor.machine.errors import ExecutionError
+from racetrap.sim.gpu.executor.machine.errors import Fault, KernelFault
 from racetrap.sim.gpu.executor.machine.program_counters import instruction_number
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def _lines(launch: Launch) -> Iterator[str]:
                 )
 
 
-def deadlock_error(launch: Launch, reason: str) -> ExecutionError:
+def deadlock_error(launch: Launch, reason: str) -> KernelFault:
     """The error of a launch that cannot end, with the position of each warp."""
     lines = list(_lines(launch))
     more = len(lines) - _MOST_LINES
@@ -43,4 +43,4 @@ def deadlock_error(launch: Launch, reason: str) -> ExecutionError:
     if unplaced:
         lines.append(f"  {unplaced} blocks not placed yet")
     head = f"Kernel {launch.kernel_name} must end, not {reason}"
-    return ExecutionError("\n".join([head, *lines]))
+    return KernelFault(Fault.NO_END, "\n".join([head, *lines]))

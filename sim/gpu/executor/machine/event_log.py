@@ -98,9 +98,32 @@ class EventLog:
         """A block leaves its place."""
         self._event(EventKind.BLOCK_RETIRED, 0, block.slot, 0, 0, block.sm, 0, 0, 0)
 
-    def kernel(self, kind: EventKind) -> None:
-        """A kernel begins or ends."""
-        self._event(kind, 0, 0, 0, 0, 0, 0, 0, 0)
+    def after(self, operation: int) -> None:
+        """The next operation comes after one before."""
+        self._event(EventKind.AFTER, 0, 0, 0, 0, 0, 0, operation, 0)
+
+    def kernel_begin(self, stream: int, pc: int) -> None:
+        """A kernel begins, in a stream and for a call."""
+        self._event(EventKind.KERNEL_BEGIN, 0, 0, 0, 0, 0, pc, stream, 0)
+
+    def kernel_end(self) -> None:
+        """The kernel ends."""
+        self._event(EventKind.KERNEL_END, 0, 0, 0, 0, 0, 0, 0, 0)
+
+    def copy(self, kind: EventKind, ranges: np.ndarray, stream: int, pc: int) -> None:
+        """COPY_READ or COPY_WRITE of at most 32 ranges: u64, shape (ranges, 2)."""
+        self._event(kind, 0, 0, 0, 0, 0, pc, stream, (1 << len(ranges)) - 1)
+        lanes = np.zeros((len(ranges), 3), np.uint64)
+        lanes[:, :2] = ranges
+        self._lanes.extend(lanes)
+
+    def mark(self) -> tuple[int, int]:
+        """How long the log is, for `cut`."""
+        return len(self._events), len(self._lanes)
+
+    def cut(self, mark: tuple[int, int]) -> None:
+        """Forget what was logged since a mark."""
+        del self._events[mark[0] :], self._lanes[mark[1] :]
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
         """Event and lane records so far; not copied until the log is resumed."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from racetrap.golden_model.events import lanes_of
-from racetrap.sim.gpu.executor.machine.errors import ExecutionError
+from racetrap.sim.gpu.executor.machine.errors import Fault, KernelFault
 from racetrap.sim.gpu.executor.machine.memory import Heap
 
 if TYPE_CHECKING:
@@ -27,10 +27,13 @@ def thread_name(warp: Warp, lane: int) -> str:
     return f"thread {thread} of block {launch.block_position(warp.block.index)}"
 
 
-def _message(warp: Warp, access: Access, lane: int, rule: str, value: str) -> ExecutionError:
-    return ExecutionError(
+def _error(
+    fault: Fault, warp: Warp, access: Access, lane: int, rule: str, value: str
+) -> KernelFault:
+    return KernelFault(
+        fault,
         f"{access.place}: address of {access.instruction.name} must be {rule}, not {value} "
-        f"({thread_name(warp, lane)}, kernel {warp.block.launch.kernel_name})"
+        f"({thread_name(warp, lane)}, kernel {warp.block.launch.kernel_name})",
     )
 
 
@@ -40,15 +43,18 @@ def _first_bad(mask: int, bad: np.ndarray) -> tuple[int, int]:
     return lanes_of(mask)[position], position
 
 
-def _misaligned(
-    warp: Warp, access: Access, mask: int, address: np.ndarray
-) -> ExecutionError | None:
+def _misaligned(warp: Warp, access: Access, mask: int, address: np.ndarray) -> KernelFault | None:
     odd = address % access.size != 0
     if not odd.any():
         return None
     lane, position = _first_bad(mask, odd)
-    return _message(
-        warp, access, lane, f"a multiple of {access.size}", f"{int(address[position]):#x}"
+    return _error(
+        Fault.MISALIGNED_ADDRESS,
+        warp,
+        access,
+        lane,
+        f"a multiple of {access.size}",
+        f"{int(address[position]):#x}",
     )
 
 
@@ -64,7 +70,7 @@ def _neighbour(heap: Heap, address: int) -> str:
     return f"{behind} bytes behind the end of {nearest}"
 
 
-def heap_fault(warp: Warp, access: Access, mask: int, address: np.ndarray) -> ExecutionError | None:
+def heap_fault(warp: Warp, access: Access, mask: int, address: np.ndarray) -> KernelFault | None:
     """The error of the first lane that does not access a buffer as it must, if there is one."""
     heap = warp.heap
     bad = np.array([not _inside(heap, int(first), access.size) for first in address])
@@ -72,7 +78,10 @@ def heap_fault(warp: Warp, access: Access, mask: int, address: np.ndarray) -> Ex
         return _misaligned(warp, access, mask, address)
     lane, position = _first_bad(mask, bad)
     value = int(address[position])
-    return _message(warp, access, lane, "inside a buffer", f"{value:#x}, {_neighbour(heap, value)}")
+    return _error(
+        Fault.ILLEGAL_ADDRESS, warp, access, lane, "inside a buffer",
+        f"{value:#x}, {_neighbour(heap, value)}",
+    )  # fmt: skip
 
 
 def _inside(heap: Heap, first: int, size: int) -> bool:
@@ -82,7 +91,7 @@ def _inside(heap: Heap, first: int, size: int) -> bool:
 
 def small_memory_fault(
     warp: Warp, access: Access, mask: int, address: np.ndarray, size: int, name: str
-) -> ExecutionError:
+) -> KernelFault:
     """The error of the first lane that leaves a shared, local or parameter memory."""
     bad = (address < 0) | (address > size - access.size)
     if not bad.any():
@@ -90,7 +99,8 @@ def small_memory_fault(
         assert error is not None
         return error
     lane, position = _first_bad(mask, bad)
-    return _message(
-        warp, access, lane, f"inside the {size} bytes of {name} memory",
+    # CUDA calls it so outside global memory.
+    return _error(
+        Fault.TRAP, warp, access, lane, f"inside the {size} bytes of {name} memory",
         f"{int(address[position]):#x}",
     )  # fmt: skip

@@ -10,11 +10,12 @@ Ref: ScoRD (ISCA'20) Sections II and V (Table V).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from racetrap.golden_model.events import ALL_LANES, WARP_SIZE, EventKind, Geometry
+from racetrap.golden_model.events import ALL_LANES, WARP_SIZE, Geometry
 from racetrap.sim.gpu.executor.machine.block_scheduler import BlockScheduler
 from racetrap.sim.gpu.executor.machine.deadlock import deadlock_error
 from racetrap.sim.gpu.executor.machine.errors import ExecutionError
@@ -88,13 +89,24 @@ class Launch:
         Warp instructions after which it is given up whatever it does.
     number : int
         Number of the launch on its device.
+    grid_workspace : int
+        Address of the memory with which the blocks of a cooperative launch, which are all
+        resident at once, wait for each other; 0 for other launches.
+    write : callable
+        Takes what threads print.
+
+    Raises
+    ------
+    ExecutionError
+        If not even one block fits, or not all of a cooperative launch.
     """
 
     def __init__(
         self, program: KernelProgram, grid: Shape, block_shape: Shape, dynamic_shared: int,
         parameters: np.ndarray, parameter_size: int, symbols: list[np.ndarray], heap: Heap,
         geometry: Geometry, schedule: WarpScheduler, log: EventLog, independent_threads: bool,
-        stall_limit: int, instruction_limit: int | None, number: int,
+        stall_limit: int, instruction_limit: int | None, number: int, grid_workspace: int,
+        write: Callable[[str], object],
     ):  # fmt: skip
         self.program = program
         self.grid, self.block_shape = grid, block_shape
@@ -103,7 +115,8 @@ class Launch:
         self.parameters, self.parameter_size = Views(parameters), parameter_size
         self.symbols, self.heap = symbols, heap
         self.geometry, self.schedule, self.log = geometry, schedule, log
-        self.number = number
+        self.number, self.grid_workspace = number, grid_workspace
+        self.write = write
         #: Buffer that each memory instruction accessed last: address, and highest offset.
         self.bounds: list[tuple[int, int]] = [(0, -1)] * program.access_count
         #: Whether stores look for changed values, and whether there has been any progress.
@@ -120,6 +133,11 @@ class Launch:
         self._next_block = 0
         self._age = 0
         self._block_scheduler = BlockScheduler(geometry, self._warps_per_block, self.shared_size)
+        if grid_workspace and self._block_count > self._block_scheduler.capacity:
+            raise ExecutionError(
+                f"Blocks of a cooperative launch must be at most the "
+                f"{self._block_scheduler.capacity} that fit at once, not {self._block_count}"
+            )
         self.common_rows = launch_rows(self)
 
     # Names and places
@@ -205,22 +223,32 @@ class Launch:
 
     # The run
 
-    def run(self) -> LaunchStats:
+    def run(self, stream: int = 0, call: int = 0) -> LaunchStats:
         """Run until all blocks have ended.
+
+        Parameters
+        ----------
+        stream, call : int
+            Stream, and program counter of the call that asked for it, for the log.
 
         Raises
         ------
-        ExecutionError
+        KernelFault
             If a thread does what it must not, or the launch cannot end.
         """
         before = self.log.count
-        self.log.kernel(EventKind.KERNEL_BEGIN)
-        self._place_blocks()
-        with np.errstate(all="ignore"):
-            self._run_warps()
-        if self.blocks:
-            raise deadlock_error(self, "stay in a deadlock: every warp waits")
-        self.log.kernel(EventKind.KERNEL_END)
+        self.log.kernel_begin(stream, call)
+        try:
+            self._place_blocks()
+            with np.errstate(all="ignore"):
+                self._run_warps()
+            if self.blocks:
+                raise deadlock_error(self, "stay in a deadlock: every warp waits")
+        finally:
+            # What ran before a fault is a whole trace, too.
+            for block in self.blocks:
+                self.log.retired(block)
+            self.log.kernel_end()
         return LaunchStats(
             self.executed, self._thread_instructions, self._block_count,
             self.log.count - before,

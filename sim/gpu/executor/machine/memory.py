@@ -10,18 +10,18 @@ from __future__ import annotations
 
 import mmap
 import sys
-from bisect import bisect_right
+from bisect import bisect_right, insort
 from typing import NamedTuple
 
 import numpy as np
 
 from racetrap.sim.gpu.executor.machine.errors import ExecutionError
 
-__all__ = ["HEAP_BASE", "LOCAL_WINDOW", "SHARED_WINDOW", "Buffer", "Heap", "Views"]
+__all__ = ["HEAP_BASE", "HEAP_END", "LOCAL_WINDOW", "SHARED_WINDOW", "Buffer", "Heap", "Views"]
 
 #: First address of the heap; addresses in it fit in 32 bits.
 HEAP_BASE = 0x1000_0000
-_HEAP_END = 1 << 32
+HEAP_END = 1 << 32
 #: Generic addresses of shared and local memory: the offset in it and one of these.
 SHARED_WINDOW = 1 << 32
 LOCAL_WINDOW = 2 << 32
@@ -60,16 +60,39 @@ class Buffer(NamedTuple):
         return f"{self.name} ({self.size} bytes at {self.address:#x})"
 
 
-class Heap:
-    """Global memory: buffers in ascending order, with gaps that belong to none."""
+def _end_of(address: int, size: int) -> int:
+    """Where the next buffer may begin: at least one unit of alignment lies between two, so that
+    small overruns are found."""
+    return -(-(address + size + 1) // _ALIGNMENT) * _ALIGNMENT + _ALIGNMENT
 
-    def __init__(self) -> None:
-        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE
-        self.views = Views(np.frombuffer(mmap.mmap(-1, _HEAP_END, flags=flags), np.uint8))
+
+def _fitting(start: int, end: int, size: int, alignment: int) -> int | None:
+    """First address from ``start`` on for a buffer that ends before ``end``."""
+    address = -(-start // alignment) * alignment
+    return address if _end_of(address, size) <= end else None
+
+
+class Heap:
+    """Global memory: buffers in ascending order, with gaps that belong to none.
+
+    Parameters
+    ----------
+    file : int, optional
+        Descriptor of a file of ``HEAP_END`` bytes that holds the memory, for another process to
+        share.
+    """
+
+    def __init__(self, file: int | None = None) -> None:
+        kind = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS if file is None else mmap.MAP_SHARED
+        self._memory = mmap.mmap(-1 if file is None else file, HEAP_END, flags=kind | _NO_RESERVE)
+        # What empties pages: those of a file must go from the file.
+        self._remove = mmap.MADV_DONTNEED if file is None else mmap.MADV_REMOVE
+        self.views = Views(np.frombuffer(self._memory, np.uint8))
         self.buffers: list[Buffer] = []
         self._end = HEAP_BASE
+        self._numbers = 0
 
-    def allocate(self, size: int, name: str = "") -> int:
+    def allocate(self, size: int, name: str = "", alignment: int = _ALIGNMENT) -> int:
         """Address of a new buffer of zeros.
 
         Parameters
@@ -78,6 +101,8 @@ class Heap:
             Bytes, at least 1.
         name : str, optional
             Name for messages; by default the buffer's number.
+        alignment : int
+            What its address is a multiple of, itself a multiple of 256.
 
         Raises
         ------
@@ -88,16 +113,46 @@ class Heap:
         """
         if size <= 0:
             raise ValueError(f"Buffer size must be at least 1 byte, not {size}")
-        address = self._end
-        # At least one unit of alignment between two buffers catches small overruns.
-        end = -(-(address + size + 1) // _ALIGNMENT) * _ALIGNMENT + _ALIGNMENT
-        if end > _HEAP_END:
+        address = _fitting(self._end, HEAP_END, size, alignment) or self._gap(size, alignment)
+        if address is None:
+            needed = sum(buffer.size for buffer in self.buffers) + size
             raise ExecutionError(
-                f"Buffers must fit in {_HEAP_END - HEAP_BASE} bytes, not need {end - HEAP_BASE}"
+                f"Buffers must fit in {HEAP_END - HEAP_BASE} bytes, not need {needed}"
             )
-        self._end = end
-        self.buffers.append(Buffer(address, size, name or f"buffer {len(self.buffers)}"))
+        self._end = max(self._end, _end_of(address, size))
+        insort(self.buffers, Buffer(address, size, name or f"buffer {self._numbers}"))
+        self._numbers += 1
         return address
+
+    def _gap(self, size: int, alignment: int) -> int | None:
+        """Address in the first gap between buffers that is large enough."""
+        ends = [HEAP_BASE, *(_end_of(buffer.address, buffer.size) for buffer in self.buffers)]
+        begins = [*(buffer.address for buffer in self.buffers), self._end]
+        for end, begin in zip(ends, begins, strict=True):
+            address = _fitting(end, begin, size, alignment)
+            if address is not None:
+                return address
+        return None
+
+    def free(self, address: int) -> None:
+        """Take a buffer away; its addresses are given again only when no others are left.
+
+        Raises
+        ------
+        ValueError
+            If no buffer begins there.
+        """
+        buffer = self.find(address)
+        if buffer is None or buffer.address != address:
+            raise ValueError(f"Address must be that of a buffer, not {address:#x}")
+        self.buffers.remove(buffer)
+        first = -(-address // mmap.PAGESIZE) * mmap.PAGESIZE
+        last = max((address + buffer.size) // mmap.PAGESIZE * mmap.PAGESIZE, first)
+        if last > first:
+            self._memory.madvise(self._remove, first, last - first)
+        end = address + buffer.size
+        self.views.raw[address : min(first, end)] = 0
+        self.views.raw[min(last, end) : end] = 0
 
     def find(self, address: int) -> Buffer | None:
         """The buffer that holds ``address``."""

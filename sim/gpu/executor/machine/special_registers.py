@@ -64,6 +64,9 @@ def launch_rows(launch: Launch) -> dict[str, Row]:
     rows["%gridid"] = _row(launch.number)
     rows["%total_smem_size"] = _row(launch.shared_size)
     rows["%dynamic_smem_size"] = _row(launch.dynamic_shared)
+    # Where cooperative groups find the counter of a barrier of the grid.
+    rows["%envreg1"] = _row(launch.grid_workspace >> 32)
+    rows["%envreg2"] = _row(launch.grid_workspace)
     return rows
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from racetrap.golden_model.events import WARP_SIZE, EventKind, lanes_of
-from racetrap.sim.gpu.executor.machine.errors import ExecutionError
+from racetrap.sim.gpu.executor.machine.errors import Fault, KernelFault
 from racetrap.sim.gpu.executor.machine.faults import thread_name
 from racetrap.sim.gpu.executor.machine.frame import Frame
 from racetrap.sim.gpu.executor.machine.lanes import row_of
@@ -124,7 +124,7 @@ class Warp(ABC):
         frame = self.launch.new_frame(callee)
         frame.depth = caller.depth + 1
         if frame.depth > _DEEPEST_CALL:
-            raise self.error(
+            raise self.trapped(
                 site.place, f"Calls must nest at most {_DEEPEST_CALL} deep, not more", self.mask
             )
         frame.caller, frame.site = caller, site
@@ -224,7 +224,9 @@ class Warp(ABC):
 
     # Messages
 
-    def error(self, place: str, sentence: str, mask: int) -> ExecutionError:
-        """An error of the first lane in a mask."""
+    def trapped(self, place: str, sentence: str, mask: int) -> KernelFault:
+        """The error of the first lane in a mask that comes to a trap."""
         who = thread_name(self, lanes_of(mask)[0])
-        return ExecutionError(f"{place}: {sentence} ({who}, kernel {self.launch.kernel_name})")
+        return KernelFault(
+            Fault.TRAP, f"{place}: {sentence} ({who}, kernel {self.launch.kernel_name})"
+        )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from racetrap.golden_model.events import (
-    ACCESS_KINDS,
+    LANE_KINDS,
     AtomicOp,
     DataRegion,
     Event,
@@ -23,6 +23,7 @@ from racetrap.golden_model.trace import Trace
 
 _CAS_LANES = (Lane(0, 0x100, 1, 0, True), Lane(7, 0x104, 1, 0, False))
 _STORE_LANES = tuple(Lane(lane, 0x200 + 8 * lane, lane) for lane in range(4))
+_RANGES = (Lane(0, 3, 1), Lane(1, 1 << 63, 1 << 63))
 _WIDE_LANES = (Lane(2, 0x40, 5, (1 << 64) - 1), Lane(3, 0x50))
 
 
@@ -59,6 +60,9 @@ def events() -> list[Event]:
         Event(EventKind.BLOCK_RETIRED, 1, 0),
         Event(EventKind.BLOCK_RETIRED, 1, 1),
         Event(EventKind.KERNEL_END),
+        Event(EventKind.COPY_READ, pc=0x80, lanes=_RANGES, grid_block=7),
+        Event(EventKind.AFTER, grid_block=0),
+        Event(EventKind.COPY_WRITE, lanes=_RANGES[:1], grid_block=(1 << 16) - 1),
     ]
 
 
@@ -89,7 +93,7 @@ def cut(trace: Trace, tmp_path: Path) -> Callable[..., Path]:
         path = tmp_path / "cut.trace"
         events = trace.events[rows].copy()
         counts = [
-            int(mask).bit_count() if kind in ACCESS_KINDS else 0
+            int(mask).bit_count() if kind in LANE_KINDS else 0
             for kind, mask in zip(events["kind"], events["mask"], strict=True)
         ]
         lanes = [

@@ -139,12 +139,17 @@ def test_header_is_not_what_json_should_be(trace, tmp_path, raw):
 # Rows of the trace in conftest.py.
 _PLACED, _LOAD, _STORE, _CAS, _FENCE, _EXCH, _BARRIER = 1, 3, 4, 5, 6, 7, 8
 _IF, _WIDE, _EXIT, _ELSE, _FI, _MEET, _RETIRED, _END = 9, 10, 11, 12, 13, 14, 15, 17
+_READ, _AFTER, _WRITE = 18, 19, 20
 
 
 @pytest.mark.parametrize(
     ("row", "changes", "rule"),
     [
-        (_LOAD, {"kind": 14}, Rule.KIND),
+        (_LOAD, {"kind": 17}, Rule.KIND),
+        (_AFTER, {"pc": 1}, Rule.UNUSED_FIELD),
+        (_READ, {"size": 1}, Rule.UNUSED_FIELD),
+        (_READ, {"mask": 0}, Rule.LANES),
+        (_AFTER, {"grid_block": 2}, Rule.AFTER),
         (_CAS, {"scope": 2}, Rule.CODE),
         (_CAS, {"op": 3}, Rule.CODE),
         (_LOAD, {"strong": 2}, Rule.CODE),
@@ -205,6 +210,9 @@ def test_event_rules(spoil, row, changes, rule):
         (_CAS, 6, {"compare": 1 << 32}, Rule.VALUE_WIDTH),
         (_EXCH, 7, {"value": 1 << 32}, Rule.VALUE_WIDTH),
         (_LOAD, 0, {"compare": 1}, Rule.LANE_VALUES),
+        (_READ, -3, {"value": 0}, Rule.ALIGNMENT),
+        (_READ, -2, {"value": (1 << 63) + 1}, Rule.ALIGNMENT),
+        (_WRITE, -1, {"compare": 1}, Rule.LANE_VALUES),
     ],
 )
 def test_lane_rules(spoil, event, lane, changes, rule):
@@ -243,6 +251,10 @@ _ALL = list(range(_END + 1))
         ([*_ALL[: _FI + 1], *_ALL[_FI:]], Rule.DIVERGENCE, _FI + 1),
         ([*_ALL[: _IF + 1], *_ALL[_IF:]], None, 0),
         ([*_ALL[:_FI], *_ALL[_FI + 1 :]], None, 0),
+        *[([0, row, *_ALL[1:]], Rule.KERNEL, 1) for row in (_READ, _AFTER)],
+        ([*_ALL, _READ, _AFTER], Rule.AFTER, _END + 2),
+        ([_AFTER, *_ALL], Rule.AFTER, 0),
+        ([*_ALL, _AFTER, _READ], None, 0),
     ],
 )
 def test_order_rules(cut, rows, rule, record):

@@ -21,6 +21,7 @@ from racetrap.golden_model.trace import Trace, read_trace
 
 _SCOPES = st.sampled_from(list(Scope))
 _PCS = _MASKS = st.integers(0, (1 << 32) - 1)
+_STREAMS = st.integers(0, (1 << 16) - 1)
 _PLACES = st.text().filter(str.isprintable)
 _LANE_CHANGES = (EventKind.FENCE, EventKind.EXIT, EventKind.WARP_BARRIER)
 _ACTS = (
@@ -101,12 +102,24 @@ def _branches(draw, sm, slot, warp):
 
 
 @st.composite
+def _copies(draw):
+    """A copy after the first operation, as one is before it."""
+    sizes = draw(st.lists(st.integers(1, 1 << 40), min_size=1, max_size=32))
+    lanes = tuple(Lane(n, draw(st.integers(0, 1 << 40)), size) for n, size in enumerate(sizes))
+    kind = draw(st.sampled_from((EventKind.COPY_READ, EventKind.COPY_WRITE)))
+    copy = Event(kind, pc=draw(_PCS), lanes=lanes, grid_block=draw(_STREAMS))
+    return [Event(EventKind.AFTER, grid_block=0), copy]
+
+
+@st.composite
 def _traces(draw):
     header = draw(_headers())
     geometry = header.geometry
     events = []
-    for _ in range(draw(st.integers(0, 2))):
-        events.append(Event(EventKind.KERNEL_BEGIN))
+    for number in range(draw(st.integers(0, 2))):
+        if number and draw(st.booleans()):
+            events += draw(_copies())
+        events.append(Event(EventKind.KERNEL_BEGIN, pc=draw(_PCS), grid_block=draw(_STREAMS)))
         placed = {}
         for _ in range(draw(st.integers(0, 12))):
             sm = draw(st.integers(0, geometry.sm_count - 1))

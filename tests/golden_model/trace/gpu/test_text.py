@@ -146,6 +146,12 @@ _IF = "if sm=0 slot=0 warp=1 pc=0x40"
     ("line", "rule"),
     [
         ("jump sm=0", Rule.KIND),
+        ("copy_read stream=0x100000000 lanes 0:0x0=1", Rule.WIDTH),
+        ("copy_read sm=0 lanes 0:0x0=1", Rule.UNUSED_FIELD),
+        ("copy_write pc=1 lanes 0:0x0", Rule.LANE_VALUES),
+        ("copy_write lanes 0:0x0=1", Rule.KERNEL),
+        ("after operation=0", Rule.KERNEL),
+        ("after", Rule.TEXT),
         (f"{_LOAD} weak lanes 0:0x0", Rule.CODE),
         (f"{_LOAD} system lanes 0:0x0", Rule.CODE),
         (f"{_LOAD} sm lanes 0:0x0", Rule.CODE),

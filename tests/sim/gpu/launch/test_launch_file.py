@@ -257,8 +257,27 @@ def test_name_in_cpp(write, name):
     """The name before the compiler mangled it will do, if no other kernel has it."""
     assert _check(write(arguments=_GOOD), name=name).name == name
     assert _check(write(arguments=_GOOD, kernel=name), name=name).name == name
-    with pytest.raises(TomlError, match="kernel must be one of _Z1kf, "):
-        _check(write(arguments=_GOOD), name=name, more=".entry _Z1kf() { ret; }")
+
+
+def test_name_of_two_kernels(write):
+    with pytest.raises(TomlError, match="kernel must be one of _Z1kf, _Z1kPij, not k"):
+        _check(write(arguments=_GOOD), name="_Z1kPij", more=".entry _Z1kf() { ret; }")
+
+
+@pytest.mark.parametrize("wanted", ["k<3>", "k"])
+def test_name_of_a_template(write, wanted):
+    """A kernel that is no template comes before a template of its name."""
+    plain = ".entry _Z1kPij(.param .u64 p, .param .u32 n, .param .f32 x) { ret; }"
+    launch, name = write(arguments=_GOOD, kernel=wanted), "_Z1kILi3EEvPij"
+    assert _check(launch, name=name).name == name
+    found = _check(launch, name=name, more=plain).name
+    assert found == (name if wanted == "k<3>" else "_Z1kPij")
+
+
+def test_names_of_templates(write):
+    launch, name = write(arguments=_GOOD, kernel="k"), "_Z1kILi3EEvPij"
+    with pytest.raises(TomlError, match="kernel must be one of k<4>, k<3>, not k"):
+        _check(launch, name=name, more=".entry _Z1kILi4EEvPij() { ret; }")
 
 
 @pytest.mark.parametrize(

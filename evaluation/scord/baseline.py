@@ -1,0 +1,121 @@
+"""Baseline: races that are known, each with a reason, and so do not count.
+
+A known race is two lines by file and text, so that it is known after lines above have moved.  The
+format is described in ``docs/cuda-programs.md``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from racetrap.evaluation.scord.line_pairs import LinePair
+from racetrap.evaluation.source_text import relative_place, source_line
+from racetrap.sim.toml_file import Table, TomlFile, read_toml
+
+__all__ = ["Baseline", "KnownRace", "line_texts", "read_baseline", "write_baseline"]
+
+#: File and text of a line.
+_Line = tuple[str, str]
+_WRITTEN_REASON = "known when the baseline was written"
+
+
+def line_texts(pair: LinePair) -> frozenset[_Line]:
+    """Files and texts of both lines; a place without text stands for itself."""
+    return frozenset(
+        (relative_place(place).rpartition(":")[0], source_line(place).strip() or place)
+        for place in (pair.earlier, pair.later)
+    )
+
+
+def _said(text: str) -> str:
+    if not text.strip():
+        raise ValueError("words")
+    return text
+
+
+class _KnownLine(Table):
+    """A line by its file and its text."""
+
+    file: str
+    text: str
+
+
+class KnownRace(Table):
+    """Two lines that race, and why that is accepted."""
+
+    earlier: _KnownLine
+    later: _KnownLine
+    reason: Annotated[str, AfterValidator(_said)]
+
+    @property
+    def lines(self) -> frozenset[_Line]:
+        """Files and texts of both lines."""
+        return frozenset((each.file, each.text) for each in (self.earlier, self.later))
+
+
+class Baseline(TomlFile):
+    """Known races.
+
+    Parameters
+    ----------
+    race : list of KnownRace
+        The races.
+    """
+
+    race: list[KnownRace] = Field(default_factory=list)
+
+    def divide(
+        self, pairs: Iterable[LinePair]
+    ) -> tuple[list[LinePair], list[LinePair], list[KnownRace]]:
+        """Findings that are new, those that are known, and known races that were not found."""
+        known = {race.lines for race in self.race}
+        new: list[LinePair] = []
+        old: list[LinePair] = []
+        for pair in pairs:
+            (old if line_texts(pair) in known else new).append(pair)
+        found = {line_texts(pair) for pair in old}
+        return new, old, [race for race in self.race if race.lines not in found]
+
+
+def read_baseline(path: Path) -> Baseline:
+    """Read a baseline file.
+
+    Raises
+    ------
+    TomlError
+        If the file breaks a rule of the format.
+    OSError
+        If it cannot be read.
+    """
+    return read_toml(path, Baseline)
+
+
+def write_baseline(path: Path, pairs: Iterable[LinePair]) -> None:
+    """Write a new baseline file in which all findings are known.
+
+    Raises
+    ------
+    OSError
+        If the file is there already, or cannot be written.
+    """
+    with path.open("x", encoding="utf-8") as stream:
+        for pair in pairs:
+            first, second = (
+                (relative_place(place).rpartition(":")[0], source_line(place).strip() or place)
+                for place in (pair.earlier, pair.later)
+            )
+            stream.write(
+                f"[[race]]\nearlier = {_line(first)}\nlater = {_line(second)}\n"
+                f"reason = {json.dumps(_WRITTEN_REASON)}\n\n"
+            )
+
+
+def _line(line: _Line) -> str:
+    # A JSON string is a TOML string.
+    file, text = map(json.dumps, line)
+    return f"{{ file = {file}, text = {text} }}"

@@ -1,0 +1,109 @@
+"""Verdicts on our CUDA programs with host code: each form of each is run and checked.
+
+``python -m racetrap.evaluation.scord.cuda_programs`` runs all of them (``make programs``).
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from racetrap.evaluation.scord.baseline import Baseline
+from racetrap.evaluation.scord.program_check import ProgramCheck
+from racetrap.sim.gpu.cuda.context import RunSettings
+from racetrap.sim.gpu.cuda.program_files import PROGRAMS, RACY, program_file
+from racetrap.sim.gpu.cuda.program_run import run_program
+from racetrap.sim.gpu.cuda.runtime_library import runtime_library
+from racetrap.sim.gpu.cuda.toolkit import CompilerOptions, ToolkitError, compile_program
+
+__all__ = ["ProgramVerdict", "check_program"]
+
+
+@dataclass(frozen=True)
+class ProgramVerdict:
+    """What came of one form of a program.
+
+    Parameters
+    ----------
+    name : str
+        Program.
+    racy : bool
+        Whether it is the racy form.
+    pairs : int
+        Pairs of source lines with a race.
+    status : int
+        Exit status of the program: 0 if its own check passed.
+    launches, events : int
+        Launches, and events of the trace.
+    seconds : float
+        From source to verdict.
+    problems : tuple of str
+        Faults, and what could not be done for the program.
+    """
+
+    name: str
+    racy: bool
+    pairs: int
+    status: int
+    launches: int
+    events: int
+    seconds: float
+    problems: tuple[str, ...]
+
+    @property
+    def is_right(self) -> bool:
+        """Whether races were found if they are there; a race-free form must pass its check."""
+        if self.problems or (self.status and not self.racy):
+            return False
+        return bool(self.pairs) == self.racy
+
+
+def check_program(name: str, racy: bool) -> ProgramVerdict:
+    """Compile a form of a program, run it and check it.
+
+    Raises
+    ------
+    ToolkitError
+        If the compiler is not installed.
+    ProgramError
+        If the program cannot be run.
+    """
+    begin = time.perf_counter()
+    check = ProgramCheck(Baseline())
+    with tempfile.TemporaryDirectory(prefix="racetrap-") as folder:
+        with open(Path(folder) / "output", "wb") as output:
+            target = Path(folder) / name
+            options = CompilerOptions(define=(RACY,) if racy else ())
+            compile_program(program_file(name), target, runtime_library(), options)
+            check.add(run_program([str(target)], RunSettings(output=output.fileno())))
+    (run,) = check.runs
+    return ProgramVerdict(
+        name, racy, len(check.pairs), run.status, len(run.launches), len(run.trace),
+        time.perf_counter() - begin, (*check.faults, *check.problems),
+    )  # fmt: skip
+
+
+def main() -> None:
+    """Print the verdict on every form of every program; fail if one is wrong."""
+    wrong = 0
+    for name in PROGRAMS:
+        for racy in (False, True):
+            try:
+                found = check_program(name, racy)
+            except ToolkitError as error:
+                raise SystemExit(str(error)) from None
+            wrong += not found.is_right
+            print(
+                f"{'right' if found.is_right else 'WRONG'}  {name}, "
+                f"{'racy' if racy else 'race-free'}: {found.pairs} pairs of lines race, "
+                f"own check {'failed' if found.status else 'passed'}, {found.launches} launches, "
+                f"{found.events} events, {found.seconds:.1f} s",
+                flush=True,
+            )
+    raise SystemExit(wrong > 0)
+
+
+if __name__ == "__main__":
+    main()

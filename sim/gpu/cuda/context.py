@@ -1,0 +1,109 @@
+"""Context of one program: all that its requests share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from racetrap.golden_model.events import Geometry
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.sim.gpu.cuda.errors import CudaError
+from racetrap.sim.gpu.cuda.messages import AllocationKind
+from racetrap.sim.gpu.cuda.modules import Modules
+from racetrap.sim.gpu.cuda.sites import Sites
+from racetrap.sim.gpu.cuda.streams import Streams
+from racetrap.sim.gpu.cuda.toolkit import DEFAULT_CAPABILITY
+from racetrap.sim.gpu.executor.device import DEFAULT_STALL_LIMIT, Device, Operation
+
+__all__ = ["Context", "Numbers", "RunSettings"]
+
+#: Numbers of a reply.
+Numbers = Sequence[int]
+
+
+def _usual_geometry() -> Geometry:
+    usual = ScordParams()
+    return Geometry(usual.sm_count, usual.blocks_per_sm, usual.warps_per_sm)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSettings:
+    """How a program is run.
+
+    Parameters
+    ----------
+    geometry : Geometry
+        Size of the GPU.
+    scheduler : str
+        Name of the warp scheduler.
+    seed : int
+        Seed of the random scheduler.
+    independent_threads : bool
+        Whether lanes that part run independently of each other.
+    stall_limit : int
+        Warp instructions without progress after which a launch is given up.
+    capability : int
+        Compute capability of the GPU, 10 * major + minor.
+    kernel : str
+        Kernel whose launches the trace tells of; empty for all.
+    launches : range, optional
+        Numbers of the launches that it tells of; by default of all.
+    output : int
+        Descriptor for what the program prints, its kernels too.
+    """
+
+    geometry: Geometry = field(default_factory=_usual_geometry)
+    scheduler: str = "round-robin"
+    seed: int = 1
+    independent_threads: bool = False
+    stall_limit: int = DEFAULT_STALL_LIMIT
+    capability: int = DEFAULT_CAPABILITY
+    kernel: str = ""
+    launches: range | None = None
+    output: int = 1
+
+
+class Context:
+    """Context of a program.
+
+    Parameters
+    ----------
+    memory_file : int
+        Descriptor of the file of ``HEAP_END`` bytes that holds device memory.
+    settings : RunSettings
+        How the program is run.
+
+    Attributes
+    ----------
+    device : Device
+        The GPU.
+    buffers : dict of int to AllocationKind
+        What the program has allocated, by address.
+    problems : list of str
+        What could not be done for the program, each in a sentence.
+    fault : CudaError
+        Error that every request has since a kernel has faulted.
+    """
+
+    def __init__(self, memory_file: int, settings: RunSettings):
+        self.settings = settings
+        self.device = Device(
+            settings.geometry,
+            scheduler=settings.scheduler,
+            seed=settings.seed,
+            independent_threads=settings.independent_threads,
+            stall_limit=settings.stall_limit,
+            memory_file=memory_file,
+            write=lambda text: os.write(settings.output, text.encode()),
+        )
+        self.modules = Modules(settings.capability)
+        self.sites = Sites()
+        self.streams = Streams()
+        self.buffers: dict[int, AllocationKind] = {}
+        self.problems: list[str] = []
+        self.fault = CudaError.SUCCESS
+
+    def operation(self, stream: int, site: int) -> Operation:
+        """Place of the next operation, which a stream is given now."""
+        return Operation(stream, self.streams.issue(stream), self.sites.pc(site))

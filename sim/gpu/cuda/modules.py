@@ -1,0 +1,93 @@
+"""Modules of a program: the PTX of its fat binaries, and their kernels, by number."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from racetrap.sim.gpu.cuda.errors import CudaError, RequestError
+from racetrap.sim.gpu.cuda.fat_binary import choose_ptx, ptx_images
+from racetrap.sim.gpu.executor.codegen.compiler import compile_kernel
+from racetrap.sim.gpu.executor.machine.program import KernelProgram
+from racetrap.sim.gpu.ptx.module import Module
+from racetrap.sim.gpu.ptx.parser import parse_ptx
+
+__all__ = ["Kernel", "Modules"]
+
+
+class Kernel(NamedTuple):
+    """A kernel that the program knows.
+
+    Parameters
+    ----------
+    module : Module
+        Where it is.
+    name : str
+        Its name in the PTX.
+    program : KernelProgram
+        It, compiled.
+    """
+
+    module: Module
+    name: str
+    program: KernelProgram
+
+
+class Modules:
+    """Modules and kernels by number, from 0.
+
+    Parameters
+    ----------
+    capability : int
+        Compute capability of the device, 10 * major + minor.
+    """
+
+    def __init__(self, capability: int):
+        self._capability = capability
+        self._modules: list[Module] = []
+        self._kernels: list[Kernel] = []
+        self._instructions = 0
+
+    def load(self, binary: bytes) -> int:
+        """Number of a new module.
+
+        Parameters
+        ----------
+        binary : bytes
+            Fat binary.
+
+        Raises
+        ------
+        FatBinaryError
+            If it has no PTX that can be read.
+        PtxError
+            If the PTX breaks a rule.
+        """
+        image = choose_ptx(ptx_images(binary), self._capability)
+        number = len(self._modules)
+        module = parse_ptx(image.text, f"module {number}", self._instructions)
+        self._instructions += sum(len(f.instructions) for f in module.functions.values())
+        self._modules.append(module)
+        return number
+
+    def module(self, number: int) -> Module | None:
+        """A module; ``None`` if there is none of that number."""
+        return self._modules[number] if number < len(self._modules) else None
+
+    def add_kernel(self, module: Module, name: str) -> int:
+        """Number of a kernel that is now compiled.
+
+        Raises
+        ------
+        ExecutionError
+            If the module has no such kernel.
+        PtxError
+            If it has an instruction that the executor does not know.
+        """
+        self._kernels.append(Kernel(module, name, compile_kernel(module, name)))
+        return len(self._kernels) - 1
+
+    def kernel(self, number: int) -> Kernel:
+        """A kernel; `RequestError` if there is none of that number."""
+        if number >= len(self._kernels):
+            raise RequestError(CudaError.INVALID_DEVICE_FUNCTION)
+        return self._kernels[number]

@@ -1,0 +1,122 @@
+"""Run of a whole CUDA program: unmodified, with its kernels on the executor."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from racetrap.golden_model.trace import Trace
+from racetrap.sim.gpu.cuda.context import RunSettings
+from racetrap.sim.gpu.cuda.launch_requests import LaunchRecord
+from racetrap.sim.gpu.cuda.protocol import ProtocolError
+from racetrap.sim.gpu.cuda.runtime_library import runtime_library
+from racetrap.sim.gpu.cuda.server import Server
+from racetrap.sim.gpu.cuda.session import Session
+
+__all__ = ["ProgramError", "ProgramRun", "run_program"]
+
+#: Seconds that a program has to end by itself.
+_END_SECONDS = 2.0
+
+
+class ProgramError(ValueError):
+    """A program that cannot be run."""
+
+
+@dataclass(frozen=True)
+class ProgramRun:
+    """What a run left.
+
+    Parameters
+    ----------
+    status : int
+        Exit status of the program; negative, the signal that ended it.
+    trace : Trace
+        What its kernels and copies did.
+    launches : tuple of LaunchRecord
+        Its launches.
+    problems : tuple of str
+        What could not be done for it, each in a sentence.
+    """
+
+    status: int
+    trace: Trace
+    launches: tuple[LaunchRecord, ...]
+    problems: tuple[str, ...]
+
+
+def _start(command: Sequence[str], socket: Path, output: int) -> subprocess.Popen[bytes]:
+    preload = [str(runtime_library()), *os.environ.get("LD_PRELOAD", "").split(":")]
+    environment = os.environ | {
+        "RACETRAP_EXECUTOR": str(socket),
+        "LD_PRELOAD": ":".join(name for name in preload if name),
+    }
+    try:
+        return subprocess.Popen(command, env=environment, stdout=output)
+    except OSError as error:
+        raise ProgramError(f"Program cannot be started: {error}") from None
+
+
+def _serve(server: Server, process: subprocess.Popen[bytes]) -> int:
+    """Serve a program until it ends; its exit status."""
+    descriptor = os.pidfd_open(process.pid)
+    try:
+        server.serve_until(descriptor)
+        return process.wait()
+    except ProtocolError as error:
+        raise ProgramError(f"Program breaks the protocol of its runtime library: {error}") from None
+    finally:
+        os.close(descriptor)
+        if process.poll() is None:
+            # Its connection is closed, which ends it; but it may be deaf.
+            try:
+                process.wait(_END_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+                process.wait()
+
+
+def _session_of(sessions: Sequence[Session], name: str) -> Session:
+    used = [session for session in sessions if session.launches or session.problems] or sessions
+    if not used:
+        raise ProgramError(
+            f"Program must call the CUDA runtime library as a shared one, not {name}: "
+            f"build it with -cudart shared"
+        )
+    if len(used) > 1:
+        raise ProgramError(f"Processes that use CUDA must be one, not the {len(used)} of {name}")
+    return used[0]
+
+
+def run_program(command: Sequence[str], settings: RunSettings) -> ProgramRun:
+    """Run a program to its end.
+
+    Parameters
+    ----------
+    command : sequence of str
+        The program and its arguments.
+    settings : RunSettings
+        How it is run.
+
+    Raises
+    ------
+    ProgramError
+        If it cannot be started, uses no CUDA, or breaks the protocol.
+    ToolkitError
+        If the runtime library cannot be compiled.
+    """
+    name = Path(command[0]).name
+    with tempfile.TemporaryDirectory(prefix="racetrap-") as folder:
+        socket = Path(folder) / "executor"
+        server = Server(socket, settings)
+        status = _serve(server, _start(command, socket, settings.output))
+    session = _session_of(server.sessions, name)
+    source = "".join(c if c.isprintable() else "?" for c in " ".join([name, *command[1:]]))
+    return ProgramRun(
+        status, session.trace(source), tuple(session.launches), tuple(session.problems)
+    )

@@ -1,0 +1,149 @@
+"""CUDA compiler and libraries that come as wheels; no GPU is needed."""
+
+from __future__ import annotations
+
+import importlib.util
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from racetrap.sim.cpu.gnu_tools import run_tool
+
+__all__ = [
+    "DEFAULT_CAPABILITY",
+    "PROGRAM_SUFFIX",
+    "CompilerOptions",
+    "ToolkitError",
+    "compile_program",
+    "compile_ptx",
+    "real_library",
+    "toolkit_folder",
+]
+
+#: Compute capability that programs are compiled for: the oldest that the compiler knows.
+DEFAULT_CAPABILITY = 75
+#: End of the names of CUDA sources.
+PROGRAM_SUFFIX = ".cu"
+
+_PACKAGE = "nvidia.cu13"
+#: What must be there of each package that is needed.
+_PARTS = ("bin/nvcc", "bin/crt", "include/cuda_runtime.h", "nvvm/bin/cicc", "lib/libcudart.so.13")
+
+
+class ToolkitError(ValueError):
+    """Source that does not compile, or no compiler; the text ends with the compiler's words."""
+
+
+def toolkit_folder() -> Path:
+    """Folder of the compiler.
+
+    Raises
+    ------
+    ToolkitError
+        If it is not installed.
+    """
+    try:
+        spec = importlib.util.find_spec(_PACKAGE)
+    except ModuleNotFoundError:  # the parent of a dotted name is missing
+        spec = None
+    for name in (spec and spec.submodule_search_locations) or ():
+        if all((Path(name) / part).exists() for part in _PARTS):
+            return Path(name)
+    raise ToolkitError(
+        "Compiler of CUDA programs was not found: install the extra `racetrap[cuda]`"
+    )
+
+
+def real_library() -> Path:
+    """NVIDIA's runtime library, in whose place ours is put."""
+    return toolkit_folder() / "lib" / "libcudart.so.13"
+
+
+@dataclass(frozen=True)
+class CompilerOptions:
+    """How CUDA sources are compiled.
+
+    Parameters
+    ----------
+    include : tuple of str
+        Folders with headers.
+    define : tuple of str
+        Macros, as ``NAME`` or ``NAME=VALUE``.
+    capability : int
+        Compute capability, 10 * major + minor.
+    standard : str
+        Version of C++, such as ``c++20``; by default the compiler's.
+    """
+
+    include: tuple[str, ...] = ()
+    define: tuple[str, ...] = ()
+    capability: int = DEFAULT_CAPABILITY
+    standard: str = ""
+
+    @property
+    def is_given(self) -> bool:
+        """Whether it is anything but the compiler's own way."""
+        return self != CompilerOptions()
+
+    def arguments(self) -> list[str]:
+        """Arguments of nvcc."""
+        architecture = f"compute_{self.capability}"
+        return [
+            "-gencode", f"arch={architecture},code={architecture}", "-lineinfo",
+            *(f"-I{folder}" for folder in self.include), *(f"-D{name}" for name in self.define),
+            *([f"-std={self.standard}"] if self.standard else []),
+        ]  # fmt: skip
+
+
+def _compile(arguments: Sequence[str], what: str, name: str) -> None:
+    run_tool(
+        [str(toolkit_folder() / "bin" / "nvcc"), *arguments],
+        f"{what} must compile, not {name}", error=ToolkitError,
+    )  # fmt: skip
+
+
+def compile_program(source: Path, target: Path, library: Path, options: CompilerOptions) -> None:
+    """Compile a CUDA program, with line numbers, to PTX and host code.
+
+    Parameters
+    ----------
+    source : Path
+        CUDA source.
+    target : Path
+        The program.
+    library : Path
+        Runtime library to link with.
+    options : CompilerOptions
+        How it is compiled.
+
+    Raises
+    ------
+    ToolkitError
+        If the source does not compile, or the compiler is not installed.
+    """
+    _compile(
+        [
+            *options.arguments(), "-cudart", "shared", "-g", "--compress-mode", "none",
+            f"-L{library.parent}", f"-L{toolkit_folder() / 'lib'}", "-o", str(target), str(source),
+        ],
+        "CUDA program", source.name,
+    )  # fmt: skip
+
+
+def compile_ptx(source: Path, options: CompilerOptions) -> str:
+    """PTX, with line numbers, of the kernels of a CUDA source; host code in it is left out.
+
+    Raises
+    ------
+    ToolkitError
+        If the source does not compile, or the compiler is not installed.
+    """
+    with tempfile.TemporaryDirectory(prefix="racetrap-") as folder:
+        target = Path(folder) / "kernels.ptx"
+        _compile(
+            [*options.arguments(), "-ptx", "-o", str(target), str(source)],
+            "CUDA source", source.name,
+        )  # fmt: skip
+        # Lines are those of the file's name alone, whatever the folder.
+        return target.read_text(encoding="utf-8").replace(f'"{source.parent.resolve()}/', '"')

@@ -1,0 +1,34 @@
+"""Names of kernels as programmers write them, such as ``reduce`` or ``scan<128>``."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from racetrap.sim.cpu.gnu_tools import run_tool
+
+__all__ = ["is_named", "written_name"]
+
+_OPEN, _CLOSE = "<", ">"
+
+
+@cache
+def written_name(name: str) -> str:
+    """Name in the source, with template arguments but without parameters, of a name in the PTX."""
+    if not name.startswith("_Z"):
+        return name
+    text = run_tool(["c++filt", name], "Names of kernels cannot be read").strip()
+    depth = 0
+    for place, character in enumerate(text):
+        depth += (character == _OPEN) - (character == _CLOSE)
+        if character == "(" and depth == 0 and place:
+            # Only templates have their type of result in the name.
+            return text[:place].removeprefix("void ")
+    return text
+
+
+def is_named(name: str, wanted: str) -> bool:
+    """Whether ``wanted`` is a name in the PTX, or in the source with template arguments or not."""
+    if name == wanted:
+        return True
+    written = written_name(name)
+    return wanted in (written, written.partition(_OPEN)[0])

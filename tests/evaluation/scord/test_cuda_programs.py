@@ -1,0 +1,42 @@
+"""CUDA programs with host code: their own check, and the verdict on both forms.
+
+``make programs`` runs all of them; here are those that need most of the runtime library.
+"""
+
+import pytest
+
+from racetrap.evaluation.scord.cuda_programs import ProgramVerdict, check_program
+from racetrap.sim.gpu.cuda.program_files import PROGRAMS
+from racetrap.sim.gpu.workloads.registry import WORKLOADS
+from tests.support.gpu.cuda_programs import needs_compiler
+
+
+@needs_compiler
+@pytest.mark.parametrize("racy", [False, True], ids=["race_free", "racy"])
+@pytest.mark.parametrize("name", ["jacobi", "producer_consumer", "scor_convolution_1d"])
+def test_verdict(name, racy):
+    found = check_program(name, racy)
+    assert found.is_right, found
+    assert found.launches
+    assert found.events
+
+
+def test_every_application_of_scor_is_a_program():
+    assert sum(name.startswith("scor_") for name in PROGRAMS) == len(WORKLOADS) == 7
+    assert len(PROGRAMS) >= 17
+
+
+@pytest.mark.parametrize(
+    ("racy", "pairs", "status", "problems", "right"),
+    [
+        (False, 0, 0, (), True),
+        (False, 1, 0, (), False),
+        (False, 0, 1, (), False),
+        (True, 1, 1, (), True),
+        (True, 0, 0, (), False),
+        (True, 1, 0, ("x is not supported",), False),
+    ],
+)
+def test_what_is_right(racy, pairs, status, problems, right):
+    verdict = ProgramVerdict("any", racy, pairs, status, 1, 1, 0.0, problems)
+    assert verdict.is_right == right

@@ -1,0 +1,127 @@
+"""`racetrap run`: from a CUDA program to findings and exit status."""
+
+import json
+
+import pytest
+
+from racetrap.golden_model.trace import read_trace
+from tests.support.gpu.cuda_programs import compile_text, needs_compiler
+
+_PROGRAM = """#include "size.h"
+#include <cstdlib>
+__global__ void add(int *sum) {
+#ifdef RACE_FREE
+  atomicAdd(sum, 1);
+#else
+  *sum += 1;
+#endif
+}
+__global__ void reach(int *sum) { sum[1 << 20] = 1; }
+int main(int count, char **arguments) {
+  int *sum;
+  cudaMalloc(&sum, 4);
+  add<<<BLOCKS, 64>>>(sum);
+  if (count > 2) reach<<<1, 1>>>(sum);
+  cudaDeviceSynchronize();
+  return count > 1 ? std::atoi(arguments[1]) : 0;
+}
+"""
+
+
+@pytest.fixture
+def program(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "headers").mkdir()
+    (tmp_path / "headers" / "size.h").write_text("#define BLOCKS 300\n")
+    (tmp_path / "program.cu").write_text(_PROGRAM)
+    return "program.cu", "-I", "headers"
+
+
+@needs_compiler
+def test_races_by_pair_of_lines(racetrap, program, tmp_path):
+    result = racetrap("run", *program, "--json", "out.json", "--trace", "out.trace")
+    assert result.exit_code == 1
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith("program.cu:7: race: ")
+    assert len(lines) <= 20
+    assert "    " + "  *sum += 1;" in lines
+    document = json.loads((tmp_path / "out.json").read_text())
+    (race,) = document["races"]
+    assert race["earlier"]["place"] == race["later"]["place"] == "program.cu:7"
+    assert race["instances"] > 900
+    assert sum(race["kinds"].values()) == sum(race["classes"].values()) == race["instances"]
+    assert len(read_trace(tmp_path / "out.trace")) == document["events"][0]
+
+
+@needs_compiler
+def test_statuses(racetrap, tmp_path):
+    text = _PROGRAM.replace('#include "size.h"', "#define BLOCKS 2")
+    race_free = compile_text(text, tmp_path, ("RACE_FREE",))
+    result = racetrap("run", race_free)
+    assert (result.exit_code, "Races: 0 pairs" in result.stdout) == (0, True)
+    result = racetrap("run", race_free, "--", "5")
+    assert (result.exit_code, "Program: ended with exit status 5." in result.stdout) == (3, True)
+    result = racetrap("run", race_free, "--", "0", "fault")
+    assert (result.exit_code, "Fault: " in result.stdout) == (1, True)
+    result = racetrap("run", race_free, "--kernel", "other")
+    assert result.exit_code == 2
+    assert "Launches checked must be some of the 1 (add), not other" in result.stderr
+
+
+@needs_compiler
+def test_schedules_of_a_program_that_was_built_before(racetrap, tmp_path):
+    text = _PROGRAM.replace('#include "size.h"', "#define BLOCKS 2")
+    path = compile_text(text, tmp_path)
+    result = racetrap("run", path, "--schedules", "3", "--json", "-", "--", "0")
+    document = json.loads(result.stdout)
+    (race,) = document["races"]
+    assert (race["schedules"], len(document["events"])) == ([0, 1, 2], 3)
+    assert "in 3 of 3 schedules" in result.stderr
+
+
+@needs_compiler
+def test_known_races_do_not_count(racetrap, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = compile_text(_PROGRAM.replace('#include "size.h"', "#define BLOCKS 2"), tmp_path)
+    files = ["--sarif", "out.sarif", "--junit", "out.xml", "--github"]
+    result = racetrap("run", path, "--write-baseline", "known.toml", *files)
+    assert result.exit_code == 1
+    assert "::error file=program.cu,line=7,title=race::" in result.stdout
+    document = json.loads((tmp_path / "out.sarif").read_text())
+    assert len(document["runs"][0]["results"]) == 1
+    assert 'failures="1"' in (tmp_path / "out.xml").read_text()
+    result = racetrap("run", path, "--baseline", "known.toml")
+    assert (result.exit_code, "Known: 1 pair of source lines" in result.stdout) == (0, True)
+    result = racetrap("run", path, "--write-baseline", "known.toml")
+    assert result.exit_code == 2
+    assert "Baseline must be a new file, not known.toml" in result.stderr
+
+
+@needs_compiler
+def test_a_program_that_does_not_compile(racetrap, program):
+    result = racetrap("run", program[0])
+    assert result.exit_code == 2
+    assert "CUDA program must compile, not program.cu" in result.stderr
+    assert "size.h" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["nothing.cu"], "Program must be a file, not nothing.cu"),
+        (["size.h", "-D", "X"], "Options of the compiler must come with a .cu file, not size.h"),
+        (["program.cu", "--launches", "3"], "Launches must be A:B with A below B, not 3"),
+        (["program.cu", "--launches", "3:3"], "Launches must be A:B with A below B, not 3:3"),
+    ],
+)
+def test_bad_input(racetrap, program, tmp_path, arguments, sentence):
+    (tmp_path / "size.h").touch()
+    result = racetrap("run", *arguments)
+    assert (result.exit_code, sentence in result.stderr) == (2, True)
+
+
+def test_without_the_compiler(racetrap, program, monkeypatch):
+    monkeypatch.setattr("racetrap.sim.gpu.cuda.toolkit._PACKAGE", "nvidia_that_is_missing")
+    result = racetrap("run", program[0])
+    assert result.exit_code == 2
+    assert "install the extra `racetrap[cuda]`" in result.stderr
