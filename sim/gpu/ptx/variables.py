@@ -40,7 +40,12 @@ class _Contents:
         if isinstance(value, SymbolNode):
             self._put_address(at, value)
         elif self._kind in _FLOATS:
-            struct.pack_into(_FLOATS[self._kind], self.data, at, value.value)
+            try:
+                struct.pack_into(_FLOATS[self._kind], self.data, at, value.value)
+            except OverflowError:
+                raise ValueError(
+                    f"Initial value of .{self._kind} must be in its range, not {value.value}"
+                ) from None
         else:
             if not isinstance(value.value, int):
                 raise ValueError(f"Initial value of .{self._kind} must be an integer, "
