@@ -37,6 +37,9 @@ class Meeting(NamedTuple):
 def watch(meetings: Collection[Meeting], accesses: SharedAccesses) -> list[ThreadRace]:
     """Races between the epochs with unordered accesses to a granule, in ascending order.
 
+    Caches keep timestamps of words; a watchpoint sees which bytes an access has, and those to
+    different bytes of a word are no race.
+
     Parameters
     ----------
     meetings : collection of Meeting
@@ -48,15 +51,15 @@ def watch(meetings: Collection[Meeting], accesses: SharedAccesses) -> list[Threa
     races = set()
     for granule, earlier, later in meetings:
         for parties in found[granule].values():
-            for one in parties[earlier]:
-                for other in parties[later]:
-                    if one.is_write or other.is_write:
+            for one, one_bytes in parties[earlier]:
+                for other, other_bytes in parties[later]:
+                    if (one.is_write or other.is_write) and one_bytes & other_bytes:
                         races.add(ThreadRace.of(granule * GRANULE_BYTES, one, other))
     return sorted(races)
 
 
-#: Parties by location, then by thread and epoch.
-_Parties = defaultdict[int, defaultdict[tuple[int, int], list[RaceParty]]]
+#: Parties with the bytes they access, by location, then by thread and epoch.
+_Parties = defaultdict[int, defaultdict[tuple[int, int], list[tuple[RaceParty, int]]]]
 
 
 def _parties(accesses: SharedAccesses, granules: set[int]) -> defaultdict[int, _Parties]:
@@ -65,8 +68,8 @@ def _parties(accesses: SharedAccesses, granules: set[int]) -> defaultdict[int, _
     watched = np.isin(accesses.granule, sorted(granules)) & ~accesses.is_atomic
     for group in np.flatnonzero(watched).tolist():
         thread, pc = int(accesses.thread[group]), int(accesses.pc[group])
-        is_write = bool(accesses.is_write[group])
+        is_write, used = bool(accesses.is_write[group]), int(accesses.bytes_used[group])
         location = found[int(accesses.granule[group])][int(accesses.location[group])]
         for epoch in accesses.epoch[accesses.first[group] : accesses.first[group + 1]].tolist():
-            location[thread, epoch].append(RaceParty(thread, epoch, pc, is_write))
+            location[thread, epoch].append((RaceParty(thread, epoch, pc, is_write), used))
     return found

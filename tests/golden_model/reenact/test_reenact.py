@@ -52,6 +52,11 @@ def test_other_words_of_a_line_do_not_race() -> None:
     assert races(2, store(0, X), store(1, X + 4)) == []
 
 
+def test_other_bytes_of_a_word_do_not_race() -> None:
+    assert races(2, store(0, X, 1), store(1, X + 1, 1)) == []
+    assert len(races(2, store(0, X, 2), store(1, X + 1, 1))) == 1
+
+
 def test_ordered_accesses_do_not_race() -> None:
     def lock(kind: int, thread: int) -> ThreadEvent:
         return ThreadEvent(kind, thread, address=0x50)

@@ -193,7 +193,7 @@ def test_commands_come_as_they_are_asked_for():
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("fixed", "at most the 3 contexts in environment fixed, not 4 .take multiplex."),
+        ("fixed", "at most the 3 contexts in environment fixed, not 4"),
         ("migration", "at most the 3 contexts in environment migration, not 4"),
     ],
 )
