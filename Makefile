@@ -14,7 +14,7 @@ export RACETRAP_CACHE ?= $(CURDIR)/$(BUILD)
 SOURCES := golden_model rtl generators sim tb fpga evaluation racetrap
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format types unit bench campaign fuzz evaluate boards board-simulation docs kernels programs clean
+.PHONY: help setup demo test lint format types unit bench campaign fuzz evaluate boards board-simulation docs kernels programs planted-bugs clean
 
 help:
 	@echo "make setup     make the virtual environment $(VENV)"
@@ -29,6 +29,7 @@ help:
 	@echo "make docs      make the generated pages of docs/ again"
 	@echo "make kernels   compile the kept PTX of our CUDA sources again (needs the extra cuda)"
 	@echo "make programs  run our CUDA programs with host code, race-free and racy, and check the verdicts"
+	@echo "make planted-bugs  plant every bug in the RTL; the testbench must find each"
 	@echo "make format    format the sources"
 	@echo "make clean     remove everything that was built, but not $(VENV)"
 
@@ -113,6 +114,9 @@ docs: $(READY)
 
 kernels: $(READY)
 	$(BIN)/python -m racetrap.sim.gpu.launch.kernel_files
+
+planted-bugs: $(READY)
+	$(BIN)/pytest -n $(JOBS) -m "" tests/tb -k planted_bug
 
 programs: $(READY)
 	$(BIN)/python -m racetrap.evaluation.scord.cuda_programs

@@ -18,7 +18,6 @@ from racetrap.commands.shared.options import (
     compile_options,
     compiler_options,
     json_option,
-    output_option,
     seed_option,
     writable,
 )
@@ -85,7 +84,10 @@ def _compiled(program: Path, folder: Path, options: CompilerOptions) -> Path:
     help="Runs: the first with warps in turn, others with warps at random.",
 )  # fmt: skip
 @seed_option
-@output_option("FILE", "Also write the trace of the first run.", flags=("--trace",))
+@click.option(
+    "--trace", "trace_file", metavar="FILE", callback=writable,
+    help="Also write the trace of the first run.",
+)  # fmt: skip
 @click.option(
     "--limit", metavar="N", type=click.IntRange(min=0), default=20, show_default=True,
     help="Print N pairs of lines at most.",
@@ -111,7 +113,7 @@ def _compiled(program: Path, folder: Path, options: CompilerOptions) -> Path:
 def command(
     program: str, arguments: tuple[str, ...], include: tuple[str, ...], define: tuple[str, ...],
     arch: int, std: str | None, kernel: str, launches: str | None, schedules: int,
-    seed: int, output: Path | None, limit: int, shows_all: bool, baseline_file: str | None,
+    seed: int, trace_file: str | None, limit: int, shows_all: bool, baseline_file: str | None,
     new_baseline: str | None, sarif_file: str | None, junit_file: str | None, github: bool,
     json_file: str | None,
 ) -> None:  # fmt: skip
@@ -152,8 +154,8 @@ def command(
             check.add(run)
     with input_errors():
         check.require_selected(kernel, launches)
-        if output is not None:
-            check.runs[0].trace.write_binary(output)
+        if trace_file is not None:
+            check.runs[0].trace.write_binary(trace_file)
         if new_baseline is not None:
             write_baseline(Path(new_baseline), [*check.pairs, *check.known])
         if junit_file is not None:

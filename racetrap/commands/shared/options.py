@@ -181,9 +181,9 @@ def compiler_options(
     return CompilerOptions(include, define, arch, std or "")
 
 
-def output_option(
-    metavar: str, help: str, flags: tuple[str, ...] = ("-o", "--output"), **attributes: Any
-) -> _Decorator:
+def output_option(metavar: str, help: str, **attributes: Any) -> _Decorator:
     """File or folder of what is made, as ``output``: a ``Path``, or None without default."""
     kind = click.Path(file_okay=metavar != "DIR", dir_okay=metavar == "DIR", path_type=Path)
-    return click.option(*flags, "output", metavar=metavar, type=kind, help=help, **attributes)
+    return click.option(
+        "-o", "--output", "output", metavar=metavar, type=kind, help=help, **attributes
+    )

@@ -43,7 +43,7 @@ def test_a_program_is_recorded_once(monkeypatch, tmp_path):
     again = program_trace("kvstore", "tiny", 2)
     assert np.array_equal(first.events, again.events)
     assert first.header == again.header
-    assert len(list(tmp_path.glob("programs/*.trace"))) == 1
+    assert len(list(tmp_path.glob("**/programs/*.trace"))) == 1
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import pytest
 
 from racetrap.sim.cosim.scord.plans import fast_memory, hard_memory, random_plan
+from tests.support.planted_bugs import one_for_each_file
 from tests.support.scord.planted_bugs import PLANTED_BUGS
 
 #: Two banks, so that the interconnect matters; room for reports, so that few are dropped.
@@ -24,7 +25,7 @@ def test_nothing_is_found_in_the_rtl_as_it_is(model, testbench, module, hard):
     assert [case.failure for case in result.cases] == [None]
 
 
-@pytest.mark.parametrize("name", PLANTED_BUGS)
+@pytest.mark.parametrize("name", one_for_each_file(PLANTED_BUGS))
 def test_planted_bug_is_found(model, testbench, name):
     bug = PLANTED_BUGS[name]
     built = model("scord-tiny", patch=bug.patch, **_CHANGES)

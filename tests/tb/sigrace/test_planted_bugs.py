@@ -7,6 +7,7 @@ import pytest
 from racetrap.generators.presets import find_preset
 from racetrap.sim.cosim.sigrace.plans import random_plan, slow_software
 from racetrap.sim.cosim.verilator.cocotb_build import build
+from tests.support.planted_bugs import one_for_each_file
 from tests.support.sigrace.planted_bugs import PLANTED_BUGS
 
 #: Small, so that it is soon built; with room in the log, so that each reason comes alone.
@@ -26,7 +27,7 @@ def test_nothing_is_found_in_the_rtl_as_it_is(testbench, module, part):
     assert [case.failure for case in result.cases] == [None]
 
 
-@pytest.mark.parametrize("name", PLANTED_BUGS)
+@pytest.mark.parametrize("name", one_for_each_file(PLANTED_BUGS))
 def test_planted_bug_is_found(testbench, name):
     bug = PLANTED_BUGS[name]
     result = testbench(_build(bug.part, bug.patch), bug.testbench, _PLAN)

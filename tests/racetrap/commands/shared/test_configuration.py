@@ -54,7 +54,7 @@ def test_commands_of_a_group(racetrap, folder):
     ("text", "said"),
     [
         ("[chek]\n", "racetrap.toml: Table must be a command, not chek"),
-        ("[check]\npresets = 1\n", "Key of check must be one of launch, preset, .*, not presets"),
+        ("[check]\npresets = 1\n", "Key of check must be one of launch, .*preset, .*, not presets"),
         ("[check]\nhelp = true\n", "Key of check must be one of .*, not help"),
         ("[check]\npreset = [1]\n", "check.preset must be a number or a word, not"),
         ("[check]\nset = [[1]]\n", "check.set must be a list of numbers or words, not"),
