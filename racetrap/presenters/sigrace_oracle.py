@@ -13,7 +13,7 @@ from racetrap.golden_model.sigrace.missed import RaceOutcome
 from racetrap.presenters.sigrace_races import (
     by_static_race,
     party_text,
-    print_group,
+    print_race,
     race_count,
     thread_race_to_dict,
 )
@@ -31,7 +31,7 @@ def print_oracle(console: Console, found: OracleComparison, locations: Mapping[i
         for group in groups.values():
             addresses = len({race.address for race in group})
             if outcome != RaceOutcome.REPORTED:
-                print_group(console, "Oracle:", group[0], addresses, locations, f", {outcome}")
+                print_race(console, "Oracle:", group[0], addresses, locations, f", {outcome}")
         if groups:
             places = {race.address for group in groups.values() for race in group}
             rows.append((outcome.value, len(groups), len(places)))

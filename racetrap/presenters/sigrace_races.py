@@ -24,7 +24,7 @@ __all__ = [
     "by_static_race",
     "party_text",
     "print_exact",
-    "print_group",
+    "print_race",
     "print_result",
     "race_count",
     "race_list",
@@ -75,25 +75,11 @@ def _sentence(race: ThreadRace, locations: Mapping[int, str]) -> str:
     )
 
 
-def print_group(
-    console: Console, heading: str, race: ThreadRace, count: int, locations: Mapping[int, str],
-    remark: str = "",
-) -> None:  # fmt: skip
-    """Print at how many addresses a static race is, and its first instance."""
-    _print_race(console, heading, race, count, locations, remark)
-
-
-def print_exact(console: Console, races: Iterable[ExactRace], locations: Mapping[int, str]) -> None:
-    """Print the races of the exact detector."""
-    for number, (race, addresses) in enumerate(races):
-        low, high = (pc_text(pc, locations) for pc in race.static_key)
-        _print_race(console, f"Race {number}: {low} and {high},", race, addresses, locations)
-
-
-def _print_race(
+def print_race(
     console: Console, heading: str, race: ThreadRace, addresses: int,
     locations: Mapping[int, str], remark: str = "",
 ) -> None:  # fmt: skip
+    """Print at how many addresses a static race is, and its first instance."""
     place = "address" if addresses == 1 else f"{addresses} addresses, the first"
     console.print(
         f"{heading} at {place} {race.address:#x}{remark}\n"
@@ -104,18 +90,26 @@ def _print_race(
     )
 
 
+def _print_numbered(
+    console: Console, number: int, race: ThreadRace, addresses: int, locations: Mapping[int, str]
+) -> None:
+    low, high = (pc_text(pc, locations) for pc in race.static_key)
+    print_race(console, f"Race {number}: {low} and {high},", race, addresses, locations)
+
+
+def print_exact(console: Console, races: Iterable[ExactRace], locations: Mapping[int, str]) -> None:
+    """Print the races of the exact detector."""
+    for number, (race, addresses) in enumerate(races):
+        _print_numbered(console, number, race, addresses, locations)
+
+
 def race_list(
     console: Console, choice: RaceChoice, locations: Mapping[int, str]
 ) -> RaceList[ThreadRace]:
     """Races to be printed with both accesses, grouped by their two instructions."""
-
-    def show(number: int, race: ThreadRace, count: int) -> None:
-        low, high = race.static_key
-        places = f"{pc_text(low, locations)} and {pc_text(high, locations)}"
-        print_group(console, f"Race {number}: {places},", race, count, locations)
-
     return RaceList(
-        console, choice, lambda race: race.static_key, show,
+        console, choice, lambda race: race.static_key,
+        lambda number, race, count: _print_numbered(console, number, race, count, locations),
         lambda race: thread_race_to_dict(race, locations), lambda race: race.address,
     )  # fmt: skip
 

@@ -104,6 +104,8 @@ def _watch(reader: int) -> None:
     number = os.read(reader, 1)[0]
     if number not in (signal.SIGINT, *_STOPS):
         return
+    # A pool's thread would complain that its processes are gone.
+    threading.excepthook = lambda args: None
     end = time.monotonic() + _GRACE_SECONDS
     while time.monotonic() < end:
         kill_descendants()  # again: one of them may just have been about to start another

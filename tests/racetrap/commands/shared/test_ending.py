@@ -116,13 +116,13 @@ _FOREIGN = """\
 import ctypes
 from racetrap.commands.shared.ending import watch_for_interrupts
 watch_for_interrupts()
-print("ready", flush=True)
-mutex = ctypes.create_string_buffer(64)
-while True:
-  try:  # the signal may come before the second call, which never ends
-    ctypes.CDLL(None).pthread_mutex_lock(mutex)
-  except KeyboardInterrupt:
-    pass
+lock, mutex = ctypes.CDLL(None).pthread_mutex_lock, ctypes.create_string_buffer(64)
+lock(mutex)
+try:  # the signal may come before the second call, which never ends
+    print("ready", flush=True)
+    lock(mutex)
+except KeyboardInterrupt:
+    lock(mutex)
 """
 
 
