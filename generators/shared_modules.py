@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 __all__ = ["share_modules"]
@@ -73,7 +73,10 @@ def share_modules(rtlil: str) -> str:
     rtlil : str
         Design in RTLIL, as Amaranth writes it.
     """
-    modules = {match["name"]: _Module(**match.groupdict()) for match in _MODULE.finditer(rtlil)}
+    modules = {
+        match["name"]: _Module(match["attributes"], match["name"], match["body"])
+        for match in _MODULE.finditer(rtlil)
+    }
     by_depth: dict[int, list[_Module]] = defaultdict(list)
     for module in modules.values():
         by_depth[module.depth].append(module)
@@ -135,7 +138,7 @@ def _make_inputs_of(group: Sequence[_Module]) -> None:
     heads = [body[body.rfind("\n", 0, place.start()) + 1 : place.start()] for place in places]
     differ = [number for number, of_all in enumerate(values) if len(set(of_all)) > 1]
     own = set(_WIRE.findall(body))
-    inputs = {
+    inputs: dict[str, Sequence[str]] = {
         match[1]: values[number]
         for number in differ
         if (match := _CONNECTED.match(heads[number]))
@@ -160,7 +163,7 @@ def _make_inputs_of(group: Sequence[_Module]) -> None:
         module.constants = {name: of_all[number] for name, of_all in inputs.items()}
 
 
-def _signal(constants: Sequence[str], inputs: dict[str, Sequence[str]]) -> str | None:
+def _signal(constants: Sequence[str], inputs: Mapping[str, Sequence[str]]) -> str | None:
     """What has the constant's value in every module: part of an input, maybe extended."""
     bits = [constant.partition("'")[2] for constant in constants]
     differs = next(at for at, of_all in enumerate(zip(*bits, strict=True)) if len(set(of_all)) > 1)
@@ -171,7 +174,7 @@ def _signal(constants: Sequence[str], inputs: dict[str, Sequence[str]]) -> str |
     return None
 
 
-def _part(bits: Sequence[str], inputs: dict[str, Sequence[str]]) -> str | None:
+def _part(bits: Sequence[str], inputs: Mapping[str, Sequence[str]]) -> str | None:
     """Part of an input that has these bits in every module."""
     size = len(bits[0])
     for name, values in inputs.items():
