@@ -12,13 +12,15 @@ from racetrap.evaluation.scord.detect import UniqueRace, region_of
 from racetrap.evaluation.scord.missed import Cause, Pair, causes
 from racetrap.golden_model.barracuda import Race, RaceClass, Result, ScopedOracle
 from racetrap.golden_model.events import Space
-from racetrap.golden_model.ptx_memory_model.oracle import OracleRule, PtxOracle
+from racetrap.golden_model.ptx_memory_model.oracle import OracleRule
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.trace import Trace
+from racetrap.sim.gpu.oracle import CompiledOracle
 
 __all__ = [
     "NOT_CHECKED",
     "ORACLE_RULES",
+    "PAPER_RULE",
     "OracleRace",
     "explain_races",
     "is_missed",
@@ -27,8 +29,9 @@ __all__ = [
     "unconfirmed",
 ]
 
-#: Rules by which the oracle can judge, the first by default.
-ORACLE_RULES = ("scoped", *(rule.value for rule in OracleRule))
+#: Rules by which the oracle can judge, the first by default; and that of the paper's tables.
+ORACLE_RULES = (*(rule.value for rule in OracleRule), "scoped")
+PAPER_RULE = ORACLE_RULES[-1]
 
 #: Outcome of races that ScoRD does not look for, by what they are.
 NOT_CHECKED = {
@@ -57,13 +60,12 @@ class OracleRace:
 
 def run_oracle(trace: Trace, rule: str) -> Result:
     """Races of a run by one of ``ORACLE_RULES``."""
-    oracle = ScopedOracle() if rule == "scoped" else PtxOracle(OracleRule(rule))
-    return oracle.run(trace)
+    if rule == PAPER_RULE:
+        return ScopedOracle().run(trace)
+    return CompiledOracle(OracleRule(rule)).run(trace)
 
 
-def oracle_races(
-    trace: Trace, params: ScordParams, rule: str = ORACLE_RULES[0]
-) -> list[OracleRace]:
+def oracle_races(trace: Trace, params: ScordParams, rule: str = PAPER_RULE) -> list[OracleRace]:
     """Every different race of a run, in the order in which they first happened.
 
     Parameters

@@ -103,8 +103,8 @@ _OF_A_DETECTOR = ("preset_name", "settings", "environment", "interval", "ideal",
 @memory_options("default: as the trace says, or")
 @oracle_option(
     "Also list the races that an exact analysis finds in the same run; of a GPU by RULE: "
-    "scoped (the ScoRD paper's), causality (PTX's memory model; volatile accesses must be "
-    "ordered), ptx (by the letter, volatile accesses need no order)."
+    "causality (the default: PTX's memory model; volatile accesses must be ordered), ptx (by the "
+    "letter, volatile accesses need no order), scoped (the ScoRD paper's)."
 )
 @click.option(
     "--exact", is_flag=True,

@@ -77,7 +77,8 @@ def test_missed(racetrap, write):
     """The reader in the block becomes the owner of the entry; the reader outside is not seen."""
     body = (
         access("store", 0, 0, 0x40) + fence(0, 0, 0x44, "block") + flag(0, 0, 0x48, 1)
-        + flag(0, 1, 0x4C, 0) + access("load", 0, 1, 0x50) + access("load", 1, 2, 0x58)
+        + flag(0, 1, 0x4C, 0) + fence(0, 1, 0x4E, "block") + access("load", 0, 1, 0x50)
+        + access("load", 1, 2, 0x58)
     )  # fmt: skip
     result, oracle = checked(racetrap, write(body))
     (race,) = oracle["races"]
@@ -91,7 +92,7 @@ def test_not_confirmed(racetrap, write):
     body = (
         access("store", 0, 0, 0x40) + fence(0, 0, 0x44, "block") + flag(0, 0, 0x48, 1)
         + flag(0, 1, 0x4C, 0) + fence(0, 1, 0x50, "device") + flag(0, 1, 0x54, 2)
-        + flag(1, 2, 0x58, 0) + access("load", 1, 2, 0x5C)
+        + flag(1, 2, 0x58, 0) + fence(1, 2, 0x5A, "device") + access("load", 1, 2, 0x5C)
     )  # fmt: skip
     result, oracle = checked(racetrap, write(body))
     assert oracle["races"] == []
