@@ -25,6 +25,7 @@ __all__ = [
     "explain_races",
     "is_missed",
     "oracle_races",
+    "ordered_by_lockstep",
     "run_oracle",
     "unconfirmed",
 ]
@@ -58,11 +59,44 @@ class OracleRace:
     outcome: str
 
 
-def run_oracle(trace: Trace, rule: str) -> Result:
-    """Races of a run by one of ``ORACLE_RULES``."""
+def run_oracle(trace: Trace, rule: str, independent: bool = False) -> Result:
+    """Races of a run by one of ``ORACLE_RULES``.
+
+    Parameters
+    ----------
+    trace : Trace
+        The run.
+    rule : str
+        What is a race.
+    independent : bool
+        Whether the lanes of a warp are scheduled independently; to the paper's rule a warp is in
+        lockstep.
+    """
     if rule == PAPER_RULE:
         return ScopedOracle().run(trace)
-    return CompiledOracle(OracleRule(rule)).run(trace)
+    return CompiledOracle(OracleRule(rule), independent).run(trace)
+
+
+def ordered_by_lockstep(trace: Trace, rule: str, found: Iterable[Race]) -> list[Race]:
+    """Pairs that would race if the lanes of a warp were scheduled independently.
+
+    Parameters
+    ----------
+    trace : Trace
+        The run.
+    rule : str
+        What is a race.
+    found : iterable of Race
+        Races of the run in lockstep, which are left out.
+    """
+    if rule == PAPER_RULE:
+        return []
+    known = {_place(race) for race in found}
+    return [race for race in run_oracle(trace, rule, True).races if _place(race) not in known]
+
+
+def _place(race: Race) -> tuple[frozenset[int], Space]:
+    return frozenset((race.first.pc, race.second.pc)), race.space
 
 
 def oracle_races(trace: Trace, params: ScordParams, rule: str = PAPER_RULE) -> list[OracleRace]:

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from racetrap.evaluation.scord.detect import UniqueRace
 from racetrap.evaluation.scord.oracle import OracleRace, is_missed, unconfirmed
-from racetrap.golden_model.barracuda import Party, Race
+from racetrap.golden_model.barracuda import Party, Race, RaceKind
 from racetrap.golden_model.events import EventKind
 from racetrap.golden_model.scord.report import race_words
 from racetrap.presenters.locations import pc_text
@@ -24,15 +24,29 @@ def _party(party: Party, locations: Mapping[int, str]) -> str:
     return f"{what}, event {party.event}"
 
 
+def _print_pairs(
+    console: Console, what: str, pairs: Sequence[Race], locations: Mapping[int, str]
+) -> None:
+    for pair in pairs:
+        reason = f"  {pair.reason}.\n" if pair.kind is RaceKind.UNORDERED_STRONG else ""
+        console.print(
+            f"{what}: {pair.space.name.lower()} address {pair.address:#x}\n"
+            f"  earlier: {_party(pair.first, locations)}\n"
+            f"  later:   {_party(pair.second, locations)}\n{reason}",
+            markup=False,
+        )
+
+
 def print_oracle(
     console: Console,
     found: Sequence[OracleRace],
     strong: Sequence[Race],
+    lockstep: Sequence[Race],
     reports: Collection[UniqueRace],
     locations: Mapping[int, str],
 ) -> None:
-    """Print every race of the oracle with its outcome, then pairs that need no order, then every
-    report without a race.
+    """Print every race of the oracle with its outcome, then pairs that need no order or have only
+    that of lockstep, then every report without a race.
 
     Parameters
     ----------
@@ -42,6 +56,8 @@ def print_oracle(
         Races of the oracle.
     strong : sequence of Race
         Unordered pairs of strong accesses, which are no races.
+    lockstep : sequence of Race
+        Pairs that only the lockstep of a warp's lanes orders.
     reports : collection of UniqueRace
         Unique races that the detector reported.
     locations : mapping of int to str
@@ -57,14 +73,8 @@ def print_oracle(
             f"  {race.reason}.\n",
             markup=False,
         )
-    for pair in strong:
-        console.print(
-            f"Unordered, but no race: {pair.space.name.lower()} address {pair.address:#x}\n"
-            f"  earlier: {_party(pair.first, locations)}\n"
-            f"  later:   {_party(pair.second, locations)}\n"
-            f"  {pair.reason}.\n",
-            markup=False,
-        )
+    _print_pairs(console, "Unordered, but no race", strong, locations)
+    _print_pairs(console, "Only lockstep orders these", lockstep, locations)
     strays = unconfirmed(reports, found)
     for pc, kind in strays:
         console.print(
@@ -75,13 +85,18 @@ def print_oracle(
     missed = sum(map(is_missed, found))
     console.print(
         f"Oracle: {len(found)} different races in this run; {missed} of them missed, "
-        f"{len(strays)} reports not confirmed."
+        f"{len(strays)} reports not confirmed{_lockstep_text(len(lockstep))}."
     )
+
+
+def _lockstep_text(count: int) -> str:
+    return f"; {count} pair{'s' * (count != 1)} that only lockstep orders" if count else ""
 
 
 def oracle_to_dict(
     found: Sequence[OracleRace],
     strong: Sequence[Race],
+    lockstep: Sequence[Race],
     reports: Collection[UniqueRace],
     locations: Mapping[int, str],
 ) -> dict[str, Any]:
@@ -114,6 +129,7 @@ def oracle_to_dict(
             for each in found
         ],
         "unordered_strong": list(map(pair, strong)),
+        "ordered_by_lockstep": list(map(pair, lockstep)),
         "unconfirmed": [
             {"pc": pc, "kind": race_words(kind)} for pc, kind in unconfirmed(reports, found)
         ],

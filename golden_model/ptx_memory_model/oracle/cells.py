@@ -103,9 +103,9 @@ class Cell:
             strong = source.is_morally_strong_with(other)
             if group.messages and not strong:
                 for written in group.messages:
-                    if written.access.thread != access.thread and written.access.row != access.row:
+                    if written.access.is_apart_from(access):
                         yield Conflict(written.access, other, written)
                 continue
             for earlier, message in group.latest.values():
-                if earlier.thread != access.thread and earlier.row != access.row:
+                if earlier.is_apart_from(access):
                     yield Conflict(earlier, other, message)

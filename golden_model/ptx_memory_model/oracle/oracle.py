@@ -28,6 +28,7 @@ from racetrap.golden_model.barracuda.simt import Warp
 from racetrap.golden_model.barracuda.warp_clocks import WarpClocks
 from racetrap.golden_model.events import (
     ALL_LANES,
+    WARP_SIZE,
     AtomicOp,
     EventKind,
     MemoryOrder,
@@ -43,14 +44,18 @@ from racetrap.golden_model.ptx_memory_model.oracle.program_orders import (
     RELEASING,
     ProgramOrders,
 )
+from racetrap.golden_model.ptx_memory_model.oracle.thread_kernel import ThreadKernel
 from racetrap.golden_model.trace import Trace
 
 __all__ = ["PtxOracle"]
 
-_STRUCTURE = (EventKind.BARRIER, EventKind.IF, EventKind.ELSE, EventKind.FI, EventKind.EXIT)
+_STRUCTURE = (
+    EventKind.BARRIER, EventKind.IF, EventKind.ELSE, EventKind.FI, EventKind.EXIT,
+    EventKind.WARP_BARRIER,
+)  # fmt: skip
 # Numbers of enumerations' members, which are slow to look up.
-_STORE, _ATOMIC, _FENCE, _BARRIER = map(int, (
-    EventKind.STORE, EventKind.ATOMIC, EventKind.FENCE, EventKind.BARRIER,
+_STORE, _ATOMIC, _FENCE, _BARRIER, _WARP_BARRIER = map(int, (
+    EventKind.STORE, EventKind.ATOMIC, EventKind.FENCE, EventKind.BARRIER, EventKind.WARP_BARRIER,
 ))  # fmt: skip
 _CAS, _DEVICE, _IMPLIED = int(AtomicOp.CAS), int(Scope.DEVICE), MemoryOrder.IMPLIED
 _ORDERS = tuple(MemoryOrder)
@@ -63,16 +68,20 @@ class PtxOracle:
     ----------
     rule : OracleRule
         What is a race.
+    independent : bool
+        Whether the lanes of a warp are ordered by their own program and ``bar.warp.sync`` alone;
+        else they run in lockstep.
     """
 
-    def __init__(self, rule: OracleRule) -> None:
-        self._rule = rule
+    def __init__(self, rule: OracleRule, independent: bool = False) -> None:
+        self._rule, self._independent = rule, independent
 
     def run(self, trace: Trace) -> Result:
         """Races, unordered strong pairs and barrier divergences of all kernels of a trace, and
         races between kernels or copies that nothing orders."""
-        kernels = [_Analysis(kernel, self._rule).run() for kernel in kernels_of(trace)]
-        return merge([*kernels, concurrent_races(trace, self._rule.may_conflict)])
+        kernels = (_Analysis(each, self._rule, self._independent) for each in kernels_of(trace))
+        results = [kernel.run() for kernel in kernels]
+        return merge([*results, concurrent_races(trace, self._rule.may_conflict)])
 
 
 @dataclass
@@ -84,7 +93,7 @@ class _Instances:
     finding : Finding
         The first.
     rows : set of int
-        Rows of the later accesses.
+        Rows of the later instructions.
     blocks : set of frozenset of int
         Pairs of blocks.
     """
@@ -105,14 +114,17 @@ class _Instances:
 class _Analysis(WarpClocks):
     """Analysis of one kernel."""
 
-    def __init__(self, kernel: Kernel, rule: OracleRule) -> None:
-        super().__init__(kernel)
-        self._rule = rule
+    def __init__(self, kernel: Kernel, rule: OracleRule, independent: bool) -> None:
+        threads = ThreadKernel(kernel) if independent else None
+        super().__init__(threads or kernel)
+        self._rule, self._whole = rule, kernel
+        self._source_rows = threads.source_rows if threads else np.arange(len(kernel.events))
+        orders = ProgramOrders.of(kernel)
+        self._orders, self._is_part = (each[self._source_rows] for each in orders)
         self._cells: defaultdict[int, Cell] = defaultdict(Cell)
         self._synchronised: set[tuple[int, int]] = set()
         self._patterns = [OpenPatterns(warp.place.block, self._synchronised) for warp in self.warps]
         self._found: dict[Any, _Instances] = {}
-        self._orders, self._is_part = ProgramOrders.of(kernel)
         #: Log2 of the bytes of a cell: of the smallest access, which are all aligned.
         sizes = kernel.events["size"][kernel.accesses]
         self._cell_bits = int(sizes.min()).bit_length() - 1 if len(sizes) else 0
@@ -126,13 +138,16 @@ class _Analysis(WarpClocks):
             self._step(row)
         findings = [each.result() for each in self._found.values()]
         return result_of(
-            kernel, self._rule, findings, self._synchronised, list(self.divergences.values())
+            self._whole, self._rule, findings, self._synchronised, list(self.divergences.values())
         )  # fmt: skip
 
     def _step(self, row: int) -> None:
         kind = int(self.kernel.kind[row])
         if kind == _BARRIER:
             self.barrier(row)
+            return
+        if kind == _WARP_BARRIER:
+            self._warp_barrier(row)
             return
         warp = self.warps[int(self.kernel.warp[row])]
         if kind <= _ATOMIC:
@@ -142,6 +157,14 @@ class _Analysis(WarpClocks):
                 self._fence(row, warp)
         else:
             warp.branch(EventKind(kind), self.kernel.mask(row), row)
+
+    def _warp_barrier(self, row: int) -> None:
+        """Let threads of a warp pass a barrier; in lockstep they are ordered anyway."""
+        if isinstance(self.kernel, ThreadKernel):
+            warps = [self.warps[number] for number in self.kernel.members(row)]
+            known = [warp.clock.publish(warp.place, row) for warp in warps]
+            for warp in warps:
+                warp.acquire(*known)
 
     def _fence(self, row: int, warp: Warp) -> None:
         event = self.kernel.events[row]
@@ -170,7 +193,7 @@ class _Analysis(WarpClocks):
         for lane, address in zip(
             lanes, kernel.lanes["address"][kernel.lane_slice(row)].tolist(), strict=True
         ):
-            access = Access(row, warp.place.warp, lane, pc)
+            access = Access(row, warp.place.warp, lane, pc, int(self._source_rows[row]))
             location = base + address, size
             source = Source(location, warp.place.block, is_strong, is_device, is_volatile)
             writes = kind == _STORE or (kind == _ATOMIC and bool(succeeds >> lane & 1))
@@ -253,13 +276,13 @@ class _Analysis(WarpClocks):
                 key = conflict.access.pc, access.pc, strong, other.block == source.block
                 blocks = frozenset((other.block, source.block))
                 known = self._found.get(key)
-                if known is not None and (strong or known.has(access.row, blocks)):
+                if known is not None and (strong or known.has(access.instruction, blocks)):
                     continue
                 if not self._is_ordered(conflict, access, place, clock):
                     if known is None:
                         finding = self._finding(conflict, access, source, strong)
                         known = self._found[key] = _Instances(finding)
-                    known.rows.add(access.row)
+                    known.rows.add(access.instruction)
                     known.blocks.add(blocks)
 
     def _finding(
@@ -269,9 +292,14 @@ class _Analysis(WarpClocks):
         both_strong = source.is_strong and other.is_strong and source.location == other.location
         address = source.location[0] - self.kernel.space_base(access.row)
         return Finding(
-            first.row, first.lane, access.row, access.lane, address, is_strong,
+            *self._place(first), *self._place(access), address, is_strong,
             both_strong and not is_strong, source.is_volatile or other.is_volatile,
         )  # fmt: skip
+
+    def _place(self, access: Access) -> tuple[int, int]:
+        """Row and lane of an access in its warp."""
+        is_thread = isinstance(self.kernel, ThreadKernel)
+        return access.instruction, access.warp % WARP_SIZE if is_thread else access.lane
 
     def _is_ordered(self, conflict: Conflict, access: Access, place: Place, clock: Clock) -> bool:
         """Whether an earlier access, or one that observes it, is in the past of an access."""
@@ -286,4 +314,4 @@ class _Analysis(WarpClocks):
         if conflict.message is None:
             return False
         observers = conflict.message.all_observers()
-        return any(each.row < access.row and is_known(each) for each in observers)
+        return any(each.instruction < access.instruction and is_known(each) for each in observers)

@@ -45,7 +45,9 @@ class _Kernel(ctypes.Structure):
     """A kernel as the library reads it."""
 
     _fields_ = (
-        *((name, c_uint64) for name in ("rows", "blocks", "warps", "first_lane", "cell_bits")),
+        *((name, c_uint64) for name in (
+            "rows", "blocks", "warps", "first_lane", "cell_bits", "independent",
+        )),
         *((name, c_void_p) for name in (
             "events", "lanes", "block", "warp", "order", "is_part", "first_warp", "warp_count",
             "live",
@@ -60,10 +62,13 @@ class CompiledOracle:
     ----------
     rule : OracleRule
         What is a race.
+    independent : bool
+        Whether the lanes of a warp are ordered by their own program and ``bar.warp.sync`` alone;
+        else they run in lockstep.
     """
 
-    def __init__(self, rule: OracleRule) -> None:
-        self._rule = rule
+    def __init__(self, rule: OracleRule, independent: bool = False) -> None:
+        self._rule, self._independent = rule, independent
 
     def run(self, trace: Trace) -> Result:
         """Races, unordered strong pairs and barrier divergences of all kernels of a trace, and
@@ -76,7 +81,7 @@ class CompiledOracle:
         ValueError
             If a kernel has more warps than can be told apart.
         """
-        kernels = [_run(kernel, self._rule) for kernel in kernels_of(trace)]
+        kernels = [_run(kernel, self._rule, self._independent) for kernel in kernels_of(trace)]
         return merge([*kernels, concurrent_races(trace, self._rule.may_conflict)])
 
 
@@ -106,7 +111,7 @@ def _library() -> ctypes.CDLL:
     return library
 
 
-def _run(kernel: Kernel, rule: OracleRule) -> Result:
+def _run(kernel: Kernel, rule: OracleRule, independent: bool) -> Result:
     if len(kernel.warp_block) > _MOST_WARPS:
         raise ValueError(
             f"Warps of a kernel must be at most {_MOST_WARPS}, not {len(kernel.warp_block)}"
@@ -122,7 +127,7 @@ def _run(kernel: Kernel, rule: OracleRule) -> Result:
     library = _library()
     analysis = library.racetrap_oracle_new(byref(_Kernel(
         len(kernel.events), len(kernel.first_warp), len(kernel.warp_block), kernel.first_lane,
-        int(sizes.min()).bit_length() - 1 if len(sizes) else 0,
+        int(sizes.min()).bit_length() - 1 if len(sizes) else 0, independent,
         *(array.ctypes.data for array in arrays),
     )))  # fmt: skip
     try:

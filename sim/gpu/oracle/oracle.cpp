@@ -21,14 +21,15 @@ class Analysis {
 public:
     explicit Analysis(const KernelArrays &kernel)
         : kernel_(kernel), shadow_(kernel.cell_bits), diverges_(kernel.warps) {
-        patterns_.resize(kernel.warps);
-        for (uint64_t block = 0; block < kernel.blocks; block++)
-            for (int warp = 0; warp < kernel.warp_count[block]; warp++) {
-                int first = kernel.first_warp[block], count = kernel.warp_count[block];
-                warps_.emplace_back(
-                    Place{first + warp, (int)block, first, count, (int)kernel.warps},
-                    kernel.live[first + warp]);
-            }
+        int actors = kernel.warps * actors_of_warp_;
+        for (int actor = 0; actor < actors; actor++)
+            patterns_.emplace_back(kernel.independent ? 1 : LANES);
+        for (uint64_t block = 0; block < kernel.blocks; block++) {
+            int first = first_actor(block), count = actor_count(block);
+            for (int actor = first; actor < first + count; actor++)
+                warps_.emplace_back(Place{actor, (int)block, first, count, actors},
+                                    kernel.independent ? 1 : kernel.live[actor]);
+        }
     }
 
     void run() {
@@ -75,11 +76,20 @@ private:
     const LaneRecord *lanes(Time row) const {
         return kernel_.lanes + (event(row).first_lane - kernel_.first_lane);
     }
+    // Who has a clock: warps, or threads as warps of one lane each.
+    int first_actor(int block) const { return kernel_.first_warp[block] * actors_of_warp_; }
+    int actor_count(int block) const { return kernel_.warp_count[block] * actors_of_warp_; }
+    Warp &actor(Time row, int lane) {
+        int warp = kernel_.warp[row];
+        return warps_[kernel_.independent ? warp * LANES + lane : warp];
+    }
+
     uint64_t memory(Time row) const { return event(row).space ? kernel_.block[row] + 1 : 0; }
 
     void touch() {
         for (uint64_t row = 0; row < kernel_.rows; row++)
-            if (event(row).kind == IF) diverges_[kernel_.warp[row]] = true;
+            if (event(row).kind == IF || (kernel_.independent && event(row).kind <= ATOMIC))
+                diverges_[kernel_.warp[row]] = true;
         for (uint64_t row = 0; row < kernel_.rows; row++) {
             const Event &each = event(row);
             if (each.kind > ATOMIC) continue;
@@ -96,21 +106,25 @@ private:
     void step(Time row) {
         const Event &each = event(row);
         if (each.kind == BARRIER) return barrier(row);
-        if (each.kind > EXIT || (each.kind > BARRIER && each.kind < IF)) return;
+        if (each.kind <= ATOMIC) return access(row);
+        if (each.kind == FENCE) return fence(row);
+        if (kernel_.independent) {
+            if (each.kind == WARP_BARRIER) warp_barrier(row);
+            return;
+        }
+        if (each.kind < IF || each.kind > EXIT) return;
         Warp &warp = warps_[kernel_.warp[row]];
         switch (each.kind) {
-        case FENCE: return fence(row, warp);
         case IF: return warp.begin_if(mask(row), row);
         case ELSE: return warp.begin_else(row);
         case FI: return warp.end_if(row, joins_);
-        case EXIT: return warp.exit(mask(row));
-        default: return access(row, warp);
+        default: return warp.exit(mask(row));
         }
     }
 
     void barrier(Time row) {
         int block = kernel_.block[row];
-        int first = kernel_.first_warp[block], count = kernel_.warp_count[block];
+        int first = first_actor(block), count = actor_count(block);
         Known far;
         for (int warp = first; warp < first + count; warp++) {
             if (uint32_t absent = warps_[warp].absent())
@@ -126,11 +140,27 @@ private:
         for (int warp = first; warp < first + count; warp++) warps_[warp].pass_barrier(row, far);
     }
 
-    void fence(Time row, Warp &warp) {
+    void warp_barrier(Time row) {
+        Known known;
+        for (uint32_t left = mask(row); left; left &= left - 1) {
+            const Warp &each = actor(row, __builtin_ctz(left));
+            known = joins_.join(known, each.clock.publish(each.place, row));
+        }
+        for (uint32_t left = mask(row); left; left &= left - 1)
+            actor(row, __builtin_ctz(left)).acquire(known, joins_);
+    }
+
+    void fence(Time row) {
         if (kernel_.is_part[row]) return;
+        if (!kernel_.independent) return fence(row, mask(row), actor(row, 0));
+        for (uint32_t left = mask(row); left; left &= left - 1)
+            fence(row, 1, actor(row, __builtin_ctz(left)));
+    }
+
+    void fence(Time row, uint32_t lanes, Warp &warp) {
         uint8_t order = event(row).order;
         bool is_device = event(row).scope;
-        uint32_t lanes = mask(row) & warp.active;
+        lanes &= warp.active;
         OpenPatterns &patterns = patterns_[warp.place.warp];
         if (order == IMPLIED || acquires(order)) {
             Known known;
@@ -144,7 +174,7 @@ private:
                                    is_device);
     }
 
-    void access(Time row, Warp &warp) {
+    void access(Time row) {
         const Event &each = event(row);
         uint32_t succeeds = each.kind == ATOMIC && each.op == CAS ? each.success_mask : ALL_LANES;
         const LaneRecord *record = lanes(row);
@@ -154,9 +184,13 @@ private:
             if (cells_.empty()) continue;
             uint8_t lane = __builtin_ctz(left);
             bool writes = each.kind == STORE || (each.kind == ATOMIC && succeeds >> lane & 1);
-            known = access(row, warp, lane, record->address, writes, known);
+            Warp &warp = actor(row, lane);
+            if (kernel_.independent)
+                warp.acquire(access(row, warp, 0, record->address, writes, Known()), joins_);
+            else
+                known = access(row, warp, lane, record->address, writes, known);
         }
-        warp.acquire(known, joins_);
+        if (!kernel_.independent) actor(row, 0).acquire(known, joins_);
     }
 
     // One lane; its knowledge is joined with what is given.
@@ -315,8 +349,8 @@ private:
     // Of the candidates of a cell that are one race the latest is reported, the others count.
     void report(const Access &access, uint32_t kind, int block, uint64_t address) {
         std::sort(candidates_.begin(), candidates_.end(), [](const auto &one, const auto &other) {
-            return std::make_pair(one.first.row, one.first.lane) >
-                   std::make_pair(other.first.row, other.first.lane);
+            return std::tie(one.first.row, one.first.warp, one.first.lane) >
+                   std::tie(other.first.row, other.first.warp, other.first.lane);
         });
         const Kind &own = kinds_[kind];
         for (const Candidate &each : candidates_) {
@@ -328,7 +362,7 @@ private:
                 bool is_narrow =
                     own.is_strong && other.is_strong && own.size == other.size && !each.is_strong;
                 found.push_back({address, (uint32_t)each.first.row, (uint32_t)access.row, 0, 0,
-                                 each.first.lane, access.lane, each.is_strong, is_narrow,
+                                 lane_of(each.first), lane_of(access), each.is_strong, is_narrow,
                                  own.is_volatile || other.is_volatile, {}});
             }
             Found &race = found[tally.number];
@@ -338,6 +372,10 @@ private:
             tally.block_pairs.insert((uint64_t)low << 32 | high);
             race.block_pairs = tally.block_pairs.size();
         }
+    }
+
+    uint8_t lane_of(const Access &access) const {
+        return kernel_.independent ? access.warp % LANES : access.lane;
     }
 
     // Whether a read that observes a message, directly or through atomics, is in the past.
@@ -363,6 +401,7 @@ private:
     }
 
     const KernelArrays kernel_;
+    const int actors_of_warp_ = kernel_.independent ? LANES : 1;
     Joins joins_;
     Shadow shadow_;
     std::vector<char> diverges_;  // by warp

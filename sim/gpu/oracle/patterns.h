@@ -131,14 +131,16 @@ private:
 
 using PcPair = std::pair<uint32_t, uint32_t>;
 
-// Open patterns of one warp.
+// Open patterns of a warp, or of a thread as a warp of one lane.
 class OpenPatterns {
 public:
     using Location = std::pair<uint64_t, unsigned>;  // with the memory apart, and size
 
+    explicit OpenPatterns(int lanes) : fences_(lanes), device_fences_(lanes), observed_(lanes) {}
+
     void release_fence(uint32_t lanes, const FenceRef &fence, bool is_device) {
-        for (int lane = 0; lane < LANES; lane++) {
-            if (!(lanes >> lane & 1)) continue;
+        for (; lanes; lanes &= lanes - 1) {
+            int lane = __builtin_ctz(lanes);
             fences_[lane] = fence;
             if (is_device) device_fences_[lane] = fence;
         }
@@ -208,7 +210,7 @@ private:
         return known;
     }
 
-    std::array<FenceRef, LANES> fences_, device_fences_;
+    std::vector<FenceRef> fences_, device_fences_;  // by lane
     std::map<std::pair<int, Location>, ReleasedRef> operations_;
-    std::array<std::map<Location, std::vector<Observed>>, LANES> observed_;
+    std::vector<std::map<Location, std::vector<Observed>>> observed_;  // by lane
 };

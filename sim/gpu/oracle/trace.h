@@ -18,7 +18,7 @@ struct LaneRecord {
 
 // As EventKind, AtomicOp and MemoryOrder in racetrap.golden_model.events.
 enum EventKind : uint8_t {
-    LOAD, STORE, ATOMIC, FENCE, BARRIER, IF = 9, ELSE, FI, EXIT,
+    LOAD, STORE, ATOMIC, FENCE, BARRIER, IF = 9, ELSE, FI, EXIT, WARP_BARRIER,
 };
 enum AtomicOp : uint8_t { CAS };
 enum Order : uint8_t { IMPLIED, RELAXED, ACQUIRE, RELEASE, ACQ_REL };
@@ -31,6 +31,7 @@ struct KernelArrays {
     uint64_t rows, blocks, warps;
     uint64_t first_lane;      // number of the first lane record
     uint64_t cell_bits;       // log2 of the bytes of a cell, those of the smallest access
+    uint64_t independent;     // whether the lanes of a warp are scheduled independently
     const Event *events;
     const LaneRecord *lanes;
     const int32_t *block, *warp;  // of each row

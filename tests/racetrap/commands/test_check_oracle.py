@@ -113,3 +113,18 @@ def test_what_the_detector_does_not_look_for(racetrap, write):
         "in shared memory", "outside the monitored region", "inside a warp",
     ]  # fmt: skip
     assert not any(race["missed"] for race in oracle["races"])
+
+
+def test_only_lockstep_orders_the_lanes_of_a_warp(racetrap, write):
+    """Lane 0 stores, lane 1 loads: from Volta on they need a barrier of the warp."""
+    store = "store sm=0 slot=0 warp=0 pc=0x40 size=4 lanes 0:0x10100=1\n"
+    barrier = "warp_barrier sm=0 slot=0 warp=0 pc=0x44{}\n"
+    load = "load sm=0 slot=0 warp=0 pc=0x48 size=4 lanes 1:0x10100\n"
+    for between, count in (
+        ("", 1), (barrier.format(""), 0), (barrier.format(" mask=0x3"), 0),
+        (barrier.format(" mask=0x1"), 1),
+    ):  # fmt: skip
+        result, oracle = checked(racetrap, write(store + between + load))
+        assert oracle["races"] == []
+        assert [pair["later"]["pc"] for pair in oracle["ordered_by_lockstep"]] == [0x48] * count
+        assert ("1 pair that only lockstep orders." in result.stderr) == bool(count)
