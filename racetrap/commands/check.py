@@ -43,9 +43,11 @@ from racetrap.evaluation.scord.detect import check_fit, region_of
 from racetrap.evaluation.scord.findings import find_races
 from racetrap.evaluation.scord.oracle import (
     ORACLE_RULES,
+    by_decree,
     explain_races,
     ordered_by_lockstep,
     run_oracle,
+    unconfirmed,
 )
 from racetrap.generators.presets import find_preset, with_settings
 from racetrap.golden_model.noncoherent.noncoherent import MODES, Noncoherent, has_races
@@ -215,16 +217,19 @@ def _check_gpu(
         "races": races.json,
     }
     if oracle:
-        from racetrap.presenters.scord_oracle import oracle_to_dict, print_oracle
+        from racetrap.presenters.scord_oracle import Strays, oracle_to_dict, print_oracle
 
         judged, locations = run_oracle(trace, oracle, independent), trace.header.locations
         lockstep = [] if independent else ordered_by_lockstep(trace, oracle, judged)
-        found, strong = explain_races(trace, params, judged), judged.unordered_strong
-        print_oracle(console, found, strong, lockstep, scord.unique, locations)
+        found, strong = explain_races(trace, params, judged, scord.unique), judged.unordered_strong
+        lone = unconfirmed(scord.unique, judged)
+        decreed = by_decree(trace, oracle, lone)
+        strays = Strays(decreed, [report for report in lone if report not in decreed])
+        print_oracle(console, found, strong, lockstep, strays, locations)
         result["oracle"] = {
             "rule": oracle,
             "independent_threads": independent,
-            **oracle_to_dict(found, strong, lockstep, scord.unique, locations),
+            **oracle_to_dict(found, strong, lockstep, strays, locations),
         }
     return races.count, result
 

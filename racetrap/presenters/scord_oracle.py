@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from rich.console import Console
 
 from racetrap.evaluation.scord.detect import UniqueRace
-from racetrap.evaluation.scord.oracle import OracleRace, is_missed, unconfirmed
+from racetrap.evaluation.scord.oracle import OracleRace, is_missed
 from racetrap.golden_model.barracuda import Party, Race, RaceKind
 from racetrap.golden_model.events import EventKind
 from racetrap.golden_model.scord.report import race_words
 from racetrap.presenters.locations import pc_text
 
-__all__ = ["oracle_to_dict", "print_oracle"]
+__all__ = ["Strays", "oracle_to_dict", "print_oracle"]
+
+
+class Strays(NamedTuple):
+    """Reports of a detector for whose instruction the oracle has no race.
+
+    Parameters
+    ----------
+    decreed : sequence of UniqueRace
+        Those that the paper's rule confirms.
+    unconfirmed : sequence of UniqueRace
+        The others.
+    """
+
+    decreed: Sequence[UniqueRace]
+    unconfirmed: Sequence[UniqueRace]
 
 
 def _party(party: Party, locations: Mapping[int, str]) -> str:
@@ -42,7 +57,7 @@ def print_oracle(
     found: Sequence[OracleRace],
     strong: Sequence[Race],
     lockstep: Sequence[Race],
-    reports: Collection[UniqueRace],
+    strays: Strays,
     locations: Mapping[int, str],
 ) -> None:
     """Print every race of the oracle with its outcome, then pairs that need no order or have only
@@ -58,8 +73,8 @@ def print_oracle(
         Unordered pairs of strong accesses, which are no races.
     lockstep : sequence of Race
         Pairs that only the lockstep of a warp's lanes orders.
-    reports : collection of UniqueRace
-        Unique races that the detector reported.
+    strays : Strays
+        Reports of the detector without a race of the oracle.
     locations : mapping of int to str
         Source places of program counters.
     """
@@ -75,8 +90,13 @@ def print_oracle(
         )
     _print_pairs(console, "Unordered, but no race", strong, locations)
     _print_pairs(console, "Only lockstep orders these", lockstep, locations)
-    strays = unconfirmed(reports, found)
-    for pc, kind in strays:
+    for pc, kind in strays.decreed:
+        console.print(
+            f"By decree: {race_words(kind)} at {pc_text(pc, locations)}: the oracle calls the "
+            "accesses ordered or free to conflict, but the method asks for strong ones.\n",
+            markup=False,
+        )
+    for pc, kind in strays.unconfirmed:
         console.print(
             f"Not confirmed: {race_words(kind)} at {pc_text(pc, locations)}: "
             "the oracle has no race of this instruction in this run.\n",
@@ -85,8 +105,13 @@ def print_oracle(
     missed = sum(map(is_missed, found))
     console.print(
         f"Oracle: {len(found)} different races in this run; {missed} of them missed, "
-        f"{len(strays)} reports not confirmed{_lockstep_text(len(lockstep))}."
+        f"{len(strays.unconfirmed)} reports not confirmed{_decree_text(len(strays.decreed))}"
+        f"{_lockstep_text(len(lockstep))}."
     )
+
+
+def _decree_text(count: int) -> str:
+    return f", {count} by decree of the method" if count else ""
 
 
 def _lockstep_text(count: int) -> str:
@@ -97,7 +122,7 @@ def oracle_to_dict(
     found: Sequence[OracleRace],
     strong: Sequence[Race],
     lockstep: Sequence[Race],
-    reports: Collection[UniqueRace],
+    strays: Strays,
     locations: Mapping[int, str],
 ) -> dict[str, Any]:
     """The same as plain data."""
@@ -130,7 +155,6 @@ def oracle_to_dict(
         ],
         "unordered_strong": list(map(pair, strong)),
         "ordered_by_lockstep": list(map(pair, lockstep)),
-        "unconfirmed": [
-            {"pc": pc, "kind": race_words(kind)} for pc, kind in unconfirmed(reports, found)
-        ],
+        "unconfirmed": [{"pc": pc, "kind": race_words(kind)} for pc, kind in strays.unconfirmed],
+        "by_decree": [{"pc": pc, "kind": race_words(kind)} for pc, kind in strays.decreed],
     }

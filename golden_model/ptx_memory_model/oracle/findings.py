@@ -31,19 +31,24 @@ class OracleRule(StrEnum):
     """What an unordered pair of strong accesses is.
 
     CAUSALITY takes that of a volatile access for a race, unless it is the pair by which a
-    release and an acquire pattern synchronise; PTX never does.
+    release and an acquire pattern make known what nothing else does; PTX never does.
     """
 
     CAUSALITY = "causality"
     PTX = "ptx"
 
-    def may_conflict(self, events: np.ndarray) -> np.ndarray:
-        """Which events of a trace need no order with others of device scope."""
-        strong: np.ndarray = (events["strong"] != 0) & (events["scope"] == Scope.DEVICE)
+    def needs_no_order(self, events: np.ndarray) -> np.ndarray:
+        """Which events of a trace need no order with others whose scope they share."""
+        strong: np.ndarray = events["strong"] != 0
         if self is OracleRule.CAUSALITY:
             is_atomic = events["kind"] == EventKind.ATOMIC
             strong &= is_atomic | (events["order"] != MemoryOrder.IMPLIED)
         return strong
+
+    def may_conflict(self, events: np.ndarray) -> np.ndarray:
+        """Which of them may conflict with others of any block."""
+        on_device: np.ndarray = events["scope"] == Scope.DEVICE
+        return self.needs_no_order(events) & on_device
 
 
 class Finding(NamedTuple):
@@ -124,8 +129,9 @@ def result_of(
         Barriers that not all threads could reach.
     """
     accesses = kernel.accesses
-    weak = accesses[kernel.events["strong"][accesses] == 0]
-    same = same_instruction_conflicts(kernel, weak)
+    same = same_instruction_conflicts(
+        kernel, accesses[~rule.needs_no_order(kernel.events[accesses])]
+    )
     kinds = np.full(len(same), tuple(RaceKind).index(RaceKind.SAME_INSTRUCTION))
     result = Result(first_races(kernel, Pairs(same, same), kinds), divergences)
     for found in findings:

@@ -10,6 +10,7 @@ Ref: PTX ISA 9.0, Sections 8.7 (Conflict, data-races), 8.8 (Patterns) and 8.9 (O
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,8 +55,9 @@ _STRUCTURE = (
     EventKind.WARP_BARRIER,
 )  # fmt: skip
 # Numbers of enumerations' members, which are slow to look up.
-_STORE, _ATOMIC, _FENCE, _BARRIER, _WARP_BARRIER = map(int, (
-    EventKind.STORE, EventKind.ATOMIC, EventKind.FENCE, EventKind.BARRIER, EventKind.WARP_BARRIER,
+_LOAD, _STORE, _ATOMIC, _FENCE, _BARRIER, _WARP_BARRIER = map(int, (
+    EventKind.LOAD, EventKind.STORE, EventKind.ATOMIC, EventKind.FENCE, EventKind.BARRIER,
+    EventKind.WARP_BARRIER,
 ))  # fmt: skip
 _CAS, _DEVICE, _IMPLIED = int(AtomicOp.CAS), int(Scope.DEVICE), MemoryOrder.IMPLIED
 _ORDERS = tuple(MemoryOrder)
@@ -173,10 +175,15 @@ class _Analysis(WarpClocks):
         lanes = lanes_of(self.kernel.mask(row) & warp.active)
         patterns = self._patterns[warp.place.warp]
         if is_sc or order in ACQUIRING:
-            known = [each for lane in lanes for each in patterns.acquire(lane, is_device)]
+            past = self._past(warp, row)
+            known = [each for lane in lanes for each in patterns.acquire(lane, is_device, past)]
             warp.acquire(*known)
         if is_sc or order in RELEASING:
             patterns.release_fence(lanes, Fence(warp.clock, warp.place, row), is_device)
+
+    def _past(self, warp: Warp, row: int) -> Callable[[], Knowledge]:
+        clock = warp.clock
+        return lambda: clock.publish(warp.place, row)
 
     def _access(self, row: int, warp: Warp, kind: int) -> None:
         kernel = self.kernel
@@ -206,9 +213,12 @@ class _Analysis(WarpClocks):
                 for each in acquired:
                     clock = clock.acquire(warp.place, each)
             self._check(access, source, writes, warp.place, clock, cells)
-            message = None
-            if writes:
-                message = self._written(access, source, observed, order, clock)
+            if kind != _LOAD and order in RELEASING:
+                # The operation itself precedes what acquires it; a CAS that fails is one too.
+                self._patterns[access.warp].release_operation(
+                    lane, location, Fence(clock, warp.place, row), is_device
+                )
+            message = self._written(access, source, observed) if writes else None
             for cell in cells:
                 cell.add(access, source, writes, message if is_strong else None)
                 if message is not None:
@@ -239,26 +249,20 @@ class _Analysis(WarpClocks):
         patterns = self._patterns[access.warp]
         if message is not None:
             pair = message.access.pc, access.pc
-            patterns.observe(access.lane, source.location, pair, message.released)
+            is_volatile = source.is_volatile or message.source.is_volatile
+            patterns.observe(access.lane, source.location, pair, message.released, is_volatile)
         if order not in ACQUIRING:
             return []
-        return patterns.acquire(access.lane, source.is_device, source.location)
+        past = self._past(self.warps[access.warp], access.row)
+        return patterns.acquire(access.lane, source.is_device, past, source.location)
 
-    def _written(
-        self, access: Access, source: Source, observed: Message | None, order: MemoryOrder,
-        clock: Clock,
-    ) -> Message:  # fmt: skip
+    def _written(self, access: Access, source: Source, observed: Message | None) -> Message:
         """The message of a write, with what it releases and hands on."""
         message = Message(access, source)
         if not source.is_strong:
             return message
         patterns, released = self._patterns[access.warp], message.released
         patterns.released_by(access.lane, source.location, released)
-        if order in RELEASING:
-            # The operation itself precedes what acquires it.
-            known = Fence(clock, self.warps[access.warp].place, access.row)
-            released.release(source.block, known, source.is_device)
-            patterns.release_operation(access.lane, source.location, known, source.is_device)
         if observed is not None:
             message.released.add(observed.released)
             observed.successor = message

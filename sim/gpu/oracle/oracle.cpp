@@ -164,8 +164,9 @@ private:
         OpenPatterns &patterns = patterns_[warp.place.warp];
         if (order == IMPLIED || acquires(order)) {
             Known known;
+            auto past = [&] { return warp.clock.publish(warp.place, row); };
             for (uint32_t left = lanes; left; left &= left - 1)
-                known = patterns.acquire(__builtin_ctz(left), warp.place, is_device, known,
+                known = patterns.acquire(__builtin_ctz(left), warp.place, is_device, known, past,
                                          synchronised_, joins_);
             warp.acquire(known, joins_);
         }
@@ -206,10 +207,12 @@ private:
         OpenPatterns &patterns = patterns_[warp.place.warp];
         if (observed && observed->released)
             patterns.observe(lane, location, {observed->access.pc, each.pc}, observed->released,
+                             kinds_[kind].is_volatile || kinds_[observed->kind].is_volatile,
                              joins_);
         if (each.kind != STORE && acquires(order))
-            acquired = patterns.acquire_at(lane, location, warp.place, each.scope, acquired,
-                                           synchronised_, joins_);
+            acquired = patterns.acquire_at(
+                lane, location, warp.place, each.scope,
+                [&] { return warp.clock.publish(warp.place, row); }, synchronised_, joins_);
         Clock own;
         const Clock *clock = &warp.clock;
         if (acquired) {
@@ -219,8 +222,15 @@ private:
         }
         check(access, kind, warp.place, *clock, address);
         Message *message = nullptr;
+        if (each.kind != LOAD && releases(order)) {
+            // The operation itself precedes what acquires it; a CAS that fails is one too.
+            auto before = patterns.operation(lane, location);
+            auto operation = before ? new Released(*before) : new Released(kernel_.blocks);
+            patterns.release_operation(lane, location, ReleasedRef(operation));
+            operation->release(block, clock->publish(warp.place, row), each.scope, joins_);
+        }
         if (writes && each.strong) {
-            ReleasedRef released = release(access, order, each.scope, warp.place, *clock, location,
+            ReleasedRef released = release(access, block, location,
                                            observed ? observed->released : ReleasedRef());
             message = &messages_.emplace_back(access, kind, block, address, released);
             if (observed) observed->successor = message;
@@ -265,20 +275,11 @@ private:
     }
 
     // What a strong write releases and hands on.
-    ReleasedRef release(const Access &access, uint8_t order, bool is_device, const Place &place,
-                        const Clock &clock, OpenPatterns::Location location,
+    ReleasedRef release(const Access &access, int block, OpenPatterns::Location location,
                         const ReleasedRef &observed) {
         OpenPatterns &patterns = patterns_[access.warp];
         Sources sources{patterns.fence(access.lane), patterns.device_fence(access.lane),
-                        patterns.operation(access.lane, location), observed, place.block};
-        if (releases(order)) {
-            auto operation = sources.operation ? new Released(*sources.operation)
-                                               : new Released(kernel_.blocks);
-            sources.operation = ReleasedRef(operation);
-            // The operation itself precedes what acquires it.
-            operation->release(place.block, clock.publish(place, access.row), is_device, joins_);
-            patterns.release_operation(access.lane, location, sources.operation);
-        }
+                        patterns.operation(access.lane, location), observed, block};
         if (!(sources == last_sources_)) {
             last_sources_ = sources;
             last_released_ = released_by(sources);

@@ -160,7 +160,7 @@ public:
     }
 
     void observe(int lane, Location location, PcPair pair, const ReleasedRef &released,
-                 Joins &joins) {
+                 bool is_volatile, Joins &joins) {
         auto &patterns = observed_[lane][location];
         for (Observed &each : patterns) {
             if (each.pair != pair) continue;
@@ -171,45 +171,86 @@ public:
             each.last = released;
             return;
         }
-        patterns.push_back({pair, released, released});
+        patterns.push_back({pair, released, released, is_volatile});
     }
 
-    // Join of what a lane acquires at a fence with what it knows.
-    Known acquire(int lane, const Place &place, bool is_device, Known known,
+    // Join of what a lane, whose past is known, acquires at a fence with what is given.
+    template <class Past>
+    Known acquire(int lane, const Place &place, bool is_device, Known known, Past past,
                   std::set<PcPair> &synchronised, Joins &joins) {
+        found_.clear();
         for (const auto &[location, patterns] : observed_[lane])
-            known = acquired(patterns, place, is_device, known, synchronised, joins);
+            collect(patterns, place, is_device, joins);
         if (is_device) observed_[lane].clear();
-        return known;
+        return acquired(known, past, synchronised, joins);
     }
 
     // The same at an operation on a location.
-    Known acquire_at(int lane, Location location, const Place &place, bool is_device, Known known,
+    template <class Past>
+    Known acquire_at(int lane, Location location, const Place &place, bool is_device, Past past,
                      std::set<PcPair> &synchronised, Joins &joins) {
-        auto found = observed_[lane].find(location);
-        if (found == observed_[lane].end()) return known;
-        return acquired(found->second, place, is_device, known, synchronised, joins);
+        auto patterns = observed_[lane].find(location);
+        if (patterns == observed_[lane].end()) return Known();
+        found_.clear();
+        collect(patterns->second, place, is_device, joins);
+        return acquired(Known(), past, synchronised, joins);
     }
 
 private:
     struct Observed {
         PcPair pair;
         ReleasedRef released, last;
+        bool is_volatile;  // one of the two accesses
+    };
+    struct Acquired {
+        PcPair pair;
+        Known known;
+        bool is_volatile;
     };
 
-    static Known acquired(const std::vector<Observed> &patterns, const Place &place,
-                          bool is_device, Known known, std::set<PcPair> &synchronised,
-                          Joins &joins) {
+    void collect(const std::vector<Observed> &patterns, const Place &place, bool is_device,
+                 Joins &joins) {
         for (const Observed &each : patterns) {
-            Known more = each.released->of_block(place.block);
-            if (is_device) more = joins.join(more, each.released->for_all);
-            if (!more) continue;
-            synchronised.insert(each.pair);
-            known = joins.join(known, more);
+            Known known = each.released->of_block(place.block);
+            if (is_device) known = joins.join(known, each.released->for_all);
+            if (known) found_.push_back({each.pair, known, each.is_volatile});
         }
+    }
+
+    template <class Past>
+    Known acquired(Known known, Past past, std::set<PcPair> &synchronised, Joins &joins) {
+        bool is_settled = true;
+        for (const Acquired &each : found_) {
+            known = joins.join(known, each.known);
+            if (!each.is_volatile) synchronised.insert(each.pair);
+        }
+        for (const Acquired &each : found_) is_settled &= synchronised.count(each.pair);
+        if (!is_settled) synchronise(past(), synchronised, joins);
         return known;
     }
 
+    // Notes the pairs with a volatile access that make known what neither the past nor other
+    // pairs do, and of which no pair makes known more.
+    void synchronise(Known base, std::set<PcPair> &synchronised, Joins &joins) {
+        for (const Acquired &each : found_)
+            if (!each.is_volatile) base = joins.join(base, each.known);
+        for (const Acquired &each : found_) {
+            if (!each.is_volatile || joins.join(base, each.known) == base) continue;
+            bool is_most = true;
+            for (const Acquired &other : found_)
+                if (other.is_volatile) is_most &= !tells_more(base, other, each, joins);
+            if (is_most) synchronised.insert(each.pair);
+        }
+    }
+
+    static bool tells_more(const Known &base, const Acquired &one, const Acquired &other,
+                           Joins &joins) {
+        Known by_one = joins.join(base, one.known), by_other = joins.join(base, other.known);
+        return joins.join(by_one, other.known) == by_one &&
+               joins.join(by_other, one.known) != by_other;
+    }
+
+    std::vector<Acquired> found_;  // of the fence or operation at work
     std::vector<FenceRef> fences_, device_fences_;  // by lane
     std::map<std::pair<int, Location>, ReleasedRef> operations_;
     std::vector<std::map<Location, std::vector<Observed>>> observed_;  // by lane

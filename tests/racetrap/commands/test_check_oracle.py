@@ -128,3 +128,31 @@ def test_only_lockstep_orders_the_lanes_of_a_warp(racetrap, write):
         assert oracle["races"] == []
         assert [pair["later"]["pc"] for pair in oracle["ordered_by_lockstep"]] == [0x48] * count
         assert ("1 pair that only lockstep orders." in result.stderr) == bool(count)
+
+
+def test_by_decree(racetrap, write):
+    """Weak data, ordered by fences and a flag: the method asks for strong accesses."""
+    body = (
+        access("store", 0, 0, 0x40, words="", value="=1") + fence(0, 0, 0x44, "device")
+        + flag(0, 0, 0x48, 1) + flag(1, 2, 0x58, 0) + fence(1, 2, 0x5A, "device")
+        + access("load", 1, 2, 0x5C, words="")
+    )  # fmt: skip
+    result, oracle = checked(racetrap, write(body))
+    assert (oracle["races"], oracle["unconfirmed"]) == ([], [])
+    assert oracle["by_decree"] == [{"pc": 0x5C, "kind": "not-strong"}]
+    assert "0 reports not confirmed, 1 by decree of the method." in result.stderr
+
+
+def test_reported_in_another_instance(racetrap, write):
+    """The first instance is handed over to a reader in the block; a second one is not."""
+    other = DATA + 0x40
+    body = (
+        access("store", 0, 0, 0x40) + fence(0, 0, 0x44, "block") + flag(0, 0, 0x48, 1)
+        + flag(0, 1, 0x4C, 0) + fence(0, 1, 0x4E, "block") + access("load", 0, 1, 0x50)
+        + access("load", 1, 2, 0x58)
+        + access("store", 0, 0, 0x40, other) + access("load", 1, 2, 0x58, other)
+    )  # fmt: skip
+    result, oracle = checked(racetrap, write(body))
+    (race,) = oracle["races"]
+    assert (race["outcome"], race["missed"]) == ("reported in another instance", False)
+    assert result.exit_code == 1

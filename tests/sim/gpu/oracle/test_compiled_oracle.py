@@ -6,7 +6,12 @@ import pytest
 
 from racetrap.golden_model.barracuda.simt import Warp
 from racetrap.golden_model.events import MemoryOrder
-from racetrap.golden_model.ptx_memory_model.oracle import OracleRule, PtxOracle, oracle
+from racetrap.golden_model.ptx_memory_model.oracle import (
+    OracleRule,
+    PtxOracle,
+    acquisitions,
+    oracle,
+)
 from racetrap.golden_model.ptx_memory_model.oracle.acquisitions import OpenPatterns
 from racetrap.golden_model.ptx_memory_model.oracle.messages import Message, Source
 from racetrap.golden_model.ptx_memory_model.oracle.thread_kernel import ThreadKernel
@@ -85,6 +90,8 @@ def test_equal_to_the_plain_oracle(compiled):
         (OpenPatterns, "release_operation", lambda *_: None),
         (OpenPatterns, "release_fence", lambda *_: None),
         (OpenPatterns, "acquire", lambda *_: []),
+        (OpenPatterns, "_synchronise", lambda *_: None),
+        (acquisitions, "_tells_more", lambda *_: True),
         (Warp, "acquire", lambda *_: None),
         (Warp, "pass_barrier", lambda *_: None),
         (ThreadKernel, "members", lambda *_: []),
