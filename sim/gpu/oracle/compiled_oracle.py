@@ -7,6 +7,7 @@ from collections.abc import Callable
 from ctypes import POINTER, byref, c_uint64, c_void_p
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,14 +19,12 @@ from racetrap.golden_model.ptx_memory_model.oracle.findings import Finding, Orac
 from racetrap.golden_model.ptx_memory_model.oracle.program_orders import ProgramOrders
 from racetrap.golden_model.trace import Trace
 from racetrap.golden_model.trace.gpu.schema import EVENT_DTYPE, LANE_DTYPE
-from racetrap.sim.content_cache import cache_folder, content_key, keep
-from racetrap.sim.cpu.gnu_tools import run_tool
-from racetrap.sim.failure import Failure
+from racetrap.sim.compiled_library import Functions, compiled_library
 
 __all__ = ["CompiledOracle"]
 
 _FOLDER = Path(__file__).parent
-_COMMAND = ("g++", "-std=c++20", "-O3", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror")
+_OPTIONS = ("-std=c++20", "-O3")
 #: Warps that the compiled form can tell apart.
 _MOST_WARPS = 1 << 24
 _FOUND_DTYPE = np.dtype([
@@ -39,6 +38,7 @@ _PAIR_DTYPE = np.dtype([("write", "<u4"), ("read", "<u4")])
 _DIVERGENCE_DTYPE = np.dtype([
     ("pc", "<u4"), ("block", "<u4"), ("warp", "<u4"), ("lane", "<u4"),
 ])  # fmt: skip
+_RECORDS: tuple[Any, list[Any]] = (c_uint64, [c_void_p, POINTER(c_void_p)])
 
 
 class _Kernel(ctypes.Structure):
@@ -53,6 +53,15 @@ class _Kernel(ctypes.Structure):
             "live",
         )),
     )  # fmt: skip
+
+
+_FUNCTIONS: Functions = {
+    "racetrap_oracle_new": (c_void_p, [POINTER(_Kernel)]),
+    "racetrap_oracle_found": _RECORDS,
+    "racetrap_oracle_synchronised": _RECORDS,
+    "racetrap_oracle_divergences": _RECORDS,
+    "racetrap_oracle_delete": (None, [c_void_p]),
+}
 
 
 class CompiledOracle:
@@ -89,26 +98,7 @@ class CompiledOracle:
 def _library() -> ctypes.CDLL:
     """The shared library, compiled once."""
     sources = sorted([*_FOLDER.glob("*.cpp"), *_FOLDER.glob("*.h")])
-    units = [str(path) for path in sources if path.suffix == ".cpp"]
-
-    def compile_all(unfinished: Path) -> None:
-        run_tool(
-            [*_COMMAND, *units, "-o", str(unfinished)], "Compiled oracle cannot be made",
-            error=Failure,
-        )  # fmt: skip
-
-    key = content_key(_COMMAND, files=sources)
-    library = ctypes.CDLL(str(keep(cache_folder() / "gpu_oracle" / f"{key}.so", compile_all)))
-    for name, result, arguments in (
-        ("new", c_void_p, [POINTER(_Kernel)]),
-        ("found", c_uint64, [c_void_p, POINTER(c_void_p)]),
-        ("synchronised", c_uint64, [c_void_p, POINTER(c_void_p)]),
-        ("divergences", c_uint64, [c_void_p, POINTER(c_void_p)]),
-        ("delete", None, [c_void_p]),
-    ):
-        function = getattr(library, f"racetrap_oracle_{name}")
-        function.restype, function.argtypes = result, arguments
-    return library
+    return compiled_library("gpu_oracle", sources, _OPTIONS, _FUNCTIONS)
 
 
 def _run(kernel: Kernel, rule: OracleRule, independent: bool) -> Result:
