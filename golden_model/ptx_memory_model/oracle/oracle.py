@@ -81,9 +81,12 @@ class PtxOracle:
     def run(self, trace: Trace) -> Result:
         """Races, unordered strong pairs and barrier divergences of all kernels of a trace, and
         races between kernels or copies that nothing orders."""
-        kernels = (_Analysis(each, self._rule, self._independent) for each in kernels_of(trace))
-        results = [kernel.run() for kernel in kernels]
+        results = [self.run_kernel(kernel) for kernel in kernels_of(trace)]
         return merge([*results, concurrent_races(trace, self._rule.may_conflict)])
+
+    def run_kernel(self, kernel: Kernel) -> Result:
+        """The same of one kernel."""
+        return _Analysis(kernel, self._rule, self._independent).run()
 
 
 @dataclass

@@ -11,13 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from racetrap.golden_model.barracuda.analysis import merge
-from racetrap.golden_model.barracuda.concurrent import concurrent_races
-from racetrap.golden_model.barracuda.kernel import Kernel, kernels_of
+from racetrap.golden_model.barracuda.kernel import Kernel
 from racetrap.golden_model.barracuda.race import BarrierDivergence, Result
+from racetrap.golden_model.ptx_memory_model.oracle import PtxOracle
 from racetrap.golden_model.ptx_memory_model.oracle.findings import Finding, OracleRule, result_of
 from racetrap.golden_model.ptx_memory_model.oracle.program_orders import ProgramOrders
-from racetrap.golden_model.trace import Trace
 from racetrap.golden_model.trace.gpu.schema import EVENT_DTYPE, LANE_DTYPE
 from racetrap.sim.compiled_library import Functions, compiled_library
 
@@ -64,34 +62,20 @@ _FUNCTIONS: Functions = {
 }
 
 
-class CompiledOracle:
-    """Race detection by PTX's memory model, as ``PtxOracle``.
+class CompiledOracle(PtxOracle):
+    """The plain oracle with its kernels analysed in C++."""
 
-    Parameters
-    ----------
-    rule : OracleRule
-        What is a race.
-    independent : bool
-        Whether the lanes of a warp are ordered by their own program and ``bar.warp.sync`` alone;
-        else they run in lockstep.
-    """
-
-    def __init__(self, rule: OracleRule, independent: bool = False) -> None:
-        self._rule, self._independent = rule, independent
-
-    def run(self, trace: Trace) -> Result:
-        """Races, unordered strong pairs and barrier divergences of all kernels of a trace, and
-        races between kernels or copies that nothing orders.
+    def run_kernel(self, kernel: Kernel) -> Result:
+        """The same of one kernel.
 
         Raises
         ------
         Failure
             If the library cannot be compiled.
         ValueError
-            If a kernel has more warps than can be told apart.
+            If the kernel has more warps than can be told apart.
         """
-        kernels = [_run(kernel, self._rule, self._independent) for kernel in kernels_of(trace)]
-        return merge([*kernels, concurrent_races(trace, self._rule.may_conflict)])
+        return _run(kernel, self._rule, self._independent)
 
 
 @cache

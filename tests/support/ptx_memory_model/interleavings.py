@@ -259,7 +259,7 @@ def interleavings(test: LitmusTest) -> Iterator[Trace]:
         yield machine.trace(state)
 
 
-def by_oracle(test: LitmusTest, oracle: type[PtxOracle | CompiledOracle] = PtxOracle) -> Pairs:
+def by_oracle(test: LitmusTest, oracle: type[PtxOracle] = PtxOracle) -> Pairs:
     """Unordered pairs of all runs, as a form of the oracle finds them."""
     pairs: Pairs = set()
     for trace in interleavings(test):
