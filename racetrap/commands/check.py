@@ -41,7 +41,14 @@ from racetrap.commands.shared.terminal import (
 )
 from racetrap.evaluation.scord.detect import check_fit, region_of
 from racetrap.evaluation.scord.findings import find_races
-from racetrap.evaluation.scord.oracle import ORACLE_RULES, explain_races, run_oracle
+from racetrap.evaluation.scord.oracle import (
+    ORACLE_RULES,
+    by_decree,
+    explain_races,
+    ordered_by_lockstep,
+    run_oracle,
+    unconfirmed,
+)
 from racetrap.generators.presets import find_preset, with_settings
 from racetrap.golden_model.noncoherent.noncoherent import MODES, Noncoherent, has_races
 from racetrap.golden_model.scord.params import ScordParams
@@ -103,8 +110,8 @@ _OF_A_DETECTOR = ("preset_name", "settings", "environment", "interval", "ideal",
 @memory_options("default: as the trace says, or")
 @oracle_option(
     "Also list the races that an exact analysis finds in the same run; of a GPU by RULE: "
-    "scoped (the ScoRD paper's), causality (PTX's memory model; volatile accesses must be "
-    "ordered), ptx (by the letter, volatile accesses need no order)."
+    "causality (the default: PTX's memory model; volatile accesses must be ordered), ptx (by the "
+    "letter, volatile accesses need no order), scoped (the ScoRD paper's)."
 )
 @click.option(
     "--exact", is_flag=True,
@@ -127,7 +134,8 @@ def command(
 
     Exit status: 0 no race, 1 races found, 2 bad input.
     """
-    trace, run = _trace_of(path, launch_file, compiler_options(include, define, arch, std))
+    options = compiler_options(include, define, arch, std)
+    trace, run, independent = _trace_of(path, launch_file, options)
     console = report_console(json_file)
     with input_errors():
         check_options(_STIMULI, kind_of(trace))
@@ -155,7 +163,7 @@ def command(
             outcome = _check_threads(console, choice, trace, sigrace, oracle is not None)
         else:
             assert isinstance(params, ScordParams)
-            outcome = _check_gpu(console, choice, trace, params, oracle)
+            outcome = _check_gpu(console, choice, trace, params, oracle, independent)
     found, document = outcome
     write_json(json_file, {
         **known, "preset": preset, "parameters": asdict(params), **document, **run,
@@ -165,24 +173,31 @@ def command(
 
 def _trace_of(
     path: str, launch_file: str | None, options: CompilerOptions
-) -> tuple[AnyTrace, dict[str, Any]]:
-    """Trace to be checked, and what JSON says of the run that it was taken from."""
+) -> tuple[AnyTrace, dict[str, Any], bool]:
+    """Trace to be checked, what JSON says of the run that it was taken from, and whether the lanes
+    of warps were scheduled independently in it."""
     if launch_file is not None:
         # The executor is slow to import.
         from racetrap.commands.shared.kernels import capture_kernel, run_to_dict
 
         captured = capture_kernel(path, launch_file, options)
-        return captured.trace, {"launch": launch_file, "run": run_to_dict(captured)}
+        facts = {"launch": launch_file, "run": run_to_dict(captured)}
+        return captured.trace, facts, captured.independent_threads
     with input_errors():
         if Path(path).suffix in _KERNELS:
             raise ValueError(f"Check of a kernel must have --launch FILE, not only {path}")
         if options.is_given:
             raise ValueError(f"Options of the compiler must come with a .cu file, not {path}")
-        return read_trace(path), {}
+        return read_trace(path), {}, False
 
 
 def _check_gpu(
-    console: Console, choice: RaceChoice, trace: Trace, params: ScordParams, oracle: str | None
+    console: Console,
+    choice: RaceChoice,
+    trace: Trace,
+    params: ScordParams,
+    oracle: str | None,
+    independent: bool,
 ) -> _Outcome:
     """Run ScoRD, print the races; how many, and what JSON says of them."""
     check_fit(trace, params)
@@ -202,14 +217,19 @@ def _check_gpu(
         "races": races.json,
     }
     if oracle:
-        from racetrap.presenters.scord_oracle import oracle_to_dict, print_oracle
+        from racetrap.presenters.scord_oracle import Strays, oracle_to_dict, print_oracle
 
-        judged, locations = run_oracle(trace, oracle), trace.header.locations
-        found, strong = explain_races(trace, params, judged), judged.unordered_strong
-        print_oracle(console, found, strong, scord.unique, locations)
+        judged, locations = run_oracle(trace, oracle, independent), trace.header.locations
+        lockstep = [] if independent else ordered_by_lockstep(trace, oracle, judged)
+        found, strong = explain_races(trace, params, judged, scord.unique), judged.unordered_strong
+        lone = unconfirmed(scord.unique, judged)
+        decreed = by_decree(trace, oracle, lone)
+        strays = Strays(decreed, [report for report in lone if report not in decreed])
+        print_oracle(console, found, strong, lockstep, strays, locations)
         result["oracle"] = {
             "rule": oracle,
-            **oracle_to_dict(found, strong, scord.unique, locations),
+            "independent_threads": independent,
+            **oracle_to_dict(found, strong, lockstep, strays, locations),
         }
     return races.count, result
 
