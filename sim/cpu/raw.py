@@ -9,7 +9,10 @@ import numpy as np
 
 from racetrap.golden_model.trace.threads.events import ThreadEventKind
 
-__all__ = ["RAW_DTYPE", "RawStream", "counted_events", "read_error", "read_streams", "used_bytes"]
+__all__ = [
+    "RAW_DTYPE", "RawStream", "counted_events", "map_records", "read_error", "read_streams",
+    "used_bytes",
+]  # fmt: skip
 
 #: One record; ``tag`` is the event's kind and one, or one of the tags below.
 RAW_DTYPE = np.dtype([
@@ -123,15 +126,20 @@ def read_error(folder: Path) -> str:
     return _header(folder)[16:].rstrip(b"\0").decode(errors="replace")
 
 
+def map_records(folder: Path) -> np.ndarray:
+    """The file of records as far as it is in use, mapped; nothing if there is none."""
+    end = used_bytes(folder)
+    if not end:
+        return np.empty(0, np.uint8)
+    return np.memmap(folder / _FILE_NAME, np.uint8, "r", shape=(end,))
+
+
 def _parts(folder: Path) -> dict[int, list[np.ndarray]]:
     """Parts of each thread, in the order in which it filled them."""
     parts: dict[int, list[np.ndarray]] = {}
-    end = used_bytes(folder)
-    if not end:
-        return parts
-    data = np.memmap(folder / _FILE_NAME, np.uint8, "r", shape=(end,))
+    data = map_records(folder)
     offset = _HEADER_BYTES
-    while offset < end:
+    while offset < len(data):
         header = data[offset : offset + _PART_DTYPE.itemsize].view(_PART_DTYPE)[0]
         size = int(header["bytes"])
         if size:

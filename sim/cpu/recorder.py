@@ -13,17 +13,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple, TypedDict, Unpack
 
-import numpy as np
-
 from racetrap.golden_model.trace.container.rules import TraceError
 from racetrap.golden_model.trace.threads.events import ThreadTraceHeader
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.cpu.compiler import compile_program
 from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.cpu.instruction_counts import write_counts
-from racetrap.sim.cpu.interleave import interleave
 from racetrap.sim.cpu.locations import find_locations
-from racetrap.sim.cpu.raw import RAW_DTYPE, read_streams, used_bytes
+from racetrap.sim.cpu.merge import merge_records
+from racetrap.sim.cpu.raw import RAW_DTYPE, used_bytes
 from racetrap.sim.cpu.unsupported import check_program
 from racetrap.sim.cpu.watched_process import Limits, run_watched
 
@@ -119,15 +117,14 @@ def _run(
 def _trace_of(
     raw: Path, program: Path, source: str, seed: int | None, most: int | None
 ) -> ThreadTrace:
-    streams = read_streams(raw)
-    if not streams or not len(streams[0]):
+    events, pcs = merge_records(raw, most)
+    if not len(events):
         raise RecordError("Program left no records: it must be linked with the C library")
-    events = interleave(streams, most)
     header = ThreadTraceHeader(
         threads=int(events["thread"].max()) + 1,
         source=source,
         seed=seed,
-        locations=find_locations(program, np.unique(events["pc"]).tolist(), raw / "modules"),
+        locations=find_locations(program, pcs, raw / "modules"),
     )
     try:
         return ThreadTrace(header, events)
