@@ -135,8 +135,10 @@ def program_traces(
     RecordError
         If a program cannot be recorded.
     """
+    cases = [SMALL_PROGRAMS[name] for name in programs]
     traces = {
-        name: record([SMALL_PROGRAMS[name].source], [name], seed=1).trace for name in programs
+        case.name: record([case.source], [case.name], options=case.options, seed=1).trace
+        for case in cases
     }
     random = {
         f"random-{seed}": random_run(seed, threads=params.threads, events=_RANDOM_EVENTS)
