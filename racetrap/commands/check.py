@@ -43,6 +43,8 @@ from racetrap.evaluation.scord.detect import check_fit, region_of
 from racetrap.evaluation.scord.findings import find_races
 from racetrap.evaluation.scord.oracle import ORACLE_RULES, explain_races, run_oracle
 from racetrap.generators.presets import find_preset, with_settings
+from racetrap.golden_model.happens_before.lock_order import lock_order_inversions
+from racetrap.golden_model.happens_before.race_context import RaceContexts
 from racetrap.golden_model.noncoherent.noncoherent import MODES, Noncoherent, has_races
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.environment import Environment
@@ -109,7 +111,7 @@ _OF_A_DETECTOR = ("preset_name", "settings", "environment", "interval", "ideal",
 @click.option(
     "--exact", is_flag=True,
     help="Exact analysis of threads in the place of a detector: each pair of instructions that "
-    "races, at millions of events a second.",
+    "races, with locks and allocation, and lock-order inversions; millions of events a second.",
 )  # fmt: skip
 @json_option
 def command(
@@ -125,7 +127,7 @@ def command(
     races with address, PCs and both accesses, of those that are alike the first; of a CPU and its
     accelerators every one, also with the bytes and the cure.
 
-    Exit status: 0 no race, 1 races found, 2 bad input.
+    Exit status: 0 no race, 1 races (or lock-order inversions) found, 2 bad input.
     """
     trace, run = _trace_of(path, launch_file, compiler_options(include, define, arch, std))
     console = report_console(json_file)
@@ -223,20 +225,27 @@ def _check_exact(trace: object, known: Mapping[str, Any], json_file: str | None)
     from racetrap.sim.cpu.exact_detector import exact_races
 
     races, locations = exact_races(trace), trace.header.locations
+    known_of = RaceContexts(trace) if races else None
+    contexts = [known_of.of(race.first) for race in races] if known_of else []
+    inversions = lock_order_inversions(trace)
     console = report_console(json_file)
-    sigrace_races.print_exact(console, races, locations)
+    sigrace_races.print_exact(console, races, contexts, locations)
+    sigrace_races.print_lock_orders(console, inversions, locations)
     console.print(
         f"Races: {len(races)} pair{'s' * (len(races) != 1)} of instructions in {len(trace)} "
-        f"events of {trace.header.threads} threads."
+        f"events of {trace.header.threads} threads; lock-order inversions: {len(inversions)}."
     )
     write_json(json_file, {
         **known, "static": len(races),
         "races": [
-            sigrace_races.thread_race_to_dict(race.first, locations) | {"addresses": race.addresses}
-            for race in races
+            sigrace_races.thread_race_to_dict(race.first, locations)
+            | {"addresses": race.addresses}
+            | sigrace_races.context_to_dict(context, locations)
+            for race, context in zip(races, contexts, strict=True)
         ],
+        "lock_order_inversions": sigrace_races.lock_orders_to_dict(inversions, locations),
     })  # fmt: skip
-    exit_on(races)
+    exit_on(bool(races or inversions))
 
 
 def _check_accelerators(
