@@ -42,9 +42,8 @@ from racetrap.commands.shared.terminal import (
 from racetrap.evaluation.scord.detect import check_fit, region_of
 from racetrap.evaluation.scord.findings import find_races
 from racetrap.evaluation.scord.oracle import ORACLE_RULES, explain_races, run_oracle
+from racetrap.evaluation.sigrace.suppressions import Suppressions, read_suppressions
 from racetrap.generators.presets import find_preset, with_settings
-from racetrap.golden_model.happens_before.lock_order import lock_order_inversions
-from racetrap.golden_model.happens_before.race_context import RaceContexts
 from racetrap.golden_model.noncoherent.noncoherent import MODES, Noncoherent, has_races
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.environment import Environment
@@ -71,7 +70,7 @@ _STIMULI = {
     },
     **{
         name: [THREAD_TRACE]
-        for name in ("environment", "interval", "ideal", "instruction_limit", "exact")
+        for name in ("environment", "interval", "ideal", "instruction_limit", "exact", "suppressed")
     },
     **{name: [ACCELERATOR_TRACE] for name in ("mode", *MEMORY_OPTIONS)},
 }
@@ -113,13 +112,19 @@ _OF_A_DETECTOR = ("preset_name", "settings", "environment", "interval", "ideal",
     help="Exact analysis of threads in the place of a detector: each pair of instructions that "
     "races, with locks and allocation, and lock-order inversions; millions of events a second.",
 )  # fmt: skip
+@click.option(
+    "--suppress", "suppressed", metavar="FILE", type=InputFile(),
+    help="Leave out, with --exact, what matches a line of FILE: a pattern of places (bank.c:*), or "
+    "two of them.",
+)  # fmt: skip
 @json_option
 def command(
     path: str, launch_file: str | None, include: tuple[str, ...], define: tuple[str, ...],
     arch: int, std: str | None, preset_name: str | None, settings: tuple[str, ...],
     shows_all: bool, limit: int | None, instruction_limit: int, environment: str, interval: int,
     ideal: bool, mode: str, line: int | None, granule: int | None, prefetch: bool | None,
-    snooping: bool | None, oracle: str | None, exact: bool, json_file: str | None,
+    snooping: bool | None, oracle: str | None, exact: bool, suppressed: str | None,
+    json_file: str | None,
 ) -> None:  # fmt: skip
     """Check the trace file TRACE, or a run of KERNEL, for races with the golden model.
 
@@ -135,9 +140,11 @@ def command(
         check_options(_STIMULI, kind_of(trace))
         if not isinstance(trace, Trace) and oracle not in (None, ORACLE_RULES[0]):
             raise ValueError(f"Rule of the oracle must be left out but for GPUs, not {oracle}")
+        if suppressed and not exact:
+            raise ValueError("Suppressions must come with --exact, not with a detector")
     known = {"trace": given_name(path), "events": len(trace)}
     if exact:
-        _check_exact(trace, known, json_file)
+        _check_exact(trace, known, suppressed, json_file)
     if isinstance(trace, NoncoherentTrace):
         with input_errors(path):
             memory = memory_with(trace.header.memory, line, granule, prefetch, snooping)
@@ -216,36 +223,25 @@ def _check_gpu(
     return races.count, result
 
 
-def _check_exact(trace: object, known: Mapping[str, Any], json_file: str | None) -> NoReturn:
-    """Run the exact detector, print the races, and exit."""
+def _check_exact(
+    trace: object, known: Mapping[str, Any], suppressed: str | None, json_file: str | None
+) -> NoReturn:
+    """Run the exact detector, print what is not suppressed, and exit."""
     with input_errors():
+        suppressions = read_suppressions(Path(suppressed)) if suppressed else Suppressions()
         others = {name: ["a check without --exact"] for name in _OF_A_DETECTOR}
         check_options(others, "an exact check")
     assert isinstance(trace, ThreadTrace)
-    from racetrap.sim.cpu.exact_detector import exact_races
+    # The compiled detector is for long traces only.
+    from racetrap.evaluation.sigrace.exact_check import check_exactly
+    from racetrap.presenters.exact_findings import findings_to_dict, print_findings
 
-    races, locations = exact_races(trace), trace.header.locations
-    known_of = RaceContexts(trace) if races else None
-    contexts = [known_of.of(race.first) for race in races] if known_of else []
-    inversions = lock_order_inversions(trace)
-    console = report_console(json_file)
-    sigrace_races.print_exact(console, races, contexts, locations)
-    sigrace_races.print_lock_orders(console, inversions, locations)
-    console.print(
-        f"Races: {len(races)} pair{'s' * (len(races) != 1)} of instructions in {len(trace)} "
-        f"events of {trace.header.threads} threads; lock-order inversions: {len(inversions)}."
-    )
-    write_json(json_file, {
-        **known, "static": len(races),
-        "races": [
-            sigrace_races.thread_race_to_dict(race.first, locations)
-            | {"addresses": race.addresses}
-            | sigrace_races.context_to_dict(context, locations)
-            for race, context in zip(races, contexts, strict=True)
-        ],
-        "lock_order_inversions": sigrace_races.lock_orders_to_dict(inversions, locations),
-    })  # fmt: skip
-    exit_on(bool(races or inversions))
+    findings, console = check_exactly(trace, suppressions), report_console(json_file)
+    print_findings(console, findings, trace)
+    for pattern in suppressions.unused:
+        console.print(f"Suppression matches nothing: {pattern}", markup=False)
+    write_json(json_file, {**known, **findings_to_dict(findings, trace.header.locations)})
+    exit_on(findings.races or findings.inversions)
 
 
 def _check_accelerators(

@@ -7,29 +7,22 @@ addresses.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from rich.console import Console
 
-from racetrap.golden_model.happens_before.lock_order import LockOrder
 from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
-from racetrap.golden_model.happens_before.race_context import RaceContext
 from racetrap.golden_model.sigrace.result import SigraceResult, SigraceStatistics
-from racetrap.golden_model.trace.threads.events import SyncClass
 from racetrap.presenters.locations import pc_text
 from racetrap.presenters.race_choice import RaceChoice, RaceList
 from racetrap.presenters.tables import print_table
-from racetrap.sim.cpu.exact_detector import ExactRace
 
 __all__ = [
     "by_static_race",
-    "context_to_dict",
-    "lock_orders_to_dict",
     "party_text",
-    "print_exact",
-    "print_lock_orders",
+    "print_numbered",
     "print_race",
     "print_result",
     "race_count",
@@ -37,12 +30,6 @@ __all__ = [
     "result_to_dict",
     "thread_race_to_dict",
 ]
-
-_LOCK_NAMES = {
-    SyncClass.MUTEX: "mutex",
-    SyncClass.RWLOCK_READ: "reader lock",
-    SyncClass.RWLOCK_WRITE: "writer lock",
-}
 
 
 def by_static_race(races: Iterable[ThreadRace]) -> dict[tuple[int, int], list[ThreadRace]]:
@@ -102,84 +89,12 @@ def print_race(
     )
 
 
-def _print_numbered(
+def print_numbered(
     console: Console, number: int, race: ThreadRace, addresses: int, locations: Mapping[int, str]
 ) -> None:
+    """Print a static race with its number and both instructions."""
     low, high = (pc_text(pc, locations) for pc in race.static_key)
     print_race(console, f"Race {number}: {low} and {high},", race, addresses, locations)
-
-
-def print_exact(
-    console: Console, races: Sequence[ExactRace], contexts: Sequence[RaceContext],
-    locations: Mapping[int, str],
-) -> None:  # fmt: skip
-    """Print the races of the exact detector, each with its context."""
-    for number, ((race, addresses), context) in enumerate(zip(races, contexts, strict=True)):
-        _print_numbered(console, number, race, addresses, locations)
-        for name, locks in (("one", context.first), ("other", context.second)):
-            held = ", ".join(
-                f"{_LOCK_NAMES[lock.sync_class]} {lock.address:#x} since "
-                f"{pc_text(lock.pc, locations)}"
-                for lock in locks
-            )
-            console.print(f"  {name} holds {held or 'no lock'}", markup=False)
-        if block := context.allocation:
-            console.print(
-                f"  in a block of {block.size} bytes from {block.address:#x} on, allocated at "
-                f"{pc_text(block.pc, locations)} by thread {block.thread}",
-                markup=False,
-            )
-        console.print()
-
-
-def print_lock_orders(
-    console: Console, cycles: Iterable[Sequence[LockOrder]], locations: Mapping[int, str]
-) -> None:
-    """Print lock-order inversions: what each thread holds, and acquires."""
-    for number, cycle in enumerate(cycles):
-        console.print(f"Lock-order inversion {number}: a deadlock at another time", markup=False)
-        for order in cycle:
-            console.print(
-                f"  thread {order.thread} acquires {order.acquired:#x} at "
-                f"{pc_text(order.acquired_pc, locations)}\n"
-                f"    and holds {order.held:#x} since {pc_text(order.held_pc, locations)}",
-                markup=False,
-            )
-        console.print()
-
-
-def context_to_dict(context: RaceContext, locations: Mapping[int, str]) -> dict[str, Any]:
-    """Context of a race as plain data, for JSON."""
-
-    def place(pc: int) -> dict[str, Any]:
-        return {"pc": pc, "place": locations.get(pc)}
-
-    block = context.allocation
-    return {
-        "locks": [
-            [
-                {"address": lock.address, "class": lock.sync_class.name.lower()} | place(lock.pc)
-                for lock in locks
-            ]
-            for locks in (context.first, context.second)
-        ],
-        "allocation": block and block._asdict() | place(block.pc),
-    }
-
-
-def lock_orders_to_dict(
-    cycles: Iterable[Sequence[LockOrder]], locations: Mapping[int, str]
-) -> list[list[dict[str, Any]]]:
-    """Lock-order inversions as plain data, for JSON."""
-    return [
-        [
-            {"thread": order.thread, "held": order.held, "acquired": order.acquired,
-             "held_pc": order.held_pc, "held_place": locations.get(order.held_pc),
-             "acquired_pc": order.acquired_pc, "acquired_place": locations.get(order.acquired_pc)}
-            for order in cycle
-        ]
-        for cycle in cycles
-    ]  # fmt: skip
 
 
 def race_list(
@@ -188,7 +103,7 @@ def race_list(
     """Races to be printed with both accesses, grouped by their two instructions."""
     return RaceList(
         console, choice, lambda race: race.static_key,
-        lambda number, race, count: _print_numbered(console, number, race, count, locations),
+        lambda number, race, count: print_numbered(console, number, race, count, locations),
         lambda race: thread_race_to_dict(race, locations), lambda race: race.address,
     )  # fmt: skip
 

@@ -203,7 +203,14 @@ def test_exact_check(racetrap, racy):
     assert result.exit_code == 1
     assert [(race["first"]["pc"], race["second"]["pc"], race["addresses"])
             for race in data["races"]] == [(0x40, 0x48, 3), (0x40, 0x50, 1)]  # fmt: skip
-    assert set(data) == {"trace", "events", "static", "races", "lock_order_inversions"}
+    assert set(data) == {
+        "trace",
+        "events",
+        "static",
+        "suppressed",
+        "races",
+        "lock_order_inversions",
+    }
     assert data["races"][0]["locks"] == [[], []]
     assert data["races"][0]["allocation"] is None
     assert "one holds no lock" in result.stderr
@@ -231,6 +238,28 @@ def test_locks_and_allocation_of_a_race(racetrap, save):
     lock = {"address": 0x9000, "class": "mutex", "pc": 0x44, "place": "bank.c:7"}
     assert race["locks"] == [[lock], []]
     assert race["allocation"]["place"] == "bank.c:3"
+
+
+def test_suppressed_races(racetrap, racy, tmp_path):
+    file = tmp_path / "known"
+    file.write_text("# Both are known.\nbank.c:20 bank.c:1*\nother.c:*\n")
+    result, data = checked(racetrap, racy, "--exact", "--suppress", file)
+    assert (data["static"], data["suppressed"]) == (1, 1)
+    assert data["races"][0]["second"]["pc"] == 0x50
+    assert "suppressed: 1." in result.stderr
+    assert "Suppression matches nothing: other.c:*" in result.stderr
+    assert "nothing: bank.c" not in result.stderr
+    file.write_text("bank.c:1?  # whatever it races with\n")
+    result, data = checked(racetrap, racy, "--exact", "--suppress", file)
+    assert result.exit_code == 0
+    assert (data["static"], data["suppressed"]) == (0, 2)
+    file.write_text("\nbank.c:1 bank.c:2 bank.c:3\n")
+    result = racetrap("check", racy, "--exact", "--suppress", file)
+    assert result.exit_code == 2
+    assert "line 2: Suppression must be one or two patterns of places, not 3" in result.stderr
+    result = racetrap("check", racy, "--suppress", file)
+    assert result.exit_code == 2
+    assert "Suppressions must come with --exact" in result.stderr
 
 
 def test_locks_in_two_orders(racetrap, save):
