@@ -22,6 +22,7 @@ from racetrap.sim.cpu.merge import prepare_merge
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
 from racetrap.sim.cpu.recorder import record
 from racetrap.sim.cpu.thread_sanitizer import SanitizedProgram
+from racetrap.sim.cpu.trace_rules import prepare_rules
 
 __all__ = ["MEASURED", "MeasuredProgram", "RecorderRates", "recorder_rates"]
 
@@ -113,6 +114,7 @@ def _measure(program: MeasuredProgram, runs: int) -> RecorderRates:
     source, arguments = program
     recorded, merged, checked, events = [], [], [], 0
     prepare_merge()
+    prepare_rules()
     prepare_detector()
     before = _most_memory()
     for _ in range(runs):

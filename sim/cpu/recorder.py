@@ -22,6 +22,7 @@ from racetrap.sim.cpu.instruction_counts import write_counts
 from racetrap.sim.cpu.locations import find_locations
 from racetrap.sim.cpu.merge import merge_records
 from racetrap.sim.cpu.raw import RAW_DTYPE, used_bytes
+from racetrap.sim.cpu.trace_rules import checked_trace
 from racetrap.sim.cpu.unsupported import check_program
 from racetrap.sim.cpu.watched_process import Limits, run_watched
 
@@ -127,7 +128,7 @@ def _trace_of(
         locations=find_locations(program, pcs, raw / "modules"),
     )
     try:
-        return ThreadTrace(header, events)
+        return checked_trace(header, events)
     except TraceError as error:
         raise RecordError(f"Program breaks a rule of its synchronisation: {error}") from None
 
