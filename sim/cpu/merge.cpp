@@ -22,7 +22,8 @@ struct Record {
 static_assert(sizeof(Record) == 16);
 
 struct Part {
-    uint64_t thread, bytes;
+    uint32_t thread, tid;
+    uint64_t bytes;
 };
 constexpr uint64_t HEADER_BYTES = 4096, SMALLEST_PART = 1 << 16;
 
