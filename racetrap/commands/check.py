@@ -49,6 +49,7 @@ from racetrap.evaluation.scord.oracle import (
     run_oracle,
     unconfirmed,
 )
+from racetrap.evaluation.sigrace.suppressions import Suppressions, read_suppressions
 from racetrap.generators.presets import find_preset, with_settings
 from racetrap.golden_model.noncoherent.noncoherent import MODES, Noncoherent, has_races
 from racetrap.golden_model.scord.params import ScordParams
@@ -76,7 +77,7 @@ _STIMULI = {
     },
     **{
         name: [THREAD_TRACE]
-        for name in ("environment", "interval", "ideal", "instruction_limit", "exact")
+        for name in ("environment", "interval", "ideal", "instruction_limit", "exact", "suppressed")
     },
     **{name: [ACCELERATOR_TRACE] for name in ("mode", *MEMORY_OPTIONS)},
 }
@@ -116,7 +117,12 @@ _OF_A_DETECTOR = ("preset_name", "settings", "environment", "interval", "ideal",
 @click.option(
     "--exact", is_flag=True,
     help="Exact analysis of threads in the place of a detector: each pair of instructions that "
-    "races, at millions of events a second.",
+    "races, with locks and allocation, and lock-order inversions; millions of events a second.",
+)  # fmt: skip
+@click.option(
+    "--suppress", "suppressed", metavar="FILE", type=InputFile(),
+    help="Leave out, with --exact, what matches a line of FILE: a pattern of places (bank.c:*), or "
+    "two of them.",
 )  # fmt: skip
 @json_option
 def command(
@@ -124,7 +130,8 @@ def command(
     arch: int, std: str | None, preset_name: str | None, settings: tuple[str, ...],
     shows_all: bool, limit: int | None, instruction_limit: int, environment: str, interval: int,
     ideal: bool, mode: str, line: int | None, granule: int | None, prefetch: bool | None,
-    snooping: bool | None, oracle: str | None, exact: bool, json_file: str | None,
+    snooping: bool | None, oracle: str | None, exact: bool, suppressed: str | None,
+    json_file: str | None,
 ) -> None:  # fmt: skip
     """Check the trace file TRACE, or a run of KERNEL, for races with the golden model.
 
@@ -132,7 +139,7 @@ def command(
     races with address, PCs and both accesses, of those that are alike the first; of a CPU and its
     accelerators every one, also with the bytes and the cure.
 
-    Exit status: 0 no race, 1 races found, 2 bad input.
+    Exit status: 0 no race, 1 races (or lock-order inversions) found, 2 bad input.
     """
     options = compiler_options(include, define, arch, std)
     trace, run, independent = _trace_of(path, launch_file, options)
@@ -141,9 +148,11 @@ def command(
         check_options(_STIMULI, kind_of(trace))
         if not isinstance(trace, Trace) and oracle not in (None, ORACLE_RULES[0]):
             raise ValueError(f"Rule of the oracle must be left out but for GPUs, not {oracle}")
+        if suppressed and not exact:
+            raise ValueError("Suppressions must come with --exact, not with a detector")
     known = {"trace": given_name(path), "events": len(trace)}
     if exact:
-        _check_exact(trace, known, json_file)
+        _check_exact(trace, known, suppressed, json_file)
     if isinstance(trace, NoncoherentTrace):
         with input_errors(path):
             memory = memory_with(trace.header.memory, line, granule, prefetch, snooping)
@@ -234,29 +243,25 @@ def _check_gpu(
     return races.count, result
 
 
-def _check_exact(trace: object, known: Mapping[str, Any], json_file: str | None) -> NoReturn:
-    """Run the exact detector, print the races, and exit."""
+def _check_exact(
+    trace: object, known: Mapping[str, Any], suppressed: str | None, json_file: str | None
+) -> NoReturn:
+    """Run the exact detector, print what is not suppressed, and exit."""
     with input_errors():
+        suppressions = read_suppressions(Path(suppressed)) if suppressed else Suppressions()
         others = {name: ["a check without --exact"] for name in _OF_A_DETECTOR}
         check_options(others, "an exact check")
     assert isinstance(trace, ThreadTrace)
-    from racetrap.sim.cpu.exact_detector import exact_races
+    # The compiled detector is for long traces only.
+    from racetrap.evaluation.sigrace.exact_check import check_exactly
+    from racetrap.presenters.exact_findings import findings_to_dict, print_findings
 
-    races, locations = exact_races(trace), trace.header.locations
-    console = report_console(json_file)
-    sigrace_races.print_exact(console, races, locations)
-    console.print(
-        f"Races: {len(races)} pair{'s' * (len(races) != 1)} of instructions in {len(trace)} "
-        f"events of {trace.header.threads} threads."
-    )
-    write_json(json_file, {
-        **known, "static": len(races),
-        "races": [
-            sigrace_races.thread_race_to_dict(race.first, locations) | {"addresses": race.addresses}
-            for race in races
-        ],
-    })  # fmt: skip
-    exit_on(races)
+    findings, console = check_exactly(trace, suppressions), report_console(json_file)
+    print_findings(console, findings, trace)
+    for pattern in suppressions.unused:
+        console.print(f"Suppression matches nothing: {pattern}", markup=False)
+    write_json(json_file, {**known, **findings_to_dict(findings, trace.header.locations)})
+    exit_on(findings.races or findings.inversions)
 
 
 def _check_accelerators(
