@@ -5,8 +5,12 @@ from __future__ import annotations
 import os
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
-__all__ = ["marked_line", "relative_place", "source_line"]
+__all__ = ["SourceLine", "excerpt", "marked_line", "relative_place", "source_line"]
+
+#: A file that is larger is no source; nor is one that is none, such as a device.
+_MOST_BYTES = 1 << 24
 
 
 def relative_place(place: str) -> str:
@@ -19,8 +23,12 @@ def relative_place(place: str) -> str:
 @cache
 def _lines(path: str) -> list[str]:
     try:
-        return Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
+        # Places come from traces, which anyone may have written.
+        file = Path(path)
+        if not file.is_file() or file.stat().st_size > _MOST_BYTES:
+            return []
+        return file.read_text(encoding="utf-8", errors="replace").split("\n")
+    except (OSError, ValueError):
         return []
 
 
@@ -36,3 +44,35 @@ def marked_line(place: str) -> list[str]:
     text = source_line(place)
     code = text.lstrip()
     return [text.rstrip(), " " * (len(text) - len(code)) + "^"] if code else []
+
+
+class SourceLine(NamedTuple):
+    """A line of a source.
+
+    Parameters
+    ----------
+    number : int
+        Its number, from 1.
+    text : str
+        Its text.
+    is_marked : bool
+        Whether it is the one that is asked for.
+    """
+
+    number: int
+    text: str
+    is_marked: bool
+
+
+def excerpt(place: str, context: int) -> list[SourceLine]:
+    """The line of a place, with up to ``context`` lines before and behind it."""
+    if not source_line(place):
+        return []
+    path, _, line = place.rpartition(":")
+    own = int(line)
+    first = max(own - context, 1)
+    texts = _lines(path)[first - 1 : own + context]
+    return [
+        SourceLine(number, text.expandtabs().rstrip(), number == own)
+        for number, text in enumerate(texts, start=first)
+    ]

@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from racetrap.evaluation.scord.baseline import Baseline
+from racetrap.evaluation.baseline import Baseline
 from racetrap.evaluation.scord.program_check import ProgramCheck
 from racetrap.sim.gpu.cuda.context import RunSettings
 from racetrap.sim.gpu.cuda.program_files import PROGRAMS, RACY, program_file

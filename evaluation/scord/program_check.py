@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from racetrap.evaluation.scord.baseline import Baseline, KnownRace
-from racetrap.evaluation.scord.line_pairs import LinePair, LinePairs, place_of
+from racetrap.evaluation.baseline import Baseline, KnownRace
+from racetrap.evaluation.line_pairs import LinePair, LinePairs, place_of
+from racetrap.evaluation.scord.line_races import oracle_races_by_line
 from racetrap.golden_model.barracuda import ScopedOracle
 from racetrap.sim.gpu.cuda.launch_requests import LaunchRecord
 from racetrap.sim.gpu.cuda.program_run import ProgramRun
@@ -60,7 +61,7 @@ class ProgramCheck:
         """Check the trace of one more run."""
         locations = run.trace.header.locations
         result = ScopedOracle(fences_order_weak=True).run(run.trace)
-        self._pairs.add(len(self.runs), result, locations)
+        self._pairs.add(oracle_races_by_line(result, locations), len(self.runs))
         for each in result.barrier_divergences:
             place = place_of(each.pc, locations)
             self.divergences.setdefault(place, Divergence(place, each.thread, each.grid_block))
@@ -76,8 +77,7 @@ class ProgramCheck:
             )
 
     def _divided(self) -> tuple[list[LinePair], list[LinePair], list[KnownRace]]:
-        found = sorted(self._pairs.found.values(), key=lambda pair: -pair.instances)
-        return self._baseline.divide(found)
+        return self._baseline.divide(self._pairs.by_instances)
 
     @property
     def pairs(self) -> list[LinePair]:

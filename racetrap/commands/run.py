@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
@@ -18,9 +18,11 @@ from racetrap.commands.shared.options import (
     compile_options,
     compiler_options,
     json_option,
+    race_options,
     seed_option,
     writable,
 )
+from racetrap.commands.shared.reports import Reports, report_options
 from racetrap.commands.shared.terminal import (
     ExitStatus,
     fail,
@@ -88,34 +90,14 @@ def _compiled(program: Path, folder: Path, options: CompilerOptions) -> Path:
     "--trace", "trace_file", metavar="FILE", callback=writable,
     help="Also write the trace of the first run.",
 )  # fmt: skip
-@click.option(
-    "--limit", metavar="N", type=click.IntRange(min=0), default=20, show_default=True,
-    help="Print N pairs of lines at most.",
-)  # fmt: skip
-@click.option("--all", "shows_all", is_flag=True, help="Print all pairs of lines.")
-@click.option(
-    "--baseline", "baseline_file", metavar="FILE", help="Leave the known races of FILE out."
-)
-@click.option(
-    "--write-baseline", "new_baseline", metavar="FILE", callback=writable,
-    help="Write a new FILE in which all races found are known.",
-)  # fmt: skip
-@click.option(
-    "--sarif", "sarif_file", metavar="FILE", callback=writable,
-    help="Write the races as SARIF to FILE.",
-)  # fmt: skip
-@click.option(
-    "--junit", "junit_file", metavar="FILE", callback=writable,
-    help="Write the verdicts as JUnit to FILE.",
-)  # fmt: skip
-@click.option("--github", is_flag=True, help="Also print the races as annotations for GitHub.")
+@race_options
+@report_options
 @json_option
 def command(
     program: str, arguments: tuple[str, ...], include: tuple[str, ...], define: tuple[str, ...],
     arch: int, std: str | None, kernel: str, launches: str | None, schedules: int,
-    seed: int, trace_file: str | None, limit: int, shows_all: bool, baseline_file: str | None,
-    new_baseline: str | None, sarif_file: str | None, junit_file: str | None, github: bool,
-    json_file: str | None,
+    seed: int, trace_file: str | None, shows_all: bool, limit: int | None, json_file: str | None,
+    **reports: Any,
 ) -> None:  # fmt: skip
     """Run PROGRAM, a CUDA program, without a GPU, and check all its launches for races.
 
@@ -124,25 +106,17 @@ def command(
     do is checked by the exact oracle.  Exit status: 0 no race, 1 races or a fault of a kernel,
     2 bad input, 3 the program failed in another way.
     """
-    from racetrap.evaluation.junit import write_junit
-    from racetrap.evaluation.scord.baseline import Baseline, read_baseline, write_baseline
     from racetrap.evaluation.scord.program_check import ProgramCheck
-    from racetrap.presenters.program_findings import (
-        check_to_dict,
-        print_annotations,
-        print_check,
-        problems_by_case,
-    )
-    from racetrap.presenters.program_sarif import program_sarif
+    from racetrap.presenters.findings import print_findings
+    from racetrap.presenters.program_findings import check_to_dict, findings_of
+    from racetrap.presenters.race_choice import RaceChoice
     from racetrap.sim.gpu.cuda.context import RunSettings
     from racetrap.sim.gpu.cuda.program_run import run_program
 
     with input_errors():
         selected = _launches(launches)
-        baseline = read_baseline(Path(baseline_file)) if baseline_file else Baseline()
-        if new_baseline is not None and Path(new_baseline).exists():
-            raise ValueError(f"Baseline must be a new file, not {new_baseline}")
-    check = ProgramCheck(baseline)
+    wanted = Reports(**reports)
+    check = ProgramCheck(wanted.baseline())
     with _executable(program, compiler_options(include, define, arch, std)) as path:
         for number in range(schedules):
             with _run_errors(), _output(number, json_file) as descriptor:
@@ -156,15 +130,9 @@ def command(
         check.require_selected(kernel, launches)
         if trace_file is not None:
             check.runs[0].trace.write_binary(trace_file)
-        if new_baseline is not None:
-            write_baseline(Path(new_baseline), [*check.pairs, *check.known])
-        if junit_file is not None:
-            write_junit(Path(junit_file), f"racetrap.{Path(program).name}", problems_by_case(check))
-    console = report_console(json_file)
-    print_check(console, check, None if shows_all else limit)
-    if github:
-        print_annotations(console, check)
-    write_json(sarif_file, program_sarif(check.pairs))
+    console, findings = report_console(json_file), findings_of(check)
+    print_findings(console, findings, RaceChoice(shows_all, limit))
+    wanted.write(console, program, findings, check.known)
     write_json(json_file, {
         "program": program, "arguments": list(arguments), "schedules": schedules, "seed": seed,
         **check_to_dict(check),

@@ -105,9 +105,9 @@ def test_races_that_are_alike_are_printed_once(racetrap, many):
     ("options", "printed", "written", "left"),
     [
         (["--all"], 5, 5, ""),
-        (["--all", "--limit", 3], 3, 3, "Not shown: 2 more races (--limit)."),
-        (["--limit", 1], 1, 1, "Not shown: 1 more groups of races (--limit)."),
-        (["--limit", 0], 0, 0, "Not shown: 2 more groups of races (--limit)."),
+        (["--all", "--limit", 3], 3, 3, "Not shown: 2 more races (--limit or --all)."),
+        (["--limit", 1], 1, 1, "Not shown: 1 more groups of races (--limit or --all)."),
+        (["--limit", 0], 0, 0, "Not shown: 2 more groups of races (--limit or --all)."),
         (["--limit", 9], 2, 5, ""),
     ],
 )

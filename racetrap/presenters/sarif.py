@@ -1,4 +1,4 @@
-"""Findings of a program's runs as SARIF 2.1.0, for code hosts and editors.
+"""Findings as SARIF 2.1.0, for code hosts and editors.
 
 Ref: OASIS Static Analysis Results Interchange Format (SARIF) Version 2.1.0.
 """
@@ -12,23 +12,16 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from racetrap.evaluation.scord.baseline import line_texts
-from racetrap.evaluation.scord.line_pairs import LinePair
+from racetrap.evaluation.baseline import line_texts
+from racetrap.evaluation.line_pairs import LinePair
 from racetrap.evaluation.source_text import relative_place
-from racetrap.golden_model.barracuda import RaceKind
-from racetrap.presenters.program_findings import race_sentence
+from racetrap.presenters.line_pairs import number_text, race_sentence
 
-__all__ = ["program_sarif"]
+__all__ = ["sarif_log"]
 
 _SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
-_RULES = {
-    RaceKind.UNORDERED: "Nothing orders two accesses of which one writes",
-    RaceKind.SAME_INSTRUCTION: "Lanes of one instruction store different values to one place",
-    RaceKind.SCOPED_ATOMIC: "The scope of an atomic leaves the other thread out",
-    RaceKind.NOT_STRONG: "Only fences order two accesses, and one of them is weak",
-}
 
 
 def _location(place: str, message: str = "") -> dict[str, Any]:
@@ -48,22 +41,22 @@ def _location(place: str, message: str = "") -> dict[str, Any]:
 
 
 def _result(pair: LinePair) -> dict[str, Any]:
-    digest = hashlib.sha256(repr(sorted(line_texts(pair))).encode()).hexdigest()
+    race = pair.first
+    digest = hashlib.sha256(repr(sorted(line_texts(race.places))).encode()).hexdigest()
     return {
-        "ruleId": pair.race.kind.value,
+        "ruleId": race.kind,
         "level": "error",
-        "message": {"text": f"{race_sentence(pair)} ({pair.instances} instances)."},
-        "locations": [_location(pair.later)],
-        "relatedLocations": [_location(pair.earlier, "earlier access")],
+        "message": {"text": f"{race_sentence(race)} ({number_text(pair.instances, 'instance')})."},
+        "locations": [_location(race.later.place)],
+        "relatedLocations": [_location(race.earlier.place, f"{race.sides[0][0]} access")],
         "partialFingerprints": {"linePair/v1": digest},
     }
 
 
-def program_sarif(pairs: Sequence[LinePair]) -> dict[str, Any]:
-    """A log with one run: a result for each pair of source lines."""
-    rules = [
-        {"id": kind.value, "shortDescription": {"text": text}} for kind, text in _RULES.items()
-    ]
+def sarif_log(pairs: Sequence[LinePair]) -> dict[str, Any]:
+    """A log with one run: a result for each pair of source lines, a rule for each kind of race."""
+    reasons = {pair.first.kind: pair.first.reason for pair in pairs}
+    rules = [{"id": kind, "shortDescription": {"text": text}} for kind, text in reasons.items()]
     driver = {"name": "racetrap", "version": version("racetrap"), "rules": rules}
     return {
         "$schema": _SCHEMA,

@@ -13,7 +13,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from racetrap.evaluation.scord.line_pairs import LinePair
+from racetrap.evaluation.line_pairs import LinePair
 from racetrap.evaluation.source_text import relative_place, source_line
 from racetrap.sim.toml_file import Table, TomlFile, read_toml
 
@@ -24,12 +24,13 @@ _Line = tuple[str, str]
 _WRITTEN_REASON = "known when the baseline was written"
 
 
-def line_texts(pair: LinePair) -> frozenset[_Line]:
-    """Files and texts of both lines; a place without text stands for itself."""
-    return frozenset(
-        (relative_place(place).rpartition(":")[0], source_line(place).strip() or place)
-        for place in (pair.earlier, pair.later)
-    )
+def line_texts(places: Iterable[str]) -> frozenset[_Line]:
+    """Files and texts of lines; a place without text stands for itself."""
+    return frozenset(map(_line_text, places))
+
+
+def _line_text(place: str) -> _Line:
+    return relative_place(place).rpartition(":")[0], source_line(place).strip() or place
 
 
 def _said(text: str) -> str:
@@ -76,9 +77,11 @@ class Baseline(TomlFile):
         known = {race.lines for race in self.race}
         new: list[LinePair] = []
         old: list[LinePair] = []
+        found = set()
         for pair in pairs:
-            (old if line_texts(pair) in known else new).append(pair)
-        found = {line_texts(pair) for pair in old}
+            lines = line_texts(pair.first.places)
+            (old if lines in known else new).append(pair)
+            found.add(lines)
         return new, old, [race for race in self.race if race.lines not in found]
 
 
@@ -105,17 +108,14 @@ def write_baseline(path: Path, pairs: Iterable[LinePair]) -> None:
     """
     with path.open("x", encoding="utf-8") as stream:
         for pair in pairs:
-            first, second = (
-                (relative_place(place).rpartition(":")[0], source_line(place).strip() or place)
-                for place in (pair.earlier, pair.later)
-            )
             stream.write(
-                f"[[race]]\nearlier = {_line(first)}\nlater = {_line(second)}\n"
+                f"[[race]]\nearlier = {_line(pair.first.earlier.place)}\n"
+                f"later = {_line(pair.first.later.place)}\n"
                 f"reason = {json.dumps(_WRITTEN_REASON)}\n\n"
             )
 
 
-def _line(line: _Line) -> str:
+def _line(place: str) -> str:
     # A JSON string is a TOML string.
-    file, text = map(json.dumps, line)
+    file, text = map(json.dumps, _line_text(place))
     return f"{{ file = {file}, text = {text} }}"

@@ -3,7 +3,7 @@
 import pytest
 
 from racetrap.evaluation import source_text
-from racetrap.evaluation.scord.baseline import Baseline, read_baseline, write_baseline
+from racetrap.evaluation.baseline import Baseline, read_baseline, write_baseline
 from racetrap.sim.toml_file import TomlError
 from tests.support.oracle.findings import line_pair
 
