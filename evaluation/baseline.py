@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated
 
@@ -70,17 +71,24 @@ class Baseline(TomlFile):
 
     race: list[KnownRace] = Field(default_factory=list)
 
+    @cached_property
+    def _known(self) -> frozenset[frozenset[_Line]]:
+        return frozenset(race.lines for race in self.race)
+
+    def knows(self, places: Iterable[str]) -> bool:
+        """Whether a race between two places is known."""
+        return bool(self._known) and line_texts(places) in self._known
+
     def divide(
         self, pairs: Iterable[LinePair]
     ) -> tuple[list[LinePair], list[LinePair], list[KnownRace]]:
         """Findings that are new, those that are known, and known races that were not found."""
-        known = {race.lines for race in self.race}
         new: list[LinePair] = []
         old: list[LinePair] = []
         found = set()
         for pair in pairs:
             lines = line_texts(pair.first.places)
-            (old if lines in known else new).append(pair)
+            (old if lines in self._known else new).append(pair)
             found.add(lines)
         return new, old, [race for race in self.race if race.lines not in found]
 

@@ -63,6 +63,8 @@ class LineRace:
         Pairs of blocks that they belong to; 0 where there are no blocks.
     is_ordered : bool
         Whether the order of the accesses in the trace is known.
+    outcome : str
+        What a detector made of it; empty without a detector.
     details : mapping of str to object
         More about it, for programs.
     """
@@ -76,6 +78,7 @@ class LineRace:
     instances: int = 1
     block_pairs: int = 0
     is_ordered: bool = True
+    outcome: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -104,6 +107,8 @@ class LinePair:
         Pairs of blocks that race, of all runs.
     schedules : set of int
         Runs in which it was found.
+    outcomes : Counter of str
+        What a detector made of different races of these lines.
     """
 
     first: LineRace
@@ -111,6 +116,7 @@ class LinePair:
     relations: Counter[str] = field(default_factory=Counter)
     block_pairs: int = 0
     schedules: set[int] = field(default_factory=set)
+    outcomes: Counter[str] = field(default_factory=Counter)
 
     @property
     def instances(self) -> int:
@@ -146,6 +152,8 @@ class LinePairs:
             pair.relations[race.relation] += race.instances
             pair.block_pairs += race.block_pairs
             pair.schedules.add(schedule)
+            if race.outcome:
+                pair.outcomes[race.outcome] += 1
 
     @property
     def by_instances(self) -> list[LinePair]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["SourceLine", "excerpt", "marked_line", "relative_place", "source_line"]
+__all__ = ["SourceLine", "beside", "excerpt", "marked_line", "relative_place", "source_line"]
 
 #: A file that is larger is no source; nor is one that is none, such as a device.
 _MOST_BYTES = 1 << 24
@@ -18,6 +19,24 @@ def relative_place(place: str) -> str:
     path, colon, line = place.rpartition(":")
     folder = os.getcwd() + os.sep
     return f"{os.path.normpath(path).removeprefix(folder)}{colon}{line}" if colon else place
+
+
+def beside(locations: Mapping[int, str], folder: Path) -> dict[int, str]:
+    """Places by program counter; those in files of a folder, which is not named, with their path.
+
+    Kernels are compiled so that their folder does not show, and recordings moved.
+    """
+    paths: dict[str, str] = {}
+    for place in locations.values():
+        name = place.rpartition(":")[0]
+        if name not in paths:
+            path = folder / name
+            paths[name] = str(path) if name and not os.path.isabs(name) and path.is_file() else name
+    found = {}
+    for pc, place in locations.items():
+        name, colon, line = place.rpartition(":")
+        found[pc] = f"{paths[name]}{colon}{line}"
+    return found
 
 
 @cache

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from racetrap.evaluation.baseline import Baseline
 from racetrap.evaluation.scord.program_check import ProgramCheck
+from racetrap.evaluation.scord.trace_check import TraceCheck
 from racetrap.sim.gpu.cuda.context import RunSettings
 from racetrap.sim.gpu.cuda.program_files import PROGRAMS, RACY, program_file
 from racetrap.sim.gpu.cuda.program_run import run_program
@@ -71,7 +72,7 @@ def check_program(name: str, racy: bool) -> ProgramVerdict:
         If the program cannot be run.
     """
     begin = time.perf_counter()
-    check = ProgramCheck(Baseline())
+    check = ProgramCheck(TraceCheck(Baseline()))
     with tempfile.TemporaryDirectory(prefix="racetrap-") as folder:
         with open(Path(folder) / "output", "wb") as output:
             target = Path(folder) / name
@@ -80,7 +81,7 @@ def check_program(name: str, racy: bool) -> ProgramVerdict:
             check.add(run_program([str(target)], RunSettings(output=output.fileno())))
     (run,) = check.runs
     return ProgramVerdict(
-        name, racy, len(check.pairs), run.status, len(run.launches), len(run.trace),
+        name, racy, len(check.traces.pairs), run.status, len(run.launches), len(run.trace),
         time.perf_counter() - begin, (*check.faults, *check.problems),
     )  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from racetrap.evaluation.line_pairs import LineRace, Side, place_of
 from racetrap.evaluation.scord.findings import Access, Finding
@@ -13,7 +13,9 @@ from racetrap.golden_model.scord.report import race_words
 __all__ = ["finding_race", "oracle_races_by_line"]
 
 
-def oracle_races_by_line(races: Iterable[Race], locations: Mapping[int, str]) -> Iterator[LineRace]:
+def oracle_races_by_line(
+    races: Iterable[Race], locations: Mapping[int, str], outcomes: Sequence[str] = ()
+) -> Iterator[LineRace]:
     """Races of the oracle.
 
     Parameters
@@ -22,6 +24,8 @@ def oracle_races_by_line(races: Iterable[Race], locations: Mapping[int, str]) ->
         Races of one run.
     locations : mapping of int to str
         Source places of its program counters.
+    outcomes : sequence of str
+        What a detector made of each; none without a detector.
     """
 
     def side(party: Party) -> Side:
@@ -35,22 +39,23 @@ def oracle_races_by_line(races: Iterable[Race], locations: Mapping[int, str]) ->
             },
         )  # fmt: skip
 
-    for race in races:
+    for number, race in enumerate(races):
+        outcome = outcomes[number] if outcomes else ""
         space = race.space.name.lower()
         yield LineRace(
             side(race.first), side(race.second), race.kind.value, race.reason,
             race.race_class.value, f"{space} address {race.address:#x}, launch {race.kernel}",
-            race.instances, race.block_pairs,
+            race.instances, race.block_pairs, outcome=outcome,
             details={"space": space, "address": race.address, "launch": race.kernel},
         )  # fmt: skip
 
 
-def finding_race(finding: Finding) -> LineRace:
-    """A race that ScoRD reports."""
+def finding_race(finding: Finding, locations: Mapping[int, str]) -> LineRace:
+    """A race that ScoRD reports, with source places of program counters."""
 
     def side(access: Access) -> Side:
         return Side(
-            access.location or f"pc {access.pc:#x}",
+            place_of(access.pc, locations),
             access.kind,
             f"warp {access.warp} of block {access.grid_block}",
         )

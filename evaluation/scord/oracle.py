@@ -17,6 +17,7 @@ from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.trace import Trace
 
 __all__ = [
+    "JUDGE",
     "NOT_CHECKED",
     "ORACLE_RULES",
     "OracleRace",
@@ -27,8 +28,10 @@ __all__ = [
     "unconfirmed",
 ]
 
-#: Rules by which the oracle can judge, the first by default.
-ORACLE_RULES = ("scoped", *(rule.value for rule in OracleRule))
+#: Rules by which the oracle can judge; the first is that of the paper's tables.
+ORACLE_RULES = ("scoped", "cuda", *(rule.value for rule in OracleRule))
+#: The rule whose verdict counts where none is asked for.
+JUDGE = "cuda"
 
 #: Outcome of races that ScoRD does not look for, by what they are.
 NOT_CHECKED = {
@@ -57,8 +60,9 @@ class OracleRace:
 
 def run_oracle(trace: Trace, rule: str) -> Result:
     """Races of a run by one of ``ORACLE_RULES``."""
-    oracle = ScopedOracle() if rule == "scoped" else PtxOracle(OracleRule(rule))
-    return oracle.run(trace)
+    if rule in ("scoped", "cuda"):
+        return ScopedOracle(fences_order_weak=rule == "cuda").run(trace)
+    return PtxOracle(OracleRule(rule)).run(trace)
 
 
 def oracle_races(

@@ -1,38 +1,13 @@
-"""Verdict on a CUDA program: the exact oracle over the traces of its runs.
-
-Ref: ScoRD (ISCA'20) Section II; BARRACUDA (PLDI'17) Section 3.
-"""
+"""Verdict on a CUDA program: that on the traces of its runs, faults, and its own exit status."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from racetrap.evaluation.baseline import Baseline, KnownRace
-from racetrap.evaluation.line_pairs import LinePair, LinePairs, place_of
-from racetrap.evaluation.scord.line_races import oracle_races_by_line
-from racetrap.golden_model.barracuda import ScopedOracle
+from racetrap.evaluation.scord.trace_check import TraceCheck
 from racetrap.sim.gpu.cuda.launch_requests import LaunchRecord
 from racetrap.sim.gpu.cuda.program_run import ProgramRun
 from racetrap.sim.gpu.ptx.kernel_names import written_name
 
-__all__ = ["Divergence", "ProgramCheck"]
-
-
-@dataclass(frozen=True)
-class Divergence:
-    """A barrier that not all threads of a block came to.
-
-    Parameters
-    ----------
-    place : str
-        Line of the barrier.
-    thread, grid_block : int
-        First thread that was not there, and its block.
-    """
-
-    place: str
-    thread: int
-    grid_block: int
+__all__ = ["ProgramCheck"]
 
 
 class ProgramCheck:
@@ -40,31 +15,22 @@ class ProgramCheck:
 
     Parameters
     ----------
-    baseline : Baseline
-        Races that are known, and do not count.
+    traces : TraceCheck
+        What checks their traces.
 
     Attributes
     ----------
     runs : list of ProgramRun
         The runs.
-    divergences : dict of str to Divergence
-        By place.
     """
 
-    def __init__(self, baseline: Baseline) -> None:
-        self._baseline = baseline
+    def __init__(self, traces: TraceCheck) -> None:
+        self.traces = traces
         self.runs: list[ProgramRun] = []
-        self.divergences: dict[str, Divergence] = {}
-        self._pairs = LinePairs()
 
     def add(self, run: ProgramRun) -> None:
         """Check the trace of one more run."""
-        locations = run.trace.header.locations
-        result = ScopedOracle(fences_order_weak=True).run(run.trace)
-        self._pairs.add(oracle_races_by_line(result, locations), len(self.runs))
-        for each in result.barrier_divergences:
-            place = place_of(each.pc, locations)
-            self.divergences.setdefault(place, Divergence(place, each.thread, each.grid_block))
+        self.traces.add(run.trace)
         self.runs.append(run)
 
     def require_selected(self, kernel: str, launches: str | None) -> None:
@@ -75,24 +41,6 @@ class ProgramCheck:
                 f"Launches checked must be some of the {len(self.launches)} ({names or 'none'}), "
                 f"not {' and '.join(filter(None, (kernel, launches)))}"
             )
-
-    def _divided(self) -> tuple[list[LinePair], list[LinePair], list[KnownRace]]:
-        return self._baseline.divide(self._pairs.by_instances)
-
-    @property
-    def pairs(self) -> list[LinePair]:
-        """New races by pair of source lines, those with the most instances first."""
-        return self._divided()[0]
-
-    @property
-    def known(self) -> list[LinePair]:
-        """Races of the baseline that were found."""
-        return self._divided()[1]
-
-    @property
-    def not_found(self) -> list[KnownRace]:
-        """Races of the baseline that were not."""
-        return self._divided()[2]
 
     @property
     def faults(self) -> list[str]:
@@ -114,7 +62,7 @@ class ProgramCheck:
     @property
     def has_findings(self) -> bool:
         """Whether anything is wrong with its kernels."""
-        return bool(self.pairs or self.divergences or self.faults)
+        return bool(self.traces.has_findings or self.faults)
 
     @property
     def launches(self) -> tuple[LaunchRecord, ...]:

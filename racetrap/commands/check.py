@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
@@ -24,6 +24,7 @@ from racetrap.commands.shared.options import (
     race_options,
     set_option,
 )
+from racetrap.commands.shared.reports import REPORT_OPTIONS, Reports, report_options
 from racetrap.commands.shared.stimuli import (
     ACCELERATOR_TRACE,
     GPU_TRACE,
@@ -39,9 +40,12 @@ from racetrap.commands.shared.terminal import (
     report_console,
     write_json,
 )
-from racetrap.evaluation.scord.detect import check_fit, region_of
-from racetrap.evaluation.scord.findings import find_races
-from racetrap.evaluation.scord.oracle import ORACLE_RULES, explain_races, run_oracle
+from racetrap.evaluation.line_pairs import LinePair, LinePairs, LineRace
+from racetrap.evaluation.scord.findings import Finding
+from racetrap.evaluation.scord.line_races import finding_race
+from racetrap.evaluation.scord.oracle import JUDGE, ORACLE_RULES
+from racetrap.evaluation.scord.trace_check import MOST_FINDING, Detector, TraceCheck
+from racetrap.evaluation.sigrace.line_races import thread_race
 from racetrap.generators.presets import find_preset, with_settings
 from racetrap.golden_model.noncoherent.noncoherent import MODES, Noncoherent, has_races
 from racetrap.golden_model.scord.params import ScordParams
@@ -50,23 +54,28 @@ from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace import AnyTrace, NoncoherentTrace, ThreadTrace, Trace, read_trace
 from racetrap.presenters import noncoherent_races, scord_races, sigrace_races
+from racetrap.presenters.findings import Findings, known_sentences, print_findings
 from racetrap.presenters.race_choice import RaceChoice
+from racetrap.presenters.scord_oracle import oracle_to_dict
+from racetrap.presenters.trace_findings import trace_check_to_dict, trace_findings
 
 if TYPE_CHECKING:
+    from racetrap.evaluation.baseline import Baseline
     from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
 
 __all__ = ["command"]
 
 #: Names of kernel files end so; what runs them is slow to import.
 _KERNELS = (".cu", ".ptx")
-#: Number of races, and what JSON says.
-_Outcome = tuple[int, dict[str, Any]]
+#: What was found, races of the baseline, and what JSON says.
+_Outcome = tuple[Findings, list[LinePair], dict[str, Any]]
 #: Options that are not for every trace.
 _STIMULI = {
     **{
         name: [GPU_TRACE, THREAD_TRACE]
-        for name in ("preset_name", "settings", "shows_all", "limit")
+        for name in ("preset_name", "settings", "shows_all", "limit", *REPORT_OPTIONS)
     },
+    "detector_only": [GPU_TRACE],
     **{
         name: [THREAD_TRACE]
         for name in ("environment", "interval", "ideal", "instruction_limit", "exact")
@@ -83,10 +92,12 @@ _OF_A_DETECTOR = ("preset_name", "settings", "environment", "interval", "ideal",
 @compile_options
 @click.option(
     "--preset", "preset_name", shell_complete=complete_preset,
-    help="Detector to check with.  [default: scord or sigrace, as the trace says]",
+    help="Detector to check with.  [default: of a GPU the one that misses least, scord-nocache; "
+    "of threads sigrace]",
 )  # fmt: skip
 @set_option
 @race_options
+@report_options
 @instruction_limit_option
 @environment_option
 @click.option(
@@ -102,10 +113,16 @@ _OF_A_DETECTOR = ("preset_name", "settings", "environment", "interval", "ideal",
 )  # fmt: skip
 @memory_options("default: as the trace says, or")
 @oracle_option(
-    "Also list the races that an exact analysis finds in the same run; of a GPU by RULE: "
-    "scoped (the ScoRD paper's), causality (PTX's memory model; volatile accesses must be "
-    "ordered), ptx (by the letter, volatile accesses need no order)."
+    "Of a GPU: rule of the exact analysis, whose verdict counts: cuda (the default), scoped (the "
+    "ScoRD paper's: weak accesses need barriers), causality (PTX's memory model; volatile accesses "
+    "must be ordered), ptx (by the letter, volatile accesses need no order).  Of others: also list "
+    "the races that an exact analysis finds in the same run."
 )
+@click.option(
+    "--detector-only", is_flag=True,
+    help="Of a GPU: the verdict of the detector alone, and every report of it, in the place of the "
+    "exact analysis.",
+)  # fmt: skip
 @click.option(
     "--exact", is_flag=True,
     help="Exact analysis of threads in the place of a detector: each pair of instructions that "
@@ -117,13 +134,15 @@ def command(
     arch: int, std: str | None, preset_name: str | None, settings: tuple[str, ...],
     shows_all: bool, limit: int | None, instruction_limit: int, environment: str, interval: int,
     ideal: bool, mode: str, line: int | None, granule: int | None, prefetch: bool | None,
-    snooping: bool | None, oracle: str | None, exact: bool, json_file: str | None,
+    snooping: bool | None, oracle: str | None, detector_only: bool, exact: bool,
+    json_file: str | None, **report_files: Any,
 ) -> None:  # fmt: skip
     """Check the trace file TRACE, or a run of KERNEL, for races with the golden model.
 
-    KERNEL is a .cu or .ptx file, run as the launch file says.  TRACE - is standard input.  Prints
-    races with address, PCs and both accesses, of those that are alike the first; of a CPU and its
-    accelerators every one, also with the bytes and the cure.
+    KERNEL is a .cu or .ptx file, run as the launch file says.  TRACE - is standard input.  Of a
+    GPU the exact analysis judges, and what the detector made of each race is said beside it; of
+    threads the detector; of a CPU and its accelerators every race comes with the bytes and the
+    cure.
 
     Exit status: 0 no race, 1 races found, 2 bad input.
     """
@@ -133,9 +152,17 @@ def command(
         check_options(_STIMULI, kind_of(trace))
         if not isinstance(trace, Trace) and oracle not in (None, ORACLE_RULES[0]):
             raise ValueError(f"Rule of the oracle must be left out but for GPUs, not {oracle}")
+        if detector_only and oracle:
+            raise ValueError("Option --oracle must come without --detector-only")
     known = {"trace": given_name(path), "events": len(trace)}
+    reports = Reports(**report_files)
+    baseline = reports.baseline()
+    choice = RaceChoice(shows_all, limit, json_file is not None)
     if exact:
-        _check_exact(trace, known, json_file)
+        found, known_pairs, document = _check_exact(console, choice, trace, baseline)
+        reports.write(console, given_name(path), found, known_pairs)
+        write_json(json_file, {**known, **document})
+        exit_on(found.pairs)
     if isinstance(trace, NoncoherentTrace):
         with input_errors(path):
             memory = memory_with(trace.header.memory, line, granule, prefetch, snooping)
@@ -143,8 +170,7 @@ def command(
             is_racy, result = _check_accelerators(console, trace, detector, oracle is not None)
         write_json(json_file, {**known, **result})
         exit_on(is_racy)
-    choice = RaceChoice(shows_all, limit, json_file is not None)
-    preset = preset_name or trace.header.system
+    preset = preset_name or (MOST_FINDING if isinstance(trace, Trace) else trace.header.system)
     with input_errors():
         params = with_settings(find_preset(preset).params, settings)
         check_system(params, trace.header.system, "this trace")
@@ -152,15 +178,18 @@ def command(
         if isinstance(trace, ThreadTrace):
             assert isinstance(params, SigraceParams)
             sigrace = Sigrace(params, Environment(environment), interval, ideal, instruction_limit)
-            outcome = _check_threads(console, choice, trace, sigrace, oracle is not None)
+            outcome = _check_threads(console, choice, trace, sigrace, oracle is not None, baseline)
         else:
             assert isinstance(params, ScordParams)
-            outcome = _check_gpu(console, choice, trace, params, oracle)
-    found, document = outcome
+            rule = None if detector_only else oracle or JUDGE
+            check = TraceCheck(baseline, rule, Detector(preset, params), Path(path).parent)
+            outcome = _check_gpu(console, choice, trace, check)
+    found, known_pairs, document = outcome
+    reports.write(console, given_name(path), found, known_pairs)
     write_json(json_file, {
         **known, "preset": preset, "parameters": asdict(params), **document, **run,
     })  # fmt: skip
-    exit_on(found)
+    exit_on(found.pairs or any(found.others.values()))
 
 
 def _trace_of(
@@ -181,62 +210,78 @@ def _trace_of(
         return read_trace(path), {}
 
 
-def _check_gpu(
-    console: Console, choice: RaceChoice, trace: Trace, params: ScordParams, oracle: str | None
-) -> _Outcome:
-    """Run ScoRD, print the races; how many, and what JSON says of them."""
-    check_fit(trace, params)
-    events = progress(trace, "Checking", len(trace))
-    scord, findings = find_races(trace, params, region_of(trace), events)
-    races = scord_races.race_list(console, choice)
-    races.take_all(findings)
-    scord_races.print_kinds(console, races)
-    console.print(
-        f"Races: {races.count} ({len(scord.unique)} of different PC and kind) "
-        f"in {len(trace)} events, {scord.counters['accesses']} accesses "
-        f"({scord.counters['unmonitored']} outside the monitored region)."
-    )
-    result: dict[str, Any] = {
-        "unique": len(scord.unique),
-        "counters": scord.counters,
-        "races": races.json,
-    }
-    if oracle:
-        from racetrap.presenters.scord_oracle import oracle_to_dict, print_oracle
+def _check_gpu(console: Console, choice: RaceChoice, trace: Trace, check: TraceCheck) -> _Outcome:
+    """Check the trace and print what was found."""
+    judges, locations = check.rule is not None, check.locations(trace)
+    # Reports of a detector that does not judge are for programs alone.
+    reports = scord_races.race_list(console, replace(choice, shows_all=False) if judges else choice)
 
-        judged, locations = run_oracle(trace, oracle), trace.header.locations
-        found, strong = explain_races(trace, params, judged), judged.unordered_strong
-        print_oracle(console, found, strong, scord.unique, locations)
-        result["oracle"] = {
-            "rule": oracle,
-            **oracle_to_dict(found, strong, scord.unique, locations),
+    def take(finding: Finding) -> None:
+        if judges or not check.baseline.knows(finding_race(finding, locations).places):
+            reports.take(finding)
+
+    check.add(trace, progress(trace, "Checking", len(trace)), take)
+    findings, (run,) = trace_findings(check, choice), check.detector_runs
+    if judges:
+        print_findings(console, findings, choice)
+        document = {
+            **trace_check_to_dict(check),
+            "reports": reports.json,
+            "oracle": oracle_to_dict(run, trace.header.locations),
         }
-    return races.count, result
+        return findings, check.known, document
+    counters = run.scord.counters
+    scord_races.print_kinds(console, reports)
+    console.print(
+        f"Reports: {reports.count} ({len(run.scord.unique)} of different PC and kind) "
+        f"in {len(trace)} events, {counters['accesses']} accesses "
+        f"({counters['unmonitored']} outside the monitored region)."
+    )
+    console.print("\n".join(findings.summary), markup=False)
+    document = {"unique": len(run.scord.unique), "counters": counters, "races": reports.json}
+    return findings, check.known, document
 
 
-def _check_exact(trace: object, known: Mapping[str, Any], json_file: str | None) -> NoReturn:
-    """Run the exact detector, print the races, and exit."""
+def _thread_findings(
+    races: Iterable[LineRace], baseline: Baseline
+) -> tuple[Findings, list[LinePair], Callable[[LineRace], bool]]:
+    """Races between threads by pair of lines, those that the baseline knows, and whether a race
+    is none of these."""
+    pairs = LinePairs()
+    pairs.add(races)
+    new, known, not_found = baseline.divide(pairs.by_instances)
+    places = {pair.first.places for pair in new}
+    findings = Findings(new, known_sentences(known, not_found))
+    return findings, known, lambda race: race.places in places
+
+
+def _check_exact(
+    console: Console, choice: RaceChoice, trace: object, baseline: Baseline
+) -> _Outcome:
+    """Run the exact detector and print the races."""
     with input_errors():
         others = {name: ["a check without --exact"] for name in _OF_A_DETECTOR}
         check_options(others, "an exact check")
     assert isinstance(trace, ThreadTrace)
     from racetrap.sim.cpu.exact_detector import exact_races
 
-    races, locations = exact_races(trace), trace.header.locations
-    console = report_console(json_file)
-    sigrace_races.print_exact(console, races, locations)
-    console.print(
+    locations, found = trace.header.locations, exact_races(trace)
+    by_line = [thread_race(race.first, locations, race.addresses) for race in found]
+    findings, known, is_new = _thread_findings(by_line, baseline)
+    races = [race for race, lines in zip(found, by_line, strict=True) if is_new(lines)]
+    words = (
         f"Races: {len(races)} pair{'s' * (len(races) != 1)} of instructions in {len(trace)} "
         f"events of {trace.header.threads} threads."
     )
-    write_json(json_file, {
-        **known, "static": len(races),
+    findings = replace(findings, summary=[words, *findings.summary])
+    print_findings(console, findings, choice)
+    return findings, known, {
+        "static": len(races),
         "races": [
             sigrace_races.thread_race_to_dict(race.first, locations) | {"addresses": race.addresses}
             for race in races
         ],
-    })  # fmt: skip
-    exit_on(races)
+    }  # fmt: skip
 
 
 def _check_accelerators(
@@ -268,28 +313,38 @@ def _check_accelerators(
 
 
 def _check_threads(
-    console: Console, choice: RaceChoice, trace: ThreadTrace, sigrace: Sigrace, oracle: bool
-) -> _Outcome:
-    """As ``_check_gpu``, with SigRace."""
-    found, locations = sigrace.run(trace), trace.header.locations
-    races = sigrace_races.race_list(console, choice, locations)
-    words = sigrace_races.print_result(console, races, found, locations)
-    console.print(
-        f"Races: {words} in {len(trace)} events of {trace.header.threads} threads; overhead of "
-        f"Re-execution and Analysis {found.statistics.overhead:.1%} of the committed instructions."
+    console: Console, choice: RaceChoice, trace: ThreadTrace, sigrace: Sigrace, oracle: bool,
+    baseline: Baseline,
+) -> _Outcome:  # fmt: skip
+    """Run SigRace and print the races."""
+    whole, locations = sigrace.run(trace), trace.header.locations
+    findings, known, is_new = _thread_findings(
+        (thread_race(race, locations) for race in whole.races), baseline
     )
-    result: dict[str, Any] = {
+    result = replace(
+        whole, races=[race for race in whole.races if is_new(thread_race(race, locations))]
+    )
+    races = sigrace_races.race_list(console, choice, locations)
+    words = sigrace_races.print_result(console, races, result, locations)
+    overhead = f"{result.statistics.overhead:.1%}"
+    summary = [
+        f"Races: {words} in {len(trace)} events of {trace.header.threads} threads; overhead of "
+        f"Re-execution and Analysis {overhead} of the committed instructions.",
+        *findings.summary,
+    ]
+    console.print("\n".join(summary), markup=False)
+    document: dict[str, Any] = {
         "environment": asdict(sigrace.environment),
         "checkpoint_interval": sigrace.checkpoint_interval,
         "unbounded": sigrace.unbounded,
-        **sigrace_races.result_to_dict(found),
+        **sigrace_races.result_to_dict(result),
         "races": races.json,
     }
     if oracle:
         from racetrap.evaluation.sigrace.oracle import compare_with_oracle
         from racetrap.presenters.sigrace_oracle import oracle_to_dict, print_oracle
 
-        comparison = compare_with_oracle(trace, sigrace, found)
+        comparison = compare_with_oracle(trace, sigrace, whole)
         print_oracle(console, comparison, locations)
-        result["oracle"] = oracle_to_dict(comparison, locations)
-    return races.count, result
+        document["oracle"] = oracle_to_dict(comparison, locations)
+    return replace(findings, summary=summary), known, document

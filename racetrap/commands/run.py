@@ -107,6 +107,7 @@ def command(
     2 bad input, 3 the program failed in another way.
     """
     from racetrap.evaluation.scord.program_check import ProgramCheck
+    from racetrap.evaluation.scord.trace_check import TraceCheck
     from racetrap.presenters.findings import print_findings
     from racetrap.presenters.program_findings import check_to_dict, findings_of
     from racetrap.presenters.race_choice import RaceChoice
@@ -116,7 +117,8 @@ def command(
     with input_errors():
         selected = _launches(launches)
     wanted = Reports(**reports)
-    check = ProgramCheck(wanted.baseline())
+    choice = RaceChoice(shows_all, limit)
+    check = ProgramCheck(TraceCheck(wanted.baseline()))
     with _executable(program, compiler_options(include, define, arch, std)) as path:
         for number in range(schedules):
             with _run_errors(), _output(number, json_file) as descriptor:
@@ -130,9 +132,9 @@ def command(
         check.require_selected(kernel, launches)
         if trace_file is not None:
             check.runs[0].trace.write_binary(trace_file)
-    console, findings = report_console(json_file), findings_of(check)
-    print_findings(console, findings, RaceChoice(shows_all, limit))
-    wanted.write(console, program, findings, check.known)
+    console, findings = report_console(json_file), findings_of(check, choice)
+    print_findings(console, findings, choice)
+    wanted.write(console, program, findings, check.traces.known)
     write_json(json_file, {
         "program": program, "arguments": list(arguments), "schedules": schedules, "seed": seed,
         **check_to_dict(check),

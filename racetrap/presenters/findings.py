@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from racetrap.evaluation.baseline import KnownRace
 from racetrap.evaluation.line_pairs import LinePair
 from racetrap.evaluation.source_text import relative_place
 from racetrap.presenters.line_pairs import number_text, pairs_text, race_sentence
 from racetrap.presenters.race_choice import RaceChoice
+
+if TYPE_CHECKING:
+    from racetrap.evaluation.baseline import KnownRace
 
 __all__ = ["Findings", "known_sentences", "print_findings"]
 
@@ -30,12 +33,15 @@ class Findings:
         What is wrong besides, by its kind in a word; a kind without sentences is right.
     schedules : int
         Runs that were looked at.
+    strong : sequence of LinePair
+        Unordered pairs that are no races.
     """
 
     pairs: Sequence[LinePair]
     summary: Sequence[str]
     others: Mapping[str, Sequence[str]] = field(default_factory=dict)
     schedules: int = 1
+    strong: Sequence[LinePair] = ()
 
     @property
     def cases(self) -> dict[str, str | None]:
@@ -66,6 +72,9 @@ def known_sentences(known: Sequence[LinePair], not_found: Sequence[KnownRace]) -
 def print_findings(console: Console, findings: Findings, choice: RaceChoice) -> None:
     """Print what was found, then the summary."""
     lines = pairs_text(findings.pairs, choice, findings.schedules)
+    lines += pairs_text(
+        findings.strong, choice, findings.schedules, "unordered, but no race", "and"
+    )
     for sentences in findings.others.values():
         lines += sentences
     console.print("\n".join([*lines, *findings.summary]), markup=False)

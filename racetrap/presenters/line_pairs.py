@@ -36,10 +36,10 @@ def _sorted(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {kind}" for kind, count in by_count)
 
 
-def race_sentence(race: LineRace) -> str:
+def race_sentence(race: LineRace, verb: str = "races with") -> str:
     """The race in one sentence."""
     return (
-        f"{race.later.access} races with {race.earlier.access} at "
+        f"{race.later.access} {verb} {race.earlier.access} at "
         f"{relative_place(race.earlier.place)}: {race.reason}"
     )
 
@@ -60,22 +60,27 @@ def counts_text(pair: LinePair, schedules: int) -> str:
         Runs in which it was looked for.
     """
     blocks = f" in {number_text(pair.block_pairs, 'pair')} of blocks" * bool(pair.block_pairs)
+    detector = f"; detector: {_sorted(pair.outcomes)}" * bool(pair.outcomes)
     found = f", in {len(pair.schedules)} of {schedules} schedules" * (schedules > 1)
     return (
         f"{number_text(pair.instances, 'instance')} ({_sorted(pair.kinds)}; "
-        f"{_sorted(pair.relations)}){blocks}{found}; first at {pair.first.where}"
+        f"{_sorted(pair.relations)}){blocks}{found}; first at {pair.first.where}{detector}"
     )
 
 
-def _pair_text(pair: LinePair, schedules: int) -> str:
-    lines = [f"{relative_place(pair.first.later.place)}: race: {race_sentence(pair.first)}"]
+def _pair_text(pair: LinePair, schedules: int, label: str, verb: str) -> str:
+    sentence = race_sentence(pair.first, verb)
+    lines = [f"{relative_place(pair.first.later.place)}: {label}: {sentence}"]
     for name, side in pair.first.sides:
         lines.append(f"  {name}: {side_text(side)}")
         lines += [f"    {line}" for line in marked_line(side.place)]
     return "\n".join([*lines, f"  {counts_text(pair, schedules)}", ""])
 
 
-def pairs_text(pairs: Sequence[LinePair], choice: RaceChoice, schedules: int = 1) -> list[str]:
+def pairs_text(
+    pairs: Sequence[LinePair], choice: RaceChoice, schedules: int = 1,
+    label: str = "race", verb: str = "races with",
+) -> list[str]:  # fmt: skip
     """Findings, and how many are left out.
 
     Parameters
@@ -86,9 +91,11 @@ def pairs_text(pairs: Sequence[LinePair], choice: RaceChoice, schedules: int = 1
         How many are shown.
     schedules : int
         Runs in which they were looked for.
+    label, verb : str
+        What they are called, and what one access does with the other.
     """
     shown = pairs[: choice.most_shown]
-    texts = [_pair_text(pair, schedules) for pair in shown]
+    texts = [_pair_text(pair, schedules, label, verb) for pair in shown]
     if left := len(pairs) - len(shown):
         texts.append(f"{number_text(left, 'more finding')}: --all shows them.\n")
     return texts
@@ -123,4 +130,5 @@ def pair_to_dict(pair: LinePair) -> dict[str, Any]:
         "kinds": dict(pair.kinds),
         "classes": dict(pair.relations),
         "schedules": sorted(pair.schedules),
+        "outcomes": dict(pair.outcomes),
     }

@@ -1,91 +1,19 @@
-"""Races of the oracle beside ScoRD's reports: text and JSON."""
+"""Races of the oracle beside ScoRD's reports, as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from rich.console import Console
-
-from racetrap.evaluation.scord.detect import UniqueRace
-from racetrap.evaluation.scord.oracle import OracleRace, is_missed, unconfirmed
+from racetrap.evaluation.scord.oracle import is_missed
+from racetrap.evaluation.scord.trace_check import DetectorRun
 from racetrap.golden_model.barracuda import Party, Race
-from racetrap.golden_model.events import EventKind
-from racetrap.golden_model.scord.report import race_words
-from racetrap.presenters.locations import pc_text
 
-__all__ = ["oracle_to_dict", "print_oracle"]
+__all__ = ["oracle_to_dict"]
 
 
-def _party(party: Party, locations: Mapping[int, str]) -> str:
-    what = f"{party.access.name.lower().replace('_', ' ')} at {pc_text(party.pc, locations)}"
-    if party.access <= EventKind.ATOMIC:
-        what += f" by thread {party.thread} of grid block {party.grid_block}"
-    return f"{what}, event {party.event}"
-
-
-def print_oracle(
-    console: Console,
-    found: Sequence[OracleRace],
-    strong: Sequence[Race],
-    reports: Collection[UniqueRace],
-    locations: Mapping[int, str],
-) -> None:
-    """Print every race of the oracle with its outcome, then pairs that need no order, then every
-    report without a race.
-
-    Parameters
-    ----------
-    console : Console
-        Where to print.
-    found : sequence of OracleRace
-        Races of the oracle.
-    strong : sequence of Race
-        Unordered pairs of strong accesses, which are no races.
-    reports : collection of UniqueRace
-        Unique races that the detector reported.
-    locations : mapping of int to str
-        Source places of program counters.
-    """
-    for each in found:
-        race = each.race
-        console.print(
-            f"Oracle: {race.kind.value}, {race.race_class.value}, {race.space.name.lower()} "
-            f"address {race.address:#x}: {each.outcome}\n"
-            f"  earlier: {_party(race.first, locations)}\n"
-            f"  later:   {_party(race.second, locations)}\n"
-            f"  {race.reason}.\n",
-            markup=False,
-        )
-    for pair in strong:
-        console.print(
-            f"Unordered, but no race: {pair.space.name.lower()} address {pair.address:#x}\n"
-            f"  earlier: {_party(pair.first, locations)}\n"
-            f"  later:   {_party(pair.second, locations)}\n"
-            f"  {pair.reason}.\n",
-            markup=False,
-        )
-    strays = unconfirmed(reports, found)
-    for pc, kind in strays:
-        console.print(
-            f"Not confirmed: {race_words(kind)} at {pc_text(pc, locations)}: "
-            "the oracle has no race of this instruction in this run.\n",
-            markup=False,
-        )
-    missed = sum(map(is_missed, found))
-    console.print(
-        f"Oracle: {len(found)} different races in this run; {missed} of them missed, "
-        f"{len(strays)} reports not confirmed."
-    )
-
-
-def oracle_to_dict(
-    found: Sequence[OracleRace],
-    strong: Sequence[Race],
-    reports: Collection[UniqueRace],
-    locations: Mapping[int, str],
-) -> dict[str, Any]:
-    """The same as plain data."""
+def oracle_to_dict(run: DetectorRun, locations: Mapping[int, str]) -> dict[str, Any]:
+    """Every race of the oracle, and what the detector made of it, as plain data."""
 
     def party(one: Party) -> dict[str, Any]:
         return {
@@ -111,10 +39,7 @@ def oracle_to_dict(
     return {
         "races": [
             {**pair(each.race), "outcome": each.outcome, "missed": is_missed(each)}
-            for each in found
+            for each in run.outcomes
         ],
-        "unordered_strong": list(map(pair, strong)),
-        "unconfirmed": [
-            {"pc": pc, "kind": race_words(kind)} for pc, kind in unconfirmed(reports, found)
-        ],
+        "unordered_strong": list(map(pair, run.unordered_strong)),
     }

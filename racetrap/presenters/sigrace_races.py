@@ -18,12 +18,10 @@ from racetrap.golden_model.sigrace.result import SigraceResult, SigraceStatistic
 from racetrap.presenters.locations import pc_text
 from racetrap.presenters.race_choice import RaceChoice, RaceList
 from racetrap.presenters.tables import print_table
-from racetrap.sim.cpu.exact_detector import ExactRace
 
 __all__ = [
     "by_static_race",
     "party_text",
-    "print_exact",
     "print_race",
     "print_result",
     "race_count",
@@ -95,12 +93,6 @@ def _print_numbered(
 ) -> None:
     low, high = (pc_text(pc, locations) for pc in race.static_key)
     print_race(console, f"Race {number}: {low} and {high},", race, addresses, locations)
-
-
-def print_exact(console: Console, races: Iterable[ExactRace], locations: Mapping[int, str]) -> None:
-    """Print the races of the exact detector."""
-    for number, (race, addresses) in enumerate(races):
-        _print_numbered(console, number, race, addresses, locations)
 
 
 def race_list(

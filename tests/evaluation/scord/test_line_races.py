@@ -30,7 +30,8 @@ def test_race_of_the_oracle():
 def test_race_that_the_detector_reports():
     trace = read_trace(REPOSITORY / "docs" / "examples" / "block-fence.trace")
     _, findings = find_races(trace, ScordParams(), region_of(trace))
-    (found,) = map(finding_race, findings)
+    (found,) = (finding_race(finding, {0x1000: "a.cu:7"}) for finding in findings)
     assert (found.kind, found.relation) == ("missing-device-fence", "device scope")
     assert (found.earlier.access, found.earlier.actor) == ("store", "warp 0 of block 0")
+    assert found.earlier.place == "a.cu:7"
     assert found.later.place == "pc 0x1108"

@@ -41,8 +41,16 @@ def edited(tmp_path):
     return _edited
 
 
-def test_check_names_the_lines(racetrap, kernel):
+def test_exact_check_shows_the_lines(racetrap, kernel, monkeypatch):
+    monkeypatch.chdir(_EXAMPLES)
     result = racetrap("check", kernel, "--launch", _LAUNCH)
+    assert result.exit_code == 1
+    assert result.stdout.startswith("handover.cu:12: race: load races with store at handover.cu:6:")
+    assert "            *data = value;\n            ^\n" in result.stdout
+
+
+def test_check_names_the_lines(racetrap, kernel):
+    result = racetrap("check", kernel, "--launch", _LAUNCH, "--detector-only")
     assert result.exit_code == 1
     assert "Race 0: missing-device-fence, device scope, Table IV (b)" in result.stdout
     assert "races with the store of grid block 0 warp 0 at handover.cu:6: " in result.stdout
@@ -53,10 +61,13 @@ def test_check_with_the_right_fence(racetrap, edited):
     ptx, launch = edited(ptx=[("membar.cta", "membar.gl")])
     result = racetrap("check", ptx, "--launch", launch)
     assert result.exit_code == 0, result.stdout
+    result = racetrap("check", ptx, "--launch", launch, "--detector-only")
+    assert result.exit_code == 0, result.stdout
 
 
 def test_check_as_json(racetrap, kernel):
-    data = json.loads(racetrap("check", kernel, "--launch", _LAUNCH, "--json", "-").stdout)
+    result = racetrap("check", kernel, "--launch", _LAUNCH, "--detector-only", "--json", "-")
+    data = json.loads(result.stdout)
     assert (data["trace"], data["launch"]) == (str(kernel), str(_LAUNCH))
     assert data["run"]["blocks"] == 2
     assert data["run"]["thread_instructions"] > data["run"]["warp_instructions"] > 0
@@ -71,8 +82,8 @@ def test_capture_and_check_say_the_same(racetrap, kernel, tmp_path):
     trace = read_trace(target)
     assert f"{target}: {len(trace)} events of 2 blocks, " in result.stdout
     assert is_binary(target)
-    once = racetrap("check", kernel, "--launch", _LAUNCH)
-    twice = racetrap("check", target)
+    once = racetrap("check", kernel, "--launch", _LAUNCH, "--detector-only")
+    twice = racetrap("check", target, "--detector-only")
     assert (once.exit_code, once.stdout) == (twice.exit_code, twice.stdout)
 
 
@@ -119,7 +130,7 @@ def test_every_scheduler(racetrap, edited, scheduler, independent):
     )
     result = racetrap("check", ptx, "--launch", launch)
     assert result.exit_code == 1
-    assert "missing-device-fence" in result.stdout
+    assert "handover.cu:12: race: load races with store at " in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -212,12 +223,15 @@ def test_a_command_loads_the_executor_only_for_a_kernel():
     assert run.stdout == "[]\n"
 
 
-def test_report_in_the_manual(racetrap):
+def test_report_in_the_manual(racetrap, monkeypatch):
     """What docs/kernels.md shows is what the command prints."""
     manual = (_EXAMPLES.parent / "kernels.md").read_text()
-    result = racetrap("check", _EXAMPLES / "handover.ptx", "--launch", _LAUNCH)
-    for line in filter(None, result.stdout.partition("Races by kind")[0].splitlines()):
-        assert line in manual
+    monkeypatch.chdir(REPOSITORY)
+    kernel = ["docs/examples/handover.ptx", "--launch", _LAUNCH]
+    for options in ([], ["--detector-only"]):
+        result = racetrap("check", *kernel, *options)
+        for line in filter(None, result.stdout.partition("Races by kind")[0].splitlines()):
+            assert line in manual
 
 
 _TEMPLATE = """#include <cstdio>

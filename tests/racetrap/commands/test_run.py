@@ -46,7 +46,7 @@ def test_races_by_pair_of_lines(racetrap, program, tmp_path):
     assert len(lines) <= 20
     assert "    " + "  *sum += 1;" in lines
     document = json.loads((tmp_path / "out.json").read_text())
-    (race,) = document["races"]
+    (race,) = document["findings"]
     assert race["earlier"]["place"] == race["later"]["place"] == "program.cu:7"
     assert race["instances"] > 900
     assert sum(race["kinds"].values()) == sum(race["classes"].values()) == race["instances"]
@@ -74,7 +74,7 @@ def test_schedules_of_a_program_that_was_built_before(racetrap, tmp_path):
     path = compile_text(text, tmp_path)
     result = racetrap("run", path, "--schedules", "3", "--json", "-", "--", "0")
     document = json.loads(result.stdout)
-    (race,) = document["races"]
+    (race,) = document["findings"]
     assert (race["schedules"], len(document["events"])) == ([0, 1, 2], 3)
     assert "in 3 of 3 schedules" in result.stderr
 

@@ -3,24 +3,32 @@
 from types import SimpleNamespace
 
 from racetrap.presenters.program_findings import findings_of
+from racetrap.presenters.race_choice import RaceChoice
 from tests.support.oracle.findings import line_pair
 
 
-def _check(**changes):
-    run = SimpleNamespace(launches=[SimpleNamespace(traced=True)], trace=[0] * 7)
+def _found(traces=None, **changes):
+    launch = SimpleNamespace(traced=True)
     values = {
-        "pairs": [], "known": [], "not_found": [], "divergences": {}, "faults": [],
-        "problems": [], "status": 0, "runs": [run],
+        "pairs": [], "strong": [], "known": [], "not_found": [], "divergences": {}, "events": [7],
+        "rule": "cuda", "detector": None,
     }  # fmt: skip
-    return SimpleNamespace(**values | changes)
+    check = {
+        "faults": [],
+        "problems": [],
+        "status": 0,
+        "runs": [SimpleNamespace(launches=[launch])],
+    }
+    traces = SimpleNamespace(**values | (traces or {}))
+    return findings_of(SimpleNamespace(traces=traces, **check | changes), RaceChoice())
 
 
 def test_what_is_wrong_is_said():
     barrier = SimpleNamespace(place="a.cu:2", thread=3, grid_block=4)
-    found = findings_of(_check(
-        divergences={"a.cu:2": barrier}, faults=["it broke"], problems=["f is not supported"],
-        status=-11,
-    ))  # fmt: skip
+    found = _found(
+        {"divergences": {"a.cu:2": barrier}}, faults=["it broke"],
+        problems=["f is not supported"], status=-11,
+    )  # fmt: skip
     assert found.others == {
         "barriers": ["a.cu:2: barrier: thread 3 of block 4 does not come to it with the others"],
         "faults": ["Fault: it broke"],
@@ -29,9 +37,9 @@ def test_what_is_wrong_is_said():
 
 
 def test_cases_of_junit():
-    assert set(findings_of(_check()).cases.values()) == {None}
+    assert set(_found().cases.values()) == {None}
     pair = line_pair("a.cu:1", "a.cu:3")
-    cases = findings_of(_check(pairs=[pair, pair], status=4)).cases
+    cases = _found({"pairs": [pair, pair]}, status=4).cases
     assert cases["races"].count("\n") == 1
     assert cases["program"] == "Program: ended with exit status 4."
     assert cases["barriers"] is cases["faults"] is None
@@ -40,8 +48,8 @@ def test_cases_of_junit():
 def test_what_a_baseline_has_is_counted():
     gone = SimpleNamespace(later=SimpleNamespace(file="b.cu", text="x = 1;"))
     known = [line_pair("a.cu:1", "a.cu:3", 9)]
-    summary = findings_of(_check(known=known, not_found=[gone])).summary
-    assert summary[2:] == [
+    summary = _found({"known": known, "not_found": [gone]}).summary
+    assert summary[-2:] == [
         "Known: 1 pair of source lines of the baseline, 9 instances.",
         "Not found: race of the baseline at b.cu: x = 1;",
     ]  # fmt: skip
