@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from racetrap.evaluation.scord.program_check import ProgramCheck
@@ -14,8 +15,8 @@ from racetrap.sim.gpu.ptx.kernel_names import written_name
 __all__ = ["check_to_dict", "findings_of"]
 
 
-def findings_of(check: ProgramCheck, choice: RaceChoice) -> Findings:
-    """What is wrong with a program, and a summary in numbers."""
+def findings_of(check: ProgramCheck, choice: RaceChoice, remarks: Sequence[str] = ()) -> Findings:
+    """What is wrong with a program, and a summary in numbers, which the remarks belong to."""
     ending = [f"Not done: {problem}" for problem in check.problems]
     if check.status:
         how = f"exit status {check.status}" if check.status > 0 else f"signal {-check.status}"
@@ -23,7 +24,7 @@ def findings_of(check: ProgramCheck, choice: RaceChoice) -> Findings:
     return trace_findings(
         check.traces, choice,
         {"faults": [f"Fault: {fault}" for fault in check.faults], "program": ending},
-        [_launches(check)],
+        [_launches(check), *remarks],
     )  # fmt: skip
 
 

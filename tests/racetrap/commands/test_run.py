@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from racetrap.evaluation.scord.hardware import SimulatedTrace
 from racetrap.golden_model.trace import read_trace
 from tests.support.gpu.cuda_programs import compile_text, needs_compiler
 
@@ -111,6 +112,7 @@ def test_a_program_that_does_not_compile(racetrap, program):
         (["nothing.cu"], "Program must be a file, not nothing.cu"),
         (["size.h", "-D", "X"], "Options of the compiler must come with a .cu file, not size.h"),
         (["program.cu", "--launches", "3"], "Launches must be A:B with A below B, not 3"),
+        (["program.cu", "--detector", "sigrace"], "Preset must be one of scord for a CUDA program"),
         (["program.cu", "--launches", "3:3"], "Launches must be A:B with A below B, not 3:3"),
     ],
 )
@@ -125,3 +127,42 @@ def test_without_the_compiler(racetrap, program, monkeypatch):
     result = racetrap("run", program[0])
     assert result.exit_code == 2
     assert "install the extra `racetrap[cuda]`" in result.stderr
+
+
+@needs_compiler
+def test_detector_beside_the_exact_verdict_and_alone(racetrap, tmp_path):
+    """Lanes of one warp: the detector takes a warp for one thread."""
+    text = _PROGRAM.replace('#include "size.h"', "#define BLOCKS 1").replace("64>>>", "32>>>")
+    text = text.replace("*sum += 1;", "*sum += threadIdx.x;")
+    path = compile_text(text, tmp_path)
+    result = racetrap("run", path, "--detector", "scord", "--json", "-")
+    assert result.exit_code == 1
+    document = json.loads(result.stdout)
+    assert (document["detector"]["preset"], document["rule"]) == ("scord", "cuda")
+    (finding,) = document["findings"]
+    assert list(finding["outcomes"]) == ["inside a warp"]
+    assert "Detector scord: 0 of " in result.stderr
+    result = racetrap("run", path, "--detector-only")
+    assert result.exit_code == 0
+    assert "(the detector's verdict)" in result.stdout
+    assert "Detector scord-nocache did not look at 0 of " in result.stdout
+
+
+@needs_compiler
+def test_hardware_takes_the_traces(racetrap, tmp_path, monkeypatch):
+    """The co-simulation has its own tests; here it is called once for each schedule."""
+    path = compile_text(_PROGRAM.replace('#include "size.h"', "#define BLOCKS 2"), tmp_path)
+    taken = []
+
+    def simulate_trace(model, trace, seed, found):
+        taken.append((model, len(trace)))
+        return SimulatedTrace(steps=10, cycles=70)
+
+    monkeypatch.setattr("racetrap.sim.cosim.systems.build_fast", lambda preset, params: preset)
+    monkeypatch.setattr("racetrap.evaluation.scord.hardware.simulate_trace", simulate_trace)
+    result = racetrap("run", path, "--simulate", "--schedules", 2)
+    assert result.exit_code == 1
+    assert [model for model, _ in taken] == ["scord-nocache"] * 2
+    assert "Hardware scord-nocache: it agrees with the golden model in all 20 steps (140" in (
+        result.stdout
+    )
