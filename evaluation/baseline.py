@@ -14,7 +14,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from racetrap.evaluation.line_pairs import LinePair
+from racetrap.evaluation.line_pairs import DividedPairs, LinePair
 from racetrap.evaluation.source_text import relative_place, source_line
 from racetrap.sim.toml_file import Table, TomlFile, read_toml
 
@@ -77,11 +77,9 @@ class Baseline(TomlFile):
 
     def knows(self, places: Iterable[str]) -> bool:
         """Whether a race between two places is known."""
-        return bool(self._known) and line_texts(places) in self._known
+        return line_texts(places) in self._known
 
-    def divide(
-        self, pairs: Iterable[LinePair]
-    ) -> tuple[list[LinePair], list[LinePair], list[KnownRace]]:
+    def divide(self, pairs: Iterable[LinePair]) -> DividedPairs:
         """Findings that are new, those that are known, and known races that were not found."""
         new: list[LinePair] = []
         old: list[LinePair] = []
@@ -90,7 +88,7 @@ class Baseline(TomlFile):
             lines = line_texts(pair.first.places)
             (old if lines in self._known else new).append(pair)
             found.add(lines)
-        return new, old, [race for race in self.race if race.lines not in found]
+        return DividedPairs(new, old, [race for race in self.race if race.lines not in found])
 
 
 def read_baseline(path: Path) -> Baseline:

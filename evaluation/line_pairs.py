@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-__all__ = ["LinePair", "LinePairs", "LineRace", "Side", "place_of"]
+if TYPE_CHECKING:
+    from racetrap.evaluation.baseline import Baseline, KnownRace
+
+__all__ = ["DividedPairs", "LinePair", "LinePairs", "LineRace", "Side", "place_of"]
 
 
 def place_of(pc: int, locations: Mapping[int, str]) -> str:
@@ -124,6 +127,22 @@ class LinePair:
         return self.kinds.total()
 
 
+class DividedPairs(NamedTuple):
+    """Findings and a baseline.
+
+    Parameters
+    ----------
+    new, known : list of LinePair
+        Findings that count, and those that the baseline knows; the most instances first.
+    not_found : list of KnownRace
+        Races of the baseline that were not found.
+    """
+
+    new: list[LinePair]
+    known: list[LinePair]
+    not_found: list[KnownRace]
+
+
 class LinePairs:
     """Races grouped by pair of places; memory does not grow with the number of races.
 
@@ -159,3 +178,9 @@ class LinePairs:
     def by_instances(self) -> list[LinePair]:
         """Those with the most instances first."""
         return sorted(self.found.values(), key=lambda pair: -pair.instances)
+
+    def divide(self, baseline: Baseline | None) -> DividedPairs:
+        """Findings that are new and those that are known; all are new without a baseline."""
+        if baseline is None:
+            return DividedPairs(self.by_instances, [], [])
+        return baseline.divide(self.by_instances)

@@ -10,7 +10,6 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from racetrap.evaluation.baseline import Baseline
 from racetrap.evaluation.scord.program_check import ProgramCheck
 from racetrap.evaluation.scord.trace_check import TraceCheck
 from racetrap.sim.gpu.cuda.context import RunSettings
@@ -72,7 +71,7 @@ def check_program(name: str, racy: bool) -> ProgramVerdict:
         If the program cannot be run.
     """
     begin = time.perf_counter()
-    check = ProgramCheck(TraceCheck(Baseline()))
+    check = ProgramCheck(TraceCheck())
     with tempfile.TemporaryDirectory(prefix="racetrap-") as folder:
         with open(Path(folder) / "output", "wb") as output:
             target = Path(folder) / name

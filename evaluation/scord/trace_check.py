@@ -108,7 +108,7 @@ class TraceCheck:
 
     Parameters
     ----------
-    baseline : Baseline
+    baseline : Baseline, optional
         Races that are known, and do not count.
     rule : str or None
         Rule of the oracle, whose verdict counts; without it the detector's counts.
@@ -130,8 +130,8 @@ class TraceCheck:
     """
 
     def __init__(
-        self, baseline: Baseline, rule: str | None = JUDGE, detector: Detector | None = None,
-        folder: Path = Path(),
+        self, baseline: Baseline | None = None, rule: str | None = JUDGE,
+        detector: Detector | None = None, folder: Path = Path(),
     ) -> None:  # fmt: skip
         self.baseline = baseline
         self.rule, self.detector = rule, detector
@@ -156,14 +156,15 @@ class TraceCheck:
         events : iterable of Event, optional
             Its events, if a caller watches them pass.
         found : callable
-            Is given every race that the detector reports.
+            Is given every race that the detector reports; if the detector judges, but those that
+            the baseline knows.
 
         Raises
         ------
         ValueError
             If the trace does not fit the detector.
         """
-        locations = self.locations(trace)
+        locations = beside(trace.header.locations, self._folder)
         scord = self._detect(trace, events, found, locations)
         outcomes: list[OracleRace] = []
         strong: list[Race] = []
@@ -178,10 +179,6 @@ class TraceCheck:
             ))  # fmt: skip
         self.events.append(len(trace))
 
-    def locations(self, trace: Trace) -> dict[int, str]:
-        """Source places of a trace's program counters."""
-        return beside(trace.header.locations, self._folder)
-
     def _detect(
         self, trace: Trace, events: Iterable[Event] | None, found: Callable[[Finding], object],
         locations: Mapping[int, str],
@@ -191,9 +188,12 @@ class TraceCheck:
         check_fit(trace, self.detector.params)
         scord, findings = find_races(trace, self.detector.params, region_of(trace), events)
         for finding in findings:
-            found(finding)
             if self.rule is None:
-                self._pairs.add([finding_race(finding, locations)], len(self.events))
+                race = finding_race(finding, locations)
+                self._pairs.add([race], len(self.events))
+                if self.baseline is not None and self.baseline.knows(race.places):
+                    continue
+            found(finding)
         return scord
 
     def _judge(
@@ -211,23 +211,20 @@ class TraceCheck:
             self.divergences.setdefault(place, Divergence(place, each.thread, each.grid_block))
         return outcomes, judged.unordered_strong
 
-    def _divided(self) -> tuple[list[LinePair], list[LinePair], list[KnownRace]]:
-        return self.baseline.divide(self._pairs.by_instances)
-
     @property
     def pairs(self) -> list[LinePair]:
         """New races by pair of source lines, those with the most instances first."""
-        return self._divided()[0]
+        return self._pairs.divide(self.baseline).new
 
     @property
     def known(self) -> list[LinePair]:
         """Races of the baseline that were found."""
-        return self._divided()[1]
+        return self._pairs.divide(self.baseline).known
 
     @property
     def not_found(self) -> list[KnownRace]:
         """Races of the baseline that were not."""
-        return self._divided()[2]
+        return self._pairs.divide(self.baseline).not_found
 
     @property
     def strong(self) -> list[LinePair]:

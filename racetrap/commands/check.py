@@ -41,8 +41,6 @@ from racetrap.commands.shared.terminal import (
     write_json,
 )
 from racetrap.evaluation.line_pairs import LinePair, LinePairs, LineRace
-from racetrap.evaluation.scord.findings import Finding
-from racetrap.evaluation.scord.line_races import finding_race
 from racetrap.evaluation.scord.oracle import JUDGE, ORACLE_RULES
 from racetrap.evaluation.scord.trace_check import MOST_FINDING, Detector, TraceCheck
 from racetrap.evaluation.sigrace.line_races import thread_race
@@ -212,15 +210,11 @@ def _trace_of(
 
 def _check_gpu(console: Console, choice: RaceChoice, trace: Trace, check: TraceCheck) -> _Outcome:
     """Check the trace and print what was found."""
-    judges, locations = check.rule is not None, check.locations(trace)
+    judges = check.rule is not None
     # Reports of a detector that does not judge are for programs alone.
     reports = scord_races.race_list(console, replace(choice, shows_all=False) if judges else choice)
 
-    def take(finding: Finding) -> None:
-        if judges or not check.baseline.knows(finding_race(finding, locations).places):
-            reports.take(finding)
-
-    check.add(trace, progress(trace, "Checking", len(trace)), take)
+    check.add(trace, progress(trace, "Checking", len(trace)), reports.take)
     findings, (run,) = trace_findings(check, choice), check.detector_runs
     if judges:
         print_findings(console, findings, choice)
@@ -243,20 +237,20 @@ def _check_gpu(console: Console, choice: RaceChoice, trace: Trace, check: TraceC
 
 
 def _thread_findings(
-    races: Iterable[LineRace], baseline: Baseline
+    races: Iterable[LineRace], baseline: Baseline | None
 ) -> tuple[Findings, list[LinePair], Callable[[LineRace], bool]]:
     """Races between threads by pair of lines, those that the baseline knows, and whether a race
     is none of these."""
     pairs = LinePairs()
     pairs.add(races)
-    new, known, not_found = baseline.divide(pairs.by_instances)
+    new, known, not_found = pairs.divide(baseline)
     places = {pair.first.places for pair in new}
     findings = Findings(new, known_sentences(known, not_found))
     return findings, known, lambda race: race.places in places
 
 
 def _check_exact(
-    console: Console, choice: RaceChoice, trace: object, baseline: Baseline
+    console: Console, choice: RaceChoice, trace: object, baseline: Baseline | None
 ) -> _Outcome:
     """Run the exact detector and print the races."""
     with input_errors():
@@ -314,7 +308,7 @@ def _check_accelerators(
 
 def _check_threads(
     console: Console, choice: RaceChoice, trace: ThreadTrace, sigrace: Sigrace, oracle: bool,
-    baseline: Baseline,
+    baseline: Baseline | None,
 ) -> _Outcome:  # fmt: skip
     """Run SigRace and print the races."""
     whole, locations = sigrace.run(trace), trace.header.locations

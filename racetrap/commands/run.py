@@ -24,7 +24,6 @@ from racetrap.commands.shared.options import (
     writable,
 )
 from racetrap.commands.shared.reports import Reports, report_options
-from racetrap.commands.shared.stimuli import check_system
 from racetrap.commands.shared.terminal import (
     ExitStatus,
     fail,
@@ -79,12 +78,14 @@ def _compiled(program: Path, folder: Path, options: CompilerOptions) -> Path:
 
 
 def _detector(preset: str | None, is_needed: bool) -> Detector | None:
+    if preset is None and not is_needed:
+        return None
+    # The hardware is slow to import.
+    from racetrap.commands.shared.stimuli import check_system
     from racetrap.evaluation.scord.trace_check import MOST_FINDING, Detector
     from racetrap.generators.presets import find_preset
     from racetrap.golden_model.scord.params import ScordParams
 
-    if preset is None and not is_needed:
-        return None
     with input_errors():
         found = find_preset(preset or MOST_FINDING)
         check_system(found.params, "scord", "a CUDA program")

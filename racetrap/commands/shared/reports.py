@@ -12,6 +12,7 @@ from rich.console import Console
 
 from racetrap.commands.shared.options import writable
 from racetrap.commands.shared.terminal import command_line, input_errors, write_file, write_json
+from racetrap.presenters.line_pairs import print_annotations
 
 if TYPE_CHECKING:
     from racetrap.evaluation.baseline import Baseline
@@ -64,14 +65,16 @@ class Reports:
     junit_file: str | None
     github: bool
 
-    def baseline(self) -> Baseline:
+    def baseline(self) -> Baseline | None:
         """Known races; exit if a file is not as it must be, before anything is run."""
-        from racetrap.evaluation.baseline import Baseline, read_baseline
-
         with input_errors():
             if self.new_baseline is not None and Path(self.new_baseline).exists():
                 raise ValueError(f"Baseline must be a new file, not {self.new_baseline}")
-            return read_baseline(Path(self.baseline_file)) if self.baseline_file else Baseline()
+            if self.baseline_file is None:
+                return None
+            from racetrap.evaluation.baseline import read_baseline  # slow to import
+
+            return read_baseline(Path(self.baseline_file))
 
     def write(
         self, console: Console, subject: str, findings: Findings, known: Sequence[LinePair] = ()
@@ -89,20 +92,25 @@ class Reports:
         known : sequence of LinePair
             Races of the baseline that were found.
         """
-        from racetrap.evaluation.baseline import write_baseline
-        from racetrap.evaluation.junit import write_junit
-        from racetrap.presenters.findings_page import findings_page
-        from racetrap.presenters.line_pairs import print_annotations
-        from racetrap.presenters.sarif import sarif_log
-
+        # What writes them is slow to import, and seldom asked for.
+        name = Path(subject).name
         with input_errors():
             if self.new_baseline is not None:
+                from racetrap.evaluation.baseline import write_baseline
+
                 write_baseline(Path(self.new_baseline), [*findings.pairs, *known])
             if self.junit_file is not None:
-                write_junit(Path(self.junit_file), f"racetrap.{Path(subject).name}", findings.cases)
+                from racetrap.evaluation.junit import write_junit
+
+                write_junit(Path(self.junit_file), f"racetrap.{name}", findings.cases)
         if self.github:
             print_annotations(console, findings.pairs)
         if self.sarif_file is not None:
+            from racetrap.presenters.sarif import sarif_log
+
             write_json(self.sarif_file, sarif_log(findings.pairs))
-        title = f"Races of {Path(subject).name}"
-        write_file(self.html_file, lambda: findings_page(title, command_line(), findings))
+        if self.html_file is not None:
+            from racetrap.presenters.findings_page import findings_page
+
+            title = f"Races of {name}"
+            write_file(self.html_file, lambda: findings_page(title, command_line(), findings))
