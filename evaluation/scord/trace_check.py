@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from racetrap.evaluation.line_pairs import LinePair, LinePairs, place_of
-from racetrap.evaluation.scord.detect import check_fit, region_of
+from racetrap.evaluation.scord.detect import UniqueRace, check_fit, region_of
 from racetrap.evaluation.scord.findings import Finding, find_races
 from racetrap.evaluation.scord.line_races import finding_race, oracle_races_by_line
 from racetrap.evaluation.scord.oracle import (
@@ -96,6 +96,11 @@ class DetectorRun:
     unordered_strong: list[Race]
     unconfirmed: list[tuple[str, str]]
     shared: int
+
+    @property
+    def unique(self) -> set[UniqueRace]:
+        """Different races that it reports."""
+        return set(self.scord.unique)
 
     @property
     def missed(self) -> int:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +60,7 @@ from racetrap.presenters.trace_findings import trace_check_to_dict, trace_findin
 if TYPE_CHECKING:
     from racetrap.evaluation.baseline import Baseline
     from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
+    from racetrap.sim.gpu.launch.capture import Capture
 
 __all__ = ["command"]
 
@@ -144,7 +145,8 @@ def command(
 
     Exit status: 0 no race, 1 races found, 2 bad input.
     """
-    trace, run = _trace_of(path, launch_file, compiler_options(include, define, arch, std))
+    subject = _subject_of(path, launch_file, compiler_options(include, define, arch, std))
+    trace = subject.first
     console = report_console(json_file)
     with input_errors():
         check_options(_STIMULI, kind_of(trace))
@@ -181,58 +183,92 @@ def command(
             assert isinstance(params, ScordParams)
             rule = None if detector_only else oracle or JUDGE
             check = TraceCheck(baseline, rule, Detector(preset, params), Path(path).parent)
-            outcome = _check_gpu(console, choice, trace, check)
+            outcome = _check_gpu(console, choice, trace, check, subject)
     found, known_pairs, document = outcome
     reports.write(console, given_name(path), found, known_pairs)
     write_json(json_file, {
-        **known, "preset": preset, "parameters": asdict(params), **document, **run,
+        **known, "preset": preset, "parameters": asdict(params), **document, **subject.run,
     })  # fmt: skip
     exit_on(found.pairs or any(found.others.values()))
 
 
-def _trace_of(
-    path: str, launch_file: str | None, options: CompilerOptions
-) -> tuple[AnyTrace, dict[str, Any]]:
-    """Trace to be checked, and what JSON says of the run that it was taken from."""
+@dataclass
+class _Subject:
+    """What is checked: a trace, or one for each schedule of a kernel.
+
+    Parameters
+    ----------
+    first : AnyTrace
+        The first trace.
+    others : iterable of Capture
+        Further runs of a kernel, made as they are asked for.
+    run : dict
+        What JSON says of the runs of a kernel.
+    differences : list of str
+        What buffers do not hold, though it is expected; of all runs so far.
+    """
+
+    first: AnyTrace
+    others: Iterable[Capture] = ()
+    run: dict[str, Any] = field(default_factory=dict)
+    differences: list[str] = field(default_factory=list)
+
+    def further_traces(self) -> Iterator[Trace]:
+        """Traces of the further runs."""
+        for captured in self.others:
+            self.differences += captured.differences
+            yield captured.trace
+
+
+def _subject_of(path: str, launch_file: str | None, options: CompilerOptions) -> _Subject:
     if launch_file is not None:
         # The executor is slow to import.
         from racetrap.commands.shared.kernels import capture_kernel, run_to_dict
 
-        captured = capture_kernel(path, launch_file, options)
-        return captured.trace, {"launch": launch_file, "run": run_to_dict(captured)}
+        captures = capture_kernel(path, launch_file, options)
+        first = next(captures)
+        differences = list(first.differences)
+        run = {"launch": launch_file, "run": run_to_dict(first), "results": differences}
+        return _Subject(first.trace, captures, run, differences)
     with input_errors():
         if Path(path).suffix in _KERNELS:
             raise ValueError(f"Check of a kernel must have --launch FILE, not only {path}")
         if options.is_given:
             raise ValueError(f"Options of the compiler must come with a .cu file, not {path}")
-        return read_trace(path), {}
+        return _Subject(read_trace(path))
 
 
-def _check_gpu(console: Console, choice: RaceChoice, trace: Trace, check: TraceCheck) -> _Outcome:
-    """Check the trace and print what was found."""
-    judges = check.rule is not None
+def _check_gpu(
+    console: Console, choice: RaceChoice, trace: Trace, check: TraceCheck, subject: _Subject
+) -> _Outcome:
+    """Check all traces and print what was found."""
     # Reports of a detector that does not judge are for programs alone.
-    reports = scord_races.race_list(console, replace(choice, shows_all=False) if judges else choice)
-
+    listed = choice if check.rule is None else replace(choice, shows_all=False)
+    reports = scord_races.race_list(console, listed)
     check.add(trace, progress(trace, "Checking", len(trace)), reports.take)
-    findings, (run,) = trace_findings(check, choice), check.detector_runs
-    if judges:
+    for other in subject.further_traces():
+        check.add(other, found=reports.take)
+    results = [f"Result: {each}." for each in dict.fromkeys(subject.differences)]
+    findings = trace_findings(check, choice, {"results": results} if subject.run else {})
+    if check.rule is not None:
         print_findings(console, findings, choice)
         document = {
             **trace_check_to_dict(check),
             "reports": reports.json,
-            "oracle": oracle_to_dict(run, trace.header.locations),
+            "oracle": oracle_to_dict(check.detector_runs[0], trace.header.locations),
         }
         return findings, check.known, document
-    counters = run.scord.counters
+    counters, unique = check.counters, {key for run in check.detector_runs for key in run.unique}
     scord_races.print_kinds(console, reports)
     console.print(
-        f"Reports: {reports.count} ({len(run.scord.unique)} of different PC and kind) "
-        f"in {len(trace)} events, {counters['accesses']} accesses "
+        f"Reports: {reports.count} ({len(unique)} of different PC and kind) "
+        f"in {sum(check.events)} events, {counters['accesses']} accesses "
         f"({counters['unmonitored']} outside the monitored region)."
     )
-    console.print("\n".join(findings.summary), markup=False)
-    document = {"unique": len(run.scord.unique), "counters": counters, "races": reports.json}
+    console.print("\n".join([*results, *findings.summary]), markup=False)
+    document = {
+        "unique": len(unique), "counters": dict(counters), "races": reports.json,
+    }  # fmt: skip
     return findings, check.known, document
 
 

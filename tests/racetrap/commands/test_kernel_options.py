@@ -172,11 +172,11 @@ def test_kernel_that_never_ends(racetrap, edited):
         (["check", "none.ptx", "--launch", _LAUNCH], "none.ptx: No such file or directory."),
         (["check", "k.ptx", "--launch", "none.toml"], "none.toml: No such file or directory."),
         (["trace", "capture", "k.ptx", "-o", "t"], "Missing option '--launch'"),
-        (["trace", "capture", "k.ptx", "-o", "t", "--launch", _LAUNCH, "--dump", "x=y"],
-         "Dump must be NUMBER=FILE, not x=y."),
+        (["trace", "capture", "k.ptx", "-o", "t", "--launch", _LAUNCH, "--dump", "x"],
+         "Dump must be BUFFER=FILE, not x."),
         (["trace", "capture", _EXAMPLES / "handover.ptx", "-o", "t", "--launch", _LAUNCH,
           "--dump", "3=y.npy"],
-         "Dump must be of a buffer argument (0, 1, 2), not of argument 3."),
+         "Dump must be of a buffer (0, 1, 2), not of 3."),
     ],
 )  # fmt: skip
 def test_bad_usage(racetrap, tmp_path, monkeypatch, arguments, sentence):
@@ -232,6 +232,70 @@ def test_report_in_the_manual(racetrap, monkeypatch):
         result = racetrap("check", *kernel, *options)
         for line in filter(None, result.stdout.partition("Races by kind")[0].splitlines()):
             assert line in manual
+
+
+_CHAIN = """struct Task { int factor; const int *in; int *out; };
+extern "C" __global__ void scale(Task task) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  task.out[i] = task.factor * task.in[i];
+}
+extern "C" __global__ void sum(const int *in, int *total, int count) {
+#ifdef RACY
+  if (threadIdx.x < count) *total += in[threadIdx.x];
+#else
+  if (threadIdx.x < count) atomicAdd(total, in[threadIdx.x]);
+#endif
+}
+"""
+_CHAIN_LAUNCH = """kernel = "scale"
+grid = 2
+block = 32
+schedules = 3
+arguments = [{ members = [{ type = "s32", value = 3 }, { pointer = "in" }, { pointer = "out" }] }]
+[[buffers]]
+name = "in"
+buffer = "arange"
+type = "s32"
+count = 64
+[[buffers]]
+name = "out"
+buffer = "zeros"
+type = "s32"
+count = 64
+[[next]]
+kernel = "sum"
+grid = 1
+block = 64
+arguments = [
+  { pointer = "out", offset = 128 },
+  { buffer = "zeros", type = "s32", count = 1, expected = [4560] },
+  { type = "s32", value = 32 },
+]
+"""
+
+
+@needs_compiler
+def test_two_launches_over_the_same_buffers(racetrap, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "chain.cu").write_text(_CHAIN)
+    (tmp_path / "chain.toml").write_text(_CHAIN_LAUNCH)
+    chain = ["chain.cu", "--launch", "chain.toml"]
+    result = racetrap("check", *chain)
+    assert result.exit_code == 0, result.stdout
+    assert "events in 3 schedules" in result.stdout
+    result = racetrap("check", *chain, "-D", "RACY", "--json", "out.json", "--junit", "out.xml")
+    assert result.exit_code == 1
+    assert result.stdout.startswith("chain.cu:8: race: ")
+    assert "in 3 of 3 schedules" in result.stdout
+    document = json.loads((tmp_path / "out.json").read_text())
+    (finding,) = document["findings"]
+    assert (finding["launch"], finding["schedules"]) == (1, [0, 1, 2])
+    assert "Result: Buffer 2 must have 4560 at element 0, not" in result.stdout
+    assert len(document["results"]) == 3
+    assert 'failures="2"' in (tmp_path / "out.xml").read_text()
+    result = racetrap("trace", "capture", *chain, "-o", "t", "--dump", "out=out.npy")
+    assert result.exit_code == 0
+    assert np.load("out.npy").tolist() == [3 * number for number in range(64)]
 
 
 _TEMPLATE = """#include <cstdio>
