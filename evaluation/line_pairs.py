@@ -34,6 +34,8 @@ class Side:
         What it is: ``load``, ``store``, ``atomic``, ``copy write`` and the like.
     actor : str
         Who made it: ``thread 3 of block 0``; empty if the access says it.
+    column : int
+        Column in the line, from 1; 0 if it is not known.
     details : mapping of str to object
         More about it, for programs.
     """
@@ -41,6 +43,7 @@ class Side:
     place: str
     access: str
     actor: str
+    column: int = 0
     details: Mapping[str, Any] = field(default_factory=dict)
 
 

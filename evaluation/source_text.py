@@ -58,11 +58,15 @@ def source_line(place: str) -> str:
     return lines[int(line) - 1].expandtabs() if lines and 0 < int(line) <= len(lines) else ""
 
 
-def marked_line(place: str) -> list[str]:
-    """Text of a place, and below it a caret under its first character; nothing if there is none."""
-    text = source_line(place)
-    code = text.lstrip()
-    return [text.rstrip(), " " * (len(text) - len(code)) + "^"] if code else []
+def marked_line(place: str, column: int = 0) -> list[str]:
+    """Text of a place, and below it a caret under a column, from 1, or where that is not known
+    under its first character; nothing if there is no text."""
+    path, _, line = place.rpartition(":")
+    if not source_line(place).strip():
+        return []
+    text = _lines(path)[int(line) - 1].rstrip()
+    offset = column - 1 if 0 < column <= len(text) else len(text) - len(text.lstrip())
+    return [text.expandtabs(), " " * len(text[:offset].expandtabs()) + "^"]
 
 
 class SourceLine(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from racetrap.evaluation.line_pairs import LineRace, Side, place_of
 from racetrap.evaluation.scord.findings import Access, Finding
@@ -14,7 +15,10 @@ __all__ = ["finding_race", "oracle_races_by_line"]
 
 
 def oracle_races_by_line(
-    races: Iterable[Race], locations: Mapping[int, str], outcomes: Sequence[str] = ()
+    races: Iterable[Race],
+    locations: Mapping[int, str],
+    outcomes: Sequence[str] = (),
+    columns: Mapping[int, int] = MappingProxyType({}),
 ) -> Iterator[LineRace]:
     """Races of the oracle.
 
@@ -26,6 +30,8 @@ def oracle_races_by_line(
         Source places of its program counters.
     outcomes : sequence of str
         What a detector made of each; none without a detector.
+    columns : mapping of int to int
+        Columns of program counters, where they are known.
     """
 
     def side(party: Party) -> Side:
@@ -33,6 +39,7 @@ def oracle_races_by_line(
         return Side(
             place_of(party.pc, locations), party.access.name.lower().replace("_", " "),
             f"thread {party.thread} of block {party.grid_block}" * has_thread,
+            columns.get(party.pc, 0),
             {
                 "kind": party.access.name.lower(), "pc": party.pc, "event": party.event,
                 "grid_block": party.grid_block, "thread": party.thread,
@@ -50,14 +57,18 @@ def oracle_races_by_line(
         )  # fmt: skip
 
 
-def finding_race(finding: Finding, locations: Mapping[int, str]) -> LineRace:
-    """A race that ScoRD reports, with source places of program counters."""
+def finding_race(
+    finding: Finding, locations: Mapping[int, str],
+    columns: Mapping[int, int] = MappingProxyType({}),
+) -> LineRace:  # fmt: skip
+    """A race that ScoRD reports, with source places and columns of program counters."""
 
     def side(access: Access) -> Side:
         return Side(
             place_of(access.pc, locations),
             access.kind,
             f"warp {access.warp} of block {access.grid_block}",
+            columns.get(access.pc, 0),
         )
 
     report = finding.report

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from racetrap.evaluation.line_pairs import LinePair, LinePairs, place_of
@@ -151,6 +152,7 @@ class TraceCheck:
         trace: Trace,
         events: Iterable[Event] | None = None,
         found: Callable[[Finding], object] = lambda finding: None,
+        columns: Mapping[int, int] = MappingProxyType({}),
     ) -> None:
         """Check one more trace.
 
@@ -163,6 +165,8 @@ class TraceCheck:
         found : callable
             Is given every race that the detector reports; if the detector judges, but those that
             the baseline knows.
+        columns : mapping of int to int
+            Columns of the source of program counters, where they are known.
 
         Raises
         ------
@@ -170,11 +174,11 @@ class TraceCheck:
             If the trace does not fit the detector.
         """
         locations = beside(trace.header.locations, self._folder)
-        scord = self._detect(trace, events, found, locations)
+        scord = self._detect(trace, events, found, locations, columns)
         outcomes: list[OracleRace] = []
         strong: list[Race] = []
         if self.rule is not None:
-            outcomes, strong = self._judge(trace, self.rule, locations)
+            outcomes, strong = self._judge(trace, self.rule, locations, columns)
         if scord is not None:
             strays = unconfirmed(scord.unique, outcomes) if self.rule is not None else []
             self.detector_runs.append(DetectorRun(
@@ -186,7 +190,7 @@ class TraceCheck:
 
     def _detect(
         self, trace: Trace, events: Iterable[Event] | None, found: Callable[[Finding], object],
-        locations: Mapping[int, str],
+        locations: Mapping[int, str], columns: Mapping[int, int],
     ) -> Scord | None:  # fmt: skip
         if self.detector is None:
             return None
@@ -194,7 +198,7 @@ class TraceCheck:
         scord, findings = find_races(trace, self.detector.params, region_of(trace), events)
         for finding in findings:
             if self.rule is None:
-                race = finding_race(finding, locations)
+                race = finding_race(finding, locations, columns)
                 self._pairs.add([race], len(self.events))
                 if self.baseline is not None and self.baseline.knows(race.places):
                     continue
@@ -202,15 +206,18 @@ class TraceCheck:
         return scord
 
     def _judge(
-        self, trace: Trace, rule: str, locations: Mapping[int, str]
+        self, trace: Trace, rule: str, locations: Mapping[int, str], columns: Mapping[int, int]
     ) -> tuple[list[OracleRace], list[Race]]:
         number = len(self.events)
         judged = run_oracle(trace, rule)
         outcomes = explain_races(trace, self.detector.params, judged) if self.detector else []
         self._pairs.add(
-            oracle_races_by_line(judged, locations, [each.outcome for each in outcomes]), number
+            oracle_races_by_line(judged, locations, [each.outcome for each in outcomes], columns),
+            number,
         )
-        self._strong.add(oracle_races_by_line(judged.unordered_strong, locations), number)
+        self._strong.add(
+            oracle_races_by_line(judged.unordered_strong, locations, columns=columns), number
+        )
         for each in judged.barrier_divergences:
             place = place_of(each.pc, locations)
             self.divergences.setdefault(place, Divergence(place, each.thread, each.grid_block))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -206,12 +206,16 @@ class _Subject:
         What JSON says of the runs of a kernel.
     differences : list of str
         What buffers do not hold, though it is expected; of all runs so far.
+    columns : mapping of int to int
+        Columns of the source of a kernel's program counters.
     """
 
     first: AnyTrace
     others: Iterable[Capture] = ()
     run: dict[str, Any] = field(default_factory=dict)
     differences: list[str] = field(default_factory=list)
+
+    columns: Mapping[int, int] = field(default_factory=dict)
 
     def further_traces(self) -> Iterator[Trace]:
         """Traces of the further runs."""
@@ -229,7 +233,7 @@ def _subject_of(path: str, launch_file: str | None, options: CompilerOptions) ->
         first = next(captures)
         differences = list(first.differences)
         run = {"launch": launch_file, "run": run_to_dict(first), "results": differences}
-        return _Subject(first.trace, captures, run, differences)
+        return _Subject(first.trace, captures, run, differences, first.columns)
     with input_errors():
         if Path(path).suffix in _KERNELS:
             raise ValueError(f"Check of a kernel must have --launch FILE, not only {path}")
@@ -245,9 +249,9 @@ def _check_gpu(
     # Reports of a detector that does not judge are for programs alone.
     listed = choice if check.rule is None else replace(choice, shows_all=False)
     reports = scord_races.race_list(console, listed)
-    check.add(trace, progress(trace, "Checking", len(trace)), reports.take)
+    check.add(trace, progress(trace, "Checking", len(trace)), reports.take, subject.columns)
     for other in subject.further_traces():
-        check.add(other, found=reports.take)
+        check.add(other, found=reports.take, columns=subject.columns)
     results = [f"Result: {each}." for each in dict.fromkeys(subject.differences)]
     findings = trace_findings(check, choice, {"results": results} if subject.run else {})
     if check.rule is not None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from racetrap.evaluation.line_pairs import LinePair
-from racetrap.evaluation.source_text import excerpt, relative_place
+from racetrap.evaluation.source_text import excerpt, marked_line, relative_place
 from racetrap.presenters.findings import Findings
 from racetrap.presenters.line_pairs import counts_text, race_sentence, side_text
 from racetrap.presenters.page import page_environment
@@ -54,7 +54,12 @@ def _race(pair: LinePair, schedules: int) -> dict[str, Any]:
         "instances": pair.instances,
         "counts": counts_text(pair, schedules),
         "sides": [
-            {"name": name, "text": side_text(side), "lines": excerpt(side.place, _CONTEXT)}
+            {
+                "name": name,
+                "text": side_text(side),
+                "lines": excerpt(side.place, _CONTEXT),
+                "caret": marked_line(side.place, side.column)[1:],
+            }
             for name, side in first.sides
         ],
     }

@@ -73,7 +73,7 @@ def _pair_text(pair: LinePair, schedules: int, label: str, verb: str) -> str:
     lines = [f"{relative_place(pair.first.later.place)}: {label}: {sentence}"]
     for name, side in pair.first.sides:
         lines.append(f"  {name}: {side_text(side)}")
-        lines += [f"    {line}" for line in marked_line(side.place)]
+        lines += [f"    {line}" for line in marked_line(side.place, side.column)]
     return "\n".join([*lines, f"  {counts_text(pair, schedules)}", ""])
 
 
@@ -106,7 +106,8 @@ def print_annotations(console: Console, pairs: Sequence[LinePair]) -> None:
     for pair in pairs:
         path, colon, line = relative_place(pair.first.later.place).rpartition(":")
         file = _escaped(path).replace(":", "%3A").replace(",", "%2C")
-        place = f"file={file},line={line}," if colon else ""
+        column = f"col={pair.first.later.column}," if pair.first.later.column else ""
+        place = f"file={file},line={line},{column}" if colon else ""
         text = f"{race_sentence(pair.first)} ({number_text(pair.instances, 'instance')})"
         console.print(f"::error {place}title=race::{_escaped(text)}", markup=False)
 
@@ -122,7 +123,8 @@ def pair_to_dict(pair: LinePair) -> dict[str, Any]:
     return {
         "sentence": race_sentence(race),
         **{
-            name: {"place": relative_place(side.place), **side.details} for name, side in race.sides
+            name: {"place": relative_place(side.place), "column": side.column, **side.details}
+            for name, side in race.sides
         },
         **race.details,
         "instances": pair.instances,

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from racetrap.evaluation.baseline import line_texts
-from racetrap.evaluation.line_pairs import LinePair
+from racetrap.evaluation.line_pairs import LinePair, Side
 from racetrap.evaluation.source_text import relative_place
 from racetrap.presenters.line_pairs import number_text, race_sentence
 
@@ -24,17 +24,18 @@ _SCHEMA = (
 )
 
 
-def _location(place: str, message: str = "") -> dict[str, Any]:
-    path, _, line = relative_place(place).rpartition(":")
+def _location(side: Side, message: str = "") -> dict[str, Any]:
+    path, _, line = relative_place(side.place).rpartition(":")
     found: dict[str, Any] = {}
     if line.isdecimal():
         uri = Path(path).as_uri() if Path(path).is_absolute() else quote(path)
         found["physicalLocation"] = {
             "artifactLocation": {"uri": uri},
-            "region": {"startLine": max(int(line), 1)},
+            "region": {"startLine": max(int(line), 1)}
+            | ({"startColumn": side.column} if side.column else {}),
         }
     else:
-        found["logicalLocations"] = [{"name": place}]
+        found["logicalLocations"] = [{"name": side.place}]
     if message:
         found["message"] = {"text": message}
     return found
@@ -47,8 +48,8 @@ def _result(pair: LinePair) -> dict[str, Any]:
         "ruleId": race.kind,
         "level": "error",
         "message": {"text": f"{race_sentence(race)} ({number_text(pair.instances, 'instance')})."},
-        "locations": [_location(race.later.place)],
-        "relatedLocations": [_location(race.earlier.place, f"{race.sides[0][0]} access")],
+        "locations": [_location(race.later)],
+        "relatedLocations": [_location(race.earlier, f"{race.sides[0][0]} access")],
         "partialFingerprints": {"linePair/v1": digest},
     }
 

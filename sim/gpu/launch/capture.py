@@ -35,12 +35,15 @@ class Capture:
         arguments of further launches count on.
     differences : list of str
         Buffers that do not hold what is expected, each in a sentence.
+    columns : dict of int to int
+        Column of the source of program counters.
     """
 
     trace: Trace
     stats: LaunchStats
     buffers: dict[int | str, np.ndarray]
     differences: list[str]
+    columns: dict[int, int]
 
 
 def capture(module: Module, launch: LaunchSpec, schedule: int = 0) -> Capture:
@@ -124,4 +127,4 @@ def capture(module: Module, launch: LaunchSpec, schedule: int = 0) -> Capture:
     ]
     trace = device.trace(f"{module.name} {', '.join(kernel.name for kernel in kernels)}")
     total = LaunchStats(*(sum(counts) for counts in zip(*runs, strict=True)))
-    return Capture(trace, total, contents, differences)
+    return Capture(trace, total, contents, differences, device.columns())

@@ -47,6 +47,8 @@ def test_exact_check_shows_the_lines(racetrap, kernel, monkeypatch):
     assert result.exit_code == 1
     assert result.stdout.startswith("handover.cu:12: race: load races with store at handover.cu:6:")
     assert "            *data = value;\n            ^\n" in result.stdout
+    document = json.loads(racetrap("check", kernel, "--launch", _LAUNCH, "--json", "-").stdout)
+    assert [document["findings"][0][name]["column"] for name in ("earlier", "later")] == [9, 9]
 
 
 def test_check_names_the_lines(racetrap, kernel):

@@ -45,7 +45,7 @@ def test_races_by_pair_of_lines(racetrap, program, tmp_path):
     lines = result.stdout.splitlines()
     assert lines[0].startswith("program.cu:7: race: ")
     assert len(lines) <= 20
-    assert "    " + "  *sum += 1;" in lines
+    assert lines[2:4] == ["      *sum += 1;", "      ^"]
     document = json.loads((tmp_path / "out.json").read_text())
     (race,) = document["findings"]
     assert race["earlier"]["place"] == race["later"]["place"] == "program.cu:7"
@@ -87,7 +87,7 @@ def test_known_races_do_not_count(racetrap, tmp_path, monkeypatch):
     files = ["--sarif", "out.sarif", "--junit", "out.xml", "--github"]
     result = racetrap("run", path, "--write-baseline", "known.toml", *files)
     assert result.exit_code == 1
-    assert "::error file=program.cu,line=7,title=race::" in result.stdout
+    assert "::error file=program.cu,line=7,col=3,title=race::" in result.stdout
     document = json.loads((tmp_path / "out.sarif").read_text())
     assert len(document["runs"][0]["results"]) == 1
     assert 'failures="1"' in (tmp_path / "out.xml").read_text()

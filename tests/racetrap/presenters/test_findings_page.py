@@ -40,7 +40,7 @@ def _order(dom):
 
 def test_both_accesses_stand_in_their_sources(page):
     assert page.count('class="marked"') == 4
-    assert re.search(r'class="marked"><b>   20 </b>line 20;</span>', page)
+    assert re.search(r'class="marked"><b>   20 </b>line 20;\n        \^</span>', page)
     assert "<b>   26 </b>line 26;" in page
     assert "line 27;" not in page
     assert page.count("No source.") == 2

@@ -30,7 +30,7 @@ def test_a_finding_begins_as_a_compilers_message(pair):
         "a.cu:3: race: store races with load at a.cu:1: nothing orders the two accesses"
     )
     assert lines[1:7] == [
-        "  earlier: load at a.cu:1, thread 1 of block 0", "    [red] read 100%;", "    ^",
+        "  earlier: load at a.cu:1, thread 1 of block 0", "    [red] read 100%;", "          ^",
         "  later: store at a.cu:3, thread 3 of block 2", "      write;", "      ^",
     ]  # fmt: skip
     assert lines[7].startswith("  900 instances (900 unordered; 900 inter-block) in 1 pair of")
@@ -64,18 +64,20 @@ def test_a_limit_says_what_it_hides(pair, choice, shown):
 def test_annotations_name_file_and_line(pair):
     text = _printed(print_annotations, [pair, line_pair("pc 0x40", "pc 0x48")])
     first, second = text.splitlines()
-    assert first.startswith("::error file=a.cu,line=3,title=race::store races with load at a.cu:1")
+    assert first.startswith(
+        "::error file=a.cu,line=3,col=3,title=race::store races with load at a.cu:1"
+    )
     assert second.startswith("::error title=race::store races")
 
 
 def test_a_file_name_does_not_end_an_annotation(pair):
     text = _printed(print_annotations, [line_pair("x,y:\n::error::bad\n100%:1", "a,b:c\n.cu:2")])
     assert text.count("\n") == 1
-    assert text.startswith("::error file=a%2Cb%3Ac%0A.cu,line=2,title=race::")
+    assert text.startswith("::error file=a%2Cb%3Ac%0A.cu,line=2,col=3,title=race::")
     assert "x,y:%0A::error::bad%0A100%25:1" in text
 
 
 def test_finding_as_data(pair):
     data = pair_to_dict(pair)
-    assert data["earlier"] == {"place": "a.cu:1"}
+    assert data["earlier"] == {"place": "a.cu:1", "column": 7}
     assert (data["instances"], data["kinds"], data["schedules"]) == (900, {"unordered": 900}, [0])

@@ -18,7 +18,7 @@ def test_sarif_is_valid_by_its_schema(tmp_path, monkeypatch):
     assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["unordered", "missing-lock"]
     first, second = run["results"]
     assert first["locations"][0]["physicalLocation"] == {
-        "artifactLocation": {"uri": "a.cu"}, "region": {"startLine": 3},
+        "artifactLocation": {"uri": "a.cu"}, "region": {"startLine": 3, "startColumn": 3},
     }  # fmt: skip
     location = second["locations"][0]["physicalLocation"]
     assert location["artifactLocation"]["uri"] == "file:///else%20where/b.cu"

@@ -12,8 +12,8 @@ def line_race(earlier: str, later: str, instances: int = 1, **changes) -> LineRa
         "relation": "inter-block", "where": "global address 0x100, launch 0", "block_pairs": 1,
     }  # fmt: skip
     sides = (
-        Side(earlier, "load", "thread 1 of block 0"),
-        Side(later, "store", "thread 3 of block 2"),
+        Side(earlier, "load", "thread 1 of block 0", 7),
+        Side(later, "store", "thread 3 of block 2", 3),
     )
     return LineRace(*sides, instances=instances, **values | changes)
 
