@@ -143,7 +143,7 @@ def command(
     threads the detector; of a CPU and its accelerators every race comes with the bytes and the
     cure.
 
-    Exit status: 0 no race, 1 races found, 2 bad input.
+    Exit status: 0 no race, 1 races or other findings, such as a fault of KERNEL, 2 bad input.
     """
     subject = _subject_of(path, launch_file, compiler_options(include, define, arch, std))
     trace = subject.first
@@ -208,6 +208,8 @@ class _Subject:
         What buffers do not hold, though it is expected; of all runs so far.
     columns : mapping of int to int
         Columns of the source of a kernel's program counters.
+    faults : list of str
+        What ended kernels before their time; of all runs so far.
     """
 
     first: AnyTrace
@@ -216,11 +218,13 @@ class _Subject:
     differences: list[str] = field(default_factory=list)
 
     columns: Mapping[int, int] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
 
     def further_traces(self) -> Iterator[Trace]:
         """Traces of the further runs."""
         for captured in self.others:
             self.differences += captured.differences
+            self.faults += [captured.fault] * bool(captured.fault)
             yield captured.trace
 
 
@@ -232,8 +236,12 @@ def _subject_of(path: str, launch_file: str | None, options: CompilerOptions) ->
         captures = capture_kernel(path, launch_file, options)
         first = next(captures)
         differences = list(first.differences)
-        run = {"launch": launch_file, "run": run_to_dict(first), "results": differences}
-        return _Subject(first.trace, captures, run, differences, first.columns)
+        faults = [first.fault] if first.fault else []
+        run = {
+            "launch": launch_file, "run": run_to_dict(first), "results": differences,
+            "faults": faults,
+        }  # fmt: skip
+        return _Subject(first.trace, captures, run, differences, first.columns, faults)
     with input_errors():
         if Path(path).suffix in _KERNELS:
             raise ValueError(f"Check of a kernel must have --launch FILE, not only {path}")
@@ -252,8 +260,11 @@ def _check_gpu(
     check.add(trace, progress(trace, "Checking", len(trace)), reports.take, subject.columns)
     for other in subject.further_traces():
         check.add(other, found=reports.take, columns=subject.columns)
-    results = [f"Result: {each}." for each in dict.fromkeys(subject.differences)]
-    findings = trace_findings(check, choice, {"results": results} if subject.run else {})
+    others = {
+        "faults": [f"Fault: {each}" for each in dict.fromkeys(subject.faults)],
+        "results": [f"Result: {each}." for each in dict.fromkeys(subject.differences)],
+    }
+    findings = trace_findings(check, choice, others if subject.run else {})
     if check.rule is not None:
         print_findings(console, findings, choice)
         document = {
@@ -269,7 +280,9 @@ def _check_gpu(
         f"in {sum(check.events)} events, {counters['accesses']} accesses "
         f"({counters['unmonitored']} outside the monitored region)."
     )
-    console.print("\n".join([*results, *findings.summary]), markup=False)
+    console.print(
+        "\n".join([*others["faults"], *others["results"], *findings.summary]), markup=False
+    )
     document = {
         "unique": len(unique), "counters": dict(counters), "races": reports.json,
     }  # fmt: skip

@@ -18,7 +18,7 @@ from racetrap.commands.shared.options import (
     launch_option,
     output_option,
 )
-from racetrap.commands.shared.terminal import input_errors, report_console, write_json
+from racetrap.commands.shared.terminal import fail, input_errors, report_console, write_json
 from racetrap.presenters.trace_summary import trace_summary
 
 __all__ = ["command"]
@@ -82,6 +82,8 @@ def command(
     begin = time.perf_counter()
     options = compiler_options(include, define, arch, std)
     captured = next(capture_kernel(kernel_file, launch_file, options))
+    if captured.fault:
+        fail(captured.fault)
     seconds = time.perf_counter() - begin
     with input_errors():
         _save(captured.buffers, files)

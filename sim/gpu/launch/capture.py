@@ -8,6 +8,7 @@ import numpy as np
 
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.device import Device, LaunchStats
+from racetrap.sim.gpu.executor.machine.errors import KernelFault
 from racetrap.sim.gpu.launch.launch_arguments import (
     ELEMENT_TYPES,
     BufferArgument,
@@ -37,6 +38,8 @@ class Capture:
         Buffers that do not hold what is expected, each in a sentence.
     columns : dict of int to int
         Column of the source of program counters.
+    fault : str
+        What ended a kernel before its time, and with it the run; empty if nothing did.
     """
 
     trace: Trace
@@ -44,6 +47,7 @@ class Capture:
     buffers: dict[int | str, np.ndarray]
     differences: list[str]
     columns: dict[int, int]
+    fault: str
 
 
 def capture(module: Module, launch: LaunchSpec, schedule: int = 0) -> Capture:
@@ -65,7 +69,7 @@ def capture(module: Module, launch: LaunchSpec, schedule: int = 0) -> Capture:
     PtxError
         If a kernel has an instruction that is not known.
     ExecutionError
-        If the run goes wrong: a bad access, or a launch that cannot end.
+        If a launch cannot be made, such as that of a block that does not fit.
     """
     tables = [table for _, table in launch.launches]
     kernels = [fitting_kernel(launch, module, number) for number in range(len(tables))]
@@ -110,12 +114,17 @@ def capture(module: Module, launch: LaunchSpec, schedule: int = 0) -> Capture:
             values.append(argument.pack(address_of))
         else:
             values.append(argument.bits())
-    runs = []
-    for kernel, table in zip(kernels, tables, strict=True):
-        own, values = values[: len(table.arguments)], values[len(table.arguments) :]
-        runs.append(
-            device.launch(module, kernel.name, table.grid, table.block, own, table.dynamic_shared)
-        )
+    runs, fault = [LaunchStats(0, 0, 0, 0)], ""
+    try:
+        for kernel, table in zip(kernels, tables, strict=True):
+            own, values = values[: len(table.arguments)], values[len(table.arguments) :]
+            runs.append(
+                device.launch(
+                    module, kernel.name, table.grid, table.block, own, table.dynamic_shared
+                )
+            )
+    except KernelFault as error:
+        fault = str(error)
     contents = {
         name: device.read(addresses[name], ELEMENT_TYPES[buffer.type], buffer.count)
         for name, buffer in buffers.items()
@@ -123,8 +132,8 @@ def capture(module: Module, launch: LaunchSpec, schedule: int = 0) -> Capture:
     differences = [
         f"Buffer {name} must have {difference}"
         for name, buffer in buffers.items()
-        if (difference := buffer.difference(contents[name]))
+        if not fault and (difference := buffer.difference(contents[name]))
     ]
     trace = device.trace(f"{module.name} {', '.join(kernel.name for kernel in kernels)}")
     total = LaunchStats(*(sum(counts) for counts in zip(*runs, strict=True)))
-    return Capture(trace, total, contents, differences, device.columns())
+    return Capture(trace, total, contents, differences, device.columns(), fault)

@@ -143,7 +143,6 @@ def test_every_scheduler(racetrap, edited, scheduler, independent):
         ([("membar.cta", "membar.nowhere")], [], "handover.ptx:"),
         ([("membar.cta", "frobnicate.cta")], [], "frobnicate.cta"),
         ([("%tid.x", "%r99")], [], "Register must be declared, not %r99."),
-        ([("[%rd8], %r5", "[%rd8+4096], %r5")], [], "handover.cu:12"),
     ],
 )
 def test_what_cannot_be_run(racetrap, edited, tmp_path, ptx, launch, sentence):
@@ -162,8 +161,25 @@ def test_kernel_that_never_ends(racetrap, edited):
         launch=[("block = 64", "block = 64\nstall_limit = 10000")],
     )
     result = racetrap("check", kernel, "--launch", launch)
-    assert result.exit_code == 2
-    assert "handover.cu:10" in result.stderr
+    assert result.exit_code == 1
+    assert "handover.cu:10" in result.stdout.partition("Fault: ")[2]
+
+
+def test_fault_and_the_races_before_it(racetrap, edited, tmp_path):
+    kernel, launch = edited(ptx=[("[%rd8], %r5", "[%rd8+4096], %r5")])
+    result = racetrap("check", kernel, "--launch", launch, "--json", "-")
+    assert result.exit_code == 1
+    assert (
+        "Fault: handover.cu:12: address of st.global.u32 must be inside a buffer" in result.stderr
+    )
+    document = json.loads(result.stdout)
+    assert (len(document["findings"]), len(document["faults"])) == (1, 1)
+    result = racetrap("check", kernel, "--launch", launch, "--detector-only")
+    assert (result.exit_code, "Fault: handover.cu:12" in result.stdout) == (1, True)
+    target = tmp_path / "never"
+    result = racetrap("trace", "capture", kernel, "--launch", launch, "-o", target)
+    assert (result.exit_code, target.exists()) == (2, False)
+    assert "handover.cu:12" in result.stderr
 
 
 @pytest.mark.parametrize(
