@@ -13,12 +13,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from racetrap.evaluation.scord.program_check import ProgramCheck
-from racetrap.evaluation.scord.trace_check import TraceCheck
-from racetrap.sim.gpu.cuda.context import RunSettings
-from racetrap.sim.gpu.cuda.program_run import run_program
-from racetrap.sim.gpu.cuda.runtime_library import runtime_library
-from racetrap.sim.gpu.cuda.toolkit import CompilerOptions, ToolkitError, compile_program
+from racetrap.evaluation.scord.cuda_programs import check_source
+from racetrap.sim.gpu.cuda.toolkit import CompilerOptions, ToolkitError
 
 __all__ = ["FOREIGN_PROGRAMS", "check_foreign_program"]
 
@@ -73,13 +69,9 @@ def check_foreign_program(source: Path, wanted: str, folder: Path) -> tuple[bool
         If it cannot be run.
     """
     begin = time.perf_counter()
-    target, printed = folder / source.stem, folder / "output"
-    compile_program(source, target, runtime_library(), CompilerOptions())
-    check = ProgramCheck(TraceCheck())
-    with printed.open("wb") as output:
-        check.add(run_program([str(target)], RunSettings(output=output.fileno())))
+    check, printed = check_source(source, CompilerOptions(), folder)
     problems = [*check.faults, *check.problems, *(["its own check failed"] * bool(check.status))]
-    if wanted not in printed.read_text(encoding="utf-8", errors="replace"):
+    if wanted not in printed:
         problems.append(f"it does not print {wanted!r}")
     seen = (
         f"{len(check.launches)} launches, {sum(check.traces.events)} events, "
