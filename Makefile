@@ -14,7 +14,7 @@ export RACETRAP_CACHE ?= $(CURDIR)/$(BUILD)
 SOURCES := golden_model rtl generators sim tb fpga evaluation racetrap
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format types unit bench campaign fuzz evaluate boards board-simulation docs kernels programs planted-bugs verdicts foreign-builds clean
+.PHONY: help setup demo test lint format types unit bench campaign fuzz evaluate boards board-simulation docs kernels programs foreign-programs planted-bugs verdicts foreign-builds clean
 
 help:
 	@echo "make setup     make the virtual environment $(VENV)"
@@ -28,6 +28,7 @@ help:
 	@echo "make board-simulation  play at the UART pins of whole board tops, and with planted bugs"
 	@echo "make docs      make the generated pages of docs/ again"
 	@echo "make kernels   compile the kept PTX of our CUDA sources again (needs the extra cuda)"
+	@echo "make foreign-programs  fetch CUDA programs of others by apt-get, run and check them"
 	@echo "make programs  run our CUDA programs with host code, race-free and racy, and check the verdicts"
 	@echo "make planted-bugs  plant every bug in the RTL; the testbench must find each"
 	@echo "make verdicts  check the verdicts on all small programs with threads beside ThreadSanitizer's"
@@ -128,6 +129,9 @@ verdicts: $(READY)
 
 foreign-builds: $(READY)
 	$(BIN)/python -m racetrap.evaluation.foreign_builds
+
+foreign-programs: $(READY)
+	$(BIN)/python -m racetrap.evaluation.scord.foreign_programs
 
 clean:
 	rm -rf $(BUILD) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
-__all__ = ["marked_line", "relative_place", "source_line"]
+__all__ = ["SourceLine", "beside", "excerpt", "marked_line", "relative_place", "source_line"]
+
+#: A file that is larger is no source; nor is one that is none, such as a device.
+_MOST_BYTES = 1 << 24
 
 
 def relative_place(place: str) -> str:
@@ -16,11 +21,33 @@ def relative_place(place: str) -> str:
     return f"{os.path.normpath(path).removeprefix(folder)}{colon}{line}" if colon else place
 
 
+def beside(locations: Mapping[int, str], folder: Path) -> dict[int, str]:
+    """Places by program counter; those in files of a folder, which is not named, with their path.
+
+    Kernels are compiled so that their folder does not show, and recordings moved.
+    """
+    paths: dict[str, str] = {}
+    for place in locations.values():
+        name = place.rpartition(":")[0]
+        if name not in paths:
+            path = folder / name
+            paths[name] = str(path) if name and not os.path.isabs(name) and path.is_file() else name
+    found = {}
+    for pc, place in locations.items():
+        name, colon, line = place.rpartition(":")
+        found[pc] = f"{paths[name]}{colon}{line}"
+    return found
+
+
 @cache
 def _lines(path: str) -> list[str]:
     try:
-        return Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
+        # Places come from traces, which anyone may have written.
+        file = Path(path)
+        if not file.is_file() or file.stat().st_size > _MOST_BYTES:
+            return []
+        return file.read_text(encoding="utf-8", errors="replace").split("\n")
+    except (OSError, ValueError):
         return []
 
 
@@ -31,8 +58,44 @@ def source_line(place: str) -> str:
     return lines[int(line) - 1].expandtabs() if lines and 0 < int(line) <= len(lines) else ""
 
 
-def marked_line(place: str) -> list[str]:
-    """Text of a place, and below it a caret under its first character; nothing if there is none."""
-    text = source_line(place)
-    code = text.lstrip()
-    return [text.rstrip(), " " * (len(text) - len(code)) + "^"] if code else []
+def marked_line(place: str, column: int = 0) -> list[str]:
+    """Text of a place, and below it a caret under a column, from 1, or where that is not known
+    under its first character; nothing if there is no text."""
+    path, _, line = place.rpartition(":")
+    if not source_line(place).strip():
+        return []
+    text = _lines(path)[int(line) - 1].rstrip()
+    offset = column - 1 if 0 < column <= len(text) else len(text) - len(text.lstrip())
+    return [text.expandtabs(), " " * len(text[:offset].expandtabs()) + "^"]
+
+
+class SourceLine(NamedTuple):
+    """A line of a source.
+
+    Parameters
+    ----------
+    number : int
+        Its number, from 1.
+    text : str
+        Its text.
+    is_marked : bool
+        Whether it is the one that is asked for.
+    """
+
+    number: int
+    text: str
+    is_marked: bool
+
+
+def excerpt(place: str, context: int) -> list[SourceLine]:
+    """The line of a place, with up to ``context`` lines before and behind it."""
+    if not source_line(place):
+        return []
+    path, _, line = place.rpartition(":")
+    own = int(line)
+    first = max(own - context, 1)
+    texts = _lines(path)[first - 1 : own + context]
+    return [
+        SourceLine(number, text.expandtabs().rstrip(), number == own)
+        for number, text in enumerate(texts, start=first)
+    ]

@@ -86,12 +86,12 @@ def test_wheel_runs_from_another_folder(site, tmp_path):
     )  # fmt: skip
     assert Path(where.stdout.strip()).is_relative_to(site)
     checked = _run(site, folder, "check", trace, "--preset", "scord-tiny")
-    assert len(checked["races"]) > 0
+    assert len(checked["findings"]) > 0
     assert not list(folder.iterdir())
     files = _run(site, folder, "generate", "scord-tiny", "--output", "made")["files"]
     assert all((folder / file).is_file() for file in files.values())
     simulated = _run(site, folder, "simulate", "scord-tiny", trace)
-    assert simulated["races"] == checked["races"]
+    assert simulated["races"] == checked["reports"]
     assert [path.name for path in folder.iterdir()] == ["made"]
 
 

@@ -10,15 +10,15 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from racetrap.evaluation.scord.baseline import Baseline
 from racetrap.evaluation.scord.program_check import ProgramCheck
+from racetrap.evaluation.scord.trace_check import TraceCheck
 from racetrap.sim.gpu.cuda.context import RunSettings
 from racetrap.sim.gpu.cuda.program_files import PROGRAMS, RACY, program_file
 from racetrap.sim.gpu.cuda.program_run import run_program
 from racetrap.sim.gpu.cuda.runtime_library import runtime_library
 from racetrap.sim.gpu.cuda.toolkit import CompilerOptions, ToolkitError, compile_program
 
-__all__ = ["ProgramVerdict", "check_program"]
+__all__ = ["ProgramVerdict", "check_program", "check_source"]
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,33 @@ class ProgramVerdict:
         return bool(self.pairs) == self.racy
 
 
+def check_source(source: Path, options: CompilerOptions, folder: Path) -> tuple[ProgramCheck, str]:
+    """Compile a program, run it and check it; what was found, and what it printed.
+
+    Parameters
+    ----------
+    source : Path
+        CUDA source.
+    options : CompilerOptions
+        How it is compiled.
+    folder : Path
+        Where it is compiled.
+
+    Raises
+    ------
+    ToolkitError
+        If it does not compile, or the compiler is not installed.
+    ProgramError
+        If it cannot be run.
+    """
+    target, printed = folder / source.stem, folder / "output"
+    compile_program(source, target, runtime_library(), options)
+    check = ProgramCheck(TraceCheck())
+    with printed.open("wb") as output:
+        check.add(run_program([str(target)], RunSettings(output=output.fileno())))
+    return check, printed.read_text(encoding="utf-8", errors="replace")
+
+
 def check_program(name: str, racy: bool) -> ProgramVerdict:
     """Compile a form of a program, run it and check it.
 
@@ -71,16 +98,12 @@ def check_program(name: str, racy: bool) -> ProgramVerdict:
         If the program cannot be run.
     """
     begin = time.perf_counter()
-    check = ProgramCheck(Baseline())
+    options = CompilerOptions(define=(RACY,) if racy else ())
     with tempfile.TemporaryDirectory(prefix="racetrap-") as folder:
-        with open(Path(folder) / "output", "wb") as output:
-            target = Path(folder) / name
-            options = CompilerOptions(define=(RACY,) if racy else ())
-            compile_program(program_file(name), target, runtime_library(), options)
-            check.add(run_program([str(target)], RunSettings(output=output.fileno())))
+        check, _ = check_source(program_file(name), options, Path(folder))
     (run,) = check.runs
     return ProgramVerdict(
-        name, racy, len(check.pairs), run.status, len(run.launches), len(run.trace),
+        name, racy, len(check.traces.pairs), run.status, len(run.launches), len(run.trace),
         time.perf_counter() - begin, (*check.faults, *check.problems),
     )  # fmt: skip
 

@@ -19,6 +19,7 @@ from racetrap.sim.gpu.oracle import CompiledOracle
 
 __all__ = [
     "ELSEWHERE",
+    "JUDGE",
     "NOT_CHECKED",
     "ORACLE_RULES",
     "PAPER_RULE",
@@ -32,9 +33,10 @@ __all__ = [
     "unconfirmed",
 ]
 
-#: Rules by which the oracle can judge, the first by default; and that of the paper's tables.
+#: Rules by which the oracle can judge: the one whose verdict counts where none is asked for comes
+#: first, and that of the paper's tables last.
 ORACLE_RULES = (*(rule.value for rule in OracleRule), "scoped")
-PAPER_RULE = ORACLE_RULES[-1]
+JUDGE, PAPER_RULE = ORACLE_RULES[0], ORACLE_RULES[-1]
 
 #: Outcome of races that ScoRD does not look for, by what they are.
 NOT_CHECKED = {

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
@@ -24,6 +24,7 @@ from racetrap.commands.shared.options import (
     race_options,
     set_option,
 )
+from racetrap.commands.shared.reports import REPORT_OPTIONS, Reports, report_options
 from racetrap.commands.shared.stimuli import (
     ACCELERATOR_TRACE,
     GPU_TRACE,
@@ -39,16 +40,10 @@ from racetrap.commands.shared.terminal import (
     report_console,
     write_json,
 )
-from racetrap.evaluation.scord.detect import check_fit, region_of
-from racetrap.evaluation.scord.findings import find_races
-from racetrap.evaluation.scord.oracle import (
-    ORACLE_RULES,
-    by_decree,
-    explain_races,
-    ordered_by_lockstep,
-    run_oracle,
-    unconfirmed,
-)
+from racetrap.evaluation.line_pairs import LinePair, LinePairs, LineRace
+from racetrap.evaluation.scord.oracle import JUDGE, ORACLE_RULES
+from racetrap.evaluation.scord.trace_check import MOST_FINDING, Detector, TraceCheck
+from racetrap.evaluation.sigrace.line_races import thread_race
 from racetrap.evaluation.sigrace.suppressions import Suppressions, read_suppressions
 from racetrap.generators.presets import find_preset, with_settings
 from racetrap.golden_model.noncoherent.noncoherent import MODES, Noncoherent, has_races
@@ -58,26 +53,32 @@ from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace import AnyTrace, NoncoherentTrace, ThreadTrace, Trace, read_trace
 from racetrap.presenters import noncoherent_races, scord_races, sigrace_races
+from racetrap.presenters.findings import Findings, known_sentences, print_findings
 from racetrap.presenters.race_choice import RaceChoice
+from racetrap.presenters.scord_oracle import oracle_to_dict
+from racetrap.presenters.trace_findings import trace_check_to_dict, trace_findings
 
 if TYPE_CHECKING:
+    from racetrap.evaluation.baseline import Baseline
     from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
+    from racetrap.sim.gpu.launch.capture import Capture
 
 __all__ = ["command"]
 
 #: Names of kernel files end so; what runs them is slow to import.
 _KERNELS = (".cu", ".ptx")
-#: Number of races, and what JSON says.
-_Outcome = tuple[int, dict[str, Any]]
+#: What was found, races of the baseline, and what JSON says.
+_Outcome = tuple[Findings, list[LinePair], dict[str, Any]]
 #: Options that are not for every trace.
 _STIMULI = {
     **{
         name: [GPU_TRACE, THREAD_TRACE]
-        for name in ("preset_name", "settings", "shows_all", "limit")
+        for name in ("preset_name", "settings", "shows_all", "limit", *REPORT_OPTIONS)
     },
+    "detector_only": [GPU_TRACE],
     **{
         name: [THREAD_TRACE]
-        for name in ("environment", "interval", "ideal", "instruction_limit", "exact", "suppressed")
+        for name in ("environment", "interval", "ideal", "instruction_limit", "exact")
     },
     **{name: [ACCELERATOR_TRACE] for name in ("mode", *MEMORY_OPTIONS)},
 }
@@ -91,10 +92,12 @@ _OF_A_DETECTOR = ("preset_name", "settings", "environment", "interval", "ideal",
 @compile_options
 @click.option(
     "--preset", "preset_name", shell_complete=complete_preset,
-    help="Detector to check with.  [default: scord or sigrace, as the trace says]",
+    help="Detector to check with.  [default: of a GPU the one that misses least, scord-nocache; "
+    "of threads sigrace]",
 )  # fmt: skip
 @set_option
 @race_options
+@report_options
 @instruction_limit_option
 @environment_option
 @click.option(
@@ -110,10 +113,16 @@ _OF_A_DETECTOR = ("preset_name", "settings", "environment", "interval", "ideal",
 )  # fmt: skip
 @memory_options("default: as the trace says, or")
 @oracle_option(
-    "Also list the races that an exact analysis finds in the same run; of a GPU by RULE: "
-    "causality (the default: PTX's memory model; volatile accesses must be ordered), ptx (by the "
-    "letter, volatile accesses need no order), scoped (the ScoRD paper's)."
+    "Of a GPU: rule of the exact analysis, whose verdict counts: causality (the default: PTX's "
+    "memory model; volatile accesses must be ordered), ptx (by the letter, volatile accesses need "
+    "no order), scoped (the ScoRD paper's: weak accesses need barriers).  Of others: also list the "
+    "races that an exact analysis finds in the same run."
 )
+@click.option(
+    "--detector-only", is_flag=True,
+    help="Of a GPU: the verdict of the detector alone, and every report of it, in the place of the "
+    "exact analysis.",
+)  # fmt: skip
 @click.option(
     "--exact", is_flag=True,
     help="Exact analysis of threads in the place of a detector: each pair of instructions that "
@@ -130,29 +139,38 @@ def command(
     arch: int, std: str | None, preset_name: str | None, settings: tuple[str, ...],
     shows_all: bool, limit: int | None, instruction_limit: int, environment: str, interval: int,
     ideal: bool, mode: str, line: int | None, granule: int | None, prefetch: bool | None,
-    snooping: bool | None, oracle: str | None, exact: bool, suppressed: str | None,
-    json_file: str | None,
+    snooping: bool | None, oracle: str | None, detector_only: bool, exact: bool,
+    suppressed: str | None, json_file: str | None, **report_files: Any,
 ) -> None:  # fmt: skip
     """Check the trace file TRACE, or a run of KERNEL, for races with the golden model.
 
-    KERNEL is a .cu or .ptx file, run as the launch file says.  TRACE - is standard input.  Prints
-    races with address, PCs and both accesses, of those that are alike the first; of a CPU and its
-    accelerators every one, also with the bytes and the cure.
+    KERNEL is a .cu or .ptx file, run as the launch file says.  TRACE - is standard input.  Of a
+    GPU the exact analysis judges, and what the detector made of each race is said beside it; of
+    threads the detector; of a CPU and its accelerators every race comes with the bytes and the
+    cure.
 
-    Exit status: 0 no race, 1 races (or lock-order inversions) found, 2 bad input.
+    Exit status: 0 no race, 1 races or other findings, such as a fault of KERNEL, 2 bad input.
     """
-    options = compiler_options(include, define, arch, std)
-    trace, run, independent = _trace_of(path, launch_file, options)
+    subject = _subject_of(path, launch_file, compiler_options(include, define, arch, std))
+    trace = subject.first
     console = report_console(json_file)
     with input_errors():
         check_options(_STIMULI, kind_of(trace))
         if not isinstance(trace, Trace) and oracle not in (None, ORACLE_RULES[0]):
             raise ValueError(f"Rule of the oracle must be left out but for GPUs, not {oracle}")
+        if detector_only and oracle:
+            raise ValueError("Option --oracle must come without --detector-only")
         if suppressed and not exact:
             raise ValueError("Suppressions must come with --exact, not with a detector")
     known = {"trace": given_name(path), "events": len(trace)}
+    reports = Reports(**report_files)
+    baseline = reports.baseline()
+    choice = RaceChoice(shows_all, limit, json_file is not None)
     if exact:
-        _check_exact(trace, known, suppressed, json_file)
+        found, known_pairs, document = _check_exact(console, choice, trace, baseline, suppressed)
+        reports.write(console, given_name(path), found, known_pairs)
+        write_json(json_file, {**known, **document})
+        exit_on(found.pairs or any(found.others.values()))
     if isinstance(trace, NoncoherentTrace):
         with input_errors(path):
             memory = memory_with(trace.header.memory, line, granule, prefetch, snooping)
@@ -160,8 +178,7 @@ def command(
             is_racy, result = _check_accelerators(console, trace, detector, oracle is not None)
         write_json(json_file, {**known, **result})
         exit_on(is_racy)
-    choice = RaceChoice(shows_all, limit, json_file is not None)
-    preset = preset_name or trace.header.system
+    preset = preset_name or (MOST_FINDING if isinstance(trace, Trace) else trace.header.system)
     with input_errors():
         params = with_settings(find_preset(preset).params, settings)
         check_system(params, trace.header.system, "this trace")
@@ -169,84 +186,142 @@ def command(
         if isinstance(trace, ThreadTrace):
             assert isinstance(params, SigraceParams)
             sigrace = Sigrace(params, Environment(environment), interval, ideal, instruction_limit)
-            outcome = _check_threads(console, choice, trace, sigrace, oracle is not None)
+            outcome = _check_threads(console, choice, trace, sigrace, oracle is not None, baseline)
         else:
             assert isinstance(params, ScordParams)
-            outcome = _check_gpu(console, choice, trace, params, oracle, independent)
-    found, document = outcome
+            rule = None if detector_only else oracle or JUDGE
+            check = TraceCheck(
+                baseline, rule, Detector(preset, params), Path(path).parent, subject.independent
+            )
+            outcome = _check_gpu(console, choice, trace, check, subject)
+    found, known_pairs, document = outcome
+    reports.write(console, given_name(path), found, known_pairs)
     write_json(json_file, {
-        **known, "preset": preset, "parameters": asdict(params), **document, **run,
+        **known, "preset": preset, "parameters": asdict(params), **document, **subject.run,
     })  # fmt: skip
-    exit_on(found)
+    exit_on(found.pairs or any(found.others.values()))
 
 
-def _trace_of(
-    path: str, launch_file: str | None, options: CompilerOptions
-) -> tuple[AnyTrace, dict[str, Any], bool]:
-    """Trace to be checked, what JSON says of the run that it was taken from, and whether the lanes
-    of warps were scheduled independently in it."""
+@dataclass
+class _Subject:
+    """What is checked: a trace, or one for each schedule of a kernel.
+
+    Parameters
+    ----------
+    first : AnyTrace
+        The first trace.
+    others : iterable of Capture
+        Further runs of a kernel, made as they are asked for.
+    run : dict
+        What JSON says of the runs of a kernel.
+    differences : list of str
+        What buffers do not hold, though it is expected; of all runs so far.
+    columns : mapping of int to int
+        Columns of the source of a kernel's program counters.
+    faults : list of str
+        What ended kernels before their time; of all runs so far.
+    independent : bool
+        Whether the lanes of warps were scheduled independently.
+    """
+
+    first: AnyTrace
+    others: Iterable[Capture] = ()
+    run: dict[str, Any] = field(default_factory=dict)
+    differences: list[str] = field(default_factory=list)
+    columns: Mapping[int, int] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+    independent: bool = False
+
+    def further_traces(self) -> Iterator[Trace]:
+        """Traces of the further runs."""
+        for captured in self.others:
+            self.differences += captured.differences
+            self.faults += [captured.fault] * bool(captured.fault)
+            yield captured.trace
+
+
+def _subject_of(path: str, launch_file: str | None, options: CompilerOptions) -> _Subject:
     if launch_file is not None:
         # The executor is slow to import.
         from racetrap.commands.shared.kernels import capture_kernel, run_to_dict
 
-        captured = capture_kernel(path, launch_file, options)
-        facts = {"launch": launch_file, "run": run_to_dict(captured)}
-        return captured.trace, facts, captured.independent_threads
+        captures = capture_kernel(path, launch_file, options)
+        first = next(captures)
+        differences = list(first.differences)
+        faults = [first.fault] if first.fault else []
+        run = {
+            "launch": launch_file, "run": run_to_dict(first), "results": differences,
+            "faults": faults,
+        }  # fmt: skip
+        return _Subject(
+            first.trace, captures, run, differences, first.columns, faults,
+            first.independent_threads,
+        )  # fmt: skip
     with input_errors():
         if Path(path).suffix in _KERNELS:
             raise ValueError(f"Check of a kernel must have --launch FILE, not only {path}")
         if options.is_given:
             raise ValueError(f"Options of the compiler must come with a .cu file, not {path}")
-        return read_trace(path), {}, False
+        return _Subject(read_trace(path))
 
 
 def _check_gpu(
-    console: Console,
-    choice: RaceChoice,
-    trace: Trace,
-    params: ScordParams,
-    oracle: str | None,
-    independent: bool,
+    console: Console, choice: RaceChoice, trace: Trace, check: TraceCheck, subject: _Subject
 ) -> _Outcome:
-    """Run ScoRD, print the races; how many, and what JSON says of them."""
-    check_fit(trace, params)
-    events = progress(trace, "Checking", len(trace))
-    scord, findings = find_races(trace, params, region_of(trace), events)
-    races = scord_races.race_list(console, choice)
-    races.take_all(findings)
-    scord_races.print_kinds(console, races)
-    console.print(
-        f"Races: {races.count} ({len(scord.unique)} of different PC and kind) "
-        f"in {len(trace)} events, {scord.counters['accesses']} accesses "
-        f"({scord.counters['unmonitored']} outside the monitored region)."
-    )
-    result: dict[str, Any] = {
-        "unique": len(scord.unique),
-        "counters": scord.counters,
-        "races": races.json,
+    """Check all traces and print what was found."""
+    # Reports of a detector that does not judge are for programs alone.
+    listed = choice if check.rule is None else replace(choice, shows_all=False)
+    reports = scord_races.race_list(console, listed)
+    check.add(trace, progress(trace, "Checking", len(trace)), reports.take, subject.columns)
+    for other in subject.further_traces():
+        check.add(other, found=reports.take, columns=subject.columns)
+    others = {
+        "faults": [f"Fault: {each}" for each in dict.fromkeys(subject.faults)],
+        "results": [f"Result: {each}." for each in dict.fromkeys(subject.differences)],
     }
-    if oracle:
-        from racetrap.presenters.scord_oracle import Strays, oracle_to_dict, print_oracle
-
-        judged, locations = run_oracle(trace, oracle, independent), trace.header.locations
-        lockstep = [] if independent else ordered_by_lockstep(trace, oracle, judged)
-        found, strong = explain_races(trace, params, judged, scord.unique), judged.unordered_strong
-        lone = unconfirmed(scord.unique, judged)
-        decreed = by_decree(trace, oracle, lone)
-        strays = Strays(decreed, [report for report in lone if report not in decreed])
-        print_oracle(console, found, strong, lockstep, strays, locations)
-        result["oracle"] = {
-            "rule": oracle,
-            "independent_threads": independent,
-            **oracle_to_dict(found, strong, lockstep, strays, locations),
+    findings = trace_findings(check, choice, others if subject.run else {})
+    if check.rule is not None:
+        print_findings(console, findings, choice)
+        document = {
+            **trace_check_to_dict(check),
+            "reports": reports.json,
+            "oracle": oracle_to_dict(check.detector_runs[0], trace.header.locations),
         }
-    return races.count, result
+        return findings, check.known, document
+    counters, unique = check.counters, {key for run in check.detector_runs for key in run.unique}
+    scord_races.print_kinds(console, reports)
+    console.print(
+        f"Reports: {reports.count} ({len(unique)} of different PC and kind) "
+        f"in {sum(check.events)} events, {counters['accesses']} accesses "
+        f"({counters['unmonitored']} outside the monitored region)."
+    )
+    console.print(
+        "\n".join([*others["faults"], *others["results"], *findings.summary]), markup=False
+    )
+    document = {
+        "unique": len(unique), "counters": dict(counters), "races": reports.json,
+    }  # fmt: skip
+    return findings, check.known, document
+
+
+def _thread_findings(
+    races: Iterable[LineRace], baseline: Baseline | None
+) -> tuple[Findings, list[LinePair], Callable[[LineRace], bool]]:
+    """Races between threads by pair of lines, those that the baseline knows, and whether a race
+    is none of these."""
+    pairs = LinePairs()
+    pairs.add(races)
+    new, known, not_found = pairs.divide(baseline)
+    places = {pair.first.places for pair in new}
+    findings = Findings(new, known_sentences(known, not_found))
+    return findings, known, lambda race: race.places in places
 
 
 def _check_exact(
-    trace: object, known: Mapping[str, Any], suppressed: str | None, json_file: str | None
-) -> NoReturn:
-    """Run the exact detector, print what is not suppressed, and exit."""
+    console: Console, choice: RaceChoice, trace: object, baseline: Baseline | None,
+    suppressed: str | None,
+) -> _Outcome:  # fmt: skip
+    """Run the exact detector and print what is neither suppressed nor known."""
     with input_errors():
         suppressions = read_suppressions(Path(suppressed)) if suppressed else Suppressions()
         others = {name: ["a check without --exact"] for name in _OF_A_DETECTOR}
@@ -254,14 +329,32 @@ def _check_exact(
     assert isinstance(trace, ThreadTrace)
     # The compiled detector is for long traces only.
     from racetrap.evaluation.sigrace.exact_check import check_exactly
-    from racetrap.presenters.exact_findings import findings_to_dict, print_findings
+    from racetrap.presenters.exact_findings import exact_to_dict, inversion_sentence
 
-    findings, console = check_exactly(trace, suppressions), report_console(json_file)
-    print_findings(console, findings, trace)
-    for pattern in suppressions.unused:
-        console.print(f"Suppression matches nothing: {pattern}", markup=False)
-    write_json(json_file, {**known, **findings_to_dict(findings, trace.header.locations)})
-    exit_on(findings.races or findings.inversions)
+    exact, locations = check_exactly(trace, suppressions), trace.header.locations
+    by_line = [
+        thread_race(race.first, locations, race.addresses, context)
+        for race, context in zip(exact.races, exact.contexts, strict=True)
+    ]
+    findings, known, is_new = _thread_findings(by_line, baseline)
+    kept = [number for number, race in enumerate(by_line) if is_new(race)]
+    exact = exact._replace(
+        races=[exact.races[number] for number in kept],
+        contexts=[exact.contexts[number] for number in kept],
+    )
+    words = (
+        f"Races: {len(kept)} pair{'s' * (len(kept) != 1)} of instructions in {len(trace)} "
+        f"events of {trace.header.threads} threads; lock-order inversions: "
+        f"{len(exact.inversions)}; suppressed: {exact.suppressed}."
+    )
+    unused = [f"Suppression matches nothing: {pattern}" for pattern in suppressions.unused]
+    findings = replace(
+        findings,
+        others={"locks": [inversion_sentence(cycle, locations) for cycle in exact.inversions]},
+        summary=[words, *unused, *findings.summary],
+    )
+    print_findings(console, findings, choice)
+    return findings, known, exact_to_dict(exact, locations)
 
 
 def _check_accelerators(
@@ -293,28 +386,38 @@ def _check_accelerators(
 
 
 def _check_threads(
-    console: Console, choice: RaceChoice, trace: ThreadTrace, sigrace: Sigrace, oracle: bool
-) -> _Outcome:
-    """As ``_check_gpu``, with SigRace."""
-    found, locations = sigrace.run(trace), trace.header.locations
-    races = sigrace_races.race_list(console, choice, locations)
-    words = sigrace_races.print_result(console, races, found, locations)
-    console.print(
-        f"Races: {words} in {len(trace)} events of {trace.header.threads} threads; overhead of "
-        f"Re-execution and Analysis {found.statistics.overhead:.1%} of the committed instructions."
+    console: Console, choice: RaceChoice, trace: ThreadTrace, sigrace: Sigrace, oracle: bool,
+    baseline: Baseline | None,
+) -> _Outcome:  # fmt: skip
+    """Run SigRace and print the races."""
+    whole, locations = sigrace.run(trace), trace.header.locations
+    findings, known, is_new = _thread_findings(
+        (thread_race(race, locations) for race in whole.races), baseline
     )
-    result: dict[str, Any] = {
+    result = replace(
+        whole, races=[race for race in whole.races if is_new(thread_race(race, locations))]
+    )
+    races = sigrace_races.race_list(console, choice, locations)
+    words = sigrace_races.print_result(console, races, result, locations)
+    overhead = f"{result.statistics.overhead:.1%}"
+    summary = [
+        f"Races: {words} in {len(trace)} events of {trace.header.threads} threads; overhead of "
+        f"Re-execution and Analysis {overhead} of the committed instructions.",
+        *findings.summary,
+    ]
+    console.print("\n".join(summary), markup=False)
+    document: dict[str, Any] = {
         "environment": asdict(sigrace.environment),
         "checkpoint_interval": sigrace.checkpoint_interval,
         "unbounded": sigrace.unbounded,
-        **sigrace_races.result_to_dict(found),
+        **sigrace_races.result_to_dict(result),
         "races": races.json,
     }
     if oracle:
         from racetrap.evaluation.sigrace.oracle import compare_with_oracle
         from racetrap.presenters.sigrace_oracle import oracle_to_dict, print_oracle
 
-        comparison = compare_with_oracle(trace, sigrace, found)
+        comparison = compare_with_oracle(trace, sigrace, whole)
         print_oracle(console, comparison, locations)
-        result["oracle"] = oracle_to_dict(comparison, locations)
-    return races.count, result
+        document["oracle"] = oracle_to_dict(comparison, locations)
+    return replace(findings, summary=summary), known, document

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
@@ -17,19 +17,25 @@ from rich.console import Console
 from racetrap.commands.shared.options import (
     compile_options,
     compiler_options,
+    complete_preset,
     json_option,
+    race_options,
     seed_option,
     writable,
 )
+from racetrap.commands.shared.reports import Reports, report_options
 from racetrap.commands.shared.terminal import (
     ExitStatus,
     fail,
     input_errors,
+    progress_bar,
     report_console,
     write_json,
 )
 
 if TYPE_CHECKING:
+    from racetrap.evaluation.scord.program_check import ProgramCheck
+    from racetrap.evaluation.scord.trace_check import Detector
     from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
 
 __all__ = ["command"]
@@ -71,6 +77,39 @@ def _compiled(program: Path, folder: Path, options: CompilerOptions) -> Path:
     return target
 
 
+def _detector(preset: str | None, is_needed: bool) -> Detector | None:
+    if preset is None and not is_needed:
+        return None
+    # The hardware is slow to import.
+    from racetrap.commands.shared.stimuli import check_system
+    from racetrap.evaluation.scord.trace_check import MOST_FINDING, Detector
+    from racetrap.generators.presets import find_preset
+    from racetrap.golden_model.scord.params import ScordParams
+
+    with input_errors():
+        found = find_preset(preset or MOST_FINDING)
+        check_system(found.params, "scord", "a CUDA program")
+    assert isinstance(found.params, ScordParams)
+    return Detector(found.name, found.params)
+
+
+def _simulate(detector: Detector, check: ProgramCheck, seed: int) -> str:
+    """Let the hardware take all traces; a sentence of how much was compared."""
+    from racetrap.evaluation.scord.hardware import simulate_trace
+    from racetrap.sim.cosim.systems import build_fast
+
+    with input_errors():
+        if not detector.params.trace_port:
+            raise ValueError("Parameter trace_port must be true to compare steps, not false")
+    with progress_bar("Building"):
+        model = build_fast(detector.name, detector.params)
+    done = [simulate_trace(model, run.trace, seed, lambda finding: None) for run in check.runs]
+    return (
+        f"Hardware {detector.name}: it agrees with the golden model in all "
+        f"{sum(each.steps for each in done)} steps ({sum(each.cycles for each in done)} cycles)."
+    )
+
+
 @click.command("run")
 @click.argument("program", metavar="PROGRAM")
 @click.argument("arguments", metavar="[-- ARGUMENTS]", nargs=-1, type=click.UNPROCESSED)
@@ -89,60 +128,49 @@ def _compiled(program: Path, folder: Path, options: CompilerOptions) -> Path:
     help="Also write the trace of the first run.",
 )  # fmt: skip
 @click.option(
-    "--limit", metavar="N", type=click.IntRange(min=0), default=20, show_default=True,
-    help="Print N pairs of lines at most.",
-)  # fmt: skip
-@click.option("--all", "shows_all", is_flag=True, help="Print all pairs of lines.")
-@click.option(
-    "--baseline", "baseline_file", metavar="FILE", help="Leave the known races of FILE out."
-)
-@click.option(
-    "--write-baseline", "new_baseline", metavar="FILE", callback=writable,
-    help="Write a new FILE in which all races found are known.",
+    "--detector", "detector_name", metavar="PRESET", shell_complete=complete_preset,
+    help="Also say what the detector PRESET makes of the races.",
 )  # fmt: skip
 @click.option(
-    "--sarif", "sarif_file", metavar="FILE", callback=writable,
-    help="Write the races as SARIF to FILE.",
+    "--detector-only", is_flag=True,
+    help="The verdict of the detector in the place of the exact one.  [preset: scord-nocache]",
 )  # fmt: skip
 @click.option(
-    "--junit", "junit_file", metavar="FILE", callback=writable,
-    help="Write the verdicts as JUnit to FILE.",
+    "--simulate", is_flag=True,
+    help="Let the generated hardware of the detector take the traces, too, every step compared.",
 )  # fmt: skip
-@click.option("--github", is_flag=True, help="Also print the races as annotations for GitHub.")
+@race_options
+@report_options
 @json_option
 def command(
     program: str, arguments: tuple[str, ...], include: tuple[str, ...], define: tuple[str, ...],
     arch: int, std: str | None, kernel: str, launches: str | None, schedules: int,
-    seed: int, trace_file: str | None, limit: int, shows_all: bool, baseline_file: str | None,
-    new_baseline: str | None, sarif_file: str | None, junit_file: str | None, github: bool,
-    json_file: str | None,
+    seed: int, trace_file: str | None, detector_name: str | None, detector_only: bool,
+    simulate: bool, shows_all: bool, limit: int | None, json_file: str | None, **reports: Any,
 ) -> None:  # fmt: skip
     """Run PROGRAM, a CUDA program, without a GPU, and check all its launches for races.
 
     PROGRAM is a .cu file, which is compiled, or a program that was built with `-cudart shared`;
     both need the extra `cuda`.  Host code runs natively and kernels on the executor; what they
-    do is checked by the exact oracle.  Exit status: 0 no race, 1 races or a fault of a kernel,
-    2 bad input, 3 the program failed in another way.
+    do is checked by the exact analysis.  Exit status: 0 no race, 1 races or a fault of a kernel,
+    2 bad input, 3 the program failed in another way, or hardware and golden model disagree.
     """
-    from racetrap.evaluation.junit import write_junit
-    from racetrap.evaluation.scord.baseline import Baseline, read_baseline, write_baseline
+    from racetrap.evaluation.scord.oracle import JUDGE
     from racetrap.evaluation.scord.program_check import ProgramCheck
-    from racetrap.presenters.program_findings import (
-        check_to_dict,
-        print_annotations,
-        print_check,
-        problems_by_case,
-    )
-    from racetrap.presenters.program_sarif import program_sarif
+    from racetrap.evaluation.scord.trace_check import TraceCheck
+    from racetrap.presenters.findings import print_findings
+    from racetrap.presenters.program_findings import check_to_dict, findings_of
+    from racetrap.presenters.race_choice import RaceChoice
     from racetrap.sim.gpu.cuda.context import RunSettings
     from racetrap.sim.gpu.cuda.program_run import run_program
 
     with input_errors():
         selected = _launches(launches)
-        baseline = read_baseline(Path(baseline_file)) if baseline_file else Baseline()
-        if new_baseline is not None and Path(new_baseline).exists():
-            raise ValueError(f"Baseline must be a new file, not {new_baseline}")
-    check = ProgramCheck(baseline)
+    wanted = Reports(**reports)
+    choice = RaceChoice(shows_all, limit)
+    detector = _detector(detector_name, detector_only or simulate)
+    rule = None if detector_only else JUDGE
+    check = ProgramCheck(TraceCheck(wanted.baseline(), rule, detector))
     with _executable(program, compiler_options(include, define, arch, std)) as path:
         for number in range(schedules):
             with _run_errors(), _output(number, json_file) as descriptor:
@@ -151,20 +179,17 @@ def command(
                     kernel=kernel, launches=selected, capability=arch, output=descriptor,
                 )  # fmt: skip
                 run = run_program([path, *arguments], settings)
-            check.add(run)
+            with input_errors():
+                check.add(run)
     with input_errors():
         check.require_selected(kernel, launches)
         if trace_file is not None:
             check.runs[0].trace.write_binary(trace_file)
-        if new_baseline is not None:
-            write_baseline(Path(new_baseline), [*check.pairs, *check.known])
-        if junit_file is not None:
-            write_junit(Path(junit_file), f"racetrap.{Path(program).name}", problems_by_case(check))
     console = report_console(json_file)
-    print_check(console, check, None if shows_all else limit)
-    if github:
-        print_annotations(console, check)
-    write_json(sarif_file, program_sarif(check.pairs))
+    remarks = [_simulate(detector, check, seed)] if simulate and detector else []
+    findings = findings_of(check, choice, remarks)
+    print_findings(console, findings, choice)
+    wanted.write(console, program, findings, check.traces.known)
     write_json(json_file, {
         "program": program, "arguments": list(arguments), "schedules": schedules, "seed": seed,
         **check_to_dict(check),

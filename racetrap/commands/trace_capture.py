@@ -18,32 +18,31 @@ from racetrap.commands.shared.options import (
     launch_option,
     output_option,
 )
-from racetrap.commands.shared.terminal import input_errors, report_console, write_json
+from racetrap.commands.shared.terminal import fail, input_errors, report_console, write_json
 from racetrap.presenters.trace_summary import trace_summary
 
 __all__ = ["command"]
 
 
-def _dumps(texts: tuple[str, ...]) -> dict[int, str]:
-    """File of each buffer argument that is to be kept."""
-    files = {}
+def _dumps(texts: tuple[str, ...]) -> dict[int | str, str]:
+    files: dict[int | str, str] = {}
     for text in texts:
-        number, equals, file = text.partition("=")
-        if not (equals and file and number.isdecimal()):
-            raise ValueError(f"Dump must be NUMBER=FILE, not {text}")
-        files[int(number)] = file
+        buffer, equals, file = text.partition("=")
+        if not (equals and file and buffer):
+            raise ValueError(f"Dump must be BUFFER=FILE, not {text}")
+        files[int(buffer) if buffer.isdecimal() else buffer] = file
     return files
 
 
-def _save(buffers: dict[int, np.ndarray], files: dict[int, str]) -> None:
-    for number, file in files.items():
-        if number not in buffers:
+def _save(buffers: dict[int | str, np.ndarray], files: dict[int | str, str]) -> None:
+    for buffer, file in files.items():
+        if buffer not in buffers:
             raise ValueError(
-                f"Dump must be of a buffer argument ({', '.join(map(str, buffers)) or 'none'}), "
-                f"not of argument {number}"
+                f"Dump must be of a buffer ({', '.join(map(str, buffers)) or 'none'}), "
+                f"not of {buffer}"
             )
         with open(file, "wb") as stream:
-            np.save(stream, buffers[number])
+            np.save(stream, buffers[buffer])
 
 
 @click.command("capture")
@@ -55,10 +54,10 @@ def _save(buffers: dict[int, np.ndarray], files: dict[int, str]) -> None:
 @click.option(
     "--dump",
     "dumps",
-    metavar="NUMBER=FILE",
+    metavar="BUFFER=FILE",
     multiple=True,
-    help="Write a buffer argument's contents after the run to a .npy file; arguments count "
-    "from 0; may be repeated.",
+    help="Write a buffer's contents after the run to a .npy file: one with a name, or the argument "
+    "of that number, from 0; may be repeated.",
 )
 @json_option
 def command(
@@ -73,16 +72,18 @@ def command(
     dumps: tuple[str, ...],
     json_file: str | None,
 ) -> None:
-    """Run KERNEL, a .cu or .ptx file, and write what its warps did to a trace file.
+    """Run KERNEL, a .cu or .ptx file, and write what its warps did to a trace file; of several
+    schedules the first.
 
     A CUDA source is compiled, which needs the extra `cuda` but no GPU.
     """
     with input_errors():
         files = _dumps(dumps)
     begin = time.perf_counter()
-    captured = capture_kernel(
-        kernel_file, launch_file, compiler_options(include, define, arch, std)
-    )
+    options = compiler_options(include, define, arch, std)
+    captured = next(capture_kernel(kernel_file, launch_file, options))
+    if captured.fault:
+        fail(captured.fault)
     seconds = time.perf_counter() - begin
     with input_errors():
         _save(captured.buffers, files)

@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from racetrap.evaluation.table import Table, cell_text
 from racetrap.presenters.printable import printable
 
-__all__ = ["Section", "html_page"]
+__all__ = ["Section", "html_page", "page_environment"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,19 @@ class Section:
     plot: str = ""
     sentences: Sequence[str] = ()
     details: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+def page_environment() -> Environment:
+    """Templates of this folder; what they are given is escaped."""
+    return Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        finalize=lambda value: printable(value) if type(value) is str else value,
+    )
 
 
 def html_page(
@@ -61,16 +74,7 @@ def html_page(
     limits, problems : sequence of str
         What the figures may not be used for; what no run may show.
     """
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        finalize=lambda value: printable(value) if type(value) is str else value,
-    )
-    return environment.get_template("page.html").render(
+    return page_environment().get_template("page.html").render(
         title=title, introduction=introduction, sections=sections, command=command, facts=facts,
         limits=limits, problems=problems, text=cell_text,
     )  # fmt: skip

@@ -10,7 +10,10 @@ from rich.console import Console
 
 from racetrap.presenters.json_array import JsonArray
 
-__all__ = ["Group", "RaceChoice", "RaceList", "instances_text"]
+__all__ = ["MOST_SHOWN", "Group", "RaceChoice", "RaceList", "instances_text"]
+
+#: Groups that are printed if nothing else is asked for.
+MOST_SHOWN = 20
 
 _Race = TypeVar("_Race")
 
@@ -22,7 +25,8 @@ class RaceChoice:
     Parameters
     ----------
     shows_all : bool
-        Whether every instance is printed, not only the first of each group.
+        Whether every race is printed, not only the first of each group and of ``MOST_SHOWN``
+        groups.
     limit : int or None
         How many are printed and written at most.
     has_json : bool
@@ -32,6 +36,13 @@ class RaceChoice:
     shows_all: bool = False
     limit: int | None = None
     has_json: bool = False
+
+    @property
+    def most_shown(self) -> int | None:
+        """How many groups, or races if all are shown, are printed at most."""
+        if self.limit is not None or self.shows_all:
+            return self.limit
+        return MOST_SHOWN
 
 
 @dataclass
@@ -109,12 +120,13 @@ class RaceList(Generic[_Race]):
         if not self._choice.shows_all:
             for number, group in enumerate(self._first_groups()):
                 self._show(number, group.first, group.count)
-        if self._choice.limit is not None and shown > self._choice.limit:
+        most = self._choice.most_shown
+        if most is not None and shown > most:
             what = "races" if self._choice.shows_all else "groups of races"
-            self._console.print(f"Not shown: {shown - self._choice.limit} more {what} (--limit).\n")
+            self._console.print(f"Not shown: {shown - most} more {what} (--limit or --all).\n")
 
     def _first_groups(self) -> Iterator[Group[_Race]]:
-        yield from list(self.groups.values())[: self._choice.limit]
+        yield from list(self.groups.values())[: self._choice.most_shown]
 
     def _is_shown(self, number: int) -> bool:
         return self._choice.limit is None or number < self._choice.limit

@@ -22,7 +22,6 @@ from racetrap.presenters.tables import print_table
 __all__ = [
     "by_static_race",
     "party_text",
-    "print_numbered",
     "print_race",
     "print_result",
     "race_count",
@@ -89,10 +88,9 @@ def print_race(
     )
 
 
-def print_numbered(
+def _print_numbered(
     console: Console, number: int, race: ThreadRace, addresses: int, locations: Mapping[int, str]
 ) -> None:
-    """Print a static race with its number and both instructions."""
     low, high = (pc_text(pc, locations) for pc in race.static_key)
     print_race(console, f"Race {number}: {low} and {high},", race, addresses, locations)
 
@@ -103,7 +101,7 @@ def race_list(
     """Races to be printed with both accesses, grouped by their two instructions."""
     return RaceList(
         console, choice, lambda race: race.static_key,
-        lambda number, race, count: print_numbered(console, number, race, count, locations),
+        lambda number, race, count: _print_numbered(console, number, race, count, locations),
         lambda race: thread_race_to_dict(race, locations), lambda race: race.address,
     )  # fmt: skip
 

@@ -1,6 +1,8 @@
 """Lines of source files behind places."""
 
-from racetrap.evaluation.source_text import marked_line, relative_place, source_line
+import os
+
+from racetrap.evaluation.source_text import excerpt, marked_line, relative_place, source_line
 
 
 def test_a_line_with_its_caret(tmp_path):
@@ -9,6 +11,8 @@ def test_a_line_with_its_caret(tmp_path):
     assert source_line(f"{path}:1") == "first"
     assert marked_line(f"{path}:1") == ["first", "^"]
     assert marked_line(f"{path}:2") == ["        second;", "        ^"]
+    assert marked_line(f"{path}:2", 5) == ["        second;", " " * 11 + "^"]
+    assert marked_line(f"{path}:2", 99) == ["        second;", "        ^"]
 
 
 def test_places_without_a_line(tmp_path):
@@ -23,3 +27,20 @@ def test_paths_from_the_current_folder(tmp_path, monkeypatch):
     assert relative_place(f"{tmp_path}/sub/../a.cu:3") == "a.cu:3"
     assert relative_place("/elsewhere/a.cu:3") == "/elsewhere/a.cu:3"
     assert relative_place("pc 0x40") == "pc 0x40"
+
+
+def test_lines_around_a_place(tmp_path):
+    path = tmp_path / "a.cu"
+    path.write_text("1\n2\n\t3 \n4\n5\n")
+    assert excerpt(f"{path}:3", 1) == [(2, "2", False), (3, "        3", True), (4, "4", False)]
+    assert [line.number for line in excerpt(f"{path}:1", 2)] == [1, 2, 3]
+    assert excerpt(f"{path}:9", 2) == excerpt("pc 0x40", 2) == []
+
+
+def test_what_is_no_source_is_not_read(tmp_path):
+    """Places come from traces, which anyone may have written."""
+    os.mkfifo(tmp_path / "pipe")
+    with open(tmp_path / "large", "wb") as large:
+        large.truncate(1 << 30)
+    for path in ("/dev/zero", tmp_path / "pipe", tmp_path / "large", tmp_path, "nul\0"):
+        assert source_line(f"{path}:1") == ""

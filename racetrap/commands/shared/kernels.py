@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -15,8 +16,11 @@ if TYPE_CHECKING:
 __all__ = ["capture_kernel", "run_to_dict"]
 
 
-def capture_kernel(kernel_file: str, launch_file: str, options: CompilerOptions) -> Capture:
-    """Run a kernel file as a launch file says; exit if that cannot be done."""
+def capture_kernel(
+    kernel_file: str, launch_file: str, options: CompilerOptions
+) -> Iterator[Capture]:
+    """Run a kernel file as a launch file says, in each of its schedules; exit if that cannot be
+    done."""
     # A command that is given a trace has no use for the executor.
     from racetrap.sim.gpu.executor.machine.errors import ExecutionError
     from racetrap.sim.gpu.launch.capture import capture
@@ -26,12 +30,14 @@ def capture_kernel(kernel_file: str, launch_file: str, options: CompilerOptions)
     with input_errors():
         launch = read_launch(launch_file)
         module = read_kernel_file(kernel_file, options)
+    for schedule in range(launch.schedules):
         # On a terminal, a sign that the kernel runs.
-        with Console(stderr=True).status(f"Running {launch.kernel}"):
+        with input_errors(), Console(stderr=True).status(f"Running {launch.kernel}"):
             try:
-                return capture(module, launch)
+                captured = capture(module, launch, schedule)
             except ExecutionError as error:
                 fail(error)
+        yield captured
 
 
 def run_to_dict(captured: Capture) -> dict[str, int]:

@@ -95,11 +95,11 @@ def race_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Which races are shown, as ``shows_all`` and ``limit``."""
     shows_all = click.option(
         "--all", "shows_all", is_flag=True,
-        help="Print every race, not only the first of those that are alike.",
+        help="Print every race, not only the first of those that are alike, and without a limit.",
     )  # fmt: skip
     limit = click.option(
         "--limit", metavar="N", type=click.IntRange(min=0),
-        help="Print and write N races at most.",
+        help="Print N at most, and write N races at most.  [default: print 20, write all]",
     )  # fmt: skip
     return shows_all(limit(command))
 

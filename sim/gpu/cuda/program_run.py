@@ -42,12 +42,15 @@ class ProgramRun:
         Its launches.
     problems : tuple of str
         What could not be done for it, each in a sentence.
+    columns : dict of int to int
+        Column of the source of program counters.
     """
 
     status: int
     trace: Trace
     launches: tuple[LaunchRecord, ...]
     problems: tuple[str, ...]
+    columns: dict[int, int]
 
 
 def _start(command: Sequence[str], socket: Path, output: int) -> subprocess.Popen[bytes]:
@@ -118,5 +121,6 @@ def run_program(command: Sequence[str], settings: RunSettings) -> ProgramRun:
     session = _session_of(server.sessions, name)
     source = "".join(c if c.isprintable() else "?" for c in " ".join([name, *command[1:]]))
     return ProgramRun(
-        status, session.trace(source), tuple(session.launches), tuple(session.problems)
-    )
+        status, session.trace(source), tuple(session.launches), tuple(session.problems),
+        session.columns(),
+    )  # fmt: skip

@@ -63,6 +63,10 @@ class Session:
         """Trace of the program so far; ``source`` says what it was, in one line."""
         return self._context.device.trace(source, calls=self._context.sites.locations())
 
+    def columns(self) -> dict[int, int]:
+        """Column of the source of each program counter that has one."""
+        return self._context.device.columns()
+
     def serve(self, name: str, request: Any) -> tuple[int, Numbers]:
         """Serve a request.
 

@@ -6,7 +6,7 @@ Ref: ScoRD (ISCA'20) Section V; PTX ISA 9.0.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -29,7 +29,7 @@ from racetrap.sim.gpu.executor.machine.memory import HEAP_BASE, Buffer, Heap
 from racetrap.sim.gpu.executor.machine.program_counters import event_pc
 from racetrap.sim.gpu.executor.machine.shapes import three_dimensions
 from racetrap.sim.gpu.executor.machine.warp_schedulers import WARP_SCHEDULERS
-from racetrap.sim.gpu.ptx.module import Module
+from racetrap.sim.gpu.ptx.module import Location, Module
 
 __all__ = ["DEFAULT_REGION_LOG2", "DEFAULT_STALL_LIMIT", "Device", "LaunchStats", "Operation"]
 
@@ -360,12 +360,7 @@ class Device:
             Place in the source of each program counter of a call.
         """
         events, lanes = self._log.arrays()
-        locations = dict(calls)
-        for module in self._modules:
-            for function in module.functions.values():
-                for instruction in function.instructions:
-                    if instruction.location is not None:
-                        locations[event_pc(instruction.index)] = str(instruction.location)
+        locations = {**calls, **{pc: str(place) for pc, place in self._locations()}}
         header = TraceHeader(
             geometry=self.geometry,
             region=self._region(region_log2),
@@ -374,6 +369,17 @@ class Device:
             locations=locations,
         )
         return Trace(header, events, lanes)
+
+    def columns(self) -> dict[int, int]:
+        """Column of the source, from 1, of each program counter that has one."""
+        return {pc: place.column for pc, place in self._locations() if place.column}
+
+    def _locations(self) -> Iterator[tuple[int, Location]]:
+        for module in self._modules:
+            for function in module.functions.values():
+                for instruction in function.instructions:
+                    if instruction.location is not None:
+                        yield event_pc(instruction.index), instruction.location
 
     def _region(self, least_log2: int) -> DataRegion:
         buffers = self._heap.buffers

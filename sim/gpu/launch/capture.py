@@ -1,4 +1,4 @@
-"""Capture of a kernel: a launch file and a kernel file to a trace."""
+"""Capture of kernels: a launch file and a kernel file to a trace."""
 
 from __future__ import annotations
 
@@ -8,7 +8,13 @@ import numpy as np
 
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.device import Device, LaunchStats
-from racetrap.sim.gpu.launch.launch_arguments import ELEMENT_TYPES, BufferArgument
+from racetrap.sim.gpu.executor.machine.errors import KernelFault
+from racetrap.sim.gpu.launch.launch_arguments import (
+    ELEMENT_TYPES,
+    BufferArgument,
+    PointerArgument,
+    StructArgument,
+)
 from racetrap.sim.gpu.launch.launch_file import LaunchSpec, fitting_kernel
 from racetrap.sim.gpu.ptx.module import Module
 
@@ -17,71 +23,122 @@ __all__ = ["Capture", "capture"]
 
 @dataclass(frozen=True)
 class Capture:
-    """Results of a launch.
+    """Results of the launches of a file.
 
     Parameters
     ----------
     trace : Trace
         All events of the run.
     stats : LaunchStats
-        Instructions and blocks.
-    buffers : dict of int to ndarray
-        Contents of each buffer argument after the run, by number of the argument.
+        Instructions and blocks, of all launches.
+    buffers : dict of int or str to ndarray
+        Contents of each buffer after the run: by its name, or by the number of the argument;
+        arguments of further launches count on.
+    differences : list of str
+        Buffers that do not hold what is expected, each in a sentence.
+    columns : dict of int to int
+        Column of the source of program counters.
+    fault : str
+        What ended a kernel before its time, and with it the run; empty if nothing did.
     independent_threads : bool
         Whether the lanes of a warp were scheduled independently.
     """
 
     trace: Trace
     stats: LaunchStats
-    buffers: dict[int, np.ndarray]
+    buffers: dict[int | str, np.ndarray]
+    differences: list[str]
+    columns: dict[int, int]
+    fault: str
     independent_threads: bool
 
 
-def capture(module: Module, launch: LaunchSpec) -> Capture:
-    """Run a launch from a new device and keep what happened.
+def capture(module: Module, launch: LaunchSpec, schedule: int = 0) -> Capture:
+    """Run the launches of a file on a new device and keep what happened.
 
     Parameters
     ----------
     module : Module
-        Module of the kernel.
+        Module of the kernels.
     launch : LaunchSpec
         What to launch, and how.
+    schedule : int
+        Number of the run: the first is as the file says, in others the warps' order is random.
 
     Raises
     ------
     TomlError
-        If the launch does not fit the kernel.
+        If a launch does not fit its kernel.
     PtxError
-        If the kernel has an instruction that is not known.
+        If a kernel has an instruction that is not known.
     ExecutionError
-        If the run goes wrong: a bad access, or a launch that cannot end.
+        If a launch cannot be made, such as that of a block that does not fit.
     """
-    kernel = fitting_kernel(launch, module)
+    tables = [table for _, table in launch.launches]
+    kernels = [fitting_kernel(launch, module, number) for number in range(len(tables))]
     device = Device(
         launch.geometry,
-        scheduler=launch.scheduler,
-        seed=launch.seed,
+        scheduler="random" if schedule else launch.scheduler,
+        seed=launch.seed + schedule,
         independent_threads=launch.independent_threads,
         stall_limit=launch.stall_limit,
         instruction_limit=launch.instruction_limit,
     )
     device.load(module)
-    values: list[int | float] = []
-    addresses: dict[int, int] = {}
-    for number, argument in enumerate(launch.arguments):
+    arguments = [argument for table in tables for argument in table.arguments]
+    buffers: dict[int | str, BufferArgument] = {
+        number: argument
+        for number, argument in enumerate(arguments)
+        if isinstance(argument, BufferArgument)
+    }
+    # No two buffers are alike.
+    seeds: dict[int | str, tuple[int, ...]] = {name: (launch.seed, int(name)) for name in buffers}
+    for number, named in enumerate(launch.buffers):
+        buffers[named.name], seeds[named.name] = named, (launch.seed, number, 1)
+    addresses: dict[int | str, int] = {}
+    guards: list[int] = []
+    for name, buffer in buffers.items():
+        guards += [device.allocate(buffer.guard)] if buffer.guard else []
+        addresses[name] = device.allocate(buffer.make(np.random.default_rng(seeds[name])))
+        guards += [device.allocate(buffer.guard)] if buffer.guard else []
+    for guard in guards:
+        device.free(guard)  # nothing is allocated after it
+
+    def address_of(pointer: PointerArgument) -> int:
+        return addresses[pointer.pointer] + pointer.offset
+
+    values: list[int | float | bytes] = []
+    for number, argument in enumerate(arguments):
         if isinstance(argument, BufferArgument):
-            rng = np.random.default_rng((launch.seed, number))  # no two buffers alike
-            addresses[number] = device.allocate(argument.make(rng))
             values.append(addresses[number])
+        elif isinstance(argument, PointerArgument):
+            values.append(address_of(argument))
+        elif isinstance(argument, StructArgument):
+            values.append(argument.pack(address_of))
         else:
             values.append(argument.bits())
-    stats = device.launch(
-        module, kernel.name, launch.grid, launch.block, values, launch.dynamic_shared
-    )
-    buffers = {
-        number: device.read(address, ELEMENT_TYPES[argument.type], argument.count)
-        for number, address in addresses.items()
-        if isinstance(argument := launch.arguments[number], BufferArgument)
+    runs, fault = [LaunchStats(0, 0, 0, 0)], ""
+    try:
+        for kernel, table in zip(kernels, tables, strict=True):
+            own, values = values[: len(table.arguments)], values[len(table.arguments) :]
+            runs.append(
+                device.launch(
+                    module, kernel.name, table.grid, table.block, own, table.dynamic_shared
+                )
+            )
+    except KernelFault as error:
+        fault = str(error)
+    contents = {
+        name: device.read(addresses[name], ELEMENT_TYPES[buffer.type], buffer.count)
+        for name, buffer in buffers.items()
     }
-    trace = device.trace(f"{module.name} {kernel.name}")
-    return Capture(trace, stats, buffers, launch.independent_threads)
+    differences = [
+        f"Buffer {name} must have {difference}"
+        for name, buffer in buffers.items()
+        if not fault and (difference := buffer.difference(contents[name]))
+    ]
+    trace = device.trace(f"{module.name} {', '.join(kernel.name for kernel in kernels)}")
+    total = LaunchStats(*(sum(counts) for counts in zip(*runs, strict=True)))
+    return Capture(
+        trace, total, contents, differences, device.columns(), fault, launch.independent_threads
+    )

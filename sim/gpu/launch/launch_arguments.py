@@ -1,4 +1,5 @@
-"""Arguments of a kernel in a launch file: scalars, and buffers with contents.
+"""Arguments of a kernel in a launch file: scalars, buffers with contents, pointers into buffers,
+and structures.
 
 Types have the names of PTX: ``u32``, ``s64``, ``f32`` and so on.
 """
@@ -7,6 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -16,7 +18,15 @@ from pydantic import Field, PlainValidator, ValidationInfo, field_validator, mod
 from racetrap.sim.gpu.ptx.module import TYPE_BYTES, Variable
 from racetrap.sim.toml_file import Table, one_of, rule_error
 
-__all__ = ["ELEMENT_TYPES", "Argument", "BufferArgument", "ScalarArgument"]
+__all__ = [
+    "ELEMENT_TYPES",
+    "Argument",
+    "BufferArgument",
+    "NamedBuffer",
+    "PointerArgument",
+    "ScalarArgument",
+    "StructArgument",
+]
 
 #: NumPy type of each element type.
 ELEMENT_TYPES = {
@@ -96,11 +106,20 @@ class BufferArgument(Table):
         Type of an element, one of ``ELEMENT_TYPES``; of an array file by default its own.
     count : int
         Elements; of an array file by default all.
+    guard : int
+        Bytes in front of it and behind it that belong to no buffer.
+    expected : list or Path, optional
+        Contents after the last launch: numbers, or an array file.
+    tolerance : float
+        By how much a float may differ from what is expected.
     """
 
     buffer: str | Path
     type: _ElementType
     count: Annotated[int, Field(ge=1)]
+    guard: Annotated[int, Field(ge=0, le=_BUFFER_BYTES)] = 0
+    expected: list[int | float] | Path | None = None
+    tolerance: Annotated[float, Field(ge=0)] = 0.0
 
     @model_validator(mode="before")
     @classmethod
@@ -126,6 +145,22 @@ class BufferArgument(Table):
                 raise rule_error(key, f"the {value} of the array file", data[key])
         return data | found | {"buffer": file.parent / name}
 
+    @field_validator("expected", mode="before")
+    @classmethod
+    def _find_expected(cls, value: Any, info: ValidationInfo) -> Any:
+        """Contents that are expected: as many as the buffer has, of its type."""
+        count, kind = info.data.get("count"), info.data.get("type")
+        if count is None or kind is None:
+            return None  # an error that has been found already
+        if isinstance(value, str) and value.endswith(".npy"):
+            value = cast(Path, info.context).parent / value
+            found = _map_array(value)
+        else:
+            found = _numbers(value, ELEMENT_TYPES[kind])
+        if found is None or found.size != count or found.dtype != ELEMENT_TYPES[kind]:
+            raise ValueError(f"{count} numbers of type {kind}, or a file ending in .npy with them")
+        return value
+
     @model_validator(mode="after")
     def _check_size(self) -> BufferArgument:
         most = _BUFFER_BYTES // ELEMENT_TYPES[self.type].itemsize
@@ -135,7 +170,7 @@ class BufferArgument(Table):
 
     def fits(self, parameter: Variable) -> bool:
         """Whether the kernel's ``parameter`` takes an address."""
-        return parameter.size == TYPE_BYTES[parameter.type] and parameter.type in ("u64", "b64")
+        return _takes_address(parameter)
 
     def make(self, rng: np.random.Generator) -> np.ndarray:
         """The contents.
@@ -160,6 +195,123 @@ class BufferArgument(Table):
         limits = np.iinfo(dtype)
         return rng.integers(limits.min, limits.max, self.count, dtype, endpoint=True)
 
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+        return self.count * ELEMENT_TYPES[self.type].itemsize
+
+    def difference(self, found: np.ndarray) -> str:
+        """How contents differ from those expected; empty if they do not, or none are."""
+        if self.expected is None:
+            return ""
+        if isinstance(self.expected, Path):
+            wanted = np.load(self.expected, allow_pickle=False).ravel()
+        else:
+            wanted = np.array(self.expected, ELEMENT_TYPES[self.type])
+        with np.errstate(invalid="ignore"):
+            near = np.abs(found - wanted) <= self.tolerance if found.dtype.kind == "f" else False
+        places = np.flatnonzero(~((found == wanted) | near))
+        if not len(places):
+            return ""
+        first = int(places[0])
+        return f"{wanted[first]} at element {first}, not {found[first]} ({len(places)} differ)"
+
+
+class NamedBuffer(BufferArgument):
+    """A buffer that pointers of all launches can point into.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    """
+
+    name: Annotated[str, Field(min_length=1)]
+
+
+class PointerArgument(Table):
+    """The address of a place in a buffer that has a name.
+
+    Parameters
+    ----------
+    pointer : str
+        Name of the buffer.
+    offset : int
+        Bytes from its beginning.
+    """
+
+    pointer: str
+    offset: Annotated[int, Field(ge=0)] = 0
+
+    def fits(self, parameter: Variable) -> bool:
+        """Whether the kernel's ``parameter`` takes an address."""
+        return _takes_address(parameter)
+
+
+def _member(table: Any, info: ValidationInfo) -> ScalarArgument | PointerArgument:
+    """A member of a structure."""
+    if isinstance(table, dict) and "pointer" in table:
+        return PointerArgument.model_validate(table, context=info.context)
+    return ScalarArgument.model_validate(table, context=info.context)
+
+
+class StructArgument(Table):
+    """A structure: its members one after the other, each aligned as in C++.
+
+    Parameters
+    ----------
+    members : list of ScalarArgument or PointerArgument
+        The members.
+    """
+
+    members: list[Annotated[ScalarArgument | PointerArgument, PlainValidator(_member)]]
+
+    @property
+    def layout(self) -> tuple[list[int], int]:
+        """Offset of each member, and bytes of all."""
+        sizes = [
+            ELEMENT_TYPES[each.type].itemsize if isinstance(each, ScalarArgument) else 8
+            for each in self.members
+        ]
+        offsets, end = [], 0
+        for size in sizes:
+            offsets.append(-(-end // size) * size)
+            end = offsets[-1] + size
+        alignment = max(sizes, default=1)
+        return offsets, -(-end // alignment) * alignment
+
+    def fits(self, parameter: Variable) -> bool:
+        """Whether the kernel's ``parameter`` is a structure of this size."""
+        return parameter.size == self.layout[1] and parameter.size != TYPE_BYTES[parameter.type]
+
+    def pack(self, address: Callable[[PointerArgument], int]) -> bytes:
+        """The bytes of the structure, given what finds the address of a pointer."""
+        offsets, size = self.layout
+        raw = bytearray(size)
+        for offset, each in zip(offsets, self.members, strict=True):
+            if isinstance(each, ScalarArgument):
+                value = np.array(each.value, ELEMENT_TYPES[each.type]).tobytes()
+            else:
+                value = address(each).to_bytes(8, "little")
+            raw[offset : offset + len(value)] = value
+        return bytes(raw)
+
+
+def _takes_address(parameter: Variable) -> bool:
+    return parameter.size == TYPE_BYTES[parameter.type] and parameter.type in ("u64", "b64")
+
+
+def _numbers(value: Any, dtype: np.dtype[Any]) -> np.ndarray | None:
+    """An array of numbers that a type can have; none if they are others."""
+    if not isinstance(value, list) or not all(type(each) in (int, float) for each in value):
+        return None
+    try:
+        found = np.array(value, dtype)
+    except OverflowError:
+        return None
+    is_same = dtype.kind == "f" or found.tolist() == value
+    return found if is_same else None
+
 
 def _map_array(path: Path) -> np.ndarray | None:
     """The array of a .npy file, mapped; none if it is not one."""
@@ -173,15 +325,20 @@ def _map_array(path: Path) -> np.ndarray | None:
     return array if isinstance(array, np.ndarray) else None
 
 
-def _argument(table: Any, info: ValidationInfo) -> ScalarArgument | BufferArgument:
+def _argument(table: Any, info: ValidationInfo) -> Any:
     """The kind of argument that the keys of a table name."""
     if not isinstance(table, dict):
         raise ValueError("a table")
-    if "buffer" in table:
-        return BufferArgument.model_validate(table, context=info.context)
-    if "value" in table:
-        return ScalarArgument.model_validate(table, context=info.context)
-    raise ValueError("a table with buffer or value")
+    for key, kind in _KINDS.items():
+        if key in table:
+            return kind.model_validate(table, context=info.context)
+    raise ValueError(f"a table with {' or '.join(_KINDS)}")
 
 
-Argument = Annotated[ScalarArgument | BufferArgument, PlainValidator(_argument)]
+_KINDS: dict[str, type[Table]] = {
+    "buffer": BufferArgument, "value": ScalarArgument, "pointer": PointerArgument,
+    "members": StructArgument,
+}  # fmt: skip
+Argument = Annotated[
+    ScalarArgument | BufferArgument | PointerArgument | StructArgument, PlainValidator(_argument)
+]

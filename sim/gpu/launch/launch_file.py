@@ -1,4 +1,4 @@
-"""Launch files: a launch of a kernel, and the GPU that it runs on, as TOML.
+"""Launch files: launches of kernels over common buffers, and the GPU they run on, as TOML.
 
 The format is described in ``docs/kernels.md``.
 """
@@ -17,12 +17,26 @@ from racetrap.golden_model.scord.params import ScordParams
 from racetrap.sim.gpu.executor.device import DEFAULT_STALL_LIMIT
 from racetrap.sim.gpu.executor.machine.shapes import Shape
 from racetrap.sim.gpu.executor.machine.warp_schedulers import WARP_SCHEDULERS
-from racetrap.sim.gpu.launch.launch_arguments import Argument, BufferArgument
+from racetrap.sim.gpu.launch.launch_arguments import (
+    Argument,
+    BufferArgument,
+    NamedBuffer,
+    PointerArgument,
+    StructArgument,
+)
 from racetrap.sim.gpu.ptx.kernel_names import is_named, written_name
-from racetrap.sim.gpu.ptx.module import TYPE_BYTES, Function, Module
-from racetrap.sim.toml_file import Table, TomlFile, one_of, read_toml, rule_error
+from racetrap.sim.gpu.ptx.module import TYPE_BYTES, Function, Module, Variable
+from racetrap.sim.toml_file import Table, TomlError, TomlFile, one_of, read_toml, rule_error
 
-__all__ = ["BlockShape", "GridShape", "LaunchSpec", "find_kernel", "fitting_kernel", "read_launch"]
+__all__ = [
+    "BlockShape",
+    "GridShape",
+    "LaunchSpec",
+    "LaunchTable",
+    "find_kernel",
+    "fitting_kernel",
+    "read_launch",
+]
 
 _BLOCK_THREADS = 1024
 #: Shared memory that a block may ask for at a launch.
@@ -67,7 +81,7 @@ class _Gpu(Table):
     warps_per_sm: Annotated[int, Field(ge=1, le=64)] = _PAPER.warps_per_sm
 
 
-class LaunchSpec(TomlFile):
+class LaunchTable(Table):
     """One launch of a kernel.
 
     Parameters
@@ -76,10 +90,30 @@ class LaunchSpec(TomlFile):
         Name of the kernel.
     grid, block : (int, int, int)
         Blocks of the grid and threads of a block, within the limits of CUDA.
-    arguments : list of ScalarArgument or BufferArgument
+    arguments : list of Argument
         Arguments in order.
     dynamic_shared : int
         Bytes of dynamic shared memory.
+    """
+
+    kernel: Annotated[str, AfterValidator(_name)]
+    grid: GridShape
+    block: BlockShape
+    arguments: list[Argument]
+    dynamic_shared: Annotated[int, Field(ge=0, le=_SHARED_BYTES)] = 0
+
+
+class LaunchSpec(LaunchTable, TomlFile):
+    """A launch of a kernel, and those that follow it.
+
+    Parameters
+    ----------
+    buffers : list of NamedBuffer
+        Buffers that pointers of all launches can point into.
+    next : list of LaunchTable
+        Further launches, one after the other; what memory holds stays.
+    schedules : int
+        Runs of all launches: the first by ``scheduler``, others with warps at random.
     gpu : table
         Size of the GPU.
     scheduler : str
@@ -89,16 +123,14 @@ class LaunchSpec(TomlFile):
     independent_threads : bool
         Whether lanes that diverge run independently of each other.
     stall_limit : int
-        Warp instructions without progress after which the launch is given up.
+        Warp instructions without progress after which a launch is given up.
     instruction_limit : int
-        Warp instructions after which the launch is given up whatever it does.
+        Warp instructions after which a launch is given up whatever it does.
     """
 
-    kernel: Annotated[str, AfterValidator(_name)]
-    grid: GridShape
-    block: BlockShape
-    arguments: list[Argument]
-    dynamic_shared: Annotated[int, Field(ge=0, le=_SHARED_BYTES)] = 0
+    buffers: list[NamedBuffer] = Field(default_factory=list)
+    next: list[LaunchTable] = Field(default_factory=list)
+    schedules: Annotated[int, Field(ge=1, le=10_000)] = 1
     gpu: _Gpu = _Gpu()
     scheduler: Annotated[str, one_of(WARP_SCHEDULERS)] = "round-robin"
     seed: Annotated[int, Field(ge=0, lt=2**64)] = 1
@@ -107,17 +139,44 @@ class LaunchSpec(TomlFile):
     instruction_limit: Annotated[int, Field(ge=1, lt=2**63)] = _INSTRUCTIONS
 
     @property
+    def launches(self) -> list[tuple[str, LaunchTable]]:
+        """All launches in their order, each with what its keys begin with."""
+        return [("", self), *((f"next[{n}].", each) for n, each in enumerate(self.next))]
+
+    @property
     def geometry(self) -> Geometry:
         """Size of the GPU."""
         return Geometry(**self.gpu.model_dump())
 
     @model_validator(mode="after")
-    def _check_block(self) -> LaunchSpec:
-        threads = prod(self.block)
+    def _check_launches(self) -> LaunchSpec:
         capacity = min(_BLOCK_THREADS, self.gpu.warps_per_sm * WARP_SIZE)
-        if threads > capacity:
-            raise rule_error("block", f"at most {capacity} threads in all", threads)
+        sizes: dict[str, int] = {}
+        for number, buffer in enumerate(self.buffers):
+            if buffer.name in sizes:
+                rule = "the name of one buffer alone"
+                raise rule_error(f"buffers[{number}].name", rule, buffer.name)
+            sizes[buffer.name] = buffer.size
+        for place, launch in self.launches:
+            if (threads := prod(launch.block)) > capacity:
+                raise rule_error(f"{place}block", f"at most {capacity} threads in all", threads)
+            for number, argument in enumerate(launch.arguments):
+                _check_pointers(f"{place}arguments[{number}]", argument, sizes)
         return self
+
+
+def _check_pointers(place: str, argument: Any, sizes: Mapping[str, int]) -> None:
+    """Look up what a pointer, or those in a structure, point into: bytes of buffers by name."""
+    if isinstance(argument, PointerArgument):
+        if argument.pointer not in sizes:
+            rule = f"the name of a buffer ({', '.join(sizes) or 'none'})"
+            raise rule_error(f"{place}.pointer", rule, argument.pointer)
+        if argument.offset > sizes[argument.pointer]:
+            rule = f"at most the {sizes[argument.pointer]} bytes of the buffer"
+            raise rule_error(f"{place}.offset", rule, argument.offset)
+    elif isinstance(argument, StructArgument):
+        for number, member in enumerate(argument.members):
+            _check_pointers(f"{place}.members[{number}]", member, sizes)
 
 
 def read_launch(path: str | Path) -> LaunchSpec:
@@ -150,38 +209,48 @@ def find_kernel(functions: Mapping[str, Function], name: str) -> Function | None
     return None
 
 
-def fitting_kernel(launch: LaunchSpec, module: Module) -> Function:
-    """The kernel that ``launch`` names in ``module``.
+def fitting_kernel(launch: LaunchSpec, module: Module, number: int = 0) -> Function:
+    """The kernel that launch ``number`` of a file names in ``module``.
 
     Raises
     ------
     TomlError
         If there is none, or the block or the arguments do not fit it.
     """
-    kernel = find_kernel(module.functions, launch.kernel)
+    place, table = launch.launches[number]
+    kernel = find_kernel(module.functions, table.kernel)
     if kernel is None:
         names = [name for name, f in module.functions.items() if f.is_kernel]
         written = list(map(written_name, names))
         # Of kernels with one name in the source, those in the PTX tell them apart.
         kernels = ", ".join(written if len(set(written)) == len(written) else names)
-        raise launch.error("kernel", f"one of {kernels or '(no kernel)'}", launch.kernel)
-    threads = prod(launch.block)
+        raise launch.error(f"{place}kernel", f"one of {kernels or '(no kernel)'}", table.kernel)
+    threads = prod(table.block)
     if kernel.max_threads is not None and threads > kernel.max_threads:
         rule = f"at most the {kernel.max_threads} threads that the kernel allows"
-        raise launch.error("block", rule, threads)
-    if len(launch.arguments) != len(kernel.parameters):
+        raise launch.error(f"{place}block", rule, threads)
+    if len(table.arguments) != len(kernel.parameters):
         rule = f"as many as the {len(kernel.parameters)} parameters of {kernel.name}"
-        raise launch.error("arguments", rule, len(launch.arguments))
-    for number, (argument, parameter) in enumerate(
-        zip(launch.arguments, kernel.parameters, strict=True)
+        raise launch.error(f"{place}arguments", rule, len(table.arguments))
+    for index, (argument, parameter) in enumerate(
+        zip(table.arguments, kernel.parameters, strict=True)
     ):
         if not argument.fits(parameter):
-            shape = f".{parameter.type}"
-            if parameter.size != TYPE_BYTES[parameter.type]:
-                shape += f"[{parameter.size}]"
-            if isinstance(argument, BufferArgument):
-                rule, key, value = "a value for parameter", "buffer", str(argument.buffer)
-            else:
-                rule, key, value = "of the kind of parameter", "type", argument.type
-            raise launch.error(f"arguments[{number}].{key}", f"{rule} {shape}", value)
+            raise _misfit(launch, f"{place}arguments[{index}]", argument, parameter)
     return kernel
+
+
+def _misfit(launch: LaunchSpec, place: str, argument: Argument, parameter: Variable) -> TomlError:
+    shape = f".{parameter.type}"
+    if parameter.size != TYPE_BYTES[parameter.type]:
+        shape += f"[{parameter.size}]"
+    if isinstance(argument, BufferArgument):
+        return launch.error(
+            f"{place}.buffer", f"a value for parameter {shape}", str(argument.buffer)
+        )
+    if isinstance(argument, PointerArgument):
+        return launch.error(f"{place}.pointer", f"a value for parameter {shape}", argument.pointer)
+    if isinstance(argument, StructArgument):
+        size = argument.layout[1]
+        return launch.error(f"{place}.members", f"a value for parameter {shape}", f"{size} bytes")
+    return launch.error(f"{place}.type", f"of the kind of parameter {shape}", argument.type)

@@ -7,10 +7,12 @@ immediate post-dominator; PTX ISA 9.0, Section 9.7.12 (control flow).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-
-import networkx
+from typing import TYPE_CHECKING
 
 from racetrap.sim.gpu.ptx.module import Function, Instruction, Target, Vector
+
+if TYPE_CHECKING:
+    import networkx
 
 __all__ = [
     "immediate_post_dominators", "is_branch", "may_diverge", "reconvergence", "successors",
@@ -94,6 +96,8 @@ def immediate_post_dominators(edges: Mapping[int, Iterable[int]], end: int) -> d
         Node in which every path ends.  In a part of the graph from which no path leads to it,
         the last node is taken to lead there.
     """
+    import networkx  # slow to import, and needed for kernels with branches alone
+
     graph = _reversed_graph(edges, end)
     while lost := set(edges) - networkx.descendants(graph, end):
         graph.add_edge(end, max(lost))
@@ -103,6 +107,8 @@ def immediate_post_dominators(edges: Mapping[int, Iterable[int]], end: int) -> d
 
 def _reversed_graph(edges: Mapping[int, Iterable[int]], end: int) -> networkx.DiGraph:
     """Graph whose edges lead from each node to its predecessors."""
+    import networkx
+
     graph = networkx.DiGraph()
     graph.add_nodes_from([end, *edges])
     graph.add_edges_from((target, node) for node, targets in edges.items() for target in targets)
@@ -115,6 +121,8 @@ def _edges(function: Function, lasts: Mapping[int, int]) -> dict[int, tuple[int,
     Where lanes get out of a loop only by ending, that is the loop's exit after all: without it
     nothing in the loop would have a post-dominator.
     """
+    import networkx
+
     edges = {leader: _lasting(function, last) for leader, last in lasts.items()}
     end = len(function.instructions)
     reaching = networkx.descendants(_reversed_graph(edges, end), end)
@@ -141,11 +149,13 @@ def reconvergence(function: Function) -> tuple[int | None, ...]:
         once do not count.
     """
     end = len(function.instructions)
+    points: list[int | None] = [None] * end
+    if not any(map(may_diverge, function.instructions)):
+        return tuple(points)
     leaders = _leaders(function)
     lasts = [leader - 1 for leader in leaders[1:]] + [end - 1]
     edges = _edges(function, dict(zip(leaders, lasts, strict=False)))
     found = immediate_post_dominators(edges, end)
-    points: list[int | None] = [None] * end
     for leader, last in zip(leaders, lasts, strict=False):
         if may_diverge(function.instructions[last]) and found[leader] != end:
             points[last] = found[leader]

@@ -1,49 +1,56 @@
-"""`racetrap check`: exit status, what is printed, JSON, and which access is named as earlier."""
+"""`racetrap check --detector-only`: exit status, what is printed, JSON, and which access is named
+as earlier."""
 
+import functools
 import json
 from pathlib import Path
 
 import pytest
 
 
-def test_race(racetrap, racy):
-    result = racetrap("check", racy)
+@pytest.fixture
+def detected(racetrap):
+    return functools.partial(racetrap, "check", "--detector-only")
+
+
+def test_race(detected, racy):
+    result = detected(racy)
     assert result.exit_code == 1
     for words in (
         "Race 0: missing-device-fence, device scope, Table IV (b), address 0x10004, pc 0x48\n",
         "strong load at pc 0x48 by grid block 41 (SM 1, slot 1), warp 2, event 4\n",
         "strong store at pc 0x40 by grid block 40 (SM 0, slot 0), warp 1, event 3\n",
         "The load of grid block 41 warp 2 races with the store of grid block 40 warp 1: ",
-        "Races: 1 (1 of different PC and kind) in 8 events, 2 accesses (0 outside",
+        "Reports: 1 (1 of different PC and kind) in 8 events, 2 accesses (0 outside",
     ):
         assert words in result.stdout
 
 
-def test_source_lines_of_the_trace(racetrap, racy):
+def test_source_lines_of_the_trace(detected, racy):
     path = Path(racy)
     place = 'source "test"\nlocation 0x48 "reader.cu:7"\n'
     path.write_text(path.read_text().replace('source "test"\n', place))
-    result = racetrap("check", racy)
+    result = detected(racy)
     for words in (
         "strong load at pc 0x48 (reader.cu:7) by grid block 41 (SM 1, slot 1), warp 2, event 4\n",
         "strong store at pc 0x40 by grid block 40 (SM 0, slot 0), warp 1, event 3\n",
         "The load of grid block 41 warp 2 at reader.cu:7 races with the store of grid block 40 wa",
     ):
         assert words in result.stdout
-    (race,) = json.loads(racetrap("check", racy, "--json", "-").stdout)["races"]
+    (race,) = json.loads(detected(racy, "--json", "-").stdout)["races"]
     places = race["access"]["location"], race["earlier"]["location"]
     assert places == ("reader.cu:7", None)
 
 
-def test_no_race(racetrap, race_free):
-    result = racetrap("check", race_free)
+def test_no_race(detected, race_free):
+    result = detected(race_free)
     assert result.exit_code == 0
-    assert result.stdout.startswith("Races: 0 ")
+    assert result.stdout.startswith("Reports: 0 ")
 
 
-def test_json_file(racetrap, racy, tmp_path):
+def test_json_file(detected, racy, tmp_path):
     file = tmp_path / "races.json"
-    assert racetrap("check", racy, "--json", file).exit_code == 1
+    assert detected(racy, "--json", file).exit_code == 1
     data = json.loads(file.read_text())
     assert data.keys() == {
         "trace", "preset", "parameters", "events", "unique", "counters", "races",
@@ -59,28 +66,28 @@ def test_json_file(racetrap, racy, tmp_path):
     )  # fmt: skip
 
 
-def test_json_on_standard_output_is_alone(racetrap, racy):
-    result = racetrap("check", racy, "--json", "-")
+def test_json_on_standard_output_is_alone(detected, racy):
+    result = detected(racy, "--json", "-")
     assert len(json.loads(result.stdout)["races"]) == 1
     assert "Race 0" in result.stderr
 
 
-def test_binary_trace_gives_the_same(racetrap, racy, tmp_path):
+def test_binary_trace_gives_the_same(racetrap, detected, racy, tmp_path):
     binary = tmp_path / "racy.trace"
     assert racetrap("trace", "convert", racy, binary).exit_code == 0
-    text, other = (json.loads(racetrap("check", f, "--json", "-").stdout) for f in (racy, binary))
+    text, other = (json.loads(detected(f, "--json", "-").stdout) for f in (racy, binary))
     assert text["races"] == other["races"]
 
 
-def test_settings_and_preset(racetrap, write):
+def test_settings_and_preset(detected, write):
     """Words half a region apart share an entry with ratio 2, and its tag tells them apart."""
     body = (
         "store sm=0 slot=0 warp=1 pc=0x40 size=4 strong device lanes 0:0x10004\n"
         "store sm=0 slot=0 warp=1 pc=0x44 size=4 strong device lanes 0:0x18004\n"
         "load sm=1 slot=1 warp=2 pc=0x48 size=4 strong device lanes 3:0x10004\n"
     )
-    assert racetrap("check", write(body), "--set", "ratio=2").exit_code == 0
-    assert racetrap("check", write(body), "--preset", "scord-nocache").exit_code == 1
+    assert detected(write(body), "--set", "ratio=2").exit_code == 0
+    assert detected(write(body), "--preset", "scord-nocache").exit_code == 1
 
 
 @pytest.fixture
@@ -91,13 +98,13 @@ def many(write):
     return write((store + load) * 3)
 
 
-def test_races_that_are_alike_are_printed_once(racetrap, many):
-    done = racetrap("check", many)
+def test_races_that_are_alike_are_printed_once(detected, many):
+    done = detected(many)
     assert done.stdout.count("Table IV (") == 2
     assert "Race 0: " in done.stdout
     assert "pc 0x48, the first of 3 like it\n" in done.stdout
     assert "pc 0x40, the first of 2 like it\n" in done.stdout
-    assert "Races: 5 (2 of" in done.stdout
+    assert "Reports: 5 (2 of" in done.stdout
     assert "Not shown" not in done.stdout
 
 
@@ -105,23 +112,23 @@ def test_races_that_are_alike_are_printed_once(racetrap, many):
     ("options", "printed", "written", "left"),
     [
         (["--all"], 5, 5, ""),
-        (["--all", "--limit", 3], 3, 3, "Not shown: 2 more races (--limit)."),
-        (["--limit", 1], 1, 1, "Not shown: 1 more groups of races (--limit)."),
-        (["--limit", 0], 0, 0, "Not shown: 2 more groups of races (--limit)."),
+        (["--all", "--limit", 3], 3, 3, "Not shown: 2 more races (--limit or --all)."),
+        (["--limit", 1], 1, 1, "Not shown: 1 more groups of races (--limit or --all)."),
+        (["--limit", 0], 0, 0, "Not shown: 2 more groups of races (--limit or --all)."),
         (["--limit", 9], 2, 5, ""),
     ],
 )
-def test_all_and_limit(racetrap, many, options, printed, written, left):
-    done = racetrap("check", many, *options, "--json", "-")
+def test_all_and_limit(detected, many, options, printed, written, left):
+    done = detected(many, *options, "--json", "-")
     assert done.exit_code == 1
     assert done.stderr.count("Table IV (") == printed
     assert [race["sequence"] for race in json.loads(done.stdout)["races"]] == list(range(written))
     assert left in done.stderr
     assert ("Not shown" in done.stderr) == bool(left)
-    assert "Races: 5 (2 of" in done.stderr
+    assert "Reports: 5 (2 of" in done.stderr
 
 
-def test_earlier_access_is_the_one_that_owns_the_entry(racetrap, write):
+def test_earlier_access_is_the_one_that_owns_the_entry(detected, write):
     """Reads that only share an entry do not become its owner; a new grid block in a slot does."""
     body = (
         "load sm=0 slot=0 warp=0 pc=0x40 size=4 strong device lanes 0:0x10004\n"
@@ -131,28 +138,28 @@ def test_earlier_access_is_the_one_that_owns_the_entry(racetrap, write):
         "store sm=0 slot=0 warp=1 pc=0x48 size=4 strong device lanes 0:0x10004\n"
         "store sm=1 slot=1 warp=3 pc=0x4c size=4 strong device lanes 0:0x10004\n"
     )
-    races = json.loads(racetrap("check", write(body), "--json", "-").stdout)["races"]
+    races = json.loads(detected(write(body), "--json", "-").stdout)["races"]
     parties = [(race["access"]["grid_block"], race["earlier"]["grid_block"]) for race in races]
     assert parties == [(77, 40), (41, 77)]
     assert [race["earlier"]["pc"] for race in races] == [0x40, 0x48]
 
 
-def test_store_after_loads_of_several_warps(racetrap, write):
+def test_store_after_loads_of_several_warps(detected, write):
     """The metadata names the storing warp itself, which loaded first."""
     body = (
         "load sm=0 slot=0 warp=0 pc=0x40 size=4 lanes 0:0x10004\n"
         "load sm=1 slot=1 warp=2 pc=0x40 size=4 lanes 0:0x10004\n"
         "store sm=0 slot=0 warp=0 pc=0x48 size=4 lanes 0:0x10004=0x1\n"
     )
-    (race,) = json.loads(racetrap("check", write(body), "--json", "-").stdout)["races"]
+    (race,) = json.loads(detected(write(body), "--json", "-").stdout)["races"]
     assert race["sentence"].startswith(
         "The store of grid block 40 warp 0 races with a load of another warp since its own: no "
     )
 
 
-def test_accesses_outside_the_region_are_counted(racetrap, write):
+def test_accesses_outside_the_region_are_counted(detected, write):
     body = "load sm=0 slot=0 warp=0 pc=0x40 size=4 lanes 0:0x4\n"
-    result = racetrap("check", write(body))
+    result = detected(write(body))
     assert result.exit_code == 0
     assert "(1 outside the monitored region)" in result.stdout
 
@@ -167,8 +174,8 @@ def test_accesses_outside_the_region_are_counted(racetrap, write):
         (["--preset", "scord-local", "--set", "ratio=1"], "Region size must be"),
     ],
 )
-def test_bad_configuration(racetrap, racy, options, sentence):
-    result = racetrap("check", racy, *options)
+def test_bad_configuration(detected, racy, options, sentence):
+    result = detected(racy, *options)
     assert result.exit_code == 2
     assert sentence in result.stderr
     assert result.stdout == ""
@@ -177,8 +184,8 @@ def test_bad_configuration(racetrap, racy, options, sentence):
 @pytest.mark.parametrize(
     "options", [("--environment", "fixed"), ("--checkpoint", 1_000_000), ("--ideal",)]
 )
-def test_options_of_threads_are_refused(racetrap, racy, options):
-    result = racetrap("check", racy, *options)
+def test_options_of_threads_are_refused(detected, racy, options):
+    result = detected(racy, *options)
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == (
         f"racetrap: Option {options[0]} must come with a trace of threads, "
@@ -186,9 +193,9 @@ def test_options_of_threads_are_refused(racetrap, racy, options):
     )
 
 
-def test_event_that_does_not_fit(racetrap, write):
+def test_event_that_does_not_fit(detected, write):
     body = "load sm=0 slot=0 warp=0 pc=0x140 size=4 lanes 0:0x4\n"
-    result = racetrap("check", write(body), "--set", "pc_bits=8")
+    result = detected(write(body), "--set", "pc_bits=8")
     assert result.exit_code == 2
     assert "Event 3: PC must fit in 8 bits, not 0x140." in result.stderr
 
@@ -201,13 +208,77 @@ def test_event_that_does_not_fit(racetrap, write):
         ("racetrap-trace 2\n", "(rule 5)."),
     ],
 )
-def test_bad_file(racetrap, tmp_path, content, sentence):
+def test_bad_file(detected, tmp_path, content, sentence):
     path = tmp_path / "bad.txt"
     if content is not None:
         path.write_text(content)
-    result = racetrap("check", path)
+    result = detected(path)
     assert result.exit_code == 2
     assert result.stderr.startswith("racetrap: ")
     assert str(path) in result.stderr
     assert sentence in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+def test_exact_verdict_by_default(racetrap, racy, tmp_path, monkeypatch):
+    """One finding a pair of lines, with the source beside the trace, and what was not looked at."""
+    (tmp_path / "reader.cu").write_text("\n" * 6 + "  x = y;\n")
+    path = Path(racy)
+    shared = "load sm=0 slot=0 warp=1 pc=0x50 size=4 shared lanes 0:0x8\n"
+    text = path.read_text().replace('source "test"\n', 'source "t"\nlocation 0x48 "reader.cu:7"\n')
+    path.write_text(text.replace("block_retired sm=0", shared + "block_retired sm=0"))
+    monkeypatch.chdir(tmp_path)
+    result = racetrap("check", path, "--json", "out.json")
+    assert result.exit_code == 1
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith("reader.cu:7: race: load races with store at pc 0x40: nothing")
+    assert lines[3:5] == ["    " + "  x = y;", "      ^"]
+    assert "exact, by rule causality" in result.stdout
+    assert "Detector scord-nocache: 1 of 1 different races reported, 0 missed" in result.stdout
+    assert "did not look at 0 of 2 accesses to global memory" in result.stdout
+    assert "and 1 to shared memory; 0 times a word took over the entry" in result.stdout
+    document = json.loads((tmp_path / "out.json").read_text())
+    (finding,) = document["findings"]
+    assert (finding["later"]["place"], finding["outcomes"]) == ("reader.cu:7", {"reported": 1})
+    assert (document["preset"], document["rule"]) == ("scord-nocache", "causality")
+    assert document["detector"]["shared_accesses"] == 1
+    assert len(document["reports"]) == len(document["oracle"]["races"]) == 1
+
+
+def test_exact_verdict_and_that_of_the_detector_differ(racetrap, race_free):
+    """The reader acquires nothing: a fence of the writer alone orders nothing."""
+    assert racetrap("check", race_free).exit_code == 1
+    assert racetrap("check", race_free, "--detector-only").exit_code == 0
+    result = racetrap("check", race_free, "--detector-only", "--oracle")
+    assert result.exit_code == 2
+    assert "Option --oracle must come without --detector-only" in result.stderr
+
+
+def test_history_that_was_pushed_out_is_counted(racetrap, write):
+    body = (
+        "store sm=0 slot=0 warp=1 pc=0x40 size=4 strong device lanes 0:0x10004\n"
+        "store sm=0 slot=0 warp=1 pc=0x44 size=4 strong device lanes 0:0x18004\n"
+        "load sm=1 slot=1 warp=2 pc=0x48 size=4 strong device lanes 3:0x10004\n"
+    )
+    result = racetrap("check", write(body), "--set", "ratio=2")
+    assert result.exit_code == 1
+    assert "detector: 1 tag conflict" in result.stdout
+    assert "0 of 1 different races reported, 1 missed" in result.stdout
+    assert "2 times a word took over the entry of another" in result.stdout
+
+
+@pytest.mark.parametrize("options", [(), ("--detector-only",)])
+def test_reports_and_baseline(racetrap, racy, tmp_path, monkeypatch, options):
+    monkeypatch.chdir(tmp_path)
+    files = ["--html", "o.html", "--sarif", "o.sarif", "--junit", "o.xml", "--github"]
+    result = racetrap("check", racy, *options, *files, "--write-baseline", "known.toml")
+    assert result.exit_code == 1
+    assert "::error title=race::load races with store at pc 0x40: " in result.stdout
+    assert len(json.loads((tmp_path / "o.sarif").read_text())["runs"][0]["results"]) == 1
+    assert 'failures="1"' in (tmp_path / "o.xml").read_text()
+    assert "Races of body.txt" in (tmp_path / "o.html").read_text()
+    result = racetrap("check", racy, *options, "--baseline", "known.toml")
+    assert result.exit_code == 0
+    assert "Known: 1 pair of source lines of the baseline, 1 instance." in result.stdout
+    assert "Race 0" not in result.stdout
+    assert ": race: " not in result.stdout

@@ -1,4 +1,4 @@
-"""`racetrap check --oracle`: reported, missed and unconfirmed races side by side."""
+"""`racetrap check`: races of the oracle, and reported, missed and unconfirmed ones beside them."""
 
 import json
 
@@ -27,8 +27,8 @@ def flag(sm, warp, pc, value):
 
 
 def checked(racetrap, path):
-    result = racetrap("check", path, "--oracle", "--json", "-")
-    return result, json.loads(result.stdout)["oracle"]
+    result = racetrap("check", path, "--oracle", "--preset", "scord", "--json", "-")
+    return result, json.loads(result.stdout)
 
 
 def test_rule_of_the_oracle(racetrap, write):
@@ -44,14 +44,16 @@ def test_rule_of_the_oracle(racetrap, write):
     found = {}
     for rule in ("scoped", "causality", "ptx"):
         result = racetrap("check", path, f"--oracle={rule}", "--json", "-")
-        oracle = json.loads(result.stdout)["oracle"]
-        assert oracle["rule"] == rule
+        document = json.loads(result.stdout)
+        assert document["rule"] == rule
+        oracle = document["oracle"]
         lists = (oracle["races"], oracle["unordered_strong"])
         found[rule] = [[race["later"]["pc"] for race in each] for each in lists]
     assert found["causality"] == [[0x48], []]
     assert found["ptx"] == [[], [0x48]]
     assert 0x58 in found["scoped"][0]
-    assert "Unordered, but no race: global address 0x10004" in result.stderr
+    assert "pc 0x48: unordered, but no race: load and store at pc 0x40: " in result.stderr
+    assert result.exit_code == 0
 
 
 def test_threads_have_one_rule(racetrap, tmp_path):
@@ -64,13 +66,13 @@ def test_threads_have_one_rule(racetrap, tmp_path):
 
 def test_reported(racetrap, write):
     path = write(access("store", 0, 1, 0x40) + access("load", 1, 2, 0x48))
-    result, oracle = checked(racetrap, path)
-    (race,) = oracle["races"]
+    result, document = checked(racetrap, path)
+    (race,) = document["oracle"]["races"]
     assert (race["outcome"], race["missed"], race["class"]) == ("reported", False, "inter-block")
     assert (race["earlier"]["pc"], race["later"]["pc"]) == (0x40, 0x48)
     assert race["earlier"]["grid_block"] == 40
-    assert oracle["unconfirmed"] == []
-    assert "Oracle: 1 different races in this run; 0 of them missed" in result.stderr
+    assert document["detector"]["not_confirmed"] == []
+    assert "Detector scord: 1 of 1 different races reported, 0 missed, " in result.stderr
 
 
 def test_missed(racetrap, write):
@@ -80,11 +82,13 @@ def test_missed(racetrap, write):
         + flag(0, 1, 0x4C, 0) + fence(0, 1, 0x4E, "block") + access("load", 0, 1, 0x50)
         + access("load", 1, 2, 0x58)
     )  # fmt: skip
-    result, oracle = checked(racetrap, write(body))
-    (race,) = oracle["races"]
+    result, document = checked(racetrap, write(body))
+    (race,) = document["oracle"]["races"]
     assert (race["outcome"], race["missed"]) == ("handed-over entry", True)
-    assert result.exit_code == 0
-    assert "1 of them missed, 0 reports not confirmed" in result.stderr
+    assert result.exit_code == 1
+    assert "0 of 1 different races reported, 1 missed, 0 not its task; 0 rep" in result.stderr
+    assert "detector: 1 handed-over entry" in result.stderr
+    assert document["detector"]["missed"] == 1
 
 
 def test_not_confirmed(racetrap, write):
@@ -94,11 +98,12 @@ def test_not_confirmed(racetrap, write):
         + flag(0, 1, 0x4C, 0) + fence(0, 1, 0x50, "device") + flag(0, 1, 0x54, 2)
         + flag(1, 2, 0x58, 0) + fence(1, 2, 0x5A, "device") + access("load", 1, 2, 0x5C)
     )  # fmt: skip
-    result, oracle = checked(racetrap, write(body))
-    assert oracle["races"] == []
-    assert oracle["unconfirmed"] == [{"pc": 0x5C, "kind": "missing-device-fence"}]
-    assert "Not confirmed: missing-device-fence at pc 0x5c" in result.stderr
-    assert result.exit_code == 1
+    result, document = checked(racetrap, write(body))
+    assert document["oracle"]["races"] == []
+    strays = [{"place": "pc 0x5c", "kind": "missing-device-fence"}]
+    assert document["detector"]["not_confirmed"] == strays
+    assert "pc 0x5c: not confirmed: detector scord reports missing-device-fence" in result.stderr
+    assert result.exit_code == 0
 
 
 def test_what_the_detector_does_not_look_for(racetrap, write):
@@ -108,11 +113,13 @@ def test_what_the_detector_does_not_look_for(racetrap, write):
         + access("store", 0, 0, 0x48, 0x8_0000) + access("load", 1, 2, 0x4C, 0x8_0000)
         + "store sm=0 slot=0 warp=0 pc=0x50 size=4 lanes 0:0x10100=1 1:0x10100=2\n"
     )  # fmt: skip
-    _, oracle = checked(racetrap, write(body))
-    assert [race["outcome"] for race in oracle["races"]] == [
+    result, document = checked(racetrap, write(body))
+    races = document["oracle"]["races"]
+    assert [race["outcome"] for race in races] == [
         "in shared memory", "outside the monitored region", "inside a warp",
     ]  # fmt: skip
-    assert not any(race["missed"] for race in oracle["races"])
+    assert not any(race["missed"] for race in races)
+    assert "0 of 3 different races reported, 0 missed, 3 not its task" in result.stderr
 
 
 def test_only_lockstep_orders_the_lanes_of_a_warp(racetrap, write):
@@ -124,10 +131,11 @@ def test_only_lockstep_orders_the_lanes_of_a_warp(racetrap, write):
         ("", 1), (barrier.format(""), 0), (barrier.format(" mask=0x3"), 0),
         (barrier.format(" mask=0x1"), 1),
     ):  # fmt: skip
-        result, oracle = checked(racetrap, write(store + between + load))
-        assert oracle["races"] == []
+        result, document = checked(racetrap, write(store + between + load))
+        oracle = document["oracle"]
+        assert (result.exit_code, oracle["races"]) == (0, [])
         assert [pair["later"]["pc"] for pair in oracle["ordered_by_lockstep"]] == [0x48] * count
-        assert ("1 pair that only lockstep orders." in result.stderr) == bool(count)
+        assert result.stderr.count("pc 0x48: only lockstep orders these: load and ") == count
 
 
 def test_by_decree(racetrap, write):
@@ -137,10 +145,11 @@ def test_by_decree(racetrap, write):
         + flag(0, 0, 0x48, 1) + flag(1, 2, 0x58, 0) + fence(1, 2, 0x5A, "device")
         + access("load", 1, 2, 0x5C, words="")
     )  # fmt: skip
-    result, oracle = checked(racetrap, write(body))
-    assert (oracle["races"], oracle["unconfirmed"]) == ([], [])
-    assert oracle["by_decree"] == [{"pc": 0x5C, "kind": "not-strong"}]
+    result, document = checked(racetrap, write(body))
+    assert (document["oracle"]["races"], document["detector"]["not_confirmed"]) == ([], [])
+    assert document["detector"]["by_decree"] == [{"place": "pc 0x5c", "kind": "not-strong"}]
     assert "0 reports not confirmed, 1 by decree of the method." in result.stderr
+    assert result.exit_code == 0
 
 
 def test_reported_in_another_instance(racetrap, write):
@@ -152,7 +161,7 @@ def test_reported_in_another_instance(racetrap, write):
         + access("load", 1, 2, 0x58)
         + access("store", 0, 0, 0x40, other) + access("load", 1, 2, 0x58, other)
     )  # fmt: skip
-    result, oracle = checked(racetrap, write(body))
-    (race,) = oracle["races"]
+    result, document = checked(racetrap, write(body))
+    (race,) = document["oracle"]["races"]
     assert (race["outcome"], race["missed"]) == ("reported in another instance", False)
     assert result.exit_code == 1

@@ -204,17 +204,13 @@ def test_exact_check(racetrap, racy):
     assert [(race["first"]["pc"], race["second"]["pc"], race["addresses"])
             for race in data["races"]] == [(0x40, 0x48, 3), (0x40, 0x50, 1)]  # fmt: skip
     assert set(data) == {
-        "trace",
-        "events",
-        "static",
-        "suppressed",
-        "races",
-        "lock_order_inversions",
-    }
+        "trace", "events", "static", "suppressed", "races", "lock_order_inversions",
+    }  # fmt: skip
     assert data["races"][0]["locks"] == [[], []]
     assert data["races"][0]["allocation"] is None
-    assert "one holds no lock" in result.stderr
-    assert "Race 0: pc 0x40 (bank.c:12) and pc 0x48 (bank.c:20), at 3 addresses" in result.stderr
+    assert result.stderr.startswith("bank.c:20: race: load races with store at bank.c:12: no ")
+    assert "holds no lock" in result.stderr
+    assert "3 instances (3 unordered; 3 inter-thread); first at address 0x1000" in result.stderr
     assert "Races: 2 pairs of instructions in 13 events" in result.stderr
     result = racetrap("check", racy, "--exact", "--ideal")
     assert result.exit_code == 2
@@ -230,9 +226,9 @@ def test_locks_and_allocation_of_a_race(racetrap, save):
     program.store(1, 0x1000)
     path = save(program, locations={0x40: "bank.c:3", 0x44: "bank.c:7"})
     result, data = checked(racetrap, path, "--exact")
-    assert "one holds mutex 0x9000 since pc 0x44 (bank.c:7)" in result.stderr
+    assert "thread 0, epoch 2, holds mutex 0x9000 since bank.c:7" in result.stderr
     assert (
-        "in a block of 8 bytes from 0x1000 on, allocated at pc 0x40 (bank.c:3) by thread 0"
+        "in a block of 8 bytes from 0x1000 on, allocated at bank.c:3 by thread 0"
     ) in result.stderr
     (race,) = data["races"]
     lock = {"address": 0x9000, "class": "mutex", "pc": 0x44, "place": "bank.c:7"}
@@ -272,7 +268,8 @@ def test_locks_in_two_orders(racetrap, save):
     result, data = checked(racetrap, save(program, locations={0x9100: "bank.c:9"}), "--exact")
     assert result.exit_code == 1
     assert data["static"] == 0
-    assert "thread 0 acquires 0x9100 at pc 0x9100 (bank.c:9)" in result.stderr
+    assert "bank.c:9: lock-order inversion, " in result.stderr
+    assert "thread 0 acquires 0x9100 at bank.c:9 and holds 0x9000 since" in result.stderr
     assert "and holds 0x9100 since pc 0x9101" in result.stderr
     (cycle,) = data["lock_order_inversions"]
     assert [(order["thread"], order["held"]) for order in cycle] == [(0, 0x9000), (1, 0x9100)]
@@ -297,3 +294,25 @@ def test_limit_of_instructions(racetrap, save):
     path = save(small)  # with three events that begin threads
     assert racetrap("check", path, "--instruction-limit", 5002).exit_code == 2
     assert racetrap("check", path, "--instruction-limit", 5003).exit_code == 0
+
+
+@pytest.mark.parametrize("options", [(), ("--exact",)])
+def test_reports_and_baseline(racetrap, racy, tmp_path, monkeypatch, options):
+    monkeypatch.chdir(tmp_path)
+    files = ["--html", "o.html", "--sarif", "o.sarif", "--junit", "o.xml", "--github"]
+    result = racetrap("check", racy, *options, *files, "--write-baseline", "known.toml")
+    assert result.exit_code == 1
+    assert "::error file=bank.c,line=20,title=race::load races with store" in result.stdout
+    assert len(json.loads((tmp_path / "o.sarif").read_text())["runs"][0]["results"]) == 2
+    assert 'failures="1"' in (tmp_path / "o.xml").read_text()
+    assert (tmp_path / "o.html").read_text().count("<li data-") == 2
+    known = (tmp_path / "known.toml").read_text()
+    first = known.partition("\n\n")[0]
+    (tmp_path / "known.toml").write_text(first)
+    result = racetrap("check", racy, *options, "--baseline", "known.toml", "--json", "-")
+    assert result.exit_code == 1
+    assert "Known: 1 pair of source lines of the baseline, 3 instances." in result.stderr
+    assert json.loads(result.stdout)["static"] == 1
+    (tmp_path / "known.toml").write_text(known)
+    result = racetrap("check", racy, *options, "--baseline", "known.toml")
+    assert (result.exit_code, "race: " in result.stdout) == (0, False)

@@ -43,7 +43,7 @@ def test_run_finds_what_check_finds(racetrap, params, tmp_path, name):
     region = program_region()
     header = TraceHeader(geometry=geometry, region=DataRegion(region.data_base, region.size_log2))
     Trace.from_events(header, events).write_binary(path)
-    checked = racetrap("check", path, "--preset", "scord-tiny", "--json", "-")
+    checked = racetrap("check", path, "--detector-only", "--preset", "scord-tiny", "--json", "-")
     with on_terminal(scord_device(params).receive) as port:
         ran = racetrap("fpga", "run", path, "--port", port, "--timeout", 2, "--json", "-")
     assert ran.exit_code == checked.exit_code == int(MICRO_BENCHMARKS[name].racy)
@@ -55,13 +55,13 @@ def test_run_finds_what_check_finds(racetrap, params, tmp_path, name):
 
 
 def test_what_is_printed(racetrap, params, racy):
-    printed = racetrap("check", racy, "--preset", "scord-tiny").stdout
+    printed = racetrap("check", racy, "--detector-only", "--preset", "scord-tiny").stdout
     with on_terminal(scord_device(params).receive) as port:
         result = racetrap(
             "fpga", "run", racy, "--port", port, "--preset", "scord-tiny", "--timeout", 2
         )
     assert result.exit_code == 1
-    races = printed[: printed.index("Races: ")]
+    races = printed[: printed.index("Reports: ")]
     assert result.stdout.startswith(races)
     assert f"Races: 1 in 8 events; scord-tiny on {port} and golden model agree in all 1 rep" in (
         result.stdout

@@ -41,8 +41,18 @@ def edited(tmp_path):
     return _edited
 
 
-def test_check_names_the_lines(racetrap, kernel):
+def test_exact_check_shows_the_lines(racetrap, kernel, monkeypatch):
+    monkeypatch.chdir(_EXAMPLES)
     result = racetrap("check", kernel, "--launch", _LAUNCH)
+    assert result.exit_code == 1
+    assert result.stdout.startswith("handover.cu:12: race: load races with store at handover.cu:6:")
+    assert "            *data = value;\n            ^\n" in result.stdout
+    document = json.loads(racetrap("check", kernel, "--launch", _LAUNCH, "--json", "-").stdout)
+    assert [document["findings"][0][name]["column"] for name in ("earlier", "later")] == [9, 9]
+
+
+def test_check_names_the_lines(racetrap, kernel):
+    result = racetrap("check", kernel, "--launch", _LAUNCH, "--detector-only")
     assert result.exit_code == 1
     assert "Race 0: missing-device-fence, device scope, Table IV (b)" in result.stdout
     assert "races with the store of grid block 0 warp 0 at handover.cu:6: " in result.stdout
@@ -53,10 +63,13 @@ def test_check_with_the_right_fence(racetrap, edited):
     ptx, launch = edited(ptx=[("membar.cta", "membar.gl")])
     result = racetrap("check", ptx, "--launch", launch)
     assert result.exit_code == 0, result.stdout
+    result = racetrap("check", ptx, "--launch", launch, "--detector-only")
+    assert result.exit_code == 0, result.stdout
 
 
 def test_check_as_json(racetrap, kernel):
-    data = json.loads(racetrap("check", kernel, "--launch", _LAUNCH, "--json", "-").stdout)
+    result = racetrap("check", kernel, "--launch", _LAUNCH, "--detector-only", "--json", "-")
+    data = json.loads(result.stdout)
     assert (data["trace"], data["launch"]) == (str(kernel), str(_LAUNCH))
     assert data["run"]["blocks"] == 2
     assert data["run"]["thread_instructions"] > data["run"]["warp_instructions"] > 0
@@ -71,8 +84,8 @@ def test_capture_and_check_say_the_same(racetrap, kernel, tmp_path):
     trace = read_trace(target)
     assert f"{target}: {len(trace)} events of 2 blocks, " in result.stdout
     assert is_binary(target)
-    once = racetrap("check", kernel, "--launch", _LAUNCH)
-    twice = racetrap("check", target)
+    once = racetrap("check", kernel, "--launch", _LAUNCH, "--detector-only")
+    twice = racetrap("check", target, "--detector-only")
     assert (once.exit_code, once.stdout) == (twice.exit_code, twice.stdout)
 
 
@@ -119,7 +132,7 @@ def test_every_scheduler(racetrap, edited, scheduler, independent):
     )
     result = racetrap("check", ptx, "--launch", launch)
     assert result.exit_code == 1
-    assert "missing-device-fence" in result.stdout
+    assert "handover.cu:12: race: load races with store at " in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -130,7 +143,6 @@ def test_every_scheduler(racetrap, edited, scheduler, independent):
         ([("membar.cta", "membar.nowhere")], [], "handover.ptx:"),
         ([("membar.cta", "frobnicate.cta")], [], "frobnicate.cta"),
         ([("%tid.x", "%r99")], [], "Register must be declared, not %r99."),
-        ([("[%rd8], %r5", "[%rd8+4096], %r5")], [], "handover.cu:12"),
     ],
 )
 def test_what_cannot_be_run(racetrap, edited, tmp_path, ptx, launch, sentence):
@@ -149,8 +161,25 @@ def test_kernel_that_never_ends(racetrap, edited):
         launch=[("block = 64", "block = 64\nstall_limit = 10000")],
     )
     result = racetrap("check", kernel, "--launch", launch)
-    assert result.exit_code == 2
-    assert "handover.cu:10" in result.stderr
+    assert result.exit_code == 1
+    assert "handover.cu:10" in result.stdout.partition("Fault: ")[2]
+
+
+def test_fault_and_the_races_before_it(racetrap, edited, tmp_path):
+    kernel, launch = edited(ptx=[("[%rd8], %r5", "[%rd8+4096], %r5")])
+    result = racetrap("check", kernel, "--launch", launch, "--json", "-")
+    assert result.exit_code == 1
+    assert (
+        "Fault: handover.cu:12: address of st.global.u32 must be inside a buffer" in result.stderr
+    )
+    document = json.loads(result.stdout)
+    assert (len(document["findings"]), len(document["faults"])) == (1, 1)
+    result = racetrap("check", kernel, "--launch", launch, "--detector-only")
+    assert (result.exit_code, "Fault: handover.cu:12" in result.stdout) == (1, True)
+    target = tmp_path / "never"
+    result = racetrap("trace", "capture", kernel, "--launch", launch, "-o", target)
+    assert (result.exit_code, target.exists()) == (2, False)
+    assert "handover.cu:12" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -161,11 +190,11 @@ def test_kernel_that_never_ends(racetrap, edited):
         (["check", "none.ptx", "--launch", _LAUNCH], "none.ptx: No such file or directory."),
         (["check", "k.ptx", "--launch", "none.toml"], "none.toml: No such file or directory."),
         (["trace", "capture", "k.ptx", "-o", "t"], "Missing option '--launch'"),
-        (["trace", "capture", "k.ptx", "-o", "t", "--launch", _LAUNCH, "--dump", "x=y"],
-         "Dump must be NUMBER=FILE, not x=y."),
+        (["trace", "capture", "k.ptx", "-o", "t", "--launch", _LAUNCH, "--dump", "x"],
+         "Dump must be BUFFER=FILE, not x."),
         (["trace", "capture", _EXAMPLES / "handover.ptx", "-o", "t", "--launch", _LAUNCH,
           "--dump", "3=y.npy"],
-         "Dump must be of a buffer argument (0, 1, 2), not of argument 3."),
+         "Dump must be of a buffer (0, 1, 2), not of 3."),
     ],
 )  # fmt: skip
 def test_bad_usage(racetrap, tmp_path, monkeypatch, arguments, sentence):
@@ -212,12 +241,79 @@ def test_a_command_loads_the_executor_only_for_a_kernel():
     assert run.stdout == "[]\n"
 
 
-def test_report_in_the_manual(racetrap):
+def test_report_in_the_manual(racetrap, monkeypatch):
     """What docs/kernels.md shows is what the command prints."""
     manual = (_EXAMPLES.parent / "kernels.md").read_text()
-    result = racetrap("check", _EXAMPLES / "handover.ptx", "--launch", _LAUNCH)
-    for line in filter(None, result.stdout.partition("Races by kind")[0].splitlines()):
-        assert line in manual
+    monkeypatch.chdir(REPOSITORY)
+    kernel = ["docs/examples/handover.ptx", "--launch", _LAUNCH]
+    for options in ([], ["--detector-only"]):
+        result = racetrap("check", *kernel, *options)
+        for line in filter(None, result.stdout.partition("Races by kind")[0].splitlines()):
+            assert line in manual
+
+
+_CHAIN = """struct Task { int factor; const int *in; int *out; };
+extern "C" __global__ void scale(Task task) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  task.out[i] = task.factor * task.in[i];
+}
+extern "C" __global__ void sum(const int *in, int *total, int count) {
+#ifdef RACY
+  if (threadIdx.x < count) *total += in[threadIdx.x];
+#else
+  if (threadIdx.x < count) atomicAdd(total, in[threadIdx.x]);
+#endif
+}
+"""
+_CHAIN_LAUNCH = """kernel = "scale"
+grid = 2
+block = 32
+schedules = 3
+arguments = [{ members = [{ type = "s32", value = 3 }, { pointer = "in" }, { pointer = "out" }] }]
+[[buffers]]
+name = "in"
+buffer = "arange"
+type = "s32"
+count = 64
+[[buffers]]
+name = "out"
+buffer = "zeros"
+type = "s32"
+count = 64
+[[next]]
+kernel = "sum"
+grid = 1
+block = 64
+arguments = [
+  { pointer = "out", offset = 128 },
+  { buffer = "zeros", type = "s32", count = 1, expected = [4560] },
+  { type = "s32", value = 32 },
+]
+"""
+
+
+@needs_compiler
+def test_two_launches_over_the_same_buffers(racetrap, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "chain.cu").write_text(_CHAIN)
+    (tmp_path / "chain.toml").write_text(_CHAIN_LAUNCH)
+    chain = ["chain.cu", "--launch", "chain.toml"]
+    result = racetrap("check", *chain)
+    assert result.exit_code == 0, result.stdout
+    assert "events in 3 schedules" in result.stdout
+    result = racetrap("check", *chain, "-D", "RACY", "--json", "out.json", "--junit", "out.xml")
+    assert result.exit_code == 1
+    assert result.stdout.startswith("chain.cu:8: race: ")
+    assert "in 3 of 3 schedules" in result.stdout
+    document = json.loads((tmp_path / "out.json").read_text())
+    (finding,) = document["findings"]
+    assert (finding["launch"], finding["schedules"]) == (1, [0, 1, 2])
+    assert "Result: Buffer 2 must have 4560 at element 0, not" in result.stdout
+    assert len(document["results"]) == 3
+    assert 'failures="2"' in (tmp_path / "out.xml").read_text()
+    result = racetrap("trace", "capture", *chain, "-o", "t", "--dump", "out=out.npy")
+    assert result.exit_code == 0
+    assert np.load("out.npy").tolist() == [3 * number for number in range(64)]
 
 
 _TEMPLATE = """#include <cstdio>

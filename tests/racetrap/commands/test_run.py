@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from racetrap.evaluation.scord.hardware import SimulatedTrace
 from racetrap.golden_model.trace import read_trace
 from tests.support.gpu.cuda_programs import compile_text, needs_compiler
 
@@ -44,9 +45,9 @@ def test_races_by_pair_of_lines(racetrap, program, tmp_path):
     lines = result.stdout.splitlines()
     assert lines[0].startswith("program.cu:7: race: ")
     assert len(lines) <= 20
-    assert "    " + "  *sum += 1;" in lines
+    assert lines[2:4] == ["      *sum += 1;", "      ^"]
     document = json.loads((tmp_path / "out.json").read_text())
-    (race,) = document["races"]
+    (race,) = document["findings"]
     assert race["earlier"]["place"] == race["later"]["place"] == "program.cu:7"
     assert race["instances"] > 900
     assert sum(race["kinds"].values()) == sum(race["classes"].values()) == race["instances"]
@@ -74,7 +75,7 @@ def test_schedules_of_a_program_that_was_built_before(racetrap, tmp_path):
     path = compile_text(text, tmp_path)
     result = racetrap("run", path, "--schedules", "3", "--json", "-", "--", "0")
     document = json.loads(result.stdout)
-    (race,) = document["races"]
+    (race,) = document["findings"]
     assert (race["schedules"], len(document["events"])) == ([0, 1, 2], 3)
     assert "in 3 of 3 schedules" in result.stderr
 
@@ -86,7 +87,7 @@ def test_known_races_do_not_count(racetrap, tmp_path, monkeypatch):
     files = ["--sarif", "out.sarif", "--junit", "out.xml", "--github"]
     result = racetrap("run", path, "--write-baseline", "known.toml", *files)
     assert result.exit_code == 1
-    assert "::error file=program.cu,line=7,title=race::" in result.stdout
+    assert "::error file=program.cu,line=7,col=3,title=race::" in result.stdout
     document = json.loads((tmp_path / "out.sarif").read_text())
     assert len(document["runs"][0]["results"]) == 1
     assert 'failures="1"' in (tmp_path / "out.xml").read_text()
@@ -111,6 +112,7 @@ def test_a_program_that_does_not_compile(racetrap, program):
         (["nothing.cu"], "Program must be a file, not nothing.cu"),
         (["size.h", "-D", "X"], "Options of the compiler must come with a .cu file, not size.h"),
         (["program.cu", "--launches", "3"], "Launches must be A:B with A below B, not 3"),
+        (["program.cu", "--detector", "sigrace"], "Preset must be one of scord for a CUDA program"),
         (["program.cu", "--launches", "3:3"], "Launches must be A:B with A below B, not 3:3"),
     ],
 )
@@ -125,3 +127,42 @@ def test_without_the_compiler(racetrap, program, monkeypatch):
     result = racetrap("run", program[0])
     assert result.exit_code == 2
     assert "install the extra `racetrap[cuda]`" in result.stderr
+
+
+@needs_compiler
+def test_detector_beside_the_exact_verdict_and_alone(racetrap, tmp_path):
+    """Lanes of one warp: the detector takes a warp for one thread."""
+    text = _PROGRAM.replace('#include "size.h"', "#define BLOCKS 1").replace("64>>>", "32>>>")
+    text = text.replace("*sum += 1;", "*sum += threadIdx.x;")
+    path = compile_text(text, tmp_path)
+    result = racetrap("run", path, "--detector", "scord", "--json", "-")
+    assert result.exit_code == 1
+    document = json.loads(result.stdout)
+    assert (document["detector"]["preset"], document["rule"]) == ("scord", "causality")
+    (finding,) = document["findings"]
+    assert list(finding["outcomes"]) == ["inside a warp"]
+    assert "Detector scord: 0 of " in result.stderr
+    result = racetrap("run", path, "--detector-only")
+    assert result.exit_code == 0
+    assert "(the detector's verdict)" in result.stdout
+    assert "Detector scord-nocache did not look at 0 of " in result.stdout
+
+
+@needs_compiler
+def test_hardware_takes_the_traces(racetrap, tmp_path, monkeypatch):
+    """The co-simulation has its own tests; here it is called once for each schedule."""
+    path = compile_text(_PROGRAM.replace('#include "size.h"', "#define BLOCKS 2"), tmp_path)
+    taken = []
+
+    def simulate_trace(model, trace, seed, found):
+        taken.append((model, len(trace)))
+        return SimulatedTrace(steps=10, cycles=70)
+
+    monkeypatch.setattr("racetrap.sim.cosim.systems.build_fast", lambda preset, params: preset)
+    monkeypatch.setattr("racetrap.evaluation.scord.hardware.simulate_trace", simulate_trace)
+    result = racetrap("run", path, "--simulate", "--schedules", 2)
+    assert result.exit_code == 1
+    assert [model for model, _ in taken] == ["scord-nocache"] * 2
+    assert "Hardware scord-nocache: it agrees with the golden model in all 20 steps (140" in (
+        result.stdout
+    )

@@ -15,7 +15,8 @@ from racetrap.evaluation.scord.runs import BuildRun, RunResult
 from racetrap.evaluation.scord.tables import Tables, make_tables
 from racetrap.golden_model.scord.packets import RaceKind
 from racetrap.presenters.scord_evaluation import page_of, tables_of
-from tests.support.pages.evaluation_page import CHROMIUM, Inventory, assert_shown_whole
+from tests.support.pages.browser import NEEDS_BROWSER
+from tests.support.pages.evaluation_page import Inventory, assert_shown_whole
 
 RACE = (0x1040, int(RaceKind.SCOPED_ATOMIC))
 
@@ -71,7 +72,7 @@ def test_same_figures_make_the_same_page(page: str, tables: Tables) -> None:
     assert again == page
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+@NEEDS_BROWSER
 @pytest.mark.parametrize("width", [390, 1400], ids=["phone", "desk"])
 def test_browser_shows_it_whole(page: str, tmp_path: Path, width: int) -> None:
     assert_shown_whole(page, tmp_path, width, elements=5)

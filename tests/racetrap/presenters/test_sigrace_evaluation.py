@@ -12,7 +12,8 @@ from racetrap.evaluation.sigrace.tables import make_tables
 from racetrap.evaluation.table import Table
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.presenters.sigrace_evaluation import page_of
-from tests.support.pages.evaluation_page import CHROMIUM, Inventory, assert_shown_whole
+from tests.support.pages.browser import NEEDS_BROWSER
+from tests.support.pages.evaluation_page import Inventory, assert_shown_whole
 from tests.support.sigrace.results import HARDWARE, result
 
 PLOTS = ("figure-7a", "figure-7b", "figure-8", "messages")
@@ -71,7 +72,7 @@ def test_hardware_that_did_not_run(results: Sequence[ProgramResult]) -> None:
     assert "<p>Not run.</p>" in page
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+@NEEDS_BROWSER
 @pytest.mark.parametrize("width", [390, 1400], ids=["phone", "desk"])
 def test_browser_shows_it_whole(
     page: str, tables: Sequence[Table], tmp_path: Path, width: int

@@ -1,18 +1,26 @@
 """Findings for tests: races between lines of a file."""
 
-from collections import Counter
+from racetrap.evaluation.line_pairs import LinePair, LinePairs, LineRace, Side
 
-from racetrap.evaluation.scord.line_pairs import LinePair
-from racetrap.golden_model.barracuda import Party, Race, RaceClass, RaceKind
-from racetrap.golden_model.events import EventKind, Space
-
-__all__ = ["line_pair"]
+__all__ = ["line_pair", "line_race"]
 
 
-def line_pair(earlier: str, later: str, instances: int = 1) -> LinePair:
+def line_race(earlier: str, later: str, instances: int = 1, **changes) -> LineRace:
+    """A race between two places."""
+    values = {
+        "kind": "unordered", "reason": "nothing orders the two accesses",
+        "relation": "inter-block", "where": "global address 0x100, launch 0", "block_pairs": 1,
+    }  # fmt: skip
+    sides = (
+        Side(earlier, "load", "thread 1 of block 0", 7),
+        Side(later, "store", "thread 3 of block 2", 3),
+    )
+    return LineRace(*sides, instances=instances, **values | changes)
+
+
+def line_pair(earlier: str, later: str, instances: int = 1, **changes) -> LinePair:
     """A finding between two places."""
-    parties = (Party(0, 1, 0x40, EventKind.LOAD, 3), Party(2, 3, 0x48, EventKind.STORE, 4))
-    kind, race_class = RaceKind.UNORDERED, RaceClass.INTER_BLOCK
-    race = Race(kind, race_class, Space.GLOBAL, 0x100, *parties)
-    counts = Counter({kind: instances}), Counter({race_class: instances})
-    return LinePair(earlier, later, race, *counts, block_pairs=1, schedules={0})
+    pairs = LinePairs()
+    pairs.add([line_race(earlier, later, instances, **changes)])
+    (pair,) = pairs.found.values()
+    return pair

@@ -174,6 +174,22 @@ def _funnel(instruction: Instruction, last: Scalar) -> Operation:
     return Operation(funnel, (_U32,), (_U32,) * 3)
 
 
+@BIT_INSTRUCTIONS.define("i", "bmsk")
+def _mask(instruction: Instruction, last: Scalar) -> Operation:
+    """Ones from a position on, so many (``bmsk``)."""
+    clamps = only(instruction, "clamp", "wrap") == ("clamp",)
+
+    def mask(position: np.ndarray, width: np.ndarray) -> np.ndarray:
+        low, length = (position & 31).astype(np.uint64), (width & 31).astype(np.uint64)
+        if clamps:
+            low = np.where(position < 32, low, np.uint64(32))
+            length = np.where(width < 32, length, np.uint64(32))
+        # What lies above the register is lost.
+        return (((np.uint64(1) << length) - np.uint64(1)) << low).astype(np.uint32)
+
+    return Operation(mask, (_U32,), (_U32, _U32))
+
+
 @BIT_INSTRUCTIONS.define("i", "bfind")
 def _bfind(instruction: Instruction, last: Scalar) -> Operation:
     function = _find_shift if only(instruction, "shiftamt") else _find

@@ -23,7 +23,7 @@ def test_standard_input(racy):
     done = _check("-", input=Path(racy).read_bytes())
     assert done.returncode == 1
     document = json.loads(done.stdout)
-    assert (document["trace"], len(document["races"])) == ("-", 1)
+    assert (document["trace"], len(document["findings"])) == ("-", 1)
 
 
 def test_errors_name_standard_input():

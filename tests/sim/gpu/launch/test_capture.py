@@ -108,3 +108,27 @@ def test_kernel_files(tmp_path):
         read_kernel_file(tmp_path / "k.ptx")
     (tmp_path / "k.ptx").write_text(kernel_text("ret;"))
     assert read_kernel_file(tmp_path / "k.ptx").name == "k.ptx"
+
+
+_OVERRUN = "ld.param.u64 %rd1, [k_p]; st.global.u32 [%rd1+4096], 7; ret;"
+
+
+@pytest.mark.parametrize("guard", [0, 8192])
+def test_guard_zone_catches_what_another_buffer_would_take(tmp_path, guard):
+    module = parse_ptx(kernel_text(_OVERRUN, parameters=".param .u64 k_p"), "k.ptx")
+    buffer = f'type = "u32"\nbuffer = "zeros"\nguard = {guard}\n'
+    arguments = (
+        'arguments = [{ pointer = "small" }]\n'
+        f'[[buffers]]\nname = "small"\ncount = 4\n{buffer}'
+        f'[[buffers]]\nname = "large"\ncount = 4096\n{buffer}'
+    )
+    captured = capture(module, _launch(tmp_path, arguments))
+    assert ("must be inside a buffer" in captured.fault) == bool(guard)
+    assert captured.buffers["large"].max() == (0 if guard else 7)
+
+
+def test_other_schedules_have_the_same_inputs(tmp_path):
+    module = parse_ptx(kernel_text("ret;", parameters=".param .u64 k_p"), "k.ptx")
+    launch = _launch(tmp_path, '[[arguments]]\nbuffer = "random"\ntype = "u32"\ncount = 9')
+    first, second = (capture(module, launch, schedule).buffers[0] for schedule in (0, 1))
+    assert first.tolist() == second.tolist()

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from racetrap.golden_model.events import Geometry
-from racetrap.sim.gpu.launch.launch_arguments import ELEMENT_TYPES, BufferArgument, ScalarArgument
+from racetrap.sim.gpu.launch.launch_arguments import (
+    ELEMENT_TYPES,
+    BufferArgument,
+    ScalarArgument,
+    StructArgument,
+)
 from racetrap.sim.gpu.launch.launch_file import fitting_kernel, read_launch
 from racetrap.sim.gpu.ptx.parser import parse_ptx
 from racetrap.sim.toml_file import TomlError
@@ -85,7 +90,7 @@ def test_everything_said(tmp_path):
     assert launch.geometry == Geometry(2, 4, 8)
     assert (launch.dynamic_shared, launch.scheduler, launch.seed) == (1024, "random", 7)
     assert (launch.independent_threads, launch.stall_limit) == (True, 1000)
-    assert [argument.model_dump() for argument in launch.arguments] == [
+    assert [argument.model_dump(exclude_unset=True) for argument in launch.arguments] == [
         {"buffer": tmp_path / "in.npy", "type": "f32", "count": 6},
         {"buffer": "random", "type": "s64", "count": 3},
         {"type": "f32", "value": 1.0},
@@ -132,7 +137,7 @@ _DIMENSIONS = "from 1 to 2147483647, 65535, 65535"
 @pytest.mark.parametrize(
     ("changes", "key", "rule", "value"),
     [
-        ({"hue": 1}, "Key", "one of kernel, grid, block, arguments, dynamic_shared, gpu, ", "hue"),
+        ({"hue": 1}, "Key", "one of kernel, grid, block, arguments, dynamic_shared, bu", "hue"),
         ({"kernel": None}, "kernel", "given", "missing"),
         ({"kernel": 5}, "kernel", "string", 5),
         ({"kernel": ""}, "kernel", "a name", "''"),
@@ -314,3 +319,101 @@ def test_more_threads_than_the_kernel_allows(write):
     with pytest.raises(TomlError, match="block must be at most the 32 threads that the kernel a"):
         fitting_kernel(read_launch(write(block=33)), module)
     assert fitting_kernel(read_launch(write(block=32)), module).max_threads == 32
+
+
+# Several launches, named buffers, pointers, structures, expected contents
+
+_NAMED = {"name": "a", **_BUFFER}
+_POINTER = {"pointer": "a", "offset": 8}
+_NEXT = {"kernel": "k", "grid": 1, "block": 32, "arguments": [_POINTER]}
+
+
+def test_launches_after_the_first(write):
+    launch = read_launch(write(buffers=[_NAMED], next=[_NEXT, _NEXT], schedules=4))
+    assert [place for place, _ in launch.launches] == ["", "next[0].", "next[1]."]
+    assert (launch.next[1].block, launch.next[1].arguments[0].offset) == ((32, 1, 1), 8)
+    assert (launch.buffers[0].name, launch.buffers[0].size, launch.schedules) == ("a", 16, 4)
+
+
+def test_members_lie_as_in_cpp():
+    members = [("u8", 1), ("s32", -2), ("f64", 0.5), ("u16", 3)]
+    table = {"members": [{"type": kind, "value": value} for kind, value in members]}
+    structure = StructArgument.model_validate(table)
+    assert structure.layout == ([0, 4, 8, 16], 24)
+    packed = np.frombuffer(structure.pack(lambda pointer: 0), np.uint8)
+    wanted = np.array([(1, -2, 0.5, 3)], np.dtype("u1, i4, f8, u2", align=True))
+    assert [packed[o : o + n].tobytes() for o, n in ((0, 1), (4, 4), (8, 8), (16, 2))] == [
+        wanted[name].tobytes() for name in wanted.dtype.names
+    ]
+    assert wanted.itemsize == 24
+
+
+def test_address_in_a_structure():
+    table = {"members": [{"type": "u8", "value": 1}, _POINTER]}
+    packed = StructArgument.model_validate(table).pack(lambda pointer: 0x1000 + pointer.offset)
+    assert packed == bytes([1, 0, 0, 0, 0, 0, 0, 0, 8, 0x10, 0, 0, 0, 0, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"arguments": [_POINTER]}, "arguments[0].pointer must be the name of a buffer (none)"),
+        ({"next": [_NEXT]}, "next[0].arguments[0].pointer must be the name of a buffer (none)"),
+        ({"buffers": [_NAMED, _NAMED]}, "buffers[1].name must be the name of one buffer alone"),
+        ({"buffers": [_BUFFER]}, "buffers[0].name must be given, not missing"),
+        ({"buffers": [_NAMED | {"name": ""}]}, "buffers[0].name"),
+        ({"buffers": [_NAMED], "arguments": [_POINTER | {"offset": 17}]},
+         "arguments[0].offset must be at most the 16 bytes of the buffer, not 17"),
+        ({"buffers": [_NAMED], "arguments": [{"members": [_POINTER | {"pointer": "b"}]}]},
+         "arguments[0].members[0].pointer must be the name of a buffer (a), not"),
+        ({"arguments": [{"members": [_BUFFER]}]}, "Key of arguments[0].members[0] must be one of"),
+        ({"next": [_NEXT | {"block": 1024}], "buffers": [_NAMED], "gpu": {"warps_per_sm": 8}},
+         "next[0].block must be at most 256 threads in all, not 1024"),
+        ({"schedules": 0}, "schedules must be "),
+        ({"buffers": [_NAMED | {"guard": -1}]}, "buffers[0].guard must be "),
+        ({"buffers": [_NAMED | {"expected": [1, 2, 3]}]},
+         "buffers[0].expected must be 4 numbers of type u32, or a file ending in .npy with them"),
+        ({"buffers": [_NAMED | {"expected": [1, 2, 3, -1]}]}, "buffers[0].expected must be 4 num"),
+        ({"buffers": [_NAMED | {"expected": [1, 2, 3, 0.5]}]}, "buffers[0].expected must be 4 num"),
+        ({"buffers": [_NAMED | {"expected": "gone.npy"}]}, "buffers[0].expected must be 4 num"),
+    ],
+)  # fmt: skip
+def test_rules_of_several_launches(write, changes, sentence):
+    path = write(**changes)
+    with pytest.raises(TomlError) as caught:
+        read_launch(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert sentence in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("type", "contents", "expected", "difference"),
+    [
+        ("u32", [1, 2, 3, 4], [1, 2, 3, 4], ""),
+        ("u32", [1, 9, 3, 9], [1, 2, 3, 4], "2 at element 1, not 9 (2 differ)"),
+        ("f32", [1, 2, 3, 4], [1, 2.25, 3, 4], ""),
+        ("f32", [1, 2, 3, 4], [1, 2.5, 3, 4], "2.5 at element 1, not 2.0 (1 differ)"),
+        ("f32", [1, float("nan"), 3, 4], [1, 2, 3, 4], "2.0 at element 1, not nan (1 differ)"),
+    ],
+)
+def test_expected_contents(write, tmp_path, type, contents, expected, difference):
+    kind, found = ELEMENT_TYPES[type], np.array(contents, ELEMENT_TYPES[type])
+    np.save(tmp_path / "wanted.npy", np.array(expected, kind))
+    for wanted in (expected, "wanted.npy"):
+        table = _NAMED | {"type": type, "expected": wanted, "tolerance": 0.25}
+        (buffer,) = read_launch(write(buffers=[table])).buffers
+        assert buffer.difference(found) == difference
+
+
+def test_structure_that_fits(write):
+    members = {"members": [{"type": "u32", "value": 1}] * 3}
+    assert _check(write(arguments=[*_GOOD, members]), _PARAMETERS).name == "k"
+    short = {"members": members["members"][:2]}
+    with pytest.raises(TomlError, match=r"arguments\[3\].members must be .*b8\[12\], not 8 bytes"):
+        _check(write(arguments=[*_GOOD, short]), _PARAMETERS)
+
+
+def test_pointer_that_does_not_fit(write):
+    path = write(buffers=[_NAMED], arguments=[_BUFFER, _POINTER, _GOOD[2]])
+    with pytest.raises(TomlError, match=r"arguments\[1\].pointer must be a value for .*u32, not a"):
+        _check(path)

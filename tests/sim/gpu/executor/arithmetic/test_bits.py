@@ -57,6 +57,16 @@ def test_funnel_shift(mode, low, high, count):
     assert compute(f"shf.l.{mode}.b32", low, high, count).item() == (both << amount >> 32) % 2**32
 
 
+@pytest.mark.parametrize("mode", ["wrap", "clamp"])
+@QUICK
+@given(a=SMALL, b=SMALL)
+def test_mask(mode, a, b):
+    """Ones from bit a on, b of them; what lies above the register is lost."""
+    first, count = (a % 32, b % 32) if mode == "wrap" else (a, b)
+    ones = sum(1 << bit for bit in range(first, min(first + count, 32)))
+    assert compute(f"bmsk.{mode}.b32", a, b).item() == ones
+
+
 @pytest.mark.parametrize("bits", [32, 64])
 @QUICK
 @given(data=st.data())

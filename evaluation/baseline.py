@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from racetrap.evaluation.scord.line_pairs import LinePair
+from racetrap.evaluation.line_pairs import DividedPairs, LinePair
 from racetrap.evaluation.source_text import relative_place, source_line
 from racetrap.sim.toml_file import Table, TomlFile, read_toml
 
@@ -24,12 +25,13 @@ _Line = tuple[str, str]
 _WRITTEN_REASON = "known when the baseline was written"
 
 
-def line_texts(pair: LinePair) -> frozenset[_Line]:
-    """Files and texts of both lines; a place without text stands for itself."""
-    return frozenset(
-        (relative_place(place).rpartition(":")[0], source_line(place).strip() or place)
-        for place in (pair.earlier, pair.later)
-    )
+def line_texts(places: Iterable[str]) -> frozenset[_Line]:
+    """Files and texts of lines; a place without text stands for itself."""
+    return frozenset(map(_line_text, places))
+
+
+def _line_text(place: str) -> _Line:
+    return relative_place(place).rpartition(":")[0], source_line(place).strip() or place
 
 
 def _said(text: str) -> str:
@@ -69,17 +71,24 @@ class Baseline(TomlFile):
 
     race: list[KnownRace] = Field(default_factory=list)
 
-    def divide(
-        self, pairs: Iterable[LinePair]
-    ) -> tuple[list[LinePair], list[LinePair], list[KnownRace]]:
+    @cached_property
+    def _known(self) -> frozenset[frozenset[_Line]]:
+        return frozenset(race.lines for race in self.race)
+
+    def knows(self, places: Iterable[str]) -> bool:
+        """Whether a race between two places is known."""
+        return line_texts(places) in self._known
+
+    def divide(self, pairs: Iterable[LinePair]) -> DividedPairs:
         """Findings that are new, those that are known, and known races that were not found."""
-        known = {race.lines for race in self.race}
         new: list[LinePair] = []
         old: list[LinePair] = []
+        found = set()
         for pair in pairs:
-            (old if line_texts(pair) in known else new).append(pair)
-        found = {line_texts(pair) for pair in old}
-        return new, old, [race for race in self.race if race.lines not in found]
+            lines = line_texts(pair.first.places)
+            (old if lines in self._known else new).append(pair)
+            found.add(lines)
+        return DividedPairs(new, old, [race for race in self.race if race.lines not in found])
 
 
 def read_baseline(path: Path) -> Baseline:
@@ -105,17 +114,14 @@ def write_baseline(path: Path, pairs: Iterable[LinePair]) -> None:
     """
     with path.open("x", encoding="utf-8") as stream:
         for pair in pairs:
-            first, second = (
-                (relative_place(place).rpartition(":")[0], source_line(place).strip() or place)
-                for place in (pair.earlier, pair.later)
-            )
             stream.write(
-                f"[[race]]\nearlier = {_line(first)}\nlater = {_line(second)}\n"
+                f"[[race]]\nearlier = {_line(pair.first.earlier.place)}\n"
+                f"later = {_line(pair.first.later.place)}\n"
                 f"reason = {json.dumps(_WRITTEN_REASON)}\n\n"
             )
 
 
-def _line(line: _Line) -> str:
+def _line(place: str) -> str:
     # A JSON string is a TOML string.
-    file, text = map(json.dumps, line)
+    file, text = map(json.dumps, _line_text(place))
     return f"{{ file = {file}, text = {text} }}"

@@ -3,9 +3,10 @@
 import pytest
 
 from racetrap.evaluation import source_text
-from racetrap.evaluation.scord.baseline import Baseline, read_baseline, write_baseline
+from racetrap.evaluation.baseline import read_baseline, write_baseline
+from racetrap.evaluation.line_pairs import LinePairs
 from racetrap.sim.toml_file import TomlError
-from tests.support.oracle.findings import line_pair
+from tests.support.oracle.findings import line_pair, line_race
 
 _KNOWN = """
 [[race]]
@@ -49,8 +50,9 @@ def test_another_line_is_another_race(source, baseline, text):
 
 
 def test_without_a_baseline_all_is_new(source):
-    pair = line_pair(f"{source('x;')}:1", "pc 0x40")
-    assert Baseline().divide([pair]) == ([pair], [], [])
+    pairs = LinePairs()
+    pairs.add([line_race(f"{source('x;')}:1", "pc 0x40")])
+    assert pairs.divide(None) == (pairs.by_instances, [], [])
 
 
 def test_what_is_written_is_known(source, tmp_path):

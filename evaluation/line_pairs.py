@@ -1,0 +1,189 @@
+"""Findings: races of one or several runs, one for each pair of source lines.
+
+A loop of a large grid races in a great many instances; who mends it looks at two lines.  Every
+detector and oracle gives its races as ``LineRace``, and what shows them knows no more.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from racetrap.evaluation.baseline import Baseline, KnownRace
+
+__all__ = ["DividedPairs", "LinePair", "LinePairs", "LineRace", "Side", "place_of"]
+
+
+def place_of(pc: int, locations: Mapping[int, str]) -> str:
+    """Line of the source of a program counter; the counter if it has none."""
+    return locations.get(pc, f"pc {pc:#x}")
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two accesses of a race.
+
+    Parameters
+    ----------
+    place : str
+        Line of the source, such as ``file.cu:12``, or program counter.
+    access : str
+        What it is: ``load``, ``store``, ``atomic``, ``copy write`` and the like.
+    actor : str
+        Who made it: ``thread 3 of block 0``; empty if the access says it.
+    column : int
+        Column in the line, from 1; 0 if it is not known.
+    details : mapping of str to object
+        More about it, for programs.
+    """
+
+    place: str
+    access: str
+    actor: str
+    column: int = 0
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class LineRace:
+    """A race, and how many are like it.
+
+    Parameters
+    ----------
+    earlier, later : Side
+        Its accesses.
+    kind : str
+        Kind of the race, in one word.
+    reason : str
+        Why it is a race.
+    relation : str
+        How the threads are related, such as ``inter-block``.
+    where : str
+        Its memory, in words.
+    instances : int
+        Pairs of accesses that race in this way.
+    block_pairs : int
+        Pairs of blocks that they belong to; 0 where there are no blocks.
+    is_ordered : bool
+        Whether the order of the accesses in the trace is known.
+    outcome : str
+        What a detector made of it; empty without a detector.
+    details : mapping of str to object
+        More about it, for programs.
+    """
+
+    earlier: Side
+    later: Side
+    kind: str
+    reason: str
+    relation: str
+    where: str
+    instances: int = 1
+    block_pairs: int = 0
+    is_ordered: bool = True
+    outcome: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def sides(self) -> tuple[tuple[str, Side], tuple[str, Side]]:
+        """Both accesses, each with what it is called."""
+        names = ("earlier", "later") if self.is_ordered else ("one", "other")
+        return (names[0], self.earlier), (names[1], self.later)
+
+    @property
+    def places(self) -> frozenset[str]:
+        """Both places."""
+        return frozenset((self.earlier.place, self.later.place))
+
+
+@dataclass
+class LinePair:
+    """All races between two places.
+
+    Parameters
+    ----------
+    first : LineRace
+        The first of them.
+    kinds, relations : Counter of str
+        Instances of each kind of race, and of each relation of the two threads.
+    block_pairs : int
+        Pairs of blocks that race, of all runs.
+    schedules : set of int
+        Runs in which it was found.
+    outcomes : Counter of str
+        What a detector made of different races of these lines.
+    """
+
+    first: LineRace
+    kinds: Counter[str] = field(default_factory=Counter)
+    relations: Counter[str] = field(default_factory=Counter)
+    block_pairs: int = 0
+    schedules: set[int] = field(default_factory=set)
+    outcomes: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def instances(self) -> int:
+        """Pairs of accesses that race."""
+        return self.kinds.total()
+
+
+class DividedPairs(NamedTuple):
+    """Findings and a baseline.
+
+    Parameters
+    ----------
+    new, known : list of LinePair
+        Findings that count, and those that the baseline knows; the most instances first.
+    not_found : list of KnownRace
+        Races of the baseline that were not found.
+    """
+
+    new: list[LinePair]
+    known: list[LinePair]
+    not_found: list[KnownRace]
+
+
+class LinePairs:
+    """Races grouped by pair of places; memory does not grow with the number of races.
+
+    Attributes
+    ----------
+    found : dict of frozenset of str to LinePair
+        By places, in the order in which they were first found.
+    """
+
+    def __init__(self) -> None:
+        self.found: dict[frozenset[str], LinePair] = {}
+
+    def add(self, races: Iterable[LineRace], schedule: int = 0) -> None:
+        """Take the races of a run.
+
+        Parameters
+        ----------
+        races : iterable of LineRace
+            Its races.
+        schedule : int
+            Number of the run, from 0.
+        """
+        for race in races:
+            pair = self.found.setdefault(race.places, LinePair(race))
+            pair.kinds[race.kind] += race.instances
+            pair.relations[race.relation] += race.instances
+            pair.block_pairs += race.block_pairs
+            pair.schedules.add(schedule)
+            if race.outcome:
+                pair.outcomes[race.outcome] += 1
+
+    @property
+    def by_instances(self) -> list[LinePair]:
+        """Those with the most instances first."""
+        return sorted(self.found.values(), key=lambda pair: -pair.instances)
+
+    def divide(self, baseline: Baseline | None) -> DividedPairs:
+        """Findings that are new and those that are known; all are new without a baseline."""
+        if baseline is None:
+            return DividedPairs(self.by_instances, [], [])
+        return baseline.divide(self.by_instances)

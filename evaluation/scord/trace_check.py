@@ -1,0 +1,291 @@
+"""Verdict on traces of a GPU: the exact oracle, and beside it what a detector makes of them.
+
+Ref: ScoRD (ISCA'20) Sections II and V-A; BARRACUDA (PLDI'17) Section 3.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from racetrap.evaluation.line_pairs import LinePair, LinePairs, place_of
+from racetrap.evaluation.scord.detect import UniqueRace, check_fit, region_of
+from racetrap.evaluation.scord.findings import Finding, find_races
+from racetrap.evaluation.scord.line_races import finding_race, oracle_races_by_line
+from racetrap.evaluation.scord.oracle import (
+    JUDGE,
+    OracleRace,
+    by_decree,
+    explain_races,
+    is_missed,
+    ordered_by_lockstep,
+    run_oracle,
+    unconfirmed,
+)
+from racetrap.evaluation.source_text import beside
+from racetrap.golden_model.barracuda import Race
+from racetrap.golden_model.events import Event, EventKind, Space
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.scord.report import race_words
+from racetrap.golden_model.scord.scord import Scord
+from racetrap.golden_model.trace import Trace
+
+if TYPE_CHECKING:
+    from racetrap.evaluation.baseline import Baseline, KnownRace
+
+__all__ = ["MOST_FINDING", "Detector", "DetectorRun", "Divergence", "TraceCheck"]
+
+#: Preset of the detector that misses least: each word has metadata of its own.
+MOST_FINDING = "scord-nocache"
+
+
+@dataclass(frozen=True)
+class Detector:
+    """A detector that looks at the traces, too.
+
+    Parameters
+    ----------
+    name : str
+        Its preset.
+    params : ScordParams
+        Its configuration.
+    """
+
+    name: str
+    params: ScordParams
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """A barrier that not all threads of a block came to.
+
+    Parameters
+    ----------
+    place : str
+        Line of the barrier.
+    thread, grid_block : int
+        First thread that was not there, and its block.
+    """
+
+    place: str
+    thread: int
+    grid_block: int
+
+
+@dataclass(frozen=True)
+class DetectorRun:
+    """What a detector made of one trace.
+
+    Parameters
+    ----------
+    scord : Scord
+        The model after the run.
+    outcomes : list of OracleRace
+        Races of the oracle, each with what became of it.
+    unordered_strong : list of Race
+        Pairs that the oracle lists, but does not call races.
+    ordered_by_lockstep : list of Race
+        Pairs that only the lockstep of a warp's lanes orders.
+    unconfirmed : list of (str, str)
+        Reports without a race of the oracle: their line, and the kind in words.
+    decreed : list of (str, str)
+        Reports that only the paper's rule confirms, which asks for strong accesses.
+    shared : int
+        Accesses of warps to shared memory, which it does not watch.
+    """
+
+    scord: Scord
+    outcomes: list[OracleRace]
+    unordered_strong: list[Race]
+    ordered_by_lockstep: list[Race]
+    unconfirmed: list[tuple[str, str]]
+    decreed: list[tuple[str, str]]
+    shared: int
+
+    @property
+    def unique(self) -> set[UniqueRace]:
+        """Different races that it reports."""
+        return set(self.scord.unique)
+
+    @property
+    def missed(self) -> int:
+        """Races that it was to find and did not."""
+        return sum(map(is_missed, self.outcomes))
+
+
+class TraceCheck:
+    """Traces of one subject, one for each schedule, and what is wrong with them.
+
+    Parameters
+    ----------
+    baseline : Baseline, optional
+        Races that are known, and do not count.
+    rule : str or None
+        Rule of the oracle, whose verdict counts; without it the detector's counts.
+    detector : Detector, optional
+        What looks at the traces besides.
+    folder : Path, optional
+        Where sources are looked for that traces name without a folder.
+    independent : bool
+        Whether the lanes of a warp were scheduled independently.
+
+    Attributes
+    ----------
+    baseline, rule, detector, independent
+        As given.
+    events : list of int
+        Events of each trace.
+    divergences : dict of str to Divergence
+        By place.
+    detector_runs : list of DetectorRun
+        One of each trace, if there is a detector.
+    """
+
+    def __init__(
+        self, baseline: Baseline | None = None, rule: str | None = JUDGE,
+        detector: Detector | None = None, folder: Path = Path(), independent: bool = False,
+    ) -> None:  # fmt: skip
+        self.baseline = baseline
+        self.rule, self.detector, self.independent = rule, detector, independent
+        self._folder = folder
+        self.events: list[int] = []
+        self.divergences: dict[str, Divergence] = {}
+        self.detector_runs: list[DetectorRun] = []
+        self._pairs, self._strong, self._lockstep = LinePairs(), LinePairs(), LinePairs()
+
+    def add(
+        self,
+        trace: Trace,
+        events: Iterable[Event] | None = None,
+        found: Callable[[Finding], object] = lambda finding: None,
+        columns: Mapping[int, int] = MappingProxyType({}),
+    ) -> None:
+        """Check one more trace.
+
+        Parameters
+        ----------
+        trace : Trace
+            The trace.
+        events : iterable of Event, optional
+            Its events, if a caller watches them pass.
+        found : callable
+            Is given every race that the detector reports; if the detector judges, but those that
+            the baseline knows.
+        columns : mapping of int to int
+            Columns of the source of program counters, where they are known.
+
+        Raises
+        ------
+        ValueError
+            If the trace does not fit the detector.
+        """
+        locations = beside(trace.header.locations, self._folder)
+        scord = self._detect(trace, events, found, locations, columns)
+        reports = list(scord.unique) if scord else []
+        outcomes: list[OracleRace] = []
+        strong: list[Race] = []
+        lockstep: list[Race] = []
+        decreed: list[UniqueRace] = []
+        strays: list[UniqueRace] = []
+        if self.rule is not None:
+            outcomes, strong, lockstep = self._judge(trace, self.rule, reports, locations, columns)
+            lone = unconfirmed(reports, [each.race for each in outcomes])
+            decreed = by_decree(trace, self.rule, lone)
+            strays = [report for report in lone if report not in decreed]
+        if scord is not None:
+
+            def in_words(found: Iterable[UniqueRace]) -> list[tuple[str, str]]:
+                return [(place_of(pc, locations), race_words(kind)) for pc, kind in found]
+
+            self.detector_runs.append(DetectorRun(
+                scord, outcomes, strong, lockstep, in_words(strays), in_words(decreed),
+                _shared_accesses(trace),
+            ))  # fmt: skip
+        self.events.append(len(trace))
+
+    def _detect(
+        self, trace: Trace, events: Iterable[Event] | None, found: Callable[[Finding], object],
+        locations: Mapping[int, str], columns: Mapping[int, int],
+    ) -> Scord | None:  # fmt: skip
+        if self.detector is None:
+            return None
+        check_fit(trace, self.detector.params)
+        scord, findings = find_races(trace, self.detector.params, region_of(trace), events)
+        for finding in findings:
+            if self.rule is None:
+                race = finding_race(finding, locations, columns)
+                self._pairs.add([race], len(self.events))
+                if self.baseline is not None and self.baseline.knows(race.places):
+                    continue
+            found(finding)
+        return scord
+
+    def _judge(
+        self, trace: Trace, rule: str, reports: Sequence[UniqueRace],
+        locations: Mapping[int, str], columns: Mapping[int, int],
+    ) -> tuple[list[OracleRace], list[Race], list[Race]]:  # fmt: skip
+        number = len(self.events)
+        judged = run_oracle(trace, rule, self.independent)
+        lockstep = [] if self.independent else ordered_by_lockstep(trace, rule, judged)
+        outcomes = (
+            explain_races(trace, self.detector.params, judged, reports) if self.detector else []
+        )
+        self._pairs.add(
+            oracle_races_by_line(judged, locations, [each.outcome for each in outcomes], columns),
+            number,
+        )
+        self._strong.add(
+            oracle_races_by_line(judged.unordered_strong, locations, columns=columns), number
+        )
+        self._lockstep.add(oracle_races_by_line(lockstep, locations, columns=columns), number)
+        for each in judged.barrier_divergences:
+            place = place_of(each.pc, locations)
+            self.divergences.setdefault(place, Divergence(place, each.thread, each.grid_block))
+        return outcomes, judged.unordered_strong, lockstep
+
+    @property
+    def pairs(self) -> list[LinePair]:
+        """New races by pair of source lines, those with the most instances first."""
+        return self._pairs.divide(self.baseline).new
+
+    @property
+    def known(self) -> list[LinePair]:
+        """Races of the baseline that were found."""
+        return self._pairs.divide(self.baseline).known
+
+    @property
+    def not_found(self) -> list[KnownRace]:
+        """Races of the baseline that were not."""
+        return self._pairs.divide(self.baseline).not_found
+
+    @property
+    def strong(self) -> list[LinePair]:
+        """Unordered pairs that are no races by the rule."""
+        return self._strong.by_instances
+
+    @property
+    def lockstep(self) -> list[LinePair]:
+        """Pairs that only the lockstep of a warp's lanes orders."""
+        return self._lockstep.by_instances
+
+    @property
+    def counters(self) -> Counter[str]:
+        """Counters of the detector, of all traces."""
+        counts: Counter[str] = Counter()
+        for run in self.detector_runs:
+            counts.update(run.scord.counters)
+        return counts
+
+    @property
+    def has_findings(self) -> bool:
+        """Whether anything is wrong."""
+        return bool(self.pairs or self.divergences)
+
+
+def _shared_accesses(trace: Trace) -> int:
+    events = trace.events
+    return int(((events["kind"] <= EventKind.ATOMIC) & (events["space"] == Space.SHARED)).sum())

@@ -1,0 +1,62 @@
+"""Races between threads of a program, between lines of its sources."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from racetrap.evaluation.line_pairs import LineRace, Side, place_of
+from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
+from racetrap.golden_model.happens_before.race_context import HeldLock, RaceContext
+from racetrap.golden_model.trace.threads.events import SyncClass
+
+__all__ = ["thread_race"]
+
+_LOCK_NAMES = {
+    SyncClass.MUTEX: "mutex",
+    SyncClass.RWLOCK_READ: "reader lock",
+    SyncClass.RWLOCK_WRITE: "writer lock",
+}
+
+
+def thread_race(
+    race: ThreadRace, locations: Mapping[int, str], instances: int = 1,
+    context: RaceContext | None = None,
+) -> LineRace:  # fmt: skip
+    """A race of two threads.
+
+    Parameters
+    ----------
+    race : ThreadRace
+        The race.
+    locations : mapping of int to str
+        Source places of program counters.
+    instances : int
+        How many are like it.
+    context : RaceContext, optional
+        Locks that are held, and allocation of the memory.
+    """
+
+    def side(party: RaceParty, locks: Sequence[HeldLock]) -> Side:
+        access = "store" if party.is_write else "load"
+        actor = f"thread {party.thread}, epoch {party.epoch}"
+        if context:
+            held = ", ".join(
+                f"{_LOCK_NAMES[lock.sync_class]} {lock.address:#x} since "
+                f"{place_of(lock.pc, locations)}"
+                for lock in locks
+            )
+            actor += f", holds {held or 'no lock'}"
+        return Side(place_of(party.pc, locations), access, actor)
+
+    where = f"address {race.address:#x}"
+    if context and (block := context.allocation):
+        where += (
+            f", in a block of {block.size} bytes from {block.address:#x} on, allocated at "
+            f"{place_of(block.pc, locations)} by thread {block.thread}"
+        )
+    return LineRace(
+        side(race.first, context.first if context else ()),
+        side(race.second, context.second if context else ()),
+        "unordered", "no synchronisation orders them", "inter-thread", where, instances,
+        is_ordered=False,
+    )  # fmt: skip

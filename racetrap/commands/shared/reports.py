@@ -1,0 +1,116 @@
+"""Reports of findings for where people work: page, SARIF, JUnit, annotations, and the baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+
+from racetrap.commands.shared.options import writable
+from racetrap.commands.shared.terminal import command_line, input_errors, write_file, write_json
+from racetrap.presenters.line_pairs import print_annotations
+
+if TYPE_CHECKING:
+    from racetrap.evaluation.baseline import Baseline
+    from racetrap.evaluation.line_pairs import LinePair
+    from racetrap.presenters.findings import Findings
+
+__all__ = ["REPORT_OPTIONS", "Reports", "report_options"]
+
+_FILES = (
+    ("--html", "html_file", "Write the races as a page to FILE, with their sources."),
+    ("--sarif", "sarif_file", "Write the races as SARIF to FILE."),
+    ("--junit", "junit_file", "Write the verdicts as JUnit to FILE."),
+    ("--write-baseline", "new_baseline", "Write a new FILE in which all races found are known."),
+)
+#: Parameters of a command that has these reports.
+REPORT_OPTIONS = ("baseline_file", "github", *(name for _, name, _ in _FILES))
+
+
+def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Files of a ``Reports``."""
+    for option, name, text in reversed(_FILES):
+        command = click.option(option, name, metavar="FILE", callback=writable, help=text)(command)
+    github = click.option(
+        "--github", is_flag=True, help="Also print the races as annotations for GitHub."
+    )
+    baseline = click.option(
+        "--baseline", "baseline_file", metavar="FILE", help="Leave the known races of FILE out."
+    )
+    return baseline(github(command))
+
+
+@dataclass(frozen=True)
+class Reports:
+    """Reports that were asked for.
+
+    Parameters
+    ----------
+    baseline_file, new_baseline : str or None
+        Known races; a new file of them.
+    html_file, sarif_file, junit_file : str or None
+        Files to be written.
+    github : bool
+        Whether annotations are printed.
+    """
+
+    baseline_file: str | None
+    new_baseline: str | None
+    html_file: str | None
+    sarif_file: str | None
+    junit_file: str | None
+    github: bool
+
+    def baseline(self) -> Baseline | None:
+        """Known races; exit if a file is not as it must be, before anything is run."""
+        with input_errors():
+            if self.new_baseline is not None and Path(self.new_baseline).exists():
+                raise ValueError(f"Baseline must be a new file, not {self.new_baseline}")
+            if self.baseline_file is None:
+                return None
+            from racetrap.evaluation.baseline import read_baseline  # slow to import
+
+            return read_baseline(Path(self.baseline_file))
+
+    def write(
+        self, console: Console, subject: str, findings: Findings, known: Sequence[LinePair] = ()
+    ) -> None:
+        """Write them.
+
+        Parameters
+        ----------
+        console : Console
+            Where annotations are printed.
+        subject : str
+            Program or trace.
+        findings : Findings
+            What was found.
+        known : sequence of LinePair
+            Races of the baseline that were found.
+        """
+        # What writes them is slow to import, and seldom asked for.
+        name = Path(subject).name
+        with input_errors():
+            if self.new_baseline is not None:
+                from racetrap.evaluation.baseline import write_baseline
+
+                write_baseline(Path(self.new_baseline), [*findings.pairs, *known])
+            if self.junit_file is not None:
+                from racetrap.evaluation.junit import write_junit
+
+                write_junit(Path(self.junit_file), f"racetrap.{name}", findings.cases)
+        if self.github:
+            print_annotations(console, findings.pairs)
+        if self.sarif_file is not None:
+            from racetrap.presenters.sarif import sarif_log
+
+            write_json(self.sarif_file, sarif_log(findings.pairs))
+        if self.html_file is not None:
+            from racetrap.presenters.findings_page import findings_page
+
+            title = f"Races of {name}"
+            write_file(self.html_file, lambda: findings_page(title, command_line(), findings))

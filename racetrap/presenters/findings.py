@@ -1,0 +1,85 @@
+"""What a check has found, for every report: page, SARIF, JUnit, annotations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from racetrap.evaluation.line_pairs import LinePair
+from racetrap.evaluation.source_text import relative_place
+from racetrap.presenters.line_pairs import number_text, pairs_text, race_sentence
+from racetrap.presenters.race_choice import RaceChoice
+
+if TYPE_CHECKING:
+    from racetrap.evaluation.baseline import KnownRace
+
+__all__ = ["Findings", "known_sentences", "print_findings"]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What was found.
+
+    Parameters
+    ----------
+    pairs : sequence of LinePair
+        Races by pair of source lines, those with the most instances first.
+    summary : sequence of str
+        What was found and what was looked at, in sentences.
+    others : mapping of str to sequence of str
+        What is wrong besides, by its kind in a word; a kind without sentences is right.
+    schedules : int
+        Runs that were looked at.
+    strong : sequence of LinePair
+        Unordered pairs that are no races.
+    lockstep : sequence of LinePair
+        Pairs that only the lockstep of a warp's lanes orders.
+    """
+
+    pairs: Sequence[LinePair]
+    summary: Sequence[str]
+    others: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    schedules: int = 1
+    strong: Sequence[LinePair] = ()
+    lockstep: Sequence[LinePair] = ()
+
+    @property
+    def cases(self) -> dict[str, str | None]:
+        """What is wrong by test case, for JUnit; ``None`` for what is right."""
+        races = [
+            f"{relative_place(pair.first.later.place)}: {race_sentence(pair.first)}"
+            for pair in self.pairs
+        ]
+        cases = {"races": races, **self.others}
+        return {name: "\n".join(sentences) or None for name, sentences in cases.items()}
+
+
+def known_sentences(known: Sequence[LinePair], not_found: Sequence[KnownRace]) -> list[str]:
+    """What came of a baseline: its races that were found, and those that were not."""
+    sentences = []
+    if known:
+        instances = sum(pair.instances for pair in known)
+        sentences.append(
+            f"Known: {number_text(len(known), 'pair')} of source lines of the baseline, "
+            f"{number_text(instances, 'instance')}."
+        )
+    return sentences + [
+        f"Not found: race of the baseline at {race.later.file}: {race.later.text}"
+        for race in not_found
+    ]
+
+
+def print_findings(console: Console, findings: Findings, choice: RaceChoice) -> None:
+    """Print what was found, then the summary."""
+    lines = pairs_text(findings.pairs, choice, findings.schedules)
+    for pairs, label in (
+        (findings.strong, "unordered, but no race"),
+        (findings.lockstep, "only lockstep orders these"),
+    ):
+        lines += pairs_text(pairs, choice, findings.schedules, label, "and")
+    for sentences in findings.others.values():
+        lines += sentences
+    console.print("\n".join([*lines, *findings.summary]), markup=False)

@@ -1,0 +1,65 @@
+"""Findings as one HTML page: both accesses of each side by side in their sources.
+
+The page needs no network and no other file.  Its policy lets no script run but its own, so that
+not even an error in escaping would run what stands in a source.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from racetrap.evaluation.line_pairs import LinePair
+from racetrap.evaluation.source_text import excerpt, marked_line, relative_place
+from racetrap.presenters.findings import Findings
+from racetrap.presenters.line_pairs import counts_text, race_sentence, side_text
+from racetrap.presenters.page import page_environment
+
+__all__ = ["findings_page"]
+
+#: Lines that are shown before and behind that of an access.
+_CONTEXT = 6
+
+
+def findings_page(title: str, command: str, findings: Findings) -> str:
+    """The page; whatever is given is escaped.
+
+    Parameters
+    ----------
+    title : str
+        What was checked.
+    command : str
+        The command that finds the same again.
+    findings : Findings
+        What was found.
+    """
+    script = (Path(__file__).parent / "findings.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    races = [_race(pair, findings.schedules) for pair in findings.pairs]
+    return page_environment().get_template("findings.html").render(
+        title=title, command=command, races=races, others=findings.others,
+        summary=findings.summary, kinds=sorted({race["kind"] for race in races}),
+        script=script, digest=digest,
+    )  # fmt: skip
+
+
+def _race(pair: LinePair, schedules: int) -> dict[str, Any]:
+    first = pair.first
+    return {
+        "place": relative_place(first.later.place),
+        "sentence": race_sentence(first),
+        "kind": first.kind,
+        "instances": pair.instances,
+        "counts": counts_text(pair, schedules),
+        "sides": [
+            {
+                "name": name,
+                "text": side_text(side),
+                "lines": excerpt(side.place, _CONTEXT),
+                "caret": marked_line(side.place, side.column)[1:],
+            }
+            for name, side in first.sides
+        ],
+    }

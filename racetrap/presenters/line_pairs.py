@@ -1,0 +1,136 @@
+"""Findings, races by pair of source lines: text, annotations, and what is common to all forms.
+
+A finding begins with ``file:line:``, as compilers' messages do, so that editors find the line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+
+from racetrap.evaluation.line_pairs import LinePair, LineRace, Side
+from racetrap.evaluation.source_text import marked_line, relative_place
+from racetrap.presenters.race_choice import RaceChoice
+
+__all__ = [
+    "counts_text",
+    "number_text",
+    "pair_to_dict",
+    "pairs_text",
+    "print_annotations",
+    "race_sentence",
+    "side_text",
+]
+
+
+def number_text(count: int, noun: str) -> str:
+    """A number with its noun, in the plural if it needs that."""
+    ending = "es" if noun.endswith("ch") else "s"
+    return f"{count} {noun}{ending * (count != 1)}"
+
+
+def _sorted(counts: Mapping[str, int]) -> str:
+    by_count = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{count} {kind}" for kind, count in by_count)
+
+
+def race_sentence(race: LineRace, verb: str = "races with") -> str:
+    """The race in one sentence."""
+    return (
+        f"{race.later.access} {verb} {race.earlier.access} at "
+        f"{relative_place(race.earlier.place)}: {race.reason}"
+    )
+
+
+def side_text(side: Side) -> str:
+    """What an access is, where, and who made it."""
+    return f"{side.access} at {relative_place(side.place)}" + f", {side.actor}" * bool(side.actor)
+
+
+def counts_text(pair: LinePair, schedules: int) -> str:
+    """How many races the finding stands for, and where the first of them is.
+
+    Parameters
+    ----------
+    pair : LinePair
+        The finding.
+    schedules : int
+        Runs in which it was looked for.
+    """
+    blocks = f" in {number_text(pair.block_pairs, 'pair')} of blocks" * bool(pair.block_pairs)
+    detector = f"; detector: {_sorted(pair.outcomes)}" * bool(pair.outcomes)
+    found = f", in {len(pair.schedules)} of {schedules} schedules" * (schedules > 1)
+    return (
+        f"{number_text(pair.instances, 'instance')} ({_sorted(pair.kinds)}; "
+        f"{_sorted(pair.relations)}){blocks}{found}; first at {pair.first.where}{detector}"
+    )
+
+
+def _pair_text(pair: LinePair, schedules: int, label: str, verb: str) -> str:
+    sentence = race_sentence(pair.first, verb)
+    lines = [f"{relative_place(pair.first.later.place)}: {label}: {sentence}"]
+    for name, side in pair.first.sides:
+        lines.append(f"  {name}: {side_text(side)}")
+        lines += [f"    {line}" for line in marked_line(side.place, side.column)]
+    return "\n".join([*lines, f"  {counts_text(pair, schedules)}", ""])
+
+
+def pairs_text(
+    pairs: Sequence[LinePair], choice: RaceChoice, schedules: int = 1,
+    label: str = "race", verb: str = "races with",
+) -> list[str]:  # fmt: skip
+    """Findings, and how many are left out.
+
+    Parameters
+    ----------
+    pairs : sequence of LinePair
+        The findings.
+    choice : RaceChoice
+        How many are shown.
+    schedules : int
+        Runs in which they were looked for.
+    label, verb : str
+        What they are called, and what one access does with the other.
+    """
+    shown = pairs[: choice.most_shown]
+    texts = [_pair_text(pair, schedules, label, verb) for pair in shown]
+    if left := len(pairs) - len(shown):
+        texts.append(f"{number_text(left, 'more finding')}: --all shows them.\n")
+    return texts
+
+
+def print_annotations(console: Console, pairs: Sequence[LinePair]) -> None:
+    """Print findings as GitHub's workflow commands, which mark the lines of a change."""
+    for pair in pairs:
+        path, colon, line = relative_place(pair.first.later.place).rpartition(":")
+        file = _escaped(path).replace(":", "%3A").replace(",", "%2C")
+        column = f"col={pair.first.later.column}," if pair.first.later.column else ""
+        place = f"file={file},line={line},{column}" if colon else ""
+        text = f"{race_sentence(pair.first)} ({number_text(pair.instances, 'instance')})"
+        console.print(f"::error {place}title=race::{_escaped(text)}", markup=False)
+
+
+def _escaped(text: str) -> str:
+    """A text whose end in a workflow command is that of the command."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def pair_to_dict(pair: LinePair) -> dict[str, Any]:
+    """A finding as plain data."""
+    race = pair.first
+    return {
+        "sentence": race_sentence(race),
+        **{
+            name: {"place": relative_place(side.place), "column": side.column, **side.details}
+            for name, side in race.sides
+        },
+        **race.details,
+        "instances": pair.instances,
+        "block_pairs": pair.block_pairs,
+        "kinds": dict(pair.kinds),
+        "classes": dict(pair.relations),
+        "schedules": sorted(pair.schedules),
+        "outcomes": dict(pair.outcomes),
+    }

@@ -1,0 +1,66 @@
+"""Findings as SARIF 2.1.0, for code hosts and editors.
+
+Ref: OASIS Static Analysis Results Interchange Format (SARIF) Version 2.1.0.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from racetrap.evaluation.baseline import line_texts
+from racetrap.evaluation.line_pairs import LinePair, Side
+from racetrap.evaluation.source_text import relative_place
+from racetrap.presenters.line_pairs import number_text, race_sentence
+
+__all__ = ["sarif_log"]
+
+_SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
+
+
+def _location(side: Side, message: str = "") -> dict[str, Any]:
+    path, _, line = relative_place(side.place).rpartition(":")
+    found: dict[str, Any] = {}
+    if line.isdecimal():
+        uri = Path(path).as_uri() if Path(path).is_absolute() else quote(path)
+        found["physicalLocation"] = {
+            "artifactLocation": {"uri": uri},
+            "region": {"startLine": max(int(line), 1)}
+            | ({"startColumn": side.column} if side.column else {}),
+        }
+    else:
+        found["logicalLocations"] = [{"name": side.place}]
+    if message:
+        found["message"] = {"text": message}
+    return found
+
+
+def _result(pair: LinePair) -> dict[str, Any]:
+    race = pair.first
+    digest = hashlib.sha256(repr(sorted(line_texts(race.places))).encode()).hexdigest()
+    return {
+        "ruleId": race.kind,
+        "level": "error",
+        "message": {"text": f"{race_sentence(race)} ({number_text(pair.instances, 'instance')})."},
+        "locations": [_location(race.later)],
+        "relatedLocations": [_location(race.earlier, f"{race.sides[0][0]} access")],
+        "partialFingerprints": {"linePair/v1": digest},
+    }
+
+
+def sarif_log(pairs: Sequence[LinePair]) -> dict[str, Any]:
+    """A log with one run: a result for each pair of source lines, a rule for each kind of race."""
+    reasons = {pair.first.kind: pair.first.reason for pair in pairs}
+    rules = [{"id": kind, "shortDescription": {"text": text}} for kind, text in reasons.items()]
+    driver = {"name": "racetrap", "version": version("racetrap"), "rules": rules}
+    return {
+        "$schema": _SCHEMA,
+        "version": "2.1.0",
+        "runs": [{"tool": {"driver": driver}, "results": list(map(_result, pairs))}],
+    }

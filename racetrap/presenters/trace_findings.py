@@ -1,0 +1,136 @@
+"""Findings of a GPU's traces: in sentences, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from racetrap.evaluation.scord.trace_check import TraceCheck
+from racetrap.evaluation.source_text import relative_place
+from racetrap.presenters.findings import Findings, known_sentences
+from racetrap.presenters.line_pairs import number_text, pair_to_dict
+from racetrap.presenters.race_choice import RaceChoice
+
+__all__ = ["trace_check_to_dict", "trace_findings"]
+
+
+def trace_findings(
+    check: TraceCheck, choice: RaceChoice,
+    others: Mapping[str, Sequence[str]] | None = None, remarks: Sequence[str] = (),
+) -> Findings:  # fmt: skip
+    """What is wrong with traces, and a summary in numbers.
+
+    Parameters
+    ----------
+    check : TraceCheck
+        The traces.
+    choice : RaceChoice
+        How many reports are named that the oracle does not confirm.
+    others : mapping of str to sequence of str, optional
+        What is wrong besides, by its kind in a word.
+    remarks : sequence of str
+        Sentences that belong to the summary.
+    """
+    barriers = {"barriers": _barriers(check), **(others or {})}
+    summary = [*_summary(check), *remarks, *_detector(check, choice)]
+    return Findings(
+        check.pairs, [*summary, *known_sentences(check.known, check.not_found)], barriers,
+        len(check.events), check.strong, check.lockstep,
+    )  # fmt: skip
+
+
+def _barriers(check: TraceCheck) -> list[str]:
+    return [
+        f"{relative_place(each.place)}: barrier: thread {each.thread} of block "
+        f"{each.grid_block} does not come to it with the others"
+        for each in check.divergences.values()
+    ]
+
+
+def _summary(check: TraceCheck) -> list[str]:
+    pairs = check.pairs
+    instances = sum(pair.instances for pair in pairs)
+    judge = "the detector's verdict" if check.rule is None else f"exact, by rule {check.rule}"
+    return [
+        f"Races: {number_text(len(pairs), 'pair')} of source lines, "
+        f"{number_text(instances, 'instance')} ({judge}); "
+        f"{number_text(len(check.divergences), 'barrier')} with threads missing.",
+        f"Checked: {sum(check.events)} events in {number_text(len(check.events), 'schedule')}; "
+        "another schedule or input may have other races.",
+    ]
+
+
+def _detector(check: TraceCheck, choice: RaceChoice) -> list[str]:
+    """What the detector made of the races, and what it did not look at."""
+    if check.detector is None:
+        return []
+    name, runs, counters = check.detector.name, check.detector_runs, check.counters
+    sentences = []
+    if check.rule is not None:
+        outcomes = sum(len(run.outcomes) for run in runs)
+        reported = sum(each.outcome == "reported" for run in runs for each in run.outcomes)
+        missed = sum(run.missed for run in runs)
+        strays = list(dict.fromkeys(each for run in runs for each in run.unconfirmed))
+        decreed = list(dict.fromkeys(each for run in runs for each in run.decreed))
+        sentences += [
+            f"{relative_place(place)}: not confirmed: detector {name} reports {kind}, but no race "
+            "of this line is in the run"
+            for place, kind in strays[: choice.most_shown]
+        ]
+        sentences += [
+            f"{relative_place(place)}: by decree: detector {name} reports {kind}; the accesses are "
+            "ordered or free to conflict, but the method asks for strong ones"
+            for place, kind in decreed[: choice.most_shown]
+        ]
+        sentences.append(
+            f"Detector {name}: {reported} of {outcomes} different races reported, {missed} missed, "
+            f"{outcomes - reported - missed} not its task; {len(strays)} reports not confirmed"
+            f"{_decree_text(len(decreed))}."
+        )
+    sentences.append(
+        f"Detector {name} did not look at {counters['unmonitored']} of "
+        f"{counters['accesses'] + counters['unmonitored']} accesses to global memory, outside its "
+        f"region, and {sum(run.shared for run in runs)} to shared memory; "
+        f"{counters['tag_conflicts']} times a word took over the entry of another, whose history "
+        "was lost."
+    )
+    return sentences
+
+
+def _decree_text(count: int) -> str:
+    return f", {count} by decree of the method" if count else ""
+
+
+def trace_check_to_dict(check: TraceCheck) -> dict[str, Any]:
+    """The same as plain data."""
+    detector = check.detector and {
+        "preset": check.detector.name,
+        "counters": dict(check.counters),
+        "shared_accesses": sum(run.shared for run in check.detector_runs),
+        "missed": sum(run.missed for run in check.detector_runs),
+        "not_confirmed": _reports_to_dict(run.unconfirmed for run in check.detector_runs),
+        "by_decree": _reports_to_dict(run.decreed for run in check.detector_runs),
+    }
+    return {
+        "rule": check.rule,
+        "independent_threads": check.independent,
+        "findings": [pair_to_dict(pair) for pair in check.pairs],
+        "known": [pair_to_dict(pair) for pair in check.known],
+        "barrier_divergences": [
+            {
+                "place": relative_place(each.place),
+                "grid_block": each.grid_block,
+                "thread": each.thread,
+            }
+            for each in check.divergences.values()
+        ],
+        "detector": detector,
+    }
+
+
+def _reports_to_dict(runs: Iterable[Iterable[tuple[str, str]]]) -> list[dict[str, str]]:
+    """Different reports of all runs."""
+    return [
+        {"place": relative_place(place), "kind": kind}
+        for place, kind in dict.fromkeys(each for run in runs for each in run)
+    ]

@@ -1,0 +1,37 @@
+"""Races of a GPU's trace between lines of its sources."""
+
+from racetrap.evaluation.scord.detect import region_of
+from racetrap.evaluation.scord.findings import find_races
+from racetrap.evaluation.scord.line_races import finding_race, oracle_races_by_line
+from racetrap.golden_model.barracuda import Party, Race, RaceClass, RaceKind
+from racetrap.golden_model.events import EventKind, Space
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.trace import read_trace
+from tests.support import REPOSITORY
+
+
+def test_race_of_the_oracle():
+    parties = (Party(0, 1, 1, EventKind.COPY_WRITE, 5), Party(2, 3, 9, EventKind.LOAD, 6))
+    race = Race(
+        RaceKind.UNORDERED, RaceClass.INTER_LAUNCH, Space.GLOBAL, 0x100, *parties, 4,
+        instances=7, block_pairs=2,
+    )  # fmt: skip
+    (found,) = oracle_races_by_line([race], {1: "a.cu:1"})
+    earlier, later = found.earlier, found.later
+    assert (earlier.place, earlier.access, earlier.actor) == ("a.cu:1", "copy write", "")
+    assert (later.place, later.access, later.actor) == ("pc 0x9", "load", "thread 3 of block 2")
+    assert (found.kind, found.relation) == ("unordered", "inter-launch")
+    assert (found.instances, found.block_pairs) == (7, 2)
+    assert found.where == "global address 0x100, launch 4"
+    assert found.details == {"space": "global", "address": 0x100, "launch": 4}
+    assert later.details["event"] == 6
+
+
+def test_race_that_the_detector_reports():
+    trace = read_trace(REPOSITORY / "docs" / "examples" / "block-fence.trace")
+    _, findings = find_races(trace, ScordParams(), region_of(trace))
+    (found,) = (finding_race(finding, {0x1000: "a.cu:7"}) for finding in findings)
+    assert (found.kind, found.relation) == ("missing-device-fence", "device scope")
+    assert (found.earlier.access, found.earlier.actor) == ("store", "warp 0 of block 0")
+    assert found.earlier.place == "a.cu:7"
+    assert found.later.place == "pc 0x1108"

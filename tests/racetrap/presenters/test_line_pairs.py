@@ -1,0 +1,83 @@
+"""Findings as text and annotations."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from racetrap.presenters.findings import Findings, print_findings
+from racetrap.presenters.line_pairs import pair_to_dict, print_annotations
+from racetrap.presenters.race_choice import RaceChoice
+from tests.support.oracle.findings import line_pair
+
+
+def _printed(show, *arguments):
+    stream = io.StringIO()
+    show(Console(file=stream, soft_wrap=True), *arguments)
+    return stream.getvalue()
+
+
+@pytest.fixture
+def pair(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.cu").write_text("[red] read 100%;\n\n  write;\n")
+    return line_pair(f"{tmp_path}/a.cu:1", f"{tmp_path}/a.cu:3", 900)
+
+
+def test_a_finding_begins_as_a_compilers_message(pair):
+    lines = _printed(print_findings, Findings([pair], ["The end."]), RaceChoice()).splitlines()
+    assert lines[0] == (
+        "a.cu:3: race: store races with load at a.cu:1: nothing orders the two accesses"
+    )
+    assert lines[1:7] == [
+        "  earlier: load at a.cu:1, thread 1 of block 0", "    [red] read 100%;", "          ^",
+        "  later: store at a.cu:3, thread 3 of block 2", "      write;", "      ^",
+    ]  # fmt: skip
+    assert lines[7].startswith("  900 instances (900 unordered; 900 inter-block) in 1 pair of")
+    assert lines[8:] == ["", "The end."]
+
+
+def test_a_race_of_threads_has_no_blocks():
+    pair = line_pair("pc 0x40", "pc 0x48", block_pairs=0, is_ordered=False)
+    text = _printed(print_findings, Findings([pair], []), RaceChoice())
+    assert "  one: load at pc 0x40" in text
+    assert "(1 unordered; 1 inter-block); first at global" in text
+
+
+@pytest.mark.parametrize(
+    ("choice", "shown"),
+    [
+        (RaceChoice(), 20),
+        (RaceChoice(shows_all=True), 25),
+        (RaceChoice(limit=2), 2),
+        (RaceChoice(limit=0), 0),
+        (RaceChoice(shows_all=True, limit=24), 24),
+    ],
+)
+def test_a_limit_says_what_it_hides(pair, choice, shown):
+    text = _printed(print_findings, Findings([pair] * 25, []), choice)
+    assert text.count(": race: ") == shown
+    ending = "s" * (shown != 24)
+    assert (f"{25 - shown} more finding{ending}: --all shows them." in text) == (shown < 25)
+
+
+def test_annotations_name_file_and_line(pair):
+    text = _printed(print_annotations, [pair, line_pair("pc 0x40", "pc 0x48")])
+    first, second = text.splitlines()
+    assert first.startswith(
+        "::error file=a.cu,line=3,col=3,title=race::store races with load at a.cu:1"
+    )
+    assert second.startswith("::error title=race::store races")
+
+
+def test_a_file_name_does_not_end_an_annotation(pair):
+    text = _printed(print_annotations, [line_pair("x,y:\n::error::bad\n100%:1", "a,b:c\n.cu:2")])
+    assert text.count("\n") == 1
+    assert text.startswith("::error file=a%2Cb%3Ac%0A.cu,line=2,col=3,title=race::")
+    assert "x,y:%0A::error::bad%0A100%25:1" in text
+
+
+def test_finding_as_data(pair):
+    data = pair_to_dict(pair)
+    assert data["earlier"] == {"place": "a.cu:1", "column": 7}
+    assert (data["instances"], data["kinds"], data["schedules"]) == (900, {"unordered": 900}, [0])
