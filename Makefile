@@ -54,7 +54,7 @@ $(FPGA_READY): $(READY)
 demo: $(READY)
 	@mkdir -p $(BUILD)/demo
 	@$(BIN)/racetrap doctor
-	$(BIN)/racetrap simulate scord --suite scor-micro $(if $(WAVES),--waves $(BUILD)/demo/scor-micro.vcd) \
+	$(BIN)/racetrap simulate scord --suite scor-micro $(if $(WAVES),--waves $(BUILD)/demo/scor-micro.fst) \
 	  --junit $(BUILD)/demo/scor-micro.xml --json $(BUILD)/demo/scor-micro.json
 
 test: lint types unit

@@ -18,10 +18,10 @@ from racetrap.commands.shared.options import (
     complete_preset,
     environment_option,
     instruction_limit_option,
-    json_option,
     launch_option,
     oracle_option,
     race_options,
+    result_options,
     set_option,
 )
 from racetrap.commands.shared.stimuli import (
@@ -111,7 +111,7 @@ _OF_A_DETECTOR = ("preset_name", "settings", "environment", "interval", "ideal",
     help="Exact analysis of threads in the place of a detector: each pair of instructions that "
     "races, at millions of events a second.",
 )  # fmt: skip
-@json_option
+@result_options
 def command(
     path: str, launch_file: str | None, include: tuple[str, ...], define: tuple[str, ...],
     arch: int, std: str | None, preset_name: str | None, settings: tuple[str, ...],

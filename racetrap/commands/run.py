@@ -17,7 +17,7 @@ from rich.console import Console
 from racetrap.commands.shared.options import (
     compile_options,
     compiler_options,
-    json_option,
+    result_options,
     seed_option,
     writable,
 )
@@ -109,7 +109,7 @@ def _compiled(program: Path, folder: Path, options: CompilerOptions) -> Path:
     help="Write the verdicts as JUnit to FILE.",
 )  # fmt: skip
 @click.option("--github", is_flag=True, help="Also print the races as annotations for GitHub.")
-@json_option
+@result_options
 def command(
     program: str, arguments: tuple[str, ...], include: tuple[str, ...], define: tuple[str, ...],
     arch: int, std: str | None, kernel: str, launches: str | None, schedules: int,

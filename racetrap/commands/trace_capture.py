@@ -14,9 +14,9 @@ from racetrap.commands.shared.options import (
     compile_options,
     compiler_options,
     form_option,
-    json_option,
     launch_option,
     output_option,
+    result_options,
 )
 from racetrap.commands.shared.terminal import input_errors, report_console, write_json
 from racetrap.presenters.trace_summary import trace_summary
@@ -60,7 +60,7 @@ def _save(buffers: dict[int, np.ndarray], files: dict[int, str]) -> None:
     help="Write a buffer argument's contents after the run to a .npy file; arguments count "
     "from 0; may be repeated.",
 )
-@json_option
+@result_options
 def command(
     kernel_file: str,
     launch_file: str,

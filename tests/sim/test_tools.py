@@ -64,3 +64,15 @@ def test_old_python(monkeypatch):
     monkeypatch.setattr(tools, "_OLDEST_PYTHON", (99, 0))
     (sentence,) = tools.missing_tools()
     assert sentence.startswith("Python must be 99.0 or newer, not 3.")
+
+
+def test_extras_and_commands_for_recording(monkeypatch):
+    monkeypatch.setattr(tools, "_has_version", lambda package: package != "pyserial")
+    assert tools.missing_extras() == [
+        "Extra `fpga` is not installed (pyserial): `pip install racetrap[fpga]`."
+    ]
+    monkeypatch.setattr(tools, "_requirements", list)
+    monkeypatch.setattr(tools.shutil, "which", lambda command, path: None)
+    sentences = tools.missing_extras()
+    assert len(sentences) == 6
+    assert all("was not found: install the GNU" in sentence for sentence in sentences)
