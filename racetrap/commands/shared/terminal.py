@@ -37,6 +37,8 @@ __all__ = [
     "write_json",
 ]
 
+#: Errors of the system that no input has caused.
+_OF_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EPIPE)
 #: Tables are not squeezed into a narrow terminal or log.
 _WIDTH = 200
 #: Key of the context's notes under which ``--quiet`` is.
@@ -94,6 +96,8 @@ def input_errors(place: str | None = None) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        if error.errno in _OF_OUTPUT:
+            raise  # and ends the command as any result does that cannot be written
         if error.filename is None:
             fail(error)
         fail(f"{error.filename}: {error.strerror}")

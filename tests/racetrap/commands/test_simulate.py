@@ -162,7 +162,9 @@ def _fst_values(file, name):
     pylibfst.lib.fstReaderSetFacProcessMask(reader, handle)
     values = []
     pylibfst.fstReaderIterBlocks2(
-        reader, lambda _, time, facidx, value, length: values.append(pylibfst.string(value))
+        reader,
+        lambda _, time, handle, value: values.append(pylibfst.string(value)),
+        lambda *_: None,
     )
     pylibfst.lib.fstReaderClose(reader)
     return scopes, list(signals.by_name), values
