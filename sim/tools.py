@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib.util
 import os
 import re
@@ -9,8 +10,9 @@ import shutil
 import sys
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-__all__ = ["missing_extras", "missing_tools", "not_found", "tool_environment"]
+__all__ = ["missing_extras", "missing_tools", "not_found", "share_cache", "tool_environment"]
 
 _OLDEST_PYTHON = (3, 11)
 
@@ -79,6 +81,28 @@ def tool_environment() -> dict[str, str]:
     environment["PATH"] = os.pathsep.join([*folders, environment.get("PATH", os.defpath)])
     environment.pop("VERILATOR_ROOT", None)
     return environment
+
+
+def share_cache() -> None:
+    """Give tools a folder for caches of their own if the user's home has none that can be written.
+
+    The WebAssembly runtime of the synthesis tools insists on one.  It is in our cache or, if that
+    cannot be written, temporary.
+    """
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    if os.access(next(place for place in (home, *home.parents) if place.exists()), os.W_OK):
+        return
+    from racetrap.sim.content_cache import cache_base, cache_folder  # seldom needed
+
+    os.environ["RACETRAP_CACHE"] = str(cache_base())  # which follows from the same variable
+    folder = cache_folder() / "tools"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        temporary = TemporaryDirectory()
+        atexit.register(temporary.cleanup)
+        folder = Path(temporary.name)
+    os.environ["XDG_CACHE_HOME"] = str(folder)
 
 
 def not_found(what: str) -> str:

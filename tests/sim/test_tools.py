@@ -76,3 +76,26 @@ def test_extras_and_commands_for_recording(monkeypatch):
     sentences = tools.missing_extras()
     assert len(sentences) == 6
     assert all("was not found: install the GNU" in sentence for sentence in sentences)
+
+
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_tools_have_a_cache_without_a_home(is_kept, tmp_path, monkeypatch):
+    home, ours = tmp_path / "home", tmp_path / "ours"
+    home.mkdir()
+    if is_kept:
+        ours.mkdir()
+    else:
+        ours.touch()  # no folder can be made there
+    monkeypatch.setattr(tools.os, "access", lambda place, _: place != home)
+    monkeypatch.setenv("RACETRAP_CACHE", str(ours))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home / ".cache"))
+    tools.share_cache()
+    given = Path(os.environ["XDG_CACHE_HOME"])
+    assert given.is_relative_to(ours) is is_kept
+    assert given.is_dir()
+
+
+def test_home_that_can_be_written_is_left_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "not" / "there"))
+    tools.share_cache()
+    assert os.environ["XDG_CACHE_HOME"] == str(tmp_path / "not" / "there")
