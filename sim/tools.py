@@ -92,13 +92,15 @@ def share_cache() -> None:
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     if os.access(next(place for place in (home, *home.parents) if place.exists()), os.W_OK):
         return
-    from racetrap.sim.content_cache import cache_base, cache_folder  # seldom needed
+    # Seldom needed.
+    from racetrap.sim.content_cache import CacheError, cache_base, cache_folder, make_folder
 
     os.environ["RACETRAP_CACHE"] = str(cache_base())  # which follows from the same variable
-    folder = cache_folder() / "tools"
+    folder = cache_folder() / "tools" / str(os.getuid())
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
+        make_folder(folder)
+        folder.chmod(0o700)  # what is in it is run
+    except (CacheError, OSError):
         temporary = TemporaryDirectory()
         atexit.register(temporary.cleanup)
         folder = Path(temporary.name)
