@@ -7,11 +7,8 @@ this build makes the ports of the testbench module public and nothing else.
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
-from importlib.metadata import version
 from pathlib import Path
 
 import cocotb_tools.config
@@ -21,14 +18,16 @@ from racetrap.generators.description import describe_ports
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
 from racetrap.generators.verilog import to_verilog
-from racetrap.sim.content_cache import cache_folder, content_key, keep
+from racetrap.sim.content_cache import cache_folder
 from racetrap.sim.cosim.verilator import build_cache, testbench_top
 from racetrap.sim.cosim.verilator.build_cache import (
     BACK_DOORS,
+    ONE_PIECE,
     BuildError,
     Patch,
     build_once,
     generate_rtl,
+    make_model,
     run_tool,
 )
 from racetrap.sim.cosim.verilator.testbench_top import TESTBENCH_MODULE, Port, TestbenchTop
@@ -48,10 +47,8 @@ _VERILATE = (
 )  # fmt: skip
 #: Python dominates a cocotb run, so the compiler's time weighs more than the model's speed.
 _OPTIMISATION = ("OPT_FAST=-O1", "OPT_SLOW=-O0", "OPT_GLOBAL=-O2")
-#: The model in one piece: quicker to compile than in parts, whose headers are most of the work.
-_ONE_PIECE = "VM_PARALLEL_BUILDS=0"
 #: Verilator links FST's compression from libraries; ours is in the folder ``compression``.
-_WITHOUT_LIBRARIES = ("LDLIBS=$(VM_USER_LDLIBS)",)
+_WITHOUT_LIBRARIES = "LDLIBS=$(VM_USER_LDLIBS)"
 
 
 @dataclass(frozen=True)
@@ -162,7 +159,7 @@ def build(
 
     def make(unfinished: Path) -> None:
         begun = replace(model, folder=unfinished)
-        generate_rtl(preset, params, unfinished, patch)
+        generate_rtl(preset, params, unfinished, part, patch)
         _verilate(begun)
 
     build_once(folder, make)
@@ -241,32 +238,12 @@ def _verilate(model: BuiltModel) -> None:
         ],
         folder,
     )  # fmt: skip
-    with _runtime(folder / "obj", model.waves):
-        run_tool(
-            ["make", "-C", "obj", "-f", "Vtop.mk", "-j2", f"VM_TRACE={int(bool(model.waves))}",
-             _ONE_PIECE, *_OPTIMISATION, *(_WITHOUT_LIBRARIES if model.waves else [])],
-            folder,
-        )  # fmt: skip
+    options = [f"VM_TRACE={int(bool(model.waves))}", ONE_PIECE, *_OPTIMISATION]
+    if model.waves is not None and model.waves.form == "fst":
+        options.append(_WITHOUT_LIBRARIES)
+    make_model(folder / "obj", "Vtop", options)
 
 
 def _wave_options(waves: Waves) -> list[str]:
     folder = Path(__file__).parent / "compression"
     return [f"--trace-{waves.form}", "-CFLAGS", f"-I{folder}"]
-
-
-@contextmanager
-def _runtime(objects: Path, waves: Waves | None) -> Iterator[None]:
-    """Take Verilator's own objects, most of a small build, from the first build of this kind."""
-    key = content_key(version("verilator"), waves and waves.form, _OPTIMISATION)
-    store = cache_folder() / "verilator" / f"runtime-{key}"
-    if store.exists():
-        for path in store.iterdir():
-            shutil.copy(path, objects)  # a fresh date keeps make from compiling them again
-    yield
-
-    def copy(unfinished: Path) -> None:
-        unfinished.mkdir()
-        for path in objects.glob("verilated*.o"):
-            shutil.copy(path, unfinished)
-
-    keep(store, copy)
