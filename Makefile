@@ -14,7 +14,7 @@ export RACETRAP_CACHE ?= $(CURDIR)/$(BUILD)
 SOURCES := golden_model rtl generators sim tb fpga evaluation racetrap
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format types unit bench campaign fuzz packages evaluate boards board-simulation docs kernels programs planted-bugs clean
+.PHONY: help setup demo test lint format types unit bench campaign fuzz evaluate boards board-simulation docs kernels programs planted-bugs verdicts foreign-builds clean packages
 
 help:
 	@echo "make setup     make the virtual environment $(VENV)"
@@ -31,6 +31,8 @@ help:
 	@echo "make kernels   compile the kept PTX of our CUDA sources again (needs the extra cuda)"
 	@echo "make programs  run our CUDA programs with host code, race-free and racy, and check the verdicts"
 	@echo "make planted-bugs  plant every bug in the RTL; the testbench must find each"
+	@echo "make verdicts  check the verdicts on all small programs with threads beside ThreadSanitizer's"
+	@echo "make foreign-builds  build Debian source packages by their own build systems, and record them"
 	@echo "make format    format the sources"
 	@echo "make clean     remove everything that was built, but not $(VENV)"
 
@@ -124,6 +126,12 @@ planted-bugs: $(READY)
 
 programs: $(READY)
 	$(BIN)/python -m racetrap.evaluation.scord.cuda_programs
+
+verdicts: $(READY)
+	$(BIN)/python -m racetrap.sim.cpu.small_verdicts
+
+foreign-builds: $(READY)
+	$(BIN)/python -m racetrap.evaluation.foreign_builds
 
 clean:
 	rm -rf $(BUILD) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Sequence
+from pathlib import Path
 
 from racetrap.sim.failure import Failure
 from racetrap.sim.tools import not_found
@@ -15,7 +16,11 @@ _SHOWN_CHARACTERS = 4000
 
 
 def run_tool(
-    command: Sequence[str], failure: str, given: str = "", error: type[Exception] = Failure
+    command: Sequence[str],
+    failure: str,
+    given: str = "",
+    error: type[Exception] = Failure,
+    folder: Path | None = None,
 ) -> str:
     """Standard output of a tool.
 
@@ -29,11 +34,13 @@ def run_tool(
         Its standard input.
     error : type
         Error to raise if it is missing or fails.
+    folder : Path or None
+        Where it is run; None: in the working folder.
     """
     try:
         done = subprocess.run(
             command, input=given, capture_output=True, text=True, errors="replace", check=False,
-            env=os.environ | {"LC_ALL": "C.UTF-8"},
+            env=os.environ | {"LC_ALL": "C.UTF-8"}, cwd=folder,
         )  # fmt: skip
     except FileNotFoundError:
         raise error(not_found(command[0])) from None

@@ -19,6 +19,7 @@ _OLDEST_PYTHON = (3, 11)
 #: How to get a command.
 _REMEDIES = {
     "addr2line": "install the GNU binary utilities, for example `apt install binutils`",
+    "apt-get": "use Debian, or a distribution that is made from it",
     "c++filt": "install the GNU binary utilities, for example `apt install binutils`",
     "c++": "install a C++ compiler, for example `apt install g++`",
     "g++": "install the GNU compilers, for example `apt install g++`",

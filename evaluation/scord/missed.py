@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from racetrap.evaluation.scord.detect import History, histories
 from racetrap.evaluation.scord.held_locks import held_locks
+from racetrap.golden_model.events import EventKind
 from racetrap.golden_model.scord.bloom_filter import is_empty, share_a_lock
 from racetrap.golden_model.scord.metadata import unpack_entry
 from racetrap.golden_model.scord.packets import Preliminary, Step
@@ -34,6 +35,7 @@ class Cause(StrEnum):
     BLOOM_COLLISION = "Bloom collision"
     LOCK_IN_COMMON = "lock in common"
     FENCE_SEEN = "fence seen, order not"
+    NO_RULE = "no rule of the method"
     BARRIER_SEEN = "barrier seen, order not"
 
 
@@ -65,9 +67,19 @@ def causes(trace: Trace, params: ScordParams, pairs: Sequence[Pair]) -> list[Cau
     seen = histories(trace, params, {pair.address for pair in pairs})
     locks = held_locks(trace, params, {event for pair in pairs for event in pair[:2]})
     return [
-        _cause(params, pair, seen[pair.address], locks[pair.first], locks[pair.second])
+        _cause(
+            params, pair, seen[pair.address], locks[pair.first], locks[pair.second],
+            _has_fence(trace, pair),
+        )
         for pair in pairs
-    ]
+    ]  # fmt: skip
+
+
+def _has_fence(trace: Trace, pair: Pair) -> bool:
+    """Whether the warp of the earlier access has a fence before the later one."""
+    events, first = trace.events[pair.first : pair.second], trace.events[pair.first]
+    own = (events["sm"] == first["sm"]) & (events["warp"] == first["warp"])
+    return bool((own & (events["kind"] == EventKind.FENCE)).any())
 
 
 def _common_word(trace: Trace, pair: Pair) -> int:
@@ -94,6 +106,7 @@ def _cause(
     history: History,
     first_locks: frozenset[int],
     second_locks: frozenset[int],
+    has_fence: bool,
 ) -> Cause:
     granule_mask = -(params.granularity // 4)
     granule = pair.address >> 2 & granule_mask
@@ -112,7 +125,7 @@ def _cause(
         return Cause.BARRIER_SEEN
     if _locks_look_common(entry["filter"], second):
         return Cause.LOCK_IN_COMMON if first_locks & second_locks else Cause.BLOOM_COLLISION
-    return Cause.FENCE_SEEN
+    return Cause.FENCE_SEEN if has_fence else Cause.NO_RULE
 
 
 def _locks_look_common(filter_bits: int, step: Step) -> bool:

@@ -5,30 +5,36 @@ Ref: ScoRD (ISCA'20) Section V-A; BARRACUDA (PLDI'17) Section 3; PTX ISA 9.0, Se
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from racetrap.evaluation.scord.detect import UniqueRace, region_of
 from racetrap.evaluation.scord.missed import Cause, Pair, causes
 from racetrap.golden_model.barracuda import Race, RaceClass, Result, ScopedOracle
 from racetrap.golden_model.events import Space
-from racetrap.golden_model.ptx_memory_model.oracle import OracleRule, PtxOracle
+from racetrap.golden_model.ptx_memory_model.oracle import OracleRule
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.trace import Trace
+from racetrap.sim.gpu.oracle import CompiledOracle
 
 __all__ = [
+    "ELSEWHERE",
     "NOT_CHECKED",
     "ORACLE_RULES",
+    "PAPER_RULE",
     "OracleRace",
+    "by_decree",
     "explain_races",
     "is_missed",
     "oracle_races",
+    "ordered_by_lockstep",
     "run_oracle",
     "unconfirmed",
 ]
 
-#: Rules by which the oracle can judge, the first by default.
-ORACLE_RULES = ("scoped", *(rule.value for rule in OracleRule))
+#: Rules by which the oracle can judge, the first by default; and that of the paper's tables.
+ORACLE_RULES = (*(rule.value for rule in OracleRule), "scoped")
+PAPER_RULE = ORACLE_RULES[-1]
 
 #: Outcome of races that ScoRD does not look for, by what they are.
 NOT_CHECKED = {
@@ -37,6 +43,9 @@ NOT_CHECKED = {
     "outside": "outside the monitored region",
     "launches": "between concurrent launches",
 }
+
+#: Outcome of races that ScoRD reports at one of their instructions, but not in the first instance.
+ELSEWHERE = "reported in another instance"
 
 
 @dataclass(frozen=True)
@@ -48,22 +57,54 @@ class OracleRace:
     race : Race
         The race.
     outcome : str
-        What the detector made of it: a ``Cause``, or one of ``NOT_CHECKED``.
+        What the detector made of it: a ``Cause``, ``ELSEWHERE``, or one of ``NOT_CHECKED``.
     """
 
     race: Race
     outcome: str
 
 
-def run_oracle(trace: Trace, rule: str) -> Result:
-    """Races of a run by one of ``ORACLE_RULES``."""
-    oracle = ScopedOracle() if rule == "scoped" else PtxOracle(OracleRule(rule))
-    return oracle.run(trace)
+def run_oracle(trace: Trace, rule: str, independent: bool = False) -> Result:
+    """Races of a run by one of ``ORACLE_RULES``.
+
+    Parameters
+    ----------
+    trace : Trace
+        The run.
+    rule : str
+        What is a race.
+    independent : bool
+        Whether the lanes of a warp are scheduled independently; to the paper's rule a warp is in
+        lockstep.
+    """
+    if rule == PAPER_RULE:
+        return ScopedOracle().run(trace)
+    return CompiledOracle(OracleRule(rule), independent).run(trace)
 
 
-def oracle_races(
-    trace: Trace, params: ScordParams, rule: str = ORACLE_RULES[0]
-) -> list[OracleRace]:
+def ordered_by_lockstep(trace: Trace, rule: str, found: Iterable[Race]) -> list[Race]:
+    """Pairs that would race if the lanes of a warp were scheduled independently.
+
+    Parameters
+    ----------
+    trace : Trace
+        The run.
+    rule : str
+        What is a race.
+    found : iterable of Race
+        Races of the run in lockstep, which are left out.
+    """
+    if rule == PAPER_RULE:
+        return []
+    known = {_place(race) for race in found}
+    return [race for race in run_oracle(trace, rule, True).races if _place(race) not in known]
+
+
+def _place(race: Race) -> tuple[frozenset[int], Space]:
+    return frozenset((race.first.pc, race.second.pc)), race.space
+
+
+def oracle_races(trace: Trace, params: ScordParams, rule: str = PAPER_RULE) -> list[OracleRace]:
     """Every different race of a run, in the order in which they first happened.
 
     Parameters
@@ -78,8 +119,23 @@ def oracle_races(
     return explain_races(trace, params, run_oracle(trace, rule))
 
 
-def explain_races(trace: Trace, params: ScordParams, races: Sequence[Race]) -> list[OracleRace]:
-    """What the detector made of races of a run."""
+def explain_races(
+    trace: Trace, params: ScordParams, races: Sequence[Race], reports: Collection[UniqueRace] = ()
+) -> list[OracleRace]:
+    """What the detector made of races of a run.
+
+    Parameters
+    ----------
+    trace : Trace
+        The run.
+    params : ScordParams
+        Configuration of the detector.
+    races : sequence of Race
+        Races of the oracle, each with its first instance.
+    reports : collection of UniqueRace
+        All that the detector reported: a race at whose instructions it has a report is not missed.
+    """
+    reported = {pc for pc, _ in reports}
     region = region_of(trace)
     kinds = [
         "warp" if race.race_class == RaceClass.DIVERGENCE
@@ -92,18 +148,40 @@ def explain_races(trace: Trace, params: ScordParams, races: Sequence[Race]) -> l
     monitored = [race for race, kind in zip(races, kinds, strict=True) if not kind]
     pairs = [Pair(race.first.event, race.second.event, race.address) for race in monitored]
     found = iter(causes(trace, params, pairs))
-    return [
-        OracleRace(race, NOT_CHECKED[kind] if kind else next(found).value)
-        for race, kind in zip(races, kinds, strict=True)
-    ]
+    explained = []
+    for race, kind in zip(races, kinds, strict=True):
+        outcome = NOT_CHECKED[kind] if kind else next(found).value
+        if not kind and outcome != Cause.REPORTED and reported & {race.first.pc, race.second.pc}:
+            outcome = ELSEWHERE
+        explained.append(OracleRace(race, outcome))
+    return explained
 
 
-def unconfirmed(reports: Iterable[UniqueRace], found: Iterable[OracleRace]) -> list[UniqueRace]:
+def unconfirmed(reports: Iterable[UniqueRace], found: Iterable[Race]) -> list[UniqueRace]:
     """Reports of a detector at an instruction for which the oracle has no race."""
-    racing = {pc for each in found for pc in (each.race.first.pc, each.race.second.pc)}
+    racing = {party.pc for race in found for party in (race.first, race.second)}
     return sorted(report for report in reports if report[0] not in racing)
+
+
+def by_decree(trace: Trace, rule: str, strays: Sequence[UniqueRace]) -> list[UniqueRace]:
+    """Unconfirmed reports of ScoRD that the paper's rule confirms: it asks that both accesses are
+    strong, whatever orders them.
+
+    Parameters
+    ----------
+    trace : Trace
+        The run.
+    rule : str
+        Rule by which they are unconfirmed.
+    strays : sequence of UniqueRace
+        The reports.
+    """
+    if not strays or rule == PAPER_RULE:
+        return []
+    left = unconfirmed(strays, run_oracle(trace, PAPER_RULE))
+    return [report for report in strays if report not in left]
 
 
 def is_missed(found: OracleRace) -> bool:
     """Whether the detector was to find the race and did not."""
-    return found.outcome not in (Cause.REPORTED, *NOT_CHECKED.values())
+    return found.outcome not in (Cause.REPORTED, ELSEWHERE, *NOT_CHECKED.values())

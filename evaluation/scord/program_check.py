@@ -1,6 +1,6 @@
 """Verdict on a CUDA program: the exact oracle over the traces of its runs.
 
-Ref: ScoRD (ISCA'20) Section II; BARRACUDA (PLDI'17) Section 3.
+Ref: PTX ISA 9.0, Section 8.7; BARRACUDA (PLDI'17) Section 3.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from racetrap.evaluation.scord.baseline import Baseline, KnownRace
 from racetrap.evaluation.scord.line_pairs import LinePair, LinePairs, place_of
-from racetrap.golden_model.barracuda import ScopedOracle
+from racetrap.golden_model.ptx_memory_model.oracle import OracleRule
 from racetrap.sim.gpu.cuda.launch_requests import LaunchRecord
 from racetrap.sim.gpu.cuda.program_run import ProgramRun
+from racetrap.sim.gpu.oracle import CompiledOracle
 from racetrap.sim.gpu.ptx.kernel_names import written_name
 
 __all__ = ["Divergence", "ProgramCheck"]
@@ -59,7 +60,7 @@ class ProgramCheck:
     def add(self, run: ProgramRun) -> None:
         """Check the trace of one more run."""
         locations = run.trace.header.locations
-        result = ScopedOracle(fences_order_weak=True).run(run.trace)
+        result = CompiledOracle(OracleRule.CAUSALITY).run(run.trace)
         self._pairs.add(len(self.runs), result, locations)
         for each in result.barrier_divergences:
             place = place_of(each.pc, locations)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from racetrap.evaluation.scord.detect import UniqueRace, detect
 from racetrap.evaluation.scord.hardware import HardwareRun, run_hardware
-from racetrap.evaluation.scord.oracle import NOT_CHECKED, ORACLE_RULES, oracle_races
+from racetrap.evaluation.scord.oracle import NOT_CHECKED, PAPER_RULE, oracle_races
 from racetrap.evaluation.scord.programs import Build, Schedule, trace_of
 from racetrap.golden_model.barracuda import Race
 from racetrap.golden_model.scord.params import ScordParams
@@ -55,7 +55,7 @@ class BuildRun:
     explained: str
     model: FastModel | None = None
     region_log2: int = DEFAULT_REGION_LOG2
-    rule: str = ORACLE_RULES[0]
+    rule: str = PAPER_RULE
 
 
 @dataclass

@@ -124,5 +124,5 @@ def _compared(trace: Trace, params: ScordParams) -> Quality:
         first, second = sorted((race.first.pc, race.second.pc))
         key = first, second, race.kind.value
         missed[key] = missed.get(key, True) and is_missed(each)
-    false = unconfirmed(detect(trace, params), found)
+    false = unconfirmed(detect(trace, params), [each.race for each in found])
     return Quality(1, len(missed), sum(missed.values()), len(false))

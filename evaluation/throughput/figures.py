@@ -79,9 +79,9 @@ def _sigrace() -> dict[str, Callable[[], Any]]:
     }
 
 
-def _recorder() -> dict[str, Any]:
-    rates = recorder_rates.recorder_rates()
-    return asdict(rates) | {"slowdown": rates.slowdown}
+def _recorder() -> list[dict[str, Any]]:
+    measured = map(recorder_rates.recorder_rates, recorder_rates.MEASURED)
+    return [asdict(rates) | {"slowdown": rates.slowdown} for rates in measured]
 
 
 def _noncoherent() -> dict[str, Callable[[], Any]]:

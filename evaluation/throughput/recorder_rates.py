@@ -1,10 +1,11 @@
-"""Rates of recording and exact check of a program, beside the compiler's own race detector.
+"""Time and memory from a program's start to the exact verdict, beside the compiler's own detector.
 
 Ref: SigRace (ISCA'09) Section 3.2.3 (the application is unmodified).
 """
 
 from __future__ import annotations
 
+import resource
 import tempfile
 import time
 from collections.abc import Callable
@@ -12,25 +13,55 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
+from racetrap.evaluation.processes import processes
 from racetrap.evaluation.throughput.rates import Rate, rate_of
 from racetrap.sim.cpu.exact_detector import exact_races, prepare_detector
+from racetrap.sim.cpu.merge import prepare_merge
+from racetrap.sim.cpu.programs.catalogue import PROGRAMS
 from racetrap.sim.cpu.recorder import record
 from racetrap.sim.cpu.thread_sanitizer import SanitizedProgram
+from racetrap.sim.cpu.trace_rules import prepare_rules
 
-__all__ = ["RecorderRates", "recorder_rates"]
+__all__ = ["MEASURED", "MeasuredProgram", "RecorderRates", "recorder_rates"]
 
-_PROGRAM = Path(__file__).with_suffix(".c")
-#: About 13 million events.
-_PASSES = 1600
+
+class MeasuredProgram(NamedTuple):
+    """A program that is measured.
+
+    Parameters
+    ----------
+    source : Path
+        Its source.
+    arguments : tuple of str
+        Its arguments.
+    """
+
+    source: Path
+    arguments: tuple[str, ...]
+
+
+_ARRAYS = Path(__file__).with_suffix(".c")
+#: At least 10 million events each, the last one 50 million; threads, size and seed of the others.
+MEASURED = (
+    MeasuredProgram(PROGRAMS["blackscholes"].source, ("4", "270000", "7")),
+    MeasuredProgram(PROGRAMS["kvstore"].source, ("4", "850000", "7")),
+    MeasuredProgram(PROGRAMS["ocean"].source, ("4", "400", "7")),
+    MeasuredProgram(PROGRAMS["radix"].source, ("4", "400000", "7")),
+    MeasuredProgram(PROGRAMS["water"].source, ("4", "1000", "7")),
+    MeasuredProgram(_ARRAYS, ("6400",)),
+)
 
 
 @dataclass(frozen=True)
 class RecorderRates:
-    """Events a second of wall-clock time.
+    """Events a second of wall-clock time, and memory.
 
     Parameters
     ----------
+    name : str
+        The program's source.
     events : int
         Events of the program.
     recorded : Rate
@@ -39,14 +70,18 @@ class RecorderRates:
         When its records become a trace, all rules of traces checked.
     checked : Rate
         When the compiled exact detector looks for races in the trace.
+    bytes_per_event : float
+        Most memory that the recorder and the detector took for an event.
     sanitizer_seconds : float
         Seconds of the program under ThreadSanitizer: the median of as many runs.
     """
 
+    name: str
     events: int
     recorded: Rate
     merged: Rate
     checked: Rate
+    bytes_per_event: float
     sanitizer_seconds: float
 
     @property
@@ -56,34 +91,50 @@ class RecorderRates:
         return sum(self.events / rate.median for rate in rates) / self.sanitizer_seconds
 
 
-def recorder_rates(passes: int = _PASSES, runs: int = 3) -> RecorderRates:
-    """Record the program some times.
+def recorder_rates(program: MeasuredProgram, runs: int = 3) -> RecorderRates:
+    """Record and check a program some times, in a process of its own.
 
     Parameters
     ----------
-    passes : int
-        Passes of the program over its arrays.
+    program : MeasuredProgram
+        The program.
     runs : int
         Runs.
 
     Raises
     ------
-    RecordError, SanitizerError
+    Failure
         If it cannot be compiled, recorded, or run under ThreadSanitizer.
     """
+    with processes(1) as pool:
+        return pool.submit(_measure, program, runs).result()
+
+
+def _measure(program: MeasuredProgram, runs: int) -> RecorderRates:
+    source, arguments = program
     recorded, merged, checked, events = [], [], [], 0
+    prepare_merge()
+    prepare_rules()
     prepare_detector()
+    before = _most_memory()
     for _ in range(runs):
-        recording = record([_PROGRAM], [str(passes)])
+        recording = record([source], arguments)
         events = len(recording.trace)
         recorded.append(events / recording.run_seconds)
         merged.append(events / recording.merge_seconds)
         checked.append(events / _seconds(partial(exact_races, recording.trace)))
+        del recording
+    memory = (_most_memory() - before) / events
     with tempfile.TemporaryDirectory(prefix="racetrap-") as folder:
-        program = SanitizedProgram([_PROGRAM], Path(folder))
-        seconds = [_seconds(lambda: program.races([str(passes)], runs=1)) for _ in range(runs)]
+        sanitized = SanitizedProgram([source], Path(folder))
+        seconds = [_seconds(partial(sanitized.races, arguments, runs=1)) for _ in range(runs)]
     rates = (rate_of(recorded), rate_of(merged), rate_of(checked))
-    return RecorderRates(events, *rates, median(seconds))
+    return RecorderRates(source.name, events, *rates, memory, median(seconds))
+
+
+def _most_memory() -> int:
+    """Bytes of memory that this process has had at most."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def _seconds(work: Callable[[], object]) -> float:

@@ -42,6 +42,10 @@ __all__ = [
 #: Clock cycles of a bit in co-simulation: the least that the link takes, for short runs.
 DIVISOR = 8
 
+#: Small programs that need no other library than pthreads.
+_PTHREAD_PROGRAMS = tuple(
+    name for name, case in SMALL_PROGRAMS.items() if not case.options and not case.unseen
+)
 _RANDOM_EVENTS = 60
 #: Modules of the testbenches.
 SCORD_TESTBENCH, SIGRACE_TESTBENCH = (
@@ -116,7 +120,7 @@ def play(
 
 def program_traces(
     params: SigraceParams,
-    programs: Sequence[str] = tuple(SMALL_PROGRAMS),
+    programs: Sequence[str] = _PTHREAD_PROGRAMS,
     seeds: Sequence[int] = range(6),
 ) -> dict[str, ThreadTrace]:
     """Small programs, recorded now, and random ones, whose conflict logs become full.
@@ -126,7 +130,7 @@ def program_traces(
     params : SigraceParams
         Configuration, whose number of threads the random programs have.
     programs : sequence of str
-        Names of the small programs.
+        Names of the small programs; by default those of pthreads.
     seeds : sequence of int
         Seeds of the random ones.
 
@@ -135,8 +139,10 @@ def program_traces(
     RecordError
         If a program cannot be recorded.
     """
+    cases = [SMALL_PROGRAMS[name] for name in programs]
     traces = {
-        name: record([SMALL_PROGRAMS[name].source], [name], seed=1).trace for name in programs
+        case.name: record([case.source], [case.name], options=case.options, seed=1).trace
+        for case in cases
     }
     random = {
         f"random-{seed}": random_run(seed, threads=params.threads, events=_RANDOM_EVENTS)

@@ -8,7 +8,7 @@ Ref: CUDA C++ Programming Guide (13.0), "Asynchronous Concurrent Execution".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -22,7 +22,9 @@ from racetrap.golden_model.events import EventKind, Scope, Space, lanes_of
 from racetrap.golden_model.trace import Trace
 from racetrap.golden_model.trace.gpu.operations import Operations
 
-__all__ = ["concurrent_races"]
+__all__ = ["concurrent_races", "device_atomics"]
+
+_IsStrong = Callable[[np.ndarray], np.ndarray]
 
 
 class _Accesses(NamedTuple):
@@ -34,8 +36,8 @@ class _Accesses(NamedTuple):
         First byte, and the one behind the last.
     pc, event : numpy.ndarray
         Program counter, and event in the trace.
-    writes, atomic : numpy.ndarray
-        Whether it writes, and whether it is an atomic of device scope.
+    writes, strong : numpy.ndarray
+        Whether it writes, and whether it may conflict with others that may.
     """
 
     start: np.ndarray
@@ -43,7 +45,7 @@ class _Accesses(NamedTuple):
     pc: np.ndarray
     event: np.ndarray
     writes: np.ndarray
-    atomic: np.ndarray
+    strong: np.ndarray
 
     def at(self, rows: np.ndarray) -> _Accesses:
         """Some of them."""
@@ -61,11 +63,15 @@ class _Operation:
         Its first event, and the one behind its last.
     kernel : int
         Number of the last launch that has begun, its own included.
+    is_strong : callable
+        As of ``concurrent_races``.
     """
 
-    def __init__(self, trace: Trace, begin: int, end: int, kernel: int) -> None:
+    def __init__(
+        self, trace: Trace, begin: int, end: int, kernel: int, is_strong: _IsStrong
+    ) -> None:
         self._trace, self._begin, self._end = trace, begin, end
-        self._kernel = kernel
+        self._kernel, self._is_strong = kernel, is_strong
         self._is_copy = trace.events["kind"][begin] != EventKind.KERNEL_BEGIN
 
     @property
@@ -87,12 +93,12 @@ class _Operation:
         owner = np.repeat(rows, counts)
         kind = events["kind"][owner]
         sizes = lanes["value"] if self._is_copy else events["size"][owner].astype(np.uint64)
-        atomic = (kind == EventKind.ATOMIC) & (events["scope"][owner] == Scope.DEVICE)
+        strong = self._is_strong(events)[owner]
         found = _Accesses(
             lanes["address"], lanes["address"] + sizes, events["pc"][owner], owner + self._begin,
-            (kind != EventKind.LOAD) & (kind != EventKind.COPY_READ), atomic,
+            (kind != EventKind.LOAD) & (kind != EventKind.COPY_READ), strong,
         )  # fmt: skip
-        columns = (found.start, found.end, found.pc, found.writes, found.atomic)
+        columns = (found.start, found.end, found.pc, found.writes, found.strong)
         keys = np.stack([column.astype(np.uint64) for column in columns])
         _, first = np.unique(keys, axis=1, return_index=True)
         return found.at(np.sort(first))
@@ -110,7 +116,7 @@ class _Operation:
         return party(kernel, row, next(n for n, first in lanes if first <= address < first + size))
 
 
-def _operations(trace: Trace, rows: np.ndarray) -> list[_Operation]:
+def _operations(trace: Trace, rows: np.ndarray, is_strong: _IsStrong) -> list[_Operation]:
     kind = trace.events["kind"]
     ends = iter(np.flatnonzero(kind == EventKind.KERNEL_END).tolist())
     found, kernels = [], 0
@@ -118,7 +124,7 @@ def _operations(trace: Trace, rows: np.ndarray) -> list[_Operation]:
         is_kernel = kind[begin] == EventKind.KERNEL_BEGIN
         kernels += is_kernel
         end = next(ends) + 1 if is_kernel else begin + 1
-        found.append(_Operation(trace, begin, end, max(kernels - 1, 0)))
+        found.append(_Operation(trace, begin, end, max(kernels - 1, 0), is_strong))
     return found
 
 
@@ -154,7 +160,7 @@ def _conflicts(first: _Accesses, second: _Accesses) -> tuple[np.ndarray, np.ndar
     pairs = np.stack((one[ranges(low, high - low)], np.repeat(other, high - low)))
     one, other = np.unique(pairs, axis=1)
     needed = (first.writes[one] | second.writes[other]) & ~(
-        first.atomic[one] & second.atomic[other]
+        first.strong[one] & second.strong[other]
     )
     return one[needed], other[needed]
 
@@ -177,10 +183,24 @@ def _races_of(first: _Operation, second: _Operation) -> Iterator[Race]:
         )  # fmt: skip
 
 
-def concurrent_races(trace: Trace) -> Result:
-    """Races of a trace between operations that nothing orders."""
+def device_atomics(events: np.ndarray) -> np.ndarray:
+    """Which events are atomics of device scope."""
+    atomics: np.ndarray = (events["kind"] == EventKind.ATOMIC) & (events["scope"] == Scope.DEVICE)
+    return atomics
+
+
+def concurrent_races(trace: Trace, is_strong: _IsStrong = device_atomics) -> Result:
+    """Races of a trace between operations that nothing orders.
+
+    Parameters
+    ----------
+    trace : Trace
+        The trace.
+    is_strong : callable
+        Says which events of a kernel or copy may conflict with others of another that may.
+    """
     order = Operations.of(trace.events)
-    operations = _operations(trace, order.rows)
+    operations = _operations(trace, order.rows, is_strong)
     races = [
         race
         for first, second in _unordered(order)

@@ -26,9 +26,8 @@ __all__ = ["plain_scoped"]
 class _PlainScoped(PlainAnalysis):
     """The scope-aware extension; see ``scoped.py``."""
 
-    def __init__(self, kernel: Kernel, fences_order_weak: bool) -> None:
+    def __init__(self, kernel: Kernel) -> None:
         super().__init__(kernel)
-        self.fences_order_weak = fences_order_weak
         self.barriers = VectorClocks(kernel)
         self.named = neighbours(kernel).named
         threads = len(self.clocks.clock)
@@ -114,10 +113,10 @@ class _PlainScoped(PlainAnalysis):
             return None
         if self.clocks.knows(access.thread, before.thread, before.epoch):
             strong = one["strong"] and other["strong"]
-            return None if strong or self.fences_order_weak else RaceKind.NOT_STRONG
+            return None if strong else RaceKind.NOT_STRONG
         return RaceKind.SCOPED_ATOMIC if atomic else RaceKind.UNORDERED
 
 
-def plain_scoped(trace: Trace, fences_order_weak: bool = False) -> Result:
+def plain_scoped(trace: Trace) -> Result:
     """The scope-aware analysis of a small trace."""
-    return merge([_PlainScoped(kernel, fences_order_weak).run() for kernel in kernels_of(trace)])
+    return merge([_PlainScoped(kernel).run() for kernel in kernels_of(trace)])

@@ -88,7 +88,8 @@ class Race:
     kernel : int
         Number of the launch in the trace, from 0.
     instances : int
-        Pairs of warp instructions that race in this way; not compared.
+        Pairs of warp instructions that race in this way, or, by PTX's memory model, later ones of
+        such pairs; not compared.
     block_pairs : int
         Pairs of blocks that they belong to; not compared.
     """

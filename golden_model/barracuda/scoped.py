@@ -59,28 +59,18 @@ class ScopedOracle:
       unless both accesses are atomics of device scope.
     * Fences and scopes order strong accesses only: a pair with a weak access must be ordered by
       program order, lockstep and barriers alone.
-
-    Parameters
-    ----------
-    fences_order_weak : bool
-        Leave the last rule out, as CUDA's memory model does: caches of its GPUs are invalidated
-        by fences, those of ScoRD's are not.
     """
-
-    def __init__(self, fences_order_weak: bool = False) -> None:
-        self._fences_order_weak = fences_order_weak
 
     def run(self, trace: Trace) -> Result:
         """Races and barrier divergences of all kernels of a trace, and races between them."""
-        kernels = [_Analysis(kernel, self._fences_order_weak).run() for kernel in kernels_of(trace)]
+        kernels = [_Analysis(kernel).run() for kernel in kernels_of(trace)]
         return merge([*kernels, concurrent_races(trace)])
 
 
 class _Analysis(KernelAnalysis):
-    def __init__(self, kernel: Kernel, fences_order_weak: bool) -> None:
+    def __init__(self, kernel: Kernel) -> None:
         super().__init__(kernel)
         events = kernel.events
-        self._fences_order_weak = fences_order_weak
         self._atomic = (kernel.kind == EventKind.ATOMIC) | neighbours(kernel).named
         self._strong = events["strong"] != 0
         self._device = events["scope"] == Scope.DEVICE
@@ -101,7 +91,7 @@ class _Analysis(KernelAnalysis):
         strong = self._strong[pairs.first] & self._strong[pairs.second]
         atomic = self._atomic[pairs.first] & self._atomic[pairs.second]
         kind = np.where(atomic, _SCOPED_ATOMIC, _UNORDERED)
-        kind[order.any & ~strong] = NO_RACE if self._fences_order_weak else _NOT_STRONG
+        kind[order.any & ~strong] = _NOT_STRONG
         kind[order.near | (order.any & strong)] = NO_RACE
         return kind
 

@@ -41,7 +41,15 @@ from racetrap.commands.shared.terminal import (
 )
 from racetrap.evaluation.scord.detect import check_fit, region_of
 from racetrap.evaluation.scord.findings import find_races
-from racetrap.evaluation.scord.oracle import ORACLE_RULES, explain_races, run_oracle
+from racetrap.evaluation.scord.oracle import (
+    ORACLE_RULES,
+    by_decree,
+    explain_races,
+    ordered_by_lockstep,
+    run_oracle,
+    unconfirmed,
+)
+from racetrap.evaluation.sigrace.suppressions import Suppressions, read_suppressions
 from racetrap.generators.presets import find_preset, with_settings
 from racetrap.golden_model.noncoherent.noncoherent import MODES, Noncoherent, has_races
 from racetrap.golden_model.scord.params import ScordParams
@@ -69,7 +77,7 @@ _STIMULI = {
     },
     **{
         name: [THREAD_TRACE]
-        for name in ("environment", "interval", "ideal", "instruction_limit", "exact")
+        for name in ("environment", "interval", "ideal", "instruction_limit", "exact", "suppressed")
     },
     **{name: [ACCELERATOR_TRACE] for name in ("mode", *MEMORY_OPTIONS)},
 }
@@ -103,13 +111,18 @@ _OF_A_DETECTOR = ("preset_name", "settings", "environment", "interval", "ideal",
 @memory_options("default: as the trace says, or")
 @oracle_option(
     "Also list the races that an exact analysis finds in the same run; of a GPU by RULE: "
-    "scoped (the ScoRD paper's), causality (PTX's memory model; volatile accesses must be "
-    "ordered), ptx (by the letter, volatile accesses need no order)."
+    "causality (the default: PTX's memory model; volatile accesses must be ordered), ptx (by the "
+    "letter, volatile accesses need no order), scoped (the ScoRD paper's)."
 )
 @click.option(
     "--exact", is_flag=True,
     help="Exact analysis of threads in the place of a detector: each pair of instructions that "
-    "races, at millions of events a second.",
+    "races, with locks and allocation, and lock-order inversions; millions of events a second.",
+)  # fmt: skip
+@click.option(
+    "--suppress", "suppressed", metavar="FILE", type=InputFile(),
+    help="Leave out, with --exact, what matches a line of FILE: a pattern of places (bank.c:*), or "
+    "two of them.",
 )  # fmt: skip
 @result_options
 def command(
@@ -117,7 +130,8 @@ def command(
     arch: int, std: str | None, preset_name: str | None, settings: tuple[str, ...],
     shows_all: bool, limit: int | None, instruction_limit: int, environment: str, interval: int,
     ideal: bool, mode: str, line: int | None, granule: int | None, prefetch: bool | None,
-    snooping: bool | None, oracle: str | None, exact: bool, json_file: str | None,
+    snooping: bool | None, oracle: str | None, exact: bool, suppressed: str | None,
+    json_file: str | None,
 ) -> None:  # fmt: skip
     """Check the trace file TRACE, or a run of KERNEL, for races with the golden model.
 
@@ -125,17 +139,20 @@ def command(
     races with address, PCs and both accesses, of those that are alike the first; of a CPU and its
     accelerators every one, also with the bytes and the cure.
 
-    Exit status: 0 no race, 1 races found, 2 bad input.
+    Exit status: 0 no race, 1 races (or lock-order inversions) found, 2 bad input.
     """
-    trace, run = _trace_of(path, launch_file, compiler_options(include, define, arch, std))
+    options = compiler_options(include, define, arch, std)
+    trace, run, independent = _trace_of(path, launch_file, options)
     console = report_console(json_file)
     with input_errors():
         check_options(_STIMULI, kind_of(trace))
         if not isinstance(trace, Trace) and oracle not in (None, ORACLE_RULES[0]):
             raise ValueError(f"Rule of the oracle must be left out but for GPUs, not {oracle}")
+        if suppressed and not exact:
+            raise ValueError("Suppressions must come with --exact, not with a detector")
     known = {"trace": given_name(path), "events": len(trace)}
     if exact:
-        _check_exact(trace, known, json_file)
+        _check_exact(trace, known, suppressed, json_file)
     if isinstance(trace, NoncoherentTrace):
         with input_errors(path):
             memory = memory_with(trace.header.memory, line, granule, prefetch, snooping)
@@ -155,7 +172,7 @@ def command(
             outcome = _check_threads(console, choice, trace, sigrace, oracle is not None)
         else:
             assert isinstance(params, ScordParams)
-            outcome = _check_gpu(console, choice, trace, params, oracle)
+            outcome = _check_gpu(console, choice, trace, params, oracle, independent)
     found, document = outcome
     write_json(json_file, {
         **known, "preset": preset, "parameters": asdict(params), **document, **run,
@@ -165,24 +182,31 @@ def command(
 
 def _trace_of(
     path: str, launch_file: str | None, options: CompilerOptions
-) -> tuple[AnyTrace, dict[str, Any]]:
-    """Trace to be checked, and what JSON says of the run that it was taken from."""
+) -> tuple[AnyTrace, dict[str, Any], bool]:
+    """Trace to be checked, what JSON says of the run that it was taken from, and whether the lanes
+    of warps were scheduled independently in it."""
     if launch_file is not None:
         # The executor is slow to import.
         from racetrap.commands.shared.kernels import capture_kernel, run_to_dict
 
         captured = capture_kernel(path, launch_file, options)
-        return captured.trace, {"launch": launch_file, "run": run_to_dict(captured)}
+        facts = {"launch": launch_file, "run": run_to_dict(captured)}
+        return captured.trace, facts, captured.independent_threads
     with input_errors():
         if Path(path).suffix in _KERNELS:
             raise ValueError(f"Check of a kernel must have --launch FILE, not only {path}")
         if options.is_given:
             raise ValueError(f"Options of the compiler must come with a .cu file, not {path}")
-        return read_trace(path), {}
+        return read_trace(path), {}, False
 
 
 def _check_gpu(
-    console: Console, choice: RaceChoice, trace: Trace, params: ScordParams, oracle: str | None
+    console: Console,
+    choice: RaceChoice,
+    trace: Trace,
+    params: ScordParams,
+    oracle: str | None,
+    independent: bool,
 ) -> _Outcome:
     """Run ScoRD, print the races; how many, and what JSON says of them."""
     check_fit(trace, params)
@@ -202,41 +226,42 @@ def _check_gpu(
         "races": races.json,
     }
     if oracle:
-        from racetrap.presenters.scord_oracle import oracle_to_dict, print_oracle
+        from racetrap.presenters.scord_oracle import Strays, oracle_to_dict, print_oracle
 
-        judged, locations = run_oracle(trace, oracle), trace.header.locations
-        found, strong = explain_races(trace, params, judged), judged.unordered_strong
-        print_oracle(console, found, strong, scord.unique, locations)
+        judged, locations = run_oracle(trace, oracle, independent), trace.header.locations
+        lockstep = [] if independent else ordered_by_lockstep(trace, oracle, judged)
+        found, strong = explain_races(trace, params, judged, scord.unique), judged.unordered_strong
+        lone = unconfirmed(scord.unique, judged)
+        decreed = by_decree(trace, oracle, lone)
+        strays = Strays(decreed, [report for report in lone if report not in decreed])
+        print_oracle(console, found, strong, lockstep, strays, locations)
         result["oracle"] = {
             "rule": oracle,
-            **oracle_to_dict(found, strong, scord.unique, locations),
+            "independent_threads": independent,
+            **oracle_to_dict(found, strong, lockstep, strays, locations),
         }
     return races.count, result
 
 
-def _check_exact(trace: object, known: Mapping[str, Any], json_file: str | None) -> NoReturn:
-    """Run the exact detector, print the races, and exit."""
+def _check_exact(
+    trace: object, known: Mapping[str, Any], suppressed: str | None, json_file: str | None
+) -> NoReturn:
+    """Run the exact detector, print what is not suppressed, and exit."""
     with input_errors():
+        suppressions = read_suppressions(Path(suppressed)) if suppressed else Suppressions()
         others = {name: ["a check without --exact"] for name in _OF_A_DETECTOR}
         check_options(others, "an exact check")
     assert isinstance(trace, ThreadTrace)
-    from racetrap.sim.cpu.exact_detector import exact_races
+    # The compiled detector is for long traces only.
+    from racetrap.evaluation.sigrace.exact_check import check_exactly
+    from racetrap.presenters.exact_findings import findings_to_dict, print_findings
 
-    races, locations = exact_races(trace), trace.header.locations
-    console = report_console(json_file)
-    sigrace_races.print_exact(console, races, locations)
-    console.print(
-        f"Races: {len(races)} pair{'s' * (len(races) != 1)} of instructions in {len(trace)} "
-        f"events of {trace.header.threads} threads."
-    )
-    write_json(json_file, {
-        **known, "static": len(races),
-        "races": [
-            sigrace_races.thread_race_to_dict(race.first, locations) | {"addresses": race.addresses}
-            for race in races
-        ],
-    })  # fmt: skip
-    exit_on(races)
+    findings, console = check_exactly(trace, suppressions), report_console(json_file)
+    print_findings(console, findings, trace)
+    for pattern in suppressions.unused:
+        console.print(f"Suppression matches nothing: {pattern}", markup=False)
+    write_json(json_file, {**known, **findings_to_dict(findings, trace.header.locations)})
+    exit_on(findings.races or findings.inversions)
 
 
 def _check_accelerators(

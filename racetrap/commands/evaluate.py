@@ -8,6 +8,7 @@ __all__ = ["command"]
 
 _LINES = {
     "noncoherent": "Figures and Table 5.1 of the thesis on non-coherent accelerators.",
+    "rules": "Verdicts of the exact oracle by each of its rules.",
     "scord": "Tables VI and VII of the ScoRD paper.",
     "sigrace": "Figures 7, 8 and 10 and Table 7 of the SigRace paper.",
 }

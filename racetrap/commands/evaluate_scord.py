@@ -25,7 +25,7 @@ from racetrap.commands.shared.terminal import (
 )
 from racetrap.commands.shared.workers import run_parallel
 from racetrap.evaluation.scord.detect import DETECTORS
-from racetrap.evaluation.scord.oracle import ORACLE_RULES
+from racetrap.evaluation.scord.oracle import PAPER_RULE
 from racetrap.evaluation.scord.paper import RACES
 from racetrap.evaluation.scord.programs import Build, Schedule, applications, micro_benchmarks
 from racetrap.evaluation.scord.runs import BuildRun, run_build
@@ -63,7 +63,7 @@ _RACY_DETECTORS = ("base", "cached")
 )  # fmt: skip
 @oracle_option(
     "What the oracle takes for a race; see docs/oracle.md.  The tables of the paper are by scoped.",
-    default=ORACLE_RULES[0], show_default=True,
+    default=PAPER_RULE, show_default=True,
 )  # fmt: skip
 @seed_option
 @jobs_option

@@ -62,11 +62,17 @@ def _progress() -> Iterator[Callable[[int], None] | None]:
 def _summary(target: str, recording: Recording) -> dict[str, Any]:
     trace = recording.trace
     counts = np.bincount(trace.events["kind"], minlength=len(ThreadEventKind))
+    places = trace.header.locations
     return {
         "trace": target,
         "source": trace.header.source,
         "seed": trace.header.seed,
         "ending": recording.ending,
+        "waiting": [
+            thread._asdict()
+            | {"place": places.get(thread.pc), "holder_place": places.get(thread.holder_pc or 0)}
+            for thread in recording.waiting
+        ],
         "threads": trace.header.threads,
         "events": len(trace),
         "instructions": int(trace.events["instructions"].sum(dtype=np.uint64)),
@@ -83,6 +89,13 @@ def _remarks(summary: dict[str, Any]) -> Iterator[str]:
     """What a user should know before the trace of threads is trusted."""
     if summary["ending"]:
         yield f"Program {summary['ending']}; the trace ends there."
+    for thread in summary["waiting"]:
+        place = thread["place"] or f"pc {thread['pc']:#x}"
+        holds = "no lock that a thread holds"
+        if thread["holder"] is not None:
+            since = thread["holder_place"] or f"pc {thread['holder_pc']:#x}"
+            holds = f"a lock that thread {thread['holder']} holds since {since}"
+        yield f"Thread {thread['thread']} waits behind {place} for {thread['address']:#x}, {holds}."
     if summary["threads"] == 1:
         yield "Program made no threads, so the trace has no races: look at what it printed."
 

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from rich.console import Console
 
 from racetrap.evaluation.scord.detect import UniqueRace
-from racetrap.evaluation.scord.oracle import OracleRace, is_missed, unconfirmed
-from racetrap.golden_model.barracuda import Party, Race
+from racetrap.evaluation.scord.oracle import OracleRace, is_missed
+from racetrap.golden_model.barracuda import Party, Race, RaceKind
 from racetrap.golden_model.events import EventKind
 from racetrap.golden_model.scord.report import race_words
 from racetrap.presenters.locations import pc_text
 
-__all__ = ["oracle_to_dict", "print_oracle"]
+__all__ = ["Strays", "oracle_to_dict", "print_oracle"]
+
+
+class Strays(NamedTuple):
+    """Reports of a detector for whose instruction the oracle has no race.
+
+    Parameters
+    ----------
+    decreed : sequence of UniqueRace
+        Those that the paper's rule confirms.
+    unconfirmed : sequence of UniqueRace
+        The others.
+    """
+
+    decreed: Sequence[UniqueRace]
+    unconfirmed: Sequence[UniqueRace]
 
 
 def _party(party: Party, locations: Mapping[int, str]) -> str:
@@ -24,15 +39,29 @@ def _party(party: Party, locations: Mapping[int, str]) -> str:
     return f"{what}, event {party.event}"
 
 
+def _print_pairs(
+    console: Console, what: str, pairs: Sequence[Race], locations: Mapping[int, str]
+) -> None:
+    for pair in pairs:
+        reason = f"  {pair.reason}.\n" if pair.kind is RaceKind.UNORDERED_STRONG else ""
+        console.print(
+            f"{what}: {pair.space.name.lower()} address {pair.address:#x}\n"
+            f"  earlier: {_party(pair.first, locations)}\n"
+            f"  later:   {_party(pair.second, locations)}\n{reason}",
+            markup=False,
+        )
+
+
 def print_oracle(
     console: Console,
     found: Sequence[OracleRace],
     strong: Sequence[Race],
-    reports: Collection[UniqueRace],
+    lockstep: Sequence[Race],
+    strays: Strays,
     locations: Mapping[int, str],
 ) -> None:
-    """Print every race of the oracle with its outcome, then pairs that need no order, then every
-    report without a race.
+    """Print every race of the oracle with its outcome, then pairs that need no order or have only
+    that of lockstep, then every report without a race.
 
     Parameters
     ----------
@@ -42,8 +71,10 @@ def print_oracle(
         Races of the oracle.
     strong : sequence of Race
         Unordered pairs of strong accesses, which are no races.
-    reports : collection of UniqueRace
-        Unique races that the detector reported.
+    lockstep : sequence of Race
+        Pairs that only the lockstep of a warp's lanes orders.
+    strays : Strays
+        Reports of the detector without a race of the oracle.
     locations : mapping of int to str
         Source places of program counters.
     """
@@ -57,16 +88,15 @@ def print_oracle(
             f"  {race.reason}.\n",
             markup=False,
         )
-    for pair in strong:
+    _print_pairs(console, "Unordered, but no race", strong, locations)
+    _print_pairs(console, "Only lockstep orders these", lockstep, locations)
+    for pc, kind in strays.decreed:
         console.print(
-            f"Unordered, but no race: {pair.space.name.lower()} address {pair.address:#x}\n"
-            f"  earlier: {_party(pair.first, locations)}\n"
-            f"  later:   {_party(pair.second, locations)}\n"
-            f"  {pair.reason}.\n",
+            f"By decree: {race_words(kind)} at {pc_text(pc, locations)}: the oracle calls the "
+            "accesses ordered or free to conflict, but the method asks for strong ones.\n",
             markup=False,
         )
-    strays = unconfirmed(reports, found)
-    for pc, kind in strays:
+    for pc, kind in strays.unconfirmed:
         console.print(
             f"Not confirmed: {race_words(kind)} at {pc_text(pc, locations)}: "
             "the oracle has no race of this instruction in this run.\n",
@@ -75,14 +105,24 @@ def print_oracle(
     missed = sum(map(is_missed, found))
     console.print(
         f"Oracle: {len(found)} different races in this run; {missed} of them missed, "
-        f"{len(strays)} reports not confirmed."
+        f"{len(strays.unconfirmed)} reports not confirmed{_decree_text(len(strays.decreed))}"
+        f"{_lockstep_text(len(lockstep))}."
     )
+
+
+def _decree_text(count: int) -> str:
+    return f", {count} by decree of the method" if count else ""
+
+
+def _lockstep_text(count: int) -> str:
+    return f"; {count} pair{'s' * (count != 1)} that only lockstep orders" if count else ""
 
 
 def oracle_to_dict(
     found: Sequence[OracleRace],
     strong: Sequence[Race],
-    reports: Collection[UniqueRace],
+    lockstep: Sequence[Race],
+    strays: Strays,
     locations: Mapping[int, str],
 ) -> dict[str, Any]:
     """The same as plain data."""
@@ -114,7 +154,7 @@ def oracle_to_dict(
             for each in found
         ],
         "unordered_strong": list(map(pair, strong)),
-        "unconfirmed": [
-            {"pc": pc, "kind": race_words(kind)} for pc, kind in unconfirmed(reports, found)
-        ],
+        "ordered_by_lockstep": list(map(pair, lockstep)),
+        "unconfirmed": [{"pc": pc, "kind": race_words(kind)} for pc, kind in strays.unconfirmed],
+        "by_decree": [{"pc": pc, "kind": race_words(kind)} for pc, kind in strays.decreed],
     }

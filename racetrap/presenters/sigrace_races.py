@@ -18,12 +18,11 @@ from racetrap.golden_model.sigrace.result import SigraceResult, SigraceStatistic
 from racetrap.presenters.locations import pc_text
 from racetrap.presenters.race_choice import RaceChoice, RaceList
 from racetrap.presenters.tables import print_table
-from racetrap.sim.cpu.exact_detector import ExactRace
 
 __all__ = [
     "by_static_race",
     "party_text",
-    "print_exact",
+    "print_numbered",
     "print_race",
     "print_result",
     "race_count",
@@ -90,17 +89,12 @@ def print_race(
     )
 
 
-def _print_numbered(
+def print_numbered(
     console: Console, number: int, race: ThreadRace, addresses: int, locations: Mapping[int, str]
 ) -> None:
+    """Print a static race with its number and both instructions."""
     low, high = (pc_text(pc, locations) for pc in race.static_key)
     print_race(console, f"Race {number}: {low} and {high},", race, addresses, locations)
-
-
-def print_exact(console: Console, races: Iterable[ExactRace], locations: Mapping[int, str]) -> None:
-    """Print the races of the exact detector."""
-    for number, (race, addresses) in enumerate(races):
-        _print_numbered(console, number, race, addresses, locations)
 
 
 def race_list(
@@ -109,7 +103,7 @@ def race_list(
     """Races to be printed with both accesses, grouped by their two instructions."""
     return RaceList(
         console, choice, lambda race: race.static_key,
-        lambda number, race, count: _print_numbered(console, number, race, count, locations),
+        lambda number, race, count: print_numbered(console, number, race, count, locations),
         lambda race: thread_race_to_dict(race, locations), lambda race: race.address,
     )  # fmt: skip
 

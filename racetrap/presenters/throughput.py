@@ -69,17 +69,25 @@ def _sigrace(figures: dict[str, Any]) -> Iterator[tuple[str, list[str], _Rows]]:
          "core stalls", "link stalls"],
         [list(row.values()) for row in figures["sustained"]],
     )  # fmt: skip
-    recorder = figures["recorder"]
+    names = ("recorded", "merged", "checked")
     yield (
-        f"Recorder, one working thread, {recorder['events']} events",
-        ["what", "events/s", "slowest run", "fastest run"],
-        [[name, *recorder[name].values()] for name in ("recorded", "merged", "checked")],
-    )
+        "Recording a program, and its exact check: million events a second; bytes an event",
+        ["program", "events", *names, "memory"],
+        [
+            [row["name"], row["events"], *(row[name]["median"] / 1e6 for name in names),
+             row["bytes_per_event"]]
+            for row in figures["recorder"]
+        ],
+    )  # fmt: skip
     yield (
-        "The same program, from its start to the exact verdict",
-        ["seconds under ThreadSanitizer", "times as long"],
-        [[round(recorder["sanitizer_seconds"], 3), round(recorder["slowdown"], 1)]],
-    )
+        "The same programs under ThreadSanitizer, and from their start to the exact verdict",
+        ["program", "seconds, ThreadSanitizer", "seconds, exact verdict", "times as long"],
+        [
+            [row["name"], round(row["sanitizer_seconds"], 3),
+             round(row["sanitizer_seconds"] * row["slowdown"], 2), round(row["slowdown"], 1)]
+            for row in figures["recorder"]
+        ],
+    )  # fmt: skip
     yield (
         f"Programs with threads, size {SIZE}: trace events a second",
         ["program", "events", "oracle", "SigRace, golden model"],

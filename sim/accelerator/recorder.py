@@ -195,7 +195,7 @@ def record_accelerator(
                 progress(used_bytes(raw) // OPERATION_DTYPE.itemsize)
 
         command = [str(program), *arguments]
-        seconds, ending = run_watched(command, environment, raw, Limits(timeout), tell, output)
+        seconds, ending, _ = run_watched(command, environment, raw, Limits(timeout), tell, output)
         if ending:
             raise RecordError(f"Program must return 0, but it {ending}")
         operations = _operations(raw)

@@ -116,12 +116,15 @@ THREADS = Runtime(
     options=("-fsanitize-coverage=trace-pc",),
 )
 #: What decides, besides the runtime, what a recorded trace is.
-_MODULES = ("compiler", "instruction_counts", "interleave", "locations", "raw", "recorder")
+_MODULES = (
+    "compiler.py", "instruction_counts.py", "locations.py", "merge.cpp", "merge.py", "raw.py",
+    "recorder.py", "trace_rules.cpp", "trace_rules.py",
+)  # fmt: skip
 
 
 def runtime_hash() -> str:
     """Hash of what the recorder of threads is made of: its runtime's sources, and its own."""
-    own = [Path(__file__).parent / f"{name}.py" for name in _MODULES]
+    own = [Path(__file__).parent / name for name in _MODULES]
     return content_key(files=(*THREADS.files, *own))
 
 

@@ -128,23 +128,72 @@ private:
     }
 };
 
-// What an instruction of a thread does to the same bytes of a granule, and when it did so last.
+// What an instruction of a thread does to the same bytes of a cell, and when it did so last.
 struct Access {
-    uint64_t granule;
-    uint32_t pc, epoch, next;
+    uint32_t pc, epoch;
     uint16_t thread;
-    uint8_t bytes;   // a bit for each
+    uint8_t bytes;  // a bit for each
     uint8_t flags;
-};
-enum Flags : uint8_t { WRITES = 1, IS_ATOMIC = 2, IS_GONE = 4 };
 
-constexpr unsigned PAGE_LOG2 = 10;  // granules of a page
-constexpr unsigned RECENT_LOG2 = 16;
-using Page = std::array<uint32_t, 1u << PAGE_LOG2>;  // first access of each granule's list, or 0
+    // Whether only the epoch may differ.
+    bool is_like(const Access &other) const {
+        return pc == other.pc && thread == other.thread && bytes == other.bytes &&
+               flags == other.flags;
+    }
+};
+enum Flags : uint8_t { WRITES = 1, IS_ATOMIC = 2 };
+
+// Accesses of all cells: those of a cell lie together, in a block of 1, 2, 4 ... of one array.
+class Blocks {
+public:
+    struct Block {
+        uint32_t at, count : 26, log2 : 5, is_there : 1;
+    };
+
+    Access *of(const Block &block) { return accesses_.data() + block.at; }
+
+    void add(Block &block, const Access &access) {
+        if (!block.is_there) {
+            block = {allocate(0), 0, 0, 1};
+        } else if (block.count == 1u << block.log2) {
+            Block larger = {allocate(block.log2 + 1), block.count, block.log2 + 1u, 1};
+            std::copy_n(of(block), block.count, of(larger));
+            free_[block.log2].push_back(block.at);
+            block = larger;
+        }
+        of(block)[block.count++] = access;
+    }
+
+    void clear(Block &block) {
+        if (block.is_there) free_[block.log2].push_back(block.at);
+        block = {};
+    }
+
+private:
+    std::vector<Access> accesses_;
+    std::array<std::vector<uint32_t>, 32> free_;
+
+    uint32_t allocate(unsigned log2) {
+        uint32_t at = accesses_.size();
+        if (free_[log2].empty()) {
+            accesses_.resize(at + (1u << log2));
+        } else {
+            at = free_[log2].back();
+            free_[log2].pop_back();
+        }
+        return at;
+    }
+};
+
+constexpr unsigned CELL_LOG2 = 3;  // bytes of a cell, two granules
+constexpr unsigned PAGE_LOG2 = 10;  // cells of a page
+constexpr unsigned RECENT_LOG2 = 15;
+using Page = std::array<Blocks::Block, 1u << PAGE_LOG2>;
 
 class Detector {
 public:
-    explicit Detector(uint32_t threads) : clocks_(threads), off_(threads), accesses_(1), recent_(1u << RECENT_LOG2) {}
+    explicit Detector(uint32_t threads)
+        : clocks_(threads), off_(threads), recent_(1u << RECENT_LOG2) {}
 
     void run(const Event *events, uint64_t count) {
         for (const Event *event = events; event != events + count; event++) take(*event);
@@ -167,8 +216,15 @@ private:
 
     Clocks clocks_;
     std::vector<uint32_t> off_;
-    std::vector<Access> accesses_;  // the first one stands for none
-    std::vector<uint32_t> recent_;  // an access by hash, so that a list need not be searched
+    struct Recent {
+        uint64_t cell = ~0ull;
+        uint32_t generation;
+        Access access;
+    };
+
+    Blocks blocks_;
+    std::vector<Recent> recent_;  // an access by hash, which need not be looked at again
+    uint32_t generation_ = 0;     // counts what makes all of those void
     std::unordered_map<uint64_t, std::unique_ptr<Page>> pages_;
     uint64_t page_number_ = ~0ull;
     Page *page_ = nullptr;
@@ -207,87 +263,94 @@ private:
     void access(const Event &event, uint8_t flags, uint32_t epoch) {
         if (off_[event.thread]) return;
         uint64_t last = event.address + event.size - 1;
-        for (uint64_t granule = event.address >> 2; granule <= last >> 2; granule++) {
-            uint64_t start = granule << 2;
+        for (uint64_t cell = event.address >> CELL_LOG2; cell <= last >> CELL_LOG2; cell++) {
+            uint64_t start = cell << CELL_LOG2;
             unsigned low = event.address > start ? event.address - start : 0;
-            unsigned high = last < start + 3 ? last - start : 3;
+            unsigned high = last < start + 7 ? last - start : 7;
             uint8_t bytes = (2u << high) - (1u << low);
-            touch({granule, event.pc, epoch, 0, event.thread, bytes, flags});
+            touch(cell, {event.pc, epoch, event.thread, bytes, flags});
         }
     }
 
-    uint32_t *head(uint64_t granule) {
-        uint64_t number = granule >> PAGE_LOG2;
+    Blocks::Block &block_of(uint64_t cell) {
+        uint64_t number = cell >> PAGE_LOG2;
         if (number != page_number_) {
             auto &page = pages_[number];
             if (!page) page = std::make_unique<Page>();
             page_number_ = number;
             page_ = page.get();
         }
-        return &(*page_)[granule & ((1u << PAGE_LOG2) - 1)];
+        return (*page_)[cell & ((1u << PAGE_LOG2) - 1)];
     }
 
-    static bool is_same(const Access &one, const Access &other) {
-        return one.granule == other.granule && one.pc == other.pc && one.thread == other.thread &&
-               one.bytes == other.bytes && one.flags == other.flags;
-    }
-
-    void touch(const Access &access) {
-        uint64_t hash = (access.granule * 64 + access.thread) * 0x9e3779b97f4a7c15u ^
+    Recent &recent(uint64_t cell, const Access &access) {
+        uint64_t hash = (cell * 64 + access.thread) * 0x9e3779b97f4a7c15u ^
                         (access.pc + access.bytes * 0x1000193u) * 0xbf58476d1ce4e5b9u;
-        uint32_t &recent = recent_[hash >> (64 - RECENT_LOG2)];
+        return recent_[hash >> (64 - RECENT_LOG2)];
+    }
+
+    void touch(uint64_t cell, const Access &access) {
+        Recent &known = recent(cell, access);
         // Others that came after it in this epoch have been compared with it.
-        if (is_same(accesses_[recent], access) && accesses_[recent].epoch == access.epoch &&
+        if (known.cell == cell && known.generation == generation_ &&
+            known.access.epoch == access.epoch && known.access.is_like(access) &&
             !(access.flags & IS_ATOMIC))
             return;
-        uint32_t *first = head(access.granule);
+        known = {cell, generation_, access};
+        Blocks::Block &block = block_of(cell);
         const Clock &clock = clocks_.now[access.thread];
-        uint32_t own = 0;
-        for (uint32_t number = *first; number; number = accesses_[number].next) {
-            const Access &other = accesses_[number];
-            if (other.thread == access.thread) {
-                if (is_same(other, access)) own = number;
-            } else if (other.epoch >= clock[other.thread] && other.bytes & access.bytes &&
-                       (other.flags | access.flags) & WRITES &&
-                       !(other.flags & access.flags & IS_ATOMIC)) {
-                report(other, access);
+        Access *own = nullptr, *first = blocks_.of(block);
+        for (Access *other = first; other != first + block.count; other++) {
+            if (other->thread == access.thread) {
+                if (other->is_like(access)) own = other;
+            } else if (other->epoch >= clock[other->thread] && other->bytes & access.bytes &&
+                       (other->flags | access.flags) & WRITES &&
+                       !(other->flags & access.flags & IS_ATOMIC)) {
+                report(cell, *other, access);
             }
         }
-        if (own) {
-            accesses_[own].epoch = access.epoch;
-        } else {
-            own = accesses_.size();
-            accesses_.push_back(access);
-            accesses_[own].next = *first;
-            *first = own;
-        }
-        recent = own;
+        if (own) own->epoch = access.epoch;
+        else blocks_.add(block, access);
     }
 
-    void report(const Access &one, const Access &other) {
+    void report(uint64_t cell, const Access &one, const Access &other) {
         uint64_t low = std::min(one.pc, other.pc), high = std::max(one.pc, other.pc);
         auto [race, is_new] = races_.try_emplace(low << 32 | high);
-        race->second.granules.insert(one.granule);
+        uint64_t granule = cell << 1;
+        unsigned bytes = one.bytes & other.bytes;
+        if (bytes & 0x0f) race->second.granules.insert(granule);
+        if (bytes & 0xf0) race->second.granules.insert(granule + 1);
         if (!is_new) return;
         race->second.first = {
-            one.granule << 2, 0, {one.thread, other.thread}, {one.epoch, other.epoch},
-            {one.pc, other.pc}, {one.flags & 1u, other.flags & 1u},
+            (granule + !(bytes & 0x0f)) << 2, 0, {one.thread, other.thread},
+            {one.epoch, other.epoch}, {one.pc, other.pc}, {one.flags & 1u, other.flags & 1u},
         };
     }
 
-    // Memory that is allocated anew is new.
+    // Memory that is allocated anew is new: whole granules of it.
     void renew(uint64_t address, uint64_t bytes) {
-        uint64_t granule = address >> 2, end = (address + bytes + 3) >> 2;
-        while (granule < end) {
-            uint64_t next = std::min(end, (granule >> PAGE_LOG2 << PAGE_LOG2) + (1u << PAGE_LOG2));
-            if (auto page = pages_.find(granule >> PAGE_LOG2); page != pages_.end())
-                for (; granule < next; granule++) forget((*page->second)[granule & ((1u << PAGE_LOG2) - 1)]);
-            granule = next;
+        uint64_t first = address >> 2, end = (address + bytes + 3) >> 2;
+        generation_++;
+        for (uint64_t cell = first >> 1; cell < (end + 1) >> 1;) {
+            uint64_t next = (cell >> PAGE_LOG2 << PAGE_LOG2) + (1u << PAGE_LOG2);
+            if (!pages_.contains(cell >> PAGE_LOG2)) {
+                cell = next;
+                continue;
+            }
+            for (; cell < std::min(next, (end + 1) >> 1); cell++) {
+                unsigned kept = (cell << 1 < first ? 0x0f : 0) | ((cell << 1) + 1 >= end ? 0xf0 : 0);
+                forget(block_of(cell), kept);
+            }
         }
     }
 
-    void forget(uint32_t &first) {
-        for (; first; first = accesses_[first].next) accesses_[first].flags = IS_GONE;
+    // Forgets a cell's accesses, but of those to bytes that are kept.
+    void forget(Blocks::Block &block, uint8_t kept) {
+        if (!kept) return blocks_.clear(block);
+        Access *first = blocks_.of(block), *end = first + block.count;
+        for (Access *access = first; access != end; access++) access->bytes &= kept;
+        end = std::remove_if(first, end, [](const Access &access) { return !access.bytes; });
+        block.count = end - first;
     }
 };
 

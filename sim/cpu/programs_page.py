@@ -63,8 +63,13 @@ ThreadSanitizer, the compiler's own race detector (gcc's `libtsan`), on runs of 
 sources. Both use the compiler's instrumentation; runtime, run and analysis are different.
 `racetrap evaluate sigrace` lists the pairs of source lines that each finds. A test demands that
 verdicts, racy or clean, are equal on the programs above and on the {small} small ones below, {racy}
-racy and {clean} clean, which use each class of synchronisation correctly and incorrectly; and that
-pairs of lines are equal on the small ones.
+racy and {clean} clean, which use each class of synchronisation of pthreads, C11, C++20 and OpenMP
+correctly and incorrectly; and that pairs of lines are equal on the small ones. `make verdicts`
+judges all of these and prints a table; `make test` takes a few of the sources that compile slowly.
+
+ThreadSanitizer does not see all: threads made by C11's `thrd_create` (it finds no race between
+them), and the waiting of OpenMP's library, which is not instrumented (it reports races that are
+none). Where its verdict is another one on these sources, the table says so.
 
 Reasons for which ThreadSanitizer misses a race:
 

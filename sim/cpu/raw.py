@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,7 +10,10 @@ import numpy as np
 
 from racetrap.golden_model.trace.threads.events import ThreadEventKind
 
-__all__ = ["RAW_DTYPE", "RawStream", "counted_events", "read_error", "read_streams", "used_bytes"]
+__all__ = [
+    "RAW_DTYPE", "RawStream", "counted_events", "map_records", "read_error", "read_streams",
+    "thread_ids", "used_bytes",
+]  # fmt: skip
 
 #: One record; ``tag`` is the event's kind and one, or one of the tags below.
 RAW_DTYPE = np.dtype([
@@ -23,8 +27,8 @@ RAW_DTYPE = np.dtype([
 _FILE_NAME = "records"
 #: Start of the file: bytes in use, events in full parts, and the error that ended recording.
 _HEADER_BYTES = 4096
-#: Start of each part: its thread, and its bytes.
-_PART_DTYPE = np.dtype([("thread", "<u8"), ("bytes", "<u8")])
+#: Start of each part: its thread, the kernel's number of that, and its bytes.
+_PART_DTYPE = np.dtype([("thread", "<u4"), ("tid", "<u4"), ("bytes", "<u8")])
 _SMALLEST_PART = 1 << 16
 
 #: Sequence number (``address``) and value (``pc``) of the record before.
@@ -123,28 +127,37 @@ def read_error(folder: Path) -> str:
     return _header(folder)[16:].rstrip(b"\0").decode(errors="replace")
 
 
-def _parts(folder: Path) -> dict[int, list[np.ndarray]]:
-    """Parts of each thread, in the order in which it filled them."""
-    parts: dict[int, list[np.ndarray]] = {}
+def map_records(folder: Path) -> np.ndarray:
+    """The file of records as far as it is in use, mapped; nothing if there is none."""
     end = used_bytes(folder)
     if not end:
-        return parts
-    data = np.memmap(folder / _FILE_NAME, np.uint8, "r", shape=(end,))
+        return np.empty(0, np.uint8)
+    return np.memmap(folder / _FILE_NAME, np.uint8, "r", shape=(end,))
+
+
+def _parts(data: np.ndarray) -> Iterator[tuple[np.void, np.ndarray]]:
+    """Head and records of all parts, in the order of the file."""
     offset = _HEADER_BYTES
-    while offset < end:
+    while offset < len(data):
         header = data[offset : offset + _PART_DTYPE.itemsize].view(_PART_DTYPE)[0]
         size = int(header["bytes"])
         if size:
             records = data[offset + _PART_DTYPE.itemsize : offset + size].view(RAW_DTYPE)
-            parts.setdefault(int(header["thread"]), []).append(records)
+            yield header, records
         # A process that was killed may leave a part without a header: it is empty.
         offset += size or _SMALLEST_PART
-    return parts
+
+
+def thread_ids(folder: Path) -> dict[int, int]:
+    """Thread of each number that the kernel gave one."""
+    return {int(head["tid"]): int(head["thread"]) for head, _ in _parts(map_records(folder))}
 
 
 def read_streams(folder: Path) -> list[RawStream]:
     """Streams of all threads by number; of a thread that never ran, an empty one."""
-    parts = _parts(folder)
+    parts: dict[int, list[np.ndarray]] = {}
+    for head, records in _parts(map_records(folder)):
+        parts.setdefault(int(head["thread"]), []).append(records)
     nothing = [np.empty(0, RAW_DTYPE)]
     return [
         _stream(np.concatenate(parts.get(number, nothing)))

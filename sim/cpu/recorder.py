@@ -13,19 +13,19 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple, TypedDict, Unpack
 
-import numpy as np
-
 from racetrap.golden_model.trace.container.rules import TraceError
 from racetrap.golden_model.trace.threads.events import ThreadTraceHeader
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.cpu.compiler import compile_program
+from racetrap.sim.cpu.deadlock import WaitingThread, waiting_threads
 from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.cpu.instruction_counts import write_counts
-from racetrap.sim.cpu.interleave import interleave
 from racetrap.sim.cpu.locations import find_locations
-from racetrap.sim.cpu.raw import RAW_DTYPE, read_streams, used_bytes
+from racetrap.sim.cpu.merge import merge_records
+from racetrap.sim.cpu.raw import RAW_DTYPE, thread_ids, used_bytes
+from racetrap.sim.cpu.trace_rules import checked_trace
 from racetrap.sim.cpu.unsupported import check_program
-from racetrap.sim.cpu.watched_process import Limits, run_watched
+from racetrap.sim.cpu.watched_process import Ending, Limits, run_watched
 
 __all__ = [
     "TIMEOUT", "RecordError", "Recording", "RunOptions", "record", "record_program", "source_text",
@@ -51,6 +51,8 @@ class Recording(NamedTuple):
         Bytes of the raw records.
     ending : str
         How the program ended (``"ended by signal SIGABRT"``); empty if it returned 0.
+    waiting : list of WaitingThread
+        In a deadlock: what each thread waits for.
     """
 
     trace: ThreadTrace
@@ -58,6 +60,7 @@ class Recording(NamedTuple):
     merge_seconds: float
     raw_bytes: int
     ending: str
+    waiting: list[WaitingThread]
 
 
 class RunOptions(TypedDict, total=False):
@@ -101,7 +104,7 @@ def _progress_of(raw: Path, progress: Callable[[int], None] | None) -> Callable[
 def _run(
     program: Path, arguments: Sequence[str], raw: Path, seed: int | None, limits: Limits,
     progress: Callable[[int], None] | None, output: IO[str] | None,
-) -> tuple[float, str]:  # fmt: skip
+) -> Ending:  # fmt: skip
     counts = raw / "counts"
     try:
         write_counts(program, counts)
@@ -119,18 +122,17 @@ def _run(
 def _trace_of(
     raw: Path, program: Path, source: str, seed: int | None, most: int | None
 ) -> ThreadTrace:
-    streams = read_streams(raw)
-    if not streams or not len(streams[0]):
+    events, pcs = merge_records(raw, most)
+    if not len(events):
         raise RecordError("Program left no records: it must be linked with the C library")
-    events = interleave(streams, most)
     header = ThreadTraceHeader(
         threads=int(events["thread"].max()) + 1,
         source=source,
         seed=seed,
-        locations=find_locations(program, np.unique(events["pc"]).tolist(), raw / "modules"),
+        locations=find_locations(program, pcs, raw / "modules"),
     )
     try:
-        return ThreadTrace(header, events)
+        return checked_trace(header, events)
     except TraceError as error:
         raise RecordError(f"Program breaks a rule of its synchronisation: {error}") from None
 
@@ -214,12 +216,14 @@ def record_program(
     with tempfile.TemporaryDirectory(prefix="racetrap-") as name:
         raw = Path(name) / "raw"
         raw.mkdir()
-        run_seconds, ending = _run(
+        ending = _run(
             program.resolve(), arguments, raw, seed, limits, run.get("progress"), run.get("output")
         )
         raw_bytes = used_bytes(raw)
         begin = time.perf_counter()
         source = source_text([Path(title) if title else program], arguments)
-        source += f" ({ending})" if ending else ""
+        source += f" ({ending.text})" if ending.text else ""
         trace = _trace_of(raw, program, source, seed, events)
-        return Recording(trace, run_seconds, time.perf_counter() - begin, raw_bytes, ending)
+        waiting = waiting_threads(trace, ending.waits, thread_ids(raw)) if ending.waits else []
+        merge_seconds = time.perf_counter() - begin
+        return Recording(trace, ending.seconds, merge_seconds, raw_bytes, ending.text, waiting)

@@ -78,13 +78,15 @@ def _fixed_addresses() -> Iterator[None]:
         libc.personality(ctypes.c_ulong(before))
 
 
-def _compile(sources: Sequence[Path], program: Path, include: Sequence[Path]) -> None:
+def _compile(
+    sources: Sequence[Path], program: Path, include: Sequence[Path], options: Sequence[str]
+) -> None:
     failure, barriers = "Program cannot be compiled for ThreadSanitizer", program.with_suffix(".o")
     is_cxx = any(source.suffix != ".c" for source in sources)
     commands = (
         ["gcc", "-c", "-O2", str(_BARRIERS), "-o", str(barriers)],
         [
-            "g++" if is_cxx else "gcc", *_COMPILE, *(f"-I{path}" for path in include),
+            "g++" if is_cxx else "gcc", *_COMPILE, *(f"-I{path}" for path in include), *options,
             *map(str, sources), str(barriers), *_LINK, "-lm", "-o", str(program),
         ],
     )  # fmt: skip
@@ -161,6 +163,8 @@ class SanitizedProgram:
         Where the program goes.
     include : sequence of Path
         Folders of header files.
+    options : sequence of str
+        More options for the compiler.
 
     Raises
     ------
@@ -168,9 +172,15 @@ class SanitizedProgram:
         If compiler or library are missing, or refuse the program.
     """
 
-    def __init__(self, sources: Sequence[Path], folder: Path, include: Sequence[Path] = ()) -> None:
+    def __init__(
+        self,
+        sources: Sequence[Path],
+        folder: Path,
+        include: Sequence[Path] = (),
+        options: Sequence[str] = (),
+    ) -> None:
         self._program = folder / "program"
-        _compile(sources, self._program, include)
+        _compile(sources, self._program, include, options)
 
     def races(self, arguments: Sequence[str], runs: int = 3) -> frozenset[LinePair]:
         """Data races that ThreadSanitizer finds, as pairs of source lines.

@@ -12,7 +12,7 @@ from typing import IO, NamedTuple
 from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.cpu.raw import counted_events, read_error
 
-__all__ = ["Limits", "run_watched"]
+__all__ = ["Ending", "Limits", "run_watched"]
 
 _POLL_SECONDS = 0.05
 #: All threads must wait, without any progress, for so long.
@@ -41,6 +41,24 @@ class Limits(NamedTuple):
     events: int | None = None
 
 
+class Ending(NamedTuple):
+    """How a run of a program ended.
+
+    Parameters
+    ----------
+    seconds : float
+        Seconds that it took.
+    text : str
+        How it ended (``"returned 3"``); empty if it returned 0.
+    waits : tuple of (int, int)
+        In a deadlock: number of each thread, as the kernel has it, and address that it waits at.
+    """
+
+    seconds: float
+    text: str
+    waits: tuple[tuple[int, int], ...] = ()
+
+
 def _waits(task: Path) -> tuple[str, str] | None:
     """What a thread that waits without a limit waits for, and its time used; else None."""
     try:
@@ -54,26 +72,28 @@ def _waits(task: Path) -> tuple[str, str] | None:
     return call[1], f"{fields[11]} {fields[12]}"
 
 
-def _waiting(pid: int) -> tuple[object, ...] | None:
+def _waiting(pid: int) -> tuple[tuple[Path, tuple[str, str]], ...] | None:
     """What all threads wait for, if they all do."""
     try:
         tasks = sorted(Path(f"/proc/{pid}/task").iterdir())
     except OSError:
         return None
     waits = [_waits(task) for task in tasks]
-    return tuple(zip(tasks, waits, strict=True)) if waits and all(waits) else None
+    found = tuple((task, wait) for task, wait in zip(tasks, waits, strict=True) if wait)
+    return found if found and len(found) == len(tasks) else None
 
 
 def _watch(
     process: subprocess.Popen[bytes], folder: Path, limits: Limits, progress: Callable[[], None]
-) -> str:
-    """Wait for the end of a program; why it must be ended, or nothing if it has ended."""
+) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """Wait for the end of a program; why it must be ended, or nothing if it has ended, and what
+    its threads wait for in a deadlock."""
     begin = since = time.monotonic()
     before = None
     while True:
         try:
             process.wait(_POLL_SECONDS)
-            return ""
+            return "", ()
         except subprocess.TimeoutExpired:
             progress()
         now = time.monotonic()
@@ -81,13 +101,14 @@ def _watch(
         if waiting is None or waiting != before:
             before, since = waiting, now
         elif now - since > _DEADLOCK_SECONDS:
-            return f"in a deadlock: all {len(waiting)} threads wait for each other"
+            text = f"in a deadlock: all {len(waiting)} threads wait for each other"
+            return text, tuple((int(task.name), int(wait[0], 16)) for task, wait in waiting)
         if limits.events is not None and counted_events(folder) >= limits.events:
-            return f"stopped after {limits.events} events"
+            return f"stopped after {limits.events} events", ()
         if limits.seconds is not None and now - begin > limits.seconds:
-            return f"stopped after {limits.seconds:g} seconds"
+            return f"stopped after {limits.seconds:g} seconds", ()
         if now - begin > limits.timeout:
-            return f"did not end within {limits.timeout:g} seconds"
+            return f"did not end within {limits.timeout:g} seconds", ()
 
 
 def _wait_after_interrupt(process: subprocess.Popen[bytes]) -> None:
@@ -98,7 +119,7 @@ def _wait_after_interrupt(process: subprocess.Popen[bytes]) -> None:
         process.kill()
 
 
-def _ending(status: int) -> str:
+def _text_of(status: int) -> str:
     if status < 0:
         return f"ended by signal {signal.Signals(-status).name}"
     return f"returned {status}" if status else ""
@@ -111,7 +132,7 @@ def run_watched(
     limits: Limits,
     progress: Callable[[], None],
     output: IO[str] | None = None,
-) -> tuple[float, str]:
+) -> Ending:
     """Run a program with the recording runtime.
 
     Parameters
@@ -129,13 +150,6 @@ def run_watched(
     output : file or None
         Its standard output; None: that of this process.
 
-    Returns
-    -------
-    float
-        Seconds that the program took.
-    str
-        How it ended (``"returned 3"``); empty if it returned 0.
-
     Raises
     ------
     RecordError
@@ -146,12 +160,13 @@ def run_watched(
         process = subprocess.Popen(command, env=environment, stdout=output)
     except OSError as error:
         raise RecordError(f"Program {command[0]} cannot be started: {error.strerror}") from None
-    ending = ""
+    text = ""
+    waits: tuple[tuple[int, int], ...] = ()
     try:
-        ending = _watch(process, folder, limits, progress)
+        text, waits = _watch(process, folder, limits, progress)
     except KeyboardInterrupt:
         _wait_after_interrupt(process)
-        ending = "interrupted"
+        text = "interrupted"
     finally:
         if process.poll() is None:
             process.kill()
@@ -160,4 +175,4 @@ def run_watched(
     error_of_runtime = read_error(folder)
     if process.returncode == _STATUS_OF_RUNTIME and error_of_runtime:
         raise RecordError(error_of_runtime)
-    return seconds, ending or _ending(process.returncode)
+    return Ending(seconds, text or _text_of(process.returncode), waits)

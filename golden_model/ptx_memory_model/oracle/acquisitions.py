@@ -7,9 +7,10 @@ Ref: PTX ISA 9.0, Section 8.8 (Release and Acquire Patterns).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
-from racetrap.golden_model.barracuda.compressed import NOTHING, Knowledge
+from racetrap.golden_model.barracuda.compressed import NOTHING, Knowledge, join_all
 from racetrap.golden_model.barracuda.fences import Fence
 from racetrap.golden_model.ptx_memory_model.oracle.messages import Released
 
@@ -18,6 +19,14 @@ __all__ = ["OpenPatterns"]
 #: Program counters of a write and of the read that observes it.
 _Pair = tuple[int, int]
 _Location = tuple[int, int]
+
+
+class _Acquired(NamedTuple):
+    """What a pair makes known, and whether one of its accesses is volatile."""
+
+    pair: _Pair
+    known: Knowledge
+    is_volatile: bool
 
 
 class OpenPatterns:
@@ -40,9 +49,8 @@ class OpenPatterns:
         #: By lane and location what its release operations there have released.
         self._operations: dict[tuple[int, _Location], Released] = {}
         #: By lane what it has observed, by pair and location.
-        self._observed: defaultdict[int, dict[tuple[_Pair, _Location], Released]] = defaultdict(
-            dict
-        )
+        self._observed: defaultdict[int, dict[tuple[_Pair, _Location], tuple[Released, bool]]]
+        self._observed = defaultdict(dict)
 
     def release_fence(self, lanes: Iterable[int], fence: Fence, is_device: bool) -> None:
         """A release fence of some lanes."""
@@ -67,25 +75,53 @@ class OpenPatterns:
         if (operations := self._operations.get((lane, location))) is not None:
             released.add(operations)
 
-    def observe(self, lane: int, location: _Location, pair: _Pair, released: Released) -> None:
-        """A strong read of a lane observes what was released."""
+    def observe(
+        self, lane: int, location: _Location, pair: _Pair, released: Released, is_volatile: bool
+    ) -> None:
+        """A strong read of a lane observes what was released; one of both may be volatile."""
         if released.for_block:
-            self._observed[lane].setdefault((pair, location), Released()).add(released)
+            known = self._observed[lane].setdefault((pair, location), (Released(), is_volatile))
+            known[0].add(released)
 
     def acquire(
-        self, lane: int, is_device: bool, location: _Location | None = None
-    ) -> list[Knowledge]:
-        """What a lane acquires at a fence or, with ``location``, at an operation there."""
+        self, lane: int, is_device: bool, past: Callable[[], Knowledge],
+        location: _Location | None = None,
+    ) -> list[Knowledge]:  # fmt: skip
+        """What a lane, whose past is known, acquires at a fence or, with ``location``, at an
+        operation there."""
         found = []
-        for (pair, where), released in self._observed.get(lane, {}).items():
+        for (pair, where), (released, is_volatile) in self._observed.get(lane, {}).items():
             if location not in (None, where):
                 continue
             known = released.of_block(self._block)
             if is_device:
                 known = known.join(released.for_all)
             if known is not NOTHING:
-                self._synchronised.add(pair)
-                found.append(known)
+                found.append(_Acquired(pair, known, is_volatile))
+        self._synchronise(found, past)
         if location is None and is_device and lane in self._observed:
             self._observed[lane].clear()
-        return found
+        return [each.known for each in found]
+
+    def _synchronise(self, found: list[_Acquired], past: Callable[[], Knowledge]) -> None:
+        """Take note of the pairs by which patterns synchronise.
+
+        Volatile data between fences is in such patterns by chance.  A pair with a volatile access
+        counts if it makes known what neither the past nor other pairs do, and no pair more.
+        """
+        self._synchronised.update(each.pair for each in found if not each.is_volatile)
+        volatile = [each for each in found if each.is_volatile]
+        if all(each.pair in self._synchronised for each in volatile):
+            return
+        others = (each.known for each in found if not each.is_volatile)
+        base = join_all((past(), *others))
+        for each in volatile:
+            is_new = base.join(each.known) is not base
+            if is_new and not any(_tells_more(base, other, each) for other in volatile):
+                self._synchronised.add(each.pair)
+
+
+def _tells_more(base: Knowledge, one: _Acquired, other: _Acquired) -> bool:
+    """Whether one makes known all that the other does, and more."""
+    by_one, by_other = base.join(one.known), base.join(other.known)
+    return by_one.join(other.known) is by_one and by_other.join(one.known) is not by_other

@@ -76,8 +76,9 @@ class Cell:
 
     def conflicts(
         self, access: Access, source: Source, writes: bool, block_time: int
-    ) -> Iterator[Conflict]:
-        """Earlier accesses of other threads that conflict with one and may be unordered with it.
+    ) -> list[Conflict]:
+        """Earlier accesses of other threads that conflict with one and may be unordered with it,
+        the latest first.
 
         Parameters
         ----------
@@ -88,6 +89,12 @@ class Cell:
         block_time : int
             Row of the last barrier of its block.
         """
+        found = self._conflicts(access, source, writes, block_time)
+        return sorted(found, key=lambda each: (each.access.row, each.access.lane), reverse=True)
+
+    def _conflicts(
+        self, access: Access, source: Source, writes: bool, block_time: int
+    ) -> Iterator[Conflict]:
         for (other, other_writes), group in self._groups.items():
             if not (writes or other_writes):
                 continue
@@ -96,9 +103,9 @@ class Cell:
             strong = source.is_morally_strong_with(other)
             if group.messages and not strong:
                 for written in group.messages:
-                    if written.access.thread != access.thread and written.access.row != access.row:
+                    if written.access.is_apart_from(access):
                         yield Conflict(written.access, other, written)
                 continue
             for earlier, message in group.latest.values():
-                if earlier.thread != access.thread and earlier.row != access.row:
+                if earlier.is_apart_from(access):
                     yield Conflict(earlier, other, message)

@@ -45,17 +45,34 @@ class Source(NamedTuple):
 
 
 class Access(NamedTuple):
-    """One lane of an access."""
+    """One lane of an access.
+
+    Parameters
+    ----------
+    row : int
+        Row of its event.
+    warp, lane : int
+        Its thread.
+    pc : int
+        Its program counter.
+    instruction : int
+        Row of the warp's instruction: lanes of one do not race by it.
+    """
 
     row: int
     warp: int
     lane: int
     pc: int
+    instruction: int
 
     @property
     def thread(self) -> tuple[int, int]:
         """Its thread."""
         return self.warp, self.lane
+
+    def is_apart_from(self, other: Access) -> bool:
+        """Whether both are of different threads and instructions."""
+        return self.thread != other.thread and self.instruction != other.instruction
 
 
 class Released:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from racetrap.golden_model.trace.container.rules import Rule, RuleViolation, violation
 from racetrap.golden_model.trace.container.schema import EventSchema, Word
 
-__all__ = ["below", "field_violations"]
+__all__ = ["below", "field_violations", "violations_by_block"]
+
+#: Events that are looked at together: few enough that what is computed of them stays in caches.
+_BLOCK_EVENTS = 1 << 18
 
 
 def below(
@@ -61,3 +64,18 @@ def _must_be_0(
         where & (values != 0),
         lambda row: f"Field {name} must be 0 in {schema.name(kind[row])}{words}, not {values[row]}",
     )
+
+
+def violations_by_block(
+    events: np.ndarray, rules: Callable[[np.ndarray], Iterator[RuleViolation]]
+) -> Iterator[RuleViolation]:
+    """Violations of rules about single events, block by block."""
+    for start in range(0, max(len(events), 1), _BLOCK_EVENTS):
+        for found in rules(events[start : start + _BLOCK_EVENTS]):
+            yield _moved(found, start)
+
+
+def _moved(found: RuleViolation, start: int) -> RuleViolation:
+    """A violation in a block as one of the trace, in which the block begins at ``start``."""
+    rows: np.ndarray = found.rows + start
+    return RuleViolation(found.rule, rows, lambda row: found.describe(row - start))

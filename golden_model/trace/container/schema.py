@@ -143,7 +143,9 @@ class EventSchema:
 
     def having(self, kinds: Iterable[int]) -> np.ndarray:
         """Table over all kinds: whether the kind is one of ``kinds``."""
-        return np.isin(np.arange(len(self.kinds)), list(kinds))
+        table = np.zeros(len(self.kinds), dtype=bool)
+        table[list(kinds)] = True
+        return table
 
     def name(self, kind: int) -> str:
         """Name of a kind, as text has it."""

@@ -68,6 +68,13 @@ class BaseTrace(ABC, Generic[_Header, _Event]):
         self.events = tables[0]
         check_rules(self._violations(), where)
 
+    @classmethod
+    def of_checked(cls, header: _Header, *tables: np.ndarray) -> Self:
+        """Trace of records that are known to obey the rules."""
+        trace = cls.__new__(cls)
+        trace.header, trace.tables, trace.events = header, tables, tables[0]
+        return trace
+
     @abstractmethod
     def _violations(self) -> Iterator[RuleViolation]:
         """Violations of the rules from 6 on, in turn."""

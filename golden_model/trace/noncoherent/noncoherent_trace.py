@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
-import numpy as np
-
+from racetrap.golden_model.trace.container.event_rules import violations_by_block
 from racetrap.golden_model.trace.container.rules import RuleViolation
 from racetrap.golden_model.trace.container.trace import BaseTrace
 from racetrap.golden_model.trace.noncoherent.operations import NoncoherentTraceHeader, Operation
@@ -13,9 +13,6 @@ from racetrap.golden_model.trace.noncoherent.rules import rule_violations
 from racetrap.golden_model.trace.noncoherent.schema import OPERATION_SCHEMA
 
 __all__ = ["NoncoherentTrace"]
-
-#: Operations checked at a time: what the check needs does not grow with the trace.
-_BLOCK = 1 << 18
 
 
 class NoncoherentTrace(BaseTrace[NoncoherentTraceHeader, Operation]):
@@ -41,13 +38,4 @@ class NoncoherentTrace(BaseTrace[NoncoherentTraceHeader, Operation]):
     schema = OPERATION_SCHEMA
 
     def _violations(self) -> Iterator[RuleViolation]:
-        for start in range(0, max(len(self), 1), _BLOCK):
-            block = self.events[start : start + _BLOCK]
-            for found in rule_violations(self.header, block):
-                yield _moved(found, start)
-
-
-def _moved(found: RuleViolation, start: int) -> RuleViolation:
-    """A violation in a block as one of the trace, in which the block begins at ``start``."""
-    rows: np.ndarray = found.rows + start
-    return RuleViolation(found.rule, rows, lambda row: found.describe(row - start))
+        return violations_by_block(self.events, partial(rule_violations, self.header))

@@ -6,7 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from racetrap.golden_model.trace.container.event_rules import below, field_violations
+from racetrap.golden_model.trace.container.event_rules import (
+    below,
+    field_violations,
+    violations_by_block,
+)
 from racetrap.golden_model.trace.container.rules import Rule, RuleViolation, violation
 from racetrap.golden_model.trace.threads.events import (
     ACCESS_KINDS,
@@ -53,10 +57,14 @@ def rule_violations(header: ThreadTraceHeader, events: np.ndarray) -> Iterator[R
     events : numpy.ndarray
         Records of ``THREAD_DTYPE``.
     """
-    yield from field_violations(THREAD_SCHEMA, events)
-    yield from _size_violations(events)
-    yield below(Rule.THREAD, events, "thread", header.threads)
     naming = THREAD_SCHEMA.having((ThreadEventKind.CREATE, ThreadEventKind.JOIN))
-    yield below(Rule.THREAD, events, "value", header.threads, naming)
+
+    def of_single_events(block: np.ndarray) -> Iterator[RuleViolation]:
+        yield from field_violations(THREAD_SCHEMA, block)
+        yield from _size_violations(block)
+        yield below(Rule.THREAD, block, "thread", header.threads)
+        yield below(Rule.THREAD, block, "value", header.threads, naming)
+
+    yield from violations_by_block(events, of_single_events)
     yield from lifecycle_violations(header.threads, events)
     yield from sync_violations(events)

@@ -14,6 +14,12 @@ _FOLDER = Path(__file__).parent / "small"
 #: An entry of the list of cases in a source.
 _CASE = re.compile(r"^ +CASE\((\w+), (clean|racy)\),$", re.MULTILINE)
 
+_OPTIONS = {"cxx20.cpp": ("-std=c++20",), "openmp.c": ("-fopenmp",)}
+_UNSEEN = {
+    "c11.c": "threads of C11, which it does not intercept",
+    "openmp.c": "waiting of libgomp, which is not instrumented",
+}
+
 
 class SmallProgram(NamedTuple):
     """A case of a source; its name is the program's only argument.
@@ -26,18 +32,26 @@ class SmallProgram(NamedTuple):
         Source.
     is_racy : bool
         Whether it has a race, however it is scheduled.
+    options : tuple of str
+        Options of the compiler.
+    unseen : str
+        What ThreadSanitizer does not see of the source, so that it may report other races; empty
+        if it sees all.
     """
 
     name: str
     source: Path
     is_racy: bool
+    options: tuple[str, ...]
+    unseen: str
 
 
 def _listed() -> Mapping[str, SmallProgram]:
     cases = {}
-    for source in sorted(_FOLDER.glob("*.c")):
+    for source in sorted([*_FOLDER.glob("*.c"), *_FOLDER.glob("*.cpp")]):
+        options, unseen = _OPTIONS.get(source.name, ()), _UNSEEN.get(source.name, "")
         for name, verdict in _CASE.findall(source.read_text(encoding="utf-8")):
-            cases[name] = SmallProgram(name, source, verdict == "racy")
+            cases[name] = SmallProgram(name, source, verdict == "racy", options, unseen)
     return MappingProxyType(cases)
 
 

@@ -21,7 +21,8 @@
 
 // Start of a part; records follow.
 struct part {
-    uint64_t thread, bytes;
+    uint32_t thread, tid;
+    uint64_t bytes;
 };
 
 __thread struct thread_state self;
@@ -33,7 +34,7 @@ static int is_counting;
 
 static struct part *take_part(uint64_t bytes) {
     struct part *part = racetrap_take(bytes);
-    *part = (struct part){self.number, bytes};
+    *part = (struct part){self.number, self.tid, bytes};
     return part;
 }
 

@@ -27,11 +27,14 @@ class Capture:
         Instructions and blocks.
     buffers : dict of int to ndarray
         Contents of each buffer argument after the run, by number of the argument.
+    independent_threads : bool
+        Whether the lanes of a warp were scheduled independently.
     """
 
     trace: Trace
     stats: LaunchStats
     buffers: dict[int, np.ndarray]
+    independent_threads: bool
 
 
 def capture(module: Module, launch: LaunchSpec) -> Capture:
@@ -81,4 +84,4 @@ def capture(module: Module, launch: LaunchSpec) -> Capture:
         if isinstance(argument := launch.arguments[number], BufferArgument)
     }
     trace = device.trace(f"{module.name} {kernel.name}")
-    return Capture(trace, stats, buffers)
+    return Capture(trace, stats, buffers, launch.independent_threads)

@@ -55,6 +55,13 @@ def load(sm: int, address: int = WORD, warp: int = 0) -> Event:
     return access(EventKind.LOAD, sm, address, warp)
 
 
+def atomic(sm: int, scope: Scope) -> Event:
+    return Event(
+        EventKind.ATOMIC, sm, scope=scope, strong=True, op=AtomicOp.OTHER, pc=0x60, size=4,
+        lanes=(Lane(0, WORD),),
+    )  # fmt: skip
+
+
 def fence(sm: int, scope: Scope = Scope.DEVICE) -> Event:
     return Event(EventKind.FENCE, sm, scope=scope, pc=0x44)
 
@@ -102,6 +109,8 @@ CASES = {
     Cause.BLOOM_COLLISION: [*critical(0, ONE), *critical(1, OTHER)],
     Cause.LOCK_IN_COMMON: [*critical(0, ONE), *critical(1, ONE)],
     Cause.FENCE_SEEN: [store(0), fence(0), load(1)],
+    # The scope of an atomic is looked at in the earlier access alone.
+    Cause.NO_RULE: [atomic(0, Scope.DEVICE), atomic(1, Scope.BLOCK)],
     Cause.BARRIER_SEEN: [store(0), Event(EventKind.BARRIER, 0, 0, pc=0x50), load(0, warp=1)],
 }
 

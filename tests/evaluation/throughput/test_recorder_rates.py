@@ -1,12 +1,18 @@
 """Rates of the recorder: measured on runs that are what they should be."""
 
-from racetrap.evaluation.throughput.recorder_rates import recorder_rates
+from racetrap.evaluation.throughput.recorder_rates import MEASURED, recorder_rates
 
 
 def test_recorder():
-    measured = recorder_rates(passes=3, runs=2)
-    assert measured.events - 2 * 3 * 4096 in range(20)  # and the threads' own events
+    arrays = MEASURED[-1]
+    measured = recorder_rates(arrays._replace(arguments=("20",)), runs=2)
+    assert measured.events - 2 * 20 * 4096 in range(20)  # and the threads' own events
     for rate in (measured.recorded, measured.merged, measured.checked):
         assert 0 < rate.low <= rate.median <= rate.high
     assert measured.sanitizer_seconds > 0
     assert measured.slowdown > 0
+    assert 0 <= measured.bytes_per_event < 1000
+
+
+def test_measured_programs_are_there():
+    assert all(program.source.is_file() for program in MEASURED)

@@ -56,10 +56,11 @@ def figures(monkeypatch):
     monkeypatch.setattr(
         sigrace_cycles, "sustained", lambda block: Sustained(block, 192, 111.5, 250.25, 7, 9)
     )
-    recorder = RecorderRates(
-        12_000_000, Rate(6e7, 5e7, 7e7), Rate(4e6, 3e6, 5e6), Rate(4e7, 3e7, 5e7), 0.25
-    )
-    monkeypatch.setattr(recorder_rates, "recorder_rates", lambda: recorder)
+    rates = Rate(6e7, 5e7, 7e7), Rate(4e6, 3e6, 5e6), Rate(4e7, 3e7, 5e7)
+    monkeypatch.setattr(
+        recorder_rates, "recorder_rates",
+        lambda program: RecorderRates(program.source.name, 12_000_000, *rates, 47.5, 0.25),
+    )  # fmt: skip
     program = {"events": 742130, "exact": 2.5e6, "sigrace": 240_000.0}
     monkeypatch.setattr(
         analysis_rates, "program_rates", lambda name, size: {"name": name} | program
@@ -93,11 +94,12 @@ def test_tables(racetrap, figures, tmp_path):
         "250.2",
         "71,000",
         "25",
-        "60,000,000",
-        "12000000 events",
+        "12,000,000",
+        "kvstore.c",
+        "47.5",
+        "3.5",
         "742,130",
         "2,500,000",
-        "50,000,000",
         "7,449",
         "40,000,016",
     ):
@@ -114,8 +116,8 @@ def test_tables(racetrap, figures, tmp_path):
     assert sigrace["worst_scan"] == {"comparisons": 112, "cycles": 133}
     assert sigrace["sustained"][0]["block_instructions"] == 2000
     assert sigrace["speed"]["same_trace"]["cocotb"] == 4000
-    assert sigrace["recorder"]["recorded"]["low"] == 5e7
-    assert sigrace["recorder"]["slowdown"] == 14.0  # (0.2 + 3 + 0.3) / 0.25
+    assert sigrace["recorder"][0]["recorded"]["low"] == 5e7
+    assert sigrace["recorder"][0]["slowdown"] == 14.0  # (0.2 + 3 + 0.3) / 0.25
     assert data["noncoherent"]["analysis"][2]["check"] == 6.0
     assert data["noncoherent"]["recorder"]["scattered"]["low"] == 2e7
     assert "golden, compiled" not in result.output
@@ -145,7 +147,7 @@ def test_without_mypyc(racetrap, figures, monkeypatch):
 
 
 def test_program_that_cannot_be_recorded(racetrap, figures, monkeypatch):
-    def fail():
+    def fail(program):
         raise RecordError("Command gcc was not found")
 
     monkeypatch.setattr(recorder_rates, "recorder_rates", fail)

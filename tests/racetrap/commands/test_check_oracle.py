@@ -77,7 +77,8 @@ def test_missed(racetrap, write):
     """The reader in the block becomes the owner of the entry; the reader outside is not seen."""
     body = (
         access("store", 0, 0, 0x40) + fence(0, 0, 0x44, "block") + flag(0, 0, 0x48, 1)
-        + flag(0, 1, 0x4C, 0) + access("load", 0, 1, 0x50) + access("load", 1, 2, 0x58)
+        + flag(0, 1, 0x4C, 0) + fence(0, 1, 0x4E, "block") + access("load", 0, 1, 0x50)
+        + access("load", 1, 2, 0x58)
     )  # fmt: skip
     result, oracle = checked(racetrap, write(body))
     (race,) = oracle["races"]
@@ -91,7 +92,7 @@ def test_not_confirmed(racetrap, write):
     body = (
         access("store", 0, 0, 0x40) + fence(0, 0, 0x44, "block") + flag(0, 0, 0x48, 1)
         + flag(0, 1, 0x4C, 0) + fence(0, 1, 0x50, "device") + flag(0, 1, 0x54, 2)
-        + flag(1, 2, 0x58, 0) + access("load", 1, 2, 0x5C)
+        + flag(1, 2, 0x58, 0) + fence(1, 2, 0x5A, "device") + access("load", 1, 2, 0x5C)
     )  # fmt: skip
     result, oracle = checked(racetrap, write(body))
     assert oracle["races"] == []
@@ -112,3 +113,46 @@ def test_what_the_detector_does_not_look_for(racetrap, write):
         "in shared memory", "outside the monitored region", "inside a warp",
     ]  # fmt: skip
     assert not any(race["missed"] for race in oracle["races"])
+
+
+def test_only_lockstep_orders_the_lanes_of_a_warp(racetrap, write):
+    """Lane 0 stores, lane 1 loads: from Volta on they need a barrier of the warp."""
+    store = "store sm=0 slot=0 warp=0 pc=0x40 size=4 lanes 0:0x10100=1\n"
+    barrier = "warp_barrier sm=0 slot=0 warp=0 pc=0x44{}\n"
+    load = "load sm=0 slot=0 warp=0 pc=0x48 size=4 lanes 1:0x10100\n"
+    for between, count in (
+        ("", 1), (barrier.format(""), 0), (barrier.format(" mask=0x3"), 0),
+        (barrier.format(" mask=0x1"), 1),
+    ):  # fmt: skip
+        result, oracle = checked(racetrap, write(store + between + load))
+        assert oracle["races"] == []
+        assert [pair["later"]["pc"] for pair in oracle["ordered_by_lockstep"]] == [0x48] * count
+        assert ("1 pair that only lockstep orders." in result.stderr) == bool(count)
+
+
+def test_by_decree(racetrap, write):
+    """Weak data, ordered by fences and a flag: the method asks for strong accesses."""
+    body = (
+        access("store", 0, 0, 0x40, words="", value="=1") + fence(0, 0, 0x44, "device")
+        + flag(0, 0, 0x48, 1) + flag(1, 2, 0x58, 0) + fence(1, 2, 0x5A, "device")
+        + access("load", 1, 2, 0x5C, words="")
+    )  # fmt: skip
+    result, oracle = checked(racetrap, write(body))
+    assert (oracle["races"], oracle["unconfirmed"]) == ([], [])
+    assert oracle["by_decree"] == [{"pc": 0x5C, "kind": "not-strong"}]
+    assert "0 reports not confirmed, 1 by decree of the method." in result.stderr
+
+
+def test_reported_in_another_instance(racetrap, write):
+    """The first instance is handed over to a reader in the block; a second one is not."""
+    other = DATA + 0x40
+    body = (
+        access("store", 0, 0, 0x40) + fence(0, 0, 0x44, "block") + flag(0, 0, 0x48, 1)
+        + flag(0, 1, 0x4C, 0) + fence(0, 1, 0x4E, "block") + access("load", 0, 1, 0x50)
+        + access("load", 1, 2, 0x58)
+        + access("store", 0, 0, 0x40, other) + access("load", 1, 2, 0x58, other)
+    )  # fmt: skip
+    result, oracle = checked(racetrap, write(body))
+    (race,) = oracle["races"]
+    assert (race["outcome"], race["missed"]) == ("reported in another instance", False)
+    assert result.exit_code == 1

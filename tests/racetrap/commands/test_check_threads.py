@@ -203,12 +203,80 @@ def test_exact_check(racetrap, racy):
     assert result.exit_code == 1
     assert [(race["first"]["pc"], race["second"]["pc"], race["addresses"])
             for race in data["races"]] == [(0x40, 0x48, 3), (0x40, 0x50, 1)]  # fmt: skip
-    assert set(data) == {"trace", "events", "static", "races"}
+    assert set(data) == {
+        "trace",
+        "events",
+        "static",
+        "suppressed",
+        "races",
+        "lock_order_inversions",
+    }
+    assert data["races"][0]["locks"] == [[], []]
+    assert data["races"][0]["allocation"] is None
+    assert "one holds no lock" in result.stderr
     assert "Race 0: pc 0x40 (bank.c:12) and pc 0x48 (bank.c:20), at 3 addresses" in result.stderr
     assert "Races: 2 pairs of instructions in 13 events" in result.stderr
     result = racetrap("check", racy, "--exact", "--ideal")
     assert result.exit_code == 2
     assert "--ideal" in result.stderr
+
+
+def test_locks_and_allocation_of_a_race(racetrap, save):
+    program = ThreadProgram(2)
+    program.add(ThreadEventKind.ALLOCATE, 0, 0x1000, value=8, pc=0x40)
+    program.lock(0, pc=0x44)
+    program.store(0, 0x1000)
+    program.unlock(0)
+    program.store(1, 0x1000)
+    path = save(program, locations={0x40: "bank.c:3", 0x44: "bank.c:7"})
+    result, data = checked(racetrap, path, "--exact")
+    assert "one holds mutex 0x9000 since pc 0x44 (bank.c:7)" in result.stderr
+    assert (
+        "in a block of 8 bytes from 0x1000 on, allocated at pc 0x40 (bank.c:3) by thread 0"
+    ) in result.stderr
+    (race,) = data["races"]
+    lock = {"address": 0x9000, "class": "mutex", "pc": 0x44, "place": "bank.c:7"}
+    assert race["locks"] == [[lock], []]
+    assert race["allocation"]["place"] == "bank.c:3"
+
+
+def test_suppressed_races(racetrap, racy, tmp_path):
+    file = tmp_path / "known"
+    file.write_text("# Both are known.\nbank.c:20 bank.c:1*\nother.c:*\n")
+    result, data = checked(racetrap, racy, "--exact", "--suppress", file)
+    assert (data["static"], data["suppressed"]) == (1, 1)
+    assert data["races"][0]["second"]["pc"] == 0x50
+    assert "suppressed: 1." in result.stderr
+    assert "Suppression matches nothing: other.c:*" in result.stderr
+    assert "nothing: bank.c" not in result.stderr
+    file.write_text("bank.c:1?  # whatever it races with\n")
+    result, data = checked(racetrap, racy, "--exact", "--suppress", file)
+    assert result.exit_code == 0
+    assert (data["static"], data["suppressed"]) == (0, 2)
+    file.write_text("\nbank.c:1 bank.c:2 bank.c:3\n")
+    result = racetrap("check", racy, "--exact", "--suppress", file)
+    assert result.exit_code == 2
+    assert "line 2: Suppression must be one or two patterns of places, not 3" in result.stderr
+    result = racetrap("check", racy, "--suppress", file)
+    assert result.exit_code == 2
+    assert "Suppressions must come with --exact" in result.stderr
+
+
+def test_locks_in_two_orders(racetrap, save):
+    program = ThreadProgram(2)
+    for thread, locks in enumerate(((0x9000, 0x9100), (0x9100, 0x9000))):
+        for lock in locks:
+            program.lock(thread, lock, pc=lock + thread)
+        for lock in reversed(locks):
+            program.unlock(thread, lock)
+    result, data = checked(racetrap, save(program, locations={0x9100: "bank.c:9"}), "--exact")
+    assert result.exit_code == 1
+    assert data["static"] == 0
+    assert "thread 0 acquires 0x9100 at pc 0x9100 (bank.c:9)" in result.stderr
+    assert "and holds 0x9100 since pc 0x9101" in result.stderr
+    (cycle,) = data["lock_order_inversions"]
+    assert [(order["thread"], order["held"]) for order in cycle] == [(0, 0x9000), (1, 0x9100)]
+    assert cycle[0]["acquired_place"] == "bank.c:9"
 
 
 def test_exact_check_without_races(racetrap, clean):

@@ -62,6 +62,28 @@ def test_a_program_that_fails_is_said_and_leaves_its_trace(racetrap, program, tm
     assert read_trace(target).header.source == "program.c (returned 7)"
 
 
+def test_a_deadlock_is_told_with_locks_and_lines(racetrap, tmp_path):
+    program = tmp_path / "stuck.c"
+    program.write_text(
+        "#include <pthread.h>\n"
+        "pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;\n"
+        "void *work(void *unused) {\n"
+        "    pthread_mutex_lock(&lock); return unused; }\n"
+        "int main(void) { pthread_t thread;\n"
+        "    pthread_mutex_lock(&lock);\n"
+        "    pthread_create(&thread, 0, work, 0);\n"
+        "    return pthread_join(thread, 0); }\n"
+    )
+    report = tmp_path / "x.json"
+    result = racetrap("trace", "record", "-o", tmp_path / "x.trace", "--json", report, program)
+    assert result.exit_code == 0
+    assert "a lock that thread 0 holds since stuck.c:6." in result.stdout
+    first, second = json.loads(report.read_text())["waiting"]
+    assert (first["thread"], first["holder"]) == (0, None)
+    assert (second["thread"], second["holder"], second["holder_place"]) == (1, 0, "stuck.c:6")
+    assert hex(second["address"]) in result.stdout
+
+
 def test_one_sentence_for_errors(racetrap, program, tmp_path):
     target = tmp_path / "x.trace"
     result = racetrap("trace", "record", "-o", target, "nothing.c")

@@ -48,6 +48,16 @@ def test_memory_allocated_anew_is_new():
     assert assert_as_oracle(program.trace()) == 1
 
 
+def test_half_a_word_that_is_allocated_anew_is_new():
+    for address, bytes_ in ((0x1000, 4), (0x1004, 4), (0x1002, 3)):
+        program = ThreadProgram(2)
+        program.store(0, 0x1000, size=8, pc=0x40)
+        program.add(ThreadEventKind.ALLOCATE, 1, address, value=bytes_)
+        program.store(1, 0x1000, size=4, pc=0x44)
+        program.store(1, 0x1004, size=4, pc=0x48)
+        assert assert_as_oracle(program.trace()) == (0 if address == 0x1002 else 1)
+
+
 def test_an_order_that_is_not_there_is_seen():
     """The comparison sees releases of another object."""
 

@@ -224,8 +224,9 @@ int main(void) {
 def test_a_program_that_fails_leaves_its_trace(tmp_path, statement, ending):
     source = tmp_path / "case.c"
     source.write_text(f"{HEAD}#include <signal.h>\n#line 1\n{_FAILING % statement}")
-    trace, *_, found = record([source], timeout=0.5)
-    assert found == ending
+    recording = record([source], timeout=0.5)
+    trace = recording.trace
+    assert recording.ending == ending
     assert trace.header.source == f"case.c ({ending})"
     assert accesses(trace, "case.c:3") == accesses(trace, "case.c:8") == [("STORE", 4)]
     assert [event.thread for event in of_kind(trace, "END")] == [1, 0]

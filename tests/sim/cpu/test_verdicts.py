@@ -1,39 +1,9 @@
 """Verdicts of the oracle on recordings, and of the compiler's own detector, are equal."""
 
-from itertools import groupby
-from operator import attrgetter
-
 import pytest
 
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
-from racetrap.sim.cpu.programs.small_programs import SMALL_PROGRAMS
-from racetrap.sim.cpu.recorder import record
-from racetrap.sim.cpu.thread_sanitizer import SanitizedProgram
-from racetrap.sim.cpu.verdicts import ProgramVerdict, program_verdict, race_lines
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory):
-    verdicts = {}
-    for source, cases in groupby(SMALL_PROGRAMS.values(), attrgetter("source")):
-        program = SanitizedProgram([source], tmp_path_factory.mktemp(source.stem))
-        for name, _, is_racy in cases:
-            trace = record([source], [name]).trace
-            found = program.races([name], runs=2)
-            exact = race_lines(trace)
-            verdicts[name] = ProgramVerdict(name, (name,), len(trace.events), is_racy, exact, found)
-    return verdicts
-
-
-def test_all_small_programs_are_judged(small):
-    assert list(small) == list(SMALL_PROGRAMS)
-    assert len(small) >= 12
-
-
-def test_small_programs_have_their_verdicts_and_equal_lines(small):
-    assert [verdict for verdict in small.values() if not verdict.agrees] == []
-    # Nothing is forgotten in programs of a few accesses.
-    assert [verdict for verdict in small.values() if verdict.exact != verdict.sanitizer] == []
+from racetrap.sim.cpu.verdicts import ProgramVerdict, program_verdict
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

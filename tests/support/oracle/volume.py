@@ -1,6 +1,7 @@
 """A large trace for the race oracles, and what it costs to analyse it.
 
-``python -m tests.support.oracle.volume [EVENTS] [THREADS]`` prints rates and memory.
+``python -m tests.support.oracle.volume [EVENTS] [THREADS]`` prints rates and memory, also of a
+program that synchronises lane by lane.
 """
 
 import sys
@@ -20,8 +21,11 @@ from racetrap.golden_model.events import (
     Space,
     TraceHeader,
 )
+from racetrap.golden_model.ptx_memory_model.oracle import OracleRule
 from racetrap.golden_model.trace import Trace
 from racetrap.golden_model.trace.gpu.schema import EVENT_DTYPE, LANE_DTYPE
+from racetrap.sim.gpu.oracle import CompiledOracle
+from tests.support.oracle.lane_locks import lane_locks_trace
 
 WARPS_PER_BLOCK = 32
 _ALL = (1 << WARP_SIZE) - 1
@@ -162,8 +166,8 @@ def _addresses(
     return np.repeat(base, counts) + np.repeat(stride, counts) * lane
 
 
-def _peak(oracle: Barracuda | ScopedOracle, trace: Trace) -> float:
-    """Most memory that an analysis takes besides the trace, in MB."""
+def _peak(oracle: Barracuda | ScopedOracle | CompiledOracle, trace: Trace) -> float:
+    """Most memory of Python that an analysis takes besides the trace, in MB."""
     tracemalloc.start()
     oracle.run(trace)
     _, peak = tracemalloc.get_traced_memory()
@@ -171,22 +175,27 @@ def _peak(oracle: Barracuda | ScopedOracle, trace: Trace) -> float:
     return peak / 1e6
 
 
-def main() -> None:
-    """Print what an analysis of a large trace costs, in time of one core."""
-    events = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
-    threads = int(sys.argv[2]) if len(sys.argv) > 2 else 65_536
-    trace = volume_trace(events, threads)
-    print(f"{len(trace)} events, {len(trace.lanes)} lanes, {threads} threads")
-    for oracle in (Barracuda(), ScopedOracle()):
+def _print_rates(trace: Trace) -> None:
+    print(f"{len(trace)} events, {len(trace.lanes)} lanes")
+    for oracle in (Barracuda(), ScopedOracle(), CompiledOracle(OracleRule.CAUSALITY)):
+        oracle.run(lane_locks_trace(1))  # compiled by the first run
         start = time.process_time()
         result = oracle.run(trace)
         took = time.process_time() - start
         print(
             f"{type(oracle).__name__}: {took:.2f} s, {len(trace) / took:,.0f} events/s, "
-            f"{result.counts.operations / took:,.0f} operations/s, {len(result)} races, "
+            f"{len(trace.lanes) / took:,.0f} lanes/s, {len(result)} races, "
             f"{result.counts.pairs} pairs, {result.counts.formats}, "
             f"{_peak(oracle, trace):.0f} MB"
         )
+
+
+def main() -> None:
+    """Print what an analysis of a large trace costs, in time of one core."""
+    events = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+    threads = int(sys.argv[2]) if len(sys.argv) > 2 else 65_536
+    _print_rates(volume_trace(events, threads))
+    _print_rates(lane_locks_trace(60))
 
 
 if __name__ == "__main__":

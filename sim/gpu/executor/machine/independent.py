@@ -111,7 +111,8 @@ class IndependentWarp(Warp):
 
     def warp_sync(self, members: int, pc: int, together: bool) -> int | None:
         if not members & self.alive & ~self.mask:
-            self.log.warp_event(EventKind.WARP_BARRIER, self, pc, self.mask)
+            if not together:
+                self.log.warp_event(EventKind.WARP_BARRIER, self, pc, self.mask)
             return None
         current = self._current()
         current.members, current.together, current.wait_pc = members, together, pc

@@ -108,7 +108,8 @@ class LockstepWarp(Warp):
         return None
 
     def warp_sync(self, members: int, pc: int, together: bool) -> int | None:
-        self.log.warp_event(EventKind.WARP_BARRIER, self, pc, self.mask & members or self.mask)
+        if not together:
+            self.log.warp_event(EventKind.WARP_BARRIER, self, pc, self.mask & members or self.mask)
         return None
 
     def suspend(self, name: str, pc: int) -> None:

@@ -33,7 +33,7 @@ def test_litmus_tests(name):
 
 def test_random_kernels():
     compared = 0
-    for seed in (783, 1134, *range(1, 22)):
+    for seed in (783, 1134, 4700, *range(1, 22)):
         test = random_kernel(seed)
         try:
             found, expected = by_oracle(test), by_axioms(test)[0]

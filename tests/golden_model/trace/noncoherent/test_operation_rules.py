@@ -50,7 +50,7 @@ def test_breach(name):
 
 
 def test_violation_behind_the_first_block_names_its_event(monkeypatch):
-    monkeypatch.setattr("racetrap.golden_model.trace.noncoherent.noncoherent_trace._BLOCK", 2)
+    monkeypatch.setattr("racetrap.golden_model.trace.container.event_rules._BLOCK_EVENTS", 2)
     with pytest.raises(TraceError, match="event 3"):
         _trace(*[Operation(_K.SYNC_ALL)] * 3, Operation(_K.SYNC, engine=7))
 

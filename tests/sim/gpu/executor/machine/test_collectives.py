@@ -34,7 +34,7 @@ def test_shuffles(mode, c, operand):
     )
     expected = [shuffle(mode, lane, operand, c) for lane in range(32)]
     assert run.out()[:32].tolist() == [source + 100 * inside for source, inside in expected]
-    assert [event.mask for event in run.events("WARP_BARRIER")] == [0xFFFFFFFF]
+    assert not run.events("WARP_BARRIER")  # no order of memory
 
 
 @pytest.mark.parametrize(

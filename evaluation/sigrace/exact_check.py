@@ -1,0 +1,65 @@
+"""Exact check of threads: races with their context, and lock-order inversions."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from racetrap.evaluation.sigrace.suppressions import Suppressions
+from racetrap.golden_model.happens_before.lock_order import LockOrder, lock_order_inversions
+from racetrap.golden_model.happens_before.race_context import RaceContext, RaceContexts
+from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
+from racetrap.sim.cpu.exact_detector import ExactRace, exact_races
+
+__all__ = ["ExactFindings", "check_exactly"]
+
+
+class ExactFindings(NamedTuple):
+    """What an exact check finds in a trace, and does not suppress.
+
+    Parameters
+    ----------
+    races : list of ExactRace
+        Pairs of instructions that race.
+    contexts : list of RaceContext
+        Context of the first instance of each.
+    inversions : list of tuple of LockOrder
+        Lock-order inversions.
+    suppressed : int
+        Races and inversions that are suppressed.
+    """
+
+    races: list[ExactRace]
+    contexts: list[RaceContext]
+    inversions: list[tuple[LockOrder, ...]]
+    suppressed: int
+
+
+def check_exactly(trace: ThreadTrace, suppressions: Suppressions) -> ExactFindings:
+    """Find all races and lock-order inversions of a trace.
+
+    A suppression of an inversion is about the places where locks are acquired while others are
+    held.
+
+    Raises
+    ------
+    Failure
+        If the detector cannot be compiled.
+    """
+    found, orders, locations = (
+        exact_races(trace), lock_order_inversions(trace), trace.header.locations,
+    )  # fmt: skip
+
+    def is_suppressed(*pcs: int) -> bool:
+        return suppressions.match([locations.get(pc, f"{pc:#x}") for pc in pcs])
+
+    races = [race for race in found if not is_suppressed(*race.first.static_key)]
+    inversions = [
+        cycle for cycle in orders if not is_suppressed(*(order.acquired_pc for order in cycle))
+    ]
+    contexts = RaceContexts(trace) if races else None
+    return ExactFindings(
+        races,
+        [contexts.of(race.first) for race in races] if contexts else [],
+        inversions,
+        len(found) + len(orders) - len(races) - len(inversions),
+    )

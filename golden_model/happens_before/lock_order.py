@@ -1,0 +1,128 @@
+"""Lock-order inversions: threads that acquire the same locks in different orders.
+
+At another time each could hold a lock and wait for ever for the next one's.  A lock that they all
+hold besides excludes that.  An attempt that does not wait (`trylock`) counts as an acquisition: a
+trace does not tell which it was.  So do acquisitions that are never at the same time since one
+thread is created after the other has been joined: the order of threads is not looked at.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from racetrap.golden_model.trace.threads.events import SyncClass, ThreadEventKind
+from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
+
+__all__ = ["LockOrder", "lock_order_inversions"]
+
+_KIND = ThreadEventKind
+_LOCKS = (SyncClass.MUTEX, SyncClass.RWLOCK_READ, SyncClass.RWLOCK_WRITE)
+#: Locks of the longest cycle that is looked for.
+_MOST_LOCKS = 4
+
+
+class LockOrder(NamedTuple):
+    """An acquisition of a lock by a thread that holds another one.
+
+    Parameters
+    ----------
+    thread : int
+        The thread.
+    held, acquired : int
+        Addresses of both locks.
+    held_pc, acquired_pc : int
+        Where it has acquired each.
+    held_is_shared, acquired_is_shared : bool
+        Whether it has them as a reader among others.
+    guards : frozenset of int
+        Other locks that it held meanwhile.
+    """
+
+    thread: int
+    held: int
+    acquired: int
+    held_pc: int
+    acquired_pc: int
+    held_is_shared: bool
+    acquired_is_shared: bool
+    guards: frozenset[int]
+
+    def _can_block(self, other: LockOrder) -> bool:
+        """Whether the other one can hold what this one waits for, at the same time."""
+        return (
+            self.thread != other.thread
+            and not (self.acquired_is_shared and other.held_is_shared)
+            and not self.guards & other.guards
+        )
+
+
+def lock_order_inversions(trace: ThreadTrace) -> list[tuple[LockOrder, ...]]:
+    """Cycles of at most four acquisitions, each one's lock held by the next, as it may be.
+
+    Of cycles of the same locks the first is given; shorter ones come first.
+    """
+    orders = _on_cycles(set(_orders(trace)))
+    found: dict[frozenset[int], tuple[LockOrder, ...]] = {}
+    for length in range(2, _MOST_LOCKS + 1):
+        for start in sorted(orders):
+            for first in orders[start]:
+                for cycle in _cycles(orders, (first,), length):
+                    found.setdefault(frozenset(order.held for order in cycle), cycle)
+    return list(found.values())
+
+
+def _orders(trace: ThreadTrace) -> Iterator[LockOrder]:
+    """Every acquisition by a thread that holds a lock, one for each lock that it holds."""
+    kind, value = trace.events["kind"], trace.events["value"]
+    rows = np.flatnonzero((kind == _KIND.ACQUIRE) | (kind == _KIND.RELEASE))
+    events = trace.events[rows[np.isin(value[rows], _LOCKS)]]
+    columns = (events[name].tolist() for name in ("kind", "thread", "address", "value", "pc"))
+    held: defaultdict[int, dict[int, tuple[int, bool]]] = defaultdict(dict)
+    for code, thread, lock, sync_class, pc in zip(*columns, strict=True):
+        own, is_shared = held[thread], sync_class == SyncClass.RWLOCK_READ
+        if code == _KIND.RELEASE:
+            own.pop(lock, None)
+            continue
+        for other, (other_pc, other_is_shared) in own.items():
+            if other != lock:
+                yield LockOrder(
+                    thread, other, lock, other_pc, pc, other_is_shared, is_shared,
+                    frozenset(own) - {other, lock},
+                )  # fmt: skip
+        own[lock] = pc, is_shared
+
+
+def _on_cycles(orders: set[LockOrder]) -> dict[int, list[LockOrder]]:
+    """Orders by the lock held, without those of locks that come first or last of all."""
+    while True:
+        inner = {order.held for order in orders} & {order.acquired for order in orders}
+        kept = {order for order in orders if order.held in inner and order.acquired in inner}
+        if len(kept) == len(orders):
+            break
+        orders = kept
+    found: defaultdict[int, list[LockOrder]] = defaultdict(list)
+    for order in sorted(orders, key=lambda order: (*order[:-1], sorted(order.guards))):
+        found[order.held].append(order)
+    return dict(found)
+
+
+def _cycles(
+    orders: dict[int, list[LockOrder]], path: tuple[LockOrder, ...], length: int
+) -> Iterator[tuple[LockOrder, ...]]:
+    """Cycles of a length that go on from ``path`` and have their first lock as the smallest."""
+    first, last = path[0], path[-1]
+    if len(path) == length:
+        if last.acquired == first.held and last._can_block(first):
+            yield path
+        return
+    for order in orders[last.acquired]:
+        others = {other.held for other in path}
+        if order.held <= first.held or order.held in others or not last._can_block(order):
+            continue
+        # All must be able to be where they are at once.
+        if all(order.thread != one.thread and not order.guards & one.guards for one in path):
+            yield from _cycles(orders, (*path, order), length)

@@ -1,0 +1,133 @@
+"""Context of a race: the locks that each thread held, and where the memory was allocated."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from racetrap.golden_model.happens_before.epochs import event_epochs
+from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
+from racetrap.golden_model.trace.threads.events import (
+    GRANULE_BYTES,
+    SyncClass,
+    ThreadEventKind,
+)
+from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
+
+__all__ = ["Allocation", "HeldLock", "RaceContext", "RaceContexts"]
+
+_KIND = ThreadEventKind
+_LOCKS = (SyncClass.MUTEX, SyncClass.RWLOCK_READ, SyncClass.RWLOCK_WRITE)
+
+
+class HeldLock(NamedTuple):
+    """A lock that a thread holds.
+
+    Parameters
+    ----------
+    address : int
+        The lock.
+    sync_class : SyncClass
+        What it is, and how it is held.
+    pc : int
+        Where the thread has acquired it.
+    """
+
+    address: int
+    sync_class: SyncClass
+    pc: int
+
+
+class Allocation(NamedTuple):
+    """A block of the heap.
+
+    Parameters
+    ----------
+    address, size : int
+        Its first byte, and its bytes.
+    thread, pc : int
+        Who has allocated it, and where.
+    """
+
+    address: int
+    size: int
+    thread: int
+    pc: int
+
+
+class RaceContext(NamedTuple):
+    """What is known of a race besides its accesses.
+
+    Parameters
+    ----------
+    first, second : tuple of HeldLock
+        Locks that the threads of its accesses held, by address.
+    allocation : Allocation or None
+        Block that both access; None: it is not on the heap.
+    """
+
+    first: tuple[HeldLock, ...]
+    second: tuple[HeldLock, ...]
+    allocation: Allocation | None
+
+
+class RaceContexts:
+    """Contexts of races in a trace.
+
+    Parameters
+    ----------
+    trace : ThreadTrace
+        The trace.
+    """
+
+    def __init__(self, trace: ThreadTrace) -> None:
+        # All that is not an access: few of the events.
+        self._rows = np.flatnonzero(trace.events["kind"] > _KIND.STORE)
+        self._events = trace.events[self._rows]
+        found = event_epochs(self._events)
+        self._epochs = found.epoch + found.steps
+        kind, value = self._events["kind"], self._events["value"]
+        is_lock = np.isin(kind, (_KIND.ACQUIRE, _KIND.RELEASE)) & np.isin(value, _LOCKS)
+        self._locks = np.flatnonzero(is_lock)
+        self._blocks = np.flatnonzero(kind == _KIND.ALLOCATE)
+
+    def of(self, race: ThreadRace) -> RaceContext:
+        """Context of a race."""
+        end = min(self._end(race.first), self._end(race.second))
+        return RaceContext(
+            self._held(race.first), self._held(race.second), self._block(race.address, end)
+        )
+
+    def _held(self, party: RaceParty) -> tuple[HeldLock, ...]:
+        """Locks that a thread holds all the time in an epoch."""
+        own = self._events["thread"][self._locks] == party.thread
+        events = self._events[self._locks[own & (self._epochs[self._locks] <= party.epoch)]]
+        steps = np.where(events["kind"] == _KIND.ACQUIRE, 1, -1)
+        held = []
+        # A lock is acquired and released in turn; only read locks can be held more than once.
+        for address, value in sorted(
+            set(zip(events["address"].tolist(), events["value"].tolist(), strict=True))
+        ):
+            same = (events["address"] == address) & (events["value"] == value)
+            if steps[same].sum() > 0:
+                last = events[same & (steps > 0)][-1]
+                held.append(HeldLock(address, SyncClass(value), int(last["pc"])))
+        return tuple(held)
+
+    def _end(self, party: RaceParty) -> int:
+        """Position, among what is not an access, of the end of an epoch."""
+        after = (self._events["thread"] == party.thread) & (self._epochs > party.epoch)
+        rows = np.flatnonzero(after)
+        return int(rows[0]) if len(rows) else len(self._events)
+
+    def _block(self, address: int, end: int) -> Allocation | None:
+        """The block at an address that was allocated last before a position."""
+        rows = self._blocks[: np.searchsorted(self._blocks, end)]
+        blocks = self._events[rows]
+        stop = blocks["address"] + blocks["value"].astype(np.uint64)
+        around = (blocks["address"] < address + GRANULE_BYTES) & (stop > address)
+        if not around.any():
+            return None
+        last = blocks[around][-1]
+        return Allocation(*(int(last[name]) for name in ("address", "value", "thread", "pc")))

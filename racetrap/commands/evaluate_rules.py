@@ -1,0 +1,50 @@
+"""`racetrap evaluate rules`: verdicts of the oracle by each rule."""
+
+from __future__ import annotations
+
+import click
+
+from racetrap.commands.shared.options import jobs_option, result_options, seed_option, size_option
+from racetrap.commands.shared.terminal import report_console, write_json
+from racetrap.commands.shared.workers import run_parallel
+from racetrap.evaluation.scord.programs import Schedule
+from racetrap.evaluation.scord.rule_verdicts import SubjectRun, judge, subjects, tables
+from racetrap.presenters.tables import show_table
+
+__all__ = ["command"]
+
+
+@click.command("rules")
+@click.option(
+    "--program", "names", metavar="TEXT", multiple=True,
+    help="Judge only programs whose name has TEXT in it; may be repeated.",
+)  # fmt: skip
+@size_option
+@click.option(
+    "--schedules", type=click.IntRange(1), default=8, show_default=True,
+    help="Schedules of each program: round robin, greedy-then-oldest, in order, then random ones.",
+)  # fmt: skip
+@seed_option
+@jobs_option
+@result_options
+def command(
+    names: tuple[str, ...], size: str, schedules: int, seed: int, jobs: int, json_file: str | None
+) -> None:
+    """Races by each rule of the oracle: ScoR's programs and the suite of small kernels.
+
+    The rules are those of `racetrap check --oracle=RULE`; see docs/oracle.md.
+    """
+    chosen = [each for each in subjects() if not names or any(name in each.name for name in names)]
+    if not chosen:
+        raise click.BadParameter(
+            f"Text must be part of a program's name, not {' or '.join(map(repr, names))}"
+        )
+    own = tuple(Schedule(number, seed) for number in range(schedules))
+    runs = [SubjectRun(subject, size, own) for subject in chosen]
+    found = tables(run_parallel(judge, runs, jobs, "Judging"))
+    console = report_console(json_file)
+    for table in found:
+        show_table(console, table)
+    facts = {"size": size, "schedules": schedules, "seed": seed, "programs": len(chosen)}
+    console.print("; ".join(f"{name} {value}" for name, value in facts.items()), markup=False)
+    write_json(json_file, {**facts, "tables": {table.name: table.to_json() for table in found}})

@@ -1,0 +1,313 @@
+// Merge of the raw records of all threads into the events of one trace: the same as reading their
+// streams and interleaving them in Python (raw.py, interleave.py), record by record.
+//
+// Two passes over the records, each with one cursor a thread.  The first takes only the events that
+// have a sequence number, in that order, and finds out where threads wait; the second takes all
+// events, by virtual time.
+#include <algorithm>
+#include <cstdint>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace {
+
+// As RAW_DTYPE in raw.py.
+struct Record {
+    uint64_t address;
+    uint32_t pc;
+    uint16_t instructions;
+    uint8_t tag, size;
+};
+static_assert(sizeof(Record) == 16);
+
+struct Part {
+    uint32_t thread, tid;
+    uint64_t bytes;
+};
+constexpr uint64_t HEADER_BYTES = 4096, SMALLEST_PART = 1 << 16;
+
+// As THREAD_DTYPE in racetrap.golden_model.trace.threads.schema.
+struct Event {
+    uint64_t address;
+    uint32_t pc, value, instructions;
+    uint16_t thread;
+    uint8_t kind, size;
+};
+static_assert(sizeof(Event) == 24);
+
+// As ThreadEventKind in racetrap.golden_model.trace.threads.events, and the other tags of records.
+enum Kind : uint8_t {
+    LOAD, STORE, CREATE = 9, BEGIN, END, JOIN, COLLECT_OFF = 15, COLLECT_ON,
+    EXTENSION_TAG = 254, FILLER_TAG,
+};
+
+bool is_unordered(uint8_t kind) {
+    return kind == LOAD || kind == STORE || kind == COLLECT_OFF || kind == COLLECT_ON;
+}
+
+// Events of one thread in its order.
+class Cursor {
+public:
+    explicit Cursor(uint16_t thread) { event.thread = thread; }
+
+    Event event{};             // the latest one
+    bool is_ordered = false;   // whether it has a sequence number
+    uint64_t sequence = 0;
+    int64_t time = 0;          // instructions so far
+
+    void add(const Record *begin, const Record *end) { parts_.push_back({begin, end}); }
+
+    // Goes back before the first event.
+    void rewind() {
+        part_ = 0;
+        time = 0;
+        at_ = parts_.empty() ? nullptr : parts_[0].first;
+    }
+
+    // Goes to the next event; false if there is none.  What follows an empty record, or an event
+    // whose extension is missing, was never written.
+    bool next() {
+        uint32_t instructions = 0;
+        const Record *record = take();
+        for (; record && record->tag == FILLER_TAG; record = take()) instructions += record->address;
+        if (!record) return false;
+        event.address = record->address;
+        event.pc = record->pc;
+        event.instructions = instructions + record->instructions;
+        event.kind = record->tag - 1;
+        event.size = record->size;
+        event.value = 0;
+        time += event.instructions;
+        is_ordered = !is_unordered(event.kind);
+        if (!is_ordered) return true;
+        const Record *extension = take();
+        if (!extension) return false;
+        sequence = extension->address;
+        event.value = extension->pc;
+        return true;
+    }
+
+private:
+    std::vector<std::pair<const Record *, const Record *>> parts_;
+    size_t part_ = 0;
+    const Record *at_ = nullptr;
+
+    const Record *take() {
+        if (part_ == parts_.size()) return nullptr;
+        if (at_ == parts_[part_].second) {
+            if (++part_ == parts_.size()) return nullptr;
+            at_ = parts_[part_].first;
+        }
+        return at_->tag ? at_++ : nullptr;
+    }
+};
+
+// Threads by a number each, the smallest first.
+class Queue {
+public:
+    struct Entry {
+        uint64_t number;
+        uint32_t thread;
+        bool operator<(const Entry &other) const {
+            return number != other.number ? number < other.number : thread < other.thread;
+        }
+    };
+
+    bool is_empty() const { return entries_.empty(); }
+    const Entry &first() const { return entries_[0]; }
+
+    void add(Entry entry) {
+        entries_.push_back(entry);
+        std::push_heap(entries_.begin(), entries_.end(), [](auto &a, auto &b) { return b < a; });
+    }
+
+    void replace_first(uint64_t number) {
+        entries_[0].number = number;
+        sink();
+    }
+
+    void remove_first() {
+        entries_[0] = entries_.back();
+        entries_.pop_back();
+        if (!entries_.empty()) sink();
+    }
+
+private:
+    std::vector<Entry> entries_;
+
+    void sink() {
+        Entry entry = entries_[0];
+        size_t at = 0, child;
+        while ((child = 2 * at + 1) < entries_.size()) {
+            if (child + 1 < entries_.size() && entries_[child + 1] < entries_[child]) child++;
+            if (!(entries_[child] < entry)) break;
+            entries_[at] = entries_[child];
+            at = child;
+        }
+        entries_[at] = entry;
+    }
+};
+
+// Time that a thread has waited in all, from one of its ordered events on.
+struct Wait {
+    uint64_t ordered;
+    int64_t waited;
+};
+
+class Merge {
+public:
+    Merge(const uint8_t *data, uint64_t end, uint64_t most) : most_(most) {
+        for (uint64_t offset = HEADER_BYTES; offset < end;) {
+            const Part *part = reinterpret_cast<const Part *>(data + offset);
+            if (part->bytes) {
+                while (threads_.size() <= part->thread) threads_.emplace_back(threads_.size());
+                threads_[part->thread].add(
+                    reinterpret_cast<const Record *>(part + 1),
+                    reinterpret_cast<const Record *>(data + offset + part->bytes));
+            }
+            // A process that was killed may leave a part without a header: it is empty.
+            offset += part->bytes ? part->bytes : SMALLEST_PART;
+        }
+        waits_.resize(threads_.size());
+        find_waits();
+    }
+
+    // Most events that there are, with the begins and ends that are missing.
+    uint64_t room() const { return std::min(events_, most_) + 2 * (created_ + 1); }
+
+    // Writes the events; none if the program's first thread left none.
+    uint64_t run(Event *target) {
+        if (waits_.empty() || !(threads_[0].rewind(), threads_[0].next())) return 0;
+        Event *event = target;
+        std::vector<int64_t> waited(threads_.size());
+        std::vector<uint64_t> ordered(threads_.size());
+        std::vector<const Wait *> wait(threads_.size());
+        std::vector<uint8_t> begun(1 << 16), ended(1 << 16), created(1 << 16);
+        Queue queue;
+        auto next = [&](uint32_t number) {
+            Cursor &thread = threads_[number];
+            if (!thread.next()) return false;
+            if (!thread.is_ordered) return true;
+            const std::vector<Wait> &waits = waits_[number];
+            if (wait[number] != waits.data() + waits.size() &&
+                wait[number]->ordered == ordered[number])
+                waited[number] = wait[number]++->waited;
+            ordered[number]++;
+            return true;
+        };
+        for (uint32_t number = 0; number < threads_.size(); number++) {
+            threads_[number].rewind();
+            wait[number] = waits_[number].data();
+            if (next(number)) queue.add({time_of(number, waited), number});
+        }
+        created[0] = 1;
+        for (uint64_t left = most_; left && !queue.is_empty(); left--) {
+            uint32_t number = queue.first().thread;
+            const Event &found = threads_[number].event;
+            *event++ = found;
+            note_pc(found.pc);
+            if (found.kind == BEGIN) begun[number] = 1;
+            if (found.kind == END) ended[number] = 1;
+            if (found.kind == CREATE) created[found.value & 0xffff] = 1;
+            if (next(number)) queue.replace_first(time_of(number, waited));
+            else queue.remove_first();
+        }
+        for (uint32_t number = 0; number < created.size(); number++) {
+            if (!created[number]) continue;
+            if (!begun[number]) *event++ = {0, 0, 0, 0, (uint16_t)number, BEGIN, 0};
+            if (!ended[number]) *event++ = {0, 0, 0, 0, (uint16_t)number, END, 0};
+            if (!begun[number] || !ended[number]) note_pc(0);
+        }
+        return event - target;
+    }
+
+    const std::unordered_set<uint32_t> &pcs() const { return pcs_; }
+
+private:
+    std::vector<Cursor> threads_;
+    std::vector<std::vector<Wait>> waits_;
+    uint64_t events_ = 0, created_ = 0, most_;
+    std::unordered_set<uint32_t> pcs_;
+    std::vector<uint64_t> recent_pcs_ = std::vector<uint64_t>(1 << 12, ~0ull);
+
+    uint64_t time_of(uint32_t number, const std::vector<int64_t> &waited) const {
+        return threads_[number].time + waited[number];
+    }
+
+    void note_pc(uint32_t pc) {
+        uint64_t &recent = recent_pcs_[(pc ^ pc >> 12) & (recent_pcs_.size() - 1)];
+        if (recent == pc) return;
+        recent = pc;
+        pcs_.insert(pc);
+    }
+
+    bool next_ordered(Cursor &thread) {
+        while (thread.next()) {
+            events_++;
+            if (thread.is_ordered) return true;
+        }
+        return false;
+    }
+
+    // What an ordered event is ordered on: an address, or a thread as a negative number.
+    static int64_t object_of(const Event &event) {
+        if (event.kind == CREATE || event.kind == JOIN) return -1 - (int64_t)event.value;
+        if (event.kind == BEGIN || event.kind == END) return -1 - (int64_t)event.thread;
+        return event.address;
+    }
+
+    void find_waits() {
+        std::unordered_map<int64_t, int64_t> last;
+        std::vector<int64_t> waited(threads_.size());
+        std::vector<uint64_t> ordered(threads_.size());
+        Queue queue;
+        for (uint32_t number = 0; number < threads_.size(); number++) {
+            threads_[number].rewind();
+            if (next_ordered(threads_[number])) queue.add({threads_[number].sequence, number});
+        }
+        while (!queue.is_empty()) {
+            uint32_t number = queue.first().thread;
+            Cursor &thread = threads_[number];
+            int64_t time = thread.time + waited[number];
+            created_ += thread.event.kind == CREATE;
+            auto [before, is_new] = last.try_emplace(object_of(thread.event), time);
+            if (!is_new) {
+                if (time <= before->second) {
+                    waited[number] += before->second + 1 - time;
+                    waits_[number].push_back({ordered[number], waited[number]});
+                    time = before->second + 1;
+                }
+                before->second = time;
+            }
+            ordered[number]++;
+            if (next_ordered(thread)) queue.replace_first(thread.sequence);
+            else queue.remove_first();
+        }
+    }
+};
+
+}  // namespace
+
+extern "C" {
+
+void *racetrap_merge_new(const uint8_t *data, uint64_t end, uint64_t most) {
+    return new Merge(data, end, most);
+}
+
+uint64_t racetrap_merge_room(const void *merge) { return static_cast<const Merge *>(merge)->room(); }
+
+// Writes the events, of which there are at most as many as there is room for; how many.
+uint64_t racetrap_merge_run(void *merge, Event *target) {
+    return static_cast<Merge *>(merge)->run(target);
+}
+
+// Number of program counters in the events; copies them if there is room for all.
+uint64_t racetrap_merge_pcs(const void *merge, uint32_t *target, uint64_t room) {
+    const auto &pcs = static_cast<const Merge *>(merge)->pcs();
+    if (pcs.size() <= room) std::copy(pcs.begin(), pcs.end(), target);
+    return pcs.size();
+}
+
+void racetrap_merge_delete(void *merge) { delete static_cast<Merge *>(merge); }
+}

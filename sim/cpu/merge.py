@@ -1,0 +1,81 @@
+"""Merge of the raw records of all threads into one trace's events, compiled.
+
+:func:`racetrap.sim.cpu.raw.read_streams` and :func:`racetrap.sim.cpu.interleave.interleave` are
+its specification.  Its memory is the events', and a little for each wait of a thread.
+"""
+
+from __future__ import annotations
+
+from ctypes import CDLL, c_uint64, c_void_p
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from racetrap.golden_model.trace.threads.schema import THREAD_DTYPE
+from racetrap.sim.compiled_library import Functions, compiled_library
+from racetrap.sim.cpu.raw import map_records
+
+__all__ = ["MergedEvents", "merge_records", "prepare_merge"]
+
+_SOURCE = Path(__file__).with_suffix(".cpp")
+_OPTIONS = ("-std=c++20", "-O3")
+_FUNCTIONS: Functions = {
+    "racetrap_merge_new": (c_void_p, [c_void_p, c_uint64, c_uint64]),
+    "racetrap_merge_room": (c_uint64, [c_void_p]),
+    "racetrap_merge_run": (c_uint64, [c_void_p, c_void_p]),
+    "racetrap_merge_pcs": (c_uint64, [c_void_p, c_void_p, c_uint64]),
+    "racetrap_merge_delete": (None, [c_void_p]),
+}
+_WITHOUT_LIMIT = (1 << 64) - 1
+
+
+class MergedEvents(NamedTuple):
+    """Events of a recorded run in one order.
+
+    Parameters
+    ----------
+    events : numpy.ndarray
+        Records of ``THREAD_DTYPE``.
+    pcs : list of int
+        Their program counters, ascending.
+    """
+
+    events: np.ndarray
+    pcs: list[int]
+
+
+@cache
+def prepare_merge() -> CDLL:
+    """The compiled merge; compiled and loaded by the first call."""
+    return compiled_library("merge", [_SOURCE], _OPTIONS, _FUNCTIONS)
+
+
+def merge_records(folder: Path, most: int | None = None) -> MergedEvents:
+    """Events of the run that left its raw records in ``folder``; none if it left none.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the raw records.
+    most : int or None
+        Events after which the order is cut off.
+
+    Raises
+    ------
+    Failure
+        If the merge cannot be compiled.
+    """
+    library, data = prepare_merge(), map_records(folder)
+    merge = library.racetrap_merge_new(
+        data.ctypes.data, len(data), _WITHOUT_LIMIT if most is None else most
+    )
+    try:
+        events = np.empty(library.racetrap_merge_room(merge), THREAD_DTYPE)
+        events = events[: library.racetrap_merge_run(merge, events.ctypes.data)]
+        pcs = np.empty(library.racetrap_merge_pcs(merge, None, 0), np.uint32)
+        library.racetrap_merge_pcs(merge, pcs.ctypes.data, len(pcs))
+    finally:
+        library.racetrap_merge_delete(merge)
+    return MergedEvents(events, np.sort(pcs).tolist())

@@ -1,0 +1,141 @@
+"""The race oracle by PTX's memory model in C++, for long traces; equal to the plain one."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from ctypes import POINTER, byref, c_uint64, c_void_p
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from racetrap.golden_model.barracuda.kernel import Kernel
+from racetrap.golden_model.barracuda.race import BarrierDivergence, Result
+from racetrap.golden_model.ptx_memory_model.oracle import PtxOracle
+from racetrap.golden_model.ptx_memory_model.oracle.findings import Finding, OracleRule, result_of
+from racetrap.golden_model.ptx_memory_model.oracle.program_orders import ProgramOrders
+from racetrap.golden_model.trace.gpu.schema import EVENT_DTYPE, LANE_DTYPE
+from racetrap.sim.compiled_library import Functions, compiled_library
+
+__all__ = ["CompiledOracle"]
+
+_FOLDER = Path(__file__).parent
+_OPTIONS = ("-std=c++20", "-O3")
+#: Warps that the compiled form can tell apart.
+_MOST_WARPS = 1 << 24
+_FOUND_DTYPE = np.dtype([
+    ("address", "<u8"), ("first_row", "<u4"), ("second_row", "<u4"), ("instances", "<u4"),
+    ("block_pairs", "<u4"),
+    ("first_lane", "u1"), ("second_lane", "u1"), ("is_strong", "u1"), ("is_narrow", "u1"),
+    ("is_volatile", "u1"), ("unused", "u1", 3),
+])  # fmt: skip
+_TRUTHS = ("is_strong", "is_narrow", "is_volatile")
+_PAIR_DTYPE = np.dtype([("write", "<u4"), ("read", "<u4")])
+_DIVERGENCE_DTYPE = np.dtype([
+    ("pc", "<u4"), ("block", "<u4"), ("warp", "<u4"), ("lane", "<u4"),
+])  # fmt: skip
+_RECORDS: tuple[Any, list[Any]] = (c_uint64, [c_void_p, POINTER(c_void_p)])
+
+
+class _Kernel(ctypes.Structure):
+    """A kernel as the library reads it."""
+
+    _fields_ = (
+        *((name, c_uint64) for name in (
+            "rows", "blocks", "warps", "first_lane", "cell_bits", "independent",
+        )),
+        *((name, c_void_p) for name in (
+            "events", "lanes", "block", "warp", "order", "is_part", "first_warp", "warp_count",
+            "live",
+        )),
+    )  # fmt: skip
+
+
+_FUNCTIONS: Functions = {
+    "racetrap_oracle_new": (c_void_p, [POINTER(_Kernel)]),
+    "racetrap_oracle_found": _RECORDS,
+    "racetrap_oracle_synchronised": _RECORDS,
+    "racetrap_oracle_divergences": _RECORDS,
+    "racetrap_oracle_delete": (None, [c_void_p]),
+}
+
+
+class CompiledOracle(PtxOracle):
+    """The plain oracle with its kernels analysed in C++."""
+
+    def run_kernel(self, kernel: Kernel) -> Result:
+        """The same of one kernel.
+
+        Raises
+        ------
+        Failure
+            If the library cannot be compiled.
+        ValueError
+            If the kernel has more warps than can be told apart.
+        """
+        return _run(kernel, self._rule, self._independent)
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    """The shared library, compiled once."""
+    sources = sorted([*_FOLDER.glob("*.cpp"), *_FOLDER.glob("*.h")])
+    return compiled_library("gpu_oracle", sources, _OPTIONS, _FUNCTIONS)
+
+
+def _run(kernel: Kernel, rule: OracleRule, independent: bool) -> Result:
+    if len(kernel.warp_block) > _MOST_WARPS:
+        raise ValueError(
+            f"Warps of a kernel must be at most {_MOST_WARPS}, not {len(kernel.warp_block)}"
+        )
+    orders = ProgramOrders.of(kernel)
+    sizes = kernel.events["size"][kernel.accesses]
+    arrays = (
+        np.ascontiguousarray(kernel.events, EVENT_DTYPE),
+        np.ascontiguousarray(kernel.lanes, LANE_DTYPE),
+        kernel.block, kernel.warp, orders.orders, orders.is_part, kernel.first_warp,
+        kernel.warp_count, kernel.live,
+    )  # fmt: skip
+    library = _library()
+    analysis = library.racetrap_oracle_new(byref(_Kernel(
+        len(kernel.events), len(kernel.first_warp), len(kernel.warp_block), kernel.first_lane,
+        int(sizes.min()).bit_length() - 1 if len(sizes) else 0, independent,
+        *(array.ctypes.data for array in arrays),
+    )))  # fmt: skip
+    try:
+        found = _records(library.racetrap_oracle_found, analysis, _FOUND_DTYPE)
+        synchronised = _records(library.racetrap_oracle_synchronised, analysis, _PAIR_DTYPE)
+        divergences = _records(library.racetrap_oracle_divergences, analysis, _DIVERGENCE_DTYPE)
+    finally:
+        library.racetrap_oracle_delete(analysis)
+    findings = [
+        Finding(*(finding[name].item() for name in Finding._fields))._replace(
+            **{name: bool(finding[name]) for name in _TRUTHS}
+        )
+        for finding in found
+    ]
+    return result_of(
+        kernel, rule, findings, set(synchronised.tolist()), _divergences(kernel, divergences)
+    )
+
+
+def _records(function: Callable[..., int], analysis: int, dtype: np.dtype) -> np.ndarray:
+    address = c_void_p()
+    count = function(analysis, byref(address))
+    text = ctypes.string_at(address.value or 0, count * dtype.itemsize) if count else b""
+    return np.frombuffer(text, dtype)
+
+
+def _divergences(kernel: Kernel, records: np.ndarray) -> list[BarrierDivergence]:
+    """The first of each program counter."""
+    found: dict[int, BarrierDivergence] = {}
+    for pc, block, warp, lane in records.tolist():
+        found.setdefault(
+            pc,
+            BarrierDivergence(
+                int(kernel.grid_block[block]), pc, kernel.thread(warp, lane), kernel.number
+            ),
+        )
+    return list(found.values())

@@ -1,0 +1,257 @@
+// Release and acquire patterns: what writes release, who observes them, and what is still open.
+// As messages.py and acquisitions.py in racetrap.golden_model.ptx_memory_model.oracle.
+#pragma once
+
+#include <map>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "warps.h"
+
+struct Access {
+    Time row;
+    int warp;
+    uint32_t pc;
+    uint8_t lane;
+
+    bool is_of_thread(const Access &other) const {
+        return warp == other.warp && lane == other.lane;
+    }
+};
+
+// Knowledge at a fence or an operation, which releases after it publish.
+class Fence : public Counted {
+public:
+    Fence(const Clock &clock, const Place &place, Time now)
+        : clock_(clock), place_(place), now_(now) {}
+
+    const Known &known() const {
+        if (!known_) known_ = clock_.publish(place_, now_);
+        return known_;
+    }
+
+private:
+    Clock clock_;
+    const Place &place_;
+    Time now_;
+    mutable Known known_;
+};
+
+using FenceRef = Ref<const Fence>;
+
+// Knowledge that release patterns have attached to a write, by what their scope includes.
+class Released : public Counted {
+public:
+    explicit Released(int blocks) : chunks_((blocks + CHUNK - 1) / CHUNK) {}
+
+    Known for_all;
+
+    Known of_block(int block) const {
+        const Chunk *chunk = chunks_[block / CHUNK].get();
+        return chunk ? chunk->known[block % CHUNK] : Known();
+    }
+
+    void release(int block, const Known &known, bool is_device, Joins &joins) {
+        Known &own = of(block);
+        own = joins.join(known, own);
+        if (is_device) for_all = joins.join(known, for_all);
+    }
+
+    void add(const Released &other, Joins &joins) {
+        for_all = joins.join(for_all, other.for_all);
+        for (size_t i = 0; i < chunks_.size(); i++) {
+            const Ref<const Chunk> &more = other.chunks_[i];
+            if (!more || chunks_[i] == more) continue;
+            if (!chunks_[i]) {
+                chunks_[i] = more;
+                continue;
+            }
+            for (int place = 0; place < CHUNK; place++)
+                if (more->known[place]) {
+                    Known &own = of(i * CHUNK + place);
+                    own = joins.join(own, more->known[place]);
+                }
+        }
+    }
+
+private:
+    static constexpr int CHUNK = 32;
+    struct Chunk : Counted {
+        std::array<Known, CHUNK> known;
+    };
+
+    Known &of(int block) {
+        Ref<const Chunk> &chunk = chunks_[block / CHUNK];
+        if (!chunk || chunk->is_shared())
+            chunk = Ref<const Chunk>(chunk ? new Chunk(*chunk) : new Chunk());
+        return const_cast<Chunk &>(*chunk).known[block % CHUNK];
+    }
+
+    std::vector<Ref<const Chunk>> chunks_;
+};
+
+using ReleasedRef = Ref<const Released>;  // none: nothing was released
+
+// A strong write.
+struct Message {
+    Access access;
+    uint32_t kind;  // what it is, by its number
+    int block;
+    uint64_t start;
+    ReleasedRef released;
+    std::vector<Access> observers;  // the first read of each thread counts
+    Message *successor = nullptr;   // the atomic that observes it and hands it on
+    // The access that last asked whether an observer is in its past, and the answer.
+    uint64_t asked = 0;
+    bool is_observed = false;
+
+    Message(const Access &access, uint32_t kind, int block, uint64_t start,
+            const ReleasedRef &released)
+        : access(access), kind(kind), block(block), start(start), released(released) {}
+
+    void observe(const Access &read) {
+        if (!observers.empty() && observers.back().is_of_thread(read)) return;
+        if (observers.size() > limit_) keep_first_of_each_thread();
+        observers.push_back(read);
+    }
+
+private:
+    void keep_first_of_each_thread() {
+        std::set<std::pair<int, int>> seen;
+        std::erase_if(observers, [&](const Access &each) {
+            return !seen.insert({each.warp, each.lane}).second;
+        });
+        limit_ = 2 * observers.size() + LANES;
+    }
+
+    size_t limit_ = LANES;
+};
+
+using PcPair = std::pair<uint32_t, uint32_t>;
+
+// Open patterns of a warp, or of a thread as a warp of one lane.
+class OpenPatterns {
+public:
+    using Location = std::pair<uint64_t, unsigned>;  // with the memory apart, and size
+
+    explicit OpenPatterns(int lanes) : fences_(lanes), device_fences_(lanes), observed_(lanes) {}
+
+    void release_fence(uint32_t lanes, const FenceRef &fence, bool is_device) {
+        for (; lanes; lanes &= lanes - 1) {
+            int lane = __builtin_ctz(lanes);
+            fences_[lane] = fence;
+            if (is_device) device_fences_[lane] = fence;
+        }
+    }
+
+    void release_operation(int lane, Location location, const ReleasedRef &released) {
+        operations_[{lane, location}] = released;
+    }
+
+    const FenceRef &fence(int lane) const { return fences_[lane]; }
+    const FenceRef &device_fence(int lane) const { return device_fences_[lane]; }
+
+    ReleasedRef operation(int lane, Location location) const {
+        if (operations_.empty()) return {};
+        auto found = operations_.find({lane, location});
+        return found == operations_.end() ? ReleasedRef() : found->second;
+    }
+
+    void observe(int lane, Location location, PcPair pair, const ReleasedRef &released,
+                 bool is_volatile, Joins &joins) {
+        auto &patterns = observed_[lane][location];
+        for (Observed &each : patterns) {
+            if (each.pair != pair) continue;
+            if (each.last == released) return;
+            auto joined = new Released(*each.released);
+            each.released = ReleasedRef(joined);
+            joined->add(*released, joins);
+            each.last = released;
+            return;
+        }
+        patterns.push_back({pair, released, released, is_volatile});
+    }
+
+    // Join of what a lane, whose past is known, acquires at a fence with what is given.
+    template <class Past>
+    Known acquire(int lane, const Place &place, bool is_device, Known known, Past past,
+                  std::set<PcPair> &synchronised, Joins &joins) {
+        found_.clear();
+        for (const auto &[location, patterns] : observed_[lane])
+            collect(patterns, place, is_device, joins);
+        if (is_device) observed_[lane].clear();
+        return acquired(known, past, synchronised, joins);
+    }
+
+    // The same at an operation on a location.
+    template <class Past>
+    Known acquire_at(int lane, Location location, const Place &place, bool is_device, Past past,
+                     std::set<PcPair> &synchronised, Joins &joins) {
+        auto patterns = observed_[lane].find(location);
+        if (patterns == observed_[lane].end()) return Known();
+        found_.clear();
+        collect(patterns->second, place, is_device, joins);
+        return acquired(Known(), past, synchronised, joins);
+    }
+
+private:
+    struct Observed {
+        PcPair pair;
+        ReleasedRef released, last;
+        bool is_volatile;  // one of the two accesses
+    };
+    struct Acquired {
+        PcPair pair;
+        Known known;
+        bool is_volatile;
+    };
+
+    void collect(const std::vector<Observed> &patterns, const Place &place, bool is_device,
+                 Joins &joins) {
+        for (const Observed &each : patterns) {
+            Known known = each.released->of_block(place.block);
+            if (is_device) known = joins.join(known, each.released->for_all);
+            if (known) found_.push_back({each.pair, known, each.is_volatile});
+        }
+    }
+
+    template <class Past>
+    Known acquired(Known known, Past past, std::set<PcPair> &synchronised, Joins &joins) {
+        bool is_settled = true;
+        for (const Acquired &each : found_) {
+            known = joins.join(known, each.known);
+            if (!each.is_volatile) synchronised.insert(each.pair);
+        }
+        for (const Acquired &each : found_) is_settled &= synchronised.count(each.pair);
+        if (!is_settled) synchronise(past(), synchronised, joins);
+        return known;
+    }
+
+    // Notes the pairs with a volatile access that make known what neither the past nor other
+    // pairs do, and of which no pair makes known more.
+    void synchronise(Known base, std::set<PcPair> &synchronised, Joins &joins) {
+        for (const Acquired &each : found_)
+            if (!each.is_volatile) base = joins.join(base, each.known);
+        for (const Acquired &each : found_) {
+            if (!each.is_volatile || joins.join(base, each.known) == base) continue;
+            bool is_most = true;
+            for (const Acquired &other : found_)
+                if (other.is_volatile) is_most &= !tells_more(base, other, each, joins);
+            if (is_most) synchronised.insert(each.pair);
+        }
+    }
+
+    static bool tells_more(const Known &base, const Acquired &one, const Acquired &other,
+                           Joins &joins) {
+        Known by_one = joins.join(base, one.known), by_other = joins.join(base, other.known);
+        return joins.join(by_one, other.known) == by_one &&
+               joins.join(by_other, one.known) != by_other;
+    }
+
+    std::vector<Acquired> found_;  // of the fence or operation at work
+    std::vector<FenceRef> fences_, device_fences_;  // by lane
+    std::map<std::pair<int, Location>, ReleasedRef> operations_;
+    std::vector<std::map<Location, std::vector<Observed>>> observed_;  // by lane
+};

@@ -1,0 +1,142 @@
+// Warps of a kernel: SIMT stacks, the clocks of lanes that run or wait, and barriers.
+// As simt.py, compressed.py and warp_clocks.py in racetrap.golden_model.barracuda.
+#pragma once
+
+#include <vector>
+
+#include "knowledge.h"
+
+constexpr uint32_t ALL_LANES = ~0u;
+
+struct Place {
+    int warp, block, first, count;  // first and count: the warps of the block
+    int total;                      // warps of the kernel
+
+    bool is_near(int other) const { return other >= first && other < first + count; }
+};
+
+// What the active lanes of a warp know.
+struct Clock {
+    uint32_t mask = ALL_LANES;  // lanes known up to now
+    LaneTimes others{};         // times up to which the other lanes of the warp are known
+    Time block_time = 0;        // time up to which all threads of the block are known
+    Known far;                  // times known from releases
+
+    Time own(int lane, Time now) const { return mask >> lane & 1 ? now : others[lane]; }
+
+    bool knows(const Place &place, int warp, int lane, Time time, Time now) const {
+        if (place.is_near(warp) && block_time >= time) return true;
+        if (warp == place.warp && own(lane, now) >= time) return true;
+        return far && far->of(warp, lane) >= time;
+    }
+
+    // All that the lanes know, their own past up to now with it.
+    Known publish(const Place &place, Time now) const {
+        auto known = far ? new Knowledge(*far) : new Knowledge(place.total);
+        if (block_time) known->raise(place.first, place.count, block_time);
+        if (mask == ALL_LANES) {
+            known->raise(place.warp, 1, now);
+        } else {
+            LaneTimes times;
+            for (int lane = 0; lane < LANES; lane++) times[lane] = own(lane, now);
+            known->learn(place.warp, times);
+        }
+        return Known(known);
+    }
+
+    // Clock after a divergence: some lanes, on the other side, are known up to now only.
+    Clock without(uint32_t lanes, Time now) const {
+        Clock clock = *this;
+        for (int lane = 0; lane < LANES; lane++) clock.others[lane] = own(lane, now);
+        clock.mask &= ~lanes;
+        return clock;
+    }
+};
+
+class Warp {
+public:
+    Warp(Place place, uint32_t live) : place(place), live_(live) {}
+
+    const Place place;
+    uint32_t active = ALL_LANES;
+    Clock clock;
+
+    void begin_if(uint32_t mask, Time now) {
+        uint32_t second = active & ~mask;
+        active &= mask;
+        stack_.push_back({second, clock.without(active, now), live_});
+    }
+
+    void begin_else(Time now) {
+        Branch &branch = stack_.back();
+        Clock first = clock.without(branch.lanes, now);
+        clock = branch.clock;
+        branch.clock = first;
+        std::swap(active, branch.lanes);
+    }
+
+    // Reconverge with the side that ran first, unless all lanes of one side have exited.
+    void end_if(Time now, Joins &joins) {
+        Branch branch = stack_.back();
+        stack_.pop_back();
+        Clock other = branch.clock;
+        uint32_t both = active | branch.lanes;
+        if (!(active & live_)) std::swap(clock, other);
+        if (active & live_ && branch.lanes & live_)
+            reconverge(other, branch.live & ~live_, now, joins);
+        else
+            left_ = joins.join(left_, other.far);
+        active = both;
+    }
+
+    void exit(uint32_t mask) { live_ &= ~(mask & active); }
+
+    // Lanes that are there but not active: none may be at a barrier.
+    uint32_t absent() const { return live_ & ~active; }
+
+    void acquire(const Known &known, Joins &joins) { clock.far = joins.join(clock.far, known); }
+
+    // Join of what all threads of the warp know from releases with what others know.
+    Known far(Known known, Joins &joins) const {
+        known = joins.join(joins.join(known, left_), clock.far);
+        for (const Branch &branch : stack_) known = joins.join(known, branch.clock.far);
+        return known;
+    }
+
+    void pass_barrier(Time now, const Known &far) {
+        left_ = Known();
+        if (stack_.empty()) {
+            clock = Clock();
+        } else {
+            for (Branch &branch : stack_) pass(branch.clock, now, far);
+        }
+        pass(clock, now, far);
+    }
+
+private:
+    // A branch that has not reconverged.
+    struct Branch {
+        uint32_t lanes;  // that wait
+        Clock clock;     // of them
+        uint32_t live;   // lanes that had not exited at its begin
+    };
+
+    static void pass(Clock &clock, Time now, const Known &far) {
+        clock.block_time = now;
+        clock.far = far;
+    }
+
+    void reconverge(const Clock &other, uint32_t gone, Time now, Joins &joins) {
+        Clock whole;
+        for (int lane = 0; lane < LANES; lane++)
+            whole.others[lane] = std::max(clock.own(lane, now), other.own(lane, now));
+        whole.mask = (clock.mask | other.mask) & ~gone;
+        whole.block_time = std::max(clock.block_time, other.block_time);
+        whole.far = joins.join(clock.far, other.far);
+        clock = whole;
+    }
+
+    uint32_t live_;
+    std::vector<Branch> stack_;
+    Known left_;  // what lanes that have exited in a branch knew from releases
+};

@@ -1,0 +1,56 @@
+"""Verdicts on small programs: each program's own, and equal to the compiler's detector's."""
+
+import pytest
+
+from racetrap.sim.cpu import small_verdicts as module
+from racetrap.sim.cpu.programs.small_programs import SMALL_PROGRAMS
+from racetrap.sim.cpu.small_verdicts import SmallVerdict, main, small_verdicts
+
+#: Of the sources that take long to compile, a few cases.
+_FEW = {
+    "c11.c": ("c11_mutex", "c11_condition_before_data", "c11_once"),
+    "cxx20.cpp": ("cxx_latch", "cxx_semaphore_of_two", "cxx_atomic_wait"),
+    "openmp.c": ("openmp_barrier", "openmp_no_barrier", "openmp_lock"),
+}
+_PAIR = frozenset({("a.c:1", "a.c:2")})
+
+
+def test_small_programs_have_their_verdicts_and_equal_lines():
+    programs = [
+        case
+        for case in SMALL_PROGRAMS.values()
+        if case.name in _FEW.get(case.source.name, (case.name,))
+    ]
+    verdicts = list(small_verdicts(programs))
+    assert [verdict.program for verdict in verdicts] == programs
+    assert [verdict for verdict in verdicts if not verdict.is_right] == []
+    # Nothing is forgotten in programs of a few accesses.
+    seen = [verdict for verdict in verdicts if not verdict.program.unseen]
+    assert [verdict for verdict in seen if verdict.exact != verdict.sanitizer] == []
+    assert len(seen) >= 50
+
+
+@pytest.mark.campaign
+def test_all_small_programs(capsys):
+    assert main() == 0, capsys.readouterr().out
+
+
+def test_table_tells_right_from_wrong(monkeypatch, capsys):
+    clean, racy = SMALL_PROGRAMS["mutex_held"], SMALL_PROGRAMS["mutex_left_out"]
+    unseen = SMALL_PROGRAMS["openmp_lock"]
+
+    def status(*verdicts):
+        monkeypatch.setattr(module, "small_verdicts", lambda: verdicts)
+        return main(), capsys.readouterr().out
+
+    right = SmallVerdict(clean, frozenset(), frozenset()), SmallVerdict(racy, _PAIR, _PAIR)
+    code, text = status(*right, SmallVerdict(unseen, frozenset(), _PAIR))
+    assert code == 0
+    assert "not seen: waiting of libgomp" in text
+    for wrong in (
+        SmallVerdict(clean, _PAIR, _PAIR), SmallVerdict(racy, frozenset(), _PAIR),
+        SmallVerdict(racy, _PAIR, frozenset()), SmallVerdict(unseen, _PAIR, _PAIR),
+    ):  # fmt: skip
+        code, text = status(*right, wrong)
+        assert code == 1
+        assert "WRONG" in text

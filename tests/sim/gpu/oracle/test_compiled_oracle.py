@@ -1,0 +1,155 @@
+"""The compiled oracle equals the plain one on random traces, with and without memory orders."""
+
+from random import Random
+
+import pytest
+
+from racetrap.golden_model.barracuda.simt import Warp
+from racetrap.golden_model.events import MemoryOrder
+from racetrap.golden_model.ptx_memory_model.oracle import (
+    OracleRule,
+    PtxOracle,
+    acquisitions,
+    oracle,
+)
+from racetrap.golden_model.ptx_memory_model.oracle.acquisitions import OpenPatterns
+from racetrap.golden_model.ptx_memory_model.oracle.messages import Message, Source
+from racetrap.golden_model.ptx_memory_model.oracle.thread_kernel import ThreadKernel
+from racetrap.golden_model.trace import Trace
+from racetrap.sim.gpu.oracle import CompiledOracle, compiled_oracle
+from tests.support.oracle.lane_locks import lane_locks_trace
+from tests.support.oracle.programs import Program
+from tests.support.oracle.random_orders import with_random_orders, with_warp_barriers
+from tests.support.oracle.random_traces import RandomRun
+from tests.support.oracle.volume import volume_trace
+
+SEEDS = range(40)
+
+
+def _trace(seed):
+    rng = Random(seed)
+    trace = RandomRun(rng, rng.choice([10, 30, 80])).trace()
+    if seed % 3:
+        trace = with_random_orders(trace, rng)
+    return with_warp_barriers(trace, rng) if _is_independent(seed) else trace
+
+
+def _is_independent(seed):
+    return seed % 2 == 1
+
+
+def _run(form, seed, trace):
+    return _content(form(OracleRule.CAUSALITY, _is_independent(seed)).run(trace))
+
+
+def _content(result):
+    def of(races):
+        return sorted(
+            (
+                race.second.event, race.first.event, race.kind.value, race.race_class.value,
+                *race.first, *race.second, race.address, race.kernel, race.instances,
+                race.block_pairs,
+            )
+            for race in races
+        )  # fmt: skip
+
+    return of(result.races), of(result.unordered_strong), result.barrier_divergences
+
+
+@pytest.fixture(scope="module")
+def compiled():
+    traces = {seed: _trace(seed) for seed in SEEDS}
+    found = {seed: _run(CompiledOracle, seed, trace) for seed, trace in traces.items()}
+    return traces, found
+
+
+def _first_difference(compiled):
+    traces, found = compiled
+    for seed, trace in traces.items():
+        if _run(PtxOracle, seed, trace) != found[seed]:
+            return seed
+    return None
+
+
+def test_equal_to_the_plain_oracle(compiled):
+    assert _first_difference(compiled) is None
+    races, strong, divergences = (
+        sum(len(content[part]) for content in compiled[1].values()) for part in range(3)
+    )
+    assert min(races, strong, 100 * divergences) > 200
+    counts = [race[-2:] for content in compiled[1].values() for race in content[0]]
+    assert max(counts) > (3, 0)
+    assert max(pairs for _, pairs in counts) > 1
+
+
+@pytest.mark.parametrize(
+    ("where", "what", "wrong"),
+    [
+        (Source, "is_morally_strong_with", lambda one, other: one.is_strong and other.is_strong),
+        (Message, "all_observers", lambda *_: iter(())),
+        (OpenPatterns, "release_operation", lambda *_: None),
+        (OpenPatterns, "release_fence", lambda *_: None),
+        (OpenPatterns, "acquire", lambda *_: []),
+        (OpenPatterns, "_synchronise", lambda *_: None),
+        (acquisitions, "_tells_more", lambda *_: True),
+        (Warp, "acquire", lambda *_: None),
+        (Warp, "pass_barrier", lambda *_: None),
+        (ThreadKernel, "members", lambda *_: []),
+        (oracle, "ACQUIRING", (MemoryOrder.ACQUIRE,)),
+        (oracle, "RELEASING", (MemoryOrder.RELEASE,)),
+    ],
+)
+def test_a_planted_difference_is_found(compiled, monkeypatch, where, what, wrong):
+    monkeypatch.setattr(where, what, wrong)
+    assert _first_difference(compiled) is not None
+
+
+def test_both_rules():
+    program = Program()
+    program.store((0, 0), 0x80)
+    program.load((1, 0), 0x80)
+    for rule in OracleRule:
+        plain, fast = (form(rule).run(program.trace) for form in (PtxOracle, CompiledOracle))
+        assert _content(plain) == _content(fast)
+        assert len(fast) == (rule is OracleRule.CAUSALITY)
+
+
+def test_many_threads_at_one_place():
+    """Lists of accesses that are cleared up, and what is known to be ordered of them."""
+    program = Program(blocks=4)
+    for _ in range(12):
+        for block in range(4):
+            program.weak_load((block, 0), 0, lanes=(1 << 32) - 1, pc=0x50 + block)
+            program.atomic((block, 1), 0x80, lanes=(1 << 32) - 1, pc=0x80)
+        for block in range(4):
+            program.fence((block, 1), 1, lanes=(1 << 32) - 1, pc=0x90)
+            program.barrier(block)
+        program.weak_store((2, 0), 0, pc=0xA0)
+        program.weak_load((3, 1), 0x80, lanes=5, pc=0xA8)
+    for rule in OracleRule:
+        plain, fast = (form(rule).run(program.trace) for form in (PtxOracle, CompiledOracle))
+        assert _content(plain) == _content(fast)
+        assert len(fast) == 4
+
+
+def test_a_large_race_free_trace():
+    result = CompiledOracle(OracleRule.CAUSALITY).run(volume_trace(20_000, 2048))
+    assert not result.races
+    assert result.unordered_strong
+
+
+def test_synchronisation_lane_by_lane():
+    trace = lane_locks_trace(2)
+    assert not CompiledOracle(OracleRule.CAUSALITY).run(trace).races
+    broken = trace.events.copy()
+    broken["scope"][broken["pc"] == 0x44] = 0  # fences behind the CAS, of block scope
+    racy = Trace(trace.header, broken, trace.lanes)
+    plain, fast = (form(OracleRule.CAUSALITY).run(racy) for form in (PtxOracle, CompiledOracle))
+    assert fast.races
+    assert _content(plain) == _content(fast)
+
+
+def test_too_many_warps(monkeypatch):
+    monkeypatch.setattr(compiled_oracle, "_MOST_WARPS", 3)
+    with pytest.raises(ValueError, match=r"Warps of a kernel must be at most 3, not 4"):
+        CompiledOracle(OracleRule.PTX).run(Program().trace)
