@@ -14,7 +14,7 @@ export RACETRAP_CACHE ?= $(CURDIR)/$(BUILD)
 SOURCES := golden_model rtl generators sim tb fpga evaluation racetrap
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format types unit bench campaign fuzz evaluate boards board-simulation docs kernels programs foreign-programs planted-bugs verdicts foreign-builds clean
+.PHONY: help setup demo test lint format types unit bench campaign fuzz evaluate boards board-simulation docs kernels programs foreign-programs planted-bugs verdicts foreign-builds packages clean
 
 help:
 	@echo "make setup     make the virtual environment $(VENV)"
@@ -23,6 +23,7 @@ help:
 	@echo "make bench     measure throughput and simulation speed"
 	@echo "make campaign  compare hardware and golden model on random volume and in 400 schedules"
 	@echo "make fuzz      read 100,000 mutated files with every reader"
+	@echo "make packages  install the wheel from nothing with each extra, and run it (PYTHONS=\"python3.12 python3.13\")"
 	@echo "make evaluate  make the papers' tables from our own runs, as pages in $(BUILD)/evaluate"
 	@echo "make boards    build the bitstreams of all boards in $(BUILD)/boards"
 	@echo "make board-simulation  play at the UART pins of whole board tops, and with planted bugs"
@@ -57,7 +58,7 @@ $(FPGA_READY): $(READY)
 demo: $(READY)
 	@mkdir -p $(BUILD)/demo
 	@$(BIN)/racetrap doctor
-	$(BIN)/racetrap simulate scord --suite scor-micro $(if $(WAVES),--waves $(BUILD)/demo/scor-micro.vcd) \
+	$(BIN)/racetrap simulate scord --suite scor-micro $(if $(WAVES),--waves $(BUILD)/demo/scor-micro.fst) \
 	  --junit $(BUILD)/demo/scor-micro.xml --json $(BUILD)/demo/scor-micro.json
 
 test: lint types unit
@@ -89,6 +90,9 @@ campaign: $(READY)
 fuzz: $(READY)
 	@mkdir -p $(BUILD)/fuzz
 	$(BIN)/racetrap fuzz --inputs 100000 --keep $(BUILD)/fuzz --json $(BUILD)/fuzz/fuzz.json
+
+packages: $(READY)
+	$(BIN)/python -m tests.packages $(PYTHONS)
 
 evaluate: $(READY)
 	@mkdir -p $(BUILD)/evaluate

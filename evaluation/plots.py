@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 
-__all__ = ["grouped_bars", "svg_text"]
+__all__ = ["grouped_bars", "legend_above", "svg_text"]
 
 _BARS_WIDTH = 0.8
 
@@ -36,6 +36,12 @@ def svg_text(inches: tuple[float, float], draw: Callable[[Figure], None]) -> str
     # The declarations before it belong to a file of its own, not to a page.
     svg = text.getvalue()
     return svg[svg.index("<svg") :]
+
+
+def legend_above(figure: Figure, axes: Axes) -> None:
+    """The legend of ``axes`` at the top of the figure: beside the data, not over it."""
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=3, frameon=False, fontsize=8)
 
 
 def grouped_bars(

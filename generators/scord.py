@@ -6,6 +6,14 @@ Ref: ScoRD (ISCA'20) Section IV-C.
 from __future__ import annotations
 
 from racetrap.generators.system import System
+from racetrap.golden_model.events import AtomicOp, Scope
+from racetrap.golden_model.scord.packets import (
+    PacketKind,
+    Preliminary,
+    RaceKind,
+    TableRow,
+    TransactionKind,
+)
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.state import state_bits
 from racetrap.rtl.scord.registers import RDL_FILE
@@ -28,7 +36,17 @@ _STATE_KINDS = {
     "report_path": r"\.report_path",
     "registers": r"\.(registers|launch_control)|^top$",
 }
-
+#: Fields that people read by name.
+_CODES = {
+    "transaction.kind": TransactionKind,
+    "transaction.scope": Scope,
+    "transaction.op": AtomicOp,
+    "step.packet_kind": PacketKind,
+    "step.packet_scope": Scope,
+    "step.row": TableRow,
+    "step.preliminary": Preliminary,
+    "step.race": RaceKind,
+}
 
 SCORD = System(
     name="scord",
@@ -40,4 +58,7 @@ SCORD = System(
     register_source=RDL_FILE,
     state_kinds=_STATE_KINDS,
     method_bits=state_bits,
+    inputs={"transaction": "i_transaction"},
+    codes=_CODES,
+    back_doors={"accessor.init": ("index", "o_busy")},  # a sweep of metadata is cut short
 )

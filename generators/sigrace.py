@@ -6,6 +6,7 @@ Ref: SigRace (ISCA'09) Section 5.5.
 from __future__ import annotations
 
 from racetrap.generators.system import System
+from racetrap.golden_model.sigrace.packets import Cause, CoreOp, Drop, RdmStepKind, Relation
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.state import state_bits
 from racetrap.rtl.sigrace.core_unit import CoreUnit
@@ -33,7 +34,16 @@ _STATE_KINDS = {
     "conflict_log": r"\.rdm\.log",
     "registers": r"\.rdm(\.registers)?$|^top$",
 }
-
+#: Fields that people read by name.
+_CODES = {
+    "event.op": CoreOp,
+    "core_step.event_op": CoreOp,
+    "core_step.cause": Cause,
+    "rdm_step.kind": RdmStepKind,
+    "rdm_step.cause": Cause,
+    "rdm_step.relation": Relation,
+    "rdm_step.drop": Drop,
+}
 
 SIGRACE = System(
     name="sigrace",
@@ -45,4 +55,6 @@ SIGRACE = System(
     register_source=RDL_FILE,
     state_kinds=_STATE_KINDS,
     method_bits=state_bits,
+    inputs={"event": "i_event"},
+    codes=_CODES,
 )

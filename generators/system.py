@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import IntEnum
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -45,6 +46,13 @@ class System:
         the first that matches counts.
     method_bits : callable
         State bits that the paper counts, by kind, given the parameters.
+    inputs : mapping of str to str
+        Input streams of the top by name of their payload's layout.
+    codes : mapping of str to type of IntEnum
+        Enumerations of the fields that are codes, each by layout, dot and field; parts of a nested
+        field's name are joined by underscores.
+    back_doors : mapping of str to tuple of str
+        Registers that a testbench may change, by the end of their modules' names.
     """
 
     name: str
@@ -56,6 +64,9 @@ class System:
     register_source: Path
     state_kinds: Mapping[str, str]
     method_bits: Callable[[Any], dict[str, int]]
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    codes: Mapping[str, type[IntEnum]] = field(default_factory=dict)
+    back_doors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def registers(self) -> AddrmapNode:
         """The elaborated register description."""

@@ -15,6 +15,7 @@ from racetrap.commands.shared.configuration import read_defaults
 from racetrap.commands.shared.ending import crash, ends, watch_for_interrupts
 from racetrap.commands.shared.lazy_group import LazyGroup
 from racetrap.commands.shared.terminal import fail, input_errors
+from racetrap.sim.tools import share_cache
 
 __all__ = ["cli", "main"]
 
@@ -76,6 +77,7 @@ def cli() -> None:
 def main() -> None:
     """Entry point of the installed command."""
     watch_for_interrupts()
+    share_cache()
     try:
         cli(prog_name="racetrap")
     except Exception as error:

@@ -30,6 +30,7 @@ __all__ = [
     "keep",
     "keep_json",
     "locked",
+    "make_folder",
     "write_whole",
 ]  # fmt: skip
 
@@ -62,7 +63,7 @@ def _version() -> str:
     return version("racetrap")
 
 
-def _make_folder(folder: Path) -> None:
+def make_folder(folder: Path) -> None:
     """Make a folder; in the cache, for the same users as the cache's own folder."""
     base = cache_base()
     if not folder.is_relative_to(base):
@@ -107,7 +108,7 @@ def locked(path: Path) -> Iterator[None]:
 
     The system frees it when its process ends, however that comes about.
     """
-    _make_folder(path.parent)
+    make_folder(path.parent)
     try:
         lock = FileLock(path, mode=0o666)  # whoever may write in the folder may take it
         lock.acquire()
@@ -169,7 +170,7 @@ def keep_json(kind: str, content: object, make: Callable[[], Any]) -> Any:
 
 def write_whole(path: Path, text: str) -> None:
     """Write a file as a whole, or not at all if the process is stopped."""
-    _make_folder(path.parent)
+    make_folder(path.parent)
     unfinished = _unfinished(path)
     try:
         unfinished.write_text(text, encoding="utf-8")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib.util
 import os
+import re
 import shutil
 import sys
+from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-__all__ = ["missing_tools", "not_found", "tool_environment"]
+__all__ = ["missing_extras", "missing_tools", "not_found", "share_cache", "tool_environment"]
 
 _OLDEST_PYTHON = (3, 11)
 
@@ -31,8 +35,13 @@ _EXTRAS = {
     "cluster": ("dask", "distributed"),
     "fpga": ("amaranth-boards", "amaranth_boards", "serial", "yowasp"),
 }
+#: Extras that no command needs.
+_DEVELOPERS = {"dev"}
 #: Commands that a Verilator build runs.
 _COMMANDS = ("c++", "make", "perl", "python", "verilator")
+
+#: Commands that recording programs, and checking their traces with `--exact`, runs besides.
+_RECORDING = ("g++", "gcc", "nm", "objdump", "addr2line", "c++filt")
 
 #: Packages that generation and simulation import.
 _PACKAGES = (
@@ -75,6 +84,30 @@ def tool_environment() -> dict[str, str]:
     return environment
 
 
+def share_cache() -> None:
+    """Give tools a folder for caches of their own if the user's home has none that can be written.
+
+    The WebAssembly runtime of the synthesis tools insists on one.  It is in our cache or, if that
+    cannot be written, temporary.
+    """
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    if os.access(next(place for place in (home, *home.parents) if place.exists()), os.W_OK):
+        return
+    # Seldom needed.
+    from racetrap.sim.content_cache import CacheError, cache_base, cache_folder, make_folder
+
+    os.environ["RACETRAP_CACHE"] = str(cache_base())  # which follows from the same variable
+    folder = cache_folder() / "tools" / str(os.getuid())
+    try:
+        make_folder(folder)
+        folder.chmod(0o700)  # what is in it is run
+    except (CacheError, OSError):
+        temporary = TemporaryDirectory()
+        atexit.register(temporary.cleanup)
+        folder = Path(temporary.name)
+    os.environ["XDG_CACHE_HOME"] = str(folder)
+
+
 def not_found(what: str) -> str:
     """Sentence on a command or package that is missing, with its remedy."""
     remedy = _REMEDIES.get(what, "install the project again with `pip install -e .`")
@@ -82,6 +115,40 @@ def not_found(what: str) -> str:
         if what.startswith(names):
             remedy = f"install the extra `racetrap[{extra}]`"
     return f"`{what}` was not found: {remedy}."
+
+
+def missing_extras() -> list[str]:
+    """One sentence with its remedy for each thing that is missing and that only some need."""
+    path = tool_environment()["PATH"]
+    missing = [not_found(each) for each in _RECORDING if shutil.which(each, path=path) is None]
+    absent: dict[str, list[str]] = {}
+    for requirement in _requirements():
+        name, _, condition = requirement.partition(";")
+        extra = re.search(r"extra == .(\w+).", condition)
+        package = re.match(r"[\w.-]+", name)
+        if extra and package and extra[1] not in _DEVELOPERS and not _has_version(package[0]):
+            absent.setdefault(extra[1], []).append(package[0])
+    return missing + [
+        f"Extra `{extra}` is not installed ({', '.join(packages)}): "
+        f"`pip install racetrap[{extra}]`."
+        for extra, packages in absent.items()
+    ]
+
+
+def _requirements() -> list[str]:
+    """What our own package says it needs."""
+    try:
+        return requires("racetrap") or []
+    except PackageNotFoundError:
+        return []
+
+
+def _has_version(package: str) -> bool:
+    try:
+        version(package)
+    except PackageNotFoundError:
+        return False
+    return True
 
 
 def missing_tools() -> list[str]:

@@ -72,7 +72,9 @@ class AxiMemory(uvm_agent):
     Attributes
     ----------
     words : dict of int to int
-        64-bit words by byte address; an absent one reads as junk.
+        64-bit words by byte address; an absent one reads as ``preset``.
+    preset : int or None
+        What words hold that were never written; None: junk.
     reads : uvm_analysis_port
         Publishes each read's ``ReadRecord`` when its address is taken.
     read_errors, write_errors : int
@@ -91,6 +93,7 @@ class AxiMemory(uvm_agent):
         testbench: Testbench = ConfigDB().get(self, "", "TESTBENCH")
         pins, port = testbench.pins, f"{self._port}__"
         self.words: dict[int, int] = {}
+        self.preset: int | None = None
         self.reads = uvm_analysis_port("reads", self)
         self.read_errors = self.write_errors = 0
         self.hit: Callable[[str], Any] = lambda name: None
@@ -123,9 +126,10 @@ class AxiMemory(uvm_agent):
         return self.words.get(address) or self._fill(address)
 
     def _fill(self, address: int) -> int:
-        """Content that never was written: junk, but always the same."""
+        """Content that never was written; junk is always the same."""
         if address not in self.words:
-            self.words[address] = Random(address).getrandbits(64)
+            junk = Random(address).getrandbits(64)
+            self.words[address] = junk if self.preset is None else self.preset
         return self.words[address]
 
     def _look(self, flags: int) -> None:

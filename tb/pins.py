@@ -31,6 +31,13 @@ class Pins:
         self._flags = Layout(testbench["flags"])
         self._bundles = {name: Layout(fields) for name, fields in testbench["bundles"].items()}
 
+    def inside(self, path: str) -> Any:
+        """Handle of an instance in the device, for the registers that are its back doors."""
+        handle = self.dut.dut
+        for name in path.split("."):
+            handle = getattr(handle, name)
+        return handle
+
     def flag(self, *names: str) -> int:
         """Mask of the named one-bit ports in ``flags``."""
         return sum(1 << self._flags.offset(name) for name in names)

@@ -1,6 +1,8 @@
 """Random volume for ScoRD: cases of two launches.
 
-Stimulus, timing of the memories, region and report ring are drawn anew for each case.
+Stimulus, timing of the memories, region and report ring are drawn anew for each case.  A quarter
+of the regions are of any size that the parameters take.  The first launch of all sweeps 2**20
+metadata entries in earnest.
 """
 
 from __future__ import annotations
@@ -22,6 +24,11 @@ __all__ = ["LaunchObserver", "play"]
 
 #: About so many accesses in the first launch of a case, and in the second.
 _ACCESSES = (16_000, 4_000)
+#: Log2 of the metadata entries that the first launch of case 0 sweeps.
+_SWEEP_LOG2 = 20
+#: Log2 of the largest region of most launches: threads meet in it.
+_SMALL_LOG2 = 16
+_ANY_SIZE = 0.25
 
 
 class LaunchObserver(Observer, Protocol):
@@ -44,8 +51,10 @@ def play(
         If the simulation cannot go on.
     """
     with FastSim(model, random.getrandbits(63), _timing(random)) as sim:
-        for accesses in _ACCESSES:
-            result = _launch(sim, model.params, number, random, accesses, observer)
+        for kernel, accesses in enumerate(_ACCESSES):
+            sweep = number == kernel == 0
+            region = _region(random, model.params, sweep)
+            result = _launch(sim, model.params, region, number, random, accesses, sweep, observer)
             yield {name: getattr(result, name) for name in ("accesses", "races", "cycles")}
 
 
@@ -63,21 +72,29 @@ def _timing(random: Random) -> Timing:
     return timing
 
 
-def _region(random: Random, params: ScordParams) -> Region:
-    """A region of up to 64 KiB, anywhere that it fits."""
+def _region(random: Random, params: ScordParams, sweep: bool) -> Region:
+    """A region anywhere that it fits, with 2**20 entries for a sweep."""
     low = max(params.min_region_log2, LINE_BYTES.bit_length() - 1)
-    size_log2 = random.randint(low, min(params.max_region_log2, max(low, 16)))
+    share_log2 = params.granularity_bits + params.tag_bits
     # The lower half of the address space; the ring buffer has the upper one.
+    high = min(
+        params.max_region_log2, params.address_bits - 1, params.address_bits - 5 + share_log2
+    )
+    size_log2 = random.randint(low, min(high, max(low, _SMALL_LOG2)))
+    if sweep:
+        size_log2 = min(high, _SWEEP_LOG2 + share_log2)
+    elif random.random() < _ANY_SIZE:
+        size_log2 = random.randint(low, high)
     data_base = random.randrange(1 << params.address_bits - 1 - size_log2) << size_log2
-    metadata_base = 8 * random.randrange(1 << params.address_bits - 5)
+    entries = Region(data_base, size_log2).entries(params)
+    metadata_base = 8 * random.randrange((1 << params.address_bits - 4) - entries)
     return Region(data_base, size_log2, metadata_base)
 
 
 def _launch(
-    sim: FastSim, params: ScordParams, number: int, random: Random, accesses: int,
-    observer: LaunchObserver | None,
+    sim: FastSim, params: ScordParams, region: Region, number: int, random: Random, accesses: int,
+    sweep: bool, observer: LaunchObserver | None,
 ) -> LaunchResult:  # fmt: skip
-    region = _region(random, params)
     knobs = list(KNOBS.values())[number % len(KNOBS)]
     # An access with n active lanes gives about n/2 accesses to words.
     instructions = 2 * accesses // (knobs.lanes + 1)
@@ -92,5 +109,6 @@ def _launch(
         in_order=random.random() < 0.25,
         capacity_log2=random.choice((2, 6, 16)),
         report_filter=random.random() < 0.25,
+        sweep=sweep,
         observer=observer,
     )

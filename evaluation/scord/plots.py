@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from racetrap.evaluation.plots import grouped_bars, svg_text
+from racetrap.evaluation.plots import grouped_bars, legend_above, svg_text
 from racetrap.evaluation.scord.tables import FalseRow, RaceRow
 
 __all__ = ["plot_false_races", "plot_races"]
@@ -44,6 +44,6 @@ def _bars(labels: Sequence[str], series: dict[str, list[int]], title: str) -> st
             axes.bar_label(bars, fontsize=7)
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_ylabel(title)
-        axes.legend(frameon=False, fontsize=8, ncols=2)
+        legend_above(figure, axes)
 
     return svg_text(_INCHES, draw)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from racetrap.evaluation.plots import grouped_bars, svg_text
+from racetrap.evaluation.plots import grouped_bars, legend_above, svg_text
 from racetrap.evaluation.sigrace.figure_tables import (
     RateOf,
     of_configuration,
@@ -68,7 +68,7 @@ def plot_windows(results: _Results) -> str:
             axes.set_xlabel("entries")
             axes.set_ylim(bottom=0)
             axes.set_title(titles[column], fontsize=10)
-        _legend(figure, panels[0])
+        legend_above(figure, panels[0])
 
     return svg_text(_PANELS, draw)
 
@@ -85,7 +85,7 @@ def plot_messages(results: _Results) -> str:
         _bars(axes, [result.program for result in results], series)
         axes.set_ylabel("bytes for 1,000 instructions")
         _paper_line(axes, BYTES_PER_1000_INSTRUCTIONS, "paper, mean")
-        _legend(figure, axes)
+        legend_above(figure, axes)
 
     return svg_text(_WIDE, draw)
 
@@ -103,7 +103,7 @@ def _rates(results: _Results, figures: Mapping[str, RateOf]) -> str:
         _bars(axes, list(figures), series)
         axes.set_ylabel("false positives %")
         _paper_line(axes, FALSE_POSITIVE_PERCENT, f"paper, {CHOSEN}")
-        _legend(figure, axes)
+        legend_above(figure, axes)
 
     return svg_text(_WIDE, draw)
 
@@ -114,12 +114,6 @@ def _mean_rate(group: _Results, figure: RateOf) -> float:
 
 def _paper_line(axes: Axes, value: float, label: str) -> None:
     axes.axhline(value, label=label, color="#555", linestyle="--", linewidth=1)
-
-
-def _legend(figure: Figure, axes: Axes) -> None:
-    """Beside the data, not over it."""
-    handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=3, frameon=False, fontsize=8)
 
 
 def _bars(axes: Axes, labels: Sequence[str], series: Mapping[str, Sequence[float]]) -> None:

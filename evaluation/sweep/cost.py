@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 from racetrap.evaluation.sweep.spec import STATE, CostSpec
-from racetrap.generators.state import state_parts
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.state import metadata_overhead
+from racetrap.sim.cosim.verilator.state_cache import kept_state_parts
 
 __all__ = ["cost_figures", "tools_of"]
 
@@ -29,7 +29,7 @@ def cost_figures(params: Params, spec: CostSpec) -> dict[str, Any]:
     if isinstance(params, ScordParams):
         figures["metadata_percent"] = 100 * metadata_overhead(params)
     if spec.elaborate:
-        parts = state_parts(replace(params, trace_port=False))  # as `racetrap cost` does
+        parts = kept_state_parts(replace(params, trace_port=False))  # as `racetrap cost` does
         figures["design_flip_flops"] = sum(part.flip_flops for part in parts)
         figures["design_memory_bits"] = sum(part.memory_bits for part in parts)
     if spec.family != STATE:

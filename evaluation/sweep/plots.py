@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from racetrap.evaluation.plots import svg_text
+from racetrap.evaluation.plots import legend_above, svg_text
 from racetrap.evaluation.sweep.results import PointResult, cost_column
 from racetrap.evaluation.sweep.spec import Spec
 
@@ -26,11 +26,11 @@ def plot_front(spec: Spec, rows: Sequence[PointResult]) -> str:
                 axes.scatter(
                     [figures[cost] for figures in chosen],
                     [figures[name] for figures in chosen],
-                    marker=marker, s=28, alpha=0.7, label=f"{label} ({len(chosen)})",
+                    marker=marker, s=28, alpha=0.7, clip_on=False, label=f"{label} ({len(chosen)})",
                 )  # fmt: skip
             axes.set_xlabel(cost.replace("_", " "))
             axes.set_ylabel(name.replace("_", " "))
             axes.set_ylim(bottom=0)
-            axes.legend(frameon=False, fontsize=8)
+        legend_above(figure, axes)
 
     return svg_text(_INCHES, draw)

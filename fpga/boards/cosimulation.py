@@ -85,7 +85,7 @@ def build_device(board: Board, params: ScordParams | SigraceParams) -> BuiltMode
     files = sorted(Path(boards.__path__[0]).glob("*.py"))
     key = build_key(asdict(params), board.core, DIVISOR, files=files)
     folder = cache_folder() / "verilator" / f"{module}-{key}"
-    model = _DeviceModel(module, params, folder, waves=False)
+    model = _DeviceModel(module, params, folder, waves=None)
     build_component(model, lambda: device_of(board, params, DIVISOR))
     return model
 

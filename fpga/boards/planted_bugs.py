@@ -29,7 +29,8 @@ from racetrap.fpga.boards.cosimulation import (
 from racetrap.fpga.boards.table import board_params, find_board
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.params import SigraceParams
-from racetrap.sim.cosim.verilator.cocotb_build import Patch, build_component
+from racetrap.sim.cosim.verilator.build_cache import Patch
+from racetrap.sim.cosim.verilator.cocotb_build import build_component
 from racetrap.sim.cosim.verilator.cocotb_run import RunResult, run
 from racetrap.sim.cosim.verilator.generate_rtl import use_package
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
+
+from pydantic import TypeAdapter
 
 from racetrap.fpga.cost.explain import compare, explain_state
 from racetrap.fpga.cost.table import BlockRow, Cost, CostTable
@@ -15,9 +19,11 @@ from racetrap.fpga.flow.fit import DoesNotFit
 from racetrap.fpga.flow.place_and_route import place_and_route
 from racetrap.fpga.flow.synthesis import TOOLCHAIN, MemoryLost, synthesise
 from racetrap.fpga.flow.tools import ToolError, tool_versions
-from racetrap.generators.state import state_parts
-from racetrap.generators.structure import state_bits, total_state
+from racetrap.generators.structure import StateBits, state_bits, total_state
 from racetrap.generators.system import Params
+from racetrap.sim.content_cache import keep_json
+from racetrap.sim.cosim.verilator.build_cache import build_key
+from racetrap.sim.cosim.verilator.state_cache import kept_state_parts
 
 __all__ = [
     "SYSTEM",
@@ -30,6 +36,7 @@ __all__ = [
     "targets",
 ]
 
+_COST = TypeAdapter(Cost)
 #: The block that is the whole system.
 SYSTEM = "system"
 
@@ -157,11 +164,46 @@ def measured(
         yield replace(cost, placements=tuple(placements))
 
 
+class _Incomplete(Exception):
+    """A measurement with a problem, which is not kept."""
+
+    def __init__(self, cost: Cost):
+        super().__init__(cost.problem)
+        self.cost = cost
+
+
 def measure(job: BlockMeasurement) -> Cost:
-    """Synthesise a block, and place it once for each seed.
+    """Synthesise a block, and place it once for each seed, unless that was done before.
 
     Whatever a tool refuses becomes the result's ``problem``.
     """
+
+    def make() -> Any:
+        cost = _measure_anew(job)
+        if cost.problem:
+            raise _Incomplete(cost)
+        return _COST.dump_python(cost, mode="json")
+
+    try:
+        versions = tool_versions(*TOOLCHAIN, *job.target.found.packages)
+        key = build_key(asdict(job), versions, files=_sources())
+        return _COST.validate_python(keep_json("cost", key, make))
+    except _Incomplete as left:
+        return left.cost
+    except ToolError as error:
+        return Cost(job.target.found.device.name, problem=_sentence(error))
+
+
+@functools.cache
+def _sources() -> tuple[Path, ...]:
+    """Everything that decides about a figure besides the block and the tools."""
+    here = Path(__file__).parent
+    folders = (here, here.parent / "flow")
+    return tuple(path for each in folders for path in sorted(each.iterdir()) if path.is_file())
+
+
+def _measure_anew(job: BlockMeasurement) -> Cost:
+    """As ``measure``."""
     block = next(each for each in blocks_of(job.params) if each.name == job.block)
     target = job.target.found
     cost = Cost(target.device.name)
@@ -181,6 +223,13 @@ def _sentence(error: Exception) -> str:
     return ": ".join([first.rstrip(":"), *errors[:1]])
 
 
+def _kept_bits(params: Params, block: HardwareBlock) -> StateBits:
+    """State of a block, elaborated once."""
+    key = build_key("block", asdict(params), block.name, files=_sources())
+    bits = keep_json("state", key, lambda: asdict(total_state(state_bits(block.component()))))
+    return StateBits(**bits)
+
+
 def make_table(
     preset: str, settings: Sequence[str], params: Params, blocks: Sequence[HardwareBlock],
     costs: Mapping[BlockMeasurement, Cost],
@@ -197,12 +246,12 @@ def make_table(
         What was measured; that of other presets is left out.
     """
     # As the blocks: a chip has no trace port.
-    parts = tuple(state_parts(replace(params, trace_port=False)))
+    parts = tuple(kept_state_parts(replace(params, trace_port=False)))
     rows = tuple(
         BlockRow(
             block.name,
             block.count,
-            total_state(state_bits(block.component())),
+            _kept_bits(params, block),
             {
                 job.target.name: cost
                 for job, cost in costs.items()

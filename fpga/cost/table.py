@@ -133,10 +133,13 @@ class CostTable:
 
     @property
     def problems(self) -> list[str]:
-        """What could not be measured."""
+        """What could not be measured, each reason once."""
+        places: dict[str, list[str]] = {}
+        for row in self.rows:
+            for family, cost in row.costs.items():
+                if cost.problem:
+                    places.setdefault(cost.problem, []).append(f"{row.block}, {family}")
         return [
-            f"{self.preset}, {row.block}, {family}: {cost.problem}"
-            for row in self.rows
-            for family, cost in row.costs.items()
-            if cost.problem
+            f"{self.preset}, {first}{f' and {len(others)} more' if others else ''}: {problem}"
+            for problem, (first, *others) in places.items()
         ]

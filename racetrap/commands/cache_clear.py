@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from racetrap.commands.shared.options import json_option
+from racetrap.commands.shared.options import result_options
 from racetrap.commands.shared.terminal import report_console, write_json
 from racetrap.sim.cache_inventory import SWEEPS, holdings, remove
 
@@ -14,7 +14,7 @@ __all__ = ["command"]
 @click.command("clear")
 @click.option("--old", is_flag=True, help="Only what other versions of racetrap have left.")
 @click.option("--sweeps", is_flag=True, help="Also the points that sweeps have measured.")
-@json_option
+@result_options
 def command(old: bool, sweeps: bool, json_file: str | None) -> None:
     """Remove what can be made again, and nothing that the cache has not made."""
     removed = 0

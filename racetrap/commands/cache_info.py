@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from racetrap.commands.shared.options import json_option
+from racetrap.commands.shared.options import result_options
 from racetrap.commands.shared.terminal import report_console, write_json
 from racetrap.presenters.tables import print_table
 from racetrap.sim.cache_inventory import holdings
@@ -14,7 +14,7 @@ __all__ = ["command"]
 
 
 @click.command("info")
-@json_option
+@result_options
 def command(json_file: str | None) -> None:
     """Show the folder of the cache, and the size of each kind of content."""
     found, console = holdings(), report_console(json_file)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from racetrap.commands.shared.options import jobs_option, json_option, seed_option
+from racetrap.commands.shared.options import jobs_option, result_options, seed_option
 from racetrap.commands.shared.stimuli import check_options
 from racetrap.commands.shared.terminal import (
     ExitStatus,
@@ -53,7 +53,7 @@ _STIMULI = {"volume": [_VOLUME], "jobs": [_VOLUME]}
 @seed_option
 @click.option("--case", "number", type=click.IntRange(0), help="Run only this case of a preset.")
 @jobs_option
-@json_option
+@result_options
 def command(
     name: str | None, system: str | None, configurations: int | None, volume: int, seed: int,
     number: int | None, jobs: int, json_file: str | None,

@@ -18,10 +18,10 @@ from racetrap.commands.shared.options import (
     complete_preset,
     environment_option,
     instruction_limit_option,
-    json_option,
     launch_option,
     oracle_option,
     race_options,
+    result_options,
     set_option,
 )
 from racetrap.commands.shared.reports import REPORT_OPTIONS, Reports, report_options
@@ -133,7 +133,7 @@ _OF_A_DETECTOR = ("preset_name", "settings", "environment", "interval", "ideal",
     help="Leave out, with --exact, what matches a line of FILE: a pattern of places (bank.c:*), or "
     "two of them.",
 )  # fmt: skip
-@json_option
+@result_options
 def command(
     path: str, launch_file: str | None, include: tuple[str, ...], define: tuple[str, ...],
     arch: int, std: str | None, preset_name: str | None, settings: tuple[str, ...],

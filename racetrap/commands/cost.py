@@ -10,7 +10,7 @@ from racetrap.commands.shared.options import (
     complete_preset,
     html_option,
     jobs_option,
-    json_option,
+    result_options,
     set_option,
 )
 from racetrap.commands.shared.terminal import (
@@ -64,7 +64,7 @@ __all__ = ["command"]
 )  # fmt: skip
 @jobs_option
 @html_option
-@json_option
+@result_options
 def command(
     presets: tuple[str, ...], settings: tuple[str, ...], families: tuple[str, ...],
     devices: tuple[str, ...], seeds: int, names: tuple[str, ...], constraint_mhz: float,

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from racetrap.commands.shared.input_files import InputFile
-from racetrap.commands.shared.options import json_option
+from racetrap.commands.shared.options import result_options
 from racetrap.commands.shared.terminal import (
     ExitStatus,
     input_errors,
@@ -22,7 +22,7 @@ __all__ = ["command"]
 
 @click.command("coverage")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=InputFile())
-@json_option
+@result_options
 def command(files: tuple[str, ...], json_file: str | None) -> None:
     """Merge functional coverage and print every bin with its hits.
 

@@ -6,7 +6,7 @@ import time
 
 import click
 
-from racetrap.commands.shared.options import html_option, jobs_option, json_option, seed_option
+from racetrap.commands.shared.options import html_option, jobs_option, result_options, seed_option
 from racetrap.commands.shared.terminal import (
     ExitStatus,
     command_line,
@@ -53,7 +53,7 @@ __all__ = ["command"]
 @seed_option
 @jobs_option
 @html_option
-@json_option
+@result_options
 def command(
     programs: tuple[str, ...], timings: int, traces: int, fixpoint: bool, original_size: bool,
     seed: int, jobs: int, html_file: str | None, json_file: str | None,

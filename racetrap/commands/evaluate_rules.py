@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from racetrap.commands.shared.options import jobs_option, json_option, seed_option, size_option
+from racetrap.commands.shared.options import jobs_option, result_options, seed_option, size_option
 from racetrap.commands.shared.terminal import report_console, write_json
 from racetrap.commands.shared.workers import run_parallel
 from racetrap.evaluation.scord.programs import Schedule
@@ -26,7 +26,7 @@ __all__ = ["command"]
 )  # fmt: skip
 @seed_option
 @jobs_option
-@json_option
+@result_options
 def command(
     names: tuple[str, ...], size: str, schedules: int, seed: int, jobs: int, json_file: str | None
 ) -> None:

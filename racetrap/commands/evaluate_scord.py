@@ -10,8 +10,8 @@ import click
 from racetrap.commands.shared.options import (
     html_option,
     jobs_option,
-    json_option,
     oracle_option,
+    result_options,
     seed_option,
     size_option,
 )
@@ -68,7 +68,7 @@ _RACY_DETECTORS = ("base", "cached")
 @seed_option
 @jobs_option
 @html_option
-@json_option
+@result_options
 def command(
     size: str, workloads: tuple[str, ...], race_free: bool, schedules: int, on_hardware: int,
     region_log2: int, oracle: str, seed: int, jobs: int, html_file: str | None,

@@ -10,7 +10,7 @@ from importlib.metadata import version
 
 import click
 
-from racetrap.commands.shared.options import html_option, jobs_option, json_option, seed_option
+from racetrap.commands.shared.options import html_option, jobs_option, result_options, seed_option
 from racetrap.commands.shared.terminal import (
     ExitStatus,
     command_line,
@@ -53,7 +53,7 @@ _PRESET = SIGRACE_PRESETS["sigrace"]
 @seed_option
 @jobs_option
 @html_option
-@json_option
+@result_options
 def command(
     size: str, programs: tuple[str, ...], runs: int, hardware_size: str, seed: int, jobs: int,
     html_file: str | None, json_file: str | None,

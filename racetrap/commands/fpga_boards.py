@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 
 import click
 
-from racetrap.commands.shared.options import json_option
+from racetrap.commands.shared.options import result_options
 from racetrap.commands.shared.terminal import report_console, write_json
 from racetrap.fpga.boards.table import BOARDS
 from racetrap.presenters.tables import print_table
@@ -15,7 +15,7 @@ __all__ = ["command"]
 
 
 @click.command("boards")
-@json_option
+@result_options
 def command(json_file: str | None) -> None:
     """List the boards, and the presets that fit on each."""
     rows = [

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from racetrap.commands.shared.options import json_option, output_option, seed_option, set_option
+from racetrap.commands.shared.options import output_option, result_options, seed_option, set_option
 from racetrap.commands.shared.terminal import fail, input_errors, report_console, write_json
 from racetrap.fpga.boards.build import build
 from racetrap.fpga.boards.table import board_params, find_board
@@ -22,7 +22,7 @@ __all__ = ["command"]
 @set_option
 @seed_option
 @output_option("DIR", "Folder of the files.  [default: build/fpga/BOARD/PRESET]")
-@json_option
+@result_options
 def command(
     preset: str, board_name: str, settings: tuple[str, ...], seed: int, output: Path | None,
     json_file: str | None,

@@ -11,8 +11,8 @@ from rich.console import Console
 from racetrap.commands.shared.input_files import InputFile, given_name
 from racetrap.commands.shared.options import (
     environment_option,
-    json_option,
     race_options,
+    result_options,
     set_option,
 )
 from racetrap.commands.shared.stimuli import (
@@ -77,7 +77,7 @@ __all__ = ["command"]
 )  # fmt: skip
 @environment_option
 @race_options
-@json_option
+@result_options
 def command(
     trace_file: str, port: str, baud: int, preset_name: str | None, board_name: str | None,
     settings: tuple[str, ...], timeout: float, environment: str, shows_all: bool,

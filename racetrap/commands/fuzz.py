@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from racetrap.commands.shared.options import jobs_option, json_option, seed_option
+from racetrap.commands.shared.options import jobs_option, result_options, seed_option
 from racetrap.commands.shared.terminal import (
     ExitStatus,
     fail,
@@ -38,7 +38,7 @@ __all__ = ["command"]
 )  # fmt: skip
 @seed_option
 @jobs_option
-@json_option
+@result_options
 def command(
     readers: tuple[str, ...], inputs: int, folder: Path | None, seed: int, jobs: int,
     json_file: str | None,

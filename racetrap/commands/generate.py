@@ -7,7 +7,12 @@ from pathlib import Path
 
 import click
 
-from racetrap.commands.shared.options import complete_preset, json_option, output_option, set_option
+from racetrap.commands.shared.options import (
+    complete_preset,
+    output_option,
+    result_options,
+    set_option,
+)
 from racetrap.commands.shared.terminal import input_errors, report_console, write_json
 from racetrap.generators.artefacts import generate
 from racetrap.generators.presets import find_preset, with_settings
@@ -17,10 +22,12 @@ __all__ = ["command"]
 
 @click.command("generate")
 @click.argument("preset", shell_complete=complete_preset)
-@output_option("DIR", "Folder of the files.", default=".", show_default=True)
+@output_option("DIR", "Folder of the files.", show_default="PRESET")
 @set_option
-@json_option
-def command(preset: str, output: Path, settings: tuple[str, ...], json_file: str | None) -> None:
+@result_options
+def command(
+    preset: str, output: Path | None, settings: tuple[str, ...], json_file: str | None
+) -> None:
     """Write Verilog, its description, lint waivers, and its registers in several forms.
 
     The files are PRESET.v, .json (description), .vlt (lint waivers), .core (FuseSoC), and of the
@@ -28,7 +35,7 @@ def command(preset: str, output: Path, settings: tuple[str, ...], json_file: str
     """
     with input_errors():
         params = with_settings(find_preset(preset).params, settings)
-        paths = generate(preset, params, output)
+        paths = generate(preset, params, output or Path(preset))
     console = report_console(json_file)
     for path in paths.values():
         console.print(str(path), markup=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from racetrap.commands.shared.options import json_option
+from racetrap.commands.shared.options import result_options
 from racetrap.commands.shared.terminal import (
     exit_on,
     input_errors,
@@ -24,7 +24,7 @@ __all__ = ["command"]
     "--limit", type=click.IntRange(min=1), default=DEFAULT_LIMIT, show_default=True,
     help="Most candidate executions to look at, a test.",
 )  # fmt: skip
-@json_option
+@result_options
 def command(files: tuple[str, ...], limit: int, json_file: str | None) -> None:
     """Judge the litmus tests in FILE... by the axioms of PTX's memory model.
 

@@ -8,21 +8,22 @@ from typing import Any
 import click
 from rich.console import Console
 
-from racetrap.commands.shared.options import complete_preset, json_option
+from racetrap.commands.shared.options import complete_preset, result_options
 from racetrap.commands.shared.terminal import input_errors, report_console, write_json
 from racetrap.generators.description import describe_layouts
 from racetrap.generators.presets import PRESETS, find_preset
-from racetrap.generators.state import StatePart, state_parts
+from racetrap.generators.state import StatePart
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.state import metadata_overhead
 from racetrap.presenters.tables import print_table
+from racetrap.sim.cosim.verilator.state_cache import kept_state_parts
 
 __all__ = ["command"]
 
 
 @click.command("presets")
 @click.argument("name", required=False, shell_complete=complete_preset)
-@json_option
+@result_options
 def command(name: str | None, json_file: str | None) -> None:
     """List the presets, or show one: parameters, packed fields, state bits by kind."""
     console = report_console(json_file)
@@ -33,7 +34,7 @@ def command(name: str | None, json_file: str | None) -> None:
         return
     with input_errors():
         preset = find_preset(name)
-    parts = state_parts(preset.params)
+    parts = kept_state_parts(preset.params)
     shown: dict[str, Any] = {
         "preset": preset.name,
         "summary": preset.summary,

@@ -18,8 +18,8 @@ from racetrap.commands.shared.options import (
     compile_options,
     compiler_options,
     complete_preset,
-    json_option,
     race_options,
+    result_options,
     seed_option,
     writable,
 )
@@ -141,7 +141,7 @@ def _simulate(detector: Detector, check: ProgramCheck, seed: int) -> str:
 )  # fmt: skip
 @race_options
 @report_options
-@json_option
+@result_options
 def command(
     program: str, arguments: tuple[str, ...], include: tuple[str, ...], define: tuple[str, ...],
     arch: int, std: str | None, kernel: str, launches: str | None, schedules: int,

@@ -16,8 +16,8 @@ from racetrap.commands.shared.options import (
     environment_option,
     instruction_limit_option,
     jobs_option,
-    json_option,
     race_options,
+    result_options,
     seed_option,
     set_option,
     size_option,
@@ -64,6 +64,7 @@ _STIMULI = {
     "instruction_limit": [THREAD_TRACE],
     "shows_all": [GPU_TRACE, THREAD_TRACE],
     "limit": [GPU_TRACE, THREAD_TRACE],
+    "all_signals": [_MICRO, GPU_TRACE, THREAD_TRACE],
     "waves": [_MICRO, GPU_TRACE, THREAD_TRACE],
     "jobs": [_MICRO, _APPLICATIONS, _PROGRAMS],
     "junit_file": [_MICRO],
@@ -83,6 +84,7 @@ class _Call:
     environment: str
     instruction_limit: int
     waves: Path | None
+    all_signals: bool
     shows_all: bool
     limit: int | None
     has_json: bool
@@ -103,7 +105,10 @@ class _Call:
             # cocotb is slow to import.
             from racetrap.commands.shared.testbench import write_waves
 
-            write_waves(self.console, self.preset, self.params, case, plan, self.seed, self.waves)
+            write_waves(
+                self.console, self.preset, self.params, case, plan, self.seed, self.waves,
+                self.all_signals,
+            )  # fmt: skip
 
 
 @click.command("simulate")
@@ -124,7 +129,7 @@ class _Call:
 @race_options
 @jobs_option
 @set_option
-@json_option
+@result_options
 def command(
     preset: str, trace_file: str | None, suite: str | None, settings: tuple[str, ...],
     json_file: str | None, **options: Any,

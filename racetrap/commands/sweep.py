@@ -13,8 +13,8 @@ from racetrap.commands.shared.input_files import InputFile
 from racetrap.commands.shared.options import (
     html_option,
     jobs_option,
-    json_option,
     output_option,
+    result_options,
 )
 from racetrap.commands.shared.stimuli import check_options
 from racetrap.commands.shared.terminal import (
@@ -52,7 +52,7 @@ _LOCAL = "processes on this machine"
     help="Measure on the workers of this Dask scheduler instead, as tcp://HOST:8786.",
 )  # fmt: skip
 @html_option
-@json_option
+@result_options
 def command(
     spec_file: str, output: Path | None, jobs: int, scheduler: str | None, html_file: str | None,
     json_file: str | None,

@@ -14,9 +14,9 @@ from racetrap.commands.shared.options import (
     compile_options,
     compiler_options,
     form_option,
-    json_option,
     launch_option,
     output_option,
+    result_options,
 )
 from racetrap.commands.shared.terminal import fail, input_errors, report_console, write_json
 from racetrap.presenters.trace_summary import trace_summary
@@ -59,7 +59,7 @@ def _save(buffers: dict[int | str, np.ndarray], files: dict[int | str, str]) -> 
     help="Write a buffer's contents after the run to a .npy file: one with a name, or the argument "
     "of that number, from 0; may be repeated.",
 )
-@json_option
+@result_options
 def command(
     kernel_file: str,
     launch_file: str,

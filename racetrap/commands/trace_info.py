@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from racetrap.commands.shared.input_files import InputFile
-from racetrap.commands.shared.options import json_option
+from racetrap.commands.shared.options import result_options
 from racetrap.commands.shared.terminal import input_errors, report_console, write_json
 from racetrap.golden_model.trace import read_trace
 from racetrap.presenters.trace_summary import print_summary, trace_summary
@@ -15,7 +15,7 @@ __all__ = ["command"]
 
 @click.command("info")
 @click.argument("trace_file", metavar="TRACE", type=InputFile())
-@json_option
+@result_options
 def command(trace_file: str, json_file: str | None) -> None:
     """Check every rule of the format on TRACE, and summarise it."""
     with input_errors():

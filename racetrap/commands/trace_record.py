@@ -14,7 +14,7 @@ import numpy as np
 from rich.console import Console
 
 from racetrap.commands.shared.memory import MEMORY_OPTIONS, memory_options, memory_with
-from racetrap.commands.shared.options import json_option, output_option
+from racetrap.commands.shared.options import output_option, result_options
 from racetrap.commands.shared.stimuli import check_options
 from racetrap.commands.shared.terminal import fail, input_errors, report_console, write_json
 from racetrap.golden_model.trace.noncoherent.operations import MemorySystem, OperationKind
@@ -173,7 +173,7 @@ class _HexInteger(click.ParamType):
     "--cc", "options", metavar="OPTION", multiple=True,
     help="Option for compiler and linker; may be repeated.",
 )  # fmt: skip
-@json_option
+@result_options
 def command(
     words: tuple[str, ...],
     output: Path | None,

@@ -6,15 +6,16 @@ from racetrap.generators.systems import system_of
 from racetrap.sim.cosim.fast.build import FastModel, P, build_library
 from racetrap.sim.cosim.scord.fast_harness import SCORD
 from racetrap.sim.cosim.sigrace.fast_harness import SIGRACE
+from racetrap.sim.cosim.verilator.build_cache import Patch
 
 __all__ = ["build_fast"]
 
 _HARNESSES = {"scord": SCORD, "sigrace": SIGRACE}
 
 
-def build_fast(preset: str, params: P) -> FastModel[P]:
+def build_fast(preset: str, params: P, patch: Patch | None = None) -> FastModel[P]:
     """Shared library of a system of either detector, built or found in the cache.
 
     Parameters, result and errors as of ``build_library``, which is given the detector's harness.
     """
-    return build_library(preset, params, _HARNESSES[system_of(params).name])
+    return build_library(preset, params, _HARNESSES[system_of(params).name], patch)

@@ -44,6 +44,6 @@ def build_links(links: Sequence[LoopParams]) -> BuiltModel:
     key = build_key([asdict(link) for link in links], files=files)
     folder = cache_folder() / "verilator" / f"{_MODULE}-{key}"
     params: Any = tuple(links)
-    model = _LinkModel(_MODULE, params, folder, waves=False)
+    model = _LinkModel(_MODULE, params, folder, waves=None)
     build_component(model, lambda: LinkLoops(links))
     return model

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+import cocotb
+from cocotb.triggers import RisingEdge
 from pyuvm import ConfigDB, uvm_env
 
+from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import Packet, Step, Transaction
 from racetrap.golden_model.scord.params import ENTRY_BYTES, Region
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.scord.scord_software import ScordSoftware
+from racetrap.sim.cosim.scord.sweep import BEGUN, ENGINE, INDEX, is_swept, last_index
 from racetrap.tb.axi_memory import AxiMemory
 from racetrap.tb.memory_knobs import MemoryKnobs
 from racetrap.tb.port_coverage import watch_streams
@@ -112,20 +116,38 @@ class ScordEnvironment(uvm_env):
         testbench.clocking.when(testbench.pins.flag("irq"), partial(coverage.hit, "irq"))
         self._irq = testbench.pins.reader("irq")
         self.software = SoftwareThread(ScordSoftware(self.registers.port, self._wait_until))
-        self._entries = 0
+        self._entries, self._is_preset = 0, False
 
     async def launch(self, region: Region, ring_log2: int, *, report_filter: bool = False) -> None:
-        """Launch a kernel, and let the scoreboard begin anew."""
+        """Launch a kernel, and let the scoreboard begin anew.
+
+        The metadata of a large region are preset (``racetrap.sim.cosim.scord.sweep``).
+        """
+        params = self._testbench.params
+        self._is_preset = bool(self.metadata) and not is_swept(params, region)
         for memory in self.metadata:
             memory.words.clear()  # what a launch does not initialise reads as junk
+            memory.preset = UNINITIALISED_ENTRY if self._is_preset else None
         for memory in (*self.metadata, self.report_memory):
             memory.read_errors = memory.write_errors = 0
-        self._entries = region.entries(self._testbench.params)
+        self._entries = 0 if self._is_preset else region.entries(params)
+        engines = [
+            cocotb.start_soon(self._shorten_sweep(bank, last_index(params, region, bank)))
+            for bank in range(params.banks if self._is_preset else 0)
+        ]
         await self.software.set_up(region, _RING_BASE, ring_log2)
         if not await self.software.launch(report_filter=report_filter, interrupt=True):
             raise RegisterError(f"Launch must take the region, not refuse {region}")
+        for engine in engines:
+            await engine
         self.scoreboard.launch(region)
         self._region = region
+
+    async def _shorten_sweep(self, bank: int, index: int) -> None:
+        """Let a bank's initialisation engine, once it begins, go on at its last entry."""
+        engine = self._testbench.pins.inside(ENGINE.format(bank))
+        await RisingEdge(getattr(engine, BEGUN))
+        getattr(engine, INDEX).value = index
 
     def _wait_until(self, is_done: Callable[[], bool], what: str) -> None:
         # A launch writes every metadata entry, at best one a cycle; a poll takes several cycles.
@@ -171,7 +193,7 @@ class ScordEnvironment(uvm_env):
         self._cover_counters(counters)
         memory = self._entry if self.metadata or self._third_party else None
         errors = sum(agent.read_errors for agent in self.metadata)
-        scoreboard.finish(counters, memory, errors)
+        scoreboard.finish(counters, memory, errors, self._reached())
         self._check_write_errors(counters)
         return counters
 
@@ -179,6 +201,13 @@ class ScordEnvironment(uvm_env):
         memories = self.metadata or self._third_party
         memory = memories[index % len(memories)]
         return memory.read_word(self._region.metadata_base + index * ENTRY_BYTES)
+
+    def _reached(self) -> list[int] | None:
+        """Indices of the metadata entries in preset memories; None if all have been written."""
+        if not self._is_preset:
+            return None
+        base = self._region.metadata_base
+        return [(place - base) // ENTRY_BYTES for memory in self.metadata for place in memory.words]
 
     def _check_write_errors(self, counters: dict[str, int]) -> None:
         for name, agents in (

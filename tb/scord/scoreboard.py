@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from pyuvm import ConfigDB, uvm_component
 
@@ -78,7 +78,11 @@ class ScoreboardComponent(uvm_component):
         return self.compared == self.due
 
     def finish(
-        self, counters: Mapping[str, int], memory: Callable[[int], int] | None, read_errors: int
+        self,
+        counters: Mapping[str, int],
+        memory: Callable[[int], int] | None,
+        read_errors: int,
+        reached: Iterable[int] | None,
     ) -> None:
         """The device is idle: nothing may be left over, and something must have been compared."""
         if self.compared == 0:
@@ -86,7 +90,9 @@ class ScoreboardComponent(uvm_component):
         left = sum(map(len, self._reads.values()))
         if left:
             raise Mismatch(f"Metadata reads without a step must number 0, not {left}")
-        self._comparison.finish(counters, memory, read_errors if self.knows_reads else None)
+        self._comparison.finish(
+            counters, memory, read_errors if self.knows_reads else None, reached
+        )
 
     # What monitors saw --------------------------------------------------------------------
 

@@ -64,3 +64,43 @@ def test_old_python(monkeypatch):
     monkeypatch.setattr(tools, "_OLDEST_PYTHON", (99, 0))
     (sentence,) = tools.missing_tools()
     assert sentence.startswith("Python must be 99.0 or newer, not 3.")
+
+
+def test_extras_and_commands_for_recording(monkeypatch):
+    monkeypatch.setattr(tools, "_has_version", lambda package: package != "pyserial")
+    assert tools.missing_extras() == [
+        "Extra `fpga` is not installed (pyserial): `pip install racetrap[fpga]`."
+    ]
+    monkeypatch.setattr(tools, "_requirements", list)
+    monkeypatch.setattr(tools.shutil, "which", lambda command, path: None)
+    sentences = tools.missing_extras()
+    assert len(sentences) == 6
+    assert all("was not found: install the GNU" in sentence for sentence in sentences)
+
+
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_tools_have_a_cache_without_a_home(is_kept, tmp_path, monkeypatch):
+    home, ours = tmp_path / "home", tmp_path / "ours"
+    home.mkdir()
+    if is_kept:
+        ours.mkdir()
+        ours.chmod(0o1777)
+    else:
+        ours.touch()  # no folder can be made there
+    monkeypatch.setattr(tools.os, "access", lambda place, _: place != home)
+    monkeypatch.setenv("RACETRAP_CACHE", str(ours))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home / ".cache"))
+    tools.share_cache()
+    given = Path(os.environ["XDG_CACHE_HOME"])
+    assert given.is_relative_to(ours) is is_kept
+    assert given.stat().st_mode & 0o777 == 0o700
+    if is_kept:  # other users may make folders of theirs beside it
+        shared = [each for each in given.parents if each.is_relative_to(ours)]
+        assert len(shared) == 3
+        assert {each.stat().st_mode & 0o1777 for each in shared} == {0o1777}
+
+
+def test_home_that_can_be_written_is_left_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "not" / "there"))
+    tools.share_cache()
+    assert os.environ["XDG_CACHE_HOME"] == str(tmp_path / "not" / "there")

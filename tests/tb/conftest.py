@@ -13,7 +13,8 @@ import pytest
 
 from racetrap.generators.presets import find_preset
 from racetrap.generators.systems import system_of
-from racetrap.sim.cosim.verilator.cocotb_build import BuiltModel, Patch, build
+from racetrap.sim.cosim.verilator.build_cache import Patch
+from racetrap.sim.cosim.verilator.cocotb_build import BuiltModel, build
 from racetrap.sim.cosim.verilator.cocotb_run import RunResult, run
 
 _SEED = "RACETRAP_SEED"

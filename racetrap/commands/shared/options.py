@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from racetrap.commands.shared.input_files import InputFile
+from racetrap.commands.shared.terminal import quiet
 
 if TYPE_CHECKING:
     from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
@@ -23,11 +24,11 @@ __all__ = [
     "html_option",
     "instruction_limit_option",
     "jobs_option",
-    "json_option",
     "launch_option",
     "oracle_option",
     "output_option",
     "race_options",
+    "result_options",
     "seed_option",
     "set_option",
     "size_option",
@@ -57,18 +58,40 @@ def complete_preset(context: click.Context, parameter: click.Parameter, begun: s
 
 
 def waves_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """File of waves, as ``waves``: a ``Path`` or None."""
-    return click.option(
-        "--waves", metavar="FILE", callback=writable, type=click.Path(path_type=Path),
-        help="Also play it on the testbench, and write waves (VCD) to FILE.",
-    )(command)  # fmt: skip
+    """File of waves, as ``waves``: a ``Path`` or None; and ``all_signals``."""
+    file = click.option(
+        "--waves", metavar="FILE", callback=_wave_file, type=click.Path(path_type=Path),
+        help="Also play it on the testbench, and write waves to FILE, of which the name ends in "
+        ".fst or .vcd; FILE.gtkw and FILE.sucl open it in GTKWave and Surfer.",
+    )  # fmt: skip
+    every = click.option(
+        "--all-signals", is_flag=True,
+        help="Waves of every signal, not only of ports, events and steps.",
+    )  # fmt: skip
+    return file(every(command))
 
 
-#: Result for programs, as ``json_file``.
-json_option = click.option(
-    "--json", "json_file", metavar="FILE", callback=writable,
-    help="Write the result as JSON to FILE; - is standard output, which then has nothing else.",
-)  # fmt: skip
+def _wave_file(
+    context: click.Context, parameter: click.Parameter, file: Path | None
+) -> Path | None:
+    if file is not None and file.suffix not in (".fst", ".vcd"):
+        raise click.BadParameter(f"File of waves must end in .fst or .vcd, not {file}")
+    return None if file is None else writable(context, parameter, file)
+
+
+def result_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Result for programs, as ``json_file``; and silence for people, which is no argument."""
+    json_file = click.option(
+        "--json", "json_file", metavar="FILE", callback=writable,
+        help="Write the result as JSON to FILE; - is standard output, which then has nothing else.",
+    )  # fmt: skip
+    silence = click.option(
+        "-q", "--quiet", is_flag=True, expose_value=False, callback=quiet,
+        help="Print nothing but errors and what an option asks for.",
+    )  # fmt: skip
+    return json_file(silence(command))
+
+
 #: Result as a page, as ``html_file``.
 html_option = click.option(
     "--html", "html_file", metavar="FILE", callback=writable,

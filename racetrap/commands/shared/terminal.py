@@ -10,14 +10,18 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 from rich.console import Console
+from rich.text import Text
 
 from racetrap.commands.shared.input_files import given_name
 from racetrap.presenters.json_array import write_document
 from racetrap.presenters.printable import printable
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 __all__ = [
     "ExitStatus",
@@ -27,13 +31,18 @@ __all__ = [
     "input_errors",
     "progress",
     "progress_bar",
+    "quiet",
     "report_console",
     "write_file",
     "write_json",
 ]
 
+#: Errors of the system that no input has caused.
+_OF_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EPIPE)
 #: Tables are not squeezed into a narrow terminal or log.
 _WIDTH = 200
+#: Key of the context's notes under which ``--quiet`` is.
+_QUIET = "racetrap.quiet"
 _Item = TypeVar("_Item")
 
 
@@ -87,6 +96,8 @@ def input_errors(place: str | None = None) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        if error.errno in _OF_OUTPUT:
+            raise  # and ends the command as any result does that cannot be written
         if error.filename is None:
             fail(error)
         fail(f"{error.filename}: {error.strerror}")
@@ -99,9 +110,19 @@ def command_line() -> str:
     return shlex.join(["racetrap", *sys.argv[1:]])
 
 
+def quiet(context: click.Context, parameter: click.Parameter, is_on: bool) -> None:
+    """Callback of ``--quiet``: consoles and progress bars of this call stay silent."""
+    context.meta[_QUIET] = is_on
+
+
+def _is_quiet() -> bool:
+    context = click.get_current_context(silent=True)
+    return context is not None and context.meta.get(_QUIET, False)
+
+
 def report_console(json_file: str | None = None) -> Console:
     """Console for people: standard output, or standard error if JSON goes there."""
-    console = _Report(stderr=json_file == "-", soft_wrap=True, highlight=False)
+    console = _Report(stderr=json_file == "-", soft_wrap=True, highlight=False, quiet=_is_quiet())
     console.width = max(console.width, _WIDTH)
     return console
 
@@ -124,24 +145,46 @@ def write_file(file: str | None, make: Callable[[], str]) -> None:
 
 
 def progress(items: Iterable[_Item], description: str, total: int) -> Iterable[_Item]:
-    """Iterate with a progress bar on standard error, shown only on a terminal."""
+    """Iterate with a progress bar as :func:`progress_bar`'s."""
     console = Console(stderr=True)
-    if not console.is_terminal:
+    if not console.is_terminal or _is_quiet():
         return items
-    from rich.progress import track  # slow to import, and seldom shown
+    return _tracked(items, description, total, console)
 
-    return track(items, description, total=total, console=console, transient=True)
+
+def _tracked(
+    items: Iterable[_Item], description: str, total: int, console: Console
+) -> Iterator[_Item]:
+    with _bar(console) as bar:
+        yield from bar.track(items, total=total, description=description)
 
 
 @contextmanager
 def progress_bar(description: str, total: int | None = None) -> Iterator[Callable[..., None]]:
-    """As :func:`progress`, for work that is no iteration: gives what updates the bar.
+    """Progress bar with time passed, rate and time left, on standard error if it is a terminal.
 
-    That takes the arguments of ``rich.progress.Progress.update``, such as ``advance=1``.
+    Gives what updates it, which takes the arguments of ``rich.progress.Progress.update``, such as
+    ``advance=1``.
     """
-    from rich.progress import Progress  # slow to import, and seldom shown
-
     console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+    if not console.is_terminal or _is_quiet():
+        yield lambda **changes: None
+        return
+    with _bar(console) as bar:
         task = bar.add_task(description, total=total)
         yield lambda **changes: bar.update(task, **changes)
+
+
+def _bar(console: Console) -> Progress:
+    from rich import progress as parts  # slow to import, and seldom shown
+
+    class Rate(parts.ProgressColumn):
+        def render(self, task: parts.Task) -> Text:
+            speed = task.finished_speed or task.speed
+            return Text(f"{speed:,.3g}/s" if speed and task.total else "")
+
+    columns = (
+        parts.TextColumn("{task.description}"), parts.BarColumn(), parts.MofNCompleteColumn(),
+        parts.TimeElapsedColumn(), Rate(), parts.TimeRemainingColumn(),
+    )  # fmt: skip
+    return parts.Progress(*columns, console=console, transient=True)

@@ -15,15 +15,16 @@ from racetrap.commands.shared.terminal import progress_bar
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
-from racetrap.sim.cosim.verilator.cocotb_build import build
-from racetrap.sim.cosim.verilator.cocotb_run import run
+from racetrap.sim.cosim.verilator.cocotb_build import Waves, build
+from racetrap.sim.cosim.verilator.cocotb_run import WAVES, run
+from racetrap.sim.cosim.verilator.wave_layouts import wave_layouts
 
 __all__ = ["write_waves"]
 
 
 def write_waves(
     console: Console, preset: str, params: Params, case: str, plan: dict[str, Any], seed: int,
-    file: Path,
+    file: Path, has_all: bool,
 ) -> None:  # fmt: skip
     """Play a stimulus on the testbench, with a progress bar on a terminal, and write its waves.
 
@@ -42,7 +43,9 @@ def write_waves(
     seed : int
         Seed of everything random.
     file : Path
-        File of the waves; the folder must be there.
+        File of the waves; the folder must be there, and the suffix says the form.
+    has_all : bool
+        Whether every signal is in them.
 
     Raises
     ------
@@ -58,16 +61,18 @@ def write_waves(
             if "total" in note:
                 update(description="Simulating", total=note["total"], completed=note["done"])
 
-        model = build(preset, params, waves=True)
+        model = build(preset, params, waves=Waves(file.suffix.removeprefix("."), has_all))
         # Beside the file, and no other run's: waves may be larger than the system's folder for
         # temporary files.
         with TemporaryDirectory(prefix=f"{file.name}.", dir=file.parent) as folder:
             run_folder = Path(folder, "run")  # its lock lies beside it
             result = run(model, module, run_folder, plan, seed=seed, case=case, watch=watch)
-            (run_folder / "dump.vcd").replace(file)
+            (run_folder / f"{WAVES}{file.suffix}").replace(file)
             log = file.with_name(f"{file.name}.log")
             if result.failures:
                 (run_folder / "simulation.log").replace(log)
+    for place, text in wave_layouts(file.name, model.views).items():
+        file.with_name(place).write_text(text, encoding="utf-8")
     console.print(f"Waves: {file}", markup=False)
     if result.failures:
         line = shlex.join(["racetrap", *sys.argv[1:]])

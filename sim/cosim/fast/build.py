@@ -15,7 +15,9 @@ from racetrap.sim.cosim.fast.harness import Harness
 from racetrap.sim.cosim.fast.ports import ports_header
 from racetrap.sim.cosim.fast.top import TOP, top_module
 from racetrap.sim.cosim.verilator.build_cache import (
+    BACK_DOORS,
     ONE_PIECE,
+    Patch,
     build_key,
     build_once,
     generate_rtl,
@@ -69,7 +71,9 @@ class FastModel(Generic[P]):
         return self.folder / "libsystem.so"
 
 
-def build_library(preset: str, params: P, harness: Harness) -> FastModel[P]:
+def build_library(
+    preset: str, params: P, harness: Harness, patch: Patch | None = None
+) -> FastModel[P]:
     """Generate, Verilate and compile a system, or find it in the cache.
 
     The first build of a configuration takes half a minute to a minute.
@@ -82,6 +86,8 @@ def build_library(preset: str, params: P, harness: Harness) -> FastModel[P]:
         Parameters (the preset's own, or changed); the trace port must be there.
     harness : Harness
         The detector's part of the library.
+    patch : Patch or None
+        Bug to plant in a copy of the RTL.
 
     Raises
     ------
@@ -94,19 +100,24 @@ def build_library(preset: str, params: P, harness: Harness) -> FastModel[P]:
         raise ValueError("Parameter trace_port must be true for co-simulation, not False")
     here = Path(__file__).parent
     sources = [*(here / name for name in _SOURCES), *harness.sources]
-    key = build_key(preset, asdict(params), _VERILATE, _MAKE, files=sources)
+    options = (asdict(params), patch and asdict(patch), _VERILATE, _MAKE)
+    key = build_key(preset, *options, files=sources)
     folder = cache_folder() / "fast" / f"{preset}-{key}"
-    build_once(folder, lambda unfinished: _compile(preset, params, unfinished, harness))
+    build_once(folder, lambda unfinished: _compile(preset, params, unfinished, harness, patch))
     description = json.loads((folder / f"{preset}.json").read_text(encoding="utf-8"))
     return FastModel(preset, params, folder, RegisterMap(description["registers"]))
 
 
-def _compile(preset: str, params: Params, folder: Path, harness: Harness) -> None:
-    generate_rtl(preset, params, folder)
+def _compile(
+    preset: str, params: Params, folder: Path, harness: Harness, patch: Patch | None
+) -> None:
+    generate_rtl(preset, params, folder, patch=patch)
     description = json.loads((folder / f"{preset}.json").read_text(encoding="utf-8"))
     ports = description["ports"]
     widths = {name: port["width"] for name, port in ports.items()}
-    header = ports_header(TOP, widths, harness.ports(params), harness.constants(params))
+    header = ports_header(
+        TOP, widths, harness.ports(params), harness.constants(params), harness.internals(params)
+    )
     (folder / "ports.h").write_text(header, encoding="utf-8")
     top = top_module(description["module"], ports)
     (folder / f"{TOP}.v").write_text(top, encoding="utf-8")
@@ -118,7 +129,8 @@ def _compile(preset: str, params: Params, folder: Path, harness: Harness) -> Non
     include = f"-I{folder.resolve()}"
     run_tool(
         ["verilator", *_VERILATE, "-CFLAGS", include, "--top", TOP, "-Mdir", "obj",
-         f"{preset}.vlt", f"fast-{preset}.v", f"{TOP}.v", "shim.cpp", "-o", "libsystem.so"],
+         f"{preset}.vlt", BACK_DOORS, f"fast-{preset}.v", f"{TOP}.v", "shim.cpp",
+         "-o", "libsystem.so"],
         folder,
     )  # fmt: skip
     written = sum(path.stat().st_size for path in (folder / "obj").glob("*.cpp"))

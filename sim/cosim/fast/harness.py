@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from racetrap.sim.cosim.fast.ports import PortGroup
+from racetrap.sim.cosim.fast.ports import Internals, PortGroup
 
 __all__ = ["Harness"]
 
@@ -28,6 +28,8 @@ class Harness:
         From Verilog and parameters to Verilog with the same behaviour that simulates faster.
     scripts : tuple of str
         Modules in the folder that have a part in ports, constants or rewriting.
+    internals : callable
+        From parameters to the registers inside the system that the shim uses.
     """
 
     folder: Path
@@ -35,6 +37,7 @@ class Harness:
     constants: Callable[[Any], Mapping[str, int]]
     rewrite: Callable[[str, Any], str]
     scripts: tuple[str, ...]
+    internals: Callable[[Any], Sequence[Internals]] = lambda params: ()
 
     @property
     def sources(self) -> list[Path]:

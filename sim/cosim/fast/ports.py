@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["LITE", "PortGroup", "ports_header", "words_of_bits"]
+__all__ = ["LITE", "Internals", "PortGroup", "ports_header", "words_of_bits"]
 
 _LITE_SIGNALS = (
     "awaddr", "awvalid", "awready", "wdata", "wstrb", "wvalid", "wready", "bresp", "bvalid",
@@ -25,6 +25,7 @@ _HEADER = """\
 #include <cstring>
 
 #include "V{top}.h"
+#include "V{top}___024root.h"
 
 using Top = V{top};
 {constants}
@@ -69,6 +70,47 @@ class PortGroup:
     prefix: str
     signals: tuple[str, ...] = ()
     count: int | None = None
+
+
+@dataclass(frozen=True)
+class Internals:
+    """Registers inside the system that the shim may change: the same ones of several instances.
+
+    Parameters
+    ----------
+    struct, member : str
+        Name of the C++ struct, and of its array in ``Ports``.
+    path : str
+        Instances from the system's top down, with dots between; ``{}`` stands for the index.
+    widths : mapping of str to (str, int)
+        Of each member of the struct the register's name in Verilog, and its bits.
+    count : int
+        Length of the array, which may be 0.
+    """
+
+    struct: str
+    member: str
+    path: str
+    widths: Mapping[str, tuple[str, int]]
+    count: int
+
+    @property
+    def declaration(self) -> str:
+        """The struct, of references."""
+        fields = [f"    {_type(width)}& {name};" for name, (_, width) in self.widths.items()]
+        return "\n".join([f"struct {self.struct} {{", *fields, "};", ""])
+
+    def instance(self, top: str) -> str:
+        """The array in ``Ports``."""
+        if not self.count:
+            return f"    {self.struct}* {self.member} = nullptr;"
+        items = ", ".join(self._references(top, index) for index in range(self.count))
+        return f"    {self.struct} {self.member}[{self.count}] = {{{items}}};"
+
+    def _references(self, top: str, index: int) -> str:
+        path = ".".join([top, "dut", self.path.format(index)]).replace(".", "__DOT__")
+        names = (f"top.rootp->{path}__DOT__{name}" for name, _ in self.widths.values())
+        return "{" + ", ".join(names) + "}"
 
 
 #: The AXI4-Lite port that every system has.
@@ -133,6 +175,7 @@ def ports_header(
     widths: Mapping[str, int],
     groups: Sequence[PortGroup],
     constants: Mapping[str, int],
+    internals: Sequence[Internals] = (),
 ) -> str:
     """Text of ``ports.h`` for one design.
 
@@ -146,10 +189,14 @@ def ports_header(
         Ports that the shim uses.
     constants : mapping of str to int
         Numbers that the shim uses, by name.
+    internals : sequence of Internals
+        Registers that the shim uses.
     """
     lines = [f"constexpr int {name} = {value};" for name, value in constants.items()]
     text = _HEADER.format(top=top, constants="\n".join([*lines, ""]))
     text += "".join(_struct(group, widths) for group in groups)
+    text += "".join(registers.declaration for registers in internals)
     members = ["    Top& top;", *map(_instance, groups)]
+    members += [registers.instance(top) for registers in internals]
     members.append("    explicit Ports(Top& top_) : top(top_) {}")
     return text + "\n".join(["\nstruct Ports {", *members, "};", ""])

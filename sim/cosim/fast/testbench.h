@@ -136,7 +136,9 @@ class Testbench {
 
     explicit Testbench(uint64_t seed)
         : random(seed), top(&prepare(context, seed)), ports(top) {}
-    virtual ~Testbench() = default;
+    // The parts of `top` that are public sign off at the context of this thread, which may be that
+    // of a simulation made later.
+    virtual ~Testbench() { Verilated::threadContextp(&context); }
 
     // The fields of the detector's `Timing`, and its `Stats`, in their order.
     virtual void set_timing(const uint32_t* values) = 0;

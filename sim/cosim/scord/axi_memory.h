@@ -8,16 +8,21 @@
 
 #include <cstdint>
 #include <deque>
+#include <unordered_map>
 
 #include "testbench.h"
 
+// Words of a buffer; or without one, words by index, of which those never reached hold `preset`.
 struct Memory {
     uint64_t base = 0, count = 0;
     uint64_t* words = nullptr;
+    uint64_t preset = 0;
+    std::unordered_map<uint64_t, uint64_t> reached;  // a word stays where it is
 
-    uint64_t* at(uint64_t address) const {
+    uint64_t* at(uint64_t address) {
         uint64_t index = (address - base) / 8;
-        return address % 8 == 0 && address >= base && index < count ? words + index : nullptr;
+        if (address % 8 || address < base || index >= count) return nullptr;
+        return words ? words + index : &reached.try_emplace(index, preset).first->second;
     }
 };
 
@@ -47,8 +52,8 @@ template <class Port> class ReadSide {
     }
 
     // True if anything moved.
-    bool sample(Port& port, const Timing& timing, Random& random, const Memory& memory,
-                Failure& failure, uint64_t now) {
+    bool sample(Port& port, const Timing& timing, Random& random, Memory& memory, Failure& failure,
+                uint64_t now) {
         bool moved = false;
         if (port.rvalid && port.rready) {
             beats.cycles.push_back(now);
@@ -108,7 +113,7 @@ template <class Port> class WriteSide {
   public:
     uint64_t errors = 0;
 
-    void drive(Port& port, const Timing& timing, Random& random, const Memory& memory,
+    void drive(Port& port, const Timing& timing, Random& random, Memory& memory,
                uint32_t error_rate, Failure& failure, uint64_t now) {
         port.awready = !random.percent(timing.back_pressure);
         port.wready = !random.percent(timing.back_pressure);

@@ -49,6 +49,7 @@ def check_launch(
     in_order: bool = False,
     capacity_log2: int = 10,
     report_filter: bool = False,
+    sweep: bool = False,
     observer: Observer | None = None,
 ) -> LaunchResult:
     """Launch a kernel, play its transactions and compare everything that can be seen.
@@ -66,7 +67,7 @@ def check_launch(
     in_order : bool
         Offer a transaction only when all steps of those before it have been taken, so that
         the banks see the global order; otherwise each SM plays its own as fast as it can.
-    capacity_log2, report_filter
+    capacity_log2, report_filter, sweep
         As of ``FastSim.launch``.
     observer : Observer or None
         Receiver of functional coverage.
@@ -79,7 +80,7 @@ def check_launch(
         If the simulation cannot go on.
     """
     played = list(transactions)
-    sim.launch(region, capacity_log2, report_filter)
+    sim.launch(region, capacity_log2, report_filter, sweep)
     errors = sim.stats.read_errors
     with garbage_collection_paused():
         batch = BatchScoreboard(params, region)
@@ -97,6 +98,7 @@ def check_launch(
         counters,
         memory=None if params.local_bytes else sim.entry,
         read_errors=sim.stats.read_errors - errors,
+        reached=sim.reached,
     )
     if not agree:
         raise Mismatch("Steps must be those of the golden model in every bit outside fields, too")

@@ -7,7 +7,8 @@ from pathlib import Path
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.sim.cosim.fast.folding import fold_registers
 from racetrap.sim.cosim.fast.harness import Harness
-from racetrap.sim.cosim.fast.ports import LITE, PortGroup, words_of_bits
+from racetrap.sim.cosim.fast.ports import LITE, Internals, PortGroup, words_of_bits
+from racetrap.sim.cosim.scord.sweep import BEGUN, ENGINE, INDEX, index_width
 from racetrap.sim.cosim.scord.tracker_clocks import gate_trackers
 
 __all__ = ["SCORD"]
@@ -40,6 +41,11 @@ def _ports(params: ScordParams) -> list[PortGroup]:
     ]
 
 
+def _internals(params: ScordParams) -> list[Internals]:
+    registers = {"index": (INDEX, index_width(params)), "begun": (BEGUN, 1)}
+    return [Internals("Engine", "engine", ENGINE, registers, _metadata_ports(params))]
+
+
 def _constants(params: ScordParams) -> dict[str, int]:
     return {
         "SMS": params.sm_count,
@@ -55,5 +61,6 @@ def _rewrite(verilog: str, params: ScordParams) -> str:
 
 
 SCORD = Harness(
-    Path(__file__).parent, _ports, _constants, _rewrite, ("fast_harness.py", "tracker_clocks.py")
-)
+    Path(__file__).parent, _ports, _constants, _rewrite,
+    ("fast_harness.py", "sweep.py", "tracker_clocks.py"), _internals,
+)  # fmt: skip

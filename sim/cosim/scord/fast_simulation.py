@@ -13,6 +13,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import Packet, Step, Transaction
 from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.sim.compiled_library import Functions
@@ -24,6 +25,7 @@ from racetrap.sim.cosim.fast.simulation import (
     SimulationTiming,
 )
 from racetrap.sim.cosim.scord.scord_software import ScordSoftware
+from racetrap.sim.cosim.scord.sweep import is_swept
 
 __all__ = ["FastSim", "SimStats", "Timing"]
 
@@ -32,6 +34,9 @@ _RECORD_WORDS = 4  # 64-bit words of a report
 #: Functions of shim.cpp besides those of every library.
 _FUNCTIONS: Functions = {
     "sim_metadata": (None, [c_void_p, c_uint64, c_void_p, c_uint64]),
+    "sim_preset": (None, [c_void_p, c_uint64, c_uint64, c_uint64]),
+    "sim_reached": (c_uint64, [c_void_p, c_void_p, c_uint64]),
+    "sim_entry": (c_uint64, [c_void_p, c_uint64]),
     "sim_ring": (None, [c_void_p, c_uint64, c_void_p, c_uint64]),
     "sim_transactions": (None, [c_void_p, c_uint32, c_void_p, c_void_p, c_uint64]),
     "sim_run": (c_int, [c_void_p, c_uint64]),
@@ -108,6 +113,7 @@ class FastSim(Simulation[Timing, SimStats]):
         self._params = model.params
         self._software = ScordSoftware(self, self._wait_until)
         self._junk = np.random.default_rng(seed)
+        self._is_preset = False
 
     def counters(self) -> dict[str, int]:
         """All event counters, by register name in lower case."""
@@ -115,8 +121,17 @@ class FastSim(Simulation[Timing, SimStats]):
 
     # A launch ---------------------------------------------------------------------------
 
-    def launch(self, region: Region, capacity_log2: int = 10, report_filter: bool = False) -> None:
-        """Clear the counters and launch a kernel on fresh, junk-filled memories.
+    def launch(
+        self,
+        region: Region,
+        capacity_log2: int = 10,
+        report_filter: bool = False,
+        sweep: bool = False,
+    ) -> None:
+        """Clear the counters and launch a kernel on fresh memories.
+
+        They are filled with junk, which the launch overwrites; the metadata of a large region are
+        preset instead (``racetrap.sim.cosim.scord.sweep``).
 
         Parameters
         ----------
@@ -126,9 +141,17 @@ class FastSim(Simulation[Timing, SimStats]):
             Log2 of the records in the report ring.
         report_filter : bool
             Whether repeated reports are kept back.
+        sweep : bool
+            Have the hardware write all metadata, however large the region.
         """
         ring_base = 1 << (self._params.address_bits - 1)
-        self._memory("metadata", region.metadata_base, region.entries(self._params))
+        entries = region.entries(self._params)
+        self._is_preset = not (sweep or is_swept(self._params, region))
+        if self._is_preset:
+            self._buffers.pop("metadata", None)
+            self._library.sim_preset(self._sim, region.metadata_base, UNINITIALISED_ENTRY, entries)
+        else:
+            self._memory("metadata", region.metadata_base, entries)
         self._memory("ring", ring_base, _RECORD_WORDS << capacity_log2)
         self._software.set_up(region, ring_base, capacity_log2)
         if not self._software.launch(report_filter=report_filter):
@@ -136,7 +159,8 @@ class FastSim(Simulation[Timing, SimStats]):
 
     def _wait_until(self, is_done: Callable[[], bool], what: str) -> None:
         # A launch writes every entry; that and more has to be done in time.
-        self._wait(is_done, what, self._timing.watchdog + 100 * len(self._buffers["metadata"]))
+        swept = len(self._buffers.get("metadata", ()))
+        self._wait(is_done, what, self._timing.watchdog + 100 * swept)
 
     def _memory(self, name: str, base: int, count: int) -> None:
         words = self._junk.integers(0, 1 << 64, size=count, dtype=np.uint64)
@@ -202,7 +226,19 @@ class FastSim(Simulation[Timing, SimStats]):
 
     def entry(self, index: int) -> int:
         """Metadata entry as it stands in memory."""
-        return int(self._buffers["metadata"][index])
+        return self._library.sim_entry(self._sim, index)
+
+    @property
+    def reached(self) -> list[int] | None:
+        """Indices of the entries that the hardware has read or written since the launch.
+
+        None if it has written all of them.
+        """
+        if not self._is_preset:
+            return None
+        indices = np.zeros(self._library.sim_reached(self._sim, None, 0), dtype=np.uint64)
+        self._library.sim_reached(self._sim, indices.ctypes.data, len(indices))
+        return indices.tolist()
 
     def reports(self) -> list[int]:
         """Records written to the ring since the launch or the last call, oldest first."""

@@ -11,7 +11,6 @@ __all__ = ["fast_memory", "hard_memory", "random_plan"]
 
 _DATA_BASE = 0x1_0000
 _METADATA_BASE = 0x1_0000
-_SIZE_LOG2 = 12
 
 
 def fast_memory() -> dict[str, Any]:
@@ -31,22 +30,28 @@ def hard_memory() -> dict[str, Any]:
 
 
 def random_plan(
-    params: ScordParams, knobs: list[str], instructions: int, memory: dict[str, Any]
+    params: ScordParams,
+    knobs: list[str],
+    instructions: int,
+    memory: dict[str, Any],
+    size_log2: int = 12,
 ) -> dict[str, Any]:
     """Plan with one launch for each knob preset, every other one with the report filter.
 
     Parameters
     ----------
     params : ScordParams
-        Configuration; the region is 4 KiB, or the least it can monitor.
+        Configuration.
     knobs : list of str
         Knob presets of ``racetrap.sim.cosim.scord.knobs``.
     instructions : int
         Instructions of each launch.
     memory : dict
         ``fast_memory()`` or ``hard_memory()``, or any keys of the testbench's plan.
+    size_log2 : int
+        Log2 of the region's bytes; brought into what the configuration can monitor.
     """
-    size = min(max(_SIZE_LOG2, params.min_region_log2), params.max_region_log2)
+    size = min(max(size_log2, params.min_region_log2), params.max_region_log2)
     region = Region(_DATA_BASE >> size << size, size, _METADATA_BASE)
     launches = [
         {"knobs": name, "instructions": instructions, "report_filter": bool(number % 2)}

@@ -16,7 +16,7 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NoReturn, Protocol
 
 from racetrap.golden_model.scord.detector_bank import DetectorBank
@@ -169,6 +169,7 @@ class Scoreboard:
         counters: Mapping[str, int] | None = None,
         memory: Callable[[int], int] | None = None,
         read_errors: int | None = None,
+        reached: Iterable[int] | None = None,
     ) -> None:
         """Everything has been seen: demand that nothing is left over and the sums agree.
 
@@ -178,9 +179,12 @@ class Scoreboard:
             The hardware's registers by name in lower case, all of those in ``counters`` and
             ``reports_written``, ``reports_dropped``, ``reports_suppressed``.
         memory : callable or None
-            Metadata entry by index as it stands in memory; every entry is compared.
+            Metadata entry by index as it stands in memory.
         read_errors : int or None
             Error responses that were given to metadata reads.
+        reached : iterable of int or None
+            Indices of entries that are compared besides those that the golden model has written;
+            all by default.
         """
         for of_bank in self._packets:
             for expected in of_bank:
@@ -194,10 +198,13 @@ class Scoreboard:
         if read_errors is not None and read_errors != seen:
             raise Mismatch(f"Steps with a read error must number {read_errors}, not {seen}")
         if memory is not None:
-            self._compare_memory(memory)
+            indices: Iterable[int] = range(self._region.entries(self._params))
+            if reached is not None:
+                indices = {*reached}.union(*(bank.entries for bank in self.banks))
+            self._compare_memory(memory, indices)
 
-    def _compare_memory(self, memory: Callable[[int], int]) -> None:
-        for index in range(self._region.entries(self._params)):
+    def _compare_memory(self, memory: Callable[[int], int], indices: Iterable[int]) -> None:
+        for index in indices:
             golden = self.banks[index % len(self.banks)].entries.get(index, UNINITIALISED_ENTRY)
             if memory(index) != golden:
                 raise Mismatch(

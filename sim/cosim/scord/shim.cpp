@@ -72,6 +72,7 @@ class Sim : public Testbench {
         bool moved = false;
         for (int sm = 0; sm < SMS; sm++) moved |= queues[sm].sample(ports.transaction[sm]);
         for (int port = 0; port < METADATA_PORTS; port++) {
+            shorten_sweep(port);
             moved |= reads[port].sample(ports.metadata[port], timing, random, metadata, failure, now);
             moved |= writes[port].sample(ports.metadata[port], timing, random, failure, now);
         }
@@ -104,11 +105,20 @@ class Sim : public Testbench {
     ReadSide<MetadataPort> reads[METADATA_PORTS + 1];
     WriteSide<MetadataPort> writes[METADATA_PORTS + 1];
     WriteSide<ReportPort> reports;
+    bool sweeps[METADATA_PORTS + 1] = {};
 
     uint64_t seen() const {
         uint64_t total = 0;
         for (auto& trace : traces) total += trace.count();
         return total;
+    }
+
+    // Over a memory that is preset, an engine that has just begun goes on at its last entry.
+    void shorten_sweep(int bank) {
+        Engine& engine = ports.engine[bank];
+        bool begins = engine.begun && !sweeps[bank];
+        sweeps[bank] = engine.begun;
+        if (begins && !metadata.words) engine.index = metadata.count - BANKS + bank;
     }
 
     bool may_offer(const Queue& queue) {
@@ -131,6 +141,20 @@ extern "C" {
 Testbench* sim_new(uint64_t seed) { return new Sim(seed); }
 void sim_metadata(Sim* sim, uint64_t base, uint64_t* words, uint64_t count) {
     sim->metadata = {base, count, words};
+}
+void sim_preset(Sim* sim, uint64_t base, uint64_t preset, uint64_t count) {
+    sim->metadata = {base, count, nullptr, preset};
+}
+// Indices of the words reached, as many as `indices` takes; how many there are.
+uint64_t sim_reached(Sim* sim, uint64_t* indices, uint64_t count) {
+    for (auto& word : sim->metadata.reached) {
+        if (!count--) break;
+        *indices++ = word.first;
+    }
+    return sim->metadata.reached.size();
+}
+uint64_t sim_entry(Sim* sim, uint64_t index) {
+    return *sim->metadata.at(sim->metadata.base + 8 * index);
 }
 void sim_ring(Sim* sim, uint64_t base, uint64_t* words, uint64_t count) {
     sim->ring = {base, count, words};

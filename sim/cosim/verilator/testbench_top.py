@@ -12,7 +12,7 @@ All ports of the device are there as well, under their own names.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from racetrap.golden_model.layout import Layout
@@ -85,8 +85,8 @@ class TestbenchTop:
             and name.removeprefix(start) not in _HANDSHAKE
         }
 
-    def verilog(self) -> str:
-        """Source of the testbench module."""
+    def verilog(self, instances: Iterable[str] = ()) -> str:
+        """Source of the testbench module, with lines of further instances in it."""
         outputs = {"flags": (self.flags, "")}
         outputs |= {name: (layout, name) for name, layout in self.bundles.items()}
         lines = [f"module {TESTBENCH_MODULE} ("]
@@ -102,7 +102,7 @@ class TestbenchTop:
             lines.append(f"  assign {name} = {{{parts}}};")
         lines.append(f"  {self._module} dut (")
         lines.append(",\n".join(f"    .{name}({name})" for name in self._ports))
-        lines += ["  );", "endmodule", ""]
+        lines += ["  );", *instances, "endmodule", ""]
         return "\n".join(lines)
 
     def public(self) -> Iterator[str]:

@@ -23,8 +23,9 @@ def job(**changed):
 
 
 @pytest.fixture
-def flow(monkeypatch):
+def flow(monkeypatch, tmp_path):
     """A flow that answers at once, or raises what is in its ``errors``."""
+    monkeypatch.setenv("RACETRAP_CACHE", str(tmp_path))
     errors = {}
 
     def answer(name, value):
@@ -58,6 +59,15 @@ def test_a_block_that_does_not_fit_keeps_its_synthesis(flow):
     cost = measuring.measure(job())
     assert cost.synthesis == synthesis()
     assert cost.problem == "Block must fit x, not need 9,094 of 7,680 ICESTORM_LC"
+
+
+def test_what_has_succeeded_is_kept(flow):
+    first = measuring.measure(job())
+    flow["synthesise"] = ToolError("Command yosys was called")
+    assert measuring.measure(job()) == first
+    assert measuring.measure(job(constraint_mhz=60.0)).problem == "Command yosys was called"
+    del flow["synthesise"]  # a problem is not kept
+    assert measuring.measure(job(constraint_mhz=60.0)).problem == ""
 
 
 def test_a_failing_tool_is_told_in_one_line(flow):

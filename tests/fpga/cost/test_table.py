@@ -1,12 +1,24 @@
 """A table of costs whose figures are known, where they are from, and what they are not for."""
 
+from dataclasses import replace
+
 from racetrap.fpga.cost.limits import limits
 from racetrap.fpga.cost.provenance import provenance
+from racetrap.fpga.cost.table import BlockRow, Cost
+from racetrap.generators.structure import StateBits
 from tests.support.pages.cost_tables import cost_table
 
 
 def test_problems_say_where():
     assert cost_table().problems == ["scord-tiny, tracker, ecp5: Memory m must be kept, not lost"]
+
+
+def test_a_problem_of_many_blocks_is_said_once():
+    table = cost_table()
+    lost = Cost("device A", problem="`yosys` was not found")
+    rows = [BlockRow(name, 1, StateBits(), {"ecp5": lost, "asic": lost}) for name in "abc"]
+    problems = replace(table, rows=tuple(rows)).problems
+    assert problems == ["scord-tiny, a, ecp5 and 5 more: `yosys` was not found"]
 
 
 def test_critical_path_is_of_the_median():

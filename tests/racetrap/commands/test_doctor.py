@@ -2,7 +2,28 @@
 
 import json
 
+import pytest
+
 from racetrap.commands import doctor
+
+
+@pytest.fixture(autouse=True)
+def extras(monkeypatch):
+    """Sentences on missing extras; none at first."""
+    sentences = []
+    monkeypatch.setattr(doctor, "missing_extras", lambda: sentences)
+    return sentences
+
+
+def test_missing_extra_is_named(racetrap, extras, tmp_path):
+    extras.append("Extra `fpga` is not installed (pyserial): `pip install racetrap[fpga]`.")
+    result = racetrap("doctor", "--json", tmp_path / "d.json")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        extras[0], "Nothing is missing for generation and simulation.",
+    ]  # fmt: skip
+    document = json.loads((tmp_path / "d.json").read_text())
+    assert document == {"missing": [], "missing_extras": extras}
 
 
 def test_all_there(racetrap):
@@ -17,4 +38,4 @@ def test_something_missing(racetrap, monkeypatch, tmp_path):
     result = racetrap("doctor", "--json", file)
     assert result.exit_code == 3
     assert result.stdout.splitlines() == sentences
-    assert json.loads(file.read_text()) == {"missing": sentences}
+    assert json.loads(file.read_text()) == {"missing": sentences, "missing_extras": []}

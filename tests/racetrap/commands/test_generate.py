@@ -22,6 +22,13 @@ def test_generate_writes_the_files_and_says_which(tmp_path):
     assert description["parameters"]["ratio"] == 8
 
 
+def test_files_are_in_a_folder_of_their_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("generate", "scord-tiny", "--quiet").output == ""
+    assert [path.name for path in tmp_path.iterdir()] == ["scord-tiny"]
+    assert (tmp_path / "scord-tiny" / "scord-tiny.v").is_file()
+
+
 def test_generate_json(tmp_path):
     done = run("generate", "scord-tiny", "-o", tmp_path, "--json", "-")
     assert done.exit_code == 0

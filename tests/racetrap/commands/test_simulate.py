@@ -2,8 +2,10 @@
 
 import functools
 import json
+import re
 import xml.etree.ElementTree as ElementTree
 
+import pylibfst
 import pytest
 
 from racetrap.commands import simulate
@@ -19,9 +21,10 @@ from racetrap.golden_model.events import (
     Scope,
     TraceHeader,
 )
+from racetrap.golden_model.scord.packets import TableRow
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
-from racetrap.sim.cosim.verilator.cocotb_build import Patch
+from racetrap.sim.cosim.verilator.build_cache import Patch
 from racetrap.sim.cosim.verilator.cocotb_run import RunResult, SimulationError
 
 _BASE = 0x10000
@@ -150,15 +153,50 @@ def test_difference_in_a_suite_is_status_3(simulated, monkeypatch, tmp_path):
     assert ElementTree.parse(junit).getroot().get("failures") == "1"
 
 
+def _fst_values(file, name):
+    """Values of a signal in an FST file, in order, as another reader finds them."""
+    reader = pylibfst.lib.fstReaderOpen(str(file).encode())
+    assert reader != pylibfst.ffi.NULL
+    scopes, signals = pylibfst.get_scopes_signals2(reader)
+    handle = signals.by_name[name].handle
+    pylibfst.lib.fstReaderSetFacProcessMask(reader, handle)
+    values = []
+    pylibfst.fstReaderIterBlocks2(
+        reader,
+        lambda _, time, handle, value: values.append(pylibfst.string(value)),
+        lambda *_: None,
+    )
+    pylibfst.lib.fstReaderClose(reader)
+    return scopes, list(signals.by_name), values
+
+
 def test_waves_are_written(simulated, tmp_path):
-    file = tmp_path / "waves" / "run.vcd"
+    file = tmp_path / "waves" / "run.fst"
     file.parent.mkdir()
     trace = _trace(tmp_path / "t", fenced=False)
     result = simulated("scord-tiny", trace, "--waves", file)
     assert result.exit_code == 1, result.output
     assert f"Waves: {file}\n" in result.output
-    assert "$enddefinitions" in file.read_text(encoding="utf-8")
-    assert [path.name for path in file.parent.iterdir()] == ["run.vcd"]
+    names = {"run.fst", "run.fst.gtkw", "run.fst.sucl"}
+    assert {path.name for path in file.parent.iterdir()} == names
+    scopes, names, rows = _fst_values(file, "testbench.step_0.row [4:0]")
+    assert not any(scope.startswith("testbench.dut") for scope in scopes)
+    assert f"{TableRow.LOAD_UNFENCED_WRITE:05b}" in rows
+    shown = {name.replace(" ", "") for name in names}
+    signals = re.findall(r"^testbench\..*", (tmp_path / "waves/run.fst.gtkw").read_text(), re.M)
+    assert len(signals) > 40
+    assert shown.issuperset(signals)
+    plain = {name.split("[")[0] for name in shown}
+    added = re.findall(r"^variable_add (.*)", (tmp_path / "waves/run.fst.sucl").read_text(), re.M)
+    assert plain.issuperset(added)
+    assert len(added) == len(signals)
+
+
+@pytest.mark.parametrize("name", ["w", "w.vcd.gz", "w.txt"])
+def test_waves_have_a_known_form(simulated, tmp_path, name):
+    result = simulated("scord-tiny", _trace(tmp_path / "t", fenced=True), "--waves", name)
+    assert result.exit_code == 2
+    assert f"File of waves must end in .fst or .vcd, not {name}" in result.stderr
 
 
 def test_waves_of_several_runs_at_once(simulated, tmp_path, monkeypatch):
@@ -168,7 +206,7 @@ def test_waves_of_several_runs_at_once(simulated, tmp_path, monkeypatch):
     def record(model, module, folder, *_, **__):
         folders.append(folder)
         folder.mkdir()
-        (folder / "dump.vcd").touch()
+        (folder / "waves.vcd").touch()
         return RunResult([], [], folder)
 
     monkeypatch.setattr(testbench, "run", record)

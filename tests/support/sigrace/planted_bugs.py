@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from racetrap.sim.cosim.verilator.cocotb_build import Patch
+from racetrap.sim.cosim.verilator.build_cache import Patch
 
 __all__ = ["PLANTED_BUGS", "PlantedBug"]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from racetrap.sim.cosim.scord.plans import fast_memory, random_plan
-from racetrap.sim.cosim.verilator.cocotb_build import Patch
+from racetrap.sim.cosim.verilator.build_cache import Patch
 
 _MUTE = {
     "transactions never taken": Patch(

@@ -30,6 +30,16 @@ def test_random_traffic(model, testbench, name, memory):
     assert min(compared) > 100
 
 
+@pytest.mark.parametrize("name", ["tiny", "16-byte-four-banks"])
+@pytest.mark.parametrize("size_log2", [24, 34])
+def test_region_too_large_to_be_swept(model, testbench, name, size_log2):
+    built = model("scord-tiny", **_CONFIGURATIONS[name])
+    plan = random_plan(built.params, ["mixed", "streaming"], 100, hard_memory(), size_log2)
+    result = testbench(built, "random_tests", plan)
+    assert [case.failure for case in result.cases] == [None]
+    assert all(note["cycles"] < 20_000 for note in result.notes if "launch" in note)
+
+
 def test_third_party_memory_agrees(model, testbench):
     built = model("scord-tiny", banks=2)
     plan = random_plan(built.params, ["mixed", "atomics"], 400, {"axi_ram": True})

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import psutil
 import pytest
@@ -14,6 +15,10 @@ from racetrap.commands.shared.terminal import ExitStatus
 _COMMAND = [sys.executable, "-m", "racetrap"]
 
 
+#: A trace of the documentation.
+_TRACE = str(Path(__file__).parents[4] / "docs" / "examples" / "block-fence.trace")
+
+
 def _run(*arguments, **options):
     return subprocess.run(
         [*_COMMAND, *arguments], stderr=subprocess.PIPE, text=True, check=False, **options
@@ -21,8 +26,12 @@ def _run(*arguments, **options):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["presets"], ["presets", "scord-tiny", "--json", "-"]]
-)
+    "arguments",
+    [
+        ["--help"], ["presets"], ["presets", "scord-tiny", "--json", "-"], ["check", _TRACE],
+        ["presets", "--quiet", "--json", "/dev/full"],
+    ],
+)  # fmt: skip
 def test_full_device(arguments):
     with open("/dev/full", "w") as full:
         done = _run(*arguments, stdout=full)

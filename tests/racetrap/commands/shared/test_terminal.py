@@ -1,8 +1,19 @@
 """Sentences on standard error with an exit status, and files of results."""
 
+import click
 import pytest
+from click.testing import CliRunner
 
-from racetrap.commands.shared.terminal import ExitStatus, fail, input_errors, write_json
+from racetrap.commands.shared.terminal import (
+    ExitStatus,
+    fail,
+    input_errors,
+    progress,
+    progress_bar,
+    quiet,
+    report_console,
+    write_json,
+)
 
 
 def test_fail(capsys):
@@ -38,3 +49,36 @@ def test_json_to_a_folder_that_is_not_there(tmp_path, capsys):
         write_json(str(tmp_path / "no" / "x.json"), {})
     assert caught.value.code == 2
     assert "No such file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("is_quiet", [False, True])
+def test_quiet_silences_report_and_progress(is_quiet, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # a terminal, for the progress bar
+    seen = []
+
+    @click.command()
+    @click.option("--quiet", is_flag=True, expose_value=False, callback=quiet)
+    def command():
+        report_console().print("found")
+        seen.extend(progress([1, 2], "Checking", 2))
+        with progress_bar("Building", 5) as update:
+            update(advance=5)
+        click.echo("an error", err=True)
+
+    result = CliRunner().invoke(command, ["--quiet"] * is_quiet)
+    assert seen == [1, 2]
+    assert result.stdout == ("" if is_quiet else "found\n")
+    assert ("Checking" in result.stderr and "Building" in result.stderr) is not is_quiet
+    assert "an error\n" in result.stderr
+    assert ("5/5" in result.stderr) is not is_quiet
+
+
+def test_no_colours_if_none_are_wanted(monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+
+    @click.command()
+    def command():
+        report_console().print("[red]found[/red]")
+
+    assert CliRunner().invoke(command).stdout == "found\n"

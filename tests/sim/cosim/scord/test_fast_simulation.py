@@ -2,6 +2,7 @@
 
 import pytest
 
+from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import TableRow, Transaction, TransactionKind
 from racetrap.golden_model.scord.params import Region
 from racetrap.sim.cosim.fast.simulation import SimulationError
@@ -37,6 +38,34 @@ def test_more_steps_than_expected_are_kept(sim, region):
     sim.launch(region)
     sim.run([[_LINE], []], [2])
     assert len(sim.steps(0)) == 3
+
+
+def test_preset_memory_stands_for_a_sweep(model):
+    region = Region(data_base=0, size_log2=21)
+    steps, ends = [], []
+    for sweep in (False, True):
+        with FastSim(model, seed=7) as sim:
+            sim.launch(region, sweep=sweep)
+            sim.run([[_LINE], []], [3])
+            steps.append(sim.steps(0))
+            ends.append(sim.stats.cycles)
+            last = region.entries(model.params) - 1
+            assert sim.entry(last) == UNINITIALISED_ENTRY
+            assert sim.reached is None if sweep else {last} < set(sim.reached)
+    assert steps[0] == steps[1]
+    assert ends[0] < 1000 < region.entries(model.params) < ends[1]
+
+
+def test_largest_region(model):
+    region = Region(0, model.params.max_region_log2)
+    line = (1 << region.size_log2 - 7) - 1
+    with FastSim(model, seed=7) as sim:
+        sim.launch(region)
+        sim.run([[_LINE._replace(line=line)], []], [3])
+        entries = region.entries(model.params)
+        first = entries - 32  # of the line's words
+        assert sorted(sim.reached) == [first, first + 1, first + 3, entries - 1]
+        assert sim.entry(first + 3) == sim.steps(0)[-1].after
 
 
 def test_silence_ends_the_run(sim, region):

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from racetrap.generators.presets import find_preset
-from racetrap.sim.cosim.verilator.cocotb_build import BuildError, Patch, build
+from racetrap.sim.cosim.verilator.build_cache import Patch
+from racetrap.sim.cosim.verilator.cocotb_build import BuildError, build
 from racetrap.sim.cosim.verilator.testbench_top import Port, TestbenchTop
 
 _TINY = find_preset("scord-tiny").params

@@ -1,0 +1,42 @@
+"""Launch's sweep over the metadata, and the back door past it.
+
+A launch writes every metadata entry, one a cycle in each bank.  In a large region a simulator
+would spend minutes to years on that, so the testbench presets its memory, which is sparse, and has
+each bank's initialisation engine begin at its last entry.
+"""
+
+from __future__ import annotations
+
+from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.rtl.scord.region import index_bits
+
+__all__ = [
+    "BEGUN",
+    "ENGINE",
+    "INDEX",
+    "index_width",
+    "is_swept",
+    "last_index",
+]
+
+#: Instance of a bank's engine in the system, its next index, and the flag that rises as it begins.
+ENGINE = "bank_{}.accessor.init"
+INDEX, BEGUN = "index", "o_busy"
+
+#: Most entries that are written at a launch in simulation: a second or so of the fast one.
+_MOST_SWEPT = 1 << 16
+
+
+def is_swept(params: ScordParams, region: Region) -> bool:
+    """Whether the hardware writes every entry of a region, small or on the chip, by itself."""
+    return bool(params.local_bytes) or region.entries(params) <= _MOST_SWEPT
+
+
+def last_index(params: ScordParams, region: Region, bank: int) -> int:
+    """Index of the last entry that a bank's engine writes."""
+    return region.entries(params) - params.banks + bank
+
+
+def index_width(params: ScordParams) -> int:
+    """Bits of the engine's index."""
+    return index_bits(params) + 1
