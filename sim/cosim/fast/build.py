@@ -24,7 +24,9 @@ from racetrap.sim.cosim.verilator.build_cache import (
 __all__ = ["FastModel", "build_library"]
 
 #: Sources that all libraries share.
-_SOURCES = ("testbench.h", "ports.py", "top.py", "folding.py", "harness.py", "build.py")
+_SOURCES = (
+    "axi_memory.h", "testbench.h", "ports.py", "top.py", "folding.py", "harness.py", "build.py",
+)  # fmt: skip
 #: The library is built for speed; unreset state gets junk at run time (`--x-initial unique`).
 _VERILATE = (
     "--cc", "--exe", "--build", "-O3", "--x-assign", "fast", "--x-initial", "unique",
@@ -109,7 +111,7 @@ def _compile(preset: str, params: Params, folder: Path, harness: Harness) -> Non
     design = (folder / f"{preset}.v").read_text(encoding="utf-8")
     simulated = harness.rewrite(design, params)
     (folder / f"fast-{preset}.v").write_text(simulated, encoding="utf-8")
-    for path in (Path(__file__).parent / "testbench.h", *harness.native):
+    for path in (*sorted(Path(__file__).parent.glob("*.h")), *harness.native):
         shutil.copy(path, folder)
     make = [word for flag in _MAKE for word in ("-MAKEFLAGS", flag)]
     include = f"-I{folder.resolve()}"
