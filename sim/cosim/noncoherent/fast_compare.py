@@ -48,8 +48,7 @@ def check_run(
 ) -> RunResult:
     """Play operations on both and compare steps, reports and counters.
 
-    The monitor goes on where it was; the hardware has been started at the same time as it, and its
-    ring holds all reports of a run.
+    The monitor goes on where it was; the hardware has been started at the same time as it.
 
     Raises
     ------
@@ -62,6 +61,7 @@ def check_run(
     with garbage_collection_paused():
         rows = [row for operation in operations for row in rows_of(params, operation)]
         steps = list(monitor.run(rows))
+        sim.software.pulse("clear_counters")
         sim.run(operations, len(steps))
         _compare_steps(params, sim.step_words(), steps)
     counters = sim.software.counters()

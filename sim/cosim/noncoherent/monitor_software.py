@@ -25,6 +25,7 @@ class MonitorSoftware(ReportRing):
     def __init__(self, port: RegisterPort, wait_until: Callable[[Callable[[], bool], str], None]):
         super().__init__(port)
         self._wait_until = wait_until
+        self._control = {"enable": 0, "interrupt_enable": 0}
 
     def start(
         self, ring_base: int, ring_log2: int, *, enable: bool = True, interrupt: bool = False
@@ -42,11 +43,13 @@ class MonitorSoftware(ReportRing):
         """
         self.wait_idle()
         self.place_ring(ring_base, ring_log2)
-        self._port.write_fields(
-            "CONTROL", clear=1, clear_counters=1, enable=int(enable),
-            interrupt_enable=int(interrupt),
-        )  # fmt: skip
+        self._control = {"enable": int(enable), "interrupt_enable": int(interrupt)}
+        self.pulse("clear", "clear_counters")
         self.wait_idle()
+
+    def pulse(self, *names: str) -> None:
+        """Write CONTROL as it is, with these pulses."""
+        self._port.write_fields("CONTROL", **self._control, **dict.fromkeys(names, 1))
 
     def wait_idle(self) -> None:
         """Wait until the hardware has finished everything."""
