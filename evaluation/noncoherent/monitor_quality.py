@@ -23,9 +23,11 @@ __all__ = [
     "MonitorQuality",
     "ProgramQuality",
     "RandomQuality",
+    "merged_quality",
     "monitor_quality",
     "params_for",
     "program_quality",
+    "quality_parts",
     "random_quality",
 ]
 
@@ -33,6 +35,7 @@ __all__ = [
 _ADDRESS_BITS = 48
 _MOST_OPERATIONS = 60
 _LINES = (2, 8, 32)
+_PART = 1000
 
 
 @dataclass
@@ -64,10 +67,26 @@ class MonitorQuality:
     lost: list[str] = field(default_factory=list)
     falsely_definite: list[str] = field(default_factory=list)
 
+    @property
+    def problems(self) -> list[str]:
+        """What a monitor may not do."""
+        return [
+            *(f"Bus monitor must report {one}" for one in self.lost),
+            *(f"Bus monitor must not report as definite {one}" for one in self.falsely_definite),
+        ]
+
     def add(self, other: MonitorQuality) -> None:
         """Take the sums of other traces in."""
         for name, value in vars(other).items():
             setattr(self, name, getattr(self, name) + value)
+
+
+def merged_quality(parts: Iterable[MonitorQuality]) -> MonitorQuality:
+    """Sums over parts."""
+    total = MonitorQuality()
+    for part in parts:
+        total.add(part)
+    return total
 
 
 def params_for(memory: MemorySystem, mode: Mode, entries: int) -> NoncoherentParams:
@@ -118,6 +137,14 @@ class RandomQuality:
     first: int
     last: int
     entries: tuple[int, ...] = (2, 3, 4, 6, 8)
+
+
+def quality_parts(seed: int, traces: int) -> list[RandomQuality]:
+    """Parts that have so many traces together, so that workers have something to share."""
+    return [
+        RandomQuality(seed, first, min(first + _PART, traces) - 1)
+        for first in range(0, traces, _PART)
+    ]
 
 
 def random_quality(part: RandomQuality) -> MonitorQuality:

@@ -33,3 +33,22 @@ def test_a_problem_fails(racetrap, monkeypatch):
     )
     assert result.exit_code == 3
     assert result.stderr.startswith("racetrap: Trace Figure 4.3 must give no race in mode thesis")
+
+
+def test_bus_monitor(racetrap, tmp_path, monkeypatch):
+    file = tmp_path / "result.json"
+    arguments = (
+        "evaluate", "noncoherent", "--program", "eth_descriptors", "--timings", 1, "--traces", 40,
+        "--monitor", "--jobs", 1, "--json", file,
+    )  # fmt: skip
+    assert racetrap(*arguments).exit_code == 0
+    four, eight, random = json.loads(file.read_text())["tables"]["monitor"]
+    assert (four["entries"], eight["entries"], random["entries"]) == (4, 8, "2 to 8")
+    assert four["merges"] > eight["merges"] == eight["possible"] == 0
+    assert all(one["lost"] == one["falsely definite"] == 0 < one["races"]
+               for one in (four, eight, random))  # fmt: skip
+    monkeypatch.setattr("racetrap.golden_model.noncoherent.monitor.Monitor._make_stale",
+                        lambda self, row: None)  # fmt: skip
+    result = racetrap(*arguments)
+    assert result.exit_code == 3
+    assert "Bus monitor must report" in result.stderr
