@@ -1,4 +1,4 @@
-"""How a simulated memory behaves, and what it remembers of a read."""
+"""Behaviour of a simulated memory, and its record of a read."""
 
 from __future__ import annotations
 

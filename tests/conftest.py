@@ -1,4 +1,4 @@
-"""What many tests simulate: the small systems as shared libraries, each built once."""
+"""Shared fixtures: the small systems as shared libraries, each built once."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What both modes share: the sets of bytes in flight, and how an operation meets them."""
+"""Base of both modes: the sets of bytes in flight, and how an operation meets them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the memory model says of a litmus test: for people in a terminal, and as plain data."""
+"""Judgement of a litmus test by the memory model: text for a terminal, and plain data."""
 
 from __future__ import annotations
 

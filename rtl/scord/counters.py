@@ -1,4 +1,4 @@
-"""What a detector bank counts: one pulse for each event, summed into registers by the system."""
+"""Event counters of a detector bank: one pulse an event, summed into registers by the system."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from racetrap.golden_model.trace.noncoherent.operations import RANGE_KINDS
 from racetrap.golden_model.trace.noncoherent.schema import OPERATION_SCHEMA
-from racetrap.sim.cpu.gnu_tools import run_tool
+from racetrap.sim.gnu_tools import run_tool
 
 __all__ = ["TargetMap"]
 

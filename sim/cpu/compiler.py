@@ -7,15 +7,14 @@ driver does all that it does for others, so that any build can use it.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from racetrap.sim.content_cache import cache_folder, keep
+from racetrap.sim.content_cache import cache_folder, content_key, keep
 from racetrap.sim.cpu.errors import RecordError
-from racetrap.sim.cpu.gnu_tools import run_tool
 from racetrap.sim.cpu.unsupported import check_objects
+from racetrap.sim.gnu_tools import run_tool
 
 __all__ = [
     "RUNTIME", "STRINGS", "SUFFIXES", "THREADS", "Runtime", "compile_program", "driver_command",
@@ -123,19 +122,12 @@ _MODULES = ("compiler", "instruction_counts", "interleave", "locations", "raw", 
 def runtime_hash() -> str:
     """Hash of what the recorder of threads is made of: its runtime's sources, and its own."""
     own = [Path(__file__).parent / f"{name}.py" for name in _MODULES]
-    return _hash_of((*THREADS.files, *own))
-
-
-def _hash_of(files: Sequence[Path]) -> str:
-    digest = hashlib.sha256()
-    for path in files:
-        digest.update(path.name.encode() + path.read_bytes())
-    return digest.hexdigest()
+    return content_key(files=(*THREADS.files, *own))
 
 
 def _driver_folder(runtime: Runtime) -> Path:
     """Folder with a runtime's object files and the driver's ``specs``, made once."""
-    key = _hash_of((*runtime.files, Path(__file__)))[:16]
+    key = content_key(files=(*runtime.files, Path(__file__)))
     folder = (cache_folder() / "recorder" / key).resolve()
 
     def make(unfinished: Path) -> None:
@@ -144,6 +136,7 @@ def _driver_folder(runtime: Runtime) -> Path:
             run_tool(
                 ["gcc", *_COMPILE_RUNTIME, str(source), "-o", str(unfinished / f"{source.stem}.o")],
                 "Runtime of the recorder cannot be compiled",
+                error=RecordError,
             )
         (unfinished / "specs").write_text(runtime.specs(folder))
 
@@ -221,7 +214,9 @@ def compile_program(
         ]  # fmt: skip
         compiler = "g++" if source.suffix in _CXX else "gcc"
         run_tool(
-            driver_command(compiler, arguments, runtime), f"Source {source} cannot be compiled"
+            driver_command(compiler, arguments, runtime),
+            f"Source {source} cannot be compiled",
+            error=RecordError,
         )
         objects.append(str(target))
     check_objects(objects, runtime.refused)
@@ -231,5 +226,6 @@ def compile_program(
     run_tool(
         driver_command("g++" if needs_cxx else "gcc", arguments, runtime),
         "Program cannot be linked",
+        error=RecordError,
     )
     return program

@@ -7,7 +7,7 @@ from the number of events.
 
 from __future__ import annotations
 
-import ctypes
+from ctypes import CDLL, c_uint32, c_uint64, c_void_p
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -18,13 +18,18 @@ from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
 from racetrap.golden_model.trace.threads.events import ThreadTraceHeader
 from racetrap.golden_model.trace.threads.schema import THREAD_DTYPE
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
-from racetrap.sim.content_cache import cache_folder, content_key, keep
-from racetrap.sim.cpu.gnu_tools import run_tool
+from racetrap.sim.compiled_library import Functions, compiled_library
 
 __all__ = ["ExactRace", "exact_races", "prepare_detector"]
 
 _SOURCE = Path(__file__).with_suffix(".cpp")
-_COMPILE = ("-std=c++20", "-O3", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror")
+_OPTIONS = ("-std=c++20", "-O3")
+_FUNCTIONS: Functions = {
+    "racetrap_exact_new": (c_void_p, [c_uint32]),
+    "racetrap_exact_run": (None, [c_void_p, c_void_p, c_uint64]),
+    "racetrap_exact_pairs": (c_uint64, [c_void_p, c_void_p, c_uint64]),
+    "racetrap_exact_delete": (None, [c_void_p]),
+}
 _PAIR_DTYPE = np.dtype([
     ("address", "<u8"),
     ("addresses", "<u8"),
@@ -51,27 +56,9 @@ class ExactRace(NamedTuple):
 
 
 @cache
-def prepare_detector() -> ctypes.CDLL:
+def prepare_detector() -> CDLL:
     """The compiled detector; compiled and loaded by the first call."""
-    key = content_key(_COMPILE, files=[_SOURCE])
-    path = keep(
-        (cache_folder() / "exact_detector" / f"{key}.so").resolve(),
-        lambda target: run_tool(
-            ["g++", *_COMPILE, str(_SOURCE), "-o", str(target)],
-            "Exact detector cannot be compiled",
-        ),
-    )
-    library = ctypes.CDLL(str(path))
-    handle, number = ctypes.c_void_p, ctypes.c_uint64
-    for name, result, arguments in (
-        ("new", handle, [ctypes.c_uint32]),
-        ("run", None, [handle, handle, number]),
-        ("pairs", number, [handle, handle, number]),
-        ("delete", None, [handle]),
-    ):
-        function = getattr(library, f"racetrap_exact_{name}")
-        function.restype, function.argtypes = result, arguments
-    return library
+    return compiled_library("exact_detector", [_SOURCE], _OPTIONS, _FUNCTIONS)
 
 
 def exact_races(trace: ThreadTrace) -> list[ExactRace]:
@@ -79,7 +66,7 @@ def exact_races(trace: ThreadTrace) -> list[ExactRace]:
 
     Raises
     ------
-    RecordError
+    Failure
         If the detector cannot be compiled.
     """
     return _races(trace.header, np.ascontiguousarray(trace.events, THREAD_DTYPE))

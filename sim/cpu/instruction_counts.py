@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from racetrap.sim.cpu.gnu_tools import run_tool
+from racetrap.sim.cpu.errors import RecordError
+from racetrap.sim.gnu_tools import run_tool
 
 __all__ = ["COUNT_DTYPE", "count_instructions", "write_counts"]
 
@@ -56,6 +57,7 @@ def _disassemble(program: Path) -> list[_Instruction]:
     text = run_tool(
         ["objdump", "-d", "--no-show-raw-insn", "-j", ".text", str(program)],
         "Instructions of the program cannot be read",
+        error=RecordError,
     )
     found, function = [], ""
     for line in text.splitlines():

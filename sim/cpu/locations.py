@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from racetrap.sim.cpu.gnu_tools import run_tool
+from racetrap.sim.cpu.errors import RecordError
+from racetrap.sim.gnu_tools import run_tool
 
 __all__ = ["find_locations"]
 
@@ -52,6 +53,7 @@ def _lines(
         ["addr2line", *([] if whole_paths else ["-s"]), "-e", str(file)],
         "Source lines of the program cannot be read",
         given="".join(f"{offset - 1:#x}\n" for offset in offsets),
+        error=RecordError,
     ).splitlines()
     for pc, line in zip(pcs, lines, strict=True):
         place = line.split(" (discriminator")[0]

@@ -10,9 +10,9 @@ from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.content_cache import cache_folder, content_key, keep
 from racetrap.sim.cpu.compiler import runtime_hash
 from racetrap.sim.cpu.errors import RecordError
-from racetrap.sim.cpu.gnu_tools import run_tool
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
 from racetrap.sim.cpu.recorder import record
+from racetrap.sim.gnu_tools import run_tool
 
 __all__ = ["program_trace"]
 

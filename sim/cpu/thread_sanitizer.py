@@ -16,8 +16,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from racetrap.sim.cpu.gnu_tools import run_tool
 from racetrap.sim.failure import Failure
+from racetrap.sim.gnu_tools import run_tool
 
 __all__ = [
     "LinePair", "SanitizedProgram", "SanitizerError", "line_pair", "parse_report", "sanitize",

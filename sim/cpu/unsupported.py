@@ -1,4 +1,4 @@
-"""What cannot be recorded: functions that a program uses, and programs without our runtime."""
+"""Programs that cannot be recorded: functions that they use, or a runtime that is not ours."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from racetrap.sim.cpu.errors import RecordError
-from racetrap.sim.cpu.gnu_tools import run_tool
+from racetrap.sim.gnu_tools import run_tool
 
 __all__ = ["check_objects", "check_program"]
 
@@ -48,6 +48,7 @@ def check_objects(objects: Sequence[str], refused: Sequence[tuple[str, str]] = (
     listed = run_tool(
         ["nm", "--undefined-only", "--format=just-symbols", *objects],
         "Symbols of the program cannot be read",
+        error=RecordError,
     )
     _refuse(set(listed.split()), refused)
 
@@ -56,7 +57,7 @@ def _symbols(program: Path, which: str) -> set[str]:
     listed = run_tool(
         ["nm", "--dynamic", which, "--without-symbol-versions", "--format=just-symbols",
          str(program)],
-        f"Program {program} must be one that can be run",
+        f"Program {program} must be one that can be run", error=RecordError,
     )  # fmt: skip
     return set(listed.split())
 

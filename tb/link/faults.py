@@ -1,4 +1,4 @@
-"""What can happen to a frame on a bad line."""
+"""Faults of a frame on a bad line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the tools of a simulation are found, and what is said when one is missing."""
+"""Places of the tools of a simulation, and the sentence on a missing one."""
 
 import os
 import shutil

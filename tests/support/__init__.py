@@ -1,4 +1,4 @@
-"""What tests share: benches, generators of stimulus, definitions that are slow and plain."""
+"""Shared parts of tests: benches, generators of stimulus, definitions that are slow and plain."""
 
 from pathlib import Path
 

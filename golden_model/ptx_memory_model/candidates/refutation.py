@@ -1,4 +1,4 @@
-"""Why an outcome is forbidden: a candidate execution that has it and contradicts few axioms.
+"""Refutation of a forbidden outcome: a candidate execution that has it and contradicts few axioms.
 
 Ref: PTX ISA 9.0, Section 8.10 (Axioms).
 """

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
-from ctypes import POINTER, byref, c_int, c_uint, c_uint64, c_void_p
+from ctypes import CDLL, POINTER, byref, c_int, c_uint, c_uint64, c_void_p, string_at
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -15,14 +14,12 @@ from racetrap.golden_model.noncoherent.noncoherent import Noncoherent
 from racetrap.golden_model.noncoherent.races import Race
 from racetrap.golden_model.noncoherent.rules import Overlap, Rule
 from racetrap.golden_model.trace.noncoherent.schema import OPERATION_DTYPE
-from racetrap.sim.content_cache import cache_folder, content_key, keep
-from racetrap.sim.cpu.gnu_tools import run_tool
-from racetrap.sim.failure import Failure
+from racetrap.sim.compiled_library import Functions, compiled_library
 
 __all__ = ["CompiledResult", "run_compiled"]
 
 _FOLDER = Path(__file__).parent
-_COMMAND = ("c++", "-std=c++17", "-O2", "-shared", "-fPIC")
+_OPTIONS = ("-std=c++17", "-O2")
 #: Operations handed over at a time.
 _BLOCK = 1 << 20
 _RACE_DTYPE = np.dtype([
@@ -30,7 +27,7 @@ _RACE_DTYPE = np.dtype([
     ("instances", "<u8"), ("rule", "u1"), ("overlap", "u1"), ("is_overwritten", "u1"),
     ("unused", "u1", 5),
 ])  # fmt: skip
-_FUNCTIONS = {
+_FUNCTIONS: Functions = {
     "detector_new": (c_void_p, [c_int, POINTER(c_uint64), c_uint, c_int, c_int]),
     "detector_run": (None, [c_void_p, c_void_p, c_uint64]),
     "detector_close": (c_uint64, [c_void_p, POINTER(c_void_p)]),
@@ -55,23 +52,10 @@ class CompiledResult(NamedTuple):
 
 
 @cache
-def _library() -> ctypes.CDLL:
+def _library() -> CDLL:
     """The shared library, compiled once."""
     sources = sorted([*_FOLDER.glob("*.cpp"), *_FOLDER.glob("*.h")])
-    units = [str(path) for path in sources if path.suffix == ".cpp"]
-
-    def compile_all(unfinished: Path) -> None:
-        run_tool(
-            [*_COMMAND, *units, "-o", str(unfinished)],
-            "Compiled detector cannot be made", error=Failure,
-        )  # fmt: skip
-
-    key = content_key(_COMMAND, files=sources)
-    library = ctypes.CDLL(str(keep(cache_folder() / "noncoherent" / f"{key}.so", compile_all)))
-    for name, (result, arguments) in _FUNCTIONS.items():
-        function = getattr(library, name)
-        function.restype, function.argtypes = result, arguments
-    return library
+    return compiled_library("noncoherent", sources, _OPTIONS, _FUNCTIONS)
 
 
 def run_compiled(detector: Noncoherent, operations: np.ndarray) -> CompiledResult:
@@ -102,7 +86,7 @@ def run_compiled(detector: Noncoherent, operations: np.ndarray) -> CompiledResul
             library.detector_run(handle, block.ctypes.data, len(block))
         address = c_void_p()
         count = library.detector_close(handle, byref(address))
-        found = ctypes.string_at(address.value or 0, count * _RACE_DTYPE.itemsize) if count else b""
+        found = string_at(address.value or 0, count * _RACE_DTYPE.itemsize) if count else b""
         races = _races(np.frombuffer(found, _RACE_DTYPE), operations)
         return CompiledResult(races, library.detector_most_runs(handle))
     finally:

@@ -1,4 +1,4 @@
-"""What the fast co-simulation of a detector consists of, besides what all detectors share."""
+"""A detector's part of the fast co-simulation, besides what all detectors share."""
 
 from __future__ import annotations
 

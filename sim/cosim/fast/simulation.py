@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Mapping
 from ctypes import POINTER, byref, c_char_p, c_int, c_uint32, c_uint64, c_void_p
 from dataclasses import astuple, dataclass, fields
@@ -15,14 +14,12 @@ from numpy.typing import NDArray
 from racetrap.generators.register_map import RegisterPort
 from racetrap.golden_model.checks import check_integer
 from racetrap.golden_model.layout import Layout
+from racetrap.sim.compiled_library import Functions, load_library
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.packing import words_of
 from racetrap.sim.failure import Failure
 
-__all__ = ["Functions", "Simulation", "SimulationError", "SimulationTiming"]
-
-#: Result and arguments of each function of a library.
-Functions = Mapping[str, tuple[Any, list[Any]]]
+__all__ = ["Simulation", "SimulationError", "SimulationTiming"]
 
 #: Functions of testbench.h, and the shim's constructor.
 _FUNCTIONS: Functions = {
@@ -106,10 +103,7 @@ class Simulation(RegisterPort, Generic[T, S]):
         self, model: FastModel, seed: int, functions: Functions, timing: T, stats: type[S]
     ):
         super().__init__(model.registers)
-        self._library = ctypes.CDLL(str(model.library))
-        for name, (result, arguments) in {**_FUNCTIONS, **functions}.items():
-            function = getattr(self._library, name)
-            function.restype, function.argtypes = result, arguments
+        self._library = load_library(model.library, {**_FUNCTIONS, **functions})
         self._sim = self._library.sim_new(seed)
         self._stats: Any = stats
         self._buffers: dict[object, NDArray] = {}  # arrays that the library points to

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from racetrap.golden_model.scord.packets import Packet, Step, Transaction
 from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.sim.compiled_library import Functions
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.fast.packing import nested, pack_tuples, unpack_records
 from racetrap.sim.cosim.fast.simulation import (
-    Functions,
     Simulation,
     SimulationError,
 )

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from racetrap.golden_model.sigrace.environment import Remap
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreStep, RdmStep, Trap
 from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.sim.compiled_library import Functions
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.packing import nested, pack_tuples, unpack_records
-from racetrap.sim.cosim.fast.simulation import Functions, Simulation, SimulationTiming
+from racetrap.sim.cosim.fast.simulation import Simulation, SimulationTiming
 from racetrap.sim.cosim.sigrace.rdm_software import RdmSoftware, remap_fields
 
 __all__ = ["FastSim", "Program", "SimStats", "Timing"]

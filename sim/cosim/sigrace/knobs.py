@@ -1,4 +1,4 @@
-"""What random core events are like: named mixes that reach different corners."""
+"""Named mixes of random core events that reach different corners."""
 
 from __future__ import annotations
 

@@ -158,35 +158,24 @@ EXPORT void __wrap_qsort(void *base, size_t count, size_t size,
 }
 
 // A number from a text: what it reads ends behind the number.
-#define NUMBER(type, name)                                        \
-    type __real_##name(const char *text, char **end, int base);   \
-    EXPORT type __wrap_##name(const char *text, char **end, int base) { \
-        char *stop;                                               \
-        type result = __real_##name(text, &stop, base);           \
-        READ(text, stop - text + 1);                              \
-        if (end) {                                                \
-            *end = stop;                                          \
-            WRITTEN(end, sizeof *end);                            \
-        }                                                         \
-        return result;                                            \
+#define NUMBER(type, name, parameters, arguments)                               \
+    type __real_##name(const char *text, char **end parameters);                \
+    EXPORT type __wrap_##name(const char *text, char **end parameters) {        \
+        char *stop;                                                             \
+        type result = __real_##name(text, &stop arguments);                     \
+        READ(text, stop - text + 1);                                            \
+        if (end) {                                                              \
+            *end = stop;                                                        \
+            WRITTEN(end, sizeof *end);                                          \
+        }                                                                       \
+        return result;                                                          \
     }
 
-NUMBER(long, strtol)
-NUMBER(unsigned long, strtoul)
-NUMBER(long long, strtoll)
-NUMBER(unsigned long long, strtoull)
-
-double __real_strtod(const char *text, char **end);
-EXPORT double __wrap_strtod(const char *text, char **end) {
-    char *stop;
-    double result = __real_strtod(text, &stop);
-    READ(text, stop - text + 1);
-    if (end) {
-        *end = stop;
-        WRITTEN(end, sizeof *end);
-    }
-    return result;
-}
+NUMBER(long, strtol, COMMA int base, COMMA base)
+NUMBER(unsigned long, strtoul, COMMA int base, COMMA base)
+NUMBER(long long, strtoll, COMMA int base, COMMA base)
+NUMBER(unsigned long long, strtoull, COMMA int base, COMMA base)
+NUMBER(double, strtod, , )
 
 static long number(const char *text, uint32_t pc) {
     char *stop;

@@ -27,7 +27,7 @@ static void run_in_team(void *argument) {
 #define PARALLEL(name, parameters, arguments)                                              \
     void name(void (*)(void *), void *, unsigned, parameters);                             \
     EXPORT void name(void (*routine)(void *), void *data, unsigned threads, parameters) {  \
-        struct region region = {routine, data};                                      \
+        struct region region = {routine, data};                                            \
         sync_flag(RELEASE, &region.routine, CALLER);                                       \
         REAL(name)(run_in_team, &region, threads, arguments);                              \
         sync_flag(ACQUIRE, &region.data, CALLER);                                          \

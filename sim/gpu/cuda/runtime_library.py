@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from racetrap.sim.content_cache import cache_folder, content_key, keep
-from racetrap.sim.cpu.gnu_tools import run_tool
+from racetrap.sim.gnu_tools import run_tool
 from racetrap.sim.gpu.cuda.messages import header
 from racetrap.sim.gpu.cuda.toolkit import ToolkitError, real_library, toolkit_folder
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from racetrap.sim.cpu.gnu_tools import run_tool
+from racetrap.sim.gnu_tools import run_tool
 
 __all__ = [
     "DEFAULT_CAPABILITY",

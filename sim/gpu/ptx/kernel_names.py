@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from racetrap.sim.cpu.gnu_tools import run_tool
+from racetrap.sim.gnu_tools import run_tool
 
 __all__ = ["is_named", "written_name"]
 

@@ -1,4 +1,4 @@
-"""Which accesses the paper takes for acquires and releases."""
+"""Accesses that the paper takes for acquires and releases."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Where epochs lie, and what is collected in them, against a walk over the events."""
+"""Places of epochs and what is collected in them, against a walk over the events."""
 
 import pytest
 from hypothesis import given, settings

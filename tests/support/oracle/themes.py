@@ -1,4 +1,4 @@
-"""What the random traces for the race oracles are about."""
+"""Themes of the random traces for the race oracles."""
 
 from dataclasses import dataclass
 

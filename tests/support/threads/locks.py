@@ -1,4 +1,4 @@
-"""Who holds which lock, for the generator of random traces of threads."""
+"""Holders of locks, for the generator of random traces of threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a judgement holds: outcome, states, races, and what is refused."""
+"""Contents of a judgement: outcome, states, races, and what is refused."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the oracle orders, what it takes for a race, and what it lists apart, by each rule."""
+"""Pairs that the oracle orders, takes for races, or lists apart, by each rule."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a device has for whole programs: memory that goes, launches in streams, faults, copies."""
+"""Operations of a device for whole programs: freed memory, launches in streams, faults, copies."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""What kernels print, against the C library's own `printf`."""
+"""Output of kernels, against the C library's own `printf`."""
 
 import struct
 import subprocess

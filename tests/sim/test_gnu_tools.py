@@ -2,9 +2,9 @@
 
 import pytest
 
-from racetrap.sim.cpu.errors import RecordError
-from racetrap.sim.cpu.gnu_tools import run_tool
 from racetrap.sim.cpu.thread_sanitizer import SanitizerError
+from racetrap.sim.failure import Failure
+from racetrap.sim.gnu_tools import run_tool
 
 
 def test_standard_output_only():
@@ -12,12 +12,12 @@ def test_standard_output_only():
 
 
 def test_failure_comes_with_the_output():
-    with pytest.raises(RecordError, match=r"^It must work:\nout\nbecause$"):
+    with pytest.raises(Failure, match=r"^It must work:\nout\nbecause$"):
         run_tool(["sh", "-c", "echo out; echo because >&2; exit 3"], "It must work")
 
 
 def test_long_output_is_cut():
-    with pytest.raises(RecordError) as caught:
+    with pytest.raises(Failure) as caught:
         run_tool(["sh", "-c", "seq 10000; exit 1"], "It must work")
     assert len(str(caught.value)) < 5000
 

@@ -6,7 +6,7 @@ import os
 import subprocess
 from collections.abc import Sequence
 
-from racetrap.sim.cpu.errors import RecordError
+from racetrap.sim.failure import Failure
 from racetrap.sim.tools import not_found
 
 __all__ = ["run_tool"]
@@ -15,7 +15,7 @@ _SHOWN_CHARACTERS = 4000
 
 
 def run_tool(
-    command: Sequence[str], failure: str, given: str = "", error: type[Exception] = RecordError
+    command: Sequence[str], failure: str, given: str = "", error: type[Exception] = Failure
 ) -> str:
     """Standard output of a tool.
 
