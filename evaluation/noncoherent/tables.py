@@ -231,10 +231,11 @@ def _fixpoints(fixpoints: Sequence[Fixpoint]) -> Table:
 def _monitors(
     programs: Mapping[str, Mapping[int, MonitorQuality]], random: MonitorQuality
 ) -> Table:
-    named = [
+    named: list[tuple[str, int | str, MonitorQuality]] = [
         (name, entries, one) for name, some in programs.items() for entries, one in some.items()
     ]
-    random_row = [("random traces", "2 to 8", random)] if random.operations else []
+    if random.operations:
+        named.append(("random traces", "2 to 8", random))
     rows = tuple(
         (
             name,
@@ -248,7 +249,7 @@ def _monitors(
             len(one.lost),
             len(one.falsely_definite),
         )
-        for name, entries, one in [*named, *random_row]
+        for name, entries, one in named
     )
     return Table(
         "monitor",
