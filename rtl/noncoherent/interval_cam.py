@@ -34,7 +34,7 @@ class IntervalCam(wiring.Component):
 
     An insertion merges with all entries that it meets or touches in the same cycle, a removal
     shrinks or splits.  After one that takes the last free entry, the two entries with the
-    smallest gap become one: ``o_ready`` is low for entries * (entries + 1) + 3 cycles.
+    smallest gap become one: ``o_ready`` is low for entries * (entries + 1) + 4 cycles.
 
     Parameters
     ----------
