@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from racetrap.generators.description import describe
@@ -13,7 +14,7 @@ from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
 from racetrap.generators.verilog import to_verilog
 
-__all__ = ["generate"]
+__all__ = ["generate", "generate_simulated"]
 
 #: Lint warnings that correct Verilog of Amaranth draws, each with the reason.
 _WAIVERS = {
@@ -54,24 +55,50 @@ def generate(preset: str, params: Params, directory: Path) -> dict[str, Path]:
         If a file cannot be written.
     """
     system = system_of(params)
+    files = _simulated_files(preset, params, ["", *system.parts])
+    files["fusesoc"] = f"{preset}.core", core_description(preset, system.parts)
+    paths = _write(files, directory)
+    return paths | write_register_files(system, module_name(preset), directory, preset)
+
+
+def generate_simulated(preset: str, params: Params, directory: Path, part: str = "") -> None:
+    """Write only the files that a simulation takes, as ``generate`` writes them.
+
+    Parameters
+    ----------
+    preset, params, directory
+        As for ``generate``.
+    part : str
+        Part whose Verilog is written; empty: the system's.
+    """
+    _write(_simulated_files(preset, params, [part]), directory)
+
+
+def _simulated_files(
+    preset: str, params: Params, names: Sequence[str]
+) -> dict[str, tuple[str, str]]:
+    """Name and text of the Verilog of some tops, and of what goes with every top."""
+    system = system_of(params)
     tops = {"": system.top(params)} | {name: part(params) for name, part in system.parts.items()}
     files = {
-        "verilog": (f"{preset}.v", to_verilog(tops[""], module_name(preset))),
         "description": (
             f"{preset}.json", json.dumps(describe(preset, params, tops), indent=1) + "\n",
         ),
         "verilator": (f"{preset}.vlt", _verilator_control(preset)),
-        "fusesoc": (f"{preset}.core", core_description(preset, system.parts)),
     }  # fmt: skip
-    for name in system.parts:
-        text = to_verilog(tops[name], module_name(preset, name))
-        files[f"verilog {name}"] = (f"{preset}-{name}.v", text)
+    for name in names:
+        kind, stem = (f"verilog {name}", f"{preset}-{name}") if name else ("verilog", preset)
+        files[kind] = f"{stem}.v", to_verilog(tops[name], module_name(preset, name))
+    return files
+
+
+def _write(files: Mapping[str, tuple[str, str]], directory: Path) -> dict[str, Path]:
     directory.mkdir(parents=True, exist_ok=True)
     paths = {}
     for kind, (file, text) in files.items():
         paths[kind] = directory / file
         paths[kind].write_text(text, encoding="utf-8")
-    return paths | write_register_files(system, module_name(preset), directory, preset)
+    return paths
 
 
 def _verilator_control(preset: str) -> str:

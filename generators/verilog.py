@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from amaranth.back import verilog
+from amaranth.back import rtlil
+from amaranth.back.verilog import _convert_rtlil_text  # no public function takes RTLIL
 from amaranth.hdl import Signal, ValueCastable
 from amaranth.hdl._ir import PortDirection
 from amaranth.lib import wiring
+
+from racetrap.generators.shared_modules import share_modules
 
 __all__ = ["ports_of", "to_verilog"]
 
@@ -25,7 +28,9 @@ def ports_of(component: wiring.Component) -> dict[str, tuple[Signal, PortDirecti
 
 
 def to_verilog(component: wiring.Component, name: str) -> str:
-    """Verilog of a component as module ``name``; the same text for the same component."""
-    return verilog.convert(
-        component, name, ports=ports_of(component), emit_src=False, strip_internal_attrs=True
-    )
+    """Verilog of a component as module ``name``; the same text for the same component.
+
+    Modules that are the same are written once; no name of a module has a dot.
+    """
+    design = rtlil.convert(component, name, ports=ports_of(component), emit_src=False)
+    return _convert_rtlil_text(share_modules(design), strip_internal_attrs=True)

@@ -58,6 +58,7 @@ class InitEngine(wiring.Component):
         index = Signal(index_bits(self._params) + 1)
         unanswered = Signal.like(index)
         sending = Signal()
+        bank = Signal(range(max(self._params.banks, 2)))  # Verilog has no width of zero
         following = Signal.like(index)
         sent = self.o.valid & self.o.ready
         m.d.comb += [
@@ -65,6 +66,7 @@ class InitEngine(wiring.Component):
             self.o.p.index.eq(index),
             self.o.p.entry.eq(UNINITIALISED_ENTRY),
             following.eq(index + self._params.banks),
+            bank.eq(self._bank),
         ]
         m.d.sync += unanswered.eq(unanswered + sent - (self.i_done & self.o_busy))
         with m.If(~sending & (unanswered == 0)):
@@ -76,5 +78,5 @@ class InitEngine(wiring.Component):
                 sending.eq(~following.bit_select(self.i_entries_log2, 1)),
             ]
         with m.If(self.i_start):
-            m.d.sync += [index.eq(self._bank), sending.eq(1), self.o_busy.eq(1)]
+            m.d.sync += [index.eq(bank), sending.eq(1), self.o_busy.eq(1)]
         return m

@@ -45,12 +45,14 @@ class ReportEncoder(wiring.Component):
         m = Module()
         packet, report = self.i_step.packet, self.o_report
         owner = Signal(struct_layout(self._params.entry_layout))
+        bank = Signal(range(max(self._params.banks, 2)))  # Verilog has no width of zero
         m.d.comb += [
+            bank.eq(self._bank),
             owner.eq(self.i_step.before),
             report.address.eq(packet.word << 2),
             report.race.eq(self.i_step.race),
             report.device_race.eq(owner.block != packet.block),
-            report.bank.eq(self._bank),
+            report.bank.eq(bank),
         ]
         for field in ("pc", "block", "warp", "kind", "filter", "scope", "strong"):
             m.d.comb += report[field].eq(packet[field])

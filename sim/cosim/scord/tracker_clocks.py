@@ -11,7 +11,7 @@ import re
 
 __all__ = ["gate_trackers"]
 
-_TRACKER = re.compile(r"  \\\S+\.(tracker_\d+)  \1 \(\n    \.clk\(clk\)")
+_TRACKER = re.compile(r"  \S+ (tracker_\d+) \(\n(?:    \..*\n)*?    \.clk\(clk\)")
 
 
 def gate_trackers(verilog: str, count: int) -> str:

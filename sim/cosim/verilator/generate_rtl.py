@@ -1,7 +1,8 @@
-"""Writes the artefacts of ``params.json`` here, with the RTL of a given folder.
+"""Writes what a simulation of ``params.json`` takes here, with the RTL of a given folder.
 
-``python -m racetrap.sim.cosim.verilator.generate_rtl RTL_FOLDER SYSTEM PRESET``: the folder stands
-in for the package ``racetrap.rtl``, so that a bug can be planted in a copy of it.
+``python -m racetrap.sim.cosim.verilator.generate_rtl RTL_FOLDER SYSTEM PRESET PART``: an
+empty part is the whole system; the folder stands in for the package ``racetrap.rtl``, so that a bug
+can be planted in a copy of it.
 """
 
 from __future__ import annotations
@@ -28,11 +29,12 @@ def use_package(name: str, folder: Path) -> None:
 
 def _main() -> None:
     use_package("racetrap.rtl", Path(sys.argv[1]))
-    from racetrap.generators.artefacts import generate
+    from racetrap.generators.artefacts import generate_simulated
     from racetrap.generators.systems import system_named
 
     values = json.loads(Path("params.json").read_text(encoding="utf-8"))
-    generate(sys.argv[3], system_named(sys.argv[2]).params(**values), Path())
+    _, _, system, preset, part = sys.argv
+    generate_simulated(preset, system_named(system).params(**values), Path(), part)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,8 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.scord.lock_hash import block_mask, lock_hash
-from racetrap.golden_model.scord.params import ScordParams
-from racetrap.rtl.scord.lock_hash import block_mask_of, lock_hash_of
+from racetrap.golden_model.scord.params import LOCK_HASH_BITS, ScordParams
+from racetrap.rtl.scord.lock_hash import block_masks_of, lock_hash_of
 from tests.support.rtl.combinational import evaluate
 
 
@@ -38,6 +38,8 @@ def test_hash(width):
 @pytest.mark.parametrize("sm", [0, 14])
 def test_block_masks(blocks, sm):
     params = ScordParams(blocks_per_sm=blocks)
-    dut = Function(lambda slot: block_mask_of(params, sm, slot), params.slot_bits)
+    dut = Function(
+        lambda slot: block_masks_of(params, sm).word_select(slot, LOCK_HASH_BITS), params.slot_bits
+    )
     results = evaluate(dut, [{"i": slot} for slot in range(blocks)], "o")
     assert results == [block_mask(params.block_id(sm, slot)) for slot in range(blocks)]

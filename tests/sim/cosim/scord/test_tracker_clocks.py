@@ -14,14 +14,16 @@ from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
 from racetrap.sim.cosim.scord.tracker_clocks import gate_trackers
 
-_INSTANCE = "  \\top.tracker_{0}  tracker_{0} (\n    .clk(clk),\n    .rst(rst)\n  );\n"
+_INSTANCE = "  top_tracker tracker_{0} (\n    .\\i$4 (x),\n    .clk(clk),\n    .rst(rst)\n  );\n"
 
 
 def test_each_tracker_gets_its_clock():
     gated = gate_trackers("".join(map(_INSTANCE.format, range(12))), 12)
     for name in ("tracker_1", "tracker_11"):
         assert gated.count(f"wire {name}__clk = clk & {name}__moves;") == 1
-        assert gated.count(f"\\top.{name}  {name} (\n    .clk({name}__clk),\n") == 1
+        assert (
+            gated.count(f"  top_tracker {name} (\n    .\\i$4 (x),\n    .clk({name}__clk),\n") == 1
+        )
 
 
 def test_trackers_are_counted():
