@@ -123,7 +123,7 @@ kernels: $(READY)
 	$(BIN)/python -m racetrap.sim.gpu.launch.kernel_files
 
 planted-bugs: $(READY)
-	$(BIN)/pytest -n $(JOBS) -m "" tests/tb -k planted_bug
+	$(BIN)/pytest -n $(JOBS) -m "" tests/tb tests/rtl -k planted_bug
 
 programs: $(READY)
 	$(BIN)/python -m racetrap.evaluation.scord.cuda_programs

@@ -10,7 +10,12 @@ from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 
-from racetrap.generators.presets import SCORD_PRESETS, SIGRACE_PRESETS, Preset
+from racetrap.generators.presets import (
+    NONCOHERENT_PRESETS,
+    SCORD_PRESETS,
+    SIGRACE_PRESETS,
+    Preset,
+)
 from racetrap.generators.register_files import write_manual
 from racetrap.generators.system import Params
 from racetrap.generators.systems import SYSTEMS, system_of
@@ -71,6 +76,10 @@ def presets_page() -> str:
         [f"`{preset.name}`", preset.summary, _state(preset.params)]
         for preset in SIGRACE_PRESETS.values()
     ]
+    noncoherent = [
+        [f"`{preset.name}`", preset.summary, _state(preset.params)]
+        for preset in NONCOHERENT_PRESETS.values()
+    ]
     settings = [
         [
             f"B{b}_S{s}",
@@ -90,6 +99,9 @@ def presets_page() -> str:
         _parameters(SIGRACE_PRESETS),
         "The signature configurations of the paper's Tables 5 and 6 (`sigrace` is B2_S2):\n",
         _table(["configuration", "settings of `sigrace`"], settings),
+        "## Bus monitor for non-coherent accelerators\n",
+        _table(["preset", "purpose", "state of the method"], noncoherent),
+        _parameters(NONCOHERENT_PRESETS),
     ])  # fmt: skip
 
 

@@ -13,12 +13,18 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
-from racetrap.generators.random_configurations import random_scord, random_sigrace
+from racetrap.generators.random_configurations import (
+    random_noncoherent,
+    random_scord,
+    random_sigrace,
+)
 from racetrap.generators.system import Params
+from racetrap.golden_model.noncoherent.params import Mode, NoncoherentParams
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.params import SigraceParams
 
 __all__ = [
+    "NONCOHERENT_PRESETS",
     "PRESETS",
     "SCORD_PRESETS",
     "SIGRACE_PRESETS",
@@ -42,7 +48,7 @@ class Preset(Generic[_Params]):
         Name in lower case, words joined by hyphens.
     summary : str
         What it is for, in one line.
-    params : ScordParams or SigraceParams
+    params : Params
         Its parameters.
     """
 
@@ -96,19 +102,55 @@ SIGRACE_PRESETS: Mapping[str, Preset[SigraceParams]] = MappingProxyType({
     )
 })  # fmt: skip
 
+#: Presets of the bus monitor by name.
+NONCOHERENT_PRESETS: Mapping[str, Preset[NoncoherentParams]] = MappingProxyType({
+    preset.name: preset
+    for preset in (
+        # Sets run out of entries soon: the configuration of most tests.
+        Preset(
+            "noncoherent-tiny",
+            "2 engines, 4 entries a set, lines of two granules of 4 bytes, for tests",
+            NoncoherentParams(
+                line_bytes=8, granule_bytes=4, engines=2, entries=4, address_bits=16, tag_bits=16,
+                report_fifo_depth=4,
+            ),
+        ),
+        # A Cortex-M-class core with one DMA engine.
+        Preset("noncoherent", "One engine, byte-exact rules", NoncoherentParams()),
+        Preset(
+            "noncoherent-thesis", "One engine, the three sets of the thesis",
+            NoncoherentParams(mode=Mode.THESIS),
+        ),
+        # A cache that may fill lines ahead has no set of valid lines.
+        Preset(
+            "noncoherent-prefetch", "One engine, a cache that may fill any line",
+            NoncoherentParams(prefetch=True),
+        ),
+        Preset("noncoherent-engines4", "Four engines", NoncoherentParams(engines=4)),
+        Preset(
+            "noncoherent-wide", "16 entries a set, addresses of 48 bits",
+            NoncoherentParams(entries=16, address_bits=48),
+        ),
+    )
+})  # fmt: skip
+
 #: Every preset by name.
-PRESETS: Mapping[str, Preset[Params]] = MappingProxyType({**SCORD_PRESETS, **SIGRACE_PRESETS})
+PRESETS: Mapping[str, Preset[Params]] = MappingProxyType({
+    **SCORD_PRESETS, **SIGRACE_PRESETS, **NONCOHERENT_PRESETS,
+})  # fmt: skip
 
 #: Random configurations by the prefix of their names.
 _RANDOM: Mapping[str, Callable[[int], Params]] = MappingProxyType({
     "random": random_scord, "sigrace-random": random_sigrace,
+    "noncoherent-random": random_noncoherent,
 })  # fmt: skip
 
 
 def find_preset(name: str) -> Preset[Params]:
     """The preset called ``name``, or a random configuration.
 
-    The name ``random-NUMBER`` gives one of ScoRD, ``sigrace-random-NUMBER`` one of SigRace.
+    The name ``random-NUMBER`` gives one of ScoRD, ``sigrace-random-NUMBER`` one of SigRace and
+    ``noncoherent-random-NUMBER`` one of the bus monitor.
 
     Raises
     ------
@@ -136,7 +178,7 @@ def with_settings(params: _Changed, settings: Iterable[str]) -> _Changed:
 
     Parameters
     ----------
-    params : ScordParams or SigraceParams
+    params : Params
         Parameters to start from.
     settings : iterable of str
         Changes as ``name=value``; numbers in any base that Python writes, ``true`` or

@@ -10,12 +10,13 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any, TypeVar
 
+from racetrap.golden_model.noncoherent.params import Mode, NoncoherentParams
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
 
-__all__ = ["random_scord", "random_sigrace"]
+__all__ = ["random_noncoherent", "random_scord", "random_sigrace"]
 
-_Params = TypeVar("_Params", ScordParams, SigraceParams)
+_Params = TypeVar("_Params", ScordParams, SigraceParams, NoncoherentParams)
 
 _SCORD: dict[str, tuple[int, ...]] = {
     "sm_count": (1, 2, 3, 4, 5, 7, 8, 9),
@@ -59,6 +60,20 @@ _SIGRACE: dict[str, Sequence[Any]] = {
 }
 
 
+_NONCOHERENT: dict[str, Sequence[Any]] = {
+    "mode": (Mode.STRICT, Mode.STRICT, Mode.THESIS),
+    "line_bytes": (1, 2, 4, 8, 32, 64),
+    "granule_bytes": (1, 2, 4, 8, 32),
+    "engines": (1, 2, 3, 4, 5),
+    "prefetch": (False, True),
+    "uncached_snoops_cache": (False, False, True),
+    "entries": (2, 3, 4, 5, 7, 8, 9),
+    "address_bits": (16, 17, 31, 32, 33, 48),
+    "tag_bits": (4, 8, 32),
+    "report_fifo_depth": (1, 2, 3, 4, 16),
+}
+
+
 def _draw(kind: type[_Params], choices: Mapping[str, Sequence[Any]], number: int) -> _Params:
     random = Random(f"configuration {number}")
     while True:
@@ -77,3 +92,8 @@ def random_scord(number: int) -> ScordParams:
 def random_sigrace(number: int) -> SigraceParams:
     """Configuration ``number`` of SigRace: always the same one for a number."""
     return _draw(SigraceParams, _SIGRACE, number)
+
+
+def random_noncoherent(number: int) -> NoncoherentParams:
+    """Configuration ``number`` of the bus monitor: always the same one for a number."""
+    return _draw(NoncoherentParams, _NONCOHERENT, number)

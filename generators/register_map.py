@@ -74,6 +74,11 @@ class RegisterPort(ABC):
         """Write a register with some fields set, the others 0."""
         self.write(register, self.map.pack(register, **fields))
 
+    def write_pair(self, register: str, value: int) -> None:
+        """Write 64 bits to the registers ``<register>_LO`` and ``_HI``."""
+        self.write(f"{register}_LO", value & 0xFFFFFFFF)
+        self.write(f"{register}_HI", value >> 32)
+
     def read_from(self, first: str) -> dict[str, int]:
         """All registers from ``first`` on, by name in lower case."""
         return {name.lower(): self.read(name) for name in self.map.names_from(first)}

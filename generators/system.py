@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from amaranth.lib import wiring
 from systemrdl.node import AddrmapNode
 
+from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.rtl.common.registers import compile_description
@@ -18,7 +19,7 @@ from racetrap.rtl.common.registers import compile_description
 __all__ = ["Params", "System"]
 
 #: Parameters of any detector.
-Params: TypeAlias = ScordParams | SigraceParams
+Params: TypeAlias = ScordParams | SigraceParams | NoncoherentParams
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from racetrap.generators.noncoherent import NONCOHERENT
 from racetrap.generators.scord import SCORD
 from racetrap.generators.sigrace import SIGRACE
 from racetrap.generators.system import Params, System
@@ -9,7 +10,7 @@ from racetrap.generators.system import Params, System
 __all__ = ["SYSTEMS", "system_named", "system_of"]
 
 #: Every detector.
-SYSTEMS = (SCORD, SIGRACE)
+SYSTEMS = (SCORD, SIGRACE, NONCOHERENT)
 
 
 def system_of(params: Params) -> System:

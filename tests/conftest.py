@@ -16,3 +16,9 @@ def scord_tiny():
 def sigrace_tiny():
     """SigRace's preset for tests."""
     return build_fast("sigrace-tiny", find_preset("sigrace-tiny").params)
+
+
+@pytest.fixture(scope="session")
+def noncoherent_tiny():
+    """The bus monitor's preset for tests."""
+    return build_fast("noncoherent-tiny", find_preset("noncoherent-tiny").params)

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from racetrap.sim.cosim.comparison.coverage import BinCounts
+from racetrap.sim.cosim.noncoherent import coverage_bins as noncoherent
 from racetrap.sim.cosim.scord import coverage_bins as scord
 from racetrap.sim.cosim.sigrace import coverage_bins as sigrace
 
 __all__ = ["merge_files"]
 
-_MODELS = {"scord": scord, "sigrace": sigrace}
+_MODELS = {"scord": scord, "sigrace": sigrace, "noncoherent": noncoherent}
 
 
 def merge_files(paths: Iterable[Path]) -> dict[str, BinCounts]:

@@ -16,12 +16,13 @@ from random import Random
 from types import MappingProxyType
 from typing import Any
 
-from racetrap.evaluation.campaign import scord, sigrace
+from racetrap.evaluation.campaign import noncoherent, scord, sigrace
 from racetrap.generators.systems import system_of
 from racetrap.sim.cosim.comparison.coverage import BinCounts
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.simulation import SimulationError
+from racetrap.sim.cosim.noncoherent.coverage import Coverage as NoncoherentCoverage
 from racetrap.sim.cosim.scord.coverage import Coverage as ScordCoverage
 from racetrap.sim.cosim.sigrace.coverage import Coverage as SigraceCoverage
 
@@ -56,6 +57,10 @@ DETECTORS: Mapping[str, Detector] = MappingProxyType({
     "scord": Detector("random", scord.play, ScordCoverage, ("accesses", "races")),
     "sigrace": Detector(
         "sigrace-random", sigrace.play, SigraceCoverage, ("events", "messages", "conflicts")
+    ),
+    "noncoherent": Detector(
+        "noncoherent-random", noncoherent.play, NoncoherentCoverage,
+        ("operations", "rows", "races", "compactions"),
     ),
 })  # fmt: skip
 

@@ -14,8 +14,9 @@ from typing import Protocol
 
 from racetrap.golden_model.scord.params import LINE_BYTES, Region, ScordParams
 from racetrap.sim.cosim.fast.build import FastModel
+from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.scord.fast_compare import LaunchResult, check_launch
-from racetrap.sim.cosim.scord.fast_simulation import FastSim, Timing
+from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
 from racetrap.sim.cosim.scord.scoreboard import Observer
@@ -58,9 +59,9 @@ def play(
             yield {name: getattr(result, name) for name in ("accesses", "races", "cycles")}
 
 
-def _timing(random: Random) -> Timing:
+def _timing(random: Random) -> MemoryTiming:
     """From the fastest memory to one that answers late, out of order and with errors."""
-    timing = Timing(
+    timing = MemoryTiming(
         idle_percent=random.choice((0, 0, 20, 60)),
         latency=random.choice((1, 1, 2, 4, 16, 60)),
         jitter=random.choice((0, 0, 3, 30)),

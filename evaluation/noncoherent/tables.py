@@ -5,10 +5,11 @@ Ref: Young (UBC 2020) Chapter 5.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 from racetrap.evaluation.noncoherent.fixpoint import Fixpoint
+from racetrap.evaluation.noncoherent.monitor_quality import MonitorQuality
 from racetrap.evaluation.noncoherent.programs import ProgramCase, program_problems
 from racetrap.evaluation.noncoherent.published import PUBLISHED, rules_of
 from racetrap.evaluation.noncoherent.random_traces import RandomResult
@@ -37,12 +38,18 @@ class Evaluation:
         Tiny machines.
     times : list of AnalysisTime
         Programs at the sizes of the originals.
+    monitors : dict of str to (dict of int to MonitorQuality)
+        The bus monitor on each program, by its entries.
+    random_monitor : MonitorQuality
+        The bus monitor on random traces.
     """
 
     cases: list[ProgramCase] = field(default_factory=list)
     random: RandomResult = field(default_factory=RandomResult)
     fixpoints: list[Fixpoint] = field(default_factory=list)
     times: list[AnalysisTime] = field(default_factory=list)
+    monitors: dict[str, dict[int, MonitorQuality]] = field(default_factory=dict)
+    random_monitor: MonitorQuality = field(default_factory=MonitorQuality)
 
 
 def make_tables(found: Evaluation) -> list[Table]:
@@ -54,6 +61,7 @@ def make_tables(found: Evaluation) -> list[Table]:
         _random(found.random),
         _differences(found.random),
         _fixpoints(found.fixpoints),
+        _monitors(found.monitors, found.random_monitor),
     ]
     return [table for table in tables if table.rows]
 
@@ -75,7 +83,15 @@ def problems(found: Evaluation) -> list[str]:
         for one in found.fixpoints
         if one.missed or one.added
     ]
-    return [*published, *program_problems(found.cases), *random, *fixpoints]
+    monitors = [
+        problem
+        for one in (
+            found.random_monitor, *(each for some in found.monitors.values()
+                                    for each in some.values()),
+        )
+        for problem in one.problems
+    ]  # fmt: skip
+    return [*published, *program_problems(found.cases), *random, *fixpoints, *monitors]
 
 
 def _words(rules: Iterable[str]) -> str:
@@ -208,6 +224,41 @@ def _fixpoints(fixpoints: Sequence[Fixpoint]) -> Table:
         "Every state of machine and rules, with every operation in each.",
         ("line", "granule", "engines", "DMA an engine", "options", "states", "steps", "racy",
          "missed", "added"),
+        rows,
+    )  # fmt: skip
+
+
+def _monitors(
+    programs: Mapping[str, Mapping[int, MonitorQuality]], random: MonitorQuality
+) -> Table:
+    named: list[tuple[str, int | str, MonitorQuality]] = [
+        (name, entries, one) for name, some in programs.items() for entries, one in some.items()
+    ]
+    if random.operations:
+        named.append(("random traces", "2 to 8", random))
+    rows = tuple(
+        (
+            name,
+            entries,
+            one.operations,
+            one.races,
+            one.definite,
+            one.possible,
+            one.imprecise,
+            one.compactions,
+            len(one.lost),
+            len(one.falsely_definite),
+        )
+        for name, entries, one in named
+    )
+    return Table(
+        "monitor",
+        "The bus monitor's bounded sets against the detectors without limits",
+        "Both modes together, programs whole and with each omission. Races are pairs of an "
+        "operation and a rule. Imprecise: reported as possible, and not there. Merges: two entries "
+        "of a set became one for want of room.",
+        ("program", "entries", "operations", "races", "definite", "possible", "imprecise",
+         "merges", "lost", "falsely definite"),
         rows,
     )  # fmt: skip
 

@@ -24,6 +24,7 @@ ALIASES: Mapping[str, Mapping[str, str]] = MappingProxyType({
         "n": "filter_bits",
         "queue_depth": "history_depth",
     }),
+    "noncoherent": MappingProxyType({"queue_depth": "report_fifo_depth"}),
 })  # fmt: skip
 
 

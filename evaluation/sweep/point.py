@@ -16,6 +16,7 @@ from typing import Any
 
 import racetrap
 from racetrap.evaluation.sweep.cost import cost_figures
+from racetrap.evaluation.sweep.noncoherent_quality import noncoherent_quality
 from racetrap.evaluation.sweep.scord_quality import scord_quality
 from racetrap.evaluation.sweep.sigrace_quality import sigrace_figures
 from racetrap.evaluation.sweep.spec import CostSpec, QualitySpec
@@ -23,6 +24,7 @@ from racetrap.fpga.flow.fit import DoesNotFit
 from racetrap.fpga.flow.synthesis import MemoryLost
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
+from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.sim.content_cache import content_key
 from racetrap.sim.toml_file import Table
@@ -108,4 +110,6 @@ def measure(task: Task) -> dict[str, Any]:
 def _quality(task: Task) -> dict[str, Any]:
     if isinstance(task.params, ScordParams):
         return scord_quality(task.params, task.quality).figures()
+    if isinstance(task.params, NoncoherentParams):
+        return noncoherent_quality(task.params, task.quality).figures()
     return sigrace_figures(task.params, task.quality, task.recordings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import prod
 from pathlib import Path
@@ -17,6 +17,7 @@ from racetrap.generators.presets import PRESETS
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
+from racetrap.sim.accelerator.programs.catalogue import ACCELERATOR_PROGRAMS
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
 from racetrap.sim.cpu.programs.catalogue import SIZES as PROGRAM_SIZES
 from racetrap.sim.toml_file import Table, TomlFile, one_of, read_toml, rule_error
@@ -101,12 +102,13 @@ class QualitySpec(Table):
     Parameters
     ----------
     workloads : tuple of str
-        ScoRD: of ``SUITES``, or applications by name; SigRace: programs by name.
+        ScoRD: of ``SUITES``, or applications by name; others: programs by name.
     size : str
         Size of the runs of applications and programs.
     schedules : int
         ScoRD: schedules of each program, the fixed ones of the micro-benchmarks not counted;
-        SigRace: runs of each program without one of its synchronisations.
+        SigRace: runs of each program without one of its synchronisations; absent for the bus
+        monitor, whose programs run with each of their omissions.
     seed : int
         Seed of inputs, schedules and of what is taken out; others follow it.
     region_log2 : int
@@ -118,6 +120,14 @@ class QualitySpec(Table):
     schedules: Annotated[int, Field(ge=1, le=100)] = 1
     seed: Annotated[int, Field(ge=0, lt=1 << 31)] = 1
     region_log2: Annotated[int, Field(ge=7, le=30)] = 20
+
+
+#: Keys of ``QualitySpec`` that a detector does not have, with its name.
+_ABSENT: Mapping[str, Mapping[str, str]] = {
+    "scord": {},
+    "sigrace": {"region_log2": "SigRace"},
+    "noncoherent": dict.fromkeys(("schedules", "seed", "region_log2"), "the bus monitor"),
+}
 
 
 class Spec(TomlFile):
@@ -187,20 +197,25 @@ class Spec(TomlFile):
     @field_validator("quality")
     @classmethod
     def _check_quality(cls, quality: QualitySpec, info: ValidationInfo) -> QualitySpec:
-        is_scord = system_of(_params(info)).name == "scord"
-        if is_scord:
-            known = (*SUITES, *dict.fromkeys(build.program for build in applications()))
-        else:
-            known = tuple(PROGRAMS)
+        system = system_of(_params(info)).name
+        known, sizes = _workloads(system)
         for workload in quality.workloads:
             if workload not in known:
                 raise rule_error("workloads", f"a list of {', '.join(known)}", workload)
-        sizes = _SIZES if is_scord else PROGRAM_SIZES
         if quality.size not in sizes:
             raise rule_error("size", f"one of {', '.join(sizes)}", quality.size)
-        if not is_scord and "region_log2" in quality.model_fields_set:
-            raise rule_error("region_log2", "absent for SigRace", quality.region_log2)
+        for key in quality.model_fields_set & _ABSENT[system].keys():
+            raise rule_error(key, f"absent for {_ABSENT[system][key]}", getattr(quality, key))
         return quality
+
+
+def _workloads(system: str) -> tuple[Sequence[str], Sequence[str]]:
+    """Workloads of a detector, and their sizes."""
+    if system == "scord":
+        return (*SUITES, *dict.fromkeys(build.program for build in applications())), _SIZES
+    if system == "sigrace":
+        return tuple(PROGRAMS), PROGRAM_SIZES
+    return tuple(ACCELERATOR_PROGRAMS), ("tiny",)
 
 
 def _params(info: ValidationInfo) -> Params:

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from racetrap.generators.presets import SCORD_PRESETS
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
 from racetrap.golden_model.scord.params import LINE_BYTES, WORDS_PER_LINE, Region, ScordParams
+from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.scord.fast_compare import LaunchResult, check_launch
-from racetrap.sim.cosim.scord.fast_simulation import FastSim, Timing
+from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.systems import build_fast
 
 __all__ = [
@@ -67,7 +68,7 @@ def _launch(
     preset: str, params: ScordParams, traffic: Sequence[tuple[int, Transaction]], latency: int = 1
 ) -> tuple[LaunchResult, list[int]]:
     """Result of a launch, and the cycles in which bank 0 has read metadata."""
-    with FastSim(build_fast(preset, params), timing=Timing(latency=latency)) as sim:
+    with FastSim(build_fast(preset, params), timing=MemoryTiming(latency=latency)) as sim:
         result = check_launch(sim, params, _REGION, traffic, capacity_log2=4)
         return result, sim.read_cycles(0)
 

@@ -12,11 +12,11 @@ from racetrap.fpga.boards.device import LinkedDevice
 from racetrap.fpga.host.scord_board import core_region
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.registers import REGISTER_ADDRESS_BITS, RegisterBlock
+from racetrap.rtl.common.report_writer import RECORD_BYTES
 from racetrap.rtl.common.stream import assign_stream
 from racetrap.rtl.scord.detector_bank import DetectorBank
 from racetrap.rtl.scord.local_memory import LocalMemory
 from racetrap.rtl.scord.registers import compile_registers
-from racetrap.rtl.scord.report_writer import RECORD_BYTES
 from racetrap.rtl.scord.tracker import Tracker
 
 __all__ = ["CORE_REGISTERS", "ScordCoreDevice"]

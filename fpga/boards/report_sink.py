@@ -7,8 +7,8 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.rtl.common.axi import Axi4WriteSignature
+from racetrap.rtl.common.report_writer import RECORD_BYTES
 from racetrap.rtl.common.stream import StreamFifo, StreamRegister
-from racetrap.rtl.scord.report_writer import RECORD_BYTES
 
 __all__ = ["ReportSink"]
 

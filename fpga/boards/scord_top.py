@@ -12,8 +12,8 @@ from racetrap.fpga.boards.device import LinkedDevice
 from racetrap.fpga.boards.report_sink import ReportSink
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.registers import REGISTER_ADDRESS_BITS
+from racetrap.rtl.common.report_writer import RECORD_BYTES
 from racetrap.rtl.common.stream import assign_stream
-from racetrap.rtl.scord.report_writer import RECORD_BYTES
 from racetrap.rtl.scord.system import ScordSystem
 
 __all__ = ["ScordDevice"]

@@ -12,6 +12,7 @@ from typing import Any
 
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
+from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.state import metadata_overhead
 from racetrap.golden_model.scord.state import state_bits as scord_bits
@@ -115,8 +116,13 @@ _SIGRACE = Paper(
     ),
 )  # fmt: skip
 
+#: The thesis builds no hardware.
+_NONCOHERENT = Paper("Young (UBC 2020)", NoncoherentParams(), ())
+
 #: Papers by the name of the detector.
-PAPERS: Mapping[str, Paper] = MappingProxyType({"scord": _SCORD, "sigrace": _SIGRACE})
+PAPERS: Mapping[str, Paper] = MappingProxyType({
+    "scord": _SCORD, "sigrace": _SIGRACE, "noncoherent": _NONCOHERENT,
+})  # fmt: skip
 
 
 def paper_of(params: Params) -> Paper:

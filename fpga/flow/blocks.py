@@ -9,9 +9,16 @@ from functools import partial
 from amaranth.lib import wiring
 
 from racetrap.generators.system import Params
+from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
 from racetrap.rtl.common.registers import RegisterBlock
+from racetrap.rtl.common.report_writer import ReportWriter
+from racetrap.rtl.noncoherent.interval_cam import IntervalCam
+from racetrap.rtl.noncoherent.monitor import Monitor
+from racetrap.rtl.noncoherent.registers import compile_registers as noncoherent_registers
+from racetrap.rtl.noncoherent.row_splitter import RowSplitter
+from racetrap.rtl.noncoherent.system import NoncoherentSystem
 from racetrap.rtl.scord.barrier_ids import BarrierIds
 from racetrap.rtl.scord.detection_logic import DetectionLogic
 from racetrap.rtl.scord.detector_bank import DetectorBank
@@ -70,6 +77,8 @@ def blocks_of(params: Params) -> list[HardwareBlock]:
     """
     if isinstance(params, ScordParams):
         return _scord(replace(params, trace_port=False))
+    if isinstance(params, NoncoherentParams):
+        return _noncoherent(replace(params, trace_port=False))
     return _sigrace(replace(params, trace_port=False))
 
 
@@ -111,4 +120,16 @@ def _sigrace(params: SigraceParams) -> list[HardwareBlock]:
         HardwareBlock("conflict_log", partial(ConflictLog, params), 1),
         HardwareBlock("registers", partial(RegisterBlock, sigrace_registers()), 1),
         HardwareBlock("system", partial(SigraceSystem, params), 1),
+    ]
+
+
+def _noncoherent(params: NoncoherentParams) -> list[HardwareBlock]:
+    writer = partial(ReportWriter, params.report_layout, params.address_bits)
+    return [
+        HardwareBlock("row_splitter", partial(RowSplitter, params), 1),
+        HardwareBlock("monitor", partial(Monitor, params), 1),
+        HardwareBlock("interval_cam", partial(IntervalCam, params), len(params.set_names)),
+        HardwareBlock("report_writer", writer, 1),
+        HardwareBlock("registers", partial(RegisterBlock, noncoherent_registers()), 1),
+        HardwareBlock("system", partial(NoncoherentSystem, params), 1),
     ]

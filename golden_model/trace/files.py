@@ -17,8 +17,8 @@ from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 __all__ = [
     "AnyTrace",
     "is_binary",
+    "read_board_trace",
     "read_gpu_trace",
-    "read_hardware_trace",
     "read_thread_trace",
     "read_trace",
 ]
@@ -70,8 +70,8 @@ def _read(path: str | os.PathLike[str], expected: type[_Trace]) -> _Trace:
     return trace
 
 
-def read_hardware_trace(path: str | os.PathLike[str]) -> Trace | ThreadTrace:
-    """``read_trace`` for a system that has a detector in hardware; else ``TraceError``."""
+def read_board_trace(path: str | os.PathLike[str]) -> Trace | ThreadTrace:
+    """``read_trace`` for a system that there are boards with; else ``TraceError``."""
     trace = read_trace(path)
     if isinstance(trace, NoncoherentTrace):
         systems = " or ".join(repr(each.schema.system) for each in (Trace, ThreadTrace))

@@ -44,7 +44,7 @@ from racetrap.generators.system import Params
 from racetrap.golden_model.happens_before.race import ThreadRace
 from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.sigrace.sigrace import Sigrace
-from racetrap.golden_model.trace import ThreadTrace, Trace, read_hardware_trace
+from racetrap.golden_model.trace import ThreadTrace, Trace, read_board_trace
 from racetrap.presenters import scord_races, sigrace_races
 from racetrap.presenters.board_runs import (
     gpu_run_to_dict,
@@ -91,7 +91,7 @@ def command(
     board answers, it has another configuration, or it was lost.
     """
     with input_errors():
-        trace = read_hardware_trace(trace_file)
+        trace = read_board_trace(trace_file)
         check_options({"environment": [THREAD_TRACE]}, kind_of(trace))
         wanted = _wanted(preset_name, board_name, settings)
     with HostLink(port, baud, timeout) as link:

@@ -24,6 +24,7 @@ from racetrap.commands.shared.options import (
     waves_option,
 )
 from racetrap.commands.shared.stimuli import (
+    ACCELERATOR_TRACE,
     GPU_TRACE,
     THREAD_TRACE,
     check_options,
@@ -38,13 +39,14 @@ from racetrap.commands.shared.terminal import (
     write_json,
 )
 from racetrap.commands.shared.workers import run_parallel
+from racetrap.evaluation.noncoherent.hardware import check_memory
 from racetrap.evaluation.scord.detect import check_fit, check_geometry, region_of
 from racetrap.generators.presets import find_preset, with_settings
 from racetrap.generators.system import Params
 from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.sigrace.sigrace import Sigrace
-from racetrap.golden_model.trace import ThreadTrace, Trace, read_hardware_trace
-from racetrap.presenters import scord_races, sigrace_races
+from racetrap.golden_model.trace import AnyTrace, NoncoherentTrace, ThreadTrace, Trace, read_trace
+from racetrap.presenters import noncoherent_races, scord_races, sigrace_races
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.build import FastModel
@@ -62,8 +64,8 @@ _STIMULI = {
     "size": [_APPLICATIONS, _PROGRAMS],
     "environment": [_PROGRAMS, THREAD_TRACE],
     "instruction_limit": [THREAD_TRACE],
-    "shows_all": [GPU_TRACE, THREAD_TRACE],
-    "limit": [GPU_TRACE, THREAD_TRACE],
+    "shows_all": [GPU_TRACE, THREAD_TRACE, ACCELERATOR_TRACE],
+    "limit": [GPU_TRACE, THREAD_TRACE, ACCELERATOR_TRACE],
     "all_signals": [_MICRO, GPU_TRACE, THREAD_TRACE],
     "waves": [_MICRO, GPU_TRACE, THREAD_TRACE],
     "jobs": [_MICRO, _APPLICATIONS, _PROGRAMS],
@@ -147,7 +149,7 @@ def command(
         call = _Call(
             preset, params, report_console(json_file), has_json=json_file is not None, **options
         )
-        trace = None if trace_file is None else read_hardware_trace(trace_file)
+        trace = None if trace_file is None else read_trace(trace_file)
         _check(call, trace, suite)
     known = {"preset": preset, "parameters": asdict(params), "seed": call.seed}
     if trace is not None:
@@ -164,7 +166,7 @@ def command(
         raise problems[0]
 
 
-def _check(call: _Call, trace: Trace | ThreadTrace | None, suite: str | None) -> None:
+def _check(call: _Call, trace: AnyTrace | None, suite: str | None) -> None:
     """Refuse a preset of one detector, and options, for the stimulus of the other."""
     if not call.params.trace_port:
         raise ValueError("Parameter trace_port must be true to compare steps, not false")
@@ -180,9 +182,7 @@ def _check(call: _Call, trace: Trace | ThreadTrace | None, suite: str | None) ->
         raise ValueError("Option --schedules must be at least 1 for scor-apps, not 0")
 
 
-def _simulate_trace(
-    call: _Call, path: str, trace: Trace | ThreadTrace
-) -> tuple[int, dict[str, Any]]:
+def _simulate_trace(call: _Call, path: str, trace: AnyTrace) -> tuple[int, dict[str, Any]]:
     """Play a trace and print its races; how many, and what JSON says of them."""
     plan: dict[str, Any] = {"trace": str(Path(path).resolve())}
     if isinstance(trace, Trace):
@@ -190,6 +190,10 @@ def _simulate_trace(
             check_fit(trace, call.params)
         races, document = _gpu_trace(call, trace)
         plan["region"] = asdict(region_of(trace))
+    elif isinstance(trace, NoncoherentTrace):
+        with input_errors(path):
+            check_memory(call.params, trace)
+            return _accelerator_trace(call, trace)
     else:
         with input_errors(path):
             races, document = _thread_hardware_trace(call, trace)
@@ -229,6 +233,19 @@ def _thread_hardware_trace(call: _Call, trace: ThreadTrace) -> tuple[int, dict[s
     return races.count, {
         "environment": call.environment, **machine_run_to_dict(run), "races": races.json
     }  # fmt: skip
+
+
+def _accelerator_trace(call: _Call, trace: NoncoherentTrace) -> tuple[int, dict[str, Any]]:
+    from racetrap.evaluation.noncoherent.hardware import simulate_trace
+
+    races = noncoherent_races.monitor_race_list(call.console, call.choice, trace)
+    found = simulate_trace(call.build(), trace, call.seed, races.take)
+    races.finish()
+    call.console.print(
+        f"Races: {races.count} in {len(trace)} operations; hardware and golden model agree in all "
+        f"{found.rows} rows ({found.cycles} cycles, {found.compactions} merges for want of room)."
+    )
+    return races.count, {**asdict(found), "races": races.json}
 
 
 _Outcome = tuple[dict[str, Any], Sequence[Failure]]

@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
+from racetrap.evaluation.noncoherent.hardware import MonitorRace
 from racetrap.golden_model.noncoherent.interval_set import Origin
 from racetrap.golden_model.noncoherent.oracle import RacyBytes
 from racetrap.golden_model.noncoherent.races import Race
@@ -15,9 +16,10 @@ from racetrap.golden_model.noncoherent.rules import Overlap, cure, kind_name, se
 from racetrap.golden_model.trace.noncoherent.noncoherent_trace import NoncoherentTrace
 from racetrap.golden_model.trace.noncoherent.operations import ENGINE_KINDS
 from racetrap.presenters.locations import pc_text
+from racetrap.presenters.race_choice import RaceChoice, RaceList, instances_text
 from racetrap.presenters.tables import print_table
 
-__all__ = ["oracle_to_dict", "print_oracle", "print_races", "race_to_dict"]
+__all__ = ["monitor_race_list", "oracle_to_dict", "print_oracle", "print_races", "race_to_dict"]
 
 _LAYOUT_REMARKS = {
     "host": "Addresses are those of the host: on the target other objects may share a line.",
@@ -68,15 +70,6 @@ def print_races(console: Console, races: Sequence[Race], trace: NoncoherentTrace
 def race_to_dict(race: Race, locations: Mapping[int, str]) -> dict[str, Any]:
     """A race as plain data."""
 
-    def party(origin: Origin) -> dict[str, Any]:
-        return {
-            "operation": origin.number,
-            "kind": kind_name(origin.kind),
-            "engine": origin.engine if origin.kind in ENGINE_KINDS else None,
-            "pc": origin.pc or None,
-            "location": locations.get(origin.pc),
-        }
-
     return {
         "rule": race.rule.value,
         "instances": race.instances,
@@ -85,11 +78,62 @@ def race_to_dict(race: Race, locations: Mapping[int, str]) -> dict[str, Any]:
         "overlap": race.overlap.value,
         "false_sharing": race.is_false_sharing,
         "overwritten": race.is_overwritten,
-        "earlier": party(race.earlier),
-        "later": party(race.later),
+        "earlier": _party_to_dict(race.earlier, locations),
+        "later": _party_to_dict(race.later, locations),
         "sentence": sentence(race.rule),
         "cure": cure(race.rule, race.later.kind, race.overlap),
     }
+
+
+def _party_to_dict(origin: Origin, locations: Mapping[int, str]) -> dict[str, Any]:
+    return {
+        "operation": origin.number,
+        "kind": kind_name(origin.kind),
+        "engine": origin.engine if origin.kind in ENGINE_KINDS else None,
+        "pc": origin.pc or None,
+        "location": locations.get(origin.pc),
+    }
+
+
+def monitor_race_list(
+    console: Console, choice: RaceChoice, trace: NoncoherentTrace
+) -> RaceList[MonitorRace]:
+    """Races of the bus monitor to be printed with both operations, grouped by rule and places."""
+    locations = trace.header.locations
+
+    def origin(number: int) -> Origin:
+        fields = (int(trace.events[number][name]) for name in ("kind", "engine", "pc"))
+        return Origin(number, *fields)
+
+    def key(race: MonitorRace) -> object:
+        places = origin(race.later).place, origin(race.earlier).place
+        return race.rule, race.is_definite, *places
+
+    def show(number: int, race: MonitorRace, count: int) -> None:
+        certainty = "definite" if race.is_definite else "possible"
+        others = " and others" if race.has_others else ""
+        console.print(
+            f"Race {number}: rule {race.rule.value}, {certainty}, bytes {race.first:#x} to "
+            f"{race.last:#x}{instances_text(count)}\n"
+            f"  earlier: {_place(origin(race.earlier), locations)}{others}\n"
+            f"  later:   {_place(origin(race.later), locations)}\n"
+            f"  {sentence(race.rule)}\n",
+            markup=False,
+        )
+
+    def to_dict(race: MonitorRace) -> dict[str, Any]:
+        return {
+            "rule": race.rule.value,
+            "definite": race.is_definite,
+            "first": race.first,
+            "last": race.last,
+            "earlier": _party_to_dict(origin(race.earlier), locations),
+            "other_earlier": race.has_others,
+            "later": _party_to_dict(origin(race.later), locations),
+            "sentence": sentence(race.rule),
+        }
+
+    return RaceList(console, choice, key, show, to_dict)
 
 
 def print_oracle(

@@ -11,8 +11,8 @@ from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.scord.params import ENTRY_BYTES, ScordParams
 from racetrap.rtl.common.layout import struct_layout
+from racetrap.rtl.common.report_writer import RECORD_BYTES
 from racetrap.rtl.scord.region import region_layout
-from racetrap.rtl.scord.report_writer import RECORD_BYTES
 
 __all__ = ["LaunchControl", "TransactionGate"]
 

@@ -13,8 +13,8 @@ from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.arbiter import StreamArbiter
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.ports import forward_ports, ports_like
+from racetrap.rtl.common.report_writer import ReportWriter
 from racetrap.rtl.scord.report_filter import ReportFilter
-from racetrap.rtl.scord.report_writer import ReportWriter
 
 __all__ = ["ReportPath"]
 
@@ -48,7 +48,8 @@ class ReportPath(wiring.Component):
     def __init__(self, params: ScordParams):
         self._params = params
         self._shape = struct_layout(params.report_layout)
-        self._filter, self._writer = ReportFilter(params), ReportWriter(params)
+        self._filter = ReportFilter(params)
+        self._writer = ReportWriter(params.report_layout, params.address_bits)
         super().__init__({
             "i": In(stream.Signature(self._shape)).array(params.banks),
             **ports_like(self._writer, "m_axi", *_WRITER_PORTS),

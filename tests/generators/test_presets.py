@@ -14,7 +14,8 @@ def test_the_paper_is_the_default():
     assert PRESETS["sigrace"].params == SigraceParams()
     assert set(PRESETS) == {
         "scord-tiny", "scord", "scord-nocache", "scord-8byte", "scord-16byte", "scord-banks4",
-        "scord-local", "sigrace-tiny", "sigrace",
+        "scord-local", "sigrace-tiny", "sigrace", "noncoherent-tiny", "noncoherent",
+        "noncoherent-thesis", "noncoherent-prefetch", "noncoherent-engines4", "noncoherent-wide",
     }  # fmt: skip
 
 

@@ -88,7 +88,7 @@ public:
     uint64_t size() const { return size_; }
 
 private:
-    static constexpr unsigned CAPACITY = 128;
+    static constexpr unsigned CAPACITY = 64;
     struct Chunk {
         unsigned count = 0;
         Run runs[CAPACITY];
@@ -112,11 +112,17 @@ private:
         latest_ = chunk;
         const Run *runs = chunks_[chunk]->runs;
         unsigned low = 0, high = chunks_[chunk]->count - 1;
+        // Operations often go on where the latest one ended.
+        if (latest_index_ < high && runs[latest_index_].last < byte) {
+            low = latest_index_ + 1;
+            if (runs[low].last >= byte) high = low;
+        }
         while (low < high) {
             unsigned middle = (low + high) / 2;
             if (runs[middle].last < byte) low = middle + 1;
             else high = middle;
         }
+        latest_index_ = low;
         return {chunk, low};
     }
 
@@ -218,6 +224,7 @@ private:
     std::vector<uint64_t> lasts_;  // last byte of each chunk
     uint64_t size_ = 0;
     mutable size_t latest_ = 0;  // chunk of the latest search
+    mutable unsigned latest_index_ = 0;  // and the index found in it
 };
 
 #endif

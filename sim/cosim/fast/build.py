@@ -28,7 +28,9 @@ from racetrap.sim.cosim.verilator.build_cache import (
 __all__ = ["FastModel", "build_library"]
 
 #: Sources that all libraries share.
-_SOURCES = ("testbench.h", "ports.py", "top.py", "folding.py", "harness.py", "build.py")
+_SOURCES = (
+    "axi_memory.h", "testbench.h", "ports.py", "top.py", "folding.py", "harness.py", "build.py",
+)  # fmt: skip
 #: The library is built for speed; unreset state gets junk at run time (`--x-initial unique`).
 _VERILATE = (
     "--cc", "--exe", "-O3", "--x-assign", "fast", "--x-initial", "unique",
@@ -124,7 +126,7 @@ def _compile(
     design = (folder / f"{preset}.v").read_text(encoding="utf-8")
     simulated = harness.rewrite(design, params)
     (folder / f"fast-{preset}.v").write_text(simulated, encoding="utf-8")
-    for path in (Path(__file__).parent / "testbench.h", *harness.native):
+    for path in (*sorted(Path(__file__).parent.glob("*.h")), *harness.native):
         shutil.copy(path, folder)
     include = f"-I{folder.resolve()}"
     run_tool(

@@ -9,8 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["LITE", "Internals", "PortGroup", "ports_header", "words_of_bits"]
+__all__ = ["AXI_WRITE", "LITE", "Internals", "PortGroup", "ports_header", "words_of_bits"]
 
+#: Signals of an AXI4 port that writes.
+AXI_WRITE = (
+    "awid", "awaddr", "awlen", "awsize", "awvalid", "awready", "wdata", "wstrb", "wlast",
+    "wvalid", "wready", "bid", "bresp", "bvalid", "bready",
+)  # fmt: skip
 _LITE_SIGNALS = (
     "awaddr", "awvalid", "awready", "wdata", "wstrb", "wvalid", "wready", "bresp", "bvalid",
     "bready", "araddr", "arvalid", "arready", "rdata", "rresp", "rvalid", "rready",

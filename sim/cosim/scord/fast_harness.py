@@ -7,16 +7,12 @@ from pathlib import Path
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.sim.cosim.fast.folding import fold_registers
 from racetrap.sim.cosim.fast.harness import Harness
-from racetrap.sim.cosim.fast.ports import LITE, Internals, PortGroup, words_of_bits
+from racetrap.sim.cosim.fast.ports import AXI_WRITE, LITE, Internals, PortGroup, words_of_bits
 from racetrap.sim.cosim.scord.sweep import BEGUN, ENGINE, INDEX, index_width
 from racetrap.sim.cosim.scord.tracker_clocks import gate_trackers
 
 __all__ = ["SCORD"]
 
-_WRITE = (
-    "awid", "awaddr", "awlen", "awsize", "awvalid", "awready", "wdata", "wstrb", "wlast",
-    "wvalid", "wready", "bid", "bresp", "bvalid", "bready",
-)  # fmt: skip
 _READ = (
     "arid", "araddr", "arlen", "arsize", "arvalid", "arready", "rid", "rdata", "rresp", "rlast",
     "rvalid", "rready",
@@ -35,8 +31,8 @@ def _ports(params: ScordParams) -> list[PortGroup]:
             "TransactionPort", "transaction", "i_transaction__{}__", _STREAM, params.sm_count
         ),
         PortGroup("TracePort", "trace", "trace__{}__", ("valid", "payload"), params.banks),
-        PortGroup("MetadataPort", "metadata", "m_axi_metadata__{}__", _WRITE + _READ, metadata),
-        PortGroup("ReportPort", "report", "m_axi_report__", _WRITE),
+        PortGroup("MetadataPort", "metadata", "m_axi_metadata__{}__", AXI_WRITE + _READ, metadata),
+        PortGroup("ReportPort", "report", "m_axi_report__", AXI_WRITE),
         LITE,
     ]
 

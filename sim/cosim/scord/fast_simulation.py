@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from ctypes import c_int, c_uint32, c_uint64, c_void_p
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,16 +17,16 @@ from racetrap.golden_model.scord.packets import Packet, Step, Transaction
 from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.sim.compiled_library import Functions
 from racetrap.sim.cosim.fast.build import FastModel
+from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.fast.packing import nested, pack_tuples, unpack_records
 from racetrap.sim.cosim.fast.simulation import (
     Simulation,
     SimulationError,
-    SimulationTiming,
 )
 from racetrap.sim.cosim.scord.scord_software import ScordSoftware
 from racetrap.sim.cosim.scord.sweep import is_swept
 
-__all__ = ["FastSim", "SimStats", "Timing"]
+__all__ = ["FastSim", "SimStats"]
 
 _RECORD_WORDS = 4  # 64-bit words of a report
 
@@ -43,45 +42,6 @@ _FUNCTIONS: Functions = {
 }
 
 
-@dataclass(frozen=True)
-class Timing(SimulationTiming):
-    """Timing of SMs and memories in a run; the defaults are the fastest there is.
-
-    Parameters
-    ----------
-    idle_percent : int
-        Cycles, in percent, in which an SM that offers nothing stays silent.
-    latency : int
-        Cycles from a memory request to its answer, at least 1.
-    jitter : int
-        Up to so many cycles more, drawn for each request.
-    reorder : bool
-        Answers to reads of different ids may overtake each other.
-    back_pressure : int
-        Cycles, in percent, in which a memory holds back a ready or a new answer.
-    read_errors, write_errors : int
-        Metadata reads and writes answered with an error, of 65536.
-
-    Raises
-    ------
-    ValueError
-        If a value is out of range.
-    """
-
-    idle_percent: int = 0
-    latency: int = 1
-    jitter: int = 0
-    reorder: bool = False
-    back_pressure: int = 0
-    read_errors: int = 0
-    write_errors: int = 0
-
-    limits: ClassVar = {
-        "idle_percent": (0, 99), "back_pressure": (0, 99), "latency": (1, 1 << 20),
-        "jitter": (0, 1 << 20), "read_errors": (0, 1 << 16), "write_errors": (0, 1 << 16),
-    }  # fmt: skip
-
-
 class SimStats(NamedTuple):
     """Cycles since reset, and the metadata reads and writes that were answered with an error."""
 
@@ -90,7 +50,7 @@ class SimStats(NamedTuple):
     write_errors: int
 
 
-class FastSim(Simulation[Timing, SimStats]):
+class FastSim(Simulation[MemoryTiming, SimStats]):
     """A system after reset, with memories behind its ports.
 
     Parameters
@@ -99,7 +59,7 @@ class FastSim(Simulation[Timing, SimStats]):
         Library, as ``build_fast`` makes it.
     seed : int
         Seed of all that is random in the simulated world, junk in unreset state included.
-    timing : Timing
+    timing : MemoryTiming
         Timing of SMs and memories; may be set again between runs.
 
     Raises
@@ -108,8 +68,10 @@ class FastSim(Simulation[Timing, SimStats]):
         From every method that lets time pass.
     """
 
-    def __init__(self, model: FastModel[ScordParams], seed: int = 0, timing: Timing | None = None):
-        super().__init__(model, seed, _FUNCTIONS, timing or Timing(), SimStats)
+    def __init__(
+        self, model: FastModel[ScordParams], seed: int = 0, timing: MemoryTiming | None = None
+    ):
+        super().__init__(model, seed, _FUNCTIONS, timing or MemoryTiming(), SimStats)
         self._params = model.params
         self._software = ScordSoftware(self, self._wait_until)
         self._junk = np.random.default_rng(seed)

@@ -9,13 +9,12 @@ from collections.abc import Callable
 
 from racetrap.generators.register_map import RegisterPort
 from racetrap.golden_model.scord.params import Region
+from racetrap.sim.cosim.software.report_ring import ReportRing
 
 __all__ = ["ScordSoftware"]
 
-_WRAP = 1 << 32
 
-
-class ScordSoftware:
+class ScordSoftware(ReportRing):
     """Launches, status, counters, and the head and tail of the report ring.
 
     Parameters
@@ -28,10 +27,9 @@ class ScordSoftware:
     """
 
     def __init__(self, port: RegisterPort, wait_until: Callable[[Callable[[], bool], str], None]):
-        self._port, self._wait_until = port, wait_until
+        super().__init__(port)
+        self._wait_until = wait_until
         self._control = {"enable": 0}
-        self._tail = 0
-        self._ring_records = 1
 
     def set_up(self, region: Region, ring_base: int, ring_log2: int) -> None:
         """Write where region, metadata and report ring are; the next launch uses it.
@@ -46,17 +44,10 @@ class ScordSoftware:
             Log2 of its records; all that it held before are forgotten.
         """
         port = self._port
-        for name, base in (
-            ("DATA", region.data_base),
-            ("METADATA", region.metadata_base),
-            ("REPORT", ring_base),
-        ):
-            port.write(f"{name}_BASE_LO", base % _WRAP)
-            port.write(f"{name}_BASE_HI", base // _WRAP)
+        port.write_pair("DATA_BASE", region.data_base)
+        port.write_pair("METADATA_BASE", region.metadata_base)
         port.write("REGION_SIZE_LOG2", region.size_log2)
-        port.write("REPORT_CAPACITY_LOG2", ring_log2)
-        self._ring_records = 1 << ring_log2
-        self.empty_ring()
+        self.place_ring(ring_base, ring_log2)
 
     def launch(self, *, report_filter: bool = False, interrupt: bool = False) -> bool:
         """Clear the counters and launch a kernel; tells whether the hardware accepts.
@@ -91,36 +82,3 @@ class ScordSoftware:
     def counters(self) -> dict[str, int]:
         """All event counters, by register name in lower case."""
         return self._port.read_from("ACCESSES")
-
-    # Report ring ------------------------------------------------------------------------
-
-    def empty_ring(self) -> None:
-        """Let the ring take as many records as it holds; what is in it is forgotten."""
-        self._tail = self._port.read("REPORT_HEAD")
-        self._port.write("REPORT_TAIL", self._tail)
-
-    def has_records(self) -> bool:
-        """Whether the ring holds records that have not been read."""
-        return self._port.read("REPORT_HEAD") != self._tail
-
-    def read_records(self, record: Callable[[int], int]) -> list[int]:
-        """Records written to the ring since the last call, oldest first.
-
-        Parameters
-        ----------
-        record : callable
-            Gives the record at a place of the ring.
-
-        Raises
-        ------
-        RuntimeError
-            If the ring says to hold more than fit.
-        """
-        head = self._port.read("REPORT_HEAD")
-        count = (head - self._tail) % _WRAP
-        if count > self._ring_records:
-            raise RuntimeError(f"Records in the ring must number {self._ring_records}, not {count}")
-        records = [record((self._tail + n) % self._ring_records) for n in range(count)]
-        self._tail = head
-        self._port.write("REPORT_TAIL", head)
-        return records

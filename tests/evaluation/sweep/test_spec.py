@@ -131,3 +131,19 @@ def test_a_region_is_not_for_sigrace(tmp_path):
     assert read(tmp_path, _SIGRACE).grid == {"filters": (4, 8)}
     with pytest.raises(TomlError, match=r"region_log2 must be absent for SigRace, not 12"):
         read(tmp_path, _SIGRACE + "region_log2 = 12\n")
+
+
+def test_programs_of_the_bus_monitor(tmp_path):
+    text = (
+        'name = "entries"\npreset = "noncoherent"\n[grid]\nqueue_depth = [4, 8]\n'
+        '[quality]\nworkloads = ["crypto"]\n'
+    )
+    assert read_spec(write(tmp_path, text)).grid == {"report_fifo_depth": (4, 8)}
+    for line, rule in (
+        ("seed = 2", "quality.seed must be absent for the bus monitor, not 2"),
+        ('size = "small"', "size must be one of tiny, not 'small'"),
+        ('workloads = ["kmeans"]', "workloads must be a list of libfixmath, .*, not"),
+    ):
+        changed = text.replace('workloads = ["crypto"]', "") if "workloads" in line else text
+        with pytest.raises(TomlError, match=rule):
+            read_spec(write(tmp_path, changed + line + "\n"))

@@ -11,7 +11,7 @@ from racetrap.fpga.boards.report_sink import ReportSink
 from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.layout import struct_layout
-from racetrap.rtl.scord.report_writer import ReportWriter
+from racetrap.rtl.common.report_writer import ReportWriter
 from tests.support.rtl.streams import get_all, monitor, put_all, random_idle, simulate
 
 PARAMS = ScordParams()
@@ -32,7 +32,7 @@ class Chain(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.writer = writer = ReportWriter(PARAMS)
+        m.submodules.writer = writer = ReportWriter(LAYOUT, PARAMS.address_bits)
         m.submodules.sink = sink = self.sink
         wiring.connect(m, writer.m_axi, sink.s_axi)
         wiring.connect(m, wiring.flipped(self.i), writer.i)

@@ -181,9 +181,10 @@ def test_trace_commands(racetrap, trace, tmp_path):
     assert racetrap("check", binary).exit_code == 1
 
 
-@pytest.mark.parametrize("command", [("simulate", "scord"), ("fpga", "run")])
-def test_no_hardware_takes_it(racetrap, trace, command):
-    port = ("--port", "nowhere") if command[0] == "fpga" else ()
-    result = racetrap(*command, trace(_MISSING_FLUSH), *port)
+def test_hardware_for_other_traces(racetrap, trace):
+    result = racetrap("simulate", "scord", trace(_MISSING_FLUSH))
+    assert result.exit_code == 2
+    assert "Preset must be one of noncoherent for this trace, not one of scord" in result.stderr
+    result = racetrap("fpga", "run", trace(_MISSING_FLUSH), "--port", "nowhere")
     assert result.exit_code == 2
     assert "Trace system must be 'scord' or 'sigrace', not 'noncoherent'" in result.stderr

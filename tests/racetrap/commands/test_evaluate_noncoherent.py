@@ -3,6 +3,7 @@
 import json
 
 from racetrap.evaluation.noncoherent import tables
+from racetrap.evaluation.noncoherent.monitor_quality import MonitorQuality
 from tests.support.pages.evaluation_page import Inventory
 
 
@@ -33,3 +34,26 @@ def test_a_problem_fails(racetrap, monkeypatch):
     )
     assert result.exit_code == 3
     assert result.stderr.startswith("racetrap: Trace Figure 4.3 must give no race in mode thesis")
+
+
+def test_bus_monitor(racetrap, tmp_path):
+    file = tmp_path / "result.json"
+    result = racetrap(
+        "evaluate", "noncoherent", "--program", "crypto", "--timings", 1, "--traces", 40,
+        "--monitor", "--jobs", 1, "--json", file,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    four, eight, random = json.loads(file.read_text())["tables"]["monitor"]
+    assert (four["entries"], eight["entries"], random["entries"]) == (4, 8, "2 to 8")
+    assert random["merges"] > eight["merges"] == eight["imprecise"] == 0
+    for one in (four, eight, random):
+        assert one["lost"] == one["falsely definite"] == 0 < one["races"]
+
+
+def test_a_monitor_that_loses_a_race_is_a_problem():
+    wrong = MonitorQuality(lost=["trace 1-2, operation 3, rule 1b"])
+    (problem,) = tables.problems(tables.Evaluation(monitors={"crypto": {4: wrong}}))
+    assert problem == "Bus monitor must report trace 1-2, operation 3, rule 1b"
+    wrong = MonitorQuality(falsely_definite=["trace 1-2, operation 3, rule 1b"])
+    (problem,) = tables.problems(tables.Evaluation(random_monitor=wrong))
+    assert problem.startswith("Bus monitor must not report as definite trace 1-2")

@@ -10,7 +10,8 @@ from tests.support.oracle.findings import line_pair
 def _found(traces=None, **changes):
     launch = SimpleNamespace(traced=True)
     values = {
-        "pairs": [], "strong": [], "lockstep": [], "known": [], "not_found": [], "divergences": {}, "events": [7],
+        "pairs": [], "strong": [], "lockstep": [], "known": [], "not_found": [],
+        "divergences": {}, "events": [7],
         "rule": "causality", "independent_threads": False, "detector": None,
     }  # fmt: skip
     check = {

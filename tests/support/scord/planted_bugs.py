@@ -155,12 +155,12 @@ PLANTED_BUGS: dict[str, PlantedBug] = {
         hard=False,
     ),
     "report-ring-does-not-wrap": _bug(
-        "scord/report_writer.py",
+        "common/report_writer.py",
         "place = self.o_head & ~(Const(-1, 32) << self.i_capacity_log2)[:32]",
         "place = self.o_head[:31]",
     ),
     "report-failed-write-counts": _bug(
-        "scord/report_writer.py",
+        "common/report_writer.py",
         "self.o_head.eq(self.o_head + ~failed)",
         "self.o_head.eq(self.o_head + 1)",
     ),

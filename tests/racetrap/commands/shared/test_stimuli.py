@@ -34,9 +34,9 @@ def test_only_options_given_are_refused(options, refused):
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_presets_of_the_other_detector_are_refused(preset):
-    params = PRESETS[preset].params
-    own, other = ("sigrace", "scord") if "sigrace" in preset else ("scord", "sigrace")
+def test_presets_of_other_detectors_are_refused(preset):
+    params, own = PRESETS[preset].params, preset.split("-")[0]
     check_system(params, own, "this trace")
-    with pytest.raises(ValueError, match=f"one of {other} for this trace, not one of {own}"):
-        check_system(params, other, "this trace")
+    for other in {"scord", "sigrace", "noncoherent"} - {own}:
+        with pytest.raises(ValueError, match=f"one of {other} for this trace, not one of {own}"):
+            check_system(params, other, "this trace")

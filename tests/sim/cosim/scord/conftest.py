@@ -3,7 +3,8 @@
 import pytest
 
 from racetrap.golden_model.scord.params import Region
-from racetrap.sim.cosim.scord.fast_simulation import FastSim, Timing
+from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
+from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
 
@@ -22,7 +23,7 @@ def region():
 
 @pytest.fixture
 def sim(model):
-    with FastSim(model, seed=7, timing=Timing(watchdog=_WATCHDOG)) as simulation:
+    with FastSim(model, seed=7, timing=MemoryTiming(watchdog=_WATCHDOG)) as simulation:
         yield simulation
 
 

@@ -13,9 +13,10 @@ from racetrap.generators.presets import find_preset
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
+from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.fast.packing import pack_records, unpack_column, unpack_records, words_of
 from racetrap.sim.cosim.scord.fast_compare import check_launch
-from racetrap.sim.cosim.scord.fast_simulation import FastSim, Timing
+from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
 from racetrap.sim.cosim.scord.scoreboard import Scoreboard
@@ -31,9 +32,9 @@ def _ignore(*arguments):
 
 
 _TIMINGS = {
-    "fastest": Timing(),
-    "slow": Timing(idle_percent=40, latency=9, jitter=25, reorder=True, back_pressure=30),
-    "errors": Timing(jitter=5, reorder=True, read_errors=3000, write_errors=3000),
+    "fastest": MemoryTiming(),
+    "slow": MemoryTiming(idle_percent=40, latency=9, jitter=25, reorder=True, back_pressure=30),
+    "errors": MemoryTiming(jitter=5, reorder=True, read_errors=3000, write_errors=3000),
 }
 
 

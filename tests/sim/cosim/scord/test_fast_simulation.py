@@ -5,8 +5,9 @@ import pytest
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import TableRow, Transaction, TransactionKind
 from racetrap.golden_model.scord.params import Region
+from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.fast.simulation import SimulationError
-from racetrap.sim.cosim.scord.fast_simulation import FastSim, Timing
+from racetrap.sim.cosim.scord.fast_simulation import FastSim
 
 _LINE = Transaction(TransactionKind.STORE, strong=1, line=64, mask=0b1011, pc=0x40)
 
@@ -106,4 +107,4 @@ def test_simulations_are_independent(model, region):
 )
 def test_timing_out_of_range(values, sentence):
     with pytest.raises(ValueError, match=sentence):
-        Timing(**values)
+        MemoryTiming(**values)

@@ -6,9 +6,10 @@ import pytest
 
 from racetrap.golden_model.scord.params import Region
 from racetrap.sim.cosim.fast.build import build_library
+from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.scord.fast_compare import check_launch
 from racetrap.sim.cosim.scord.fast_harness import SCORD
-from racetrap.sim.cosim.scord.fast_simulation import FastSim, Timing
+from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
 from racetrap.sim.cosim.scord.tracker_clocks import gate_trackers
@@ -33,7 +34,7 @@ def test_trackers_are_counted():
 def _cycles(model):
     """Every bit that leaves the hardware in two launches, and the cycles of the steps."""
     region = Region(data_base=1 << 13, size_log2=13, metadata_base=0x8000)
-    timing = Timing(
+    timing = MemoryTiming(
         idle_percent=20, latency=5, jitter=9, reorder=True, back_pressure=20, watchdog=5_000
     )
     seen = []

@@ -9,7 +9,7 @@ from amaranth.hdl import Const, Module, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.layout import Layout
 from racetrap.rtl.common.axi import Axi4WriteSignature, AxiBurst
 from racetrap.rtl.common.layout import struct_layout
 
@@ -36,12 +36,14 @@ class ReportWriter(wiring.Component):
 
     Parameters
     ----------
-    params : ScordParams
-        Configuration.
+    layout : Layout
+        Layout of a report, at most 256 bits, with 32 of them in a field ``sequence``.
+    address_bits : int
+        Bits of the memory's byte addresses.
 
     Members
     -------
-    i : ``In(stream.Signature(report_layout))``
+    i : ``In(stream.Signature(layout))``
         Reports; their ``sequence`` is filled in here.
     m_axi : ``Out(Axi4WriteSignature)``
         Memory of the ring buffer; all writes have id 0.
@@ -63,16 +65,16 @@ class ReportWriter(wiring.Component):
         No report is held here.
     """
 
-    def __init__(self, params: ScordParams):
-        self._params = params
+    def __init__(self, layout: Layout, address_bits: int):
+        self._shape = struct_layout(layout)
         super().__init__({
-            "i": In(stream.Signature(struct_layout(params.report_layout))),
+            "i": In(stream.Signature(self._shape)),
             "m_axi": Out(
                 Axi4WriteSignature(
-                    address_bits=params.address_bits, data_bits=_DATA_BITS, id_bits=1
+                    address_bits=address_bits, data_bits=_DATA_BITS, id_bits=1
                 )
             ),
-            "i_base": In(params.address_bits),
+            "i_base": In(address_bits),
             "i_capacity_log2": In(5),
             "i_tail": In(32),
             "o_head": Out(32),
@@ -127,7 +129,7 @@ class ReportWriter(wiring.Component):
     def _accept_report(self, m: Module, record: Signal) -> None:
         """Take a report with its number, and where it would go."""
         sequence = Signal(32)
-        numbered = Signal(struct_layout(self._params.report_layout))
+        numbered = Signal(self._shape)
         place = self.o_head & ~(Const(-1, 32) << self.i_capacity_log2)[:32]
         m.d.comb += [numbered.eq(self.i.payload), numbered.sequence.eq(sequence)]
         m.d.sync += [

@@ -6,7 +6,7 @@ import pytest
 
 from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.rtl.scord.report_writer import ReportWriter
+from racetrap.rtl.common.report_writer import ReportWriter
 from tests.support.rtl.axi_memory import AxiMemory
 from tests.support.rtl.streams import put_all, random_idle, simulate
 
@@ -33,7 +33,7 @@ class Bench:
     """A writer, its memory, and counts of its pulses."""
 
     def __init__(self, *, capacity_log2=3, **memory):
-        self.dut = ReportWriter(PARAMS)
+        self.dut = ReportWriter(LAYOUT, PARAMS.address_bits)
         self.memory = AxiMemory(self.dut.m_axi, **memory)
         self.capacity_log2 = capacity_log2
         self.counts = {"written": 0, "dropped": 0, "write_error": 0}
@@ -162,4 +162,4 @@ def test_a_tail_beyond_the_head_reads_as_full():
 
 
 def test_no_path_from_valid_to_ready():
-    assert valid_to_ready_paths(ReportWriter(PARAMS)) == []
+    assert valid_to_ready_paths(ReportWriter(LAYOUT, PARAMS.address_bits)) == []

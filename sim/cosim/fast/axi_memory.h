@@ -26,10 +26,11 @@ struct Memory {
     }
 };
 
-// Behaviour of SMs and memories: the fields of `Timing` in fast_simulation.py, in their order.
+// Behaviour of sources and memories: the fields of `MemoryTiming` in memory_timing.py, in their
+// order.
 struct Timing {
     uint32_t watchdog;       // cycles without any handshake that end a run
-    uint32_t idle_percent;   // of cycles in which an SM with nothing offered stays silent
+    uint32_t idle_percent;   // of cycles in which a source that offers nothing stays silent
     uint32_t latency;        // cycles from a request to its answer, at least 1
     uint32_t jitter;         // up to so many more
     uint32_t reorder;        // 1: answers of different ids leave in any order

@@ -1,0 +1,128 @@
+"""The generated bus monitor over whole traces, each step compared with the golden model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import NamedTuple
+
+from racetrap.golden_model.noncoherent.monitor import Monitor
+from racetrap.golden_model.noncoherent.packets import MonitorStep, bus_operation, rules_of
+from racetrap.golden_model.noncoherent.params import NoncoherentParams
+from racetrap.golden_model.noncoherent.rules import Rule
+from racetrap.golden_model.trace import NoncoherentTrace
+from racetrap.sim.cosim.fast.build import FastModel
+from racetrap.sim.cosim.noncoherent.fast_compare import check_run
+from racetrap.sim.cosim.noncoherent.fast_simulation import FastSim
+
+__all__ = ["MonitorRace", "SimulatedTrace", "check_memory", "simulate_trace"]
+
+#: Operations of a run; the ring is read after each.
+_RUN = 2000
+_CAPACITY_LOG2 = 10
+
+
+class MonitorRace(NamedTuple):
+    """A rule that an operation breaks, definitely or possibly.
+
+    Parameters
+    ----------
+    rule : Rule
+        The rule.
+    later, earlier : int
+        Numbers of the operations in the trace.
+    is_definite : bool
+        Whether the set that was hit has just the bytes that were put in.
+    has_others : bool
+        Whether the bytes of the entry that was hit come from other operations, too.
+    first, last : int
+        Bytes of the later operation's row.
+    """
+
+    rule: Rule
+    later: int
+    earlier: int
+    is_definite: bool
+    has_others: bool
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class SimulatedTrace:
+    """What the hardware did with a trace; all of it has been compared with the golden model.
+
+    Parameters
+    ----------
+    rows, cycles, compactions : int
+        Rows checked, clock cycles, and how often a set had no entry left.
+    """
+
+    rows: int
+    cycles: int
+    compactions: int
+
+
+def check_memory(params: NoncoherentParams, trace: NoncoherentTrace) -> None:
+    """Raise ``ValueError`` unless a monitor is for the hardware of a trace."""
+    own, wanted = asdict(params.memory), asdict(trace.header.memory)
+    settings = [
+        f"--set {name}={str(value).lower()}" for name, value in wanted.items() if own[name] != value
+    ]
+    if settings:
+        raise ValueError(f"Memory system must be the trace's ({' '.join(settings)})")
+
+
+def simulate_trace(
+    model: FastModel[NoncoherentParams], trace: NoncoherentTrace, seed: int,
+    found: Callable[[MonitorRace], object],
+) -> SimulatedTrace:  # fmt: skip
+    """Play a trace; ``found`` is given every race of the hardware's steps.
+
+    Parameters
+    ----------
+    model : FastModel
+        The hardware.
+    trace : NoncoherentTrace
+        Operations to check.
+    seed : int
+        Seed of what is random in the simulated world (junk in unreset state).
+    found : callable
+        Takes races, in order.
+
+    Raises
+    ------
+    ValueError
+        If the trace does not fit the parameters.
+    Mismatch
+        If hardware and golden model differ anywhere.
+    SimulationError
+        If the simulation cannot go on.
+    """
+    params, monitor = model.params, Monitor(model.params)
+    operations = [bus_operation(params, number, one) for number, one in enumerate(trace)]
+    rows = cycles = 0
+    with FastSim(model, seed) as sim:
+        sim.start(_CAPACITY_LOG2)
+        for start in range(0, len(operations), _RUN):
+            result = check_run(sim, monitor, params, operations[start : start + _RUN])
+            rows += result.rows
+            cycles += result.cycles
+            for race in _races(params, result.steps, start):
+                found(race)
+    return SimulatedTrace(rows, cycles, monitor.compactions)
+
+
+def _races(
+    params: NoncoherentParams, steps: tuple[MonitorStep, ...], start: int
+) -> Iterator[MonitorRace]:
+    """Races of a run whose first operation has the number ``start``."""
+    wrap = 1 << params.tag_bits
+    later = start
+    for step in steps:
+        # Tags are numbers of operations, which may wrap.
+        later += (step.row.tag - later) % wrap
+        for rule, hit in rules_of(step):
+            earlier = later - (later - hit.tag) % wrap
+            bytes_ = step.row.first, step.row.end - 1
+            yield MonitorRace(rule, later, earlier, bool(hit.definite), bool(hit.others), *bytes_)

@@ -1,0 +1,183 @@
+"""The bus monitor's bounded sets against the detectors without limits.
+
+What is compared is which operations break which rules.  Nothing may be lost, and what is reported
+as definite must be there; what is there or not and is reported as possible is imprecise.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+
+from racetrap.golden_model.noncoherent.monitor import Monitor
+from racetrap.golden_model.noncoherent.noncoherent import MODES
+from racetrap.golden_model.noncoherent.packets import bus_operation, rows_of, rules_of
+from racetrap.golden_model.noncoherent.params import Mode, NoncoherentParams
+from racetrap.golden_model.trace.noncoherent.operations import MemorySystem, Operation
+from racetrap.sim.accelerator.programs.catalogue import ACCELERATOR_PROGRAMS
+from racetrap.sim.accelerator.programs.traces import record_program
+from racetrap.sim.accelerator.random_operations import random_memory, random_operations
+
+__all__ = [
+    "MonitorQuality",
+    "ProgramQuality",
+    "RandomQuality",
+    "merged_quality",
+    "monitor_quality",
+    "params_for",
+    "program_quality",
+    "quality_parts",
+    "random_quality",
+]
+
+#: Addresses of programs that run on the host.
+_ADDRESS_BITS = 48
+_MOST_OPERATIONS = 60
+_LINES = (2, 8, 32)
+_PART = 1000
+
+
+@dataclass
+class MonitorQuality:
+    """A monitor against the detector without limits, in pairs of an operation and a rule.
+
+    Parameters
+    ----------
+    operations : int
+        Operations of all traces.
+    races : int
+        Pairs that the detector without limits finds.
+    definite, possible : int
+        Pairs that the monitor reports as such.
+    imprecise : int
+        Possible ones that the detector without limits does not find.
+    compactions : int
+        How often two entries became one for want of room.
+    lost, falsely_definite : list of str
+        Pairs that the monitor does not report, and that it reports as definite and are not there.
+    """
+
+    operations: int = 0
+    races: int = 0
+    definite: int = 0
+    possible: int = 0
+    imprecise: int = 0
+    compactions: int = 0
+    lost: list[str] = field(default_factory=list)
+    falsely_definite: list[str] = field(default_factory=list)
+
+    @property
+    def problems(self) -> list[str]:
+        """What a monitor may not do."""
+        return [
+            *(f"Bus monitor must report {one}" for one in self.lost),
+            *(f"Bus monitor must not report as definite {one}" for one in self.falsely_definite),
+        ]
+
+    def add(self, other: MonitorQuality) -> None:
+        """Take the sums of other traces in."""
+        for name, value in vars(other).items():
+            setattr(self, name, getattr(self, name) + value)
+
+
+def merged_quality(parts: Iterable[MonitorQuality]) -> MonitorQuality:
+    """Sums over parts."""
+    total = MonitorQuality()
+    for part in parts:
+        total.add(part)
+    return total
+
+
+def params_for(memory: MemorySystem, mode: Mode, entries: int) -> NoncoherentParams:
+    """Monitor of a given number of entries for some hardware."""
+    return NoncoherentParams(
+        **asdict(memory), mode=mode, entries=entries, address_bits=_ADDRESS_BITS
+    )
+
+
+def monitor_quality(
+    params: NoncoherentParams, operations: Sequence[Operation], name: str
+) -> MonitorQuality:
+    """Compare on one trace, whose name the pairs that are wrong get."""
+    monitor, detector = Monitor(params), MODES[params.mode.value](params.memory)
+    due: set[tuple[int, str]] = set()
+    definite: set[tuple[int, str]] = set()
+    possible: set[tuple[int, str]] = set()
+    for number, operation in enumerate(operations):
+        for first, last in operation.ranges:
+            row = operation._replace(address=first, size=last + 1 - first, rows=0, stride=0)
+            findings = detector.step(number, row if operation.size else operation)
+            due |= {(number, finding.rule.value) for finding in findings}
+        for step in monitor.run(rows_of(params, bus_operation(params, number, operation))):
+            for rule, hit in rules_of(step):
+                (definite if hit.definite else possible).add((number, rule.value))
+    possible -= definite
+    return MonitorQuality(
+        operations=len(operations),
+        races=len(due),
+        definite=len(definite),
+        possible=len(possible),
+        imprecise=len(possible - due),
+        compactions=monitor.compactions,
+        lost=_named(name, due - definite - possible),
+        falsely_definite=_named(name, definite - due),
+    )
+
+
+def _named(trace: str, pairs: Iterable[tuple[int, str]]) -> list[str]:
+    return [f"{trace}, operation {number}, rule {rule}" for number, rule in sorted(pairs)]
+
+
+@dataclass(frozen=True)
+class RandomQuality:
+    """Random traces with the numbers from ``first`` to ``last`` of a seed."""
+
+    seed: int
+    first: int
+    last: int
+    entries: tuple[int, ...] = (2, 3, 4, 6, 8)
+
+
+def quality_parts(seed: int, traces: int) -> list[RandomQuality]:
+    """Parts that have so many traces together, so that workers have something to share."""
+    return [
+        RandomQuality(seed, first, min(first + _PART, traces) - 1)
+        for first in range(0, traces, _PART)
+    ]
+
+
+def random_quality(part: RandomQuality) -> MonitorQuality:
+    """Sums over random traces, each with one of the numbers of entries and one of the modes."""
+    total = MonitorQuality()
+    for number in range(part.first, part.last + 1):
+        generator = random.Random(f"{part.seed}-{number}")
+        memory = random_memory(generator)
+        size = generator.choice(_LINES) * memory.line_bytes
+        count = generator.randint(1, _MOST_OPERATIONS)
+        operations = random_operations(generator, memory, count, size)
+        params = params_for(memory, generator.choice(list(Mode)), generator.choice(part.entries))
+        total.add(monitor_quality(params, operations, f"trace {part.seed}-{number}"))
+    return total
+
+
+@dataclass(frozen=True)
+class ProgramQuality:
+    """A program, whole and with each omission, in both modes with so many entries."""
+
+    program: str
+    entries: tuple[int, ...]
+
+
+def program_quality(part: ProgramQuality) -> dict[int, MonitorQuality]:
+    """Sums over the cases of a program by number of entries."""
+    program = ACCELERATOR_PROGRAMS[part.program]
+    totals = {entries: MonitorQuality() for entries in part.entries}
+    for omission in ("", *program.omissions):
+        trace = record_program(program, program.small, *([omission] if omission else []))
+        operations, name = list(trace), f"{part.program} without {omission or 'nothing'}"
+        for entries, total in totals.items():
+            for mode in Mode:
+                params = params_for(trace.header.memory, mode, entries)
+                total.add(monitor_quality(params, operations, name))
+    return totals

@@ -1,0 +1,39 @@
+"""The bus monitor for non-coherent accelerators for the generator.
+
+Ref: Young (UBC 2020) Section 3.3.
+"""
+
+from __future__ import annotations
+
+from racetrap.generators.system import System
+from racetrap.golden_model.noncoherent.params import NoncoherentParams
+from racetrap.golden_model.noncoherent.state import state_bits
+from racetrap.rtl.noncoherent.registers import RDL_FILE
+from racetrap.rtl.noncoherent.system import NoncoherentSystem
+
+__all__ = ["NONCOHERENT"]
+
+#: The first kinds are the method's own, the others explain what the hardware has on top.
+_STATE_KINDS = {
+    "dirty": r"\.monitor\.dirty_",
+    "valid": r"\.monitor\.valid",
+    "stale": r"\.monitor\.stale",
+    "dma": r"\.monitor\.(writing|reading)_\d+",
+    "monitor": r"\.monitor",
+    "row_splitter": r"\.splitter",
+    "report_path": r"\.(queue|writer)",
+    "registers": r"\.registers$|^top$",
+}
+
+
+NONCOHERENT = System(
+    name="noncoherent",
+    params=NoncoherentParams,
+    top=NoncoherentSystem,
+    parts={},
+    layouts=("operation", "row", "step", "report"),
+    traces={"step": "trace"},
+    register_source=RDL_FILE,
+    state_kinds=_STATE_KINDS,
+    method_bits=state_bits,
+)

@@ -1,0 +1,164 @@
+"""Interval CAM: a set of bytes in a few entries, which may say more than was put in, never less.
+
+Entries neither meet nor touch, and one is always free.  When the last one is taken, the two with
+the smallest gap become one that is marked imprecise.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+from racetrap.golden_model.noncoherent.packets import MISS, Hit
+from racetrap.golden_model.noncoherent.params import NoncoherentParams
+
+__all__ = ["DIGEST_TURN", "Entry", "IntervalCam", "turned"]
+
+_DIGEST_BITS = 32
+_DIGEST_MASK = (1 << _DIGEST_BITS) - 1
+#: Bits by which a part of a digest is turned for each part before it.
+DIGEST_TURN = 7
+
+
+def turned(digest: int, count: int) -> int:
+    """A digest with its bits turned to the left."""
+    count %= _DIGEST_BITS
+    return (digest << count | digest >> (_DIGEST_BITS - count)) & _DIGEST_MASK
+
+
+class Entry(NamedTuple):
+    """Bytes from ``first`` up to the one before ``end``.
+
+    Parameters
+    ----------
+    first, end : int
+        The range.
+    tag : int
+        The latest operation that has put some of it in.
+    others : int
+        Whether other operations have put some of it in, too.
+    imprecise : int
+        Whether it may have bytes that nobody has put in.
+    """
+
+    first: int
+    end: int
+    tag: int
+    others: int = 0
+    imprecise: int = 0
+
+
+class IntervalCam:
+    """A set of bytes.
+
+    Parameters
+    ----------
+    params : NoncoherentParams
+        Configuration.
+
+    Attributes
+    ----------
+    slots : list of Entry or None
+        Entries, and None where there is room.
+    digest : int
+        32 bits that depend on every bit of the entries, and on their slots.
+    events : Counter of str
+        How often an entry has been put in beside all others (``insert``), together with others
+        (``merge``) or over others (``cover``), has lost bytes (``shrink``), become two
+        (``split``) or gone (``drop``), or two have become one for want of room (``compact``).
+    """
+
+    def __init__(self, params: NoncoherentParams) -> None:
+        self._layout = params.entry_layout
+        self.slots: list[Entry | None] = [None] * params.entries
+        self.digest = 0
+        self.events: Counter[str] = Counter()
+
+    def overlapping(self, first: int, end: int) -> list[int]:
+        """Numbers of the entries that have some of the bytes."""
+        return [
+            slot
+            for slot, entry in enumerate(self.slots)
+            if entry is not None and entry.first < end and entry.end > first
+        ]
+
+    def look_up(self, first: int, end: int) -> Hit:
+        """The first precise entry that has some of the bytes, else the first imprecise one."""
+        found = [entry for slot in self.overlapping(first, end) if (entry := self.slots[slot])]
+        if not found:
+            return MISS
+        entry = min(found, key=lambda one: one.imprecise)
+        return Hit(1, 1 - entry.imprecise, entry.others, entry.tag)
+
+    def insert(self, added: Entry) -> None:
+        """Put bytes in; entries that they meet or touch become one with them.
+
+        The entry is imprecise if one is that keeps bytes of its own.
+        """
+        first, end, tag, others, imprecise = added
+        free, found = self.slots.index(None), set()
+        for slot, entry in enumerate(self.slots):
+            if entry is None or entry.first > added.end or entry.end < added.first:
+                continue
+            self._put(slot, None)
+            if entry.first < added.first or entry.end > added.end:
+                first, end = min(first, entry.first), max(end, entry.end)
+                others |= entry.others | (entry.tag != tag)
+                imprecise |= entry.imprecise
+                found.add("merge")
+            else:
+                found.add("cover")
+        self.events.update(found or {"insert"})
+        self._put(free, Entry(first, end, tag, others, imprecise))
+        self._compact()
+
+    def remove(self, first: int, end: int) -> None:
+        """Take bytes out; an entry with bytes on both sides becomes two."""
+        free = self.slots.index(None)
+        for slot in self.overlapping(first, end):
+            entry = self.slots[slot]
+            assert entry is not None
+            left = entry._replace(end=first) if entry.first < first else None
+            right = entry._replace(first=end) if entry.end > end else None
+            self._put(slot, left or right)
+            if left and right:
+                self._put(free, right)
+            self.events["split" if left and right else "shrink" if left or right else "drop"] += 1
+        self._compact()
+
+    def clear(self) -> None:
+        """Take all bytes out."""
+        for slot in range(len(self.slots)):
+            self._put(slot, None)
+
+    def _compact(self) -> None:
+        """Make room, if there is none: the first of the pairs with the smallest gap is one."""
+        entries = [entry for entry in self.slots if entry is not None]
+        if len(entries) < len(self.slots):
+            return
+        _, low, high = min(
+            (after.first - before.end, low, high)
+            for low, before in enumerate(entries)
+            for high, after in enumerate(entries)
+            if after.first >= before.end
+        )
+        before, after = entries[low], entries[high]
+        others = before.others | after.others | (before.tag != after.tag)
+        self._put(low, Entry(before.first, after.end, before.tag, others, 1))
+        self._put(high, None)
+        self.events["compact"] += 1
+
+    def _put(self, slot: int, entry: Entry | None) -> None:
+        self.digest ^= self._fold(slot, self.slots[slot]) ^ self._fold(slot, entry)
+        self.slots[slot] = entry
+
+    def _fold(self, slot: int, entry: Entry | None) -> int:
+        """Part of the digest that an entry has: its words, each turned by its number and slot."""
+        if entry is None:
+            return 0
+        word, turn, digest = 1 << self._layout.width | self._layout.pack(entry._asdict()), slot, 0
+        while word:
+            digest ^= turned(word & _DIGEST_MASK, turn)
+            word >>= _DIGEST_BITS
+            turn += DIGEST_TURN
+        return digest

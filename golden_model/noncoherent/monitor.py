@@ -1,0 +1,235 @@
+"""Bus monitor: the rules of both modes on sets of bytes that hardware can have.
+
+What it promises is (operation, rule): it reports each one that the detectors without limits
+report, and those that it reports beyond them are marked possible.  An operation of several rows
+counts as its rows, one after another.
+
+The monitor does not know whether data that was lost is read later: it reports all of it.
+
+Ref: Young (UBC 2020) Section 3.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from racetrap.golden_model.noncoherent.interval_cam import DIGEST_TURN, Entry, IntervalCam, turned
+from racetrap.golden_model.noncoherent.packets import MISS, Hit, MonitorStep, Row
+from racetrap.golden_model.noncoherent.params import NoncoherentParams
+from racetrap.golden_model.trace.noncoherent.operations import OperationKind
+
+__all__ = ["Monitor"]
+
+_K = OperationKind
+_CACHED = (_K.CACHED_READ, _K.CACHED_WRITE)
+_CLEAN = (_K.CACHE_CLEAN, _K.CLEAN_ALL)
+_INVALIDATE = (_K.CACHE_INVALIDATE, _K.INVALIDATE_ALL)
+_Range = tuple[int, int]
+
+
+class Monitor:
+    """State of a monitor.
+
+    Parameters
+    ----------
+    params : NoncoherentParams
+        Configuration.
+
+    Attributes
+    ----------
+    sets : dict of str to IntervalCam
+        Sets of bytes by name: ``dirty_granules``, of mode ``strict`` also ``dirty_bytes``,
+        ``valid`` (not with ``prefetch``) and ``stale``, then ``writing_0``, ``reading_0`` and so
+        on of each engine.
+    """
+
+    def __init__(self, params: NoncoherentParams) -> None:
+        self._params = params
+        self.sets = {name: IntervalCam(params) for name in params.set_names}
+        engines = range(params.engines)
+        self._writing = [self.sets[f"writing_{engine}"] for engine in engines]
+        self._reading = [self.sets[f"reading_{engine}"] for engine in engines]
+        self._check = self._strict if params.is_strict else self._thesis
+
+    @property
+    def digest(self) -> int:
+        """32 bits that depend on every bit of all entries."""
+        digest = 0
+        for number, one in enumerate(self.sets.values()):
+            digest ^= turned(one.digest, number * DIGEST_TURN)
+        return digest
+
+    @property
+    def compactions(self) -> int:
+        """How often two entries of a set have become one for want of room."""
+        return sum(one.events["compact"] for one in self.sets.values())
+
+    def step(self, row: Row) -> MonitorStep:
+        """Check a row, and take it into account."""
+        if row.kind in (_K.SYNC, _K.SYNC_ALL):
+            engines = [row.engine] if row.kind == _K.SYNC else range(self._params.engines)
+            for engine in engines:
+                self._writing[engine].clear()
+                self._reading[engine].clear()
+            dma = cache = MISS
+        else:
+            dma, cache = self._check(row)
+        return MonitorStep(row, dma, cache, self.digest)
+
+    def run(self, rows: Iterable[Row]) -> Iterator[MonitorStep]:
+        """Steps of rows, one after another."""
+        return map(self.step, rows)
+
+    def _widened(self, row: Row, unit: int) -> _Range:
+        return row.first & -unit, (row.end + unit - 1) & -unit
+
+    def _others(self, sets: list[IntervalCam], row: Row) -> list[IntervalCam]:
+        """Those of other engines."""
+        return [one for engine, one in enumerate(sets) if engine != row.engine]
+
+    # Mode thesis ------------------------------------------------------------------------
+
+    def _thesis(self, row: Row) -> tuple[Hit, Hit]:
+        bytes_ = row.first, row.end
+        granules = self._widened(row, self._params.granule_bytes)
+        lines = self._widened(row, self._params.line_bytes)
+        writing, reading, dirty = self._writing, self._reading, self.sets["dirty_granules"]
+        dma = cache = MISS
+        if row.kind == _K.CACHED_READ:
+            dma = _look_up(writing, lines)
+        elif row.kind == _K.CACHED_WRITE:
+            dma = _look_up([*writing, *reading], granules)
+            dirty.insert(Entry(*granules, row.tag))
+        elif row.kind == _K.UNCACHED_READ:
+            dma, cache = _look_up(writing, bytes_), dirty.look_up(*bytes_)
+        elif row.kind == _K.UNCACHED_WRITE:
+            dma, cache = _look_up([*writing, *reading], bytes_), dirty.look_up(*bytes_)
+        elif row.kind == _K.DMA_READ:
+            dma, cache = _look_up(self._others(writing, row), bytes_), dirty.look_up(*bytes_)
+            reading[row.engine].insert(Entry(*bytes_, row.tag))
+        elif row.kind == _K.DMA_WRITE:
+            dma, cache = self._write_by_dma(row)
+        else:
+            dirty.remove(*lines)
+        return dma, cache
+
+    def _write_by_dma(self, row: Row) -> tuple[Hit, Hit]:
+        """What a DMA write meets, and that it is under way; the same in both modes."""
+        bytes_ = row.first, row.end
+        others = [*self._others(self._writing, row), *self._others(self._reading, row)]
+        dma, cache = _look_up(others, bytes_), self.sets["dirty_granules"].look_up(*bytes_)
+        self._writing[row.engine].insert(Entry(*bytes_, row.tag))
+        return dma, cache
+
+    # Mode strict ------------------------------------------------------------------------
+
+    def _strict(self, row: Row) -> tuple[Hit, Hit]:
+        kind = _K(row.kind)
+        if kind in _CACHED:
+            return self._cached_read(row) if kind == _K.CACHED_READ else self._cached_write(row)
+        bytes_ = row.first, row.end
+        dirty_bytes = self.sets["dirty_bytes"]
+        dma = cache = MISS
+        if kind == _K.UNCACHED_READ:
+            dma = _look_up(self._writing, bytes_)
+            if not self._params.uncached_snoops_cache:
+                cache = dirty_bytes.look_up(*bytes_)
+        elif kind == _K.UNCACHED_WRITE:
+            dma, cache = self._uncached_write(row)
+        elif kind == _K.DMA_READ:
+            dma = _look_up(self._others(self._writing, row), bytes_)
+            cache = dirty_bytes.look_up(*bytes_)
+            self._reading[row.engine].insert(Entry(*bytes_, row.tag))
+        elif kind == _K.DMA_WRITE:
+            dma, cache = self._write_by_dma(row)
+            self._make_stale(row)
+        else:
+            cache = self._maintain(kind, self._widened(row, self._params.line_bytes))
+        return dma, cache
+
+    def _cached_read(self, row: Row) -> tuple[Hit, Hit]:
+        bytes_ = row.first, row.end
+        hits = _look_up(self._writing, bytes_), self.sets["stale"].look_up(*bytes_)
+        self._fill(row)
+        return hits
+
+    def _cached_write(self, row: Row) -> tuple[Hit, Hit]:
+        bytes_, stale = (row.first, row.end), self.sets["stale"]
+        first, end = granules = self._widened(row, self._params.granule_bytes)
+        # Entries of what is read come first: the hardware looks at those of writes only if they
+        # meet the line.
+        dma = _first_of([_look_up(self._reading, bytes_), _look_up(self._writing, granules)])
+        sides = [side for side in ((first, row.first), (row.end, end)) if side[0] < side[1]]
+        cache = _first_of([stale.look_up(*side) for side in sides])
+        stale.remove(*bytes_)
+        self._fill(row)
+        self.sets["dirty_granules"].insert(Entry(*granules, row.tag))
+        self.sets["dirty_bytes"].insert(Entry(*bytes_, row.tag))
+        return dma, cache
+
+    def _uncached_write(self, row: Row) -> tuple[Hit, Hit]:
+        bytes_ = row.first, row.end
+        dma, cache = _look_up([*self._writing, *self._reading], bytes_), MISS
+        if self._params.uncached_snoops_cache:
+            self.sets["stale"].remove(*bytes_)
+            self.sets["dirty_bytes"].remove(*bytes_)
+        else:
+            cache = self.sets["dirty_granules"].look_up(*bytes_)
+            self._make_stale(row)
+        return dma, cache
+
+    def _maintain(self, kind: OperationKind, lines: _Range) -> Hit:
+        """Flush, clean or invalidate lines."""
+        cache = MISS
+        if kind in _INVALIDATE:
+            cache = self.sets["dirty_bytes"].look_up(*lines)
+        self.sets["dirty_granules"].remove(*lines)
+        self.sets["dirty_bytes"].remove(*lines)
+        if kind not in _CLEAN:
+            self.sets["stale"].remove(*lines)
+            if self._params.prefetch:
+                # The line may be filled again at once.
+                self._copy_writing(lines)
+            else:
+                self.sets["valid"].remove(*lines)
+        return cache
+
+    def _fill(self, row: Row) -> None:
+        """The cache may take the lines of a row."""
+        lines = self._widened(row, self._params.line_bytes)
+        if not self._params.prefetch:
+            self.sets["valid"].insert(Entry(*lines, 0))
+        self._copy_writing(lines)
+
+    def _copy_writing(self, lines: _Range) -> None:
+        """Bytes that a line may take from memory before an engine writes them are stale."""
+        self._copy(self._writing, lines, None)
+
+    def _make_stale(self, row: Row) -> None:
+        """Memory gets new bytes behind the cache."""
+        if self._params.prefetch:
+            self.sets["stale"].insert(Entry(row.first, row.end, row.tag))
+        else:
+            self._copy([self.sets["valid"]], (row.first, row.end), row.tag)
+
+    def _copy(self, sets: list[IntervalCam], bytes_: _Range, tag: int | None) -> None:
+        """Put what is both in the sets and in a range into ``stale``, under another tag if any."""
+        first, end = bytes_
+        for one in sets:
+            for slot in one.overlapping(*bytes_):
+                entry = one.slots[slot]
+                assert entry is not None
+                if tag is not None:
+                    entry = entry._replace(tag=tag, others=0)
+                cut = entry._replace(first=max(entry.first, first), end=min(entry.end, end))
+                self.sets["stale"].insert(cut)
+
+
+def _look_up(sets: Iterable[IntervalCam], bytes_: _Range) -> Hit:
+    return _first_of([one.look_up(*bytes_) for one in sets])
+
+
+def _first_of(hits: list[Hit]) -> Hit:
+    """The first definite hit, else the first."""
+    found = [hit for hit in hits if hit.found]
+    return max(found, key=lambda hit: hit.definite) if found else MISS

@@ -1,0 +1,188 @@
+"""Parameters of a bus monitor for non-coherent accelerators; every width is derived here, once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+from racetrap.golden_model.checks import check_parameters
+from racetrap.golden_model.layout import Layout, index_bits
+from racetrap.golden_model.trace.noncoherent.operations import (
+    MAX_ENGINES,
+    MAX_LINE_BYTES,
+    MemorySystem,
+)
+
+__all__ = ["Mode", "NoncoherentParams"]
+
+
+class Mode(StrEnum):
+    """Rules of the monitor, by the name of the software detector that has them."""
+
+    STRICT = "strict"
+    THESIS = "thesis"
+
+
+#: Inclusive range of every integer parameter.
+_RANGES = {
+    "line_bytes": (1, MAX_LINE_BYTES),
+    "granule_bytes": (1, MAX_LINE_BYTES),
+    "engines": (1, MAX_ENGINES),
+    "entries": (2, 64),
+    "address_bits": (16, 48),
+    "tag_bits": (4, 32),
+    "report_fifo_depth": (1, 1024),
+}
+_SIZE_BITS = 32
+_ROW_BITS = 16
+_KIND_BITS = 4
+
+
+@dataclass(frozen=True)
+class NoncoherentParams:
+    """Size of a monitor, and the hardware that it watches.
+
+    Parameters
+    ----------
+    mode : Mode or str
+        Rules.
+    line_bytes, granule_bytes, engines, prefetch, uncached_snoops_cache
+        As of ``MemorySystem``.
+    entries : int
+        Entries of each set of bytes; one is kept free.
+    address_bits : int
+        Bits of a byte address.
+    tag_bits : int
+        Bits of what identifies an operation in reports: its number, or its PC.
+    report_fifo_depth : int
+        Reports that are held until they are written to memory.
+    trace_port : bool
+        Whether the monitor has the retire-style trace port.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a parameter has the wrong type, is out of range or conflicts with another.
+    """
+
+    mode: Mode = Mode.STRICT
+    line_bytes: int = 32
+    granule_bytes: int = 32
+    engines: int = 1
+    prefetch: bool = False
+    uncached_snoops_cache: bool = False
+    entries: int = 8
+    address_bits: int = 32
+    tag_bits: int = 32
+    report_fifo_depth: int = 16
+    trace_port: bool = True
+
+    def __post_init__(self) -> None:
+        try:
+            # JSON and settings give the mode as a string.
+            object.__setattr__(self, "mode", Mode(self.mode))
+        except ValueError:
+            choices = " or ".join(mode.value for mode in Mode)
+            raise ValueError(f"Parameter mode must be {choices}, not {self.mode}") from None
+        check_parameters(
+            self, _RANGES, ("line_bytes", "granule_bytes"),
+            ("prefetch", "uncached_snoops_cache", "trace_port"),
+        )  # fmt: skip
+        if self.granule_bytes > self.line_bytes:
+            raise ValueError(
+                f"Parameter granule_bytes must be at most line_bytes, {self.line_bytes}, "
+                f"not {self.granule_bytes}"
+            )
+
+    @property
+    def memory(self) -> MemorySystem:
+        """The hardware, as the software detectors and headers of traces have it."""
+        return MemorySystem(
+            line_bytes=self.line_bytes, granule_bytes=self.granule_bytes, engines=self.engines,
+            prefetch=self.prefetch, uncached_snoops_cache=self.uncached_snoops_cache,
+        )  # fmt: skip
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether the rules are those of mode ``strict``."""
+        return self.mode is Mode.STRICT
+
+    @property
+    def set_names(self) -> tuple[str, ...]:
+        """Sets of bytes that the monitor has."""
+        of_cache = ["dirty_granules"]
+        if self.is_strict:
+            of_cache += (
+                ["dirty_bytes", "stale"] if self.prefetch else ["dirty_bytes", "valid", "stale"]
+            )
+        return (*of_cache, *(
+            f"{what}_{engine}" for engine in range(self.engines) for what in ("writing", "reading")
+        ))  # fmt: skip
+
+    @property
+    def engine_bits(self) -> int:
+        """Bits of an engine's number."""
+        return index_bits(self.engines)
+
+    @property
+    def end_bits(self) -> int:
+        """Bits of the address after the last byte of a range."""
+        return self.address_bits + 1
+
+    # Streams ----------------------------------------------------------------------------
+
+    @cached_property
+    def operation_layout(self) -> Layout:
+        """An operation as the CPU's bus and the drivers of DMA engines give it."""
+        return Layout({
+            "kind": _KIND_BITS,
+            "engine": self.engine_bits,
+            "address": self.address_bits,
+            "size": _SIZE_BITS,
+            "rows": _ROW_BITS,
+            "stride": _SIZE_BITS,
+            "tag": self.tag_bits,
+        })  # fmt: skip
+
+    @cached_property
+    def row_layout(self) -> Layout:
+        """A row of an operation: the bytes from ``first`` up to the one before ``end``."""
+        return Layout({
+            "kind": _KIND_BITS,
+            "engine": self.engine_bits,
+            "first": self.address_bits,
+            "end": self.end_bits,
+            "tag": self.tag_bits,
+        })  # fmt: skip
+
+    @cached_property
+    def entry_layout(self) -> Layout:
+        """Entry of a set of bytes."""
+        return Layout({
+            "first": self.address_bits,
+            "end": self.end_bits,
+            "tag": self.tag_bits,
+            "others": 1,
+            "imprecise": 1,
+        })  # fmt: skip
+
+    @cached_property
+    def hit_layout(self) -> Layout:
+        """What a row has met on one side: the accelerators', or the cache's."""
+        return Layout({"found": 1, "definite": 1, "others": 1, "tag": self.tag_bits})
+
+    @cached_property
+    def report_layout(self) -> Layout:
+        """Race report; the report writer fills in ``sequence``."""
+        return Layout({
+            "sequence": 32, "row": self.row_layout, "dma": self.hit_layout,
+            "cache": self.hit_layout,
+        })  # fmt: skip
+
+    @cached_property
+    def step_layout(self) -> Layout:
+        """Trace port: the row checked, what it has met, and a digest of all entries after it."""
+        return Layout({
+            "row": self.row_layout, "dma": self.hit_layout, "cache": self.hit_layout, "digest": 32,
+        })  # fmt: skip

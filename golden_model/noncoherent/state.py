@@ -1,0 +1,24 @@
+"""Architectural state of a monitor, in bits: what the method needs.
+
+The registers, queues and buffers of an implementation come on top.
+
+Ref: Young (UBC 2020) Section 3.3.
+"""
+
+from __future__ import annotations
+
+from racetrap.golden_model.noncoherent.params import NoncoherentParams
+
+__all__ = ["state_bits"]
+
+
+def state_bits(params: NoncoherentParams) -> dict[str, int]:
+    """Bits of the entries, with one that says whether there is one, by kind of set."""
+    each = params.entries * (params.entry_layout.width + 1)
+    names = params.set_names
+    kinds = {"dirty": ("dirty_",), "valid": ("valid",), "stale": ("stale",),
+             "dma": ("writing_", "reading_")}  # fmt: skip
+    return {
+        kind: each * sum(name.startswith(starts) for name in names)
+        for kind, starts in kinds.items()
+    }

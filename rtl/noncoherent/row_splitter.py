@@ -1,0 +1,71 @@
+"""Row splitter: from operations on strided ranges to their rows.
+
+Ref: Young (UBC 2020) Section 5.1 (two-dimensional DMA).
+"""
+
+from __future__ import annotations
+
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from racetrap.golden_model.noncoherent.params import NoncoherentParams
+from racetrap.golden_model.trace.noncoherent.operations import RANGE_KINDS
+from racetrap.rtl.common.layout import struct_layout
+
+__all__ = ["RowSplitter"]
+
+
+class RowSplitter(wiring.Component):
+    """Hands out the rows of an operation in ascending order; all bytes if it has no range.
+
+    The first row follows one cycle after its operation; then comes one each cycle, also across
+    operations.  ``i.ready`` does not depend on ``i.valid``.
+
+    Parameters
+    ----------
+    params : NoncoherentParams
+        Configuration.
+
+    Members
+    -------
+    i : ``In(stream.Signature(operation_layout))``
+        Operations; their ranges end at the last address or before.
+    o : ``Out(stream.Signature(row_layout))``
+        Rows.
+    """
+
+    def __init__(self, params: NoncoherentParams):
+        self._params = params
+        super().__init__({
+            "i": In(stream.Signature(struct_layout(params.operation_layout))),
+            "o": Out(stream.Signature(struct_layout(params.row_layout))),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        params = self._params
+        operation = Signal(struct_layout(params.operation_layout))
+        has_range = Signal()
+        row = self.o.payload
+        end = (operation.address + operation.size)[: params.end_bits]
+        m.d.comb += [
+            has_range.eq(operation.kind.matches(*RANGE_KINDS)),
+            row.kind.eq(operation.kind),
+            row.engine.eq(operation.engine),
+            row.tag.eq(operation.tag),
+            row.first.eq(Mux(has_range, operation.address, 0)),
+            row.end.eq(Mux(has_range, end, 1 << params.address_bits)),
+        ]
+        is_last = ~has_range | (operation.rows <= 1)
+        m.d.comb += self.i.ready.eq(~self.o.valid | (self.o.ready & is_last))
+        with m.If(self.i.ready):
+            m.d.sync += self.o.valid.eq(self.i.valid)
+            with m.If(self.i.valid):
+                m.d.sync += operation.eq(self.i.payload)
+        with m.Elif(self.o.ready):
+            m.d.sync += [
+                operation.address.eq(operation.address + operation.stride),
+                operation.rows.eq(operation.rows - 1),
+            ]
+        return m

@@ -1,0 +1,122 @@
+"""The whole bus monitor: what stands between a CPU, its DMA engines and memory, and only listens.
+
+Ref: Young (UBC 2020) Section 3.3.
+"""
+
+from __future__ import annotations
+
+from amaranth.hdl import Cat, Module
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from racetrap.golden_model.noncoherent.params import NoncoherentParams
+from racetrap.rtl.common.axi import Axi4WriteSignature, AxiLiteSignature
+from racetrap.rtl.common.layout import struct_layout
+from racetrap.rtl.common.registers import REGISTER_ADDRESS_BITS, RegisterBlock
+from racetrap.rtl.common.report_writer import ReportWriter
+from racetrap.rtl.common.stream import StreamFifo
+from racetrap.rtl.noncoherent.layouts import trace_signature
+from racetrap.rtl.noncoherent.monitor import Monitor
+from racetrap.rtl.noncoherent.registers import compile_registers, supplied_constants
+from racetrap.rtl.noncoherent.row_splitter import RowSplitter
+
+__all__ = ["NoncoherentSystem"]
+
+
+class NoncoherentSystem(wiring.Component):
+    """Row splitter, monitor, report path and registers.
+
+    A row is checked two cycles after its operation was taken, or after the rows before it; a
+    report that finds the queue full is dropped, so operations never wait for memory.  Nothing is
+    checked before ``CONTROL.enable`` is set.  No combinational path leads from a ``valid`` input
+    to a ``ready`` output.
+
+    Parameters
+    ----------
+    params : NoncoherentParams
+        Configuration.
+
+    Members
+    -------
+    i_operation : ``In(stream.Signature(operation_layout))``
+        Operations of the CPU and, when the CPU issues them, of the engines, in program order.
+    m_axi_report : ``Out(Axi4WriteSignature)``
+        Memory of the ring buffer, 64-bit data.
+    s_axil : ``In(AxiLiteSignature)``
+        Registers, described in ``noncoherent.rdl``.
+    irq : ``Out(1)``
+        High while the ring buffer holds reports that software has not read, if enabled.
+    trace : ``Out({valid, payload: step_layout})``
+        Each row checked, without back-pressure; only with ``trace_port``.
+    """
+
+    def __init__(self, params: NoncoherentParams):
+        self._params = params
+        members = {
+            "i_operation": In(stream.Signature(struct_layout(params.operation_layout))),
+            "m_axi_report": Out(
+                Axi4WriteSignature(address_bits=params.address_bits, data_bits=64, id_bits=1)
+            ),
+            "s_axil": In(AxiLiteSignature(address_bits=REGISTER_ADDRESS_BITS)),
+            "irq": Out(1),
+        }
+        if params.trace_port:
+            members["trace"] = Out(trace_signature(params))
+        super().__init__(members)
+
+    def elaborate(self, platform):
+        m = Module()
+        params = self._params
+        m.submodules.registers = registers = RegisterBlock(compile_registers())
+        m.submodules.splitter = splitter = RowSplitter(params)
+        m.submodules.monitor = monitor = Monitor(params)
+        m.submodules.queue = queue = StreamFifo(
+            struct_layout(params.report_layout), params.report_fifo_depth
+        )
+        m.submodules.writer = writer = ReportWriter(params.report_layout, params.address_bits)
+        wiring.connect(m, wiring.flipped(self.s_axil), registers.s_axil)
+        wiring.connect(m, wiring.flipped(self.i_operation), splitter.i)
+        wiring.connect(m, splitter.o, monitor.i)
+        wiring.connect(m, queue.o, writer.i)
+        wiring.connect(m, writer.m_axi, wiring.flipped(self.m_axi_report))
+        if params.trace_port:
+            wiring.connect(m, monitor.trace, wiring.flipped(self.trace))
+        registers.supply(m, supplied_constants(params))
+        is_idle = ~splitter.o.valid & monitor.o_idle & queue.o_empty & writer.o_idle
+        base = Cat(registers.report_base_lo.value, registers.report_base_hi.value)
+        tail = registers.report_tail.value
+        m.d.comb += [
+            queue.i.payload.eq(monitor.o_report.payload),
+            queue.i.valid.eq(monitor.o_report.valid),
+            monitor.i_enable.eq(registers.control.enable),
+            monitor.i_clear.eq(registers.control.clear),
+            writer.i_base.eq(base),
+            writer.i_capacity_log2.eq(registers.report_capacity_log2.value),
+            writer.i_tail.eq(tail),
+            registers.report_head.value.eq(writer.o_head),
+            registers.status.idle.eq(is_idle),
+            registers.status.ring_full.eq(writer.o_full),
+        ]
+        m.d.sync += self.irq.eq(registers.control.interrupt_enable & (writer.o_head != tail))
+        self._count(m, registers, monitor, queue, writer)
+        return m
+
+    def _count(
+        self, m: Module, registers: RegisterBlock, monitor: Monitor, queue: StreamFifo,
+        writer: ReportWriter,
+    ) -> None:  # fmt: skip
+        report, operation = monitor.o_report, self.i_operation
+        hits = (report.payload.dma, report.payload.cache)
+        definite = sum(report.valid & hit.definite for hit in hits)
+        possible = sum(report.valid & hit.found & ~hit.definite for hit in hits)
+        increments = {
+            "rows": monitor.o_step,
+            "races_definite": definite,
+            "races_possible": possible,
+            "compactions": monitor.o_compacted,
+            "stall_cycles": operation.valid & ~operation.ready,
+            "reports_written": writer.o_written,
+            "reports_dropped": (report.valid & ~queue.i.ready) + writer.o_dropped,
+            "report_write_errors": writer.o_write_error,
+        }
+        registers.count(m, increments, registers.control.clear_counters)

@@ -1,0 +1,140 @@
+"""Operations on the fast co-simulation and on the golden model, every step compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from racetrap.golden_model.noncoherent.monitor import Monitor
+from racetrap.golden_model.noncoherent.packets import BusOperation, MonitorStep, rows_of
+from racetrap.golden_model.noncoherent.params import NoncoherentParams
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
+from racetrap.sim.cosim.fast.garbage_collection import garbage_collection_paused
+from racetrap.sim.cosim.fast.packing import pack_records
+from racetrap.sim.cosim.noncoherent.fast_simulation import FastSim
+
+__all__ = ["RunResult", "check_run", "expected_counters"]
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What a run compared.
+
+    Parameters
+    ----------
+    operations, rows, races : int
+        Operations, their rows, and rules broken, definitely or possibly.
+    compactions : int
+        How often two entries became one for want of room.
+    cycles : int
+        Clock cycles from the first step to the last.
+    steps : tuple of MonitorStep
+        The steps.
+    """
+
+    operations: int
+    rows: int
+    races: int
+    compactions: int
+    cycles: int
+    steps: tuple[MonitorStep, ...]
+
+
+def check_run(
+    sim: FastSim, monitor: Monitor, params: NoncoherentParams, operations: Sequence[BusOperation]
+) -> RunResult:
+    """Play operations on both and compare steps, reports and counters.
+
+    The monitor goes on where it was; the hardware has been started at the same time as it.
+
+    Raises
+    ------
+    Mismatch
+        If hardware and golden model differ.
+    SimulationError
+        If the simulation cannot go on.
+    """
+    compactions = monitor.compactions
+    with garbage_collection_paused():
+        rows = [row for operation in operations for row in rows_of(params, operation)]
+        steps = list(monitor.run(rows))
+        sim.software.pulse("clear_counters")
+        sim.run(operations, len(steps))
+        _compare_steps(params, sim.step_words(), steps)
+    counters = sim.software.counters()
+    _compare_reports(params, sim.reports(), steps, counters)
+    cycles = sim.step_cycles()
+    return RunResult(
+        operations=len(operations),
+        rows=len(steps),
+        races=sum(step.dma.found + step.cache.found for step in steps),
+        compactions=monitor.compactions - compactions,
+        cycles=cycles[-1] - cycles[0] + 1 if cycles else 0,
+        steps=tuple(steps),
+    )
+
+
+def _leaves(values: Any) -> list[int]:
+    """Numbers of a tuple of tuples, in order."""
+    return [
+        leaf
+        for value in values
+        for leaf in (_leaves(value) if isinstance(value, tuple) else [value])
+    ]
+
+
+def _compare_steps(
+    params: NoncoherentParams, words: np.ndarray, steps: Sequence[MonitorStep]
+) -> None:
+    columns = list(zip(*map(_leaves, steps), strict=True)) if steps else []
+    due = pack_records(params.step_layout, columns) if steps else np.zeros((0, words.shape[1]))
+    if len(words) != len(due):
+        raise Mismatch(f"Steps must number {len(due)}, not {len(words)}")
+    wrong = np.flatnonzero((words != due).any(axis=1))
+    if len(wrong):
+        at = int(wrong[0])
+        found = int.from_bytes(words[at].tobytes(), "little")
+        raise Mismatch(
+            f"Step {at} must be {_named(steps[at])}, not {params.step_layout.unpack(found)}"
+        )
+
+
+def _named(step: MonitorStep) -> dict[str, Any]:
+    return {
+        "row": step.row._asdict(), "dma": step.dma._asdict(), "cache": step.cache._asdict(),
+        "digest": step.digest,
+    }  # fmt: skip
+
+
+def expected_counters(steps: Sequence[MonitorStep]) -> dict[str, int]:
+    """Counters of what was checked."""
+    hits = [hit for step in steps for hit in (step.dma, step.cache) if hit.found]
+    definite = sum(hit.definite for hit in hits)
+    return {
+        "rows": len(steps), "races_definite": definite, "races_possible": len(hits) - definite
+    }  # fmt: skip
+
+
+def _compare_reports(
+    params: NoncoherentParams, records: Sequence[int], steps: Sequence[MonitorStep],
+    counters: dict[str, int],
+) -> None:  # fmt: skip
+    """Each record is the one of its number; what is missing was counted as dropped."""
+    racy = [step for step in steps if step.dma.found or step.cache.found]
+    dropped = counters["reports_dropped"]
+    if len(records) + dropped != len(racy):
+        raise Mismatch(
+            f"Reports written and dropped must number {len(racy)}, not {len(records)} + {dropped}"
+        )
+    if not dropped:
+        for number, (record, step) in enumerate(zip(records, racy, strict=True)):
+            found = params.report_layout.unpack(record)
+            due = {name: value for name, value in _named(step).items() if name != "digest"}
+            if {name: found[name] for name in due} != due:
+                raise Mismatch(f"Report {number} must be {due}, not {found}")
+    for name, value in expected_counters(steps).items():
+        if counters[name] != value:
+            raise Mismatch(f"Counter {name} must be {value}, not {counters[name]}")

@@ -1,0 +1,37 @@
+"""The bus monitor's part of the fast co-simulation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from racetrap.golden_model.noncoherent.params import NoncoherentParams
+from racetrap.sim.cosim.fast.folding import fold_registers
+from racetrap.sim.cosim.fast.harness import Harness
+from racetrap.sim.cosim.fast.ports import AXI_WRITE, LITE, PortGroup, words_of_bits
+
+__all__ = ["NONCOHERENT"]
+
+
+def _ports(params: NoncoherentParams) -> list[PortGroup]:
+    return [
+        PortGroup("OperationPort", "operation", "i_operation__", ("valid", "ready", "payload")),
+        PortGroup("TracePort", "trace", "trace__", ("valid", "payload")),
+        PortGroup("ReportPort", "report", "m_axi_report__", AXI_WRITE),
+        LITE,
+    ]
+
+
+def _constants(params: NoncoherentParams) -> dict[str, int]:
+    return {
+        "OPERATION_WORDS": words_of_bits(params.operation_layout.width),
+        "STEP_WORDS": words_of_bits(params.step_layout.width),
+    }
+
+
+def _rewrite(verilog: str, params: NoncoherentParams) -> str:
+    return fold_registers(verilog)
+
+
+NONCOHERENT = Harness(
+    Path(__file__).parent, _ports, _constants, _rewrite, scripts=("fast_harness.py",)
+)

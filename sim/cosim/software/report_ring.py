@@ -1,0 +1,72 @@
+"""Report ring of a detector, as its driver software reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from racetrap.generators.register_map import RegisterPort
+
+__all__ = ["ReportRing"]
+
+_WRAP = 1 << 32
+
+
+class ReportRing:
+    """Place, head and tail of a ring of 32-byte records.
+
+    Parameters
+    ----------
+    port : RegisterPort
+        Way to the registers.
+    """
+
+    def __init__(self, port: RegisterPort):
+        self._port = port
+        self._tail = 0
+        self._ring_records = 1
+
+    def place_ring(self, base: int, capacity_log2: int) -> None:
+        """Write where the ring is; all that it held before is forgotten.
+
+        Parameters
+        ----------
+        base : int
+            Its byte address.
+        capacity_log2 : int
+            Log2 of its records.
+        """
+        self._port.write_pair("REPORT_BASE", base)
+        self._port.write("REPORT_CAPACITY_LOG2", capacity_log2)
+        self._ring_records = 1 << capacity_log2
+        self.empty_ring()
+
+    def empty_ring(self) -> None:
+        """Let the ring take as many records as it holds; what is in it is forgotten."""
+        self._tail = self._port.read("REPORT_HEAD")
+        self._port.write("REPORT_TAIL", self._tail)
+
+    def has_records(self) -> bool:
+        """Whether the ring holds records that have not been read."""
+        return self._port.read("REPORT_HEAD") != self._tail
+
+    def read_records(self, record: Callable[[int], int]) -> list[int]:
+        """Records written to the ring since the last call, oldest first.
+
+        Parameters
+        ----------
+        record : callable
+            Gives the record at a place of the ring.
+
+        Raises
+        ------
+        RuntimeError
+            If the ring says to hold more than fit.
+        """
+        head = self._port.read("REPORT_HEAD")
+        count = (head - self._tail) % _WRAP
+        if count > self._ring_records:
+            raise RuntimeError(f"Records in the ring must number {self._ring_records}, not {count}")
+        records = [record((self._tail + n) % self._ring_records) for n in range(count)]
+        self._tail = head
+        self._port.write("REPORT_TAIL", head)
+        return records

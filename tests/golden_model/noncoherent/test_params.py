@@ -1,0 +1,51 @@
+"""Parameters of the bus monitor."""
+
+import pytest
+
+from racetrap.golden_model.noncoherent.params import Mode, NoncoherentParams
+from racetrap.golden_model.noncoherent.state import state_bits
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"mode": "exact"}, "Parameter mode must be strict or thesis, not exact"),
+        ({"line_bytes": 24}, "Parameter line_bytes must be a power of two, not 24"),
+        ({"granule_bytes": 64}, "Parameter granule_bytes must be at most line_bytes, 32, not 64"),
+        ({"entries": 1}, "Parameter entries must be from 2 to 64, not 1"),
+        ({"engines": 65}, "Parameter engines must be from 1 to 64, not 65"),
+        ({"address_bits": 49}, "Parameter address_bits must be from 16 to 48, not 49"),
+    ],
+)
+def test_bad_parameters(settings, message):
+    with pytest.raises(ValueError, match=message):
+        NoncoherentParams(**settings)
+
+
+def test_wrong_types():
+    with pytest.raises(TypeError, match="Parameter prefetch must be true or false, not 1"):
+        NoncoherentParams(prefetch=1)
+    with pytest.raises(TypeError, match="Parameter entries must be an integer"):
+        NoncoherentParams(entries=True)
+
+
+def test_sets_and_state_of_each_mode():
+    strict = NoncoherentParams(engines=2)
+    assert strict.set_names == (
+        "dirty_granules", "dirty_bytes", "valid", "stale",
+        "writing_0", "reading_0", "writing_1", "reading_1",
+    )  # fmt: skip
+    assert "valid" not in NoncoherentParams(prefetch=True).set_names
+    thesis = NoncoherentParams(mode="thesis")
+    assert thesis.mode is Mode.THESIS
+    assert thesis.set_names == ("dirty_granules", "writing_0", "reading_0")
+    each = 8 * (32 + 33 + 32 + 1 + 1 + 1)
+    assert state_bits(strict) == {
+        "dirty": 2 * each, "valid": each, "stale": each, "dma": 4 * each
+    }  # fmt: skip
+    assert state_bits(thesis) == {"dirty": each, "valid": 0, "stale": 0, "dma": 2 * each}
+
+
+def test_a_report_fits_its_record_in_the_widest_instance():
+    widest = NoncoherentParams(address_bits=48, tag_bits=32, engines=64)
+    assert widest.report_layout.width <= 256

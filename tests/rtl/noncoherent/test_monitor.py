@@ -1,0 +1,68 @@
+"""The bus monitor's hardware against its model, step by step, and planted bugs."""
+
+import functools
+import random
+
+import pytest
+
+from racetrap.golden_model.noncoherent.monitor import Monitor
+from racetrap.golden_model.noncoherent.packets import bus_operation, rows_of
+from racetrap.golden_model.noncoherent.params import NoncoherentParams
+from racetrap.sim.accelerator.random_operations import random_operations
+from tests.support.noncoherent.monitor_bench import PLANTED_BUGS, steps_of
+
+_SMALL = {"entries": 3, "address_bits": 16, "tag_bits": 8, "line_bytes": 8, "granule_bytes": 4}
+_PARAMS = NoncoherentParams(engines=2, **_SMALL)
+
+
+@functools.cache
+def _operations(params, count):
+    generator = random.Random(5)
+    return [
+        bus_operation(params, number, operation)
+        for number, operation in enumerate(
+            random_operations(generator, params.memory, count, 12 * params.line_bytes)
+        )
+    ]
+
+
+def _due(params, operations):
+    rows = [row for operation in operations for row in rows_of(params, operation)]
+    return [
+        params.step_layout.pack({
+            "row": step.row._asdict(), "dma": step.dma._asdict(), "cache": step.cache._asdict(),
+            "digest": step.digest,
+        })
+        for step in Monitor(params).run(rows)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"mode": "thesis"}, {"prefetch": True}, {"uncached_snoops_cache": True}],
+    ids=lambda options: next(iter(options)),
+)
+def test_steps_are_those_of_the_model(options):
+    """Other options than those of the preset for tests, with which campaigns run."""
+    params = NoncoherentParams(**_SMALL, **options)
+    operations = _operations(params, 150)
+    assert steps_of(params, operations) == _due(params, operations)
+
+
+def _one_of_each_file():
+    """The first bug in each file; the others are a campaign."""
+    seen = set()
+    for name, bug in PLANTED_BUGS.items():
+        yield name if bug.file not in seen else pytest.param(name, marks=pytest.mark.campaign)
+        seen.add(bug.file)
+
+
+@pytest.mark.parametrize("name", list(_one_of_each_file()))
+def test_planted_bugs_are_found(name):
+    operations = _operations(_PARAMS, 300)
+    assert steps_of(_PARAMS, operations, PLANTED_BUGS[name]) != _due(_PARAMS, operations)
+
+
+def test_without_a_bug():
+    operations = _operations(_PARAMS, 300)
+    assert steps_of(_PARAMS, operations) == _due(_PARAMS, operations)

@@ -1,0 +1,155 @@
+"""The bus monitor in Amaranth's simulator, with bugs planted in its sources if wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import ModuleType
+
+from amaranth.hdl import Module, Value
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from racetrap.golden_model.noncoherent.packets import BusOperation, rows_of
+from racetrap.golden_model.noncoherent.params import NoncoherentParams
+from racetrap.rtl.common.layout import struct_layout
+from racetrap.rtl.noncoherent.layouts import trace_signature
+from tests.support import REPOSITORY
+from tests.support.rtl.streams import put_all, simulate
+
+__all__ = ["PLANTED_BUGS", "MonitorBug", "steps_of"]
+
+_FOLDER = REPOSITORY / "rtl" / "noncoherent"
+_PACKAGE = "racetrap.rtl.noncoherent"
+#: Cycles without a step after which the hardware has lost one.
+_SILENCE = 200
+
+
+@dataclass(frozen=True)
+class MonitorBug:
+    """A change of a source that must be found."""
+
+    file: str
+    before: str
+    after: str
+
+
+PLANTED_BUGS = {
+    # Row splitter
+    "splitter-takes-a-row-less": MonitorBug(
+        "row_splitter.py", "(operation.rows <= 1)", "(operation.rows <= 2)"
+    ),
+    "splitter-steps-by-the-size": MonitorBug(
+        "row_splitter.py",
+        "operation.address + operation.stride",
+        "operation.address + operation.size",
+    ),
+    # Interval CAM
+    "neighbours-do-not-merge": MonitorBug(
+        "interval_cam.py", "touch = self.i_command == Command.INSERT", "touch = 0 * self.i_command"
+    ),
+    "removal-drops-instead-of-shrinking": MonitorBug(
+        "interval_cam.py", "meets & ~beside, 0)", "meets, 0)"
+    ),
+    "split-loses-its-upper-part": MonitorBug(
+        "interval_cam.py", "writes = is_insert | (is_remove & split.any())", "writes = is_insert"
+    ),
+    "hit-prefers-imprecise": MonitorBug(
+        "interval_cam.py", "Mux(precise.any(), precise, hits)", "hits"
+    ),
+    "merged-entry-forgets-other-origins": MonitorBug(
+        "interval_cam.py", "self.i_origin.others | (beside & differs).any()", "self.i_origin.others"
+    ),
+    "merged-entry-claims-to-be-precise": MonitorBug(
+        "interval_cam.py",
+        "self.i_origin.imprecise | (beside & imprecise).any()",
+        "self.i_origin.imprecise",
+    ),
+    "gap-is-not-the-smallest": MonitorBug(
+        "interval_cam.py", "(gap[:-1] < best)", "(gap[:-1] != best)"
+    ),
+    # Monitor
+    "sync-leaves-reads": MonitorBug(
+        "monitor.py",
+        "for cam in cams:\n                with m.If(is_meant):",
+        "for cam in cams[:1]:\n                with m.If(is_meant):",
+    ),
+    "own-engine-races": MonitorBug(
+        "monitor.py", "cam.i_query.eq(self._row.engine != engine)", "cam.i_query.eq(1)"
+    ),
+    "invalidation-forgets-lost-data": MonitorBug(
+        "monitor.py", "self._row.kind.matches(*_INVALIDATES)", "self._row.kind.matches(*_CLEANS)"
+    ),
+    "write-back-of-one-neighbour": MonitorBug(
+        "monitor.py", "(\"LEFT\", \"RIGHT\", granules.first, bytes_.first)",
+        "(\"LEFT\", \"REMOVE\", granules.first, bytes_.first)",
+    ),
+    "stale-bytes-are-not-cut": MonitorBug(
+        "monitor.py", "with m.If(entry.end > bounds.end):", "with m.If(entry.end < bounds.first):"
+    ),
+    "later-hit-wins": MonitorBug(
+        "monitor.py", "keeps = one[1] | (one[0] & ~other[1])", "keeps = one[0] & ~other[0]"
+    ),
+}  # fmt: skip
+
+
+def _sources(bug: MonitorBug | None) -> dict[str, ModuleType]:
+    """The modules of the monitor, made anew with the bug in."""
+    modules: dict[str, ModuleType] = {}
+    for name in ("interval_cam", "row_splitter", "monitor"):
+        text = (_FOLDER / f"{name}.py").read_text(encoding="utf-8")
+        if bug is not None and bug.file == f"{name}.py":
+            assert text.count(bug.before) == 1, f"{bug.before!r} must be in {bug.file} once"
+            text = text.replace(bug.before, bug.after)
+        module = modules[name] = ModuleType(f"{_PACKAGE}.{name}")
+        exec(compile(text, f"{name}.py", "exec"), vars(module))
+    modules["monitor"].IntervalCam = modules["interval_cam"].IntervalCam
+    modules["monitor"].Command = modules["interval_cam"].Command
+    return modules
+
+
+class _Chain(wiring.Component):
+    """Row splitter and monitor."""
+
+    def __init__(self, params: NoncoherentParams, bug: MonitorBug | None):
+        modules = _sources(bug)
+        self._splitter = modules["row_splitter"].RowSplitter(params)
+        self._monitor = modules["monitor"].Monitor(params)
+        super().__init__(
+            {
+                "i": In(stream.Signature(struct_layout(params.operation_layout))),
+                "trace": Out(trace_signature(params)),
+            }
+        )
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.splitter, m.submodules.monitor = self._splitter, self._monitor
+        wiring.connect(m, wiring.flipped(self.i), self._splitter.i)
+        wiring.connect(m, self._splitter.o, self._monitor.i)
+        wiring.connect(m, self._monitor.trace, wiring.flipped(self.trace))
+        m.d.comb += self._monitor.i_enable.eq(1)
+        return m
+
+
+def steps_of(
+    params: NoncoherentParams, operations: Sequence[BusOperation], bug: MonitorBug | None = None
+) -> list[int]:
+    """Steps of the hardware as packed words, until all have come or no more comes."""
+    dut = _Chain(params, bug)
+    due = sum(1 for operation in operations for _ in rows_of(params, operation))
+    sent = [params.operation_layout.pack(operation._asdict()) for operation in operations]
+    steps: list[int] = []
+
+    async def watch(ctx):
+        silence = 0
+        while len(steps) < due and silence < _SILENCE:
+            *_, valid, payload = await ctx.tick().sample(
+                dut.trace.valid, Value.cast(dut.trace.payload)
+            )
+            silence = 0 if valid else silence + 1
+            if valid:
+                steps.append(payload)
+
+    simulate(dut, watch, background=[put_all(dut.i, sent)])
+    return steps
