@@ -7,12 +7,20 @@ import pytest
 
 from racetrap.commands import campaign
 from racetrap.evaluation.campaign.random_volume import Case, CaseResult
-from racetrap.generators.presets import PRESETS, SCORD_PRESETS, SIGRACE_PRESETS
+from racetrap.generators.presets import (
+    NONCOHERENT_PRESETS,
+    PRESETS,
+    SCORD_PRESETS,
+    SIGRACE_PRESETS,
+)
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.simulation import SimulationError
 from racetrap.sim.cosim.verilator.build_cache import BuildError
 
 _TINY = ("--preset", "scord-tiny")
+_PRESETS = {
+    "scord": SCORD_PRESETS, "sigrace": SIGRACE_PRESETS, "noncoherent": NONCOHERENT_PRESETS,
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -60,20 +68,20 @@ def _no_volume(monkeypatch, failures=None):
     return seen
 
 
-def test_all_presets_of_both_systems(racetrap, unbuilt, monkeypatch):
+def test_all_presets_of_all_systems(racetrap, unbuilt, monkeypatch):
     seen = _no_volume(monkeypatch)
     result = racetrap("campaign")
     assert result.exit_code == 0
     assert seen == list(PRESETS)
-    assert "Hardware against golden model, scord\n" in result.output
-    assert "Hardware against golden model, sigrace\n" in result.output
+    for system in _PRESETS:
+        assert f"Hardware against golden model, {system}\n" in result.output
 
 
-@pytest.mark.parametrize("system", ["scord", "sigrace"])
+@pytest.mark.parametrize("system", _PRESETS)
 def test_presets_of_one_system(racetrap, unbuilt, monkeypatch, system):
     seen = _no_volume(monkeypatch)
     assert racetrap("campaign", "--system", system).exit_code == 0
-    assert seen == list({"scord": SCORD_PRESETS, "sigrace": SIGRACE_PRESETS}[system])
+    assert seen == list(_PRESETS[system])
 
 
 def test_random_configurations(racetrap, unbuilt, monkeypatch):
@@ -81,7 +89,8 @@ def test_random_configurations(racetrap, unbuilt, monkeypatch):
     result = racetrap("campaign", "--configurations", 2, "--json", "-")
     assert result.exit_code == 0
     names = [row["preset"] for row in json.loads(result.stdout)["presets"]]
-    assert names == ["random-1", "random-2", "sigrace-random-1", "sigrace-random-2"]
+    kinds = ("random", "sigrace-random", "noncoherent-random")
+    assert names == [f"{kind}-{number}" for kind in kinds for number in (1, 2)]
     result = racetrap("campaign", "--configurations", 1, "--system", "sigrace", "--json", "-")
     (row,) = json.loads(result.stdout)["presets"]
     assert row["preset"] == "sigrace-random-1"

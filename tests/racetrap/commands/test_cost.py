@@ -52,7 +52,7 @@ def test_what_was_measured_is_shown_beside_what_was_not(racetrap, monkeypatch):
     monkeypatch.setattr(cost, "run_parallel", lambda _, items, *__: [failed] * len(items))
     done = racetrap("cost", "scord-tiny", "--block", "barrier_ids", "--json", "-")
     assert done.exit_code == 3
-    assert "scord-tiny, barrier_ids, ecp5: Command yosys failed." in done.stderr
+    assert "scord-tiny, barrier_ids, ecp5 and 1 more: Command yosys failed." in done.stderr
     assert json.loads(done.stdout)["tables"][0]["paper"]
 
 
