@@ -24,7 +24,7 @@ from racetrap.commands.shared.options import (
     result_options,
     set_option,
 )
-from racetrap.commands.shared.reports import REPORT_OPTIONS, Reports, report_options
+from racetrap.commands.shared.reports import Reports, report_options
 from racetrap.commands.shared.stimuli import (
     ACCELERATOR_TRACE,
     GPU_TRACE,
@@ -41,12 +41,13 @@ from racetrap.commands.shared.terminal import (
     write_json,
 )
 from racetrap.evaluation.line_pairs import LinePair, LinePairs, LineRace
+from racetrap.evaluation.noncoherent.line_races import races_by_line
 from racetrap.evaluation.scord.oracle import JUDGE, ORACLE_RULES
 from racetrap.evaluation.scord.trace_check import MOST_FINDING, Detector, TraceCheck
 from racetrap.evaluation.sigrace.line_races import thread_race
 from racetrap.evaluation.sigrace.suppressions import Suppressions, read_suppressions
 from racetrap.generators.presets import find_preset, with_settings
-from racetrap.golden_model.noncoherent.noncoherent import MODES, Noncoherent, has_races
+from racetrap.golden_model.noncoherent.noncoherent import MODES, Noncoherent
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.sigrace.params import SigraceParams
@@ -73,7 +74,7 @@ _Outcome = tuple[Findings, list[LinePair], dict[str, Any]]
 _STIMULI = {
     **{
         name: [GPU_TRACE, THREAD_TRACE]
-        for name in ("preset_name", "settings", "shows_all", "limit", *REPORT_OPTIONS)
+        for name in ("preset_name", "settings", "shows_all", "limit")
     },
     "detector_only": [GPU_TRACE],
     **{
@@ -175,9 +176,12 @@ def command(
         with input_errors(path):
             memory = memory_with(trace.header.memory, line, granule, prefetch, snooping)
             detector = Noncoherent(memory, mode)
-            is_racy, result = _check_accelerators(console, trace, detector, oracle is not None)
-        write_json(json_file, {**known, **result})
-        exit_on(is_racy)
+            found, known_pairs, document = _check_accelerators(
+                console, trace, detector, oracle is not None, baseline
+            )
+        reports.write(console, given_name(path), found, known_pairs)
+        write_json(json_file, {**known, **document})
+        exit_on(found.pairs)
     preset = preset_name or (MOST_FINDING if isinstance(trace, Trace) else trace.header.system)
     with input_errors():
         params = with_settings(find_preset(preset).params, settings)
@@ -358,23 +362,34 @@ def _check_exact(
 
 
 def _check_accelerators(
-    console: Console, trace: NoncoherentTrace, detector: Noncoherent, oracle: bool
-) -> tuple[bool, dict[str, Any]]:
-    """Run the detector, print the races; whether one counts, and what JSON says of them."""
+    console: Console, trace: NoncoherentTrace, detector: Noncoherent, oracle: bool,
+    baseline: Baseline | None,
+) -> _Outcome:  # fmt: skip
+    """Run the detector and print the races."""
     # The compiled detector is for long traces only.
     from racetrap.evaluation.noncoherent.detect import find_races
 
-    races, memory = find_races(detector, trace), detector.memory
+    whole, memory, locations = find_races(detector, trace), detector.memory, trace.header.locations
+    pairs = LinePairs()
+    pairs.add(races_by_line(whole, locations))
+    new, known_pairs, not_found = pairs.divide(baseline)
+    places = {pair.first.places for pair in known_pairs}
+    races = [
+        race for race in whole
+        if not any(each.places in places for each in races_by_line([race], locations))
+    ]  # fmt: skip
     noncoherent_races.print_races(console, races, trace)
-    console.print(
+    summary = [
         f"Races: {len(races)} in {len(trace)} operations, mode {detector.mode}, lines of "
-        f"{memory.line_bytes} bytes, written back by {memory.granule_bytes}."
-    )
+        f"{memory.line_bytes} bytes, written back by {memory.granule_bytes}.",
+        *known_sentences(known_pairs, not_found),
+    ]
+    console.print("\n".join(summary), markup=False)
     result: dict[str, Any] = {
         "mode": detector.mode,
         "memory": asdict(memory),
         "layout": trace.header.layout,
-        "races": [noncoherent_races.race_to_dict(race, trace.header.locations) for race in races],
+        "races": [noncoherent_races.race_to_dict(race, locations) for race in races],
     }
     if oracle:
         from racetrap.golden_model.noncoherent.oracle import racy_bytes
@@ -382,7 +397,7 @@ def _check_accelerators(
         racy, (first, _) = racy_bytes(memory, list(trace)), detector.first(trace)
         noncoherent_races.print_oracle(console, racy, first, detector.mode)
         result["oracle"] = noncoherent_races.oracle_to_dict(racy, first)
-    return has_races(races), result
+    return Findings(new, summary), known_pairs, result
 
 
 def _check_threads(

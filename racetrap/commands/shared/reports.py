@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from racetrap.evaluation.line_pairs import LinePair
     from racetrap.presenters.findings import Findings
 
-__all__ = ["REPORT_OPTIONS", "Reports", "report_options"]
+__all__ = ["Reports", "report_options"]
 
 _FILES = (
     ("--html", "html_file", "Write the races as a page to FILE, with their sources."),
@@ -27,8 +27,6 @@ _FILES = (
     ("--junit", "junit_file", "Write the verdicts as JUnit to FILE."),
     ("--write-baseline", "new_baseline", "Write a new FILE in which all races found are known."),
 )
-#: Parameters of a command that has these reports.
-REPORT_OPTIONS = ("baseline_file", "github", *(name for _, name, _ in _FILES))
 
 
 def report_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -188,3 +188,25 @@ def test_hardware_for_other_traces(racetrap, trace):
     result = racetrap("fpga", "run", trace(_MISSING_FLUSH), "--port", "nowhere")
     assert result.exit_code == 2
     assert "Trace system must be 'scord' or 'sigrace', not 'noncoherent'" in result.stderr
+
+
+def test_reports_and_baseline(racetrap, trace, tmp_path):
+    page, sarif, known = (tmp_path / name for name in ("page.html", "x.sarif", "known.toml"))
+    result = racetrap(
+        "check", trace(_MISSING_FLUSH), "--html", page, "--sarif", sarif,
+        "--write-baseline", known, "--github",
+    )  # fmt: skip
+    assert result.exit_code == 1
+    assert "::error file=driver.c,line=14,title=race::dma read races with cached" in result.stdout
+    for text in ("driver.c:12", "driver.c:14", "Clean or flush the range"):
+        assert text in page.read_text()
+    (finding,) = json.loads(sarif.read_text())["runs"][0]["results"]
+    assert "Clean or flush the range of the cached write" in finding["message"]["text"]
+    code, document = _checked(racetrap, trace(_MISSING_FLUSH), "--baseline", known)
+    assert (code, document["races"]) == (0, [])
+
+
+def test_lost_data_that_nobody_reads_is_no_finding(racetrap, trace, tmp_path):
+    sarif = tmp_path / "x.sarif"
+    assert racetrap("check", trace(_CLEARED), "--sarif", sarif).exit_code == 0
+    assert json.loads(sarif.read_text())["runs"][0]["results"] == []
