@@ -1,9 +1,18 @@
-"""Shared fixtures: the small systems as shared libraries, each built once."""
+"""Shared fixtures: the small systems as shared libraries, each built once; and the signals."""
+
+import signal
 
 import pytest
 
 from racetrap.generators.presets import find_preset
 from racetrap.sim.cosim.systems import build_fast
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interrupts():
+    """Interrupts, as in a terminal: a shell that runs the tests in the background ignores them,
+    and so would every command that a test starts."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

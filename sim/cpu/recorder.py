@@ -21,9 +21,9 @@ from racetrap.sim.cpu.deadlock import WaitingThread, waiting_threads
 from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.cpu.instruction_counts import write_counts
 from racetrap.sim.cpu.locations import find_locations
-from racetrap.sim.cpu.merge import merge_records
+from racetrap.sim.cpu.merge import merge_records, prepare_merge
 from racetrap.sim.cpu.raw import RAW_DTYPE, thread_ids, used_bytes
-from racetrap.sim.cpu.trace_rules import checked_trace
+from racetrap.sim.cpu.trace_rules import checked_trace, prepare_rules
 from racetrap.sim.cpu.unsupported import check_program
 from racetrap.sim.cpu.watched_process import Ending, Limits, run_watched
 
@@ -105,6 +105,9 @@ def _run(
     program: Path, arguments: Sequence[str], raw: Path, seed: int | None, limits: Limits,
     progress: Callable[[int], None] | None, output: IO[str] | None,
 ) -> Ending:  # fmt: skip
+    # An interrupt that is meant for the program would stop a compiler, too: none runs after it.
+    prepare_merge()
+    prepare_rules()
     counts = raw / "counts"
     try:
         write_counts(program, counts)
