@@ -57,6 +57,18 @@ def test_json(racetrap):
     assert weak == [{"0:%r0": 0, "1:%r0": 0}]
 
 
+def test_an_operational_model_beside_the_axioms(racetrap):
+    result = racetrap("litmus", _MP, _SB, "--memory", "views")
+    assert result.exit_code == 0
+    assert "  views: 3 final states in " in result.stdout
+    assert "1 of 1 weak ones" in result.stdout
+    result = racetrap("litmus", _SB, "--memory", "sequential", "--json", "-")
+    runs = json.loads(result.stdout)["tests"][0]["runs"]
+    assert runs["not_shown"] == [{"0:%r0": 0, "1:%r0": 0}]
+    assert runs["forbidden"] == []
+    assert (runs["weak"], runs["weak_shown"]) == (1, 0)
+
+
 def test_bad_input(racetrap, tmp_path):
     bad = tmp_path / "bad.litmus"
     bad.write_text("PTX bad\n{ x = 0; }\n P0@cta 0 ;\n ld.odd %r, [x] ;\nexists (x = 0)\n")

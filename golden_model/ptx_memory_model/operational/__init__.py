@@ -1,0 +1,41 @@
+"""Operational memory models: what a run shows, one choice after the other.
+
+``views`` is PTX's model; ``write_buffers`` the paper's; both answer as ``memory.Memory`` asks.
+The axioms beside them (``axioms``, ``candidates``) say what is allowed at all.
+"""
+
+from racetrap.golden_model.ptx_memory_model.operational.choices import (
+    Choices,
+    Deviation,
+    InOrder,
+    Kind,
+    RandomChoices,
+    ReplayedChoices,
+)
+from racetrap.golden_model.ptx_memory_model.operational.exploration import (
+    MODELS,
+    Comparison,
+    Exploration,
+    compare,
+    explore,
+)
+from racetrap.golden_model.ptx_memory_model.operational.machine import Machine, Model, is_covered
+from racetrap.golden_model.ptx_memory_model.operational.memory import (
+    ByteMemory,
+    Memory,
+    Pending,
+    Sequential,
+    Strength,
+)
+from racetrap.golden_model.ptx_memory_model.operational.views import Views
+from racetrap.golden_model.ptx_memory_model.operational.write_buffers import (
+    BUFFER_ENTRIES,
+    WriteBuffers,
+)
+
+__all__ = [
+    "BUFFER_ENTRIES", "MODELS", "ByteMemory", "Choices", "Comparison", "Deviation",
+    "Exploration", "InOrder", "Kind", "Machine", "Memory", "Model", "Pending", "RandomChoices",
+    "ReplayedChoices", "Sequential", "Strength", "Views", "WriteBuffers", "compare", "explore",
+    "is_covered",
+]  # fmt: skip

@@ -1,0 +1,124 @@
+"""Choices of a run: whatever a memory model or a scheduler leaves open is asked of one object.
+
+Option 0 is always what a sequentially consistent machine does; any other is a deviation.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from enum import Enum
+from random import Random
+from typing import NamedTuple
+
+__all__ = ["Choices", "Deviation", "InOrder", "Kind", "RandomChoices", "ReplayedChoices"]
+
+
+class Kind(Enum):
+    """What is chosen; the value is its name in files."""
+
+    TURN = "turn"
+    MESSAGE = "message"
+    PLACE = "place"
+    LATE = "late"
+    HOLD = "hold"
+
+
+class Deviation(NamedTuple):
+    """A choice that was not the first option.
+
+    Parameters
+    ----------
+    number : int
+        Number of the choice in its run, among those of memory.
+    kind : Kind
+        What was chosen.
+    option, options : int
+        The option taken, and how many there were.
+    story : str
+        What came of it, for people.
+    """
+
+    number: int
+    kind: Kind
+    option: int
+    options: int
+    story: str = ""
+
+
+class Choices(ABC):
+    """Takes the choices of one run and keeps the deviations."""
+
+    def __init__(self) -> None:
+        #: Choices so far.
+        self.count = 0
+        self.deviations: list[Deviation] = []
+
+    def take(self, kind: Kind, options: int, story: Callable[[int], str] = lambda _: "") -> int:
+        """Number of the option taken.
+
+        Parameters
+        ----------
+        kind : Kind
+            What is chosen.
+        options : int
+            How many options there are, at least 1; of one alone nothing is asked.
+        story : callable
+            Tells people what comes of an option.
+        """
+        if options < 2:
+            return 0
+        option = self._take(kind, options)
+        if option:
+            self.deviations.append(Deviation(self.count, kind, option, options, story(option)))
+        self.count += 1
+        return option
+
+    @abstractmethod
+    def _take(self, kind: Kind, options: int) -> int:
+        """The option of choice ``self.count``."""
+
+
+class InOrder(Choices):
+    """The first option always: a sequentially consistent run."""
+
+    def _take(self, kind: Kind, options: int) -> int:
+        return 0
+
+
+class RandomChoices(Choices):
+    """Deviations at random.
+
+    Parameters
+    ----------
+    seed : int
+        Seed.
+    rates : mapping of Kind to float
+        Probability of a deviation, by kind; each deviation from the first option is as likely as
+        any other.
+    """
+
+    def __init__(self, seed: int, rates: Mapping[Kind, float]) -> None:
+        super().__init__()
+        self._random, self._rates = Random(seed), rates
+
+    def _take(self, kind: Kind, options: int) -> int:
+        draw, rate = self._random.random(), self._rates[kind]
+        return 1 + int(draw / rate * (options - 1)) if draw < rate else 0
+
+
+class ReplayedChoices(Choices):
+    """Given deviations, and the first option everywhere else.
+
+    Parameters
+    ----------
+    options : mapping of int to int
+        Option by number of the choice; one that is not there is the last.
+    """
+
+    def __init__(self, options: Mapping[int, int]) -> None:
+        super().__init__()
+        self._options = options
+
+    def _take(self, kind: Kind, options: int) -> int:
+        return min(self._options.get(self.count, 0), options - 1)

@@ -1,0 +1,165 @@
+"""Exploration of litmus tests: all outcomes of a memory model, or those within few deviations.
+
+A run is repeated with other choices, depth first; a state that was met before is not gone on from
+again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from racetrap.golden_model.ptx_memory_model.candidates import Judgement, Outcome
+from racetrap.golden_model.ptx_memory_model.litmus import LitmusTest
+from racetrap.golden_model.ptx_memory_model.operational.choices import Choices, Deviation, Kind
+from racetrap.golden_model.ptx_memory_model.operational.machine import (
+    Machine,
+    Model,
+    is_covered,
+)
+from racetrap.golden_model.ptx_memory_model.operational.memory import Sequential
+from racetrap.golden_model.ptx_memory_model.operational.views import Views
+from racetrap.golden_model.ptx_memory_model.operational.write_buffers import WriteBuffers
+
+__all__ = ["MODELS", "Comparison", "Exploration", "compare", "explore"]
+
+#: The operational models, by name.
+MODELS: Mapping[str, Model] = MappingProxyType(
+    {"sequential": Sequential, "write-buffers": WriteBuffers, "views": Views}
+)
+
+
+class Exploration(NamedTuple):
+    """What an exploration has shown.
+
+    Parameters
+    ----------
+    outcomes : dict of tuple of int to tuple of Deviation
+        For each final state of what the condition names, the deviations of memory of the first
+        run that had it, fewest first.
+    runs : int
+        Runs made.
+    """
+
+    outcomes: dict[tuple[int, ...], tuple[Deviation, ...]]
+    runs: int
+
+
+class Comparison(NamedTuple):
+    """Outcomes of a model beside those that the axioms allow.
+
+    Parameters
+    ----------
+    exploration : Exploration
+        What the model has shown.
+    forbidden : list of tuple of int
+        Final states shown that no consistent execution has.
+    missing : list of tuple of int
+        Final states that are allowed and were not shown.
+    weak, weak_shown : int
+        Allowed final states that no interleaving has, and how many of them were shown.
+    """
+
+    exploration: Exploration
+    forbidden: list[tuple[int, ...]]
+    missing: list[tuple[int, ...]]
+    weak: int
+    weak_shown: int
+
+
+class _Prefix(Choices):
+    """Given options, then the first ones; remembers how many there were."""
+
+    def __init__(self, options: list[int]) -> None:
+        super().__init__()
+        self._given = options
+        self.taken: list[tuple[Kind, int, int]] = []
+
+    def _take(self, kind: Kind, options: int) -> int:
+        option = self._given[self.count] if self.count < len(self._given) else 0
+        self.taken.append((kind, option, options))
+        return option
+
+
+def explore(test: LitmusTest, model: Model, most: int | None = None) -> Exploration:
+    """Run a test with all choices.
+
+    Parameters
+    ----------
+    test : LitmusTest
+        The test.
+    model : callable
+        Makes the memory of each run.
+    most : int, optional
+        Most deviations of memory; whose turn it is may always be chosen.
+    """
+    observed = tuple(dict.fromkeys(test.condition.observed()))
+    outcomes: dict[tuple[int, ...], tuple[Deviation, ...]] = {}
+    seen: set[Hashable] = set()
+    left: list[list[int]] = [[]]
+    runs = 0
+    while left:
+        given = left.pop()
+        choices, runs = _Prefix(given), runs + 1
+        machine = Machine(test, model, choices)
+        ended = _run(machine, choices, len(given), seen, most)
+        used = 0
+        for number, (kind, option, options) in enumerate(choices.taken):
+            is_deviation = kind is not Kind.TURN
+            if number >= len(given):
+                allowed = most is None or not is_deviation or used < most
+                before = [taken for _, taken, _ in choices.taken[:number]]
+                left += [[*before, other] for other in range(1, options) if allowed]
+            used += is_deviation and option > 0
+        if not ended:
+            continue
+        before_end = len(choices.taken)
+        state = machine.final_state(observed)
+        for number in range(max(before_end, len(given)), len(choices.taken)):
+            before = [taken for _, taken, _ in choices.taken[:number]]
+            left += [[*before, other] for other in range(1, choices.taken[number][2])]
+        found = tuple(one for one in choices.deviations if one.kind is not Kind.TURN)
+        if state not in outcomes or len(found) < len(outcomes[state]):
+            outcomes[state] = found
+    return Exploration(outcomes, runs)
+
+
+def _run(
+    machine: Machine, choices: _Prefix, given: int, seen: set[Hashable], most: int | None
+) -> bool:
+    """Run to the end; whether it came there, with every thread, by states that are new."""
+    while True:
+        if choices.count >= given:
+            used = sum(one.kind is not Kind.TURN for one in choices.deviations)
+            key = machine.key() if most is None else (machine.key(), used)
+            if key in seen:
+                return False
+            seen.add(key)
+        if not machine.step():
+            return not machine.is_stuck
+
+
+def compare(judgement: Judgement, model: Model) -> Comparison | None:
+    """Run a test by a model, with all choices, and compare with what the axioms say.
+
+    Returns
+    -------
+    Comparison, optional
+        Nothing if the axioms make no claim (a mixed-size race), or the machine does not cover the
+        test (asynchronous copies).
+    """
+    if judgement.outcome is Outcome.NO_CLAIM or not is_covered(judgement.test):
+        return None
+    found = explore(judgement.test, model)
+    allowed = {
+        tuple(state.values.values()): state.sequentially_consistent for state in judgement.states
+    }
+    weak = {state for state, sequential in allowed.items() if not sequential}
+    return Comparison(
+        found,
+        sorted(found.outcomes.keys() - allowed.keys()),
+        sorted(allowed.keys() - found.outcomes.keys()),
+        len(weak),
+        len(weak & found.outcomes.keys()),
+    )

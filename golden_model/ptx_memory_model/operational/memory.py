@@ -1,0 +1,134 @@
+"""Memory of threads: what a memory model must answer, and the sequentially consistent one.
+
+Ref: PTX ISA 9.0, Sections 8.4 (Operation types) and 8.5 (Scope).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Sequence
+from typing import NamedTuple
+
+from racetrap.golden_model.ptx_memory_model.events import Location, Order
+from racetrap.golden_model.ptx_memory_model.operational.choices import Choices, Kind
+from racetrap.golden_model.ptx_memory_model.scopes import Place, Scope, includes
+
+__all__ = ["WEAK", "ByteMemory", "Memory", "Pending", "Sequential", "Strength", "mutual"]
+
+
+class Strength(NamedTuple):
+    """How an operation synchronises.
+
+    Parameters
+    ----------
+    order : Order
+        Ordering semantics; of a volatile access RELAXED.
+    scope : Scope, optional
+        Scope of a strong operation.
+    """
+
+    order: Order
+    scope: Scope | None
+
+
+WEAK = Strength(Order.WEAK, None)
+
+
+def mutual(one: Scope | None, here: Place, other: Scope | None, there: Place) -> bool:
+    """Whether two strong operations include each other's threads."""
+    return (
+        one is not None
+        and other is not None
+        and includes(one, here, there)
+        and includes(other, there, here)
+    )
+
+
+class ByteMemory(ABC):
+    """Numbers of any size in a range of bytes."""
+
+    @abstractmethod
+    def read(self, location: Location) -> int:
+        """The number at a location."""
+
+    @abstractmethod
+    def write(self, location: Location, number: int) -> None:
+        """Change the number at a location."""
+
+
+class Pending(ABC):
+    """A load whose value is not settled yet."""
+
+    @abstractmethod
+    def settle(self) -> int:
+        """Settle it, if need be: its value."""
+
+
+class Memory:
+    """Memory that threads access by one model.
+
+    Parameters
+    ----------
+    memory : ByteMemory
+        What it holds before, and, of each location, what came last.
+    places : sequence of Place
+        Where each thread runs.
+    choices : Choices
+        Takes the choices that the model leaves open.
+    """
+
+    def __init__(self, memory: ByteMemory, places: Sequence[Place], choices: Choices) -> None:
+        self.memory, self.places, self.choices = memory, places, choices
+
+    def load(
+        self, thread: int, location: Location, strength: Strength, may_wait: bool = False
+    ) -> int | Pending:
+        """Value that a load takes; if it ``may_wait``, perhaps a value that is settled later."""
+        return self.memory.read(location)
+
+    def store(self, thread: int, location: Location, value: int, strength: Strength) -> None:
+        """A store."""
+        self.memory.write(location, value)
+
+    def atomic(
+        self, thread: int, location: Location, update: Callable[[int], int | None],
+        strength: Strength, returns: bool = True,
+    ) -> int:  # fmt: skip
+        """Value before an atomic; ``update`` gives the one behind it, or ``None`` if it does not
+        write.  A reduction (not ``returns``) acquires nothing."""
+        old = self.memory.read(location)
+        new = update(old)
+        if new is not None:
+            self.memory.write(location, new)
+        return old
+
+    def fence(self, thread: int, order: Order, scope: Scope) -> None:
+        """A fence."""
+
+    def arrive(self, thread: int) -> object:
+        """A thread arrives at a barrier; what it gives to those that leave it."""
+        return None
+
+    def leave(self, thread: int, given: Sequence[object]) -> None:
+        """A thread leaves a barrier at which others have given what ``arrive`` returned."""
+
+    def end(self, thread: int) -> None:
+        """A thread ends."""
+
+    def holds(self, thread: int) -> bool:
+        """Whether the end of a thread makes something visible that is not yet."""
+        return False
+
+    def drain(self) -> None:
+        """All threads wait, for what others may have held back: make it visible."""
+
+    def key(self) -> Hashable:
+        """State without what ``ByteMemory`` holds; equal states go on alike."""
+        return None
+
+
+class Sequential(Memory):
+    """Sequentially consistent memory: each operation takes effect at once."""
+
+    #: Kinds of choices it makes.
+    KINDS: tuple[Kind, ...] = ()

@@ -1,0 +1,539 @@
+"""Views: an operational form of PTX's memory model.
+
+Memory keeps the messages of each location, oldest first: the order is the coherence order.  A
+thread's view holds, of each location, the newest message that precedes what it does next in
+causality order.  A load may take any message from there on; a store goes anywhere behind it.
+Releases attach views to messages, and acquires join those of the messages that were read, if the
+outermost operations include each other; fences ``.sc`` join those before them, and barriers those
+of all that arrive.  A load may also be settled late, behind later operations of its thread.
+
+No outcome is shown that the axioms forbid.  The axioms allow more in that coherence orders no two
+writes that race (here it is total) and that a store may take effect before an earlier one whose
+value is still to come.
+
+Ref: PTX ISA 9.0, Sections 8.8 (Release and Acquire Patterns) to 8.10 (Axioms); Kang et al., "A
+Promising Semantics for Relaxed-Memory Concurrency" (POPL'17), for views and messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+
+from racetrap.golden_model.ptx_memory_model.events import INITIAL_THREAD, Location, Order
+from racetrap.golden_model.ptx_memory_model.operational.choices import Choices, Kind
+from racetrap.golden_model.ptx_memory_model.operational.memory import (
+    WEAK,
+    ByteMemory,
+    Memory,
+    Pending,
+    Strength,
+    mutual,
+)
+from racetrap.golden_model.ptx_memory_model.scopes import Place, Scope
+
+__all__ = ["Late", "Message", "View", "Views"]
+
+
+class Message:
+    """A write to a location.
+
+    Parameters
+    ----------
+    cell : Cell
+        The location's messages.
+    rank : float
+        Its place among them.
+    value : int
+        What was written.
+    thread : int
+        Who wrote it.
+    strength : Strength
+        How.
+    source : Message, optional
+        What an atomic read when it wrote this one.
+    """
+
+    __slots__ = ("cell", "origin", "rank", "releases", "source", "strength", "thread", "value")
+
+    def __init__(
+        self, cell: Cell, rank: float, value: int, thread: int, strength: Strength,
+        source: Message | None = None,
+    ) -> None:  # fmt: skip
+        self.cell, self.rank, self.value = cell, rank, value
+        self.thread, self.strength, self.source = thread, strength, source
+        #: What acquires that observe it join: by thread and scope of the release.
+        self.releases: dict[tuple[int, Scope], View] = {}
+        #: Where it was written, for people.
+        self.origin: object = None
+
+
+class Cell:
+    """Messages of one location, oldest first."""
+
+    __slots__ = ("location", "messages")
+
+    def __init__(self, location: Location, value: int) -> None:
+        self.location = location
+        self.messages = [Message(self, 0.0, value, INITIAL_THREAD, WEAK)]
+
+
+class View:
+    """What precedes an operation in causality order.
+
+    Parameters
+    ----------
+    newest : dict of Cell to Message
+        Newest message of each location; the first one is left out.
+    late : set of Late
+        Loads that precede it and were, or are still, to be settled late.
+    """
+
+    __slots__ = ("late", "newest")
+
+    def __init__(self, newest: dict[Cell, Message], late: set[Late]) -> None:
+        self.newest, self.late = newest, late
+
+    def copy(self) -> View:
+        """A copy."""
+        return View(dict(self.newest), set(self.late))
+
+    def include(self, message: Message) -> None:
+        """Take in a message."""
+        known = self.newest.get(message.cell)
+        if known is None or known.rank < message.rank:
+            self.newest[message.cell] = message
+
+    def join(self, other: View) -> None:
+        """Take in another view."""
+        newest = self.newest
+        for cell, message in other.newest.items():
+            known = newest.get(cell)
+            if known is None or known.rank < message.rank:
+                newest[cell] = message
+        self.late |= other.late
+
+
+class Late(Pending):
+    """A load that is settled late.
+
+    Parameters
+    ----------
+    memory : Views
+        Its memory.
+    thread : int
+        Its thread.
+    cell : Cell
+        What it reads.
+    strength : Strength
+        How.
+    lowest : float
+        Rank of the oldest message that it may take.
+    """
+
+    def __init__(
+        self, memory: Views, thread: int, cell: Cell, strength: Strength, lowest: float
+    ) -> None:
+        self._memory, self.thread, self.cell = memory, thread, cell
+        self.strength, self.lowest = strength, lowest
+        #: Highest rank, if it takes a morally strong message: operations behind it have gone on.
+        self.highest = float("inf")
+        #: Messages behind it, which it cannot take.
+        self.excluded: set[Message] = set()
+        #: Scopes of acquires that it is part of, so it observes no release of theirs.
+        self.passed: set[Scope] = set()
+        if strength.order.acquires and strength.scope is not None:
+            self.passed.add(strength.scope)
+        self.message: Message | None = None
+
+    def settle(self) -> int:
+        if self.message is None:
+            self._memory.settle(self)
+        assert self.message is not None
+        return self.message.value
+
+
+class Views(Memory):
+    """Memory of messages and views.
+
+    Parameters
+    ----------
+    memory, places, choices
+        As of `Memory`.
+    """
+
+    #: Kinds of choices it makes.
+    KINDS = (Kind.MESSAGE, Kind.PLACE, Kind.LATE)
+
+    def __init__(self, memory: ByteMemory, places: Sequence[Place], choices: Choices) -> None:
+        super().__init__(memory, places, choices)
+        self._cells: dict[int, Cell] = {}
+        self._sizes: dict[int, int] = {}
+        count = len(places)
+        self._views = [View({}, set()) for _ in range(count)]
+        #: View at the latest release fence of each scope, by thread.
+        self._fences: list[dict[Scope, View]] = [{} for _ in range(count)]
+        #: View at the latest release operation on a location, by thread and scope.
+        self._released: list[dict[Cell, dict[Scope, View]]] = [{} for _ in range(count)]
+        #: What a later acquire of the thread may join: location read, thread and scope of the
+        #: release.
+        self._acquirable: list[dict[tuple[Cell, int, Scope], View]] = [{} for _ in range(count)]
+        self._sc_fences: dict[tuple[int, Scope], View] = {}
+        #: Unsettled loads of each thread.
+        self._late: list[list[Late]] = [[] for _ in range(count)]
+
+    # Locations
+
+    def _cell(self, location: Location) -> Cell | None:
+        """Messages of a location that has been written; another size ends their history."""
+        cell = self._cells.get(location.address)
+        if cell is not None and cell.location.size == location.size:
+            return cell
+        for other in self._overlapping(location):
+            self._forget(other)
+        return None
+
+    def _overlapping(self, location: Location) -> list[Cell]:
+        starts = range(location.address - 15, location.address + location.size)
+        cells = [self._cells[start] for start in starts if start in self._cells]
+        return [cell for cell in cells if cell.location.overlaps(location)]
+
+    def _forget(self, cell: Cell) -> None:
+        for late in [late for pending in self._late for late in pending if late.cell is cell]:
+            late.settle()
+        del self._cells[cell.location.address]
+
+    def _written_cell(self, location: Location) -> Cell:
+        cell = self._cell(location)
+        if cell is None:
+            cell = Cell(location, self.memory.read(location))
+            self._cells[location.address] = cell
+        return cell
+
+    def _morally_strong(self, message: Message, thread: int, strength: Strength) -> bool:
+        if message.thread == thread:
+            return True
+        if message.thread == INITIAL_THREAD:
+            return False
+        there, here = self.places[message.thread], self.places[thread]
+        return mutual(message.strength.scope, there, strength.scope, here)
+
+    def _lowest(self, thread: int, cell: Cell) -> float:
+        """Rank of the oldest message that the thread may take."""
+        view = self._views[thread]
+        known = view.newest.get(cell)
+        rank = 0.0 if known is None else known.rank
+        for late in view.late:
+            if late.cell is cell and late.message is not None:
+                message = late.message
+                if self._morally_strong(message, late.thread, late.strength):
+                    rank = max(rank, message.rank)
+        return rank
+
+    def _unsettled(self, thread: int, cell: Cell) -> list[Late]:
+        """Loads of a location that precede what the thread does and are not settled."""
+        return [
+            late for late in self._views[thread].late if late.message is None and late.cell is cell
+        ]
+
+    # Loads
+
+    def load(
+        self, thread: int, location: Location, strength: Strength, may_wait: bool = False
+    ) -> int | Pending:
+        cell = self._cell(location)
+        if cell is None:
+            if not may_wait:
+                return self.memory.read(location)
+            cell = self._written_cell(location)
+        lowest = self._lowest(thread, cell)
+        if may_wait and not self._unsettled(thread, cell):
+            late = Late(self, thread, cell, strength, lowest)
+            if self._possible(late) and self.choices.take(Kind.LATE, 2, lambda _: "settled late"):
+                if strength.order.acquires:
+                    self._acquire(thread, strength.scope, cell)
+                self._views[thread].late.add(late)
+                self._late[thread].append(late)
+                return late
+        options = [message for message in reversed(cell.messages) if message.rank >= lowest]
+        message = options[self.choices.take(Kind.MESSAGE, len(options), _stale(options))]
+        self._observe(thread, message, strength)
+        return message.value
+
+    def _observe(
+        self, thread: int, message: Message, strength: Strength, returns: bool = True
+    ) -> None:
+        """A thread has read a message: what follows."""
+        for late in self._unsettled(thread, message.cell):
+            late.highest = min(late.highest, message.rank)
+        if self._morally_strong(message, thread, strength):
+            self._views[thread].include(message)
+            if strength.scope is not None and returns:
+                self._may_acquire(thread, message)
+        if strength.order.acquires:
+            self._acquire(thread, strength.scope, message.cell)
+
+    def _may_acquire(self, thread: int, message: Message) -> None:
+        acquirable = self._acquirable[thread]
+        for (releaser, scope), view in message.releases.items():
+            if releaser != thread:
+                key = (message.cell, releaser, scope)
+                if key in acquirable:
+                    view = _joined(acquirable[key], view)
+                acquirable[key] = view
+
+    def _acquire(self, thread: int, scope: Scope | None, cell: Cell | None = None) -> None:
+        """An acquire operation on a location, or a fence: join what the thread has observed."""
+        view = self._views[thread]
+        for late in self._late[thread]:
+            if (cell is None or late.cell is cell) and scope is not None:
+                late.passed.add(scope)
+                if not self._possible(late):
+                    late.passed.discard(scope)
+                    late.settle()
+        for (read, releaser, released), released_view in list(self._acquirable[thread].items()):
+            there, here = self.places[releaser], self.places[thread]
+            if (cell is None or read is cell) and mutual(released, there, scope, here):
+                view.join(released_view)
+
+    # Late loads
+
+    def _possible(self, late: Late) -> list[Message]:
+        """Messages that an unsettled load may take, the newest first."""
+        return [
+            message
+            for message in reversed(late.cell.messages)
+            if message.rank >= late.lowest
+            and message not in late.excluded
+            and self._fits(late, message)
+        ]
+
+    def _fits(self, late: Late, message: Message) -> bool:
+        if not self._morally_strong(message, late.thread, late.strength):
+            return True
+        if message.rank > late.highest:
+            return False
+        here = self.places[late.thread]
+        return late.strength.scope is None or not any(
+            mutual(released, self.places[releaser], passed, here)
+            for releaser, released in message.releases
+            for passed in late.passed
+            if releaser != late.thread
+        )
+
+    def settle(self, late: Late) -> None:
+        """Settle a load."""
+        options = self._possible(late)
+        late.message = options[self.choices.take(Kind.MESSAGE, len(options), _stale(options))]
+        self._late[late.thread].remove(late)
+        if self._morally_strong(late.message, late.thread, late.strength) and late.strength.scope:
+            self._may_acquire(late.thread, late.message)
+
+    # Stores and atomics
+
+    def store(self, thread: int, location: Location, value: int, strength: Strength) -> None:
+        cell = self._written_cell(location)
+        lowest = self._lowest(thread, cell)
+        first = next(n for n, message in enumerate(cell.messages) if message.rank >= lowest)
+        places = [
+            number
+            for number in range(len(cell.messages) - 1, first - 1, -1)
+            if self._separates_nothing(cell, number, thread, strength)
+        ]
+        place = places[self.choices.take(Kind.PLACE, len(places), _before(cell, places))]
+        self._write(thread, cell, place, value, strength)
+
+    def _separates_nothing(
+        self, cell: Cell, number: int, thread: int, strength: Strength, own: Message | None = None
+    ) -> bool:
+        """Whether no morally strong atomic has read a message up to ``number`` and written one
+        behind it."""
+        for message in cell.messages[number + 1 :]:
+            source = message.source
+            if (
+                source is not None
+                and source.rank <= cell.messages[number].rank
+                and self._morally_strong(message, thread, strength)
+            ):
+                return False
+        return own is None or not any(
+            own.rank < message.rank and self._morally_strong(message, thread, strength)
+            for message in cell.messages[: number + 1]
+        )
+
+    def _write(
+        self, thread: int, cell: Cell, number: int, value: int, strength: Strength,
+        source: Message | None = None,
+    ) -> None:  # fmt: skip
+        """Put a message behind that of a number."""
+        messages, view = cell.messages, self._views[thread]
+        before = messages[number].rank
+        newest = number + 1 == len(messages)
+        rank = before + 1 if newest else (before + messages[number + 1].rank) / 2
+        message = Message(cell, rank, value, thread, strength, source)
+        for late in self._unsettled(thread, cell):
+            late.excluded.add(message)
+            late.highest = min(late.highest, before)
+        messages.insert(number + 1, message)
+        view.include(message)
+        if source is not None and self._morally_strong(source, thread, strength):
+            message.releases.update(source.releases)
+        self._release(thread, message)
+        if newest:
+            self.memory.write(cell.location, value)
+
+    def _release(self, thread: int, message: Message) -> None:
+        """Attach what the thread has released to a message that it writes."""
+        strength, cell = message.strength, message.cell
+        if strength.scope is None:
+            return
+        if strength.order.releases:
+            released = self._released[thread].setdefault(cell, {})
+            released[strength.scope] = self._views[thread].copy()
+        for views in (self._fences[thread], self._released[thread].get(cell, {})):
+            for scope, view in views.items():
+                key = (thread, scope)
+                if key in message.releases:
+                    view = _joined(message.releases[key], view)
+                message.releases[key] = view
+
+    def atomic(
+        self, thread: int, location: Location, update: Callable[[int], int | None],
+        strength: Strength, returns: bool = True,
+    ) -> int:  # fmt: skip
+        cell = self._written_cell(location)
+        lowest = self._lowest(thread, cell)
+        options = list(self._atomic_options(thread, cell, lowest, update, strength))
+        chosen = self.choices.take(Kind.MESSAGE, len(options), _stale([m for m, _ in options]))
+        message, number = options[chosen]
+        self._observe(thread, message, strength, returns)
+        new = update(message.value)
+        if new is not None:
+            self._write(thread, cell, number, new, strength, message)
+        return message.value
+
+    def _atomic_options(
+        self, thread: int, cell: Cell, lowest: float, update: Callable[[int], int | None],
+        strength: Strength,
+    ) -> Iterator[tuple[Message, int]]:  # fmt: skip
+        """What an atomic may read, and the message that it may write behind."""
+        last = len(cell.messages) - 1
+        for number in range(last, -1, -1):
+            message = cell.messages[number]
+            if message.rank < lowest:
+                return
+            if update(message.value) is None:
+                yield message, number
+                continue
+            for place in range(last, number - 1, -1):
+                if self._separates_nothing(cell, place, thread, strength, message):
+                    yield message, place
+
+    # Fences and barriers
+
+    def fence(self, thread: int, order: Order, scope: Scope) -> None:
+        view = self._views[thread]
+        if order.acquires:
+            self._acquire(thread, scope)
+        if order is Order.SC:
+            for (other, other_scope), other_view in self._sc_fences.items():
+                if mutual(other_scope, self.places[other], scope, self.places[thread]):
+                    view.join(other_view)
+            self._sc_fences[thread, scope] = view.copy()
+        if order.releases:
+            self._fences[thread][scope] = view.copy()
+
+    def arrive(self, thread: int) -> object:
+        return self._views[thread].copy()
+
+    def leave(self, thread: int, given: Sequence[object]) -> None:
+        for view in given:
+            assert isinstance(view, View)
+            self._views[thread].join(view)
+
+    # The state
+
+    def key(self) -> Hashable:
+        cells = sorted(self._cells.values(), key=lambda cell: cell.location)
+        names: dict[object, Hashable] = {
+            message: (cell.location.address, number)
+            for cell in cells
+            for number, message in enumerate(cell.messages)
+        }
+        unsettled = [late for pending in self._late for late in pending]
+        names.update((late, number) for number, late in enumerate(unsettled))
+
+        def view_key(view: View) -> Hashable:
+            late = [names[one] for one in view.late if one.message is None]
+            newest = {cell: message.rank for cell, message in view.newest.items()}
+            for one in view.late:
+                if one.message is not None and self._morally_strong(
+                    one.message, one.thread, one.strength
+                ):
+                    newest[one.cell] = max(newest.get(one.cell, 0.0), one.message.rank)
+            ranks = tuple(
+                sum(m.rank < newest[cell] for m in cell.messages) if cell in newest else 0
+                for cell in cells
+            )
+            return ranks, frozenset(late)
+
+        def views_key(views: Iterable[tuple[Hashable, View]]) -> Hashable:
+            return frozenset((key, view_key(view)) for key, view in views)
+
+        messages = tuple(
+            (m.value, m.thread, m.strength, m.source and names[m.source],
+             views_key(m.releases.items()))
+            for cell in cells for m in cell.messages
+        )  # fmt: skip
+        threads = tuple(
+            (
+                view_key(self._views[thread]),
+                views_key(self._fences[thread].items()),
+                views_key(
+                    ((cell.location, scope), view)
+                    for cell, views in self._released[thread].items()
+                    for scope, view in views.items()
+                ),
+                views_key(
+                    ((cell.location, releaser, scope), view)
+                    for (cell, releaser, scope), view in self._acquirable[thread].items()
+                ),
+            )
+            for thread in range(len(self.places))
+        )
+        late = tuple(
+            (
+                one.thread, one.cell.location, one.lowest, one.highest,
+                frozenset(names[m] for m in one.excluded), frozenset(one.passed),
+            )
+            for one in unsettled
+        )  # fmt: skip
+        return messages, threads, views_key(self._sc_fences.items()), late
+
+
+def _joined(one: View, other: View) -> View:
+    both = one.copy()
+    both.join(other)
+    return both
+
+
+def _origin(message: Message) -> str:
+    return f"before {message.origin}" if message.origin else "from before the kernel"
+
+
+def _stale(options: Sequence[Message]) -> Callable[[int], str]:
+    """Story of a load that takes an older message."""
+
+    def story(option: int) -> str:
+        return f"took {options[option].value}, not {options[0].value}"
+
+    return story
+
+
+def _before(cell: Cell, places: Sequence[int]) -> Callable[[int], str]:
+    """Story of a store that goes before others."""
+
+    def story(option: int) -> str:
+        behind = cell.messages[places[option] + 1]
+        return f"went before the store of {behind.value}"
+
+    return story
