@@ -6,7 +6,7 @@ Option 0 is always what a sequentially consistent machine does; any other is a d
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from random import Random
 from typing import NamedTuple
@@ -30,7 +30,7 @@ class Deviation(NamedTuple):
     Parameters
     ----------
     number : int
-        Number of the choice in its run, among those of memory.
+        Number of the choice in its run, among those of its kind.
     kind : Kind
         What was chosen.
     option, options : int
@@ -50,8 +50,8 @@ class Choices(ABC):
     """Takes the choices of one run and keeps the deviations."""
 
     def __init__(self) -> None:
-        #: Choices so far.
-        self.count = 0
+        #: Choices so far, by kind.
+        self.counts = dict.fromkeys(Kind, 0)
         self.deviations: list[Deviation] = []
 
     def take(self, kind: Kind, options: int, story: Callable[[int], str] = lambda _: "") -> int:
@@ -70,13 +70,14 @@ class Choices(ABC):
             return 0
         option = self._take(kind, options)
         if option:
-            self.deviations.append(Deviation(self.count, kind, option, options, story(option)))
-        self.count += 1
+            number = self.counts[kind]
+            self.deviations.append(Deviation(number, kind, option, options, story(option)))
+        self.counts[kind] += 1
         return option
 
     @abstractmethod
     def _take(self, kind: Kind, options: int) -> int:
-        """The option of choice ``self.count``."""
+        """The option of choice ``self.counts[kind]`` of its kind."""
 
 
 class InOrder(Choices):
@@ -112,13 +113,13 @@ class ReplayedChoices(Choices):
 
     Parameters
     ----------
-    options : mapping of int to int
-        Option by number of the choice; one that is not there is the last.
+    deviations : iterable of Deviation
+        The deviations; of an option that is not there the last is taken.
     """
 
-    def __init__(self, options: Mapping[int, int]) -> None:
+    def __init__(self, deviations: Iterable[Deviation]) -> None:
         super().__init__()
-        self._options = options
+        self._options = {(one.kind, one.number): one.option for one in deviations}
 
     def _take(self, kind: Kind, options: int) -> int:
-        return min(self._options.get(self.count, 0), options - 1)
+        return min(self._options.get((kind, self.counts[kind]), 0), options - 1)

@@ -77,7 +77,8 @@ class _Prefix(Choices):
         self.taken: list[tuple[Kind, int, int]] = []
 
     def _take(self, kind: Kind, options: int) -> int:
-        option = self._given[self.count] if self.count < len(self._given) else 0
+        number = len(self.taken)
+        option = self._given[number] if number < len(self._given) else 0
         self.taken.append((kind, option, options))
         return option
 
@@ -130,7 +131,7 @@ def _run(
 ) -> bool:
     """Run to the end; whether it came there, with every thread, by states that are new."""
     while True:
-        if choices.count >= given:
+        if len(choices.taken) >= given:
             used = sum(one.kind is not Kind.TURN for one in choices.deviations)
             key = machine.key() if most is None else (machine.key(), used)
             if key in seen:

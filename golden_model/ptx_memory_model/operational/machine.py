@@ -196,6 +196,7 @@ class Machine:
                 self._complete(barrier)
             return
         instruction = instructions[thread.next - 1]
+        self.memory.origin = f"P{thread.number}'s {instruction.operation}"
         guard = instruction.guard
         if guard is not None and bool(self._register(thread, guard.register)) == guard.negated:
             return

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
 from racetrap.golden_model.ptx_memory_model.events import Location, Order
-from racetrap.golden_model.ptx_memory_model.operational.choices import Choices, Kind
+from racetrap.golden_model.ptx_memory_model.operational.choices import Choices
 from racetrap.golden_model.ptx_memory_model.scopes import Place, Scope, includes
 
 __all__ = ["WEAK", "ByteMemory", "Memory", "Pending", "Sequential", "Strength", "mutual"]
@@ -65,7 +65,8 @@ class Pending(ABC):
 
 
 class Memory:
-    """Memory that threads access by one model.
+    """Memory that threads access by one model; as it stands here, each operation takes effect at
+    once.
 
     Parameters
     ----------
@@ -79,6 +80,12 @@ class Memory:
 
     def __init__(self, memory: ByteMemory, places: Sequence[Place], choices: Choices) -> None:
         self.memory, self.places, self.choices = memory, places, choices
+        #: Who does what, for the stories of choices; its text is asked for when it is told.
+        self.origin: object = ""
+
+    def _told(self, what: str) -> Callable[[int], str]:
+        """Story of a choice that has one other option."""
+        return lambda _: f"{self.origin} {what}"
 
     def load(
         self, thread: int, location: Location, strength: Strength, may_wait: bool = False
@@ -109,6 +116,10 @@ class Memory:
         """A thread arrives at a barrier; what it gives to those that leave it."""
         return None
 
+    def merged(self, given: Sequence[object]) -> Sequence[object]:
+        """What a barrier's threads have given, in as few pieces as may be."""
+        return given
+
     def leave(self, thread: int, given: Sequence[object]) -> None:
         """A thread leaves a barrier at which others have given what ``arrive`` returned."""
 
@@ -129,6 +140,3 @@ class Memory:
 
 class Sequential(Memory):
     """Sequentially consistent memory: each operation takes effect at once."""
-
-    #: Kinds of choices it makes.
-    KINDS: tuple[Kind, ...] = ()

@@ -45,26 +45,26 @@ class Message:
         Its place among them.
     value : int
         What was written.
-    thread : int
-        Who wrote it.
+    thread, time : int
+        Who wrote it, and how many messages the thread had written with it.
     strength : Strength
         How.
     source : Message, optional
         What an atomic read when it wrote this one.
     """
 
-    __slots__ = ("cell", "origin", "rank", "releases", "source", "strength", "thread", "value")
+    __slots__ = (
+        "cell", "origin", "rank", "releases", "source", "strength", "thread", "time", "value",
+    )  # fmt: skip
 
     def __init__(
-        self, cell: Cell, rank: float, value: int, thread: int, strength: Strength,
-        source: Message | None = None,
+        self, cell: Cell, rank: float, value: int, thread: int, time: int, strength: Strength,
+        source: Message | None = None, origin: object = "",
     ) -> None:  # fmt: skip
-        self.cell, self.rank, self.value = cell, rank, value
-        self.thread, self.strength, self.source = thread, strength, source
+        self.cell, self.rank, self.value, self.origin = cell, rank, value, origin
+        self.thread, self.time, self.strength, self.source = thread, time, strength, source
         #: What acquires that observe it join: by thread and scope of the release.
         self.releases: dict[tuple[int, Scope], View] = {}
-        #: Where it was written, for people.
-        self.origin: object = None
 
 
 class Cell:
@@ -74,7 +74,7 @@ class Cell:
 
     def __init__(self, location: Location, value: int) -> None:
         self.location = location
-        self.messages = [Message(self, 0.0, value, INITIAL_THREAD, WEAK)]
+        self.messages = [Message(self, 0.0, value, INITIAL_THREAD, 0, WEAK)]
 
 
 class View:
@@ -82,35 +82,47 @@ class View:
 
     Parameters
     ----------
+    times : dict of int to int
+        Of each thread, how many of its messages precede.
     newest : dict of Cell to Message
-        Newest message of each location; the first one is left out.
+        Newest message of a location that precedes by itself, without those of its thread before.
     late : set of Late
         Loads that precede it and were, or are still, to be settled late.
     """
 
-    __slots__ = ("late", "newest")
+    __slots__ = ("late", "newest", "times")
 
-    def __init__(self, newest: dict[Cell, Message], late: set[Late]) -> None:
-        self.newest, self.late = newest, late
+    def __init__(self, times: dict[int, int], newest: dict[Cell, Message], late: set[Late]) -> None:
+        self.times, self.newest, self.late = times, newest, late
 
     def copy(self) -> View:
         """A copy."""
-        return View(dict(self.newest), set(self.late))
+        return View(dict(self.times), dict(self.newest), set(self.late))
 
     def include(self, message: Message) -> None:
-        """Take in a message."""
+        """Take in a message that was read."""
         known = self.newest.get(message.cell)
         if known is None or known.rank < message.rank:
             self.newest[message.cell] = message
 
     def join(self, other: View) -> None:
         """Take in another view."""
-        newest = self.newest
-        for cell, message in other.newest.items():
-            known = newest.get(cell)
-            if known is None or known.rank < message.rank:
-                newest[cell] = message
+        times = self.times
+        for thread, time in other.times.items():
+            if times.get(thread, 0) < time:
+                times[thread] = time
+        for message in other.newest.values():
+            self.include(message)
         self.late |= other.late
+
+    def rank(self, cell: Cell) -> float:
+        """Rank of the newest message of a location that precedes."""
+        known = self.newest.get(cell)
+        rank, get = 0.0 if known is None else known.rank, self.times.get
+        for message in reversed(cell.messages):
+            if message.rank <= rank or get(message.thread, 0) >= message.time > 0:
+                return max(rank, message.rank)
+        return rank
 
 
 class Late(Pending):
@@ -159,17 +171,20 @@ class Views(Memory):
     ----------
     memory, places, choices
         As of `Memory`.
+    history : int, optional
+        Most messages that are kept of a location; older ones are not taken any more.
     """
 
-    #: Kinds of choices it makes.
-    KINDS = (Kind.MESSAGE, Kind.PLACE, Kind.LATE)
-
-    def __init__(self, memory: ByteMemory, places: Sequence[Place], choices: Choices) -> None:
+    def __init__(
+        self, memory: ByteMemory, places: Sequence[Place], choices: Choices,
+        history: int | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(memory, places, choices)
+        self.history = history
         self._cells: dict[int, Cell] = {}
         self._sizes: dict[int, int] = {}
         count = len(places)
-        self._views = [View({}, set()) for _ in range(count)]
+        self._views = [View({}, {}, set()) for _ in range(count)]
         #: View at the latest release fence of each scope, by thread.
         self._fences: list[dict[Scope, View]] = [{} for _ in range(count)]
         #: View at the latest release operation on a location, by thread and scope.
@@ -220,8 +235,7 @@ class Views(Memory):
     def _lowest(self, thread: int, cell: Cell) -> float:
         """Rank of the oldest message that the thread may take."""
         view = self._views[thread]
-        known = view.newest.get(cell)
-        rank = 0.0 if known is None else known.rank
+        rank = view.rank(cell)
         for late in view.late:
             if late.cell is cell and late.message is not None:
                 message = late.message
@@ -248,14 +262,16 @@ class Views(Memory):
         lowest = self._lowest(thread, cell)
         if may_wait and not self._unsettled(thread, cell):
             late = Late(self, thread, cell, strength, lowest)
-            if self._possible(late) and self.choices.take(Kind.LATE, 2, lambda _: "settled late"):
+            if self._possible(late) and self.choices.take(
+                Kind.LATE, 2, self._told("is settled late")
+            ):
                 if strength.order.acquires:
                     self._acquire(thread, strength.scope, cell)
                 self._views[thread].late.add(late)
                 self._late[thread].append(late)
                 return late
         options = [message for message in reversed(cell.messages) if message.rank >= lowest]
-        message = options[self.choices.take(Kind.MESSAGE, len(options), _stale(options))]
+        message = options[self.choices.take(Kind.MESSAGE, len(options), self._stale(options))]
         self._observe(thread, message, strength)
         return message.value
 
@@ -323,7 +339,7 @@ class Views(Memory):
     def settle(self, late: Late) -> None:
         """Settle a load."""
         options = self._possible(late)
-        late.message = options[self.choices.take(Kind.MESSAGE, len(options), _stale(options))]
+        late.message = options[self.choices.take(Kind.MESSAGE, len(options), self._stale(options))]
         self._late[late.thread].remove(late)
         if self._morally_strong(late.message, late.thread, late.strength) and late.strength.scope:
             self._may_acquire(late.thread, late.message)
@@ -339,7 +355,7 @@ class Views(Memory):
             for number in range(len(cell.messages) - 1, first - 1, -1)
             if self._separates_nothing(cell, number, thread, strength)
         ]
-        place = places[self.choices.take(Kind.PLACE, len(places), _before(cell, places))]
+        place = places[self.choices.take(Kind.PLACE, len(places), self._before(cell, places))]
         self._write(thread, cell, place, value, strength)
 
     def _separates_nothing(
@@ -369,12 +385,14 @@ class Views(Memory):
         before = messages[number].rank
         newest = number + 1 == len(messages)
         rank = before + 1 if newest else (before + messages[number + 1].rank) / 2
-        message = Message(cell, rank, value, thread, strength, source)
+        view.times[thread] = time = view.times.get(thread, 0) + 1
+        message = Message(cell, rank, value, thread, time, strength, source, self.origin)
         for late in self._unsettled(thread, cell):
             late.excluded.add(message)
             late.highest = min(late.highest, before)
         messages.insert(number + 1, message)
-        view.include(message)
+        if self.history is not None and len(messages) > self.history:
+            del messages[0]
         if source is not None and self._morally_strong(source, thread, strength):
             message.releases.update(source.releases)
         self._release(thread, message)
@@ -403,7 +421,7 @@ class Views(Memory):
         cell = self._written_cell(location)
         lowest = self._lowest(thread, cell)
         options = list(self._atomic_options(thread, cell, lowest, update, strength))
-        chosen = self.choices.take(Kind.MESSAGE, len(options), _stale([m for m, _ in options]))
+        chosen = self.choices.take(Kind.MESSAGE, len(options), self._stale([m for m, _ in options]))
         message, number = options[chosen]
         self._observe(thread, message, strength, returns)
         new = update(message.value)
@@ -445,10 +463,38 @@ class Views(Memory):
     def arrive(self, thread: int) -> object:
         return self._views[thread].copy()
 
+    def merged(self, given: Sequence[object]) -> Sequence[object]:
+        whole = View({}, {}, set())
+        for view in given:
+            assert isinstance(view, View)
+            whole.join(view)
+        return [whole]
+
     def leave(self, thread: int, given: Sequence[object]) -> None:
         for view in given:
             assert isinstance(view, View)
             self._views[thread].join(view)
+
+    # Stories
+
+    def _stale(self, options: Sequence[Message]) -> Callable[[int], str]:
+        """Story of a load that takes an older message."""
+
+        def story(option: int) -> str:
+            taken, newest = options[option], options[0]
+            behind = min((m for m in options if m.rank > taken.rank), key=_rank, default=newest)
+            return f"{self.origin} took {taken.value}, from before {behind.origin or 'it'}"
+
+        return story
+
+    def _before(self, cell: Cell, places: Sequence[int]) -> Callable[[int], str]:
+        """Story of a store that goes before others."""
+
+        def story(option: int) -> str:
+            behind = cell.messages[places[option] + 1]
+            return f"{self.origin} took effect before {behind.origin or 'it'}"
+
+        return story
 
     # The state
 
@@ -464,16 +510,13 @@ class Views(Memory):
 
         def view_key(view: View) -> Hashable:
             late = [names[one] for one in view.late if one.message is None]
-            newest = {cell: message.rank for cell, message in view.newest.items()}
+            newest = {cell: view.rank(cell) for cell in cells}
             for one in view.late:
                 if one.message is not None and self._morally_strong(
                     one.message, one.thread, one.strength
                 ):
-                    newest[one.cell] = max(newest.get(one.cell, 0.0), one.message.rank)
-            ranks = tuple(
-                sum(m.rank < newest[cell] for m in cell.messages) if cell in newest else 0
-                for cell in cells
-            )
+                    newest[one.cell] = max(newest[one.cell], one.message.rank)
+            ranks = tuple(sum(m.rank < newest[cell] for m in cell.messages) for cell in cells)
             return ranks, frozenset(late)
 
         def views_key(views: Iterable[tuple[Hashable, View]]) -> Hashable:
@@ -516,24 +559,5 @@ def _joined(one: View, other: View) -> View:
     return both
 
 
-def _origin(message: Message) -> str:
-    return f"before {message.origin}" if message.origin else "from before the kernel"
-
-
-def _stale(options: Sequence[Message]) -> Callable[[int], str]:
-    """Story of a load that takes an older message."""
-
-    def story(option: int) -> str:
-        return f"took {options[option].value}, not {options[0].value}"
-
-    return story
-
-
-def _before(cell: Cell, places: Sequence[int]) -> Callable[[int], str]:
-    """Story of a store that goes before others."""
-
-    def story(option: int) -> str:
-        behind = cell.messages[places[option] + 1]
-        return f"went before the store of {behind.value}"
-
-    return story
+def _rank(message: Message) -> float:
+    return message.rank

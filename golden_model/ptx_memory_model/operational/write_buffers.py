@@ -44,9 +44,6 @@ class WriteBuffers(Memory):
         text of Section III-B).
     """
 
-    #: Kinds of choices it makes.
-    KINDS = (Kind.HOLD,)
-
     def __init__(
         self, memory: ByteMemory, places: Sequence[Place], choices: Choices,
         is_shared: Callable[[Location], bool] = lambda _: False,
@@ -101,11 +98,7 @@ class WriteBuffers(Memory):
         if len(buffer) >= BUFFER_ENTRIES:
             self._flush(thread, shared)
         self._let_out(thread, location)
-
-        def story(_: int) -> str:
-            return "held back"
-
-        if self.choices.take(Kind.HOLD, 2, story):
+        if self.choices.take(Kind.HOLD, 2, self._told("is held back")):
             buffer[location] = value
         else:
             self.memory.write(location, value)

@@ -28,7 +28,12 @@ from racetrap.sim.gpu.executor.machine.launch import Launch, LaunchStats
 from racetrap.sim.gpu.executor.machine.memory import HEAP_BASE, Buffer, Heap
 from racetrap.sim.gpu.executor.machine.program_counters import event_pc
 from racetrap.sim.gpu.executor.machine.shapes import three_dimensions
-from racetrap.sim.gpu.executor.machine.warp_schedulers import WARP_SCHEDULERS
+from racetrap.sim.gpu.executor.machine.warp_schedulers import (
+    WARP_SCHEDULERS,
+    ChosenOrder,
+    WarpScheduler,
+)
+from racetrap.sim.gpu.executor.machine.weak_memory import WeakMemorySettings
 from racetrap.sim.gpu.ptx.module import Location, Module
 
 __all__ = ["DEFAULT_REGION_LOG2", "DEFAULT_STALL_LIMIT", "Device", "LaunchStats", "Operation"]
@@ -94,6 +99,9 @@ class Device:
         share.
     write : callable
         Takes what threads print; by default on standard error.
+    memory : WeakMemorySettings, optional
+        Memory model, whose choices also say which warp is next; without it memory is
+        sequentially consistent.
 
     Raises
     ------
@@ -112,6 +120,7 @@ class Device:
         instruction_limit: int | None = None,
         memory_file: int | None = None,
         write: Callable[[str], object] = sys.stderr.write,
+        memory: WeakMemorySettings | None = None,
     ):
         if scheduler not in WARP_SCHEDULERS:
             choices = ", ".join(WARP_SCHEDULERS)
@@ -122,7 +131,7 @@ class Device:
         self._scheduler, self._seed = scheduler, seed
         self._independent_threads = independent_threads
         self._stall_limit, self._instruction_limit = stall_limit, instruction_limit
-        self._write = write
+        self._write, self._memory = write, memory
         self._heap = Heap(memory_file)
         self._log = EventLog()
         #: Address and size of each variable of the loaded modules.
@@ -260,7 +269,7 @@ class Device:
             If there is no such kernel, its arguments are others, or its blocks do not fit.
         """
         self.load(module)
-        program = compile_kernel(module, kernel)
+        program = compile_kernel(module, kernel, self._memory is not None)
         shape = three_dimensions("Block", block)
         threads = shape[0] * shape[1] * shape[2]
         most = min(_MOST_THREADS, program.max_threads or _MOST_THREADS)
@@ -273,10 +282,16 @@ class Device:
         return Launch(
             program, three_dimensions("Grid", grid), shape, dynamic_shared, parameters, size,
             [self._symbol_row(module, name) for name in program.symbols], self._heap,
-            self.geometry, WARP_SCHEDULERS[self._scheduler](self._seed + self._launches),
+            self.geometry, self._schedule(),
             self._log, self._independent_threads, self._stall_limit, self._instruction_limit,
             self._launches, self._grid_workspace() if cooperative else 0, self._write,
+            self._memory,
         )  # fmt: skip
+
+    def _schedule(self) -> WarpScheduler:
+        if self._memory is not None:
+            return ChosenOrder(self._memory.choices)
+        return WARP_SCHEDULERS[self._scheduler](self._seed + self._launches)
 
     def run(self, launch: Launch, operation: Operation | None = _NEXT) -> LaunchStats:
         """Run a launch to its end.

@@ -9,6 +9,7 @@ import numpy as np
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.device import Device, LaunchStats
 from racetrap.sim.gpu.executor.machine.errors import KernelFault
+from racetrap.sim.gpu.executor.machine.weak_memory import WeakMemorySettings
 from racetrap.sim.gpu.launch.launch_arguments import (
     ELEMENT_TYPES,
     BufferArgument,
@@ -53,7 +54,10 @@ class Capture:
     independent_threads: bool
 
 
-def capture(module: Module, launch: LaunchSpec, schedule: int = 0) -> Capture:
+def capture(
+    module: Module, launch: LaunchSpec, schedule: int = 0,
+    memory: WeakMemorySettings | None = None, instruction_limit: int | None = None,
+) -> Capture:  # fmt: skip
     """Run the launches of a file on a new device and keep what happened.
 
     Parameters
@@ -64,6 +68,10 @@ def capture(module: Module, launch: LaunchSpec, schedule: int = 0) -> Capture:
         What to launch, and how.
     schedule : int
         Number of the run: the first is as the file says, in others the warps' order is random.
+    memory : WeakMemorySettings, optional
+        Memory model, whose choices also order the warps.
+    instruction_limit : int, optional
+        Another limit than the file's.
 
     Raises
     ------
@@ -82,7 +90,8 @@ def capture(module: Module, launch: LaunchSpec, schedule: int = 0) -> Capture:
         seed=launch.seed + schedule,
         independent_threads=launch.independent_threads,
         stall_limit=launch.stall_limit,
-        instruction_limit=launch.instruction_limit,
+        instruction_limit=instruction_limit or launch.instruction_limit,
+        memory=memory,
     )
     device.load(module)
     arguments = [argument for table in tables for argument in table.arguments]

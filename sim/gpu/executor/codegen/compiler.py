@@ -53,7 +53,7 @@ def _build(
     return table
 
 
-def _compile(module: Module, kernel: str) -> KernelProgram:
+def _compile(module: Module, kernel: str, weak: bool) -> KernelProgram:
     functions = reachable(module, kernel)
     first_end = 1 + max(
         (i.index for f in module.functions.values() for i in f.instructions), default=-1
@@ -76,7 +76,7 @@ def _compile(module: Module, kernel: str) -> KernelProgram:
     for function in functions:
         flow = Flow(module, function, compiled)
         for masked, blocks in enumerate(variants):
-            emitter = Emitter(function, tables[function.name], layout, bool(masked))
+            emitter = Emitter(function, tables[function.name], layout, bool(masked), weak)
             blocks.update(basic_blocks(emitter, flow))
     full, masked_blocks = (
         _build(blocks, layout.namespace, size, f"<{module.name} {kernel}>") for blocks in variants
@@ -96,8 +96,15 @@ def _places(
 
 
 @lru_cache(_CACHED_KERNELS)
-def compile_kernel(module: Module, kernel: str) -> KernelProgram:
+def compile_kernel(module: Module, kernel: str, weak: bool = False) -> KernelProgram:
     """Compile a kernel, or return what an earlier call has compiled.
+
+    Parameters
+    ----------
+    module, kernel : Module, str
+        Where the kernel is, and its name.
+    weak : bool
+        Whether its accesses go to a weak memory.
 
     Raises
     ------
@@ -110,4 +117,4 @@ def compile_kernel(module: Module, kernel: str) -> KernelProgram:
     if function is None or not function.is_kernel or not function.defined:
         names = ", ".join(f.name for f in module.functions.values() if f.is_kernel) or "none"
         raise ExecutionError(f"Kernel must be one of {module.name} ({names}), not {kernel}")
-    return _compile(module, kernel)
+    return _compile(module, kernel, weak)

@@ -67,13 +67,18 @@ class Emitter:
         Where variables are and what the program binds.
     masked : bool
         Whether code must spare lanes that are not active.
+    weak : bool
+        Whether accesses and fences go to a weak memory.
     """
 
-    def __init__(self, function: Function, table: RowTable, layout: ProgramLayout, masked: bool):
+    def __init__(
+        self, function: Function, table: RowTable, layout: ProgramLayout, masked: bool,
+        weak: bool = False,
+    ):  # fmt: skip
         self.function = function
         self.table = table
         self.layout = layout
-        self.masked = masked
+        self.masked, self.weak = masked, weak
 
     def bind(self, value: Any, key: Any = None) -> str:
         """Name of a constant of the program; equal keys share one."""

@@ -28,6 +28,7 @@ from racetrap.sim.gpu.executor.machine.access import (
 from racetrap.sim.gpu.executor.machine.atomics import ATOMIC_OPERATIONS, Atomic
 from racetrap.sim.gpu.executor.machine.memory import LOCAL_WINDOW, SHARED_WINDOW
 from racetrap.sim.gpu.executor.machine.program_counters import event_pc
+from racetrap.sim.gpu.executor.machine.weak_access import WEAK_FORMS
 from racetrap.sim.gpu.ptx.module import (
     Address,
     Instruction,
@@ -70,10 +71,12 @@ def _access(
     match operand:
         case Address(Symbol(name)) if space == "generic":
             space = e.space_of(name)
-    if space == "generic":
-        access: Any = Generic(lambda space: kind(site, mode, space))
-    else:
-        access = kind(site, mode, space)
+
+    def make(space: str) -> Access:
+        visible = space in ("global", "shared")
+        return (WEAK_FORMS[kind] if e.weak and visible else kind)(site, mode, space)
+
+    access: Any = Generic(make) if space == "generic" else make(space)
     name = e.bind(access, ("access", instruction.index))
     call = e.when_any(instruction, f"{name}(w, {{mask}}, {base}, {', '.join(map(str, rows))})")
     fence = e.when_any(instruction, _fence_call(instruction, mode.scope, mode.order))
@@ -157,7 +160,13 @@ def _atomic(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
 
 
 def _fence(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
-    return e.when_any(instruction, _fence_call(instruction, *fence_mode(instruction)))
+    scope, order = fence_mode(instruction)
+    lines = e.when_any(instruction, _fence_call(instruction, scope, order))
+    if e.weak:
+        place = event_pc(instruction.index)
+        call = f"w.launch.weak.fence(w, {{mask}}, {place}, {int(scope)}, {int(order)})"
+        lines += e.when_any(instruction, call)
+    return lines
 
 
 def _nothing(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:

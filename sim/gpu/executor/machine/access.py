@@ -172,11 +172,17 @@ class Store(Access):
                 warp.launch.progress = True
             memory[cells] = row
         if self.logged:
-            if len(rows) == 1:
-                self.records[: len(address), 1] = rows[0]
-                self.log(warp, mask, address)
-            else:
-                self._log_vector(warp, mask, address, rows)
+            self.log_values(warp, mask, address, rows)
+
+    def log_values(
+        self, warp: Warp, mask: int, address: np.ndarray, rows: tuple[np.ndarray, ...]
+    ) -> None:
+        """Log the event with what each lane stores."""
+        if len(rows) == 1:
+            self.records[: len(address), 1] = rows[0]
+            self.log(warp, mask, address)
+        else:
+            self._log_vector(warp, mask, address, rows)
 
     def _log_vector(
         self, warp: Warp, mask: int, address: np.ndarray, rows: tuple[np.ndarray, ...]

@@ -112,7 +112,7 @@ class IndependentWarp(Warp):
     def warp_sync(self, members: int, pc: int, together: bool) -> int | None:
         if not members & self.alive & ~self.mask:
             if not together:
-                self.log.warp_event(EventKind.WARP_BARRIER, self, pc, self.mask)
+                self._met(pc, self.mask)
             return None
         current = self._current()
         current.members, current.together, current.wait_pc = members, together, pc
@@ -140,7 +140,13 @@ class IndependentWarp(Warp):
                 self._ready.append(other)
             # Those that must run an instruction together do so as soon as they are one group.
             if not group.together:
-                self.log.warp_event(EventKind.WARP_BARRIER, self, group.wait_pc, there)
+                self._met(group.wait_pc, there)
+
+    def _met(self, pc: int, mask: int) -> None:
+        """Lanes have come together at ``bar.warp.sync``."""
+        self.log.warp_event(EventKind.WARP_BARRIER, self, pc, mask)
+        if self.launch.weak is not None:
+            self.launch.weak.meet(self, mask)
 
     def lanes_ended(self, mask: int) -> None:
         self._release_complete()

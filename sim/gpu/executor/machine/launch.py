@@ -30,6 +30,7 @@ from racetrap.sim.gpu.executor.machine.special_registers import launch_rows, spe
 from racetrap.sim.gpu.executor.machine.thread_block import ThreadBlock
 from racetrap.sim.gpu.executor.machine.warp import ENDED, NOT_RUN
 from racetrap.sim.gpu.executor.machine.warp_schedulers import WarpScheduler
+from racetrap.sim.gpu.executor.machine.weak_memory import WeakMemory, WeakMemorySettings
 
 if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.warp import Warp
@@ -94,6 +95,8 @@ class Launch:
         resident at once, wait for each other; 0 for other launches.
     write : callable
         Takes what threads print.
+    memory : WeakMemorySettings, optional
+        Memory model; without it memory is sequentially consistent.
 
     Raises
     ------
@@ -106,7 +109,7 @@ class Launch:
         parameters: np.ndarray, parameter_size: int, symbols: list[np.ndarray], heap: Heap,
         geometry: Geometry, schedule: WarpScheduler, log: EventLog, independent_threads: bool,
         stall_limit: int, instruction_limit: int | None, number: int, grid_workspace: int,
-        write: Callable[[str], object],
+        write: Callable[[str], object], memory: WeakMemorySettings | None = None,
     ):  # fmt: skip
         self.program = program
         self.grid, self.block_shape = grid, block_shape
@@ -139,6 +142,12 @@ class Launch:
                 f"{self._block_scheduler.capacity} that fit at once, not {self._block_count}"
             )
         self.common_rows = launch_rows(self)
+        #: What warps see, if memory is not sequentially consistent; the program goes with it.
+        self.weak: WeakMemory | None = None
+        if memory is not None:
+            self.weak = WeakMemory(
+                self, memory, self._block_count, self._warps_per_block, independent_threads
+            )
 
     # Names and places
 
@@ -167,6 +176,10 @@ class Launch:
     def thread_position(self, warp: int, lane: int) -> Shape:
         """Position in its block of a lane."""
         return position(warp * WARP_SIZE + lane, self.block_shape)
+
+    def shared_of(self, index: int) -> Views:
+        """Shared memory of a block that is placed."""
+        return next(block.shared for block in self.blocks if block.index == index)
 
     # Frames
 
@@ -242,6 +255,8 @@ class Launch:
             self._place_blocks()
             with np.errstate(all="ignore"):
                 self._run_warps()
+            if self.weak is not None:
+                self.weak.model.drain()
             if self.blocks:
                 raise deadlock_error(self, "stay in a deadlock: every warp waits")
         finally:

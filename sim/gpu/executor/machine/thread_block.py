@@ -41,6 +41,8 @@ class Barrier:
         #: to be done with the two counts.
         self.threads = self.true = 0
         self.deliveries: list[Callable[[int, int], None]] = []
+        #: What those that came have seen, for a weak memory.
+        self.given: list[object] = []
 
 
 class ThreadBlock:
@@ -72,6 +74,8 @@ class ThreadBlock:
         """Lanes of a warp arrive at a barrier; `try_open` releases those that wait."""
         barrier = self._barriers.setdefault(number, Barrier(threads, pc))
         barrier.arrived[warp] = barrier.arrived.get(warp, 0) | mask
+        if self.launch.weak is not None:
+            barrier.given += self.launch.weak.arrive(warp, mask)
         if waits:
             barrier.waiting.append(warp)
             warp.suspend(f"barrier {number}", pc)
@@ -89,6 +93,9 @@ class ThreadBlock:
         if barrier.warps is None or barrier.warps == len(self.warps):
             self.launch.log.barrier(self, pc)
         self.launch.progress = True
+        if self.launch.weak is not None:
+            waiting = {warp: barrier.arrived[warp] for warp in barrier.waiting}
+            self.launch.weak.leave(waiting, barrier.given)
         for deliver in barrier.deliveries:
             deliver(barrier.threads, barrier.true)
         for warp in dict.fromkeys(barrier.waiting):

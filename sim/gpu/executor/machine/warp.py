@@ -218,6 +218,8 @@ class Warp(ABC):
         self.lanes_ended(mask)
         rest = self.mask & ~mask
         self.set_mask(rest)
+        if self.launch.weak is not None:
+            self.launch.weak.end(self, mask)
         status = None if rest else self.next_lanes()
         self.block.lanes_ended(self)
         return status

@@ -16,12 +16,14 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import TYPE_CHECKING
 
+from racetrap.golden_model.ptx_memory_model.operational import Choices, Kind
 from racetrap.sim.gpu.executor.machine.warp import BLOCKED, ENDED, YIELD
 
 if TYPE_CHECKING:
-    from racetrap.sim.gpu.executor.machine.warp import Warp
+    from racetrap.golden_model.ptx_memory_model.operational import Choices, Kind
+from racetrap.sim.gpu.executor.machine.warp import Warp
 
-__all__ = ["WARP_SCHEDULERS", "WarpScheduler"]
+__all__ = ["WARP_SCHEDULERS", "ChosenOrder", "WarpScheduler"]
 
 
 class WarpScheduler(ABC):
@@ -135,6 +137,36 @@ class _Random(WarpScheduler):
     def after(self, warp: Warp, status: int | None) -> Warp | None:
         if status != BLOCKED and status != ENDED:
             self._ready.append(warp)
+        return self.first()
+
+
+class ChosenOrder(WarpScheduler):
+    """Warps take turns unless a choice says otherwise.
+
+    Parameters
+    ----------
+    choices : Choices
+        Takes the choice of the next warp.
+    """
+
+    def __init__(self, choices: Choices) -> None:
+        self._choices = choices
+        self._ready: deque[Warp] = deque()
+
+    def add(self, warp: Warp) -> None:
+        self._ready.append(warp)
+
+    def first(self) -> Warp | None:
+        if not self._ready:
+            return None
+        self._ready.rotate(-self._choices.take(Kind.TURN, len(self._ready)))
+        return self._ready.popleft()
+
+    def after(self, warp: Warp, status: int | None) -> Warp | None:
+        if status != BLOCKED and status != ENDED:
+            self._ready.append(warp)
+            if status == YIELD and warp.launch.weak is not None:
+                warp.launch.weak.waits()
         return self.first()
 
 

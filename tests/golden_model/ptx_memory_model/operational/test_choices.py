@@ -1,6 +1,7 @@
 """Choices: options, deviations, replay."""
 
 from racetrap.golden_model.ptx_memory_model.operational import (
+    Deviation,
     InOrder,
     Kind,
     RandomChoices,
@@ -13,7 +14,7 @@ RATES = {Kind.MESSAGE: 0.5, Kind.HOLD: 0.0}
 def test_one_option_is_no_choice():
     choices = RandomChoices(1, RATES)
     assert [choices.take(Kind.MESSAGE, 1) for _ in range(9)] == [0] * 9
-    assert choices.count == 0
+    assert choices.counts[Kind.MESSAGE] == 0
 
 
 def test_random_choices_follow_rate_and_seed():
@@ -30,10 +31,10 @@ def test_deviations_replay_the_run():
     choices = RandomChoices(3, RATES)
     taken = [choices.take(Kind.MESSAGE, 3, lambda option: f"took {option}") for _ in range(50)]
     assert choices.deviations[0].story == f"took {choices.deviations[0].option}"
-    replay = ReplayedChoices({one.number: one.option for one in choices.deviations})
+    replay = ReplayedChoices(choices.deviations)
     assert [replay.take(Kind.MESSAGE, 3) for _ in range(50)] == taken
     assert [InOrder().take(Kind.MESSAGE, 3) for _ in range(5)] == [0] * 5
 
 
 def test_an_option_that_is_not_there_is_the_last():
-    assert ReplayedChoices({0: 7}).take(Kind.MESSAGE, 3) == 2
+    assert ReplayedChoices([Deviation(0, Kind.MESSAGE, 7, 9)]).take(Kind.MESSAGE, 3) == 2

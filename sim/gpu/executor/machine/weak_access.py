@@ -1,0 +1,148 @@
+"""Loads, stores and atomics that go to a weak memory, lane by lane.
+
+Ref: PTX ISA 9.0, Sections 8.4 (Operation types), 9.7.9.8 (ld), 9.7.9.11 (st), 9.7.13.5 (atom).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from racetrap.golden_model.events import ALL_LANES, AtomicOp, MemoryOrder, Scope, lanes_of
+from racetrap.golden_model.ptx_memory_model import Location, Order
+from racetrap.golden_model.ptx_memory_model import Scope as PtxScope
+from racetrap.golden_model.ptx_memory_model.operational import Strength
+from racetrap.sim.gpu.executor.arithmetic.scalars import unsigned
+from racetrap.sim.gpu.executor.machine.access import Access, Load, Store
+from racetrap.sim.gpu.executor.machine.atomics import Atomic
+from racetrap.sim.gpu.executor.machine.lanes import row_of
+
+if TYPE_CHECKING:
+    from racetrap.sim.gpu.executor.machine.warp import Warp
+
+__all__ = ["WEAK_FORMS"]
+
+_WEAK = Strength(Order.WEAK, None)
+_ORDERS = {
+    MemoryOrder.IMPLIED: Order.RELAXED, MemoryOrder.RELAXED: Order.RELAXED,
+    MemoryOrder.ACQUIRE: Order.ACQUIRE, MemoryOrder.RELEASE: Order.RELEASE,
+    MemoryOrder.ACQ_REL: Order.ACQ_REL,
+}  # fmt: skip
+_SCOPES = {Scope.BLOCK: PtxScope.CTA, Scope.DEVICE: PtxScope.GPU}
+
+
+def _strength(access: Access) -> Strength:
+    if not access.strong:
+        return _WEAK
+    return Strength(_ORDERS[access.order], _SCOPES[access.scope])
+
+
+def _words(addresses: list[int], size: int) -> list[int]:
+    """Words that accesses of ``size`` bytes touch."""
+    if size <= 4:
+        return [address >> 2 for address in addresses]
+    return [address + offset >> 2 for offset in range(0, size, 4) for address in addresses]
+
+
+class WeakLoad(Load):
+    """``ld``: the model says what each lane reads."""
+
+    def __call__(self, warp: Warp, mask: int, base: np.ndarray, *rows: np.ndarray) -> None:
+        weak = warp.launch.weak
+        assert weak is not None
+        start = weak.begin(warp, mask, self)
+        address = self.addresses(mask, base)
+        first = (address + start).tolist()
+        if weak.words.isdisjoint(_words(first, self.size)):
+            super().__call__(warp, mask, base, *rows)
+            return
+        self.space(self, warp, mask, address)
+        self.log(warp, mask, address)
+        strength, lanes = _strength(self), lanes_of(mask)
+        threads = [weak.thread(warp, lane) for lane in lanes]
+        active, width = row_of(mask), self.dtype.itemsize
+        load = weak.model.load
+        for element, row in enumerate(rows):
+            values = [
+                load(thread, Location(place + element * width, width), strength)
+                for thread, place in zip(threads, first, strict=True)
+            ]
+            row[active] = np.array(values, unsigned(self.dtype)).view(self.dtype)
+        if self.strong:
+            warp.polled = True
+
+
+class WeakStore(Store):
+    """``st``: lanes in ascending order."""
+
+    def __call__(self, warp: Warp, mask: int, base: np.ndarray, *rows: np.ndarray) -> None:
+        weak = warp.launch.weak
+        assert weak is not None
+        start = weak.begin(warp, mask, self)
+        address = self.addresses(mask, base)
+        if mask != ALL_LANES:
+            active = row_of(mask)
+            rows = tuple(row[active] for row in rows)
+        self.space(self, warp, mask, address)
+        first = (address + start).tolist()
+        weak.words.update(_words(first, self.size))
+        strength, width = _strength(self), self.dtype.itemsize
+        threads = [weak.thread(warp, lane) for lane in lanes_of(mask)]
+        store = weak.model.store
+        for element, row in enumerate(rows):
+            for thread, place, value in zip(threads, first, row.tolist(), strict=True):
+                store(thread, Location(place + element * width, width), value, strength)
+        self.log_values(warp, mask, address, rows)
+
+
+class WeakAtomic(Atomic):
+    """``atom`` and ``red``: lanes in ascending order."""
+
+    def __call__(
+        self, warp: Warp, mask: int, base: np.ndarray, result: np.ndarray | None, *rows: np.ndarray
+    ) -> None:
+        weak = warp.launch.weak
+        assert weak is not None
+        start = weak.begin(warp, mask, self)
+        address = self.addresses(mask, base)
+        active = row_of(mask)
+        operands = [row if mask == ALL_LANES else row[active] for row in rows]
+        self.space(self, warp, mask, address)
+        first = (address + start).tolist()
+        weak.words.update(_words(first, self.size))
+        strength, atomic = _strength(self), weak.model.atomic
+        olds = [
+            atomic(
+                weak.thread(warp, lane), Location(place, self.size), self._updating(values),
+                strength, result is not None,
+            )
+            for lane, place, *values in zip(
+                lanes_of(mask), first, *(row.tolist() for row in operands), strict=True
+            )
+        ]  # fmt: skip
+        old = np.array(olds, self._bits).view(self.dtype)
+        self._log(warp, mask, address, old, operands)
+        if result is not None:
+            result[active] = old
+        warp.polled = True
+
+    def _updating(self, values: list[Any]) -> Callable[[int], int | None]:
+        """From the bits before to those behind, or ``None`` if a CAS fails."""
+        is_cas = self.op == AtomicOp.CAS
+
+        def update(bits: int) -> int | None:
+            old = np.array([bits], self._bits).view(self.dtype)[0].item()
+            if is_cas and old != values[0]:
+                return None
+            new = np.array([self._wrap(self._function(old, *values))], self.dtype)
+            return int(new.view(self._bits)[0])
+
+        return update
+
+
+#: In whose place each of them stands.
+WEAK_FORMS: dict[type[Access], type[Access]] = {
+    Load: WeakLoad, Store: WeakStore, Atomic: WeakAtomic,
+}  # fmt: skip

@@ -1,0 +1,222 @@
+"""Weak memory of a launch: what its warps see, by an operational memory model.
+
+Without it memory is sequentially consistent.  A thread of the model is a warp in lockstep, whose
+lanes see each other's accesses at once, or a single lane of warps that are scheduled
+independently.
+
+Ref: PTX ISA 9.0, Section 8 (Memory Consistency Model).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from racetrap.golden_model.events import WARP_SIZE, MemoryOrder, lanes_of
+from racetrap.golden_model.events import Scope as EventScope
+from racetrap.golden_model.ptx_memory_model import Location, Order, Place, Scope
+from racetrap.golden_model.ptx_memory_model.operational import (
+    ByteMemory,
+    Choices,
+    Memory,
+    Views,
+    WriteBuffers,
+)
+
+if TYPE_CHECKING:
+    from racetrap.sim.gpu.executor.machine.access import Access
+    from racetrap.sim.gpu.executor.machine.launch import Launch
+    from racetrap.sim.gpu.executor.machine.warp import Warp
+
+__all__ = ["MEMORY_MODELS", "Origin", "WeakMemory", "WeakMemorySettings", "is_shared"]
+
+#: Shared memory of block n begins at (n + 1) times this.
+_BLOCK_STRIDE = 1 << 40
+#: Messages kept of a location.
+_HISTORY = 8
+#: Backward branches of waiting warps, for each warp, before what is held back is let out.
+_PATIENCE = 32
+
+_ORDERS = {
+    MemoryOrder.RELAXED: Order.RELAXED, MemoryOrder.ACQUIRE: Order.ACQUIRE,
+    MemoryOrder.RELEASE: Order.RELEASE, MemoryOrder.ACQ_REL: Order.ACQ_REL,
+}  # fmt: skip
+#: Launches have no clusters and one device.
+_SCOPES = {EventScope.BLOCK: Scope.CTA, EventScope.DEVICE: Scope.GPU}
+
+
+def is_shared(location: Location) -> bool:
+    """Whether a location lies in the shared memory of a block."""
+    return location.address >= _BLOCK_STRIDE
+
+
+def _views(memory: ByteMemory, places: list[Place], choices: Choices) -> Memory:
+    return Views(memory, places, choices, _HISTORY)
+
+
+def _write_buffers(memory: ByteMemory, places: list[Place], choices: Choices) -> Memory:
+    return WriteBuffers(memory, places, choices, is_shared)
+
+
+#: Memory models of the executor besides the sequentially consistent one, by name.
+MEMORY_MODELS: Mapping[str, Callable[[ByteMemory, list[Place], Choices], Memory]] = {
+    "views": _views, "write-buffers": _write_buffers,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class WeakMemorySettings:
+    """Memory model of a run.
+
+    Parameters
+    ----------
+    make : callable
+        Makes the model of a launch: from memory, the threads' places and choices.
+    choices : Choices
+        Takes the choices of all launches, those of the warp scheduler among them.
+    fences : mapping of int to (Order, Scope) or None
+        Other fences than the program's, by program counter; ``None`` leaves one out.
+    inserted : mapping of int to (Order, Scope)
+        Further fences, by program counter of the access that each comes before.
+    """
+
+    make: Callable[[ByteMemory, list[Place], Choices], Memory]
+    choices: Choices
+    fences: Mapping[int, tuple[Order, Scope] | None] = field(default_factory=dict)
+    inserted: Mapping[int, tuple[Order, Scope]] = field(default_factory=dict)
+
+
+class Origin(NamedTuple):
+    """Who accesses memory, and where.
+
+    Parameters
+    ----------
+    warp : Warp
+        Who.
+    access : Access
+        The instruction.
+    """
+
+    warp: Warp
+    access: Access
+
+    def __str__(self) -> str:
+        block, kind = self.warp.block, self.access.kind.name.lower()
+        return (
+            f"block {block.launch.block_position(block.index)} warp {self.warp.index}'s {kind} "
+            f"at {self.access.place}"
+        )
+
+
+class WeakMemory(ByteMemory):
+    """Memory of one launch behind a model.
+
+    Parameters
+    ----------
+    launch : Launch
+        The launch.
+    settings : WeakMemorySettings
+        Its model.
+    blocks, warps : int
+        Blocks of the grid, and warps of each.
+    lanes : bool
+        Whether each lane is a thread of the model, not each warp.
+    """
+
+    def __init__(
+        self, launch: Launch, settings: WeakMemorySettings, blocks: int, warps: int, lanes: bool
+    ) -> None:
+        self._launch, self._settings = launch, settings
+        self._warps, self._lanes = warps, lanes
+        width = WARP_SIZE if lanes else 1
+        # Every block is a cluster of its own.
+        places = [
+            Place(0, block, 0, warp, lane)
+            for block in range(blocks) for warp in range(warps) for lane in range(width)
+        ]  # fmt: skip
+        self.model = settings.make(self, places, settings.choices)
+        #: Words that have been written; of others memory holds all there is.
+        self.words: set[int] = set()
+        self._idle = 0
+        self._patience = _PATIENCE * blocks * warps
+
+    # The bytes
+
+    def _raw(self, location: Location) -> tuple[memoryview, int]:
+        block, offset = divmod(location.address, _BLOCK_STRIDE)
+        if not block:
+            return self._launch.heap.views.raw.data, offset
+        return self._launch.shared_of(block - 1).raw.data, offset
+
+    def read(self, location: Location) -> int:
+        raw, offset = self._raw(location)
+        return int.from_bytes(raw[offset : offset + location.size], "little")
+
+    def write(self, location: Location, number: int) -> None:
+        raw, offset = self._raw(location)
+        raw[offset : offset + location.size] = number.to_bytes(location.size, "little")
+        self._idle = 0
+        self._launch.progress = True
+
+    # Accesses
+
+    def begin(self, warp: Warp, mask: int, access: Access) -> int:
+        """A warp begins an access: what comes before it, and the offset of its addresses."""
+        self.model.origin = Origin(warp, access)
+        inserted = self._settings.inserted.get(access.pc)
+        if inserted is not None:
+            for thread in self.threads(warp, mask):
+                self.model.fence(thread, *inserted)
+        return (warp.block.index + 1) * _BLOCK_STRIDE if access.space_code else 0
+
+    def thread(self, warp: Warp, lane: int) -> int:
+        """Thread of the model that a lane is."""
+        number = warp.block.index * self._warps + warp.index
+        return number * WARP_SIZE + lane if self._lanes else number
+
+    def threads(self, warp: Warp, mask: int) -> Sequence[int]:
+        """Threads of the model that some lanes are."""
+        if not self._lanes:
+            return (self.thread(warp, 0),)
+        return [self.thread(warp, lane) for lane in lanes_of(mask)]
+
+    # Synchronisation
+
+    def fence(self, warp: Warp, mask: int, pc: int, scope: EventScope, order: MemoryOrder) -> None:
+        """A fence by lanes."""
+        own = _ORDERS.get(order, Order.SC), _SCOPES[scope]
+        fence = self._settings.fences.get(pc, own)
+        if fence is not None:
+            for thread in self.threads(warp, mask):
+                self.model.fence(thread, *fence)
+
+    def arrive(self, warp: Warp, mask: int) -> list[object]:
+        """Lanes arrive at a barrier of their block."""
+        return [self.model.arrive(thread) for thread in self.threads(warp, mask)]
+
+    def leave(self, passing: Mapping[Warp, int], given: Sequence[object]) -> None:
+        """Lanes of warps go on behind a barrier."""
+        merged = self.model.merged(given)
+        for warp, mask in passing.items():
+            for thread in self.threads(warp, mask):
+                self.model.leave(thread, merged)
+
+    def meet(self, warp: Warp, mask: int) -> None:
+        """Lanes of a warp have come together at a barrier of their own."""
+        if self._lanes:
+            self.leave({warp: mask}, self.arrive(warp, mask))
+
+    def end(self, warp: Warp, mask: int) -> None:
+        """Lanes end."""
+        if self._lanes or not warp.alive:
+            for thread in self.threads(warp, mask):
+                self.model.end(thread)
+
+    def waits(self) -> None:
+        """A warp has gone round a loop that polls memory; if nothing else has happened for long,
+        what is held back is let out."""
+        self._idle += 1
+        if self._idle > self._patience:
+            self._idle = 0
+            self.model.drain()
