@@ -16,7 +16,11 @@ from racetrap.sim.gpu.ptx.parser import parse_ptx
 __all__ = ["PACKAGES", "compile_kernels", "kernel_folder", "kernel_sources", "load_kernels"]
 
 #: Packages that hold CUDA sources.
-PACKAGES = ("racetrap.sim.gpu.workloads", "racetrap.sim.gpu.suites.concurrency")
+PACKAGES = (
+    "racetrap.sim.gpu.workloads",
+    "racetrap.sim.gpu.suites.concurrency",
+    "racetrap.sim.gpu.suites.weak_memory",
+)
 
 
 def kernel_folder(package: str) -> Path:
