@@ -37,6 +37,7 @@ _LINES = {
     "presets": "List the presets, or show one.",
     "run": "Run a CUDA program without a GPU and check its kernels for races.",
     "simulate": "Run hardware and golden model together.",
+    "stress": "Run a kernel by weak memory until it fails, and say which fence is missing.",
     "sweep": "Measure cost and detection quality over a grid of parameters.",
     "trace": "Record, inspect and convert trace files.",
 }

@@ -109,7 +109,7 @@ class RandomChoices(Choices):
 
 
 class ReplayedChoices(Choices):
-    """Given deviations, and the first option everywhere else.
+    """Given deviations, and the first option everywhere else; keeps what there was to choose.
 
     Parameters
     ----------
@@ -120,6 +120,9 @@ class ReplayedChoices(Choices):
     def __init__(self, deviations: Iterable[Deviation]) -> None:
         super().__init__()
         self._options = {(one.kind, one.number): one.option for one in deviations}
+        #: Kind, number and options of each choice.
+        self.asked: list[tuple[Kind, int, int]] = []
 
     def _take(self, kind: Kind, options: int) -> int:
+        self.asked.append((kind, self.counts[kind], options))
         return min(self._options.get((kind, self.counts[kind]), 0), options - 1)

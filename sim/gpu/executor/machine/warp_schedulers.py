@@ -141,12 +141,14 @@ class _Random(WarpScheduler):
 
 
 class ChosenOrder(WarpScheduler):
-    """Warps take turns unless a choice says otherwise.
+    """A warp goes on until it cannot or yields, unless a choice says otherwise.
+
+    There is a choice behind each strong access, since weak memory makes up for all others.
 
     Parameters
     ----------
     choices : Choices
-        Takes the choice of the next warp.
+        Takes the choice of the next warp: the first option is to go on.
     """
 
     def __init__(self, choices: Choices) -> None:
@@ -159,14 +161,25 @@ class ChosenOrder(WarpScheduler):
     def first(self) -> Warp | None:
         if not self._ready:
             return None
-        self._ready.rotate(-self._choices.take(Kind.TURN, len(self._ready)))
+        self._ready.rotate(-self._choices.take(Kind.TURN, len(self._ready), self._story))
         return self._ready.popleft()
 
+    def _story(self, option: int) -> str:
+        warp = self._ready[option]
+        place = warp.block.launch.block_position(warp.block.index)
+        return f"block {place} warp {warp.index} goes on in the place of others"
+
     def after(self, warp: Warp, status: int | None) -> Warp | None:
-        if status != BLOCKED and status != ENDED:
+        weak = warp.launch.weak
+        assert weak is not None
+        if status == YIELD:
             self._ready.append(warp)
-            if status == YIELD and warp.launch.weak is not None:
-                warp.launch.weak.waits()
+            weak.waits()
+        elif status != BLOCKED and status != ENDED:
+            if not weak.visible:
+                return warp
+            self._ready.appendleft(warp)
+        weak.visible = False
         return self.first()
 
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from racetrap.golden_model.events import ALL_LANES, AtomicOp, MemoryOrder, Scope, lanes_of
+from racetrap.golden_model.events import ALL_LANES, AtomicOp, lanes_of
 from racetrap.golden_model.ptx_memory_model import Location, Order
-from racetrap.golden_model.ptx_memory_model import Scope as PtxScope
 from racetrap.golden_model.ptx_memory_model.operational import Strength
 from racetrap.sim.gpu.executor.arithmetic.scalars import unsigned
 from racetrap.sim.gpu.executor.machine.access import Access, Load, Store
 from racetrap.sim.gpu.executor.machine.atomics import Atomic
 from racetrap.sim.gpu.executor.machine.lanes import row_of
+from racetrap.sim.gpu.executor.machine.weak_memory import ORDERS, SCOPES
 
 if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.warp import Warp
@@ -25,18 +25,12 @@ if TYPE_CHECKING:
 __all__ = ["WEAK_FORMS"]
 
 _WEAK = Strength(Order.WEAK, None)
-_ORDERS = {
-    MemoryOrder.IMPLIED: Order.RELAXED, MemoryOrder.RELAXED: Order.RELAXED,
-    MemoryOrder.ACQUIRE: Order.ACQUIRE, MemoryOrder.RELEASE: Order.RELEASE,
-    MemoryOrder.ACQ_REL: Order.ACQ_REL,
-}  # fmt: skip
-_SCOPES = {Scope.BLOCK: PtxScope.CTA, Scope.DEVICE: PtxScope.GPU}
 
 
 def _strength(access: Access) -> Strength:
     if not access.strong:
         return _WEAK
-    return Strength(_ORDERS[access.order], _SCOPES[access.scope])
+    return Strength(ORDERS.get(access.order, Order.RELAXED), SCOPES[access.scope])
 
 
 def _words(addresses: list[int], size: int) -> list[int]:

@@ -29,7 +29,15 @@ if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.launch import Launch
     from racetrap.sim.gpu.executor.machine.warp import Warp
 
-__all__ = ["MEMORY_MODELS", "Origin", "WeakMemory", "WeakMemorySettings", "is_shared"]
+__all__ = [
+    "MEMORY_MODELS",
+    "ORDERS",
+    "SCOPES",
+    "Origin",
+    "WeakMemory",
+    "WeakMemorySettings",
+    "is_shared",
+]
 
 #: Shared memory of block n begins at (n + 1) times this.
 _BLOCK_STRIDE = 1 << 40
@@ -38,12 +46,13 @@ _HISTORY = 8
 #: Backward branches of waiting warps, for each warp, before what is held back is let out.
 _PATIENCE = 32
 
-_ORDERS = {
+#: Orders and scopes of events in PTX's terms; an implied order is that of the instruction.
+ORDERS = {
     MemoryOrder.RELAXED: Order.RELAXED, MemoryOrder.ACQUIRE: Order.ACQUIRE,
     MemoryOrder.RELEASE: Order.RELEASE, MemoryOrder.ACQ_REL: Order.ACQ_REL,
 }  # fmt: skip
 #: Launches have no clusters and one device.
-_SCOPES = {EventScope.BLOCK: Scope.CTA, EventScope.DEVICE: Scope.GPU}
+SCOPES = {EventScope.BLOCK: Scope.CTA, EventScope.DEVICE: Scope.GPU}
 
 
 def is_shared(location: Location) -> bool:
@@ -138,6 +147,8 @@ class WeakMemory(ByteMemory):
         self.model = settings.make(self, places, settings.choices)
         #: Words that have been written; of others memory holds all there is.
         self.words: set[int] = set()
+        #: Whether a warp has done what others may wait for since its turn began.
+        self.visible = False
         self._idle = 0
         self._patience = _PATIENCE * blocks * warps
 
@@ -164,6 +175,7 @@ class WeakMemory(ByteMemory):
     def begin(self, warp: Warp, mask: int, access: Access) -> int:
         """A warp begins an access: what comes before it, and the offset of its addresses."""
         self.model.origin = Origin(warp, access)
+        self.visible = self.visible or bool(access.strong)
         inserted = self._settings.inserted.get(access.pc)
         if inserted is not None:
             for thread in self.threads(warp, mask):
@@ -185,7 +197,7 @@ class WeakMemory(ByteMemory):
 
     def fence(self, warp: Warp, mask: int, pc: int, scope: EventScope, order: MemoryOrder) -> None:
         """A fence by lanes."""
-        own = _ORDERS.get(order, Order.SC), _SCOPES[scope]
+        own = ORDERS.get(order, Order.SC), SCOPES[scope]
         fence = self._settings.fences.get(pc, own)
         if fence is not None:
             for thread in self.threads(warp, mask):

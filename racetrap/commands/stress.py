@@ -1,0 +1,177 @@
+"""`racetrap stress`: failures of a kernel by weak memory, shrunk, replayed and cured."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from racetrap.commands.shared.input_files import InputFile
+from racetrap.commands.shared.options import (
+    compile_options,
+    compiler_options,
+    launch_option,
+    result_options,
+    seed_option,
+    writable,
+)
+from racetrap.commands.shared.terminal import (
+    exit_on,
+    fail,
+    input_errors,
+    report_console,
+    write_json,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+
+    from racetrap.sim.gpu.stress.advice import Advice
+    from racetrap.sim.gpu.stress.subject import Run, Subject
+
+__all__ = ["command"]
+
+_MODELS = ("views", "write-buffers")
+
+
+@click.command("stress")
+@click.argument("kernel", metavar="KERNEL", type=InputFile())
+@launch_option(required=True)
+@compile_options
+@click.option(
+    "--expect", "expected", metavar="N=FILE", multiple=True,
+    help="Contents of argument N, or of the buffer of that name, after a right run: an array "
+    "file (.npy).  What the launch file expects counts as well; if nothing is expected, right is "
+    "what sequentially consistent runs give.",
+)  # fmt: skip
+@click.option(
+    "--memory", type=click.Choice(_MODELS), default="views", show_default=True,
+    help="Memory model: views (PTX's), or write-buffers (the Bugaroo paper's).",
+)  # fmt: skip
+@click.option(
+    "--hold", type=click.FloatRange(0, 1), default=1.0, show_default=True,
+    help="write-buffers: probability that a store is held back.",
+)  # fmt: skip
+@click.option(
+    "--runs", type=click.IntRange(min=1), default=100, show_default=True, help="Most runs."
+)
+@click.option("--seconds", type=click.FloatRange(min=0), help="Stop after so much time as well.")
+@click.option(
+    "--deviations", type=click.IntRange(min=0),
+    help="Search systematically, with at most so many deviations from a sequentially consistent "
+    "run, not at random.",
+)  # fmt: skip
+@seed_option
+@click.option(
+    "--replay", "replay_file", metavar="FILE", type=InputFile(),
+    help="Repeat the run that --witness has written to FILE.",
+)  # fmt: skip
+@click.option(
+    "--witness", "witness_file", metavar="FILE", callback=writable,
+    help="Write the shrunk failing run to FILE, for --replay.",
+)  # fmt: skip
+@click.option(
+    "--advise", is_flag=True,
+    help="Say which fences are missing; if nothing fails, which are redundant or too wide.",
+)  # fmt: skip
+@result_options
+def command(
+    kernel: str, launch_file: str, include: tuple[str, ...], define: tuple[str, ...], arch: int,
+    std: str | None, expected: tuple[str, ...], memory: str, hold: float, runs: int,
+    seconds: float | None, deviations: int | None, seed: int, replay_file: str | None,
+    witness_file: str | None, advise: bool, json_file: str | None,
+) -> None:  # fmt: skip
+    """Run KERNEL, a .cu or .ptx file, by a weak memory model until it fails.
+
+    Says what went wrong in how many runs, and shrinks the first failing run to the deviations
+    from sequentially consistent memory that it takes.  Exit status: 0 nothing exposed, 1 a
+    failure exposed, 2 bad input.
+    """
+    from racetrap.presenters.stress import advice_lines, stress_to_dict, witness_lines
+    from racetrap.sim.gpu.stress.replay_file import read_replay, write_replay
+    from racetrap.sim.gpu.stress.search import bounded_runs, random_runs, replay, shrink
+
+    console = report_console(json_file)
+    subject = _subject(kernel, launch_file, compiler_options(include, define, arch, std), expected)
+    name = Path(kernel).name
+    if replay_file is not None:
+        with input_errors():
+            given = read_replay(replay_file, name)
+        memory = given.memory
+        done = [replay(subject, memory, given.deviations)]
+    else:
+        searched = (
+            random_runs(subject, memory, seed, hold)
+            if deviations is None
+            else bounded_runs(subject, memory, deviations)
+        )
+        done = list(_timed(islice(searched, runs), seconds))
+    failing = [run for run in done if run.failure]
+    how = f"seed {seed}" if deviations is None else f"at most {deviations} deviations"
+    console.print(
+        f"Exposed: {len(failing)} of {len(done)} runs fail, memory {memory}"
+        f"{'' if replay_file else f', {how}'}."
+    )
+    witness = None
+    if failing:
+        witness = failing[0] if replay_file else shrink(subject, memory, failing[0])
+        for line in witness_lines(witness, Path(kernel).parent):
+            console.print(line, markup=False)
+        if witness_file is not None:
+            write_replay(witness_file, name, memory, witness.deviations)
+            console.print(f"Replay: {witness_file}", markup=False)
+    advice = None
+    if advise:
+        advice = _advise(subject, memory, runs, seed)
+        for line in advice_lines(advice, Path(kernel).parent):
+            console.print(line, markup=False)
+    write_json(json_file, {
+        "kernel": kernel, "launch": launch_file, "memory": memory, "seed": seed,
+        **stress_to_dict(done, witness, advice),
+    })  # fmt: skip
+    exit_on(failing)
+
+
+def _timed(runs: Iterator[Run], seconds: float | None) -> Iterator[Run]:
+    """Runs until the time is over, one at least."""
+    begin = monotonic()
+    for run in runs:
+        yield run
+        if seconds is not None and monotonic() - begin > seconds:
+            return
+
+
+def _subject(kernel: str, launch_file: str, options: Any, expected: tuple[str, ...]) -> Subject:
+    """The kernel with its launches; exit if it cannot be run."""
+    from racetrap.sim.gpu.executor.machine.errors import ExecutionError
+    from racetrap.sim.gpu.launch.kernel_source import read_kernel_file
+    from racetrap.sim.gpu.launch.launch_file import read_launch
+    from racetrap.sim.gpu.stress.subject import Subject
+
+    with input_errors():
+        wanted = dict(map(_expectation, expected))
+        launch, module = read_launch(launch_file), read_kernel_file(kernel, options)
+        try:
+            return Subject(module, launch, wanted)
+        except ExecutionError as error:
+            fail(error)
+
+
+def _expectation(text: str) -> tuple[int | str, np.ndarray]:
+    import numpy as np
+
+    name, equals, file = text.partition("=")
+    if not name or not equals or not file:
+        raise ValueError(f"Expectation must be N=FILE, not {text}")
+    return int(name) if name.isdecimal() else name, np.load(file, allow_pickle=False)
+
+
+def _advise(subject: Subject, memory: str, runs: int, seed: int) -> Advice:
+    from racetrap.sim.gpu.stress.advice import Advisor
+
+    return Advisor(subject, memory, runs, runs, seed).advise()

@@ -1,0 +1,92 @@
+"""Failures of a kernel by weak memory: text for a terminal, and plain data."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from racetrap.evaluation.source_text import beside, source_line
+from racetrap.golden_model.ptx_memory_model.operational import Kind
+from racetrap.sim.gpu.stress.advice import Advice
+from racetrap.sim.gpu.stress.subject import Run
+
+__all__ = ["advice_lines", "stress_to_dict", "witness_lines"]
+
+_PLACE = re.compile(r"[\w./+-]+:\d+")
+
+
+def _quoted(places: Sequence[str], folder: Path) -> Iterator[str]:
+    """Source text of places, each once."""
+    for place, whole in beside(dict(enumerate(dict.fromkeys(places))), folder).items():
+        text = source_line(whole).strip()
+        if text:
+            yield f"      {list(dict.fromkeys(places))[place]}  {text}"
+
+
+def witness_lines(run: Run, folder: Path) -> Iterator[str]:
+    """Story of a failing run.
+
+    Parameters
+    ----------
+    run : Run
+        The run, shrunk.
+    folder : Path
+        Where sources are looked for.
+    """
+    assert run.failure is not None
+    yield f"  {run.failure.value}: {run.sentence}"
+    count = len(run.deviations)
+    yield f"  Witness: {count} deviation{'s' * (count != 1)} from warps in order and strong memory"
+    places: list[str] = []
+    for number, deviation in enumerate(run.deviations, 1):
+        yield f"  {number}. {deviation.story}"
+        places += _PLACE.findall(deviation.story)
+    yield from _quoted(places, folder)
+
+
+def advice_lines(advice: Advice, folder: Path) -> Iterator[str]:
+    """Advice, a line for each fence."""
+    if not advice.cured:
+        yield "Advice: no fences before accesses cure it."
+    elif not advice.fences:
+        yield f"Advice: every fence is needed as it is ({advice.runs} runs a question)."
+    else:
+        yield f"Advice, which no one of {advice.runs} runs refutes:"
+    for action, place, fence in advice.fences:
+        before = " before" if action == "insert" else " at"
+        to = " to" if action in ("narrow", "widen") else ""
+        yield f"  {action}{to} {fence}{before} {place}"
+        yield from _quoted([place], folder)
+
+
+def stress_to_dict(
+    runs: Sequence[Run], witness: Run | None, advice: Advice | None
+) -> dict[str, Any]:
+    """The same as plain data."""
+    failures = Counter(run.failure.value for run in runs if run.failure)
+    document: dict[str, Any] = {
+        "runs": len(runs),
+        "failing": sum(failures.values()),
+        "failures": dict(failures),
+        "witness": None,
+    }
+    if witness is not None and witness.failure is not None:
+        document["witness"] = {
+            "failure": witness.failure.value,
+            "sentence": witness.sentence,
+            "deviations": [
+                {"kind": one.kind.value, "number": one.number, "option": one.option,
+                 "options": one.options, "story": one.story}
+                for one in witness.deviations
+            ],
+            "of_memory": sum(one.kind is not Kind.TURN for one in witness.deviations),
+        }  # fmt: skip
+    if advice is not None:
+        document["advice"] = {
+            "cured": advice.cured, "runs": advice.runs,
+            "fences": [one._asdict() for one in advice.fences],
+        }  # fmt: skip
+    return document

@@ -1,0 +1,127 @@
+"""Search for failing runs, at random or systematically, and their shrinking.
+
+Ref: Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input" (TSE 2002), for
+ddmin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from racetrap.golden_model.ptx_memory_model.operational import (
+    Deviation,
+    Kind,
+    RandomChoices,
+    ReplayedChoices,
+)
+from racetrap.sim.gpu.stress.subject import Fences, Run, Subject
+
+__all__ = ["bounded_runs", "random_rates", "random_runs", "replay", "shrink"]
+
+#: Rates of preemption and of stale loads, which runs take in turn: rare ones let a warp get far
+#: behind, frequent ones interleave.
+_TURNS, _MESSAGES = (0.03, 0.15, 0.6), (0.3, 0.6)
+#: Most runs that shrinking takes.
+_MOST_RUNS = 400
+
+
+def random_rates(number: int, hold: float) -> Mapping[Kind, float]:
+    """Rates of the deviations of a run.
+
+    Parameters
+    ----------
+    number : int
+        Number of the run.
+    hold : float
+        Probability p_w that a write buffer holds a store.
+    """
+    return MappingProxyType({
+        Kind.TURN: _TURNS[number % 3], Kind.MESSAGE: _MESSAGES[number % 2], Kind.PLACE: 0.1,
+        Kind.LATE: 0.1, Kind.HOLD: hold,
+    })  # fmt: skip
+
+
+def random_runs(
+    subject: Subject, memory: str, seed: int, hold: float = 1.0, fences: Fences | None = None
+) -> Iterator[Run]:
+    """Runs with choices at random, one seed after the other, without end."""
+    number = 0
+    while True:
+        choices = RandomChoices(seed + number, random_rates(number, hold))
+        yield subject.run(memory, choices, fences)
+        number += 1
+
+
+def bounded_runs(
+    subject: Subject, memory: str, most: int, fences: Fences | None = None
+) -> Iterator[Run]:
+    """Every run with at most so many deviations, those with fewest first."""
+    level: list[tuple[Deviation, ...]] = [()]
+    for size in range(most + 1):
+        following: list[tuple[Deviation, ...]] = []
+        for deviations in level:
+            choices = ReplayedChoices(deviations)
+            yield subject.run(memory, choices, fences)
+            if size < most:
+                following += _further(deviations, choices.asked)
+        level = following
+
+
+def _further(
+    deviations: tuple[Deviation, ...], asked: Sequence[tuple[Kind, int, int]]
+) -> Iterator[tuple[Deviation, ...]]:
+    """One deviation more, behind the last."""
+    last = deviations[-1] if deviations else None
+    start = 0
+    if last is not None:
+        places = [(kind, number) for kind, number, _ in asked]
+        start = places.index((last.kind, last.number)) + 1
+    for kind, number, options in asked[start:]:
+        for option in range(1, options):
+            yield (*deviations, Deviation(number, kind, option, options))
+
+
+def replay(
+    subject: Subject, memory: str, deviations: Sequence[Deviation], fences: Fences | None = None
+) -> Run:
+    """The run that has the deviations."""
+    return subject.run(memory, ReplayedChoices(deviations), fences)
+
+
+def shrink(subject: Subject, memory: str, failing: Run) -> Run:
+    """A run with as few deviations as can be that fails in the same way."""
+    best, left = failing, _MOST_RUNS
+
+    def fails(deviations: Sequence[Deviation]) -> bool:
+        nonlocal best, left
+        if not left:
+            return False
+        left -= 1
+        run = replay(subject, memory, deviations)
+        if run.failure is not failing.failure:
+            return False
+        if len(run.deviations) < len(best.deviations):
+            best = run
+        return True
+
+    # Most preemptions are of no account.
+    fails([one for one in best.deviations if one.kind is not Kind.TURN])
+    _ddmin(list(best.deviations), fails)
+    return best
+
+
+def _ddmin(items: list[Deviation], fails: Callable[[list[Deviation]], bool]) -> None:
+    """Call ``fails`` with smaller and smaller lists while it holds."""
+    parts = 2
+    while items:
+        size = -(-len(items) // parts)
+        for start in range(0, len(items), size):
+            rest = items[:start] + items[start + size :]
+            if fails(rest):
+                items, parts = rest, max(parts - 1, 2)
+                break
+        else:
+            if parts >= len(items):
+                return
+            parts = min(2 * parts, len(items))

@@ -1,0 +1,113 @@
+"""Stress of kernels: failures, replay, shrinking."""
+
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from racetrap.golden_model.ptx_memory_model.operational import InOrder, Kind
+from racetrap.sim.gpu.launch.kernel_files import load_kernels
+from racetrap.sim.gpu.launch.kernel_source import read_kernel_file
+from racetrap.sim.gpu.launch.launch_file import read_launch
+from racetrap.sim.gpu.stress.replay_file import read_replay, write_replay
+from racetrap.sim.gpu.stress.search import bounded_runs, random_runs, replay, shrink
+from racetrap.sim.gpu.stress.subject import Failure, Subject
+from racetrap.sim.gpu.suites.weak_memory.launches import launch_of
+from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS
+from tests.support import REPOSITORY
+
+EXAMPLES = REPOSITORY / "docs" / "examples"
+
+
+def variant(program, name):
+    found = PROGRAMS[program]
+    chosen = next(one for one in found.variants if one.name == name)
+    module = load_kernels("racetrap.sim.gpu.suites.weak_memory", program)
+    return Subject(module, launch_of(found, chosen))
+
+
+@pytest.fixture(scope="module")
+def handover():
+    module = read_kernel_file(EXAMPLES / "handover.ptx")
+    return Subject(module, read_launch(EXAMPLES / "handover.toml"))
+
+
+@pytest.mark.parametrize(
+    ("program", "name"),
+    [
+        ("dot_product", "no_acquire"), ("dot_product", "release_block"),
+        ("reduction", "no_fence"), ("octree", "no_release"), ("scan", "no_acquire_grid"),
+    ],
+)  # fmt: skip
+def test_views_expose_what_lacks_a_fence(program, name):
+    runs = random_runs(variant(program, name), "views", 1)
+    assert any(run.failure for run in islice(runs, 30))
+
+
+@pytest.mark.parametrize("memory", ["views", "write-buffers"])
+@pytest.mark.parametrize("program", ["dot_product", "reduction", "octree", "hotspot"])
+def test_right_variants_do_not_fail(program, memory):
+    subject = variant(program, PROGRAMS[program].variants[0].name)
+    runs = list(islice(random_runs(subject, memory, 1), 6))
+    assert not [run.sentence for run in runs if run.failure]
+    assert any(run.deviations for run in runs)
+
+
+def test_write_buffers_expose_a_missing_release_alone():
+    released = random_runs(variant("octree", "no_release"), "write-buffers", 1)
+    assert all(run.failure for run in islice(released, 3))
+    acquired = random_runs(variant("octree", "no_acquire"), "write-buffers", 1)
+    assert not any(run.failure for run in islice(acquired, 3))
+    held = random_runs(variant("octree", "no_release"), "write-buffers", 1, hold=0.0)
+    assert not any(run.failure for run in islice(held, 3))
+
+
+def test_in_order_is_sequentially_consistent(handover):
+    run = handover.run("views", InOrder())
+    assert run.failure is None
+    assert run.deviations == ()
+
+
+def test_a_failing_run_shrinks_and_replays(handover, tmp_path):
+    failing = next(run for run in random_runs(handover, "views", 1) if run.failure)
+    shrunk = shrink(handover, "views", failing)
+    assert len(shrunk.deviations) == 1
+    (deviation,) = shrunk.deviations
+    assert deviation.kind is Kind.MESSAGE
+    assert "warp 0's load at handover.cu:12 took 0, from before block (0, 0, 0)" in deviation.story
+    path = tmp_path / "replay.json"
+    write_replay(str(path), "handover.ptx", "views", failing.deviations)
+    given = read_replay(str(path), "handover.ptx")
+    for _ in range(3):
+        assert replay(handover, given.memory, given.deviations) == failing
+
+
+def test_systematic_search_finds_it_with_one_deviation(handover):
+    runs = list(bounded_runs(handover, "views", 1))
+    assert runs[0].deviations == ()
+    assert all(len(run.deviations) <= 1 for run in runs)
+    assert [run.failure for run in runs if run.failure] == [Failure.RESULT]
+
+
+def test_a_replay_of_another_kernel_is_refused(tmp_path):
+    path = tmp_path / "replay.json"
+    write_replay(str(path), "one.cu", "views", ())
+    with pytest.raises(ValueError, match=r"replay.json: Kernel must be one\.cu, not other\.cu"):
+        read_replay(str(path), "other.cu")
+    path.write_text('{"format": "racetrap replay 1", "kernel": "a", "memory": "b"}')
+    with pytest.raises(ValueError, match="Replay file must be one that racetrap stress"):
+        read_replay(str(path), "a")
+
+
+def test_expectations_decide(handover):
+    expected = {2: np.array([0, 42], np.int32)}
+    subject = Subject(handover.module, handover.launch, expected)
+    failing = next(run for run in random_runs(subject, "views", 1) if run.failure)
+    assert failing.sentence == "Buffer 2 must have 42 at element 1, not 0 (1 differ)"
+    for wrong, rule in (
+        ({2: np.array([1, 42], np.int32)}, "Kernel must be right"),
+        ({7: np.zeros(2)}, "Buffer to expect must be one of 0, 1, 2, not 7"),
+        ({2: np.zeros(3)}, "Expected contents of buffer 2 must be 2 numbers, not 3"),
+    ):
+        with pytest.raises(ValueError, match=rule):
+            Subject(handover.module, handover.launch, wrong)
