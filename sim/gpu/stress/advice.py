@@ -105,7 +105,9 @@ class Advisor:
         self._refuters: list[int] = []
 
     def _lines(self, instructions: Iterable[Instruction]) -> None:
-        """Accesses and fences by source line."""
+        """Fences by source line, and accesses that a fence before the line comes before: those that
+        follow an access of another line."""
+        latest = ""
         for instruction in instructions:
             place = str(instruction.location or f"line {instruction.line}")
             pc, opcode = event_pc(instruction.index), instruction.opcode
@@ -115,7 +117,9 @@ class Advisor:
                 own = ORDERS.get(order, Order.SC), SCOPES[scope]
                 self._fences.setdefault(place, {})[pc] = own
             elif opcode in ("ld", "st", "atom", "red") and not _PRIVATE & spaces:
-                self._accesses.setdefault(place, []).append(pc)
+                if place != latest:
+                    self._accesses.setdefault(place, []).append(pc)
+                latest = place
 
     # The search
 

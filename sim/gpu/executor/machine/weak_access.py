@@ -86,7 +86,9 @@ class WeakStore(Store):
         threads = [weak.thread(warp, lane) for lane in lanes_of(mask)]
         store = weak.model.store
         for element, row in enumerate(rows):
-            for thread, place, value in zip(threads, first, row.tolist(), strict=True):
+            # Of lanes of one thread that store to the same address the last one wins.
+            values = dict(zip(zip(threads, first, strict=True), row.tolist(), strict=True))
+            for (thread, place), value in values.items():
                 store(thread, Location(place + element * width, width), value, strength)
         self.log_values(warp, mask, address, rows)
 

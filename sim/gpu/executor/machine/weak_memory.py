@@ -42,7 +42,7 @@ __all__ = [
 #: Shared memory of block n begins at (n + 1) times this.
 _BLOCK_STRIDE = 1 << 40
 #: Messages kept of a location.
-_HISTORY = 8
+_HISTORY = 16
 #: Backward branches of waiting warps, for each warp, before what is held back is let out.
 _PATIENCE = 32
 
@@ -197,6 +197,7 @@ class WeakMemory(ByteMemory):
 
     def fence(self, warp: Warp, mask: int, pc: int, scope: EventScope, order: MemoryOrder) -> None:
         """A fence by lanes."""
+        self.visible = True
         own = ORDERS.get(order, Order.SC), SCOPES[scope]
         fence = self._settings.fences.get(pc, own)
         if fence is not None:

@@ -1,17 +1,56 @@
 """Advice: fences that are missing, redundant or too wide."""
 
+import pytest
 
+from racetrap.sim.gpu.launch.kernel_files import load_kernels
 from racetrap.sim.gpu.launch.kernel_source import read_kernel_file
 from racetrap.sim.gpu.launch.launch_file import read_launch
+from racetrap.sim.gpu.ptx.parser import parse_ptx
 from racetrap.sim.gpu.stress.advice import Advisor
 from racetrap.sim.gpu.stress.subject import Subject
+from racetrap.sim.gpu.suites.weak_memory.launches import launch_of
+from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS
 from tests.support import REPOSITORY
+
+FOLDER = REPOSITORY / "docs" / "examples"
+
+
+def advice_on(module, launch):
+    advice = Advisor(Subject(module, launch), "views", 30, 30, 1).advise()
+    assert advice.cured
+    return [tuple(one) for one in advice.fences]
+
+
+def handover(text):
+    return parse_ptx(text, "handover.ptx"), read_launch(FOLDER / "handover.toml")
 
 
 def test_a_fence_that_is_too_narrow():
-    folder = REPOSITORY / "docs" / "examples"
-    launch = read_launch(folder / "handover.toml")
-    subject = Subject(read_kernel_file(folder / "handover.ptx"), launch)
-    advice = Advisor(subject, "views", 40, 40, 1).advise()
-    assert advice.cured
-    assert advice.fences == [("widen", "handover.cu:7", "fence.acq_rel.gpu")]
+    module = read_kernel_file(FOLDER / "handover.ptx")
+    found = advice_on(module, read_launch(FOLDER / "handover.toml"))
+    assert found == [("widen", "handover.cu:7", "fence.acq_rel.gpu")]
+
+
+def test_a_fence_added_on_purpose_is_redundant_and_needed_ones_are_not():
+    text = (FOLDER / "handover.ptx").read_text().replace("membar.cta", "membar.gl")
+    assert advice_on(*handover(text)) == []
+    start = text.index(".loc", text.index("{"))
+    line = text[start : text.index("\n", start)].split()
+    again = f".loc {line[1]} 3 1\n\tmembar.gl;\n\t"
+    found = advice_on(*handover(text[:start] + again + text[start:]))
+    assert found == [("remove", "handover.cu:3", "fence.sc.gpu")]
+
+
+@pytest.mark.parametrize(
+    ("name", "fences"),
+    [
+        ("no_acquire", [("insert", "dot_product.cu:16", "fence.acq_rel.gpu")]),
+        ("no_release", [("insert", "dot_product.cu:17", "fence.acq_rel.gpu")]),
+        ("release_block", [("widen", "dot_product.cu:17", "fence.acq_rel.gpu")]),
+    ],
+)
+def test_fences_of_a_lock(name, fences):
+    program = PROGRAMS["dot_product"]
+    variant = next(one for one in program.variants if one.name == name)
+    module = load_kernels("racetrap.sim.gpu.suites.weak_memory", "dot_product")
+    assert advice_on(module, launch_of(program, variant)) == fences

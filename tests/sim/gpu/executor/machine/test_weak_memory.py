@@ -1,0 +1,134 @@
+"""Weak memory of launches: what each operation lets be seen, by small kernels."""
+
+import numpy as np
+import pytest
+
+from racetrap.golden_model.events import Geometry
+from racetrap.golden_model.ptx_memory_model.operational import InOrder, Kind, RandomChoices
+from racetrap.sim.gpu.executor.device import Device
+from racetrap.sim.gpu.executor.machine.weak_memory import MEMORY_MODELS, WeakMemorySettings
+from racetrap.sim.gpu.ptx.parser import parse_ptx
+from racetrap.sim.gpu.workloads.registry import WORKLOADS
+
+GEOMETRY = Geometry(sm_count=2, blocks_per_sm=4, warps_per_sm=8)
+RATES = dict.fromkeys(Kind, 0.4)
+VOLATILE = "st.volatile.global.u32 [%rd1+4], 1;"
+RELEASE = "st.release.gpu.global.u32 [%rd1+4], 1;"
+POLL = "ld.volatile.global.u32 %r2, [%rd1+4];"
+ACQUIRE = "ld.acquire.gpu.global.u32 %r2, [%rd1+4];"
+
+
+def passed_on(seed, before="", flag=VOLATILE, poll=POLL, behind="", reader="block", **options):
+    """What a thread reads that waits for a flag, after data was stored and the flag set.
+
+    The reader is a thread of another ``block``, ``warp`` or ``lane``.
+    """
+    number, grid, block = {
+        "block": ("%ctaid.x", 2, 1), "warp": ("%tid.y", 1, (32, 2)), "lane": ("%tid.x", 1, 2),
+    }[reader]  # fmt: skip
+    module = parse_ptx(f"""
+.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 p) {{
+  .reg .pred %p<4>; .reg .b32 %r<10>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [p];
+  mov.u32 %r1, {number};
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra WAIT;
+  st.global.u32 [%rd1], 7;
+  {before}
+  {flag}
+  bra END;
+WAIT:
+  {poll}
+  setp.eq.u32 %p2, %r2, 0;
+  @%p2 bra WAIT;
+  {behind}
+  ld.global.u32 %r3, [%rd1];
+  st.global.u32 [%rd1+8], %r3;
+END:
+  ret;
+}}""", f"{reader}.ptx")  # fmt: skip
+    memory = options.pop("memory", "views")
+    settings = WeakMemorySettings(MEMORY_MODELS[memory], RandomChoices(seed, RATES))
+    device = Device(GEOMETRY, memory=settings, independent_threads=reader == "lane", **options)
+    data = device.allocate(np.zeros(4, np.uint32))
+    device.launch(module, "k", grid, block, [data])
+    return int(device.read(data, np.uint32, 4)[2])
+
+
+@pytest.mark.parametrize(
+    ("way", "is_stale"),
+    [
+        ({}, True),
+        ({"before": "membar.gl;"}, True),
+        ({"behind": "membar.gl;"}, True),
+        ({"before": "membar.gl;", "behind": "membar.gl;"}, False),
+        ({"before": "membar.cta;", "behind": "membar.gl;"}, True),
+        ({"before": "membar.cta;", "behind": "membar.cta;", "reader": "warp"}, False),
+        ({"before": "membar.cta;", "reader": "warp"}, True),
+        ({"flag": RELEASE, "poll": ACQUIRE}, False),
+        ({"flag": RELEASE, "poll": ACQUIRE.replace("gpu", "cta")}, True),
+        ({"flag": RELEASE}, True),
+        ({"before": "fence.acq_rel.gpu;", "poll": ACQUIRE}, False),
+        ({"flag": VOLATILE.replace("volatile.", ""), "behind": "membar.gl;"}, True),
+        ({"reader": "lane"}, True),
+        ({"reader": "lane", "before": "membar.cta;", "behind": "membar.cta;"}, False),
+    ],
+)
+def test_a_flag_passes_data_on_as_fences_and_scopes_say(way, is_stale):
+    seen = {passed_on(seed, **way) for seed in range(25)}
+    assert seen == ({0, 7} if is_stale else {7})
+
+
+@pytest.mark.parametrize(
+    ("way", "is_stale"), [({}, True), ({"before": "membar.gl;"}, False), ({"flag": RELEASE}, False)]
+)
+def test_write_buffers_hold_stores_back_until_a_fence(way, is_stale):
+    seen = {passed_on(seed, memory="write-buffers", **way) for seed in range(25)}
+    assert seen == ({0, 7} if is_stale else {7})
+
+
+@pytest.mark.parametrize("memory", MEMORY_MODELS)
+def test_choices_in_order_are_what_the_executor_does_without(memory):
+    """Applications check their own results."""
+    settings = WeakMemorySettings(MEMORY_MODELS[memory], InOrder())
+    for name in ("RED", "1DC"):
+        WORKLOADS[name].run(Device(Geometry(15, 8, 32), memory=settings), "tiny", 1)
+
+
+def block_sum(seed, memory, barrier):
+    """Sum of what 64 threads store in shared memory, by the first of them."""
+    module = parse_ptx(f"""
+.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 p) {{
+  .reg .pred %p<4>; .reg .b32 %r<10>; .reg .b64 %rd<4>;
+  .shared .align 4 .b8 s[256];
+  ld.param.u64 %rd1, [p];
+  mov.u32 %r1, %tid.x;
+  shl.b32 %r2, %r1, 2;
+  mov.u32 %r3, s;
+  add.u32 %r3, %r3, %r2;
+  st.shared.u32 [%r3], 5;
+  {barrier}
+  xor.b32 %r4, %r2, 128;
+  mov.u32 %r5, s;
+  add.u32 %r5, %r5, %r4;
+  ld.shared.u32 %r6, [%r5];
+  red.global.add.u32 [%rd1], %r6;
+  ret;
+}}""", "sum.ptx")  # fmt: skip
+    settings = WeakMemorySettings(MEMORY_MODELS[memory], RandomChoices(seed, RATES))
+    device = Device(GEOMETRY, memory=settings)
+    total = device.allocate(np.zeros(1, np.uint32))
+    device.launch(module, "k", 1, 64, [total])
+    return int(device.read(total, np.uint32, 1)[0])
+
+
+@pytest.mark.parametrize("memory", MEMORY_MODELS)
+def test_barriers_order_shared_memory(memory):
+    assert {block_sum(seed, memory, "bar.sync 0;") for seed in range(8)} == {320}
+    assert len({block_sum(seed, memory, "") for seed in range(8)}) > 1
