@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from racetrap.sim.gpu.launch.launch_file import LaunchSpec
-from racetrap.sim.gpu.suites.weak_memory import paper_launches
+from racetrap.sim.gpu.suites.weak_memory import paper_launches, synchronisation_launches
 from racetrap.sim.gpu.suites.weak_memory.launch_tables import LaunchTables
 from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS, Program, Variant
 
@@ -50,6 +50,14 @@ LAUNCHES: Mapping[str, ProgramLaunch] = MappingProxyType({
     "kmeans": ProgramLaunch(paper_launches.kmeans, 2, 64),
     "stream_clustering": ProgramLaunch(paper_launches.stream_clustering, 2, 32),
     "hotspot": ProgramLaunch(paper_launches.hotspot, 4, 64),
+    "ticket_lock": ProgramLaunch(synchronisation_launches.ticket_lock, 3, 32),
+    "mcs_lock": ProgramLaunch(synchronisation_launches.mcs_lock, 3, 32),
+    "lamport_queue": ProgramLaunch(synchronisation_launches.lamport_queue, 2, 32),
+    "publication": ProgramLaunch(synchronisation_launches.publication, 3, 32),
+    "double_checked": ProgramLaunch(synchronisation_launches.double_checked, 3, 32),
+    "dekker": ProgramLaunch(synchronisation_launches.dekker, 2, 32),
+    "seqlock": ProgramLaunch(synchronisation_launches.seqlock, 3, 32),
+    "histogram": ProgramLaunch(synchronisation_launches.histogram, 4, 32),
 })  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from racetrap.sim.toml_file import Table, TomlFile, one_of, read_toml
 __all__ = ["NEEDS", "PROGRAMS", "Program", "Variant"]
 
 #: What a variant may lack by PTX's memory model.
-NEEDS = ("acquire", "release")
+NEEDS = ("acquire", "release", "store-load")
 
 
 class Variant(Table):
