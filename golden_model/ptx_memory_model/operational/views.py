@@ -97,7 +97,16 @@ class View:
 
     def copy(self) -> View:
         """A copy."""
+        self.fold()
         return View(dict(self.times), dict(self.newest), set(self.late))
+
+    def fold(self) -> None:
+        """Take in what late loads have read that are settled by now."""
+        for late in [late for late in self.late if late.message is not None]:
+            self.late.discard(late)
+            if late.observes:
+                assert late.message is not None
+                self.include(late.message)
 
     def include(self, message: Message) -> None:
         """Take in a message that was read."""
@@ -156,6 +165,8 @@ class Late(Pending):
         if strength.order.acquires and strength.scope is not None:
             self.passed.add(strength.scope)
         self.message: Message | None = None
+        #: Whether it and its message are morally strong.
+        self.observes = False
 
     def settle(self) -> int:
         if self.message is None:
@@ -235,13 +246,9 @@ class Views(Memory):
     def _lowest(self, thread: int, cell: Cell) -> float:
         """Rank of the oldest message that the thread may take."""
         view = self._views[thread]
-        rank = view.rank(cell)
-        for late in view.late:
-            if late.cell is cell and late.message is not None:
-                message = late.message
-                if self._morally_strong(message, late.thread, late.strength):
-                    rank = max(rank, message.rank)
-        return rank
+        if view.late:
+            view.fold()
+        return view.rank(cell)
 
     def _unsettled(self, thread: int, cell: Cell) -> list[Late]:
         """Loads of a location that precede what the thread does and are not settled."""
@@ -341,7 +348,8 @@ class Views(Memory):
         options = self._possible(late)
         late.message = options[self.choices.take(Kind.MESSAGE, len(options), self._stale(options))]
         self._late[late.thread].remove(late)
-        if self._morally_strong(late.message, late.thread, late.strength) and late.strength.scope:
+        late.observes = self._morally_strong(late.message, late.thread, late.strength)
+        if late.observes and late.strength.scope is not None:
             self._may_acquire(late.thread, late.message)
 
     # Stores and atomics
@@ -509,13 +517,9 @@ class Views(Memory):
         names.update((late, number) for number, late in enumerate(unsettled))
 
         def view_key(view: View) -> Hashable:
-            late = [names[one] for one in view.late if one.message is None]
+            view.fold()
+            late = [names[one] for one in view.late]
             newest = {cell: view.rank(cell) for cell in cells}
-            for one in view.late:
-                if one.message is not None and self._morally_strong(
-                    one.message, one.thread, one.strength
-                ):
-                    newest[one.cell] = max(newest[one.cell], one.message.rank)
             ranks = tuple(sum(m.rank < newest[cell] for m in cell.messages) for cell in cells)
             return ranks, frozenset(late)
 

@@ -28,7 +28,7 @@ from racetrap.sim.gpu.executor.machine.program_counters import event_pc
 from racetrap.sim.gpu.executor.machine.warp import NOT_RUN
 from racetrap.sim.gpu.ptx.control_flow import is_branch, may_diverge, successors
 from racetrap.sim.gpu.ptx.errors import PtxError
-from racetrap.sim.gpu.ptx.module import Instruction, Vector
+from racetrap.sim.gpu.ptx.module import Address, Instruction, Negated, Register, Vector
 
 __all__ = ["SUPPORTED", "BlockCode", "basic_blocks"]
 
@@ -41,6 +41,8 @@ SUPPORTED: frozenset[str] = ARITHMETIC_OPCODES | frozenset(_HANDLERS)
 _PRIVATE_SPACES = frozenset({"param", "param::func", "param::entry", "local", "const"})
 #: Instructions whose code sets the program counter itself.
 _SETTING_PC = frozenset({*CONTROL_HANDLERS, "bar", "barrier"})
+#: Instructions behind which registers are those of another call.
+_CHANGING_FRAME = frozenset({"call", "ret", "exit"})
 _VISIBLE = frozenset({"atom", "red", "membar", "fence"})
 
 #: Code of a basic block, and how many instructions it is.
@@ -138,6 +140,29 @@ def _end_code(flow: Flow) -> Lines:
     return [_reconverge(flow.end, pc), leave]
 
 
+def _registers(operand: object) -> Iterator[str]:
+    match operand:
+        case Register(name=name):
+            yield name
+        case Negated(register=register):
+            yield register.name
+        case Address(base=Register(name=name)):
+            yield name
+        case Vector(elements=elements):
+            for element in elements:
+                yield from _registers(element)
+
+
+def _touched(e: Emitter, run: list[Instruction]) -> str:
+    """Code of the registers that a block reads or writes; ``None`` if it changes the frame."""
+    if any(instruction.opcode in _CHANGING_FRAME for instruction in run):
+        return "None"
+    operands = [operand for instruction in run for operand in instruction.operands]
+    guards = [instruction.guard for instruction in run if instruction.guard is not None]
+    names = frozenset(name for operand in (*operands, *guards) for name in _registers(operand))
+    return e.bind(names, ("registers", names))
+
+
 def basic_blocks(e: Emitter, flow: Flow) -> dict[int, BlockCode]:
     """Basic blocks of a function by the number of their first instruction.
 
@@ -154,6 +179,8 @@ def basic_blocks(e: Emitter, flow: Flow) -> dict[int, BlockCode]:
         lines.append("r, s, y = w.rows, w.special, w.symbols")
         if e.masked:
             lines.append("m = w.active_row")
+        if e.weak:
+            lines.append(f"if w.late: w.settle({_touched(e, run)})")
         for instruction in run:
             lines += _code(e, flow, instruction)
         if last.opcode not in _SETTING_PC:

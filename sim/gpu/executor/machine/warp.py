@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.launch import Launch
     from racetrap.sim.gpu.executor.machine.program import CallSite
     from racetrap.sim.gpu.executor.machine.thread_block import ThreadBlock
+    from racetrap.sim.gpu.executor.machine.weak_access import LateRow
 
 __all__ = ["BLOCKED", "ENDED", "NOT_RUN", "YIELD", "Warp", "WarpPosition"]
 
@@ -85,6 +86,8 @@ class Warp(ABC):
         self.polled = False
         #: Whether its last status for the scheduler was ``BLOCKED``.
         self.blocked = False
+        #: Registers that a weak memory has not settled yet.
+        self.late: list[LateRow] = []
         kernel = launch.program.kernel
         self.local_size = 0
         self.local = Views(np.zeros(0, np.uint8))
@@ -104,6 +107,16 @@ class Warp(ABC):
         self.width = mask.bit_count()
         program = self.launch.program
         self.table = program.full if mask == self.alive else program.masked
+
+    def settle(self, registers: frozenset[str] | None = None) -> None:
+        """Settle registers before they are read or written; by default all."""
+        left = []
+        for row in self.late:
+            if registers is None or row.register in registers:
+                row.settle()
+            else:
+                left.append(row)
+        self.late = left
 
     # Calls
 
@@ -219,6 +232,7 @@ class Warp(ABC):
         rest = self.mask & ~mask
         self.set_mask(rest)
         if self.launch.weak is not None:
+            self.settle()
             self.launch.weak.end(self, mask)
         status = None if rest else self.next_lanes()
         self.block.lanes_ended(self)

@@ -143,7 +143,7 @@ class _Random(WarpScheduler):
 class ChosenOrder(WarpScheduler):
     """A warp goes on until it cannot or yields, unless a choice says otherwise.
 
-    There is a choice behind each strong access and fence, since weak memory makes up for all others.
+    There is a choice behind each strong access and fence; weak memory makes up for all others.
 
     Parameters
     ----------

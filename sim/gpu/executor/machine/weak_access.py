@@ -6,23 +6,24 @@ Ref: PTX ISA 9.0, Sections 8.4 (Operation types), 9.7.9.8 (ld), 9.7.9.11 (st), 9
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from racetrap.golden_model.events import ALL_LANES, AtomicOp, lanes_of
 from racetrap.golden_model.ptx_memory_model import Location, Order
-from racetrap.golden_model.ptx_memory_model.operational import Strength
+from racetrap.golden_model.ptx_memory_model.operational import Pending, Strength
 from racetrap.sim.gpu.executor.arithmetic.scalars import unsigned
-from racetrap.sim.gpu.executor.machine.access import Access, Load, Store
+from racetrap.sim.gpu.executor.machine.access import Access, AccessMode, Load, Site, Store
 from racetrap.sim.gpu.executor.machine.atomics import Atomic
 from racetrap.sim.gpu.executor.machine.lanes import row_of
 from racetrap.sim.gpu.executor.machine.weak_memory import ORDERS, SCOPES
+from racetrap.sim.gpu.ptx.module import Address, Operand, Register
 
 if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.warp import Warp
 
-__all__ = ["WEAK_FORMS"]
+__all__ = ["WEAK_FORMS", "LateRow"]
 
 _WEAK = Strength(Order.WEAK, None)
 
@@ -33,6 +34,11 @@ def _strength(access: Access) -> Strength:
     return Strength(ORDERS.get(access.order, Order.RELAXED), SCOPES[access.scope])
 
 
+def _registers(operand: Operand) -> tuple[str, ...]:
+    base = operand.base if isinstance(operand, Address) else operand
+    return (base.name,) if isinstance(base, Register) else ()
+
+
 def _words(addresses: list[int], size: int) -> list[int]:
     """Words that accesses of ``size`` bytes touch."""
     if size <= 4:
@@ -40,8 +46,45 @@ def _words(addresses: list[int], size: int) -> list[int]:
     return [address + offset >> 2 for offset in range(0, size, 4) for address in addresses]
 
 
+class LateRow(NamedTuple):
+    """A register that waits for values of some lanes.
+
+    Parameters
+    ----------
+    register : str
+        Its name.
+    row : numpy.ndarray
+        Its values.
+    dtype : numpy.dtype
+        Type of what is loaded.
+    lanes : list of (int, Pending)
+        Lanes, and their values.
+    """
+
+    register: str
+    row: np.ndarray
+    dtype: np.dtype
+    lanes: list[tuple[int, Pending]]
+
+    def settle(self) -> None:
+        """Settle the values."""
+        for lane, value in self.lanes:
+            bits = np.array([value.settle()], unsigned(self.dtype))
+            self.row[lane : lane + 1] = bits.view(self.dtype)
+
+
 class WeakLoad(Load):
-    """``ld``: the model says what each lane reads."""
+    """``ld``: the model says what each lane reads, or that it is settled when it is needed."""
+
+    def __init__(self, site: Site, mode: AccessMode, space: str):
+        super().__init__(site, mode, space)
+        destination = site.instruction.operands[0]
+        #: What may wait for its value: one register, and not that of the address.
+        self._register = ""
+        if isinstance(destination, Register) and destination.name not in _registers(
+            site.instruction.operands[1]
+        ):
+            self._register = destination.name
 
     def __call__(self, warp: Warp, mask: int, base: np.ndarray, *rows: np.ndarray) -> None:
         weak = warp.launch.weak
@@ -57,12 +100,20 @@ class WeakLoad(Load):
         strength, lanes = _strength(self), lanes_of(mask)
         threads = [weak.thread(warp, lane) for lane in lanes]
         active, width = row_of(mask), self.dtype.itemsize
-        load = weak.model.load
+        load, register = weak.model.load, self._register
         for element, row in enumerate(rows):
             values = [
-                load(thread, Location(place + element * width, width), strength)
+                load(thread, Location(place + element * width, width), strength, bool(register))
                 for thread, place in zip(threads, first, strict=True)
             ]
+            late = [
+                (lane, value)
+                for lane, value in zip(lanes, values, strict=True)
+                if isinstance(value, Pending)
+            ]
+            if late:
+                warp.late.append(LateRow(register, row, self.dtype, late))
+                values = [0 if isinstance(value, Pending) else value for value in values]
             row[active] = np.array(values, unsigned(self.dtype)).view(self.dtype)
         if self.strong:
             warp.polled = True
