@@ -41,16 +41,15 @@ this page, and prints the paper's Tables II, III and IV beside it.
 **store-load** order (a strong write before a later strong read, which takes `fence.sc`). A fence
 of the block is not enough where the other party is in another block. *Oracle* is the verdict of
 the [exact oracle](oracle.md), rule `causality`, over 20 schedules. It is another than *lacks*
-where
+where (each with its test in [examples/litmus](examples/litmus), whose outcome the axioms decide)
 
 * all accesses are strong, so that they do not race, though the outcome is wrong (`seqlock`, nodes
   of `mcs_lock`);
 * the race is in executions alone that are not sequentially consistent (`dekker` without
   store-load order);
 * fences are ordered by Fence-SC order alone (`scan_early_f1`): the fence of each thread is before
-  the block's barrier, as in CUB, and not behind it. `docs/examples/litmus/MP+bar+sc-early.litmus`
-  shows that the axioms forbid the outcome, `MP+bar+acqrel-early.litmus` that with `fence.acq_rel`
-  they would not.
+  the block's barrier, as in CUB, and not behind it. `MP+bar+sc-early.litmus` shows that the axioms
+  forbid the outcome, `MP+bar+acqrel-early.litmus` that with `fence.acq_rel` they would not.
 
 All four versions that the paper's Table IV calls optimal lack an acquire: its tool holds stores,
 and no load ever takes an old value.
