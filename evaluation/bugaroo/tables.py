@@ -5,9 +5,11 @@ Ref: Bugaroo Tables II, III and IV, Figures 3 and 4.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from statistics import mean, median
 
+from racetrap.evaluation.bugaroo.exposures import Exposure
 from racetrap.evaluation.bugaroo.published import (
     COUNTS,
     FAILURES,
@@ -34,9 +36,12 @@ _COUNTED = {
 }
 
 
-def make_tables(verdicts: Sequence[Verdict]) -> list[Table]:
+def make_tables(verdicts: Sequence[Verdict], exposures: Sequence[Exposure] = ()) -> list[Table]:
     """Tables in the order in which they are shown."""
-    return [_programs(verdicts), _counts(verdicts), _times(), _failures(verdicts), _flushes()]
+    return [
+        _programs(verdicts), _counts(verdicts), _times(exposures),
+        _failures(verdicts, exposures), _flushes(exposures), _exposures(exposures),
+    ]  # fmt: skip
 
 
 def _lacks(verdict: Verdict) -> str:
@@ -71,17 +76,26 @@ def _counts(verdicts: Sequence[Verdict]) -> Table:
     )  # fmt: skip
 
 
-def _times() -> Table:
-    rows: list[tuple[Cell, ...]] = [(name, *row, row.recomputed) for name, row in TIMES.items()]
+def _times(exposures: Sequence[Exposure]) -> Table:
+    own: dict[object, tuple[Cell, ...]] = {
+        (each.program.paper, each.variant.name): tuple(round(1000 * t, 1) for t in each.times)
+        for each in exposures
+    }
+    nothing: tuple[Cell, ...] = (None,) * 3
+    rows: list[tuple[Cell, ...]] = [
+        (name, *row, row.recomputed, *own.get(_COUNTED[name], nothing))
+        for name, row in TIMES.items()
+    ]
     overheads = [row.recomputed for row in TIMES.values()]
-    rows.append(("mean", None, None, MEAN_OVERHEAD, mean(overheads)))
-    rows.append(("median", None, None, MEDIAN_OVERHEAD, median(overheads)))
+    rows.append(("mean", None, None, MEAN_OVERHEAD, mean(overheads), *nothing))
+    rows.append(("median", None, None, MEDIAN_OVERHEAD, median(overheads), *nothing))
     return Table(
         "table-3", "Table III: what the paper's instrumentation costs",
         "The last column is recomputed from the times of the row, and for the last two rows from "
-        "that column: the paper's are ratios of mean and median times, and hotspot's a slip.",
+        "that column: the paper's are ratios of mean and median times, and hotspot's a slip.  Ours "
+        "are milliseconds of a run of the small program on the executor, by each memory.",
         ("program", "paper: native s", "paper: instrumented s", "paper: overhead %",
-         "overhead by its times %"),
+         "overhead by its times %", "sequential ms", "write-buffers ms", "views ms"),
         tuple(rows),
     )  # fmt: skip
 
@@ -92,12 +106,26 @@ def _own_cells(verdict: Verdict) -> tuple[Cell, ...]:
     return kernel, _lacks(verdict), f"{verdict.racy} of {verdict.schedules}"
 
 
-def _failures(verdicts: Sequence[Verdict]) -> Table:
+def _rates(exposure: Exposure | None) -> tuple[Cell, ...]:
+    """Failure rates of a variant by write buffers at each probability, and by views."""
+    if exposure is None:
+        return (None,) * 5
+    return tuple(failing / exposure.runs for failing in (*exposure.held, exposure.views))
+
+
+def _failures(verdicts: Sequence[Verdict], exposures: Sequence[Exposure]) -> Table:
+    exposed = {(each.program.paper, each.variant.table): each for each in exposures}
     own = {
         (each.program.paper, each.variant.table): each for each in verdicts if each.variant.table
     }
     rows = tuple(
-        (*key, *row.rates, row.comment, *(_own_cells(own[key]) if key in own else (None,) * 3))
+        (
+            *key,
+            *row.rates,
+            row.comment,
+            *(_own_cells(own[key]) if key in own else (None,) * 3),
+            *_rates(exposed.get(key)),
+        )
         for key, row in FAILURES.items()
     )
     return Table(
@@ -105,15 +133,45 @@ def _failures(verdicts: Sequence[Verdict]) -> Table:
         "By PTX's memory model all four versions that the paper calls optimal lack an acquire, "
         "which holding stores cannot show.",
         ("program", "version", *(f"paper: p={p}" for p in ("1", "0.75", "0.5", "0.25")),
-         "paper: comment", "our variant", "lacks by PTX", "racy runs"),
+         "paper: comment", "our variant", "lacks by PTX", "racy runs",
+         *(f"p={p}" for p in ("1", "0.75", "0.5", "0.25")), "views"),
         rows,
     )  # fmt: skip
 
 
-def _flushes() -> Table:
+def _flushes(exposures: Sequence[Exposure]) -> Table:
+    totals: tuple[Counter[int], Counter[int]] = Counter(), Counter()
+    counted = set(_COUNTED.values())
+    for each in exposures:
+        if (each.program.paper, each.variant.name) in counted:
+            for total, lengths in zip(totals, each.flushes, strict=True):
+                total.update(lengths)
+    rows: list[tuple[Cell, ...]] = []
+    for row, total in zip(FLUSH_LENGTHS, totals, strict=True):
+        share = 100 * total[1] / total.total() if total else None
+        bars = " ".join(f"{length}:{count}" for length, count in sorted(total.items()))
+        rows.append((*row, share, bars or None))
     return Table(
-        "figures-3-4", "Figures 3 and 4: stores in a buffer when it is flushed, by the text",
-        "The paper prints no numbers of the bars.",
-        ("figure", "stores", "paper: length 1 %"),
-        tuple(tuple(each) for each in FLUSH_LENGTHS),
+        "figures-3-4", "Figures 3 and 4: stores in a buffer when it is flushed",
+        "The paper prints no numbers of the bars.  Ours are of all programs of Table II; a buffer "
+        "belongs to a warp in lockstep, so its stores are those of 32 threads.",
+        ("figure", "stores", "paper: length 1 %", "length 1 %", "buffers by length"),
+        tuple(rows),
+    )  # fmt: skip
+
+
+def _exposures(exposures: Sequence[Exposure]) -> Table:
+    return Table(
+        "exposures", "Variants by weak memory: share of runs that fail, and the first by views",
+        "Witness: deviations of memory, and preemptions, of that run, shrunk.",
+        ("program", "variant", "lacks by PTX", "runs",
+         *(f"p={p}" for p in ("1", "0.75", "0.5", "0.25")), "views", "first run", "seconds",
+         "witness"),
+        tuple(
+            (each.program.name, each.variant.name, ", ".join(sorted(each.variant.lacks)) or
+             "nothing", each.runs, *_rates(each), each.first,
+             None if each.seconds is None else round(each.seconds, 2),
+             None if each.witness is None else "{} + {}".format(*each.witness))
+            for each in exposures
+        ),
     )  # fmt: skip

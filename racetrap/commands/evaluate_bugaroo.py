@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
-from racetrap.commands.shared.options import jobs_option, result_options
+from racetrap.commands.shared.options import jobs_option, result_options, seed_option
 from racetrap.commands.shared.terminal import ExitStatus, fail, report_console, write_json
 from racetrap.commands.shared.workers import run_parallel
+from racetrap.evaluation.bugaroo.exposures import ExposureRun, expose, exposed_wrongly
 from racetrap.evaluation.bugaroo.tables import make_tables
 from racetrap.evaluation.bugaroo.verdicts import judge, problems, variant_runs
 from racetrap.presenters.tables import show_table
@@ -24,23 +25,34 @@ __all__ = ["command"]
     "--schedules", type=click.IntRange(1), default=20, show_default=True,
     help="Schedules of each variant: round robin, then random ones; some races need 20.",
 )  # fmt: skip
+@click.option(
+    "--runs", type=click.IntRange(0), default=100, show_default=True,
+    help="Runs of each variant by each weak memory; 0 leaves them out.",
+)  # fmt: skip
+@seed_option
 @jobs_option
 @result_options
-def command(names: tuple[str, ...], schedules: int, jobs: int, json_file: str | None) -> None:
+def command(
+    names: tuple[str, ...], schedules: int, runs: int, seed: int, jobs: int, json_file: str | None
+) -> None:
     """Tables II, III and IV of the Bugaroo paper, and programs in variants of their fences.
 
     Every variant runs in sequentially consistent schedules, must give NumPy's result, and is judged
-    by the exact oracle; see docs/weak-memory-programs.md.
+    by the exact oracle; then by write buffers and by views, as `racetrap stress` does.  See
+    docs/weak-memory-programs.md and docs/weak-memory.md.
 
     Exit status 0 if results are right and the oracle's verdicts as the suite states them, else 3.
     """
-    runs = variant_runs(names, schedules)
-    verdicts = run_parallel(judge, runs, jobs, "Judging")
-    tables, wrong = make_tables(verdicts), problems(verdicts)
+    variants = variant_runs(names, schedules)
+    verdicts = run_parallel(judge, variants, jobs, "Judging")
+    stressed = [ExposureRun(each.program, each.variant, runs, seed) for each in variants if runs]
+    exposures = run_parallel(expose, stressed, jobs, "Stressing")
+    tables = make_tables(verdicts, exposures)
+    wrong = [*problems(verdicts), *exposed_wrongly(exposures)]
     console = report_console(json_file)
     for table in tables:
         show_table(console, table)
-    facts = {"schedules": schedules, "variants": len(runs)}
+    facts = {"schedules": schedules, "variants": len(variants), "runs": runs, "seed": seed}
     console.print("; ".join(f"{name} {value}" for name, value in facts.items()), markup=False)
     write_json(json_file, {
         **facts, "tables": {table.name: table.to_json() for table in tables}, "problems": wrong,

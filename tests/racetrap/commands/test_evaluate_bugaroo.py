@@ -11,7 +11,7 @@ from racetrap.commands.shared.terminal import ExitStatus
 def test_one_program(racetrap):
     result = racetrap(
         "evaluate", "bugaroo", "--program", "publication", "--schedules", 1, "--jobs", 1,
-        "--json", "-",
+        "--runs", 4, "--json", "-",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     document = json.loads(result.stdout)
@@ -20,13 +20,18 @@ def test_one_program(racetrap):
     assert (rows["ordered"]["lacks by PTX"], rows["ordered"]["racy"]) == ("nothing", 0)
     assert (rows["no_acquire"]["lacks by PTX"], rows["no_acquire"]["racy"]) == ("acquire", 1)
     assert len(document["tables"]["table-4"]) == 12
+    exposed = {row["variant"]: row for row in document["tables"]["exposures"]}
+    assert exposed["no_acquire"]["views"] > 0
+    assert exposed["no_acquire"]["witness"].startswith("1 + ")
+    assert (exposed["full"]["views"], exposed["full"]["p=1"]) == (0, 0)
     assert "Table III" in result.stderr
 
 
 def test_what_is_not_as_stated_is_a_failure(racetrap, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(evaluate_bugaroo, "problems", lambda verdicts: ["Result must be right"])
     result = racetrap(
-        "evaluate", "bugaroo", "--program", "hotspot", "--schedules", 1, "--jobs", 1
+        "evaluate", "bugaroo", "--program", "hotspot", "--schedules", 1, "--runs", 0,
+        "--jobs", 1
     )  # fmt: skip
     assert result.exit_code == ExitStatus.FAILED
     assert "Result must be right" in result.stderr
