@@ -277,8 +277,10 @@ class Views(Memory):
                 self._views[thread].late.add(late)
                 self._late[thread].append(late)
                 return late
-        options = [message for message in reversed(cell.messages) if message.rank >= lowest]
-        message = options[self.choices.take(Kind.MESSAGE, len(options), self._stale(options))]
+        message = cell.messages[-1]
+        if message.rank > lowest:
+            options = [one for one in reversed(cell.messages) if one.rank >= lowest]
+            message = options[self.choices.take(Kind.MESSAGE, len(options), self._stale(options))]
         self._observe(thread, message, strength)
         return message.value
 
@@ -356,14 +358,16 @@ class Views(Memory):
 
     def store(self, thread: int, location: Location, value: int, strength: Strength) -> None:
         cell = self._written_cell(location)
-        lowest = self._lowest(thread, cell)
-        first = next(n for n, message in enumerate(cell.messages) if message.rank >= lowest)
-        places = [
-            number
-            for number in range(len(cell.messages) - 1, first - 1, -1)
-            if self._separates_nothing(cell, number, thread, strength)
-        ]
-        place = places[self.choices.take(Kind.PLACE, len(places), self._before(cell, places))]
+        lowest, newest = self._lowest(thread, cell), len(cell.messages) - 1
+        place = newest
+        if cell.messages[newest].rank > lowest:
+            places = [
+                number
+                for number in range(newest, -1, -1)
+                if cell.messages[number].rank >= lowest
+                and self._separates_nothing(cell, number, thread, strength)
+            ]
+            place = places[self.choices.take(Kind.PLACE, len(places), self._before(cell, places))]
         self._write(thread, cell, place, value, strength)
 
     def _separates_nothing(

@@ -145,6 +145,7 @@ class WeakMemory(ByteMemory):
             for block in range(blocks) for warp in range(warps) for lane in range(width)
         ]  # fmt: skip
         self.model = settings.make(self, places, settings.choices)
+        self._heap = launch.heap.views.raw.data
         #: Words that have been written; of others memory holds all there is.
         self.words: set[int] = set()
         #: Whether a warp has done what others may wait for since its turn began.
@@ -157,7 +158,7 @@ class WeakMemory(ByteMemory):
     def _raw(self, location: Location) -> tuple[memoryview, int]:
         block, offset = divmod(location.address, _BLOCK_STRIDE)
         if not block:
-            return self._launch.heap.views.raw.data, offset
+            return self._heap, offset
         return self._launch.shared_of(block - 1).raw.data, offset
 
     def read(self, location: Location) -> int:

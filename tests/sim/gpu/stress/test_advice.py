@@ -16,7 +16,7 @@ FOLDER = REPOSITORY / "docs" / "examples"
 
 
 def advice_on(module, launch):
-    advice = Advisor(Subject(module, launch), "views", 30, 30, 1).advise()
+    advice = Advisor(Subject(module, launch), "views", 24, 12, 1).advise()
     assert advice.cured
     return [tuple(one) for one in advice.fences]
 

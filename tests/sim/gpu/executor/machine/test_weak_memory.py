@@ -78,7 +78,7 @@ END:
     ],
 )
 def test_a_flag_passes_data_on_as_fences_and_scopes_say(way, is_stale):
-    seen = {passed_on(seed, **way) for seed in range(25)}
+    seen = {passed_on(seed, **way) for seed in range(16)}
     assert seen == ({0, 7} if is_stale else {7})
 
 
@@ -86,7 +86,7 @@ def test_a_flag_passes_data_on_as_fences_and_scopes_say(way, is_stale):
     ("way", "is_stale"), [({}, True), ({"before": "membar.gl;"}, False), ({"flag": RELEASE}, False)]
 )
 def test_write_buffers_hold_stores_back_until_a_fence(way, is_stale):
-    seen = {passed_on(seed, memory="write-buffers", **way) for seed in range(25)}
+    seen = {passed_on(seed, memory="write-buffers", **way) for seed in range(16)}
     assert seen == ({0, 7} if is_stale else {7})
 
 
@@ -94,8 +94,7 @@ def test_write_buffers_hold_stores_back_until_a_fence(way, is_stale):
 def test_choices_in_order_are_what_the_executor_does_without(memory):
     """Applications check their own results."""
     settings = WeakMemorySettings(MEMORY_MODELS[memory], InOrder())
-    for name in ("RED", "1DC"):
-        WORKLOADS[name].run(Device(Geometry(15, 8, 32), memory=settings), "tiny", 1)
+    WORKLOADS["RED"].run(Device(Geometry(15, 8, 32), memory=settings), "tiny", 1)
 
 
 def block_sum(seed, memory, barrier):
