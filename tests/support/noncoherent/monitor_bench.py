@@ -17,7 +17,7 @@ from racetrap.rtl.noncoherent.layouts import trace_signature
 from tests.support import REPOSITORY
 from tests.support.rtl.streams import Idle, never_idle, put_all, simulate
 
-__all__ = ["PLANTED_BUGS", "MonitorBug", "steps_of"]
+__all__ = ["PLANTED_BUGS", "MonitorBug", "modules_with", "steps_of"]
 
 _FOLDER = REPOSITORY / "rtl" / "noncoherent"
 _PACKAGE = "racetrap.rtl.noncoherent"
@@ -114,7 +114,7 @@ PLANTED_BUGS = {
 }  # fmt: skip
 
 
-def _sources(bug: MonitorBug | None) -> dict[str, ModuleType]:
+def modules_with(bug: MonitorBug | None) -> dict[str, ModuleType]:
     """The modules of the monitor, made anew with the bug in."""
     modules: dict[str, ModuleType] = {}
     for name in _FILES:
@@ -136,7 +136,7 @@ class _Chain(wiring.Component):
     """Row splitter and monitor."""
 
     def __init__(self, params: NoncoherentParams, bug: MonitorBug | None):
-        modules = _sources(bug)
+        modules = modules_with(bug)
         self._splitter = modules["row_splitter"].RowSplitter(params)
         self._monitor = modules["monitor"].Monitor(params)
         super().__init__(
