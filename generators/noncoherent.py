@@ -24,7 +24,7 @@ _STATE_KINDS = {
     "dma": r"\.monitor\.(writing|reading)_\d+",
     "monitor": r"\.monitor",
     "row_splitter": r"\.splitter",
-    "report_path": r"\.(queue|writer)",
+    "report_path": r"\.report_path",
     "registers": r"\.registers$|^top$",
 }
 
