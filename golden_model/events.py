@@ -45,7 +45,7 @@ WARP_SIZE = 32
 ALL_LANES = (1 << WARP_SIZE) - 1
 #: Bytes that one lane may load or store (up to a 128-bit vector), and update atomically.
 ACCESS_SIZES = (1, 2, 4, 8, 16)
-ATOMIC_SIZES = (4, 8)
+ATOMIC_SIZES = (2, 4, 8)
 
 
 @lru_cache(maxsize=4096)
