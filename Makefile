@@ -125,6 +125,7 @@ board-simulation: $(READY)
 docs: $(READY)
 	$(BIN)/python -m racetrap.generators.docs docs
 	$(BIN)/python -m racetrap.sim.gpu.suites.concurrency.docs docs/concurrency-suite.md
+	$(BIN)/python -m racetrap.evaluation.scord.construct_verdicts docs/construct-suite.md
 	$(BIN)/python -m racetrap.sim.cpu.programs_page docs/programs.md
 	$(BIN)/python -m racetrap.sim.gpu.cuda.protocol_page docs/runtime-protocol.md
 
