@@ -75,6 +75,8 @@ class ThreadBlock:
         if waits:
             barrier.waiting.append(warp)
             warp.suspend(f"barrier {number}", pc)
+        else:
+            self.launch.log.arrival(warp, pc, number)
         return barrier
 
     def try_open(self, number: int, pc: int) -> None:
@@ -85,9 +87,13 @@ class ThreadBlock:
         if there < (living if barrier.warps is None else barrier.warps):
             return
         del self._barriers[number]
-        # Only a barrier of the whole block orders what a detector sees.
-        if barrier.warps is None or barrier.warps == len(self.warps):
+        waiting = set(barrier.waiting)
+        # Warps that have ended count as being at a barrier of all, but not at others.
+        if waiting.issuperset(w for w in self.warps if w.alive or barrier.warps is not None):
             self.launch.log.barrier(self, pc)
+        else:
+            mask = sum(1 << n for n, warp in enumerate(self.warps) if warp in waiting)
+            self.launch.log.partial_barrier(self, pc, number, mask)
         self.launch.progress = True
         for deliver in barrier.deliveries:
             deliver(barrier.threads, barrier.true)
@@ -97,6 +103,7 @@ class ThreadBlock:
     def lanes_ended(self, warp: Warp) -> None:
         """Lanes of a warp have ended: a barrier may have waited only for them."""
         for number, barrier in list(self._barriers.items()):
-            barrier.arrived = {w: mask for w, mask in barrier.arrived.items() if w.alive}
+            if barrier.warps is None:
+                barrier.arrived = {w: mask for w, mask in barrier.arrived.items() if w.alive}
             if barrier.arrived:
                 self.try_open(number, barrier.pc)
