@@ -14,7 +14,7 @@ export RACETRAP_CACHE ?= $(CURDIR)/$(BUILD)
 SOURCES := golden_model rtl generators sim tb fpga evaluation racetrap
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format types unit bench campaign fuzz evaluate boards board-simulation docs kernels programs foreign-programs planted-bugs verdicts foreign-builds packages clean
+.PHONY: help setup demo test lint format types unit bench campaign fuzz evaluate boards board-simulation docs kernels programs foreign-programs planted-bugs prove verdicts foreign-builds packages load kills clean
 
 help:
 	@echo "make setup     make the virtual environment $(VENV)"
@@ -23,6 +23,8 @@ help:
 	@echo "make bench     measure throughput and simulation speed"
 	@echo "make campaign  compare hardware and golden model on random volume and in 400 schedules"
 	@echo "make fuzz      read 100,000 mutated files with every reader"
+	@echo "make load      time of the commands that are called most, and time and memory of large traces"
+	@echo "make kills     kill long commands at twenty random moments each, and start them again"
 	@echo "make packages  install the wheel from nothing with each extra, and run it (PYTHONS=\"python3.12 python3.13\")"
 	@echo "make evaluate  make the papers' tables from our own runs, as pages in $(BUILD)/evaluate"
 	@echo "make boards    build the bitstreams of all boards in $(BUILD)/boards"
@@ -32,6 +34,7 @@ help:
 	@echo "make foreign-programs  fetch CUDA programs of others by apt-get, run and check them"
 	@echo "make programs  run our CUDA programs with host code, race-free and racy, and check the verdicts"
 	@echo "make planted-bugs  plant every bug in the RTL; the testbench must find each"
+	@echo "make prove     prove what the bus monitor's sets and report path promise, by induction"
 	@echo "make verdicts  check the verdicts on all small programs with threads beside ThreadSanitizer's"
 	@echo "make foreign-builds  build Debian source packages by their own build systems, and record them"
 	@echo "make format    format the sources"
@@ -91,6 +94,12 @@ fuzz: $(READY)
 	@mkdir -p $(BUILD)/fuzz
 	$(BIN)/racetrap fuzz --inputs 100000 --keep $(BUILD)/fuzz --json $(BUILD)/fuzz/fuzz.json
 
+load: $(READY)
+	$(BIN)/python -m tests.load
+
+kills: $(READY)
+	$(BIN)/pytest -m campaign tests/racetrap/commands/test_killed.py
+
 packages: $(READY)
 	$(BIN)/python -m tests.packages $(PYTHONS)
 
@@ -118,6 +127,7 @@ docs: $(READY)
 	$(BIN)/python -m racetrap.generators.docs docs
 	$(BIN)/python -m racetrap.sim.gpu.suites.concurrency.docs docs/concurrency-suite.md
 	$(BIN)/python -m racetrap.sim.gpu.suites.weak_memory.docs docs/weak-memory-programs.md
+	$(BIN)/python -m racetrap.evaluation.scord.construct_verdicts docs/construct-suite.md
 	$(BIN)/python -m racetrap.sim.cpu.programs_page docs/programs.md
 	$(BIN)/python -m racetrap.sim.gpu.cuda.protocol_page docs/runtime-protocol.md
 
@@ -129,6 +139,10 @@ planted-bugs: $(READY)
 
 programs: $(READY)
 	$(BIN)/python -m racetrap.evaluation.scord.cuda_programs
+
+prove: $(FPGA_READY)
+	$(BIN)/pytest -n $(JOBS) -m campaign tests/rtl/noncoherent/test_interval_cam_proof.py \
+	  tests/rtl/noncoherent/test_compactor_proof.py tests/rtl/noncoherent/test_report_path_proof.py
 
 verdicts: $(READY)
 	$(BIN)/python -m racetrap.sim.cpu.small_verdicts

@@ -5,11 +5,14 @@ Ref: Young (UBC 2020) Section 3.3.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from racetrap.generators.system import System
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.golden_model.noncoherent.state import state_bits
-from racetrap.rtl.noncoherent.registers import RDL_FILE
-from racetrap.rtl.noncoherent.system import NoncoherentSystem
+
+if TYPE_CHECKING:
+    from amaranth.lib.wiring import Component
 
 __all__ = ["NONCOHERENT"]
 
@@ -21,19 +24,25 @@ _STATE_KINDS = {
     "dma": r"\.monitor\.(writing|reading)_\d+",
     "monitor": r"\.monitor",
     "row_splitter": r"\.splitter",
-    "report_path": r"\.(queue|writer)",
+    "report_path": r"\.report_path",
     "registers": r"\.registers$|^top$",
 }
+
+
+def _top(params: NoncoherentParams) -> Component:
+    # Amaranth is for commands that generate: others only ask whose parameters they have.
+    from racetrap.rtl.noncoherent.system import NoncoherentSystem
+
+    return NoncoherentSystem(params)
 
 
 NONCOHERENT = System(
     name="noncoherent",
     params=NoncoherentParams,
-    top=NoncoherentSystem,
+    top=_top,
     parts={},
     layouts=("operation", "row", "step", "report"),
     traces={"step": "trace"},
-    register_source=RDL_FILE,
     state_kinds=_STATE_KINDS,
     method_bits=state_bits,
 )

@@ -5,14 +5,15 @@ Ref: SigRace (ISCA'09) Section 5.5.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from racetrap.generators.system import System
 from racetrap.golden_model.sigrace.packets import Cause, CoreOp, Drop, RdmStepKind, Relation
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.state import state_bits
-from racetrap.rtl.sigrace.core_unit import CoreUnit
-from racetrap.rtl.sigrace.rdm import Rdm
-from racetrap.rtl.sigrace.registers import RDL_FILE
-from racetrap.rtl.sigrace.system import SigraceSystem
+
+if TYPE_CHECKING:
+    from amaranth.lib.wiring import Component
 
 __all__ = ["SIGRACE"]
 
@@ -45,14 +46,33 @@ _CODES = {
     "rdm_step.drop": Drop,
 }
 
+
+def _top(params: SigraceParams) -> Component:
+    # Amaranth is for commands that generate: others only ask whose parameters they have.
+    from racetrap.rtl.sigrace.system import SigraceSystem
+
+    return SigraceSystem(params)
+
+
+def _core_unit(params: SigraceParams) -> Component:
+    from racetrap.rtl.sigrace.core_unit import CoreUnit
+
+    return CoreUnit(params)
+
+
+def _rdm(params: SigraceParams) -> Component:
+    from racetrap.rtl.sigrace.rdm import Rdm
+
+    return Rdm(params)
+
+
 SIGRACE = System(
     name="sigrace",
     params=SigraceParams,
-    top=SigraceSystem,
-    parts={"core-unit": CoreUnit, "rdm": Rdm},
+    top=_top,
+    parts={"core-unit": _core_unit, "rdm": _rdm},
     layouts=("event", "core_step", "trap", "flit", "header", "rdm_step", "log"),
     traces={"core_step": "trace_core", "rdm_step": "trace_rdm"},
-    register_source=RDL_FILE,
     state_kinds=_STATE_KINDS,
     method_bits=state_bits,
     inputs={"event": "i_event"},

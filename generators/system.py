@@ -6,15 +6,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from amaranth.lib import wiring
-from systemrdl.node import AddrmapNode
-
+from racetrap import rtl
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.params import SigraceParams
-from racetrap.rtl.common.registers import compile_description
+
+if TYPE_CHECKING:
+    from amaranth.lib.wiring import Component
+    from systemrdl.node import AddrmapNode
 
 __all__ = ["Params", "System"]
 
@@ -40,8 +41,6 @@ class System:
         Packed words, each a property ``<name>_layout`` of the parameters.
     traces : mapping of str to str
         Trace ports of the top by name of their payload's layout.
-    register_source : Path
-        The SystemRDL file of the registers.
     state_kinds : mapping of str to str
         Kinds of state, each with a regular expression for the paths of the modules that hold it;
         the first that matches counts.
@@ -58,17 +57,24 @@ class System:
 
     name: str
     params: type
-    top: Callable[[Any], wiring.Component]
-    parts: Mapping[str, Callable[[Any], wiring.Component]]
+    top: Callable[[Any], Component]
+    parts: Mapping[str, Callable[[Any], Component]]
     layouts: tuple[str, ...]
     traces: Mapping[str, str]
-    register_source: Path
     state_kinds: Mapping[str, str]
     method_bits: Callable[[Any], dict[str, int]]
     inputs: Mapping[str, str] = field(default_factory=dict)
     codes: Mapping[str, type[IntEnum]] = field(default_factory=dict)
     back_doors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
+    @property
+    def register_source(self) -> Path:
+        """The SystemRDL file of the registers."""
+        return Path(rtl.__path__[0]) / self.name / f"{self.name}.rdl"
+
     def registers(self) -> AddrmapNode:
         """The elaborated register description."""
+        # Its compiler is for commands that generate: others only ask whose parameters they have.
+        from racetrap.rtl.common.registers import compile_description
+
         return compile_description(self.register_source)

@@ -22,6 +22,7 @@ __all__ = [
     "ACCESS_SIZES",
     "ALL_LANES",
     "ATOMIC_SIZES",
+    "BLOCK_BARRIERS",
     "COPY_KINDS",
     "LANE_KINDS",
     "WARP_SIZE",
@@ -44,7 +45,7 @@ WARP_SIZE = 32
 ALL_LANES = (1 << WARP_SIZE) - 1
 #: Bytes that one lane may load or store (up to a 128-bit vector), and update atomically.
 ACCESS_SIZES = (1, 2, 4, 8, 16)
-ATOMIC_SIZES = (4, 8)
+ATOMIC_SIZES = (2, 4, 8)
 
 
 @lru_cache(maxsize=4096)
@@ -102,6 +103,8 @@ class EventKind(IntEnum):
     COPY_READ = 14
     COPY_WRITE = 15
     AFTER = 16
+    BARRIER_ARRIVE = 17
+    PARTIAL_BARRIER = 18
 
 
 class Space(IntEnum):
@@ -116,6 +119,8 @@ ACCESS_KINDS = frozenset({EventKind.LOAD, EventKind.STORE, EventKind.ATOMIC})
 #: Kinds of a copy, and all that carry lanes.
 COPY_KINDS = frozenset({EventKind.COPY_READ, EventKind.COPY_WRITE})
 LANE_KINDS = ACCESS_KINDS | COPY_KINDS
+#: Kinds of a block: barriers that its warps have passed.
+BLOCK_BARRIERS = (EventKind.BARRIER, EventKind.PARTIAL_BARRIER)
 
 
 class Lane(NamedTuple):
@@ -159,6 +164,8 @@ class Event(NamedTuple):
     KERNEL_END                none
     IF, ELSE, FI, EXIT        sm, slot, warp, pc, mask
     WARP_BARRIER              sm, slot, warp, pc, mask
+    BARRIER_ARRIVE            sm, slot, warp, pc, grid_block
+    PARTIAL_BARRIER           sm, slot, pc, grid_block, mask
     COPY_READ, COPY_WRITE     grid_block, pc, lanes
     AFTER                     grid_block
     ========================  ==================================================
@@ -168,6 +175,11 @@ class Event(NamedTuple):
     reconverge there; a uniform branch makes no event.  A side whose lanes have all exited is
     closed all the same, except at the end of the warp.  EXIT has the lanes that exit, WARP_BARRIER
     those that synchronise in ``bar.warp.sync``.
+
+    A barrier that all warps of a block wait at is one BARRIER.  Of any other a warp that arrives
+    without waiting (``bar.arrive``) is a BARRIER_ARRIVE; when all have arrived, PARTIAL_BARRIER
+    has the warps that waited.  They come after those and after all that have arrived since the
+    barrier of that number was last passed.
 
     Kernels, and reads and writes of global memory by copies, are *operations*, numbered from 0
     in the order of their events (KERNEL_BEGIN, COPY_READ, COPY_WRITE).  An operation comes
@@ -202,12 +214,13 @@ class Event(NamedTuple):
         Consecutive warp slots that a placed block takes.
     grid_block : int
         Index of a placed block in its grid; KERNEL_BEGIN, COPY_READ, COPY_WRITE: the stream;
-        AFTER: an operation before.
+        AFTER: an operation before; BARRIER_ARRIVE, PARTIAL_BARRIER: number of the barrier.
     space : Space
         Memory accessed; an address in shared memory counts from the block's first byte.
     mask : int
         Lanes concerned, one bit each; BLOCK_PLACED: lanes of the block's last warp.  0 stands
         for all lanes of the warp, but in FI for none; IF and ELSE always name theirs.
+        PARTIAL_BARRIER: warps of the block, one bit each, or none.
     order : MemoryOrder
         Ordering semantics that an access or a fence names.
     """

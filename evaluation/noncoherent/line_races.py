@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 
 from racetrap.evaluation.line_pairs import LineRace, Side, place_of
 from racetrap.golden_model.noncoherent.interval_set import Origin
@@ -10,18 +10,18 @@ from racetrap.golden_model.noncoherent.races import Race
 from racetrap.golden_model.noncoherent.rules import cure, kind_name, sentence
 from racetrap.golden_model.trace.noncoherent.operations import ENGINE_KINDS
 
-__all__ = ["races_by_line"]
+__all__ = ["operation_race"]
 
 
-def races_by_line(races: Iterable[Race], locations: Mapping[int, str]) -> Iterator[LineRace]:
-    """Races that count: lost data that nobody reads does not.
+def operation_race(race: Race, locations: Mapping[int, str]) -> LineRace:
+    """A race of two operations.
 
     Parameters
     ----------
-    races : iterable of Race
-        Races of one run.
+    race : Race
+        The race.
     locations : mapping of int to str
-        Source places of its program counters.
+        Source places of program counters.
     """
 
     def side(origin: Origin) -> Side:
@@ -32,12 +32,9 @@ def races_by_line(races: Iterable[Race], locations: Mapping[int, str]) -> Iterat
             place, kind_name(origin.kind), f"{by}operation {origin.number}", details=details
         )
 
-    for race in races:
-        if race.is_overwritten:
-            continue
-        yield LineRace(
-            side(race.earlier), side(race.later),
-            "false-sharing" if race.is_false_sharing else "race",
-            f"{sentence(race.rule)} Cure: {cure(race.rule, race.later.kind, race.overlap)}",
-            f"rule {race.rule.value}", f"bytes {race.first:#x} to {race.last:#x}", race.instances,
-        )  # fmt: skip
+    return LineRace(
+        side(race.earlier), side(race.later),
+        "false-sharing" if race.is_false_sharing else "race",
+        f"{sentence(race.rule)} Cure: {cure(race.rule, race.later.kind, race.overlap)}",
+        f"rule {race.rule.value}", f"bytes {race.first:#x} to {race.last:#x}", race.instances,
+    )  # fmt: skip

@@ -6,7 +6,7 @@ Ref: ScoRD (ISCA'20) Sections IV and V-A (unique races).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict
 from types import MappingProxyType
 
@@ -19,6 +19,7 @@ from racetrap.golden_model.trace import Trace
 __all__ = [
     "DETECTORS",
     "History",
+    "Reports",
     "UniqueRace",
     "check_fit",
     "check_geometry",
@@ -37,6 +38,8 @@ DETECTORS: Mapping[str, str] = MappingProxyType({
 
 #: What makes a race unique: program counter and kind of race (``RaceKind``).
 UniqueRace = tuple[int, int]
+#: Different races that a detector reports, with the program counters of the earlier accesses.
+Reports = Mapping[UniqueRace, Collection[int]]
 #: Steps on one metadata entry, of whatever word, each with the number of its event.
 History = list[tuple[int, Step]]
 

@@ -8,9 +8,11 @@ Ref: ScoRD (ISCA'20) Section IV.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from racetrap.evaluation.scord.detect import Reports, UniqueRace, region_of
 from racetrap.golden_model.events import AtomicOp, Event, EventKind, Scope
 from racetrap.golden_model.scord.coalescer import coalesce
 from racetrap.golden_model.scord.interleaver import bank_of
@@ -27,7 +29,7 @@ from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.scord.tracker import granule_mask
 from racetrap.golden_model.trace import Trace
 
-__all__ = ["Access", "Finding", "RaceFinder", "find_races", "steps_of_event"]
+__all__ = ["Access", "Finding", "RaceFinder", "find_races", "reports_of", "steps_of_event"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +202,15 @@ def find_races(
                 raise ValueError(f"Event {number}: {error}") from error
 
     return scord, found()
+
+
+def reports_of(trace: Trace, params: ScordParams) -> Reports:
+    """Different races that the golden model reports."""
+    reports: defaultdict[UniqueRace, set[int]] = defaultdict(set)
+    _, findings = find_races(trace, params, region_of(trace))
+    for finding in findings:
+        reports[finding.report.key].add(finding.earlier.pc)
+    return reports
 
 
 def steps_of_event(

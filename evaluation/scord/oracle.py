@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from racetrap.evaluation.scord.detect import UniqueRace, region_of
+import numpy as np
+
+from racetrap.evaluation.scord.detect import Reports, UniqueRace, region_of
 from racetrap.evaluation.scord.missed import Cause, Pair, causes
 from racetrap.golden_model.barracuda import Race, RaceClass, Result, ScopedOracle
-from racetrap.golden_model.events import Space
+from racetrap.golden_model.events import EventKind, MemoryOrder, Space
 from racetrap.golden_model.ptx_memory_model.oracle import OracleRule
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.trace import Trace
@@ -159,15 +161,19 @@ def explain_races(
     return explained
 
 
-def unconfirmed(reports: Iterable[UniqueRace], found: Iterable[Race]) -> list[UniqueRace]:
-    """Reports of a detector at an instruction for which the oracle has no race."""
-    racing = {party.pc for race in found for party in (race.first, race.second)}
-    return sorted(report for report in reports if report[0] not in racing)
+def unconfirmed(reports: Reports, found: Iterable[Race]) -> list[UniqueRace]:
+    """Reports of a detector, all of whose pairs of instructions the oracle has no race for."""
+    racing = {frozenset((race.first.pc, race.second.pc)) for race in found}
+    return sorted(
+        report for report, earlier in reports.items()
+        if not any(frozenset((report[0], pc)) in racing for pc in earlier)
+    )  # fmt: skip
 
 
-def by_decree(trace: Trace, rule: str, strays: Sequence[UniqueRace]) -> list[UniqueRace]:
-    """Unconfirmed reports of ScoRD that the paper's rule confirms: it asks that both accesses are
-    strong, whatever orders them.
+def by_decree(trace: Trace, rule: str, reports: Reports) -> list[UniqueRace]:
+    """Unconfirmed reports that are what the method asks for, whatever orders the accesses: that
+    both are strong, as the paper's rule confirms, or by fences, since it knows no access that
+    is relaxed, acquires or releases.
 
     Parameters
     ----------
@@ -175,13 +181,19 @@ def by_decree(trace: Trace, rule: str, strays: Sequence[UniqueRace]) -> list[Uni
         The run.
     rule : str
         Rule by which they are unconfirmed.
-    strays : sequence of UniqueRace
-        The reports.
+    reports : Reports
+        The unconfirmed reports.
     """
-    if not strays or rule == PAPER_RULE:
+    if not reports or rule == PAPER_RULE:
         return []
-    left = unconfirmed(strays, run_oracle(trace, PAPER_RULE))
-    return [report for report in strays if report not in left]
+    left = unconfirmed(reports, run_oracle(trace, PAPER_RULE))
+    events = trace.events
+    has_order = (events["kind"] <= EventKind.ATOMIC) & (events["order"] != MemoryOrder.IMPLIED)
+    ordered = set(np.unique(events["pc"][has_order]).tolist())
+    return [
+        report for report, earlier in reports.items()
+        if report not in left or not ordered.isdisjoint((report[0], *earlier))
+    ]  # fmt: skip
 
 
 def is_missed(found: OracleRace) -> bool:

@@ -5,15 +5,15 @@ Ref: ScoRD (ISCA'20) Sections II and V-A; BARRACUDA (PLDI'17) Section 3.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from racetrap.evaluation.line_pairs import LinePair, LinePairs, place_of
-from racetrap.evaluation.scord.detect import UniqueRace, check_fit, region_of
+from racetrap.evaluation.scord.detect import Reports, UniqueRace, check_fit, region_of
 from racetrap.evaluation.scord.findings import Finding, find_races
 from racetrap.evaluation.scord.line_races import finding_race, oracle_races_by_line
 from racetrap.evaluation.scord.oracle import (
@@ -184,8 +184,7 @@ class TraceCheck:
             If the trace does not fit the detector.
         """
         locations = beside(trace.header.locations, self._folder)
-        scord = self._detect(trace, events, found, locations, columns)
-        reports = list(scord.unique) if scord else []
+        scord, reports = self._detect(trace, events, found, locations, columns)
         outcomes: list[OracleRace] = []
         strong: list[Race] = []
         lockstep: list[Race] = []
@@ -194,7 +193,7 @@ class TraceCheck:
         if self.rule is not None:
             outcomes, strong, lockstep = self._judge(trace, self.rule, reports, locations, columns)
             lone = unconfirmed(reports, [each.race for each in outcomes])
-            decreed = by_decree(trace, self.rule, lone)
+            decreed = by_decree(trace, self.rule, {report: reports[report] for report in lone})
             strays = [report for report in lone if report not in decreed]
         if scord is not None:
 
@@ -210,22 +209,24 @@ class TraceCheck:
     def _detect(
         self, trace: Trace, events: Iterable[Event] | None, found: Callable[[Finding], object],
         locations: Mapping[int, str], columns: Mapping[int, int],
-    ) -> Scord | None:  # fmt: skip
+    ) -> tuple[Scord | None, Reports]:  # fmt: skip
+        reports: defaultdict[UniqueRace, set[int]] = defaultdict(set)
         if self.detector is None:
-            return None
+            return None, reports
         check_fit(trace, self.detector.params)
         scord, findings = find_races(trace, self.detector.params, region_of(trace), events)
         for finding in findings:
+            reports[finding.report.key].add(finding.earlier.pc)
             if self.rule is None:
                 race = finding_race(finding, locations, columns)
                 self._pairs.add([race], len(self.events))
                 if self.baseline is not None and self.baseline.knows(race.places):
                     continue
             found(finding)
-        return scord
+        return scord, reports
 
     def _judge(
-        self, trace: Trace, rule: str, reports: Sequence[UniqueRace],
+        self, trace: Trace, rule: str, reports: Collection[UniqueRace],
         locations: Mapping[int, str], columns: Mapping[int, int],
     ) -> tuple[list[OracleRace], list[Race], list[Race]]:  # fmt: skip
         number = len(self.events)

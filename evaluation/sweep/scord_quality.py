@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from racetrap.evaluation.scord.detect import check_fit, detect
+from racetrap.evaluation.scord.detect import check_fit
+from racetrap.evaluation.scord.findings import reports_of
 from racetrap.evaluation.scord.oracle import NOT_CHECKED, is_missed, oracle_races, unconfirmed
 from racetrap.evaluation.scord.programs import Build, Schedule, applications, trace_of
 from racetrap.evaluation.sweep.quality import Quality
@@ -124,5 +125,5 @@ def _compared(trace: Trace, params: ScordParams) -> Quality:
         first, second = sorted((race.first.pc, race.second.pc))
         key = first, second, race.kind.value
         missed[key] = missed.get(key, True) and is_missed(each)
-    false = unconfirmed(detect(trace, params), [each.race for each in found])
+    false = unconfirmed(reports_of(trace, params), [each.race for each in found])
     return Quality(1, len(missed), sum(missed.values()), len(false))

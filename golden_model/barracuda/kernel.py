@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from racetrap.golden_model.events import ALL_LANES, WARP_SIZE, EventKind, Space
+from racetrap.golden_model.events import ALL_LANES, BLOCK_BARRIERS, WARP_SIZE, EventKind, Space
 from racetrap.golden_model.trace import Trace
 
 __all__ = ["SHARED_BITS", "Kernel", "kernels_of"]
@@ -101,7 +101,7 @@ class Kernel:
             block[acts] = order[np.searchsorted(key[rows][order], key[acts]) - 1]
         self.block = block
         warp = np.full(len(events), -1, dtype=np.int32)
-        acts = acts[kind[acts] != EventKind.BARRIER]
+        acts = acts[~np.isin(kind[acts], BLOCK_BARRIERS)]
         owner = block[acts]
         warp[acts] = self.first_warp[owner] + events["warp"][acts] - placed["warp"][owner]
         self.warp = warp

@@ -7,7 +7,7 @@ Ref: ScoRD (ISCA'20) Section IV; Table V for the line size.
 
 from __future__ import annotations
 
-from racetrap.golden_model.events import AtomicOp, Event, EventKind, Lane, Space
+from racetrap.golden_model.events import AtomicOp, Event, EventKind, Lane, MemoryOrder, Space
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
 from racetrap.golden_model.scord.params import LINE_BYTES, WORD_BYTES, WORDS_PER_LINE, ScordParams
 
@@ -21,9 +21,10 @@ def coalesce(event: Event, params: ScordParams) -> list[Transaction]:
     """Transactions of one event, lines in ascending order.
 
     A word is in ``mask`` if any active lane touches it, and in ``lock_mask`` if in some lane a
-    CAS changed 0 to 1 or an EXCH stored 0 at that lane's own address.  Events that no tracker
-    sees give none: accesses to shared memory, kernel begin and end, retirement of a block, and
-    changes of which lanes of a warp run.
+    CAS changed 0 to 1 or an EXCH stored 0 at that lane's own address.  A release store is
+    strong at its scope as an atomic is, and may free a lock: it counts as an EXCH.  Events that
+    no tracker sees give none: accesses to shared memory, kernel begin and end, retirement of a
+    block, and changes of which lanes of a warp run.
 
     Raises
     ------
@@ -57,7 +58,9 @@ def _lines(event: Event, params: ScordParams) -> list[Transaction]:
     """Transactions of a load, store or atomic."""
     masks: dict[int, int] = {}
     lock_masks: dict[int, int] = {}
-    atomic = event.kind == EventKind.ATOMIC
+    is_release = event.kind == EventKind.STORE and event.order == MemoryOrder.RELEASE
+    atomic = is_release or event.kind == EventKind.ATOMIC
+    op = AtomicOp.EXCH if is_release else event.op
     for lane in event.lanes:
         first, last = lane.address, lane.address + event.size - 1
         if last >> params.address_bits:
@@ -67,16 +70,16 @@ def _lines(event: Event, params: ScordParams) -> list[Transaction]:
         for word in range(first >> _WORD_SHIFT, (last >> _WORD_SHIFT) + 1):
             line = word // WORDS_PER_LINE
             masks[line] = masks.get(line, 0) | 1 << word % WORDS_PER_LINE
-        if atomic and _changes_lock(event.op, lane):
+        if atomic and _changes_lock(op, lane):
             line = first >> _LINE_SHIFT
             bit = 1 << (first >> _WORD_SHIFT) % WORDS_PER_LINE
             lock_masks[line] = lock_masks.get(line, 0) | bit
     return [
         Transaction(
-            kind=int(event.kind),
+            kind=int(TransactionKind.ATOMIC if atomic else event.kind),
             scope=int(event.scope) if atomic else 0,
             strong=int(atomic or event.strong),
-            op=int(event.op) if atomic else 0,
+            op=int(op) if atomic else 0,
             slot=event.slot,
             warp=event.warp,
             pc=event.pc,

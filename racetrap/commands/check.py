@@ -41,7 +41,7 @@ from racetrap.commands.shared.terminal import (
     write_json,
 )
 from racetrap.evaluation.line_pairs import LinePair, LinePairs, LineRace
-from racetrap.evaluation.noncoherent.line_races import races_by_line
+from racetrap.evaluation.noncoherent.line_races import operation_race
 from racetrap.evaluation.scord.oracle import JUDGE, ORACLE_RULES
 from racetrap.evaluation.scord.trace_check import MOST_FINDING, Detector, TraceCheck
 from racetrap.evaluation.sigrace.line_races import thread_race
@@ -308,10 +308,10 @@ def _check_gpu(
     return findings, check.known, document
 
 
-def _thread_findings(
+def _line_findings(
     races: Iterable[LineRace], baseline: Baseline | None
 ) -> tuple[Findings, list[LinePair], Callable[[LineRace], bool]]:
-    """Races between threads by pair of lines, those that the baseline knows, and whether a race
+    """Races by pair of lines, those that the baseline knows, and whether a race
     is none of these."""
     pairs = LinePairs()
     pairs.add(races)
@@ -340,7 +340,7 @@ def _check_exact(
         thread_race(race.first, locations, race.addresses, context)
         for race, context in zip(exact.races, exact.contexts, strict=True)
     ]
-    findings, known, is_new = _thread_findings(by_line, baseline)
+    findings, known, is_new = _line_findings(by_line, baseline)
     kept = [number for number, race in enumerate(by_line) if is_new(race)]
     exact = exact._replace(
         races=[exact.races[number] for number in kept],
@@ -370,19 +370,17 @@ def _check_accelerators(
     from racetrap.evaluation.noncoherent.detect import find_races
 
     whole, memory, locations = find_races(detector, trace), detector.memory, trace.header.locations
-    pairs = LinePairs()
-    pairs.add(races_by_line(whole, locations))
-    new, known_pairs, not_found = pairs.divide(baseline)
-    places = {pair.first.places for pair in known_pairs}
+    findings, known, is_new = _line_findings(
+        (operation_race(race, locations) for race in whole if not race.is_overwritten), baseline
+    )
     races = [
-        race for race in whole
-        if not any(each.places in places for each in races_by_line([race], locations))
-    ]  # fmt: skip
+        race for race in whole if race.is_overwritten or is_new(operation_race(race, locations))
+    ]
     noncoherent_races.print_races(console, races, trace)
     summary = [
         f"Races: {len(races)} in {len(trace)} operations, mode {detector.mode}, lines of "
         f"{memory.line_bytes} bytes, written back by {memory.granule_bytes}.",
-        *known_sentences(known_pairs, not_found),
+        *findings.summary,
     ]
     console.print("\n".join(summary), markup=False)
     result: dict[str, Any] = {
@@ -397,7 +395,7 @@ def _check_accelerators(
         racy, (first, _) = racy_bytes(memory, list(trace)), detector.first(trace)
         noncoherent_races.print_oracle(console, racy, first, detector.mode)
         result["oracle"] = noncoherent_races.oracle_to_dict(racy, first)
-    return Findings(new, summary), known_pairs, result
+    return replace(findings, summary=summary), known, result
 
 
 def _check_threads(
@@ -406,7 +404,7 @@ def _check_threads(
 ) -> _Outcome:  # fmt: skip
     """Run SigRace and print the races."""
     whole, locations = sigrace.run(trace), trace.header.locations
-    findings, known, is_new = _thread_findings(
+    findings, known, is_new = _line_findings(
         (thread_race(race, locations) for race in whole.races), baseline
     )
     result = replace(

@@ -23,7 +23,7 @@ __all__ = ["command"]
 )  # fmt: skip
 @click.option(
     "--schedules", type=click.IntRange(1), default=20, show_default=True,
-    help="Schedules of each variant: round robin, then random ones; some races need 20.",
+    help="Schedules of each variant: round robin, then random ones.",
 )  # fmt: skip
 @click.option(
     "--runs", type=click.IntRange(0), default=100, show_default=True,

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
 
 from racetrap.commands.shared.options import complete_preset, result_options
 from racetrap.commands.shared.terminal import input_errors, report_console, write_json
-from racetrap.generators.description import describe_layouts
 from racetrap.generators.presets import PRESETS, find_preset
-from racetrap.generators.state import StatePart
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.state import metadata_overhead
 from racetrap.presenters.tables import print_table
-from racetrap.sim.cosim.verilator.state_cache import kept_state_parts
+
+if TYPE_CHECKING:
+    from racetrap.generators.state import StatePart
 
 __all__ = ["command"]
 
@@ -34,6 +34,10 @@ def command(name: str | None, json_file: str | None) -> None:
         return
     with input_errors():
         preset = find_preset(name)
+    # A list of the presets needs no Amaranth.
+    from racetrap.generators.description import describe_layouts
+    from racetrap.sim.cosim.verilator.state_cache import kept_state_parts
+
     parts = kept_state_parts(preset.params)
     shown: dict[str, Any] = {
         "preset": preset.name,

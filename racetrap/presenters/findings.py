@@ -1,4 +1,4 @@
-"""What a check has found, for every report: page, SARIF, JUnit, annotations."""
+"""Findings of a check, for every report: page, SARIF, JUnit, annotations."""
 
 from __future__ import annotations
 

@@ -7,16 +7,21 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal, Value, signed
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from racetrap.golden_model.layout import index_bits
 from racetrap.golden_model.noncoherent.interval_cam import DIGEST_TURN
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.rtl.common.bits import one_hot_select
 from racetrap.rtl.common.layout import struct_layout
+from racetrap.rtl.noncoherent.compactor import Compactor
 from racetrap.rtl.noncoherent.layouts import range_layout
+from racetrap.rtl.noncoherent.range_comparator import (
+    RangeComparator,
+    change_layout,
+    relation_layout,
+)
 
 __all__ = ["Command", "IntervalCam"]
 
@@ -32,9 +37,11 @@ class Command(IntEnum):
 class IntervalCam(wiring.Component):
     """Looks a range up, puts it in or takes it out, one range a cycle.
 
-    An insertion merges with all entries that it meets or touches in the same cycle, a removal
-    shrinks or splits.  After one that takes the last free entry, the two entries with the
-    smallest gap become one: ``o_ready`` is low for entries * (entries + 1) + 4 cycles.
+    What is given in one cycle is registered, compared in the next and takes effect in the one
+    after; the comparison sees what the range just ahead does.  An insertion merges with all
+    entries that it meets or touches at once, a removal shrinks or splits.  After one that takes
+    the last free entry, two entries become one: ``o_ready`` is low as long as ``Compactor``
+    says, and what was compared meanwhile must be given again.
 
     Parameters
     ----------
@@ -52,22 +59,26 @@ class IntervalCam(wiring.Component):
     i_clear : ``In(1)``
         Take all bytes out; not together with a command.
     i_query : ``In(1)``
-        Tell of them in ``o_hit`` in the next cycle, as they are before the command.
-    i_apply : ``In(1)``
-        Command, clear and query take effect; only while ``o_ready``.
+        Tell of them in ``o_hit``, as they are before the command.
+    i_valid : ``In(1)``
+        Command, clear and query are meant.
+    i_execute : ``In(1)``
+        Those given two cycles before take effect; if they are any, only while ``o_ready``.  Else
+        they are lost, and those given in the cycle before must be, too.
     o_overlap : ``Out(entries)``
-        Entries that have some of the bytes, or touch them if the command is ``INSERT``.
+        Entries that have some of the bytes given two cycles before, or touch them if the command
+        is ``INSERT``.
     o_hit : ``Out(hit_layout)``
-        The first precise entry that had some of the bytes queried in the cycle before, else the
-        first imprecise one; nothing if nothing was queried.
-    i_slot : ``In``, o_entry : ``Out(entry_layout)``
-        Entry of a number; only while ``o_ready``.
+        The first precise entry that had some of the bytes whose query took effect two cycles
+        before, else the first imprecise one; nothing if none did.
+    i_read : ``In(1)``, i_slot : ``In(entries)``, o_entry : ``Out(entry_layout)``
+        Entry of a slot, given as one bit; only while ``o_ready`` and nothing takes effect.
     o_ready : ``Out(1)``
         An entry is free.
     o_compacted : ``Out(1)``
         Pulse: two entries have become one.
     o_digest : ``Out(32)``
-        Depends on every bit of the entries.
+        Depends on every bit of the entries; only with ``trace_port``.
     """
 
     def __init__(self, params: NoncoherentParams):
@@ -80,10 +91,12 @@ class IntervalCam(wiring.Component):
                                               "imprecise": 1})),
             "i_clear": In(1),
             "i_query": In(1),
-            "i_apply": In(1),
+            "i_valid": In(1),
+            "i_execute": In(1),
             "o_overlap": Out(params.entries),
             "o_hit": Out(struct_layout(params.hit_layout)),
-            "i_slot": In(index_bits(params.entries)),
+            "i_read": In(1),
+            "i_slot": In(params.entries),
             "o_entry": Out(self._entry),
             "o_ready": Out(1),
             "o_compacted": Out(1),
@@ -92,150 +105,150 @@ class IntervalCam(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        count = self._params.entries
-        entries = [Signal(self._entry, name=f"entry_{slot}") for slot in range(count)]
-        valid = Signal(count)
-        meets, left, right = self._compare(m, entries, valid)
-        self._answer(m, entries, meets)
-        self._change(m, entries, valid, meets, left, right)
-        self._compact(m, entries, valid)
-        if self._params.trace_port:
+        params = self._params
+        entries = [Signal(self._entry, name=f"entry_{slot}") for slot in range(params.entries)]
+        valid = Signal(params.entries)
+        m.submodules.compactor = compactor = Compactor(params)
+        change, origin, does_clear, does_query = self._compare(m, entries, valid)
+        self._answer(m, entries, does_query & self.i_execute)
+        kept = self._select(m, entries, change, compactor)
+        self._change_valid(m, valid, change, does_clear, compactor)
+        self._change_entries(m, entries, change, origin, kept, compactor)
+        m.d.comb += [
+            compactor.i_full.eq(valid.all()),
+            compactor.i_entry.eq(kept),
+            self.o_ready.eq(compactor.o_ready),
+            self.o_compacted.eq(compactor.o_merge),
+            self.o_entry.eq(kept),
+        ]
+        if params.trace_port:
             m.d.comb += self.o_digest.eq(_digest(entries, valid))
         return m
 
-    def _compare(self, m: Module, entries: list, valid: Value) -> tuple[Value, Value, Value]:
-        """Entries that meet the range (or touch it, on insertion), and have bytes beside it."""
-        touch = self.i_command == Command.INSERT
-        first, end = self.i_range.first, self.i_range.end
-        meets, left, right = (
-            Signal(len(entries), name=name) for name in ("meets", "left", "right")
+    def _compare(
+        self, m: Module, entries: list, valid: Value
+    ) -> tuple[data.View, data.View, Value, Value]:
+        """Two stages: compared, and taking effect; gives the change, origin, clear and query."""
+        params, count = self._params, self._params.entries
+        m.submodules.comparator = comparator = RangeComparator(params)
+        ranges = [Signal(range_layout(params), name=f"range_{stage}") for stage in range(2)]
+        origins = [Signal.like(self.i_origin, name=f"origin_{stage}") for stage in range(2)]
+        change = Signal(change_layout(params))
+        relation = Signal(relation_layout(count))
+        is_insert, is_remove, clear, query = (
+            Signal(2, name=name) for name in ("is_insert", "is_remove", "clear", "query")
         )
-        for slot, entry in enumerate(entries):
-            # One bit more turns `less` into `less or equal` without another comparison.
-            reaches = Cat(touch, entry.end) > Cat(Const(0, 1), first)
-            begins = Cat(Const(0, 1), entry.first) < Cat(touch, end)
-            m.d.comb += [
-                meets[slot].eq(valid[slot] & reaches & begins),
-                left[slot].eq(entry.first < first),
-                right[slot].eq(entry.end > end),
-            ]
-        m.d.comb += self.o_overlap.eq(meets)
-        return meets, left, right
+        for flag, given in (
+            (is_insert, self.i_command == Command.INSERT),
+            (is_remove, self.i_command == Command.REMOVE),
+            (clear, self.i_clear), (query, self.i_query),
+        ):  # fmt: skip
+            m.d.sync += flag.eq(Cat(given & self.i_valid, flag[0]))
+        m.d.sync += [
+            Cat(ranges).eq(Cat(self.i_range, ranges[0])),
+            Cat(origins).eq(Cat(self.i_origin, origins[0])),
+            relation.eq(comparator.o_relation),
+        ]  # fmt: skip
+        meets = Signal(count)
+        free = (~valid & (valid + 1))[:count]
+        m.d.comb += [
+            comparator.i_range.eq(ranges[0]),
+            comparator.i_touch.eq(is_insert[0]),
+            comparator.i_change.eq(change),
+            *(
+                Cat(one.first, one.end).eq(Cat(entry.first, entry.end))
+                for one, entry in zip(comparator.i_entries, entries, strict=True)
+            ),
+            meets.eq(valid & Cat(relation.reaches) & Cat(relation.begins)),
+            change.is_insert.eq(is_insert[1]),
+            change.is_remove.eq(is_remove[1]),
+            change.range.eq(ranges[1]),
+            change.lower.eq(meets & Cat(relation.left)),
+            change.upper.eq(meets & Cat(relation.right)),
+            change.fresh.eq(free),
+            self.o_overlap.eq(meets),
+        ]
+        return change, origins[1], clear[1], query[1]
 
-    def _answer(self, m: Module, entries: list, meets: Value) -> None:
+    def _answer(self, m: Module, entries: list, asks: Value) -> None:
+        """An entry that is met keeps its tag for a cycle: what is new goes to a free one."""
         hits = Signal(len(entries))
-        m.d.sync += hits.eq(meets & (self.i_query & self.i_apply).replicate(len(entries)))
+        m.d.sync += hits.eq(self.o_overlap & asks.replicate(len(entries)))
         precise = Signal.like(hits)
         m.d.comb += precise.eq(hits & ~Cat(entry.imprecise for entry in entries))
         chosen = Mux(precise.any(), precise, hits)
         chosen = (chosen & -chosen)[: len(entries)]
-        m.d.comb += [
+        m.d.sync += [
             self.o_hit.found.eq(hits.any()),
             self.o_hit.definite.eq(precise.any()),
             self.o_hit.others.eq(one_hot_select(chosen, [entry.others for entry in entries])),
             self.o_hit.tag.eq(one_hot_select(chosen, [entry.tag for entry in entries])),
         ]
 
-    def _change(
-        self, m: Module, entries: list, valid: Value, meets: Value, left: Value, right: Value
-    ) -> None:
-        """Insertion and removal; what is new goes to the lowest free entry."""
-        first, end = self.i_range.first, self.i_range.end
-        free = (~valid & (valid + 1))[: len(entries)]
-        lower, upper = meets & left, meets & right
-        split = lower & upper
-        new = Signal(self._entry)
-        is_insert = self.i_command == Command.INSERT
-        differs = Cat(entry.others | (entry.tag != self.i_origin.tag) for entry in entries)
-        imprecise = Cat(entry.imprecise for entry in entries)
-        beside = lower | upper
-        last_end = Mux(upper.any(), one_hot_select(upper, [entry.end for entry in entries]), end)
-        lowest = one_hot_select(lower, [entry.first for entry in entries])
-        with m.If(is_insert):
-            m.d.comb += [
-                new.first.eq(Mux(lower.any(), lowest, first)),
-                new.end.eq(last_end),
-                new.tag.eq(self.i_origin.tag),
-                new.others.eq(self.i_origin.others | (beside & differs).any()),
-                new.imprecise.eq(self.i_origin.imprecise | (beside & imprecise).any()),
-            ]
-        with m.Else():
-            m.d.comb += [
-                new.eq(one_hot_select(split, [Value.cast(entry) for entry in entries])),
-                new.first.eq(end),
-            ]
-        is_remove = self.i_command == Command.REMOVE
-        writes = is_insert | (is_remove & split.any())
-        gone = Mux(is_insert, meets, Mux(is_remove, meets & ~beside, 0))
-        with m.If(self.i_apply):
-            m.d.sync += valid.eq(
-                Mux(self.i_clear, 0, (valid & ~gone) | (free & writes.replicate(len(entries))))
-            )
-        for slot, entry in enumerate(entries):
-            with m.If(self.i_apply & writes & free[slot]):
-                m.d.sync += entry.eq(new)
-            with m.If(self.i_apply & is_remove & meets[slot]):
-                with m.If(left[slot]):
-                    m.d.sync += entry.end.eq(first)
-                with m.Elif(right[slot]):
-                    m.d.sync += entry.first.eq(end)
+    def _select(
+        self, m: Module, entries: list, change: data.View, compactor: Compactor
+    ) -> data.View:
+        """First byte of the entry that is cut on its left, all else of that on its right."""
+        kept = Signal(self._entry)
+        reads = self.i_read | compactor.o_is_reading
+        slot = Mux(compactor.o_is_reading, compactor.o_slot, self.i_slot)
+        lower, upper = Mux(reads, slot, change.lower), Mux(reads, slot, change.upper)
+        for name in ("first", "end", "tag", "others", "imprecise"):
+            values = [entry[name] for entry in entries]
+            m.d.comb += kept[name].eq(one_hot_select(lower if name == "first" else upper, values))
+        return kept
 
-    def _compact(self, m: Module, entries: list, valid: Value) -> None:
-        """While no entry is free, look for the smallest gap and merge its two sides."""
-        top = len(entries) - 1
-        low, high, best_low, best_high, gap_low, gap_high, slot = (
-            Signal(index_bits(len(entries)), name=name)
-            for name in ("low", "high", "best_low", "best_high", "gap_low", "gap_high", "slot")
-        )
-        before_end = Signal(self._params.end_bits)
-        merged = Signal(self._entry)
-        gap = Signal(signed(self._params.end_bits + 1))
-        best = Signal(self._params.end_bits)
-        has_gap = Signal()
-        read = self.o_entry
-        m.d.comb += [slot.eq(self.i_slot), read.eq(Array(entries)[slot])]
-        m.d.sync += has_gap.eq(0)
-        with m.If(has_gap & ~gap[-1] & (gap[:-1] < best)):
-            m.d.sync += [best.eq(gap), best_low.eq(gap_low), best_high.eq(gap_high)]
-        with m.FSM():
-            with m.State("IDLE"):
-                m.d.comb += self.o_ready.eq(~valid.all())
-                m.d.sync += [low.eq(0), best.eq(~0)]
-                with m.If(valid.all()):
-                    m.next = "BEFORE"
-            with m.State("BEFORE"):
-                m.d.comb += slot.eq(low)
-                m.d.sync += [before_end.eq(read.end), high.eq(0)]
-                m.next = "AFTER"
-            with m.State("AFTER"):
-                m.d.comb += slot.eq(high)
-                m.d.sync += [
-                    gap.eq(read.first - before_end), gap_low.eq(low), gap_high.eq(high),
-                    has_gap.eq(1), high.eq(high + 1),
-                ]  # fmt: skip
-                with m.If(high == top):
-                    m.d.sync += low.eq(low + 1)
-                    m.next = "BEFORE"
-                    with m.If(low == top):
-                        m.next = "LAST_GAP"
-            with m.State("LAST_GAP"):
-                m.next = "UPPER"
-            with m.State("UPPER"):
-                m.d.comb += slot.eq(best_high)
-                m.d.sync += merged.eq(read)
-                m.next = "MERGE"
-            with m.State("MERGE"):
-                m.d.comb += [slot.eq(best_low), self.o_compacted.eq(1)]
-                others = read.others | merged.others | (read.tag != merged.tag)
-                for number, entry in enumerate(entries):
-                    with m.If(best_low == number):
-                        m.d.sync += [
-                            entry.end.eq(merged.end), entry.others.eq(others),
-                            entry.imprecise.eq(1),
-                        ]  # fmt: skip
-                    with m.If(best_high == number):
-                        m.d.sync += valid[number].eq(0)
-                m.next = "IDLE"
+    def _change_valid(
+        self, m: Module, valid: Value, change: data.View, clear: Value, compactor: Compactor
+    ) -> None:
+        inside = self.o_overlap & ~change.lower & ~change.upper
+        gone = Mux(change.is_insert, self.o_overlap, Mux(change.is_remove, inside, 0))
+        writes = change.is_insert | (change.is_remove & (change.lower & change.upper).any())
+        new = change.fresh & writes.replicate(len(valid))
+        with m.If(self.i_execute):
+            m.d.sync += valid.eq(Mux(clear, 0, (valid & ~gone) | new))
+        with m.If(compactor.o_merge):
+            m.d.sync += valid.eq(valid & ~compactor.o_high)
+
+    def _change_entries(
+        self, m: Module, entries: list, change: data.View, origin: data.View, kept: data.View,
+        compactor: Compactor,
+    ) -> None:  # fmt: skip
+        """Insertion and removal; what is new goes to the lowest free entry.
+
+        That one is written in each cycle: before it is valid, nobody looks at it.
+        """
+        first, end = change.range.first, change.range.end
+        beside = change.lower | change.upper
+        differs = Cat(entry.others | (entry.tag != origin.tag) for entry in entries)
+        imprecise = Cat(entry.imprecise for entry in entries)
+        new = Signal(self._entry)
+        has_end = compactor.o_merge | change.upper.any()
+        m.d.comb += [new.eq(kept), new.first.eq(end), new.end.eq(Mux(has_end, kept.end, end))]
+        with m.If(compactor.o_merge):
+            m.d.comb += [new.others.eq(compactor.o_others), new.imprecise.eq(1)]
+        with m.Elif(change.is_insert):
+            m.d.comb += [
+                new.first.eq(Mux(change.lower.any(), kept.first, first)),
+                new.tag.eq(origin.tag),
+                new.others.eq(origin.others | (beside & differs).any()),
+                new.imprecise.eq(origin.imprecise | (beside & imprecise).any()),
+            ]
+        for slot, entry in enumerate(entries):
+            is_new = change.fresh[slot]
+            cuts = self.i_execute & change.is_remove
+            cuts_end = cuts & change.lower[slot]
+            cuts_first = cuts & change.upper[slot] & ~change.lower[slot]
+            merges = compactor.o_merge & compactor.o_low[slot]
+            with m.If(is_new | cuts_first):
+                m.d.sync += entry.first.eq(new.first)
+            with m.If(is_new | cuts_end | merges):
+                keeps = merges | ~(change.is_remove & change.lower[slot])
+                m.d.sync += entry.end.eq(Mux(keeps, new.end, first))
+            with m.If(is_new):
+                m.d.sync += entry.tag.eq(new.tag)
+            with m.If(is_new | merges):
+                m.d.sync += [entry.others.eq(new.others), entry.imprecise.eq(new.imprecise)]
 
 
 def _digest(entries: list, valid: Value) -> Value:

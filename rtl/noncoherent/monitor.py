@@ -15,10 +15,10 @@ from amaranth.lib.wiring import In, Out
 from racetrap.golden_model.noncoherent.interval_cam import DIGEST_TURN
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.golden_model.trace.noncoherent.operations import OperationKind
-from racetrap.rtl.common.bits import lowest_set
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.noncoherent.interval_cam import Command, IntervalCam
 from racetrap.rtl.noncoherent.layouts import range_layout, report_signature, trace_signature
+from racetrap.rtl.noncoherent.row_ring import RowRing
 
 __all__ = ["Monitor"]
 
@@ -26,17 +26,20 @@ _K = OperationKind
 _CLEANS = (_K.CACHE_CLEAN, _K.CLEAN_ALL)
 _FLUSHES = (_K.CACHE_FLUSH, _K.FLUSH_ALL)
 _INVALIDATES = (_K.CACHE_INVALIDATE, _K.INVALIDATE_ALL)
-#: State that does what a row still needs, in the order of the states.
-_STATES = {"dma": "DMA", "sides": "LEFT", "copy": "COPY"}
+#: First state of what a row still needs, in their order.
+_STATES = {"dma": "DMA", "sides": "LEFT", "copy": "DRAIN"}
 
 
 class Monitor(wiring.Component):
     """Takes rows, reports what they race with, and keeps the sets of bytes.
 
-    A row takes one cycle, but for those that need another look in mode ``strict``: one more
-    if a cached access meets its line under DMA, three more if a cached write meets stale
-    bytes, three for each entry from which bytes become stale; and as many as ``IntervalCam``
-    says after a set has run out of entries.  What a row has met is known a cycle after its last.
+    A row is compared with all sets in the cycle after it was taken, takes effect in the next, and
+    a row follows each cycle.  One that meets what only another look can tell, in mode ``strict``,
+    is looked at again, and the rows behind it start anew: three cycles and one for each further
+    look (a cached access that meets its line under DMA; the two sides and the bytes of a cached
+    write that meets stale bytes), and six for each entry from which bytes become stale.  After a
+    set has run out of entries the next row waits as long as ``Compactor`` says, and three cycles.
+    What a row has met is known three cycles after its last.
 
     Parameters
     ----------
@@ -85,11 +88,10 @@ class Monitor(wiring.Component):
         engines = range(params.engines)
         self._writing = [sets[f"writing_{engine}"] for engine in engines]
         self._reading = [sets[f"reading_{engine}"] for engine in engines]
-        self._row = Signal(struct_layout(params.row_layout))
-        shape = range_layout(params)
-        self._bytes, self._granules, self._lines = (
-            Signal(shape, name=name) for name in ("bytes", "granules", "lines")
-        )
+        m.submodules.rows = self._rows = rows = RowRing(params)
+        wiring.connect(m, wiring.flipped(self.i), rows.i)
+        self._row = rows.o_first.row
+        self._widen(m)
         for name, cam in sets.items():
             m.submodules[name] = cam
             m.d.comb += [
@@ -100,89 +102,161 @@ class Monitor(wiring.Component):
         m.d.comb += [
             ready.eq(Cat(cam.o_ready for cam in sets.values()).all()),
             self.o_compacted.eq(Cat(cam.o_compacted for cam in sets.values()).any()),
+            rows.i_enable.eq(self.i_enable),
         ]
-        is_done, is_free = self._check(m, ready)
+        is_done, is_drained = self._check(m, ready)
         is_quiet = self._finish(m, ready, is_done)
-        m.d.comb += self.o_idle.eq(is_free & is_quiet)
+        m.d.comb += self.o_idle.eq(rows.o_empty & is_drained & is_quiet)
         return m
+
+    def _widen(self, m: Module) -> None:
+        """Bytes, granules and lines of the row that starts."""
+        shape, row = range_layout(self._params), self._row
+        self._bytes, self._granules, self._lines = (
+            Signal(shape, name=name) for name in ("bytes", "granules", "lines")
+        )
+        for wide, unit in (
+            (self._bytes, 1), (self._granules, self._params.granule_bytes),
+            (self._lines, self._params.line_bytes),
+        ):  # fmt: skip
+            bits = unit.bit_length() - 1
+            m.d.comb += [
+                wide.first.eq(Cat(Const(0, bits), row.first[bits:])),
+                wide.end.eq(Cat(Const(0, bits), (row.end + (unit - 1))[bits:])),
+            ]
 
     def _use(
         self, m: Module, cams: Iterable[IntervalCam], bytes_: Value,
         command: Command = Command.NONE, *, query: bool = False,
     ) -> None:  # fmt: skip
-        """What sets do with a range, if the cycle counts."""
+        """What sets do with a range, if it is meant."""
         for cam in cams:
             m.d.comb += [cam.i_range.eq(bytes_), cam.i_command.eq(command), cam.i_query.eq(query)]
 
-    # Rows -------------------------------------------------------------------------------
-
-    def _accept(self, m: Module, is_done: Value) -> Value:
-        """Register a row with its granules and lines; gives whether there is one."""
-        params, row = self._params, self.i.payload
-        held = Signal()
-        m.d.comb += [
-            self.i.ready.eq(~held | is_done),
-            self._bytes.first.eq(self._row.first), self._bytes.end.eq(self._row.end),
-        ]  # fmt: skip
-        with m.If(self.i.ready):
-            m.d.sync += [held.eq(self.i.valid & self.i_enable), self._row.eq(row)]
-            for wide, unit in (
-                (self._granules, params.granule_bytes), (self._lines, params.line_bytes)
-            ):  # fmt: skip
-                bits = unit.bit_length() - 1
-                m.d.sync += [
-                    wide.first.eq(Cat(Const(0, bits), row.first[bits:])),
-                    wide.end.eq(Cat(Const(0, bits), (row.end + (unit - 1))[bits:])),
-                ]
-        return held
+    # Stages -----------------------------------------------------------------------------
 
     def _check(self, m: Module, ready: Value) -> tuple[Value, Value]:
-        """Cycles of a row; gives whether it is the row's last, and whether there is no row."""
-        is_done, is_first, apply, clearing = (
-            Signal(name=name) for name in ("is_done", "is_first", "apply", "clearing")
+        """Three stages: a look starts, is compared, takes effect.
+
+        Gives whether a row has had its last look, and whether nothing is under way.
+        """
+        rows = self._rows
+        starts, is_first, is_last, stop, clearing = (
+            Signal(name=name) for name in ("starts", "is_first", "is_last", "stop", "clearing")
         )
-        held = self._accept(m, is_done)
-        more = {name: Signal(name=f"needs_{name}") for name in ("dma", "sides", "copy")}
+        # Of the looks that are compared and take effect.
+        valid, first, last = (Signal(2, name=name) for name in ("looks", "firsts", "lasts"))
+        early, blocked, execute, is_done = (
+            Signal(name=name) for name in ("early", "blocked", "execute", "is_done")
+        )
+        for flag, given in ((valid, 1), (first, is_first), (last, is_last)):
+            m.d.sync += flag.eq(Cat(starts & given, flag[0] & ~stop))
+        m.d.sync += early.eq(~ready)
+        needs = self._needs(m, first[1])
+        m.d.comb += [
+            # Compared before all sets had room, or now one has none.
+            blocked.eq(first[1] & (early | ~ready)),
+            execute.eq(valid[1] & ~blocked),
+            stop.eq(blocked | Cat(needs.values()).any()),
+            is_done.eq((first[1] & ~stop) | last[1]),
+        ]
+        for cam in self._sets.values():
+            m.d.comb += [
+                cam.i_valid.eq(starts), cam.i_execute.eq(execute),
+            ]  # fmt: skip
+        is_drained = ~valid.any() & ~clearing
         with m.If(self.i_clear):
             m.d.sync += clearing.eq(1)
-        for cam in self._sets.values():
-            m.d.comb += cam.i_apply.eq(apply)
-        needs_sides = Signal()
-        with m.If(is_first):
-            m.d.sync += needs_sides.eq(more["sides"])
-        sources, pending = self._sources(m, is_first, more) if self._params.is_strict else ([], [])
-        left = {"sides": needs_sides, "copy": Cat(pending).any()}
-        with m.FSM():
-            with m.State("FIRST"):
-                m.d.comb += [is_first.eq(held & ready & ~clearing), apply.eq(is_first)]
-                if self._params.is_strict:
-                    self._strict(m, more)
-                else:
-                    self._thesis(m)
-                with m.Switch(self._row.kind):
-                    with m.Case(_K.SYNC, _K.SYNC_ALL):
-                        self._sync(m)
-                with m.If(clearing & ready):
-                    m.d.comb += apply.eq(1)
-                    for cam in self._sets.values():
-                        m.d.comb += [cam.i_clear.eq(1), cam.i_query.eq(0)]
-                    m.d.sync += clearing.eq(0)
-                with m.If(is_first):
-                    self._next(m, is_done, more)
-            if self._params.is_strict:
-                self._look_again(m, is_done, apply, left)
-                self._copy(m, sources, pending, is_done, apply)
-        return is_done, ~held & ~clearing
-
-    def _next(self, m: Module, is_done: Value, more: Mapping[str, Value]) -> None:
-        """Go on with the first thing that is left to do, if any is."""
-        m.d.comb += is_done.eq(~Cat(more.values()).any())
-        m.next = "FIRST"
         if self._params.is_strict:
-            for name, state in reversed(_STATES.items()):
-                if name in more:
-                    with m.If(more[name]):
-                        m.next = state
+            needs_sides = Signal()
+            with m.If(stop):
+                m.d.sync += needs_sides.eq(needs["sides"])
+            sources, pending = self._sources(m, stop, needs)
+        with m.FSM():
+            with m.State("RUN"):
+                m.d.comb += [
+                    starts.eq(rows.o_first.held & ~stop), is_first.eq(1), rows.i_open.eq(~clearing),
+                    rows.i_shift.eq(~stop), rows.i_rotate.eq(stop),
+                ]  # fmt: skip
+                with m.If(stop):
+                    self._go_to(m, needs)
+                    with m.If(blocked):
+                        m.next = "WAIT"
+                with m.Elif(clearing & rows.o_empty & ~valid.any() & ready):
+                    m.next = "CLEAR"
+            with m.State("WAIT"):
+                m.d.comb += [starts.eq(ready), is_first.eq(1), rows.i_rotate.eq(ready)]
+                with m.If(ready):
+                    m.next = "NEXT"
+            # The row behind one that was looked at again.
+            with m.State("NEXT"):
+                m.d.comb += [
+                    starts.eq(rows.o_first.held), is_first.eq(1), rows.i_rotate.eq(1),
+                ]  # fmt: skip
+                m.next = "RUN"
+            with m.State("CLEAR"):
+                m.d.comb += starts.eq(1)
+                for cam in self._sets.values():
+                    m.d.comb += cam.i_clear.eq(1)
+                m.d.sync += clearing.eq(0)
+                m.next = "RUN"
+            if self._params.is_strict:
+                is_settled = ~valid.any() & ready
+                self._look_again(m, starts, is_last, is_settled, needs_sides, sources, pending)
+        with m.If(is_first):
+            if self._params.is_strict:
+                self._strict(m)
+            else:
+                self._thesis(m)
+            with m.Switch(self._row.kind):
+                with m.Case(_K.SYNC, _K.SYNC_ALL):
+                    self._sync(m)
+        return is_done, is_drained
+
+    def _needs(self, m: Module, is_first: Value) -> dict[str, Value]:
+        """What a row that has had its first look still needs, by the names of ``_STATES``."""
+        if not self._params.is_strict:
+            return {}
+        kind, sets = self._rows.o_last.row.kind, self._sets
+        is_access = kind.matches(_K.CACHED_READ, _K.CACHED_WRITE)
+        fills = is_access
+        if self._params.prefetch:
+            fills = kind.matches(_K.CACHED_READ, _K.CACHED_WRITE, *_FLUSHES, *_INVALIDATES)
+        meets_dma = Cat(cam.o_overlap for cam in self._writing).any()
+        needs = {name: Signal(name=f"needs_{name}") for name in _STATES}
+        copies = fills & meets_dma
+        if not self._params.prefetch:
+            copies |= self._makes_stale(kind) & sets["valid"].o_overlap.any()
+        m.d.comb += [
+            needs["dma"].eq(is_first & is_access & meets_dma),
+            needs["sides"].eq(is_first & (kind == _K.CACHED_WRITE) & sets["stale"].o_overlap.any()),
+            needs["copy"].eq(is_first & copies),
+        ]
+        return dict(needs)
+
+    def _makes_stale(self, kind: Value) -> Value:
+        """Whether memory gets new bytes behind the cache."""
+        writes = [_K.DMA_WRITE]
+        if not self._params.uncached_snoops_cache:
+            writes.append(_K.UNCACHED_WRITE)
+        return kind.matches(*writes)
+
+    def _go_to(self, m: Module, needs: Mapping[str, Value]) -> None:
+        """Go on with the first thing that is left to do."""
+        for name, state in reversed(_STATES.items()):
+            if name in needs:
+                with m.If(needs[name]):
+                    m.next = state
+
+    def _go_on(self, m: Module, starts: Value, is_last: Value, left: Mapping[str, Value]) -> None:
+        """Start a look, and do what is left, or start the row behind."""
+        m.d.comb += starts.eq(1)
+        self._go_to(m, left)
+        with m.If(~Cat(left.values()).any()):
+            m.d.comb += [is_last.eq(1), self._rows.i_rotate.eq(1)]
+            m.next = "NEXT"
+
+    # First look -------------------------------------------------------------------------
 
     def _sync(self, m: Module) -> None:
         for engine, cams in enumerate(zip(self._writing, self._reading, strict=True)):
@@ -227,8 +301,7 @@ class Monitor(wiring.Component):
             with m.Case(*_CLEANS, *_FLUSHES, *_INVALIDATES):
                 self._use(m, dirty, self._lines, Command.REMOVE)
 
-    def _strict(self, m: Module, more: dict[str, Signal]) -> None:
-        """First cycle of a row, and what else it needs."""
+    def _strict(self, m: Module) -> None:
         dirty_granules, dirty_bytes, stale = (
             [self._sets[name]] for name in ("dirty_granules", "dirty_bytes", "stale")
         )
@@ -237,14 +310,13 @@ class Monitor(wiring.Component):
         with m.Switch(self._row.kind):
             with m.Case(_K.CACHED_READ):
                 self._use(m, stale, self._bytes, query=True)
-                self._fill(m, more, is_access=True)
+                self._fill(m)
             with m.Case(_K.CACHED_WRITE):
                 self._use(m, reading, self._bytes, query=True)
                 self._use(m, stale, self._granules)
                 self._use(m, dirty_granules, self._granules, Command.INSERT)
                 self._use(m, dirty_bytes, self._bytes, Command.INSERT)
-                self._fill(m, more, is_access=True)
-                m.d.comb += more["sides"].eq(stale[0].o_overlap.any())
+                self._fill(m)
             with m.Case(_K.UNCACHED_READ):
                 self._use(m, writing, self._bytes, query=True)
                 self._use(m, dirty_bytes, self._bytes, query=not snoops)
@@ -254,7 +326,7 @@ class Monitor(wiring.Component):
                     self._use(m, [*stale, *dirty_bytes], self._bytes, Command.REMOVE)
                 else:
                     self._use(m, dirty_granules, self._bytes, query=True)
-                    self._make_stale(m, more)
+                    self._make_stale(m)
             with m.Case(_K.DMA_READ):
                 self._use(m, dirty_bytes, self._bytes, query=True)
                 self._look_at_others(m, [writing])
@@ -263,7 +335,7 @@ class Monitor(wiring.Component):
                 self._use(m, dirty_granules, self._bytes, query=True)
                 self._look_at_others(m, [writing, reading])
                 self._issue(m, writing)
-                self._make_stale(m, more)
+                self._make_stale(m)
             with m.Case(*_CLEANS):
                 self._use(m, [*dirty_granules, *dirty_bytes], self._lines, Command.REMOVE)
             with m.Case(*_FLUSHES, *_INVALIDATES):
@@ -272,74 +344,69 @@ class Monitor(wiring.Component):
                 m.d.comb += dirty_bytes[0].i_query.eq(self._row.kind.matches(*_INVALIDATES))
                 if self._params.prefetch:
                     # The line may be filled again at once.
-                    self._fill(m, more, is_access=False)
+                    self._fill(m)
                 else:
                     self._use(m, [self._sets["valid"]], self._lines, Command.REMOVE)
 
-    def _fill(self, m: Module, more: dict[str, Signal], *, is_access: bool) -> None:
+    def _fill(self, m: Module) -> None:
         """The cache may take lines, with bytes from before an engine writes them."""
         self._use(m, self._writing, self._lines)
         if not self._params.prefetch:
             self._use(m, [self._sets["valid"]], self._lines, Command.INSERT)
-        meets = Cat(cam.o_overlap for cam in self._writing).any()
-        m.d.comb += [more["copy"].eq(meets), more["dma"].eq(meets & is_access)]
 
-    def _make_stale(self, m: Module, more: dict[str, Signal]) -> None:
-        """Memory gets new bytes behind the cache."""
+    def _make_stale(self, m: Module) -> None:
+        """Memory gets new bytes behind the cache, in lines that are valid: another look."""
         if self._params.prefetch:
             self._use(m, [self._sets["stale"]], self._bytes, Command.INSERT)
-        else:
-            # Looked up only.
-            m.d.comb += more["copy"].eq(self._sets["valid"].o_overlap.any())
 
-    # Further cycles of mode strict ------------------------------------------------------
+    # Further looks of mode strict -------------------------------------------------------
 
     def _look_again(
-        self, m: Module, is_done: Value, apply: Value, left: Mapping[str, Value]
-    ) -> None:
-        """Exact bytes where a line or granule has met something."""
+        self, m: Module, starts: Value, is_last: Value, is_settled: Value, needs_sides: Value,
+        sources: list[IntervalCam], pending: list[Signal],
+    ) -> None:  # fmt: skip
+        """Exact bytes where a line or granule has met something; the row is the first again."""
         row, bytes_, granules = self._row, self._bytes, self._granules
         stale = [self._sets["stale"]]
+        copies = Cat(pending).any()
         with m.State("DMA"):
-            m.d.comb += apply.eq(1)
             exact = Mux(row.kind == _K.CACHED_WRITE, granules, bytes_)
             self._use(m, self._writing, exact, query=True)
-            self._next(m, is_done, left)
+            self._go_on(m, starts, is_last, {"sides": needs_sides, "copy": copies})
         for state, next_state, begin, end in (
             ("LEFT", "RIGHT", granules.first, bytes_.first),
             ("RIGHT", "REMOVE", bytes_.end, granules.end),
         ):
             with m.State(state):
-                m.d.comb += apply.eq(begin != end)
+                m.d.comb += starts.eq(begin != end)
                 self._use(m, stale, _range(begin[: len(bytes_.first)], end), query=True)
                 m.next = next_state
         with m.State("REMOVE"):
-            m.d.comb += apply.eq(1)
             self._use(m, stale, bytes_, Command.REMOVE)
-            self._next(m, is_done, {"copy": left["copy"]})
+            self._go_on(m, starts, is_last, {"copy": copies})
+        self._copy(m, sources, pending, starts, is_last, is_settled)
 
     def _sources(
-        self, m: Module, is_first: Value, more: Mapping[str, Value]
+        self, m: Module, stop: Value, needs: Mapping[str, Value]
     ) -> tuple[list[IntervalCam], list[Signal]]:
         """Sets whose entries become stale in part, and which of their entries still have to."""
-        is_write = self._row.kind.matches(_K.UNCACHED_WRITE, _K.DMA_WRITE)
+        is_write = self._rows.o_last.row.kind.matches(_K.UNCACHED_WRITE, _K.DMA_WRITE)
         sources = [(cam, ~is_write) for cam in self._writing]
         if not self._params.prefetch:
             sources.append((self._sets["valid"], is_write))
         pending = []
         for number, (cam, is_meant) in enumerate(sources):
             slots = Signal(self._params.entries, name=f"pending_{number}")
-            with m.If(is_first):
-                meant = (is_meant & more["copy"]).replicate(len(slots))
+            with m.If(stop):
+                meant = (is_meant & needs["copy"]).replicate(len(slots))
                 m.d.sync += slots.eq(cam.o_overlap & meant)
-            padding = (1 << len(cam.i_slot)) - len(slots)
-            m.d.comb += cam.i_slot.eq(lowest_set(Cat(slots, Const(0, padding))))
+            m.d.comb += cam.i_slot.eq((slots & -slots)[: len(slots)])
             pending.append(slots)
         return [cam for cam, _ in sources], pending
 
     def _copy(
-        self, m: Module, sources: list[IntervalCam], pending: list[Signal], is_done: Value,
-        apply: Value,
+        self, m: Module, sources: list[IntervalCam], pending: list[Signal], starts: Value,
+        is_last: Value, is_settled: Value,
     ) -> None:  # fmt: skip
         """One pending entry becomes stale, as far as it lies in the row's bytes or lines."""
         stale, row = self._sets["stale"], self._row
@@ -347,8 +414,11 @@ class Monitor(wiring.Component):
         is_write = row.kind.matches(_K.UNCACHED_WRITE, _K.DMA_WRITE)
         bounds = Signal.like(self._bytes)
         m.d.comb += bounds.eq(Mux(is_write, self._bytes, self._lines))
-        with m.State("COPY"):
+        with m.State("DRAIN"), m.If(is_settled):
+            m.next = "READ"
+        with m.State("READ"):
             for number, (cam, slots) in enumerate(zip(sources, pending, strict=True)):
+                m.d.comb += cam.i_read.eq(1)
                 with m.If(slots.any() & ~Cat(pending[:number]).any()):
                     m.d.sync += [entry.eq(cam.o_entry), slots.eq(slots & (slots - 1))]
             m.next = "CUT"
@@ -366,41 +436,46 @@ class Monitor(wiring.Component):
             origin = stale.i_origin
             m.d.comb += [
                 origin.tag.eq(entry.tag), origin.others.eq(entry.others),
-                origin.imprecise.eq(entry.imprecise), apply.eq(stale.o_ready),
+                origin.imprecise.eq(entry.imprecise),
             ]  # fmt: skip
-            with m.If(stale.o_ready):
-                self._next(m, is_done, {"copy": Cat(pending).any()})
+            self._go_on(m, starts, is_last, {"copy": Cat(pending).any()})
 
     # What was met -----------------------------------------------------------------------
 
     def _finish(self, m: Module, ready: Value, is_done: Value) -> Value:
-        """Report and trace a row in the cycle after its last; gives whether nothing is left."""
+        """Report and trace a row when all sets have room again; gives whether nothing is left."""
         params = self._params
-        checked = Signal.like(self._row)
-        is_finishing, finish = Signal(), Signal()
+        checked, finished = (Signal.like(self._row, name=name) for name in ("checked", "finished"))
+        is_finishing, finish, is_finished = (
+            Signal(name=name) for name in ("is_finishing", "finish", "is_finished")
+        )
         m.d.comb += finish.eq(is_finishing & ready)
+        m.d.sync += is_finished.eq(finish)
         with m.If(finish):
-            m.d.sync += is_finishing.eq(0)
+            m.d.sync += [is_finishing.eq(0), finished.eq(checked)]
         with m.If(is_done):
-            m.d.sync += [is_finishing.eq(1), checked.eq(self._row)]
+            m.d.sync += [is_finishing.eq(1), checked.eq(self._rows.o_last.row)]
         of_cache = [
             cam for cam in self._sets.values() if cam not in (*self._writing, *self._reading)
         ]
-        dma = self._gather(m, "dma", [*self._writing, *self._reading], finish)
-        cache = self._gather(m, "cache", of_cache, finish)
+        dma = self._gather(m, "dma", [*self._writing, *self._reading], is_finished)
+        cache = self._gather(m, "cache", of_cache, is_finished)
         report = self.o_report
-        m.d.comb += self.o_step.eq(finish)
-        m.d.sync += report.valid.eq(finish & (dma.found | cache.found))
+        m.d.comb += self.o_step.eq(is_finished)
+        m.d.sync += report.valid.eq(is_finished & (dma.found | cache.found))
         payloads = [report.payload]
         if params.trace_port:
-            digest = Const(0, 32)
+            digest, after = Const(0, 32), Signal(32)
             for number, cam in enumerate(self._sets.values()):
                 digest ^= cam.o_digest.rotate_left(number * DIGEST_TURN % 32)
-            m.d.sync += [self.trace.valid.eq(finish), self.trace.payload.digest.eq(digest)]
+            m.d.sync += [
+                after.eq(digest), self.trace.valid.eq(is_finished),
+                self.trace.payload.digest.eq(after),
+            ]  # fmt: skip
             payloads.append(self.trace.payload)
         for payload in payloads:
-            m.d.sync += [payload.row.eq(checked), payload.dma.eq(dma), payload.cache.eq(cache)]
-        return ~is_finishing & ~report.valid & ready
+            m.d.sync += [payload.row.eq(finished), payload.dma.eq(dma), payload.cache.eq(cache)]
+        return ~is_finishing & ~is_finished & ~report.valid & ready
 
     def _gather(self, m: Module, name: str, cams: list[IntervalCam], finish: Value) -> Signal:
         """The first definite hit of all cycles of a row, else the first."""

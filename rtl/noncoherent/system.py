@@ -13,11 +13,10 @@ from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.rtl.common.axi import Axi4WriteSignature, AxiLiteSignature
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.registers import REGISTER_ADDRESS_BITS, RegisterBlock
-from racetrap.rtl.common.report_writer import ReportWriter
-from racetrap.rtl.common.stream import StreamFifo
 from racetrap.rtl.noncoherent.layouts import trace_signature
 from racetrap.rtl.noncoherent.monitor import Monitor
 from racetrap.rtl.noncoherent.registers import compile_registers, supplied_constants
+from racetrap.rtl.noncoherent.report_path import ReportPath
 from racetrap.rtl.noncoherent.row_splitter import RowSplitter
 
 __all__ = ["NoncoherentSystem"]
@@ -70,41 +69,35 @@ class NoncoherentSystem(wiring.Component):
         m.submodules.registers = registers = RegisterBlock(compile_registers())
         m.submodules.splitter = splitter = RowSplitter(params)
         m.submodules.monitor = monitor = Monitor(params)
-        m.submodules.queue = queue = StreamFifo(
-            struct_layout(params.report_layout), params.report_fifo_depth
-        )
-        m.submodules.writer = writer = ReportWriter(params.report_layout, params.address_bits)
+        m.submodules.report_path = report_path = ReportPath(params)
         wiring.connect(m, wiring.flipped(self.s_axil), registers.s_axil)
         wiring.connect(m, wiring.flipped(self.i_operation), splitter.i)
         wiring.connect(m, splitter.o, monitor.i)
-        wiring.connect(m, queue.o, writer.i)
-        wiring.connect(m, writer.m_axi, wiring.flipped(self.m_axi_report))
+        wiring.connect(m, monitor.o_report, report_path.i_report)
+        wiring.connect(m, report_path.m_axi, wiring.flipped(self.m_axi_report))
         if params.trace_port:
             wiring.connect(m, monitor.trace, wiring.flipped(self.trace))
         registers.supply(m, supplied_constants(params))
-        is_idle = ~splitter.o.valid & monitor.o_idle & queue.o_empty & writer.o_idle
+        is_idle = ~splitter.o.valid & monitor.o_idle & report_path.o_idle
         base = Cat(registers.report_base_lo.value, registers.report_base_hi.value)
         tail = registers.report_tail.value
         m.d.comb += [
-            queue.i.payload.eq(monitor.o_report.payload),
-            queue.i.valid.eq(monitor.o_report.valid),
             monitor.i_enable.eq(registers.control.enable),
             monitor.i_clear.eq(registers.control.clear),
-            writer.i_base.eq(base),
-            writer.i_capacity_log2.eq(registers.report_capacity_log2.value),
-            writer.i_tail.eq(tail),
-            registers.report_head.value.eq(writer.o_head),
+            report_path.i_base.eq(base),
+            report_path.i_capacity_log2.eq(registers.report_capacity_log2.value),
+            report_path.i_tail.eq(tail),
+            registers.report_head.value.eq(report_path.o_head),
             registers.status.idle.eq(is_idle),
-            registers.status.ring_full.eq(writer.o_full),
+            registers.status.ring_full.eq(report_path.o_full),
         ]
-        m.d.sync += self.irq.eq(registers.control.interrupt_enable & (writer.o_head != tail))
-        self._count(m, registers, monitor, queue, writer)
+        m.d.sync += self.irq.eq(registers.control.interrupt_enable & (report_path.o_head != tail))
+        self._count(m, registers, monitor, report_path)
         return m
 
     def _count(
-        self, m: Module, registers: RegisterBlock, monitor: Monitor, queue: StreamFifo,
-        writer: ReportWriter,
-    ) -> None:  # fmt: skip
+        self, m: Module, registers: RegisterBlock, monitor: Monitor, report_path: ReportPath
+    ) -> None:
         report, operation = monitor.o_report, self.i_operation
         hits = (report.payload.dma, report.payload.cache)
         definite = sum(report.valid & hit.definite for hit in hits)
@@ -115,8 +108,8 @@ class NoncoherentSystem(wiring.Component):
             "races_possible": possible,
             "compactions": monitor.o_compacted,
             "stall_cycles": operation.valid & ~operation.ready,
-            "reports_written": writer.o_written,
-            "reports_dropped": (report.valid & ~queue.i.ready) + writer.o_dropped,
-            "report_write_errors": writer.o_write_error,
+            "reports_written": report_path.o_written,
+            "reports_dropped": report_path.o_dropped,
+            "report_write_errors": report_path.o_write_error,
         }
         registers.count(m, increments, registers.control.clear_counters)

@@ -10,6 +10,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "thread_events.h"
+
 namespace {
 
 // As RAW_DTYPE in raw.py.
@@ -27,20 +29,8 @@ struct Part {
 };
 constexpr uint64_t HEADER_BYTES = 4096, SMALLEST_PART = 1 << 16;
 
-// As THREAD_DTYPE in racetrap.golden_model.trace.threads.schema.
-struct Event {
-    uint64_t address;
-    uint32_t pc, value, instructions;
-    uint16_t thread;
-    uint8_t kind, size;
-};
-static_assert(sizeof(Event) == 24);
-
-// As ThreadEventKind in racetrap.golden_model.trace.threads.events, and the other tags of records.
-enum Kind : uint8_t {
-    LOAD, STORE, CREATE = 9, BEGIN, END, JOIN, COLLECT_OFF = 15, COLLECT_ON,
-    EXTENSION_TAG = 254, FILLER_TAG,
-};
+// Tags of records that are no events.
+enum Tag : uint8_t { EXTENSION_TAG = 254, FILLER_TAG };
 
 bool is_unordered(uint8_t kind) {
     return kind == LOAD || kind == STORE || kind == COLLECT_OFF || kind == COLLECT_ON;

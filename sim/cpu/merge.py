@@ -20,6 +20,7 @@ from racetrap.sim.cpu.raw import map_records
 __all__ = ["MergedEvents", "merge_records", "prepare_merge"]
 
 _SOURCE = Path(__file__).with_suffix(".cpp")
+_HEADER = _SOURCE.with_name("thread_events.h")
 _OPTIONS = ("-std=c++20", "-O3")
 _FUNCTIONS: Functions = {
     "racetrap_merge_new": (c_void_p, [c_void_p, c_uint64, c_uint64]),
@@ -49,7 +50,7 @@ class MergedEvents(NamedTuple):
 @cache
 def prepare_merge() -> CDLL:
     """The compiled merge; compiled and loaded by the first call."""
-    return compiled_library("merge", [_SOURCE], _OPTIONS, _FUNCTIONS)
+    return compiled_library("merge", [_SOURCE, _HEADER], _OPTIONS, _FUNCTIONS)
 
 
 def merge_records(folder: Path, most: int | None = None) -> MergedEvents:

@@ -19,6 +19,7 @@ from racetrap.sim.compiled_library import Functions, compiled_library
 __all__ = ["checked_trace", "prepare_rules", "rules_hold"]
 
 _SOURCE = Path(__file__).with_suffix(".cpp")
+_HEADER = _SOURCE.with_name("thread_events.h")
 _OPTIONS = ("-std=c++20", "-O3")
 _FUNCTIONS: Functions = {"racetrap_rules_hold": (c_bool, [c_void_p, c_uint64, c_uint32])}
 
@@ -26,7 +27,7 @@ _FUNCTIONS: Functions = {"racetrap_rules_hold": (c_bool, [c_void_p, c_uint64, c_
 @cache
 def prepare_rules() -> CDLL:
     """The compiled rules; compiled and loaded by the first call."""
-    return compiled_library("trace_rules", [_SOURCE], _OPTIONS, _FUNCTIONS)
+    return compiled_library("trace_rules", [_SOURCE, _HEADER], _OPTIONS, _FUNCTIONS)
 
 
 def rules_hold(header: ThreadTraceHeader, events: np.ndarray) -> bool:

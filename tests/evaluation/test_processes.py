@@ -6,7 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from racetrap.evaluation.processes import processes, run_all
+from racetrap.golden_model.ptx_memory_model.litmus.errors import LitmusError
+from racetrap.golden_model.trace import Rule, TraceError
 from racetrap.sim.failure import Failure
+from racetrap.sim.gpu.executor.machine.errors import Fault, KernelFault
+from racetrap.sim.gpu.ptx.errors import PtxError
 
 
 def test_results_are_in_order_and_counted():
@@ -31,6 +35,24 @@ def test_an_error_drops_what_has_not_begun():
 def test_processes_of_their_own():
     with processes(1) as pool:
         assert pool.submit(os.getpid).result() != os.getpid()
+
+
+def _fail(error):
+    raise error
+
+
+def test_errors_of_a_worker_arrive_as_they_are():
+    errors = [
+        TraceError("run.trace:3", Rule.KIND, "Kind must be known"),
+        PtxError("kernel.ptx", 3, "Register must be declared"),
+        LitmusError("test.litmus", 3, "Column must belong to a thread"),
+        KernelFault(Fault.TRAP, "Kernel k: trap"),
+    ]
+    with processes(1) as pool:
+        for error in errors:
+            arrived = pool.submit(_fail, error).exception()
+            assert (type(arrived), str(arrived)) == (type(error), str(error))
+            assert vars(arrived) == vars(error)
 
 
 def test_a_worker_that_dies():

@@ -52,12 +52,12 @@ __all__ = ["PtxOracle"]
 
 _STRUCTURE = (
     EventKind.BARRIER, EventKind.IF, EventKind.ELSE, EventKind.FI, EventKind.EXIT,
-    EventKind.WARP_BARRIER,
+    EventKind.WARP_BARRIER, EventKind.BARRIER_ARRIVE, EventKind.PARTIAL_BARRIER,
 )  # fmt: skip
 # Numbers of enumerations' members, which are slow to look up.
-_LOAD, _STORE, _ATOMIC, _FENCE, _BARRIER, _WARP_BARRIER = map(int, (
+_LOAD, _STORE, _ATOMIC, _FENCE, _BARRIER, _WARP_BARRIER, _ARRIVE, _PARTIAL = map(int, (
     EventKind.LOAD, EventKind.STORE, EventKind.ATOMIC, EventKind.FENCE, EventKind.BARRIER,
-    EventKind.WARP_BARRIER,
+    EventKind.WARP_BARRIER, EventKind.BARRIER_ARRIVE, EventKind.PARTIAL_BARRIER,
 ))  # fmt: skip
 _CAS, _DEVICE, _IMPLIED = int(AtomicOp.CAS), int(Scope.DEVICE), MemoryOrder.IMPLIED
 _ORDERS = tuple(MemoryOrder)
@@ -126,6 +126,9 @@ class _Analysis(WarpClocks):
         self._source_rows = threads.source_rows if threads else np.arange(len(kernel.events))
         orders = ProgramOrders.of(kernel)
         self._orders, self._is_part = (each[self._source_rows] for each in orders)
+        self._actors_of_warp = WARP_SIZE if independent else 1
+        #: By block and number what has arrived at a barrier that has not been passed.
+        self._arrived: defaultdict[tuple[int, int], list[Knowledge]] = defaultdict(list)
         self._cells: defaultdict[int, Cell] = defaultdict(Cell)
         self._synchronised: set[tuple[int, int]] = set()
         self._patterns = [OpenPatterns(warp.place.block, self._synchronised) for warp in self.warps]
@@ -154,6 +157,12 @@ class _Analysis(WarpClocks):
         if kind == _WARP_BARRIER:
             self._warp_barrier(row)
             return
+        if kind == _ARRIVE:
+            self._arrived[self._barrier_of(row)] += self._published(row, self._actors(row))
+            return
+        if kind == _PARTIAL:
+            self._partial_barrier(row)
+            return
         warp = self.warps[int(self.kernel.warp[row])]
         if kind <= _ATOMIC:
             self._access(row, warp, kind)
@@ -166,10 +175,33 @@ class _Analysis(WarpClocks):
     def _warp_barrier(self, row: int) -> None:
         """Let threads of a warp pass a barrier; in lockstep they are ordered anyway."""
         if isinstance(self.kernel, ThreadKernel):
-            warps = [self.warps[number] for number in self.kernel.members(row)]
-            known = [warp.clock.publish(warp.place, row) for warp in warps]
-            for warp in warps:
-                warp.acquire(*known)
+            self._synchronise(row, self._actors(row), [])
+
+    def _partial_barrier(self, row: int) -> None:
+        """Let some warps of a block pass a barrier, at which others may have arrived before."""
+        first = self.kernel.warps_of(int(self.kernel.block[row])).start
+        size = self._actors_of_warp
+        waiting = lanes_of(int(self.kernel.events["mask"][row]))
+        actors = [first + size * each + lane for each in waiting for lane in range(size)]
+        self._synchronise(row, actors, self._arrived.pop(self._barrier_of(row), []))
+
+    def _barrier_of(self, row: int) -> tuple[int, int]:
+        """Block and number of the barrier of an event."""
+        return int(self.kernel.block[row]), int(self.kernel.events["grid_block"][row])
+
+    def _actors(self, row: int) -> list[int]:
+        """Warps, or threads in their place, that an event of one warp is of."""
+        first, size = int(self.kernel.warp[row]), self._actors_of_warp
+        return [first + lane for lane in lanes_of(self.kernel.mask(row))] if size > 1 else [first]
+
+    def _published(self, row: int, actors: list[int]) -> list[Knowledge]:
+        return [self.warps[each].clock.publish(self.warps[each].place, row) for each in actors]
+
+    def _synchronise(self, row: int, actors: list[int], arrived: list[Knowledge]) -> None:
+        """Order warps behind one another, and behind what has arrived."""
+        known = [*arrived, *self._published(row, actors)]
+        for each in actors:
+            self.warps[each].acquire(*known)
 
     def _fence(self, row: int, warp: Warp) -> None:
         event = self.kernel.events[row]

@@ -63,11 +63,7 @@ class ThreadKernel(Kernel):
         own = is_of_lanes[rows]
         events["first_lane"] += np.where(own, order, 0).astype(np.uint64)
         events["success_mask"] = events["success_mask"] >> lane.astype(np.uint32) & 1
-        events["mask"] = np.where(own, 1, mask[rows])
+        events["mask"] = np.where(own, 1, events["mask"])
         self.source_rows, self.events = rows, events
         self.kind, self.block = kernel.kind[rows], kernel.block[rows]
         self.warp = np.where(kernel.warp[rows] >= 0, kernel.warp[rows] * WARP_SIZE + lane, -1)
-
-    def members(self, row: int) -> list[int]:
-        """Threads that take part in a barrier of a warp."""
-        return [int(self.warp[row]) + lane for lane in lanes_of(self.mask(row))]

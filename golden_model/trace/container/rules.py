@@ -91,6 +91,9 @@ class TraceError(ValueError):
         self.rule = rule
         self.sentence = sentence
 
+    def __reduce__(self) -> tuple[type, tuple[str, Rule, str]]:
+        return type(self), (self.place, self.rule, self.sentence)
+
 
 def check_rules(violations: Iterable[RuleViolation], where: Where) -> None:
     """Raise ``TraceError`` for the first event that breaks the first broken rule.

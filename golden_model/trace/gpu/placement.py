@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from racetrap.golden_model.arrays import ranges
-from racetrap.golden_model.events import COPY_KINDS, EventKind
+from racetrap.golden_model.events import BLOCK_BARRIERS, COPY_KINDS, EventKind
 from racetrap.golden_model.trace.container.rules import Rule, RuleViolation
 from racetrap.golden_model.trace.gpu.schema import GPU_SCHEMA
 
@@ -130,7 +130,7 @@ def _actor_violations(
     warp_kinds = GPU_SCHEMA.having(_WARP_KINDS)
     for rows, residencies, name in (
         (np.flatnonzero(warp_kinds[kind]), warps, "warp"),
-        (np.flatnonzero(kind == EventKind.BARRIER), blocks, "slot"),
+        (np.flatnonzero(np.isin(kind, BLOCK_BARRIERS)), blocks, "slot"),
     ):
         actors = events[rows]
         owner = residencies.owner(_key(actors, name), rows, len(events))
@@ -143,6 +143,14 @@ def _actor_violations(
                 f"in slot {events['slot'][row]}, not act without"
             ),
         )
+    partial = kind[rows] == EventKind.PARTIAL_BARRIER
+    count = np.where(owner < 0, 0, events["warp_count"][owner].astype(np.int64))
+    absent = actors["mask"].astype(np.int64) >> count
+    yield RuleViolation(
+        Rule.PLACED,
+        rows[partial & (absent != 0)],
+        lambda row: f"Warps at a barrier must be of its block, not {events['mask'][row]:#x}",
+    )
 
 
 def placement_violations(events: np.ndarray) -> Iterator[RuleViolation]:

@@ -51,6 +51,7 @@ _CALL = (
     Number("pc", is_hexadecimal=True, is_optional=True),
 )
 _MASK = Number("mask", is_hexadecimal=True, is_optional=True)
+_NUMBER = Number("grid_block", "number")
 _WARP = (*_SLOT, Number("warp"), _PC)
 _LANES = (*_WARP, _MASK)
 _SCOPES = words_of(Scope)
@@ -98,6 +99,8 @@ GPU_SCHEMA = EventSchema(
         EventKind.COPY_READ: _CALL,
         EventKind.COPY_WRITE: _CALL,
         EventKind.AFTER: (Number("grid_block", "operation"),),
+        EventKind.BARRIER_ARRIVE: (*_WARP, _NUMBER),
+        EventKind.PARTIAL_BARRIER: (*_SLOT, _PC, _NUMBER, _MASK),
     },
     implied={
         EventKind.LOAD: ("mask",),

@@ -16,6 +16,7 @@ __all__ = [
     "nested",
     "pack_records",
     "pack_tuples",
+    "record_at",
     "unpack_column",
     "unpack_records",
     "words_of",
@@ -27,6 +28,11 @@ _WORD = 32
 def words_of(layout: Layout) -> int:
     """32-bit words that one record of ``layout`` takes."""
     return -(-layout.width // _WORD)
+
+
+def record_at(words: NDArray[np.uint64], place: int, record_words: int) -> int:
+    """Record at a place of an array of records, each of so many 64-bit words."""
+    return int.from_bytes(words[place * record_words :][:record_words].tobytes(), "little")
 
 
 def pack_records(layout: Layout, columns: Sequence[Sequence[int]]) -> NDArray[np.uint32]:

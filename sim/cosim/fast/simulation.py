@@ -164,6 +164,10 @@ class Simulation(RegisterPort, Generic[T, S]):
             sentence = self._library.sim_failure(self._sim).decode()
             raise SimulationError(f"Simulation stopped: {sentence}")
 
+    def _wait_until(self, is_done: Callable[[], bool], what: str) -> None:
+        """Ask until a condition holds; ``what`` says in words what the hardware then has done."""
+        self._wait(is_done, what, self._timing.watchdog)
+
     def _wait(self, is_done: Callable[[], bool], what: str, cycles: int) -> None:
         """Ask until a condition holds, for at most so many cycles."""
         end = self.stats.cycles + cycles

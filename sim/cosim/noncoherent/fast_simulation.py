@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from ctypes import c_int, c_uint64, c_void_p
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from racetrap.golden_model.noncoherent.packets import BusOperation
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
-from racetrap.sim.cosim.fast.packing import pack_tuples
+from racetrap.sim.cosim.fast.packing import pack_tuples, record_at
 from racetrap.sim.cosim.fast.simulation import Functions, Simulation
 from racetrap.sim.cosim.noncoherent.monitor_software import MonitorSoftware
 
@@ -66,9 +66,6 @@ class FastSim(Simulation[MemoryTiming, SimStats]):
         self._params = model.params
         self.software = MonitorSoftware(self, self._wait_until)
 
-    def _wait_until(self, is_done: Callable[[], bool], what: str) -> None:
-        self._wait(is_done, what, self._timing.watchdog)
-
     def start(self, capacity_log2: int = 10, *, enable: bool = True) -> None:
         """Forget all operations, with counters at 0 and an empty report ring.
 
@@ -102,7 +99,5 @@ class FastSim(Simulation[MemoryTiming, SimStats]):
 
     def reports(self) -> list[int]:
         """Records written to the ring since the start or the last call, oldest first."""
-        ring = self._buffers["ring"].reshape(-1, _RECORD_WORDS)
-        return self.software.read_records(
-            lambda place: int.from_bytes(ring[place].tobytes(), "little")
-        )
+        ring = self._buffers["ring"]
+        return self.software.read_records(lambda place: record_at(ring, place, _RECORD_WORDS))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from racetrap.generators.register_map import RegisterPort
-from racetrap.sim.cosim.software.report_ring import ReportRing
+from racetrap.sim.cosim.software.detector_software import DetectorSoftware
 
 __all__ = ["MonitorSoftware"]
 
 
-class MonitorSoftware(ReportRing):
+class MonitorSoftware(DetectorSoftware):
     """Control, status, counters, and the report ring.
 
     Parameters
@@ -23,8 +23,7 @@ class MonitorSoftware(ReportRing):
     """
 
     def __init__(self, port: RegisterPort, wait_until: Callable[[Callable[[], bool], str], None]):
-        super().__init__(port)
-        self._wait_until = wait_until
+        super().__init__(port, wait_until)
         self._control = {"enable": 0, "interrupt_enable": 0}
 
     def start(
@@ -50,10 +49,6 @@ class MonitorSoftware(ReportRing):
     def pulse(self, *names: str) -> None:
         """Write CONTROL as it is, with these pulses."""
         self._port.write_fields("CONTROL", **self._control, **dict.fromkeys(names, 1))
-
-    def wait_idle(self) -> None:
-        """Wait until the hardware has finished everything."""
-        self._wait_until(lambda: bool(self._port.field("STATUS", "idle")), "become idle")
 
     def counters(self) -> dict[str, int]:
         """All event counters, by register name in lower case."""

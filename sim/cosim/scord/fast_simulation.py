@@ -18,11 +18,8 @@ from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.sim.compiled_library import Functions
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
-from racetrap.sim.cosim.fast.packing import nested, pack_tuples, unpack_records
-from racetrap.sim.cosim.fast.simulation import (
-    Simulation,
-    SimulationError,
-)
+from racetrap.sim.cosim.fast.packing import nested, pack_tuples, record_at, unpack_records
+from racetrap.sim.cosim.fast.simulation import Simulation, SimulationError
 from racetrap.sim.cosim.scord.scord_software import ScordSoftware
 from racetrap.sim.cosim.scord.sweep import is_swept
 
@@ -204,7 +201,5 @@ class FastSim(Simulation[MemoryTiming, SimStats]):
 
     def reports(self) -> list[int]:
         """Records written to the ring since the launch or the last call, oldest first."""
-        ring = self._buffers["ring"].reshape(-1, _RECORD_WORDS)
-        return self._software.read_records(
-            lambda place: int.from_bytes(ring[place].tobytes(), "little")
-        )
+        ring = self._buffers["ring"]
+        return self._software.read_records(lambda place: record_at(ring, place, _RECORD_WORDS))

@@ -9,12 +9,12 @@ from collections.abc import Callable
 
 from racetrap.generators.register_map import RegisterPort
 from racetrap.golden_model.scord.params import Region
-from racetrap.sim.cosim.software.report_ring import ReportRing
+from racetrap.sim.cosim.software.detector_software import DetectorSoftware
 
 __all__ = ["ScordSoftware"]
 
 
-class ScordSoftware(ReportRing):
+class ScordSoftware(DetectorSoftware):
     """Launches, status, counters, and the head and tail of the report ring.
 
     Parameters
@@ -27,8 +27,7 @@ class ScordSoftware(ReportRing):
     """
 
     def __init__(self, port: RegisterPort, wait_until: Callable[[Callable[[], bool], str], None]):
-        super().__init__(port)
-        self._wait_until = wait_until
+        super().__init__(port, wait_until)
         self._control = {"enable": 0}
 
     def set_up(self, region: Region, ring_base: int, ring_log2: int) -> None:
@@ -74,10 +73,6 @@ class ScordSoftware(ReportRing):
     def status(self, field: str) -> int:
         """A field of STATUS."""
         return self._port.field("STATUS", field)
-
-    def wait_idle(self) -> None:
-        """Wait until the hardware has finished everything."""
-        self._wait_until(lambda: bool(self.status("idle")), "become idle")
 
     def counters(self) -> dict[str, int]:
         """All event counters, by register name in lower case."""

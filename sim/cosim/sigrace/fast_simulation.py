@@ -6,7 +6,7 @@ Ref: SigRace (ISCA'09) Sections 3 and 4.3.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from ctypes import c_int, c_uint32, c_uint64, c_void_p
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
@@ -117,9 +117,6 @@ class FastSim(Simulation[Timing, SimStats]):
         self._units = model.params.cores * model.params.contexts
         self.rdm = RdmSoftware(self, model.params, self._wait_until)
         self.seconds = 0.0
-
-    def _wait_until(self, is_done: Callable[[], bool], what: str) -> None:
-        self._wait(is_done, what, self._timing.watchdog)
 
     # A run ------------------------------------------------------------------------------
 

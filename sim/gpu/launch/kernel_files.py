@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from functools import cache
 from pathlib import Path
 
-from racetrap.sim.gpu.launch.nvrtc import CudaError, compile_cuda
+from racetrap.sim.gpu.launch.nvrtc import ARCHITECTURE, CudaError, compile_cuda
 from racetrap.sim.gpu.ptx.module import Module
 from racetrap.sim.gpu.ptx.parser import parse_ptx
 
@@ -20,7 +21,13 @@ PACKAGES = (
     "racetrap.sim.gpu.workloads",
     "racetrap.sim.gpu.suites.concurrency",
     "racetrap.sim.gpu.suites.weak_memory",
+    "racetrap.sim.gpu.suites.constructs",
 )
+
+#: End of the names of sources that need more than the oldest architecture: its number.
+_ARCHITECTURE = re.compile(r"_sm(\d+)$")
+#: Folder of a file that PTX names.
+_FOLDER = re.compile(r'(\.file\s+\d+\s+")[^"]*/')
 
 
 def kernel_folder(package: str) -> Path:
@@ -45,7 +52,11 @@ def compile_kernels(source: Path) -> str:
         If it does not compile, or there is no compiler.
     """
     headers = {path.name: path.read_text(encoding="utf-8") for path in source.parent.glob("*.cuh")}
-    return compile_cuda(source.read_text(encoding="utf-8"), source.name, headers=headers)
+    number = _ARCHITECTURE.search(source.stem)
+    architecture = f"compute_{number[1]}" if number else ARCHITECTURE
+    text = source.read_text(encoding="utf-8")
+    ptx = compile_cuda(text, source.name, headers=headers, architecture=architecture)
+    return _FOLDER.sub(r"\1", ptx)
 
 
 @cache

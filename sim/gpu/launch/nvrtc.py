@@ -19,7 +19,7 @@ __all__ = ["ARCHITECTURE", "CudaError", "compile_cuda", "has_nvrtc"]
 ARCHITECTURE = "compute_75"
 
 #: Line numbers, for reports that name the source.
-_OPTIONS = (f"--gpu-architecture={ARCHITECTURE}", "--std=c++17", "-lineinfo")
+_OPTIONS = ("--std=c++17", "-lineinfo")
 _PACKAGE = "nvidia.cu13"
 #: The compiler does not find its built-ins itself unless they are loaded already.
 _LIBRARIES = ("libnvrtc-builtins.so.13.0", "libnvrtc.so.13")
@@ -55,6 +55,14 @@ def _nvrtc() -> ctypes.CDLL:
     return [ctypes.CDLL(str(folder / name)) for name in _LIBRARIES][-1]
 
 
+def _include_options() -> list[str]:
+    """Where the headers are that come with the compiler."""
+    folder = _library_folder()
+    assert folder is not None
+    include = folder.parent / "include"
+    return [f"-I{include}", f"-I{include / 'cccl'}"]
+
+
 def _strings(texts: Iterable[str]) -> ctypes.Array[ctypes.c_char_p]:
     encoded = [text.encode() for text in texts]
     return (ctypes.c_char_p * len(encoded))(*encoded)
@@ -74,8 +82,11 @@ def compile_cuda(
     name: str,
     options: Sequence[str] = (),
     headers: Mapping[str, str] = MappingProxyType({}),
+    architecture: str = ARCHITECTURE,
 ) -> str:
     """Compile CUDA C++17 to PTX with line numbers.
+
+    Headers of CUDA and of its C++ library are found.
 
     Parameters
     ----------
@@ -87,6 +98,8 @@ def compile_cuda(
         More options of NVRTC, for example ``-DSTEPS=4``.
     headers : mapping of str to str
         Text of the files that the source includes, by name.
+    architecture : str
+        What the PTX is for.
 
     Returns
     -------
@@ -99,7 +112,7 @@ def compile_cuda(
         If the source does not compile, or NVRTC is not installed.
     """
     nvrtc, program = _nvrtc(), ctypes.c_void_p()
-    arguments = (*_OPTIONS, *options)
+    arguments = (f"--gpu-architecture={architecture}", *_OPTIONS, *_include_options(), *options)
     nvrtc.nvrtcCreateProgram(
         ctypes.byref(program),
         source.encode(),

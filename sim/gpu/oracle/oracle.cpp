@@ -108,6 +108,8 @@ private:
         if (each.kind == BARRIER) return barrier(row);
         if (each.kind <= ATOMIC) return access(row);
         if (each.kind == FENCE) return fence(row);
+        if (each.kind == BARRIER_ARRIVE) return arrive(row);
+        if (each.kind == PARTIAL_BARRIER) return partial_barrier(row);
         if (kernel_.independent) {
             if (each.kind == WARP_BARRIER) warp_barrier(row);
             return;
@@ -141,13 +143,41 @@ private:
     }
 
     void warp_barrier(Time row) {
-        Known known;
-        for (uint32_t left = mask(row); left; left &= left - 1) {
-            const Warp &each = actor(row, __builtin_ctz(left));
-            known = joins_.join(known, each.clock.publish(each.place, row));
-        }
-        for (uint32_t left = mask(row); left; left &= left - 1)
-            actor(row, __builtin_ctz(left)).acquire(known, joins_);
+        int first = kernel_.warp[row] * LANES;
+        synchronise(row, first, mask(row), 1, Known());
+    }
+
+    // What has arrived at a barrier that has not been passed.
+    Known &arrived(Time row) {
+        return arrived_[(uint64_t)kernel_.block[row] << 32 | event(row).grid_block];
+    }
+
+    void arrive(Time row) {
+        Known &known = arrived(row);
+        int first = kernel_.warp[row] * actors_of_warp_;
+        for (int number = first; number < first + actors_of_warp_; number++)
+            known = joins_.join(known, publish(row, number));
+    }
+
+    void partial_barrier(Time row) {
+        synchronise(row, first_actor(kernel_.block[row]), event(row).mask, actors_of_warp_,
+                    std::move(arrived(row)));
+        arrived(row) = Known();
+    }
+
+    Known publish(Time row, int number) const {
+        return warps_[number].clock.publish(warps_[number].place, row);
+    }
+
+    // Orders the actors behind one another, and behind what has arrived: from the first one on
+    // `size` for each bit of the mask.
+    void synchronise(Time row, int first, uint32_t mask, int size, Known known) {
+        std::vector<int> actors;
+        for (; mask; mask &= mask - 1)
+            for (int each = 0; each < size; each++)
+                actors.push_back(first + __builtin_ctz(mask) * size + each);
+        for (int each : actors) known = joins_.join(known, publish(row, each));
+        for (int each : actors) warps_[each].acquire(known, joins_);
     }
 
     void fence(Time row) {
@@ -406,6 +436,7 @@ private:
     Joins joins_;
     Shadow shadow_;
     std::vector<char> diverges_;  // by warp
+    std::unordered_map<uint64_t, Known> arrived_;  // by block and number of a barrier
     std::deque<Warp> warps_;
     std::deque<OpenPatterns> patterns_;
     std::deque<Message> messages_;

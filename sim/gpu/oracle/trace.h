@@ -19,6 +19,7 @@ struct LaneRecord {
 // As EventKind, AtomicOp and MemoryOrder in racetrap.golden_model.events.
 enum EventKind : uint8_t {
     LOAD, STORE, ATOMIC, FENCE, BARRIER, IF = 9, ELSE, FI, EXIT, WARP_BARRIER,
+    BARRIER_ARRIVE = 17, PARTIAL_BARRIER,
 };
 enum AtomicOp : uint8_t { CAS };
 enum Order : uint8_t { IMPLIED, RELAXED, ACQUIRE, RELEASE, ACQ_REL };

@@ -187,4 +187,7 @@ def build_function(
         ),
         defined=node.body is not None,
         max_threads=min(limits, default=None),
+        cluster=prod(
+            size for name, values in node.limits if name == "reqnctapercluster" for size in values
+        ),
     )

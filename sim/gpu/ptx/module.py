@@ -237,6 +237,8 @@ class Function:
         Whether the PTX has a body for it.
     max_threads : int, optional
         Threads of a block at most (``.maxntid`` or ``.reqntid``).
+    cluster : int
+        Blocks of a cluster (``.reqnctapercluster``).
     """
 
     name: str
@@ -248,6 +250,7 @@ class Function:
     instructions: tuple[Instruction, ...]
     defined: bool = True
     max_threads: int | None = None
+    cluster: int = 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,4 +1,4 @@
-"""What the bus monitor promises, on short traces."""
+"""Promises of the bus monitor, on short traces."""
 
 import pytest
 

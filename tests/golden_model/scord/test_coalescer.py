@@ -2,7 +2,7 @@
 
 import pytest
 
-from racetrap.golden_model.events import AtomicOp, Event, EventKind, Lane, Scope, Space
+from racetrap.golden_model.events import AtomicOp, Event, EventKind, Lane, MemoryOrder, Scope, Space
 from racetrap.golden_model.scord.coalescer import coalesce
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
 from racetrap.golden_model.scord.params import ScordParams
@@ -67,6 +67,20 @@ def test_cas_that_takes_a_lock(lane, is_lock):
 def test_exch_that_frees_a_lock(value):
     (transaction,) = coalesce(atomic(AtomicOp.EXCH, Lane(0, 0x1000, value)), PARAMS)
     assert transaction.lock_mask == (value == 0)
+
+
+@pytest.mark.parametrize("value", [0, 1])
+def test_a_release_store_counts_as_an_exchange(value):
+    store = Event(
+        E.STORE, 2, 1, 5, Scope.DEVICE, True, pc=0x40, size=4, lanes=(Lane(0, 0x1000, value),),
+        order=MemoryOrder.RELEASE,
+    )  # fmt: skip
+    (transaction,) = coalesce(store, PARAMS)
+    assert (transaction.kind, transaction.op) == (E.ATOMIC, AtomicOp.EXCH)
+    assert (transaction.scope, transaction.lock_mask) == (Scope.DEVICE, value == 0)
+    for order in (MemoryOrder.IMPLIED, MemoryOrder.RELAXED):
+        (transaction,) = coalesce(store._replace(order=order), PARAMS)
+        assert (transaction.kind, transaction.lock_mask) == (E.STORE, 0)
 
 
 def test_other_atomics_are_no_locks():

@@ -7,20 +7,26 @@ from racetrap.rtl.noncoherent.interval_cam import Command, IntervalCam
 from tests.support.rtl.streams import simulate
 
 
+def _cam(entries):
+    return IntervalCam(NoncoherentParams(entries=entries, address_bits=16, tag_bits=4))
+
+
 @pytest.mark.parametrize("entries", [2, 3, 5])
 def test_merge_for_want_of_room_takes_the_cycles_that_are_said(entries):
-    dut = IntervalCam(NoncoherentParams(entries=entries, address_bits=16, tag_bits=4))
+    dut = _cam(entries)
 
     async def testbench(ctx):
-        ctx.set(dut.i_apply, 1)
+        ctx.set(dut.i_execute, 1)
         ctx.set(dut.i_command, Command.INSERT)
+        ctx.set(dut.i_valid, 1)
         for number in range(entries):
-            assert ctx.get(dut.o_ready)
             ctx.set(dut.i_range.first, 100 * number)
             ctx.set(dut.i_range.end, 100 * number + 4)
             await ctx.tick()
-        ctx.set(dut.i_apply, 0)
-        ctx.set(dut.i_command, Command.NONE)
+        ctx.set(dut.i_valid, 0)
+        for _ in range(2):
+            assert ctx.get(dut.o_ready)
+            await ctx.tick()
         cycles = merged = 0
         while not ctx.get(dut.o_ready):
             merged += ctx.get(dut.o_compacted)
@@ -31,24 +37,41 @@ def test_merge_for_want_of_room_takes_the_cycles_that_are_said(entries):
     simulate(dut, testbench)
 
 
-def test_a_hit_is_told_in_the_next_cycle_and_once():
-    dut = IntervalCam(NoncoherentParams(entries=2, address_bits=16, tag_bits=4))
+def test_a_hit_is_told_two_cycles_after_its_query_took_effect_and_once():
+    dut = _cam(2)
 
     async def testbench(ctx):
-        ctx.set(dut.i_apply, 1)
+        ctx.set(dut.i_execute, 1)
+        ctx.set(dut.i_valid, 1)
         ctx.set(dut.i_range.first, 0)
         ctx.set(dut.i_range.end, 4)
         ctx.set(dut.i_origin.tag, 9)
         ctx.set(dut.i_command, Command.INSERT)
         await ctx.tick()
-        # A query together with the removal of what it finds.
+        # A query together with the removal of what it finds, which is just being put in.
         ctx.set(dut.i_command, Command.REMOVE)
         ctx.set(dut.i_query, 1)
-        assert not ctx.get(dut.o_hit.found)
         await ctx.tick()
-        ctx.set(dut.i_command, Command.NONE)
-        assert (ctx.get(dut.o_hit.found), ctx.get(dut.o_hit.tag)) == (1, 9)
+        ctx.set(dut.i_valid, 0)
+        found = []
+        for _ in range(6):
+            found.append((ctx.get(dut.o_hit.found), ctx.get(dut.o_hit.tag)))
+            await ctx.tick()
+        assert found == [(0, 0), (0, 0), (0, 0), (1, 9), (0, 0), (0, 0)]
+
+    simulate(dut, testbench)
+
+
+def test_what_does_not_take_effect_leaves_no_trace():
+    dut = _cam(3)
+
+    async def testbench(ctx):
+        ctx.set(dut.i_range.end, 4)
+        ctx.set(dut.i_command, Command.INSERT)
+        ctx.set(dut.i_valid, 1)
         await ctx.tick()
-        assert not ctx.get(dut.o_hit.found)
+        ctx.set(dut.i_valid, 0)
+        await ctx.tick().repeat(3)
+        assert ctx.get(dut.o_digest) == 0
 
     simulate(dut, testbench)

@@ -1,4 +1,4 @@
-"""What the threads of a deadlock wait for, from a recorded run."""
+"""Threads of a deadlock, and the locks that they wait for, from a recorded run."""
 
 from racetrap.sim.cpu.recorder import record
 

@@ -15,12 +15,14 @@ from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.noncoherent.layouts import trace_signature
 from tests.support import REPOSITORY
-from tests.support.rtl.streams import put_all, simulate
+from tests.support.rtl.streams import Idle, never_idle, put_all, simulate
 
-__all__ = ["PLANTED_BUGS", "MonitorBug", "steps_of"]
+__all__ = ["PLANTED_BUGS", "MonitorBug", "modules_with", "steps_of"]
 
 _FOLDER = REPOSITORY / "rtl" / "noncoherent"
 _PACKAGE = "racetrap.rtl.noncoherent"
+#: Files in which bugs are planted, each after those that it uses.
+_FILES = ("range_comparator", "compactor", "interval_cam", "row_splitter", "row_ring", "monitor")
 #: Cycles without a step after which the hardware has lost one.
 _SILENCE = 200
 
@@ -46,27 +48,43 @@ PLANTED_BUGS = {
     ),
     # Interval CAM
     "neighbours-do-not-merge": MonitorBug(
-        "interval_cam.py", "touch = self.i_command == Command.INSERT", "touch = 0 * self.i_command"
+        "interval_cam.py", "i_touch.eq(is_insert[0])", "i_touch.eq(0)"
     ),
     "removal-drops-instead-of-shrinking": MonitorBug(
-        "interval_cam.py", "meets & ~beside, 0)", "meets, 0)"
+        "interval_cam.py", "change.is_remove, inside, 0)", "change.is_remove, self.o_overlap, 0)"
     ),
     "split-loses-its-upper-part": MonitorBug(
-        "interval_cam.py", "writes = is_insert | (is_remove & split.any())", "writes = is_insert"
+        "interval_cam.py", "(change.lower & change.upper).any())", "0)"
     ),
     "hit-prefers-imprecise": MonitorBug(
         "interval_cam.py", "Mux(precise.any(), precise, hits)", "hits"
     ),
     "merged-entry-forgets-other-origins": MonitorBug(
-        "interval_cam.py", "self.i_origin.others | (beside & differs).any()", "self.i_origin.others"
+        "interval_cam.py", "origin.others | (beside & differs).any()", "origin.others"
     ),
     "merged-entry-claims-to-be-precise": MonitorBug(
         "interval_cam.py",
-        "self.i_origin.imprecise | (beside & imprecise).any()",
-        "self.i_origin.imprecise",
+        "origin.imprecise | (beside & imprecise).any()",
+        "origin.imprecise",
     ),
+    # Range comparator
+    "comparison-misses-what-is-new": MonitorBug(
+        "range_comparator.py", "Mux(is_fresh, fresh_end,", "Mux(0, fresh_end,"
+    ),
+    "comparison-misses-what-is-cut": MonitorBug(
+        "range_comparator.py", "Mux(cuts_end, end_at_first, ends[slot])", "ends[slot]"
+    ),
+    "comparison-takes-the-range-for-the-union": MonitorBug(
+        "range_comparator.py", "Mux(change.lower.any(), kept_first, first_at_first)",
+        "first_at_first",
+    ),
+    # Compactor
     "gap-is-not-the-smallest": MonitorBug(
-        "interval_cam.py", "(gap[:-1] < best)", "(gap[:-1] != best)"
+        "compactor.py", "(gap[:-1] < best)", "(gap[:-1] != best)"
+    ),
+    # Row ring
+    "row-behind-a-second-look-is-lost": MonitorBug(
+        "row_ring.py", "m.d.sync += first.eq(last)", "m.d.sync += first.eq(places[1])"
     ),
     # Monitor
     "sync-leaves-reads": MonitorBug(
@@ -79,6 +97,9 @@ PLANTED_BUGS = {
     ),
     "invalidation-forgets-lost-data": MonitorBug(
         "monitor.py", "self._row.kind.matches(*_INVALIDATES)", "self._row.kind.matches(*_CLEANS)"
+    ),
+    "row-compared-before-a-merge-is-not-compared-again": MonitorBug(
+        "monitor.py", "blocked.eq(first[1] & (early | ~ready))", "blocked.eq(first[1] & ~ready)"
     ),
     "write-back-of-one-neighbour": MonitorBug(
         "monitor.py", "(\"LEFT\", \"RIGHT\", granules.first, bytes_.first)",
@@ -93,18 +114,21 @@ PLANTED_BUGS = {
 }  # fmt: skip
 
 
-def _sources(bug: MonitorBug | None) -> dict[str, ModuleType]:
+def modules_with(bug: MonitorBug | None) -> dict[str, ModuleType]:
     """The modules of the monitor, made anew with the bug in."""
     modules: dict[str, ModuleType] = {}
-    for name in ("interval_cam", "row_splitter", "monitor"):
+    for name in _FILES:
         text = (_FOLDER / f"{name}.py").read_text(encoding="utf-8")
         if bug is not None and bug.file == f"{name}.py":
             assert text.count(bug.before) == 1, f"{bug.before!r} must be in {bug.file} once"
             text = text.replace(bug.before, bug.after)
         module = modules[name] = ModuleType(f"{_PACKAGE}.{name}")
         exec(compile(text, f"{name}.py", "exec"), vars(module))
-    modules["monitor"].IntervalCam = modules["interval_cam"].IntervalCam
-    modules["monitor"].Command = modules["interval_cam"].Command
+        # What a file uses of one before it comes from there.
+        for earlier in modules.values():
+            for exported in vars(earlier)["__all__"]:
+                if exported in vars(module):
+                    setattr(module, exported, getattr(earlier, exported))
     return modules
 
 
@@ -112,7 +136,7 @@ class _Chain(wiring.Component):
     """Row splitter and monitor."""
 
     def __init__(self, params: NoncoherentParams, bug: MonitorBug | None):
-        modules = _sources(bug)
+        modules = modules_with(bug)
         self._splitter = modules["row_splitter"].RowSplitter(params)
         self._monitor = modules["monitor"].Monitor(params)
         super().__init__(
@@ -133,8 +157,9 @@ class _Chain(wiring.Component):
 
 
 def steps_of(
-    params: NoncoherentParams, operations: Sequence[BusOperation], bug: MonitorBug | None = None
-) -> list[int]:
+    params: NoncoherentParams, operations: Sequence[BusOperation], bug: MonitorBug | None = None,
+    *, idle: Idle = never_idle,
+) -> list[int]:  # fmt: skip
     """Steps of the hardware as packed words, until all have come or no more comes."""
     dut = _Chain(params, bug)
     due = sum(1 for operation in operations for _ in rows_of(params, operation))
@@ -151,5 +176,5 @@ def steps_of(
             if valid:
                 steps.append(payload)
 
-    simulate(dut, watch, background=[put_all(dut.i, sent)])
+    simulate(dut, watch, background=[put_all(dut.i, sent, idle=idle)])
     return steps

@@ -5,6 +5,10 @@ Ref: PTX ISA 9.0, Section 9.7.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
+
 from racetrap.sim.gpu.executor.arithmetic.bits import BIT_INSTRUCTIONS
 from racetrap.sim.gpu.executor.arithmetic.comparisons import COMPARE_INSTRUCTIONS
 from racetrap.sim.gpu.executor.arithmetic.conversions import CONVERT_INSTRUCTIONS
@@ -17,6 +21,8 @@ from racetrap.sim.gpu.ptx.module import Instruction
 
 __all__ = ["ARITHMETIC_OPCODES", "arithmetic_operation"]
 
+_HALF, _PAIR = np.dtype("f2"), np.dtype("u4")
+
 _BUILDERS = (
     BIT_INSTRUCTIONS | COMPARE_INSTRUCTIONS | CONVERT_INSTRUCTIONS | FLOAT_INSTRUCTIONS
     | INTEGER_INSTRUCTIONS
@@ -24,6 +30,20 @@ _BUILDERS = (
 
 #: Opcodes of all of them.
 ARITHMETIC_OPCODES = frozenset(opcode for opcode, _ in _BUILDERS)
+
+
+def _of_pairs(instruction: Instruction) -> Operation:
+    """The operation on f16 for both halves of 32-bit words (``.f16x2``)."""
+    modifiers = tuple("f16" if name == "f16x2" else name for name in instruction.modifiers)
+    function, results, sources = arithmetic_operation(replace(instruction, modifiers=modifiers))
+    if {*results, *sources} != {_HALF}:
+        raise UnknownInstruction.named(instruction)
+
+    def both(*rows: np.ndarray) -> np.ndarray:
+        pairs = function(*(np.ascontiguousarray(row).view(_HALF) for row in rows))
+        return np.asarray(pairs, _HALF).view(_PAIR)
+
+    return Operation(both, (_PAIR,), (_PAIR,) * len(sources))
 
 
 def arithmetic_operation(instruction: Instruction) -> Operation:
@@ -34,6 +54,8 @@ def arithmetic_operation(instruction: Instruction) -> Operation:
     UnknownInstruction
         If its opcode is not among ``ARITHMETIC_OPCODES``, or not in this form.
     """
+    if "f16x2" in instruction.modifiers:
+        return _of_pairs(instruction)
     types = [SCALARS[name] for name in instruction.modifiers if name in SCALARS]
     builder = types and _BUILDERS.get((instruction.opcode, types[-1].kind))
     if not builder:

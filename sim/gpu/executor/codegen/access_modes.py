@@ -68,6 +68,9 @@ def access_mode(instruction: Instruction, operations: Iterable[str] = ()) -> Acc
             elements = _VECTORS[name]
         elif name in SCALARS:
             types.append(SCALARS[name])
+        elif name == "f16x2" and f"{operation}.{name}" in operations:
+            operation = f"{operation}.{name}"
+            types.append(SCALARS["b32"])
         else:
             raise UnknownInstruction.named(instruction)
     if len(types) != 1 or (atomic and not operation):

@@ -41,13 +41,20 @@ def _uniform(e: Emitter, operand: Operand) -> str:
     return f"first(w, {e.source(operand, _U32)})"
 
 
+def _parts(e: Emitter, operand: Operand) -> str:
+    """Code of the parts that a mask of members divides the active lanes into."""
+    if isinstance(operand, Immediate):
+        return f"(({_uniform(e, operand)}, w.mask),)"
+    return f"parts(w, {e.source(operand, _U32)})"
+
+
 def _no_guard(instruction: Instruction) -> None:
     if instruction.guard is not None:
         raise UnknownInstruction(f"Instruction must have no guard in {instruction.name}")
 
 
 def _run_together(e: Emitter, instruction: Instruction, call: str, *types: np.dtype) -> Lines:
-    """Code of a call, once all lanes that the last operand names are there; ``n`` is their mask.
+    """Code of a call, once all lanes that the last operand names are there; ``n`` are the parts.
 
     The destination is one operand, or a pair ``d|p``; ``types`` are those of what the call returns.
     """
@@ -59,7 +66,7 @@ def _run_together(e: Emitter, instruction: Instruction, call: str, *types: np.dt
     if len(pair) < len(types):
         call = f"{call}[0]"
     return [
-        f"n = {_uniform(e, instruction.operands[-1])}",
+        f"n = {_parts(e, instruction.operands[-1])}",
         f"t = w.warp_sync(n, {event_pc(instruction.index)}, True)",
         "if t is not None: return t",
         *e.assign_call(call, list(zip(pair, types, strict=False)), e.active_lanes),
@@ -73,11 +80,8 @@ def _vote(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
         raise UnknownInstruction(f"Vote must be a .sync one of {', '.join(VOTES)}")
     _, predicate, _ = instruction.operands
     result = scalar(instruction.modifiers[-1]).dtype
-    vote = e.bind(VOTES[name], ("vote", name))
-    true = f"w.mask & n & mask_of({e.source(predicate, _BOOL)})"
-    return _run_together(
-        e, instruction, f"{e.type(result)}.type({vote}(w.mask & n, {true}))", result
-    )
+    call = f"vote(w, {name!r}, {e.source(predicate, _BOOL)}, n).astype({e.type(result)})"
+    return _run_together(e, instruction, call, result)
 
 
 def _shuffle(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
@@ -117,7 +121,7 @@ def _barrier(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
     lines = [f"w.pc = {flow.following(instruction)}"]
     if "warp" in flags:
         _no_guard(instruction)
-        members = _uniform(e, instruction.operands[0])
+        members = _parts(e, instruction.operands[0])
         return [*lines, f"return w.warp_sync({members}, {event_pc(instruction.index)}, False)"]
     if "red" in flags:
         target, *place, predicate = instruction.operands

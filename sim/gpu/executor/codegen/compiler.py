@@ -109,7 +109,7 @@ def compile_kernel(module: Module, kernel: str, weak: bool = False) -> KernelPro
     Raises
     ------
     ExecutionError
-        If there is no such kernel.
+        If there is no such kernel, or it needs clusters of several blocks.
     PtxError
         If it, or a function that it calls, has an instruction that the executor does not know.
     """
@@ -117,4 +117,8 @@ def compile_kernel(module: Module, kernel: str, weak: bool = False) -> KernelPro
     if function is None or not function.is_kernel or not function.defined:
         names = ", ".join(f.name for f in module.functions.values() if f.is_kernel) or "none"
         raise ExecutionError(f"Kernel must be one of {module.name} ({names}), not {kernel}")
+    if function.cluster > 1:
+        raise ExecutionError(
+            f"Kernel must have clusters of one block, not of {function.cluster}: {kernel}"
+        )
     return _compile(module, kernel, weak)

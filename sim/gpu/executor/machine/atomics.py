@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from racetrap.golden_model.events import ALL_LANES, AtomicOp, EventKind
+from racetrap.golden_model.events import ALL_LANES, ATOMIC_SIZES, AtomicOp, EventKind
 from racetrap.sim.gpu.executor.arithmetic.errors import UnknownInstruction
 from racetrap.sim.gpu.executor.arithmetic.scalars import unsigned
 from racetrap.sim.gpu.executor.machine.access import Access, AccessMode, Site
@@ -21,10 +21,18 @@ if TYPE_CHECKING:
 
 __all__ = ["ATOMIC_OPERATIONS", "Atomic"]
 
+
+def _add_pairs(old: int, operand: int) -> int:
+    words = np.array((old, operand), np.uint32)
+    first, second = words.view(np.float16).reshape(2, 2)
+    return int((first + second).view(np.uint32)[0])
+
+
 #: From the old value and the operand (for CAS: expected value, then new value) to the new one,
 #: as Python numbers; the caller wraps them.
 ATOMIC_OPERATIONS: dict[str, Callable[..., Any]] = {
     "add": lambda old, operand: old + operand,
+    "add.f16x2": _add_pairs,
     "min": min,
     "max": max,
     "inc": lambda old, limit: 0 if old >= limit else old + 1,
@@ -58,8 +66,8 @@ class Atomic(Access):
 
     def __init__(self, site: Site, mode: AccessMode, space: str):
         super().__init__(site, mode, space)
-        if self.dtype.itemsize < 4 or (
-            self.dtype.kind == "f" and mode.operation not in _FLOAT_OPERATIONS
+        if (self.dtype.kind == "f" and mode.operation not in _FLOAT_OPERATIONS) or (
+            self.dtype.itemsize not in ATOMIC_SIZES
         ):
             raise UnknownInstruction(
                 f"Atomic must be one that the executor knows, not {site.instruction.name}"

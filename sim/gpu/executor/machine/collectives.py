@@ -7,21 +7,22 @@ Ref: PTX ISA 9.0, Sections 9.7.9.6 (shfl) and 9.7.13 (bar, vote, match, redux).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from racetrap.golden_model.events import WARP_SIZE, lanes_of
-from racetrap.sim.gpu.executor.machine.lanes import LANE_IDS, mask_of, row_of
+from racetrap.sim.gpu.executor.machine.lanes import LANE_IDS, Parts, mask_of, row_of
 
 if TYPE_CHECKING:
+    from racetrap.sim.gpu.executor.machine.program import CallSite
     from racetrap.sim.gpu.executor.machine.warp import Warp
 
 __all__ = [
     "REDUCTIONS", "VOTES", "active_mask", "barrier", "barrier_arrive",
-    "barrier_reduce", "branch_indexed", "first", "local_address", "match_all", "match_any",
-    "reduce_lanes", "shuffle",
+    "barrier_reduce", "branch_indexed", "call_indirect", "first", "local_address", "match_all",
+    "match_any", "parts", "reduce_lanes", "shuffle", "vote",
 ]  # fmt: skip
 
 Row = np.ndarray
@@ -34,6 +35,24 @@ def _full(value: int, dtype: str = "u4") -> Row:
 def first(warp: Warp, row: Row) -> int:
     """Value of the first active lane, where all are to have the same."""
     return int(row[lanes_of(warp.mask)[0]])
+
+
+def parts(warp: Warp, members: Row) -> Parts:
+    """The active lanes by the mask of members that each names."""
+    found: dict[int, int] = {}
+    for lane in lanes_of(warp.mask):
+        mask = int(members[lane])
+        found[mask] = found.get(mask, 0) | 1 << lane
+    return tuple(found.items())
+
+
+def _by_part(among: Parts, result: Callable[[int], Row]) -> Row:
+    """What the members of each part have as result, in the lanes of that part."""
+    (members, _), *others = among
+    row = result(members)
+    for members, lanes in others:
+        row = np.where(row_of(lanes), result(members), row)
+    return row
 
 
 def local_address(warp: Warp, offset: int) -> Row:
@@ -62,6 +81,28 @@ def branch_indexed(warp: Warp, index: Row, targets: tuple[int, ...], point: int,
         warp.diverge(mask, target, start, point, pc)
 
 
+def call_indirect(
+    warp: Warp, addresses: Row, sites: Mapping[int, CallSite], own: int, following: int, pc: int,
+    place: str,
+) -> None:  # fmt: skip
+    """Call of the function whose address each lane has.
+
+    If they differ, the lanes diverge: each function has its turn at the same instruction, and all
+    reconverge behind it.
+    """
+    target = first(warp, addresses)
+    others = warp.mask & ~mask_of(addresses == target)
+    if others:
+        warp.diverge(others, own, own, following, pc)
+    elif target in sites:
+        warp.call(sites[target])
+    else:
+        raise warp.trapped(
+            place, f"Called address must be that of a function of this type, not {target:#x}",
+            warp.mask,
+        )  # fmt: skip
+
+
 #: ``vote``: from the lanes that take part and those whose predicate holds to a number.
 VOTES: dict[str, Callable[[int, int], int]] = {
     "all": lambda members, true: members == true,
@@ -69,6 +110,14 @@ VOTES: dict[str, Callable[[int, int], int]] = {
     "uni": lambda members, true: true in (0, members),
     "ballot": lambda members, true: true,
 }
+
+
+def vote(warp: Warp, name: str, predicate: Row, among: Parts) -> Row:
+    """``vote``: what the members of each lane's part decide."""
+    true = mask_of(predicate) & warp.mask
+    return _by_part(
+        among, lambda members: _full(int(VOTES[name](warp.mask & members, true & members)))
+    )
 
 
 def shuffle(mode: str, value: Row, b: Row, c: Row) -> tuple[Row, Row]:
@@ -90,18 +139,25 @@ def shuffle(mode: str, value: Row, b: Row, c: Row) -> tuple[Row, Row]:
     return value[np.where(inside, source, lane)], inside
 
 
-def match_any(warp: Warp, value: Row, members: int) -> Row:
-    """For each lane the lanes that have the same value."""
-    taking = row_of(warp.mask & members)
-    equal = (value[:, None] == value[None, :]) & taking
-    return (equal << LANE_IDS).sum(axis=1).astype(np.uint32)
+def match_any(warp: Warp, value: Row, among: Parts) -> Row:
+    """For each lane the members that have the same value."""
+
+    def match(members: int) -> Row:
+        equal = (value[:, None] == value[None, :]) & row_of(warp.mask & members)
+        return (equal << LANE_IDS).sum(axis=1).astype(np.uint32)
+
+    return _by_part(among, match)
 
 
-def match_all(warp: Warp, value: Row, members: int) -> tuple[Row, Row]:
-    """The lanes, if all have the same value (else none), and whether they have."""
-    taking = value[row_of(warp.mask & members)]
-    same = bool((taking == taking[0]).all())
-    return _full(warp.mask & members if same else 0), np.full(WARP_SIZE, same)
+def match_all(warp: Warp, value: Row, among: Parts) -> tuple[Row, Row]:
+    """The members, if all have the same value (else none), and whether they have."""
+
+    def match(members: int) -> Row:
+        taking = value[row_of(warp.mask & members)]
+        return _full(warp.mask & members if (taking == taking[0]).all() else 0)
+
+    row = _by_part(among, match)
+    return row, row != 0
 
 
 #: ``redux``: how the values of all lanes become one.
@@ -115,10 +171,14 @@ REDUCTIONS: dict[str, np.ufunc] = {
 }
 
 
-def reduce_lanes(warp: Warp, name: str, value: Row, members: int) -> Row:
-    """``redux``: one value made of all, in every lane."""
-    taking = value[row_of(warp.mask & members)]
-    return np.full(WARP_SIZE, REDUCTIONS[name].reduce(taking, dtype=value.dtype), value.dtype)
+def reduce_lanes(warp: Warp, name: str, value: Row, among: Parts) -> Row:
+    """``redux``: one value made of all members, in every lane of a part."""
+
+    def reduce(members: int) -> Row:
+        taking = value[row_of(warp.mask & members)]
+        return np.full(WARP_SIZE, REDUCTIONS[name].reduce(taking, dtype=value.dtype), value.dtype)
+
+    return _by_part(among, reduce)
 
 
 # Barriers of the block; the warp's program counter is behind the instruction already

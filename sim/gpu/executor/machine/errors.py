@@ -35,3 +35,6 @@ class KernelFault(ExecutionError):
     def __init__(self, fault: Fault, sentence: str):
         super().__init__(sentence)
         self.fault = fault
+
+    def __reduce__(self) -> tuple[type, tuple[Fault, str]]:
+        return type(self), (self.fault, str(self))

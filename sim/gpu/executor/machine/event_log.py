@@ -87,6 +87,18 @@ class EventLog:
         """All warps of a block have arrived at a barrier."""
         self._event(EventKind.BARRIER, 0, block.slot, 0, 0, block.sm, pc, 0, 0)
 
+    def arrival(self, warp: Warp, pc: int, number: int) -> None:
+        """A warp arrives at a barrier and does not wait."""
+        self._event(
+            EventKind.BARRIER_ARRIVE, 0, warp.slot, warp.number, 0, warp.sm, pc, number, 0
+        )  # fmt: skip
+
+    def partial_barrier(self, block: ThreadBlock, pc: int, number: int, warps: int) -> None:
+        """Some warps of a block, a bit each, pass a barrier."""
+        self._event(
+            EventKind.PARTIAL_BARRIER, 0, block.slot, 0, 0, block.sm, pc, number, warps
+        )  # fmt: skip
+
     def placed(self, block: ThreadBlock, first_warp: int, last_mask: int) -> None:
         """A block takes its place; ``last_mask`` has the lanes of its last warp."""
         self._event(

@@ -12,10 +12,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from racetrap.golden_model.events import EventKind
 from racetrap.sim.gpu.executor.machine.frame import Frame
+from racetrap.sim.gpu.executor.machine.lanes import Parts
 from racetrap.sim.gpu.executor.machine.program_counters import event_pc
 from racetrap.sim.gpu.executor.machine.warp import (
     BLOCKED,
@@ -51,10 +54,10 @@ class _Group:
         return self.pc == other.pc and self.frame is other.frame
 
     def waits_with(self, other: _Group) -> bool:
-        """Whether both wait for the same lanes, at the same instruction if they must."""
-        if self.barrier or self.together != other.together or self.members != other.members:
+        """Whether both wait for the same lanes, or must run one instruction together."""
+        if self.barrier or self.together != other.together:
             return False
-        return not self.together or self.same_place(other)
+        return self.same_place(other) if self.together else self.members == other.members
 
 
 class IndependentWarp(Warp):
@@ -109,19 +112,27 @@ class IndependentWarp(Warp):
             return YIELD
         return None
 
-    def warp_sync(self, members: int, pc: int, together: bool) -> int | None:
-        if not members & self.alive & ~self.mask:
+    def warp_sync(self, among: Parts, pc: int, together: bool) -> int | None:
+        if together:
+            # Different parts may run it at once.
+            among = ((reduce(or_, (members for members, _ in among)), self.mask),)
+        if not any(members & self.alive & ~lanes for members, lanes in among):
             if not together:
-                self._met(pc, self.mask)
+                for _, lanes in among:
+                    self._met(pc, lanes)
             return None
-        current = self._current()
-        current.members, current.together, current.wait_pc = members, together, pc
-        self._waiting.append(current)
+        groups = []
+        for members, lanes in among:
+            group = _Group(self.pc, lanes, self.frame)
+            group.members, group.together, group.wait_pc = members, together, pc
+            groups.append(group)
+        self._waiting += groups
         self._release_complete()
-        if current in self._ready:
-            self._ready.remove(current)
-            self._resume(current)
-            return NOT_RUN if together else None
+        for group in groups:
+            if group in self._ready:
+                self._ready.remove(group)
+                self._resume(group)
+                return NOT_RUN if together else None
         return NOT_RUN if self.proceed() is None else BLOCKED
 
     def _release_complete(self) -> None:
@@ -130,10 +141,8 @@ class IndependentWarp(Warp):
             if group.barrier or group not in self._waiting:
                 continue
             others = [other for other in self._waiting if other.waits_with(group)]
-            there = 0
-            for other in others:
-                there |= other.mask
-            if group.members & self.alive & ~there:
+            there = reduce(or_, (other.mask for other in others))
+            if reduce(or_, (other.members for other in others)) & self.alive & ~there:
                 continue
             for other in others:
                 self._waiting.remove(other)

@@ -6,13 +6,17 @@ directions are cached, since a kernel uses the same few sets again and again.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
 
 from racetrap.golden_model.events import WARP_SIZE
 
-__all__ = ["LANE_IDS", "mask_of", "row_of"]
+__all__ = ["LANE_IDS", "Parts", "mask_of", "row_of"]
+
+#: Lanes that run an instruction, by the mask of members that each names: that mask, and the lanes.
+Parts = Sequence[tuple[int, int]]
 
 LANE_IDS = np.arange(WARP_SIZE)
 LANE_IDS.flags.writeable = False

@@ -14,6 +14,7 @@ from typing import Any
 
 from racetrap.golden_model.events import EventKind
 from racetrap.sim.gpu.executor.machine.frame import Frame
+from racetrap.sim.gpu.executor.machine.lanes import Parts
 from racetrap.sim.gpu.executor.machine.program_counters import event_pc
 from racetrap.sim.gpu.executor.machine.warp import BLOCKED, ENDED, YIELD, Warp, WarpPosition
 
@@ -107,9 +108,10 @@ class LockstepWarp(Warp):
             return YIELD
         return None
 
-    def warp_sync(self, members: int, pc: int, together: bool) -> int | None:
+    def warp_sync(self, among: Parts, pc: int, together: bool) -> int | None:
         if not together:
-            self.log.warp_event(EventKind.WARP_BARRIER, self, pc, self.mask & members or self.mask)
+            for members, lanes in among:
+                self.log.warp_event(EventKind.WARP_BARRIER, self, pc, lanes & members or lanes)
         return None
 
     def suspend(self, name: str, pc: int) -> None:

@@ -79,6 +79,8 @@ class ThreadBlock:
         if waits:
             barrier.waiting.append(warp)
             warp.suspend(f"barrier {number}", pc)
+        else:
+            self.launch.log.arrival(warp, pc, number)
         return barrier
 
     def try_open(self, number: int, pc: int) -> None:
@@ -89,13 +91,17 @@ class ThreadBlock:
         if there < (living if barrier.warps is None else barrier.warps):
             return
         del self._barriers[number]
-        # Only a barrier of the whole block orders what a detector sees.
-        if barrier.warps is None or barrier.warps == len(self.warps):
+        waiting = set(barrier.waiting)
+        # Warps that have ended count as being at a barrier of all, but not at others.
+        if waiting.issuperset(w for w in self.warps if w.alive or barrier.warps is not None):
             self.launch.log.barrier(self, pc)
+        else:
+            mask = sum(1 << n for n, warp in enumerate(self.warps) if warp in waiting)
+            self.launch.log.partial_barrier(self, pc, number, mask)
         self.launch.progress = True
         if self.launch.weak is not None:
-            waiting = {warp: barrier.arrived[warp] for warp in barrier.waiting}
-            self.launch.weak.leave(waiting, barrier.given)
+            passing = {warp: barrier.arrived[warp] for warp in barrier.waiting}
+            self.launch.weak.leave(passing, barrier.given)
         for deliver in barrier.deliveries:
             deliver(barrier.threads, barrier.true)
         for warp in dict.fromkeys(barrier.waiting):
@@ -104,6 +110,7 @@ class ThreadBlock:
     def lanes_ended(self, warp: Warp) -> None:
         """Lanes of a warp have ended: a barrier may have waited only for them."""
         for number, barrier in list(self._barriers.items()):
-            barrier.arrived = {w: mask for w, mask in barrier.arrived.items() if w.alive}
+            if barrier.warps is None:
+                barrier.arrived = {w: mask for w, mask in barrier.arrived.items() if w.alive}
             if barrier.arrived:
                 self.try_open(number, barrier.pc)

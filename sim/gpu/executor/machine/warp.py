@@ -15,7 +15,7 @@ from racetrap.golden_model.events import WARP_SIZE, EventKind, lanes_of
 from racetrap.sim.gpu.executor.machine.errors import Fault, KernelFault
 from racetrap.sim.gpu.executor.machine.faults import thread_name
 from racetrap.sim.gpu.executor.machine.frame import Frame
-from racetrap.sim.gpu.executor.machine.lanes import row_of
+from racetrap.sim.gpu.executor.machine.lanes import Parts, row_of
 from racetrap.sim.gpu.executor.machine.memory import Views
 
 if TYPE_CHECKING:
@@ -188,8 +188,8 @@ class Warp(ABC):
         """The active lanes have taken a backward branch; status for the scheduler."""
 
     @abstractmethod
-    def warp_sync(self, members: int, pc: int, together: bool) -> int | None:
-        """The active lanes are at an instruction that the lanes ``members`` must run at once.
+    def warp_sync(self, among: Parts, pc: int, together: bool) -> int | None:
+        """The active lanes are at an instruction that the members of each part must run at once.
 
         With ``together`` they must all be at this very instruction, and ``self.pc`` is it;
         otherwise ``self.pc`` is where they go on.  Returns ``None`` when the instruction can be

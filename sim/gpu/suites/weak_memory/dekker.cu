@@ -28,9 +28,10 @@ template <Scope store_load, Scope acquire> INLINE void enter(Pair pair, unsigned
   fence<acquire>();
 }
 
+// The fence is behind the store of the turn: stores of the turn must keep the order of the sections.
 template <Scope release> INLINE void leave(Pair pair, unsigned self) {
-  fence<release>();
   store_relaxed(pair.turn, 1 - self);
+  fence<release>();
   store_relaxed(&pair.wants[self], 0);
 }
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.sim.gpu.launch.launch_file import LaunchSpec
 from racetrap.sim.gpu.suites.weak_memory import paper_launches, synchronisation_launches
 from racetrap.sim.gpu.suites.weak_memory.launch_tables import LaunchTables
@@ -23,6 +24,10 @@ __all__ = ["LAUNCHES", "ProgramLaunch", "launch_of", "launch_text", "write_launc
 
 #: Warp instructions without progress, and in all, after which a run of default size hangs.
 _STALL_LIMIT, _INSTRUCTION_LIMIT = 100_000, 20_000_000
+#: Blocks wait for each other: each has an SM of its own.
+_MOST_BLOCKS = ScordParams().sm_count
+#: Trees of threads, and whole warps.
+_THREADS = tuple(2**n for n in range(5, 11))
 
 
 class ProgramLaunch(NamedTuple):
@@ -63,12 +68,16 @@ LAUNCHES: Mapping[str, ProgramLaunch] = MappingProxyType({
 
 def _tables(program: Program, variant: Variant, blocks: int | None, threads: int | None) -> Any:
     launch = LAUNCHES[program.name]
+    blocks = launch.blocks if blocks is None else blocks
+    threads = launch.threads if threads is None else threads
+    if not 2 <= blocks <= _MOST_BLOCKS:
+        raise ValueError(f"Blocks must be from 2 to {_MOST_BLOCKS}, not {blocks}")
+    if threads not in _THREADS:
+        raise ValueError(f"Threads must be a power of two from 32 to 1024, not {threads}")
     return {
         "stall_limit": _STALL_LIMIT,
         "instruction_limit": _INSTRUCTION_LIMIT,
-        **launch.tables(
-            program.kernel(variant), blocks or launch.blocks, threads or launch.threads
-        ),
+        **launch.tables(program.kernel(variant), blocks, threads),
     }
 
 
@@ -83,6 +92,11 @@ def launch_of(
         What to launch.
     blocks, threads : int, optional
         Shape, if not the default one.
+
+    Raises
+    ------
+    ValueError
+        If the blocks cannot all run at once, or the threads are no power of two of whole warps.
     """
     return LaunchSpec.model_validate(_tables(program, variant, blocks, threads))
 
@@ -113,14 +127,15 @@ def write_launches(
     folder: Path, blocks: int | None = None, threads: int | None = None
 ) -> list[Path]:
     """Write the launch file of every variant, named like its kernel."""
+    texts = {
+        folder / f"{program.kernel(variant)}.toml": launch_text(program, variant, blocks, threads)
+        for program in PROGRAMS.values()
+        for variant in program.variants
+    }
     folder.mkdir(parents=True, exist_ok=True)
-    written = []
-    for program in PROGRAMS.values():
-        for variant in program.variants:
-            path = folder / f"{program.kernel(variant)}.toml"
-            path.write_text(launch_text(program, variant, blocks, threads), encoding="utf-8")
-            written.append(path)
-    return written
+    for path, text in texts.items():
+        path.write_text(text, encoding="utf-8")
+    return list(texts)
 
 
 def main() -> None:
@@ -130,8 +145,11 @@ def main() -> None:
     parser.add_argument("--blocks", type=int, help="blocks of a launch")
     parser.add_argument("--threads", type=int, help="threads of a block, a power of two")
     options = parser.parse_args()
-    for path in write_launches(options.folder, options.blocks, options.threads):
-        print(path)
+    try:
+        written = write_launches(options.folder, options.blocks, options.threads)
+    except ValueError as error:
+        parser.error(str(error))
+    print("\n".join(map(str, written)))
 
 
 if __name__ == "__main__":

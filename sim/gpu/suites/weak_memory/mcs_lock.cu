@@ -4,7 +4,9 @@
 
 #include "common.cuh"
 
-enum { ROUNDS = 2 };
+// Critical sections of a warp, and looks at its own node before the second: the lock is then free
+// for some and taken for others.
+enum { ROUNDS = 2, PAUSE = 16 };
 
 // Nodes have numbers from 1; 0 is none.
 struct Lock {
@@ -39,6 +41,7 @@ INLINE void mcs_lock(unsigned *counts, Lock lock) {
   const unsigned self = 1 + (blockIdx.x * blockDim.x + threadIdx.x) / 32;
 #pragma unroll 1
   for (unsigned round = 0; round < ROUNDS; ++round) {
+    for (unsigned look = 0; look < round * PAUSE * self; ++look) load_relaxed(&lock.next[self]);
     take<enter, link, acquire>(lock, self);
     counts[0] += 1;
     counts[1] += counts[0];

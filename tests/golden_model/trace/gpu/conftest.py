@@ -57,6 +57,8 @@ def events() -> list[Event]:
         Event(EventKind.ELSE, 1, 0, 0, pc=0x64, mask=0xFFFFFF7E),
         Event(EventKind.FI, 1, 0, 0, pc=0x68, mask=0xFFFFFFFE),
         Event(EventKind.WARP_BARRIER, 1, 0, 0, pc=0x6C),
+        Event(EventKind.BARRIER_ARRIVE, 1, 0, 0, pc=0x70, grid_block=3),
+        Event(EventKind.PARTIAL_BARRIER, 1, 0, pc=0x74, grid_block=3, mask=0x2),
         Event(EventKind.BLOCK_RETIRED, 1, 0),
         Event(EventKind.BLOCK_RETIRED, 1, 1),
         Event(EventKind.KERNEL_END),

@@ -138,14 +138,14 @@ def test_header_is_not_what_json_should_be(trace, tmp_path, raw):
 
 # Rows of the trace in conftest.py.
 _PLACED, _LOAD, _STORE, _CAS, _FENCE, _EXCH, _BARRIER = 1, 3, 4, 5, 6, 7, 8
-_IF, _WIDE, _EXIT, _ELSE, _FI, _MEET, _RETIRED, _END = 9, 10, 11, 12, 13, 14, 15, 17
-_READ, _AFTER, _WRITE = 18, 19, 20
+_IF, _WIDE, _EXIT, _ELSE, _FI, _MEET, _ARRIVE, _PARTIAL, _RETIRED = range(9, 18)
+_END, _READ, _AFTER, _WRITE = 19, 20, 21, 22
 
 
 @pytest.mark.parametrize(
     ("row", "changes", "rule"),
     [
-        (_LOAD, {"kind": 17}, Rule.KIND),
+        (_LOAD, {"kind": 19}, Rule.KIND),
         (_AFTER, {"pc": 1}, Rule.UNUSED_FIELD),
         (_READ, {"size": 1}, Rule.UNUSED_FIELD),
         (_READ, {"mask": 0}, Rule.LANES),
@@ -244,7 +244,10 @@ _ALL = list(range(_END + 1))
         ([*_ALL[: _RETIRED + 1], _LOAD, *_ALL[_RETIRED + 1 :]], Rule.PLACED, _RETIRED + 1),
         ([*_ALL[:_END], _BARRIER, _END], Rule.PLACED, _END),
         ([0, _FENCE, _END], Rule.PLACED, 1),
-        *[([0, row, *_ALL[1:]], Rule.PLACED, 1) for row in (_IF, _EXIT, _ELSE, _FI, _MEET)],
+        *[
+            ([0, row, *_ALL[1:]], Rule.PLACED, 1)
+            for row in (_IF, _EXIT, _ELSE, _FI, _MEET, _ARRIVE, _PARTIAL)
+        ],
         ([*_ALL[:_IF], *_ALL[_IF + 1 :]], Rule.DIVERGENCE, _ELSE - 1),
         ([*_ALL[:_ELSE], *_ALL[_ELSE + 1 :]], Rule.DIVERGENCE, _FI - 1),
         ([*_ALL[: _ELSE + 1], *_ALL[_ELSE:]], Rule.DIVERGENCE, _ELSE + 1),
@@ -275,6 +278,11 @@ def test_warp_of_another_slot(spoil, warp):
 
 def test_place_of_another_sm(spoil):
     _refuse(spoil({("events", _FENCE, "sm"): 0}), Rule.PLACED, f"event record {_FENCE}")
+
+
+def test_warps_at_a_barrier_of_another_block(spoil):
+    changes = {("events", _PARTIAL, "mask"): 0b100}
+    _refuse(spoil(changes), Rule.PLACED, f"event record {_PARTIAL}")
 
 
 def test_lane_records_without_events(trace, tmp_path):

@@ -8,7 +8,8 @@ import pytest
 from racetrap.generators.presets import find_preset
 from racetrap.sim.cosim.verilator.build_cache import Patch
 from racetrap.sim.cosim.verilator.cocotb_build import BuildError, build
-from racetrap.sim.cosim.verilator.testbench_top import Port, TestbenchTop
+from racetrap.sim.cosim.verilator.testbench_top import Port
+from racetrap.sim.cosim.verilator.testbench_top import TestbenchTop as Top
 
 _TINY = find_preset("scord-tiny").params
 
@@ -52,7 +53,7 @@ def test_bench_module_packs_handshakes_and_channels():
         "m_axi__awlen": Port("output", 8),
         "m_axi__bid": Port("input", 2),
     }
-    top = TestbenchTop("device", ports)
+    top = Top("device", ports)
     assert dict(top.flags.fields) == {"m_axi__awvalid": 1, "m_axi__awready": 1}
     assert {name: dict(layout.fields) for name, layout in top.bundles.items()} == {
         "m_axi__aw": {"addr": 40, "len": 8}

