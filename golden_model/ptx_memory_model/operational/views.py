@@ -90,15 +90,21 @@ class View:
         Loads that precede it and were, or are still, to be settled late.
     """
 
-    __slots__ = ("late", "newest", "times")
+    __slots__ = ("copies", "late", "newest", "number", "times")
 
-    def __init__(self, times: dict[int, int], newest: dict[Cell, Message], late: set[Late]) -> None:
+    def __init__(
+        self, times: dict[int, int], newest: dict[Cell, Message], late: set[Late], number: int = 0
+    ) -> None:
         self.times, self.newest, self.late = times, newest, late
+        #: Number among the copies of a view, each of which includes those before it; how many
+        #: there are of this one.
+        self.number, self.copies = number, 0
 
     def copy(self) -> View:
         """A copy."""
         self.fold()
-        return View(dict(self.times), dict(self.newest), set(self.late))
+        self.copies += 1
+        return View(dict(self.times), dict(self.newest), set(self.late), self.copies)
 
     def fold(self) -> None:
         """Take in what late loads have read that are settled by now."""
@@ -203,6 +209,8 @@ class Views(Memory):
         #: What a later acquire of the thread may join: location read, thread and scope of the
         #: release.
         self._acquirable: list[dict[tuple[Cell, int, Scope], View]] = [{} for _ in range(count)]
+        #: Number of the latest copy of each other thread's view that a thread has joined.
+        self._acquired: list[dict[int, int]] = [{} for _ in range(count)]
         self._sc_fences: dict[tuple[int, Scope], View] = {}
         #: Unsettled loads of each thread.
         self._late: list[list[Late]] = [[] for _ in range(count)]
@@ -299,12 +307,13 @@ class Views(Memory):
 
     def _may_acquire(self, thread: int, message: Message) -> None:
         acquirable = self._acquirable[thread]
+        acquired = self._acquired[thread]
         for (releaser, scope), view in message.releases.items():
-            if releaser != thread:
+            if releaser != thread and view.number > acquired.get(releaser, 0):
                 key = (message.cell, releaser, scope)
-                if key in acquirable:
-                    view = _joined(acquirable[key], view)
-                acquirable[key] = view
+                known = acquirable.get(key)
+                if known is None or known.number < view.number:
+                    acquirable[key] = view
 
     def _acquire(self, thread: int, scope: Scope | None, cell: Cell | None = None) -> None:
         """An acquire operation on a location, or a fence: join what the thread has observed."""
@@ -315,10 +324,15 @@ class Views(Memory):
                 if not self._possible(late):
                     late.passed.discard(scope)
                     late.settle()
-        for (read, releaser, released), released_view in list(self._acquirable[thread].items()):
+        acquirable, acquired = self._acquirable[thread], self._acquired[thread]
+        for key, released_view in list(acquirable.items()):
+            read, releaser, released = key
             there, here = self.places[releaser], self.places[thread]
             if (cell is None or read is cell) and mutual(released, there, scope, here):
-                view.join(released_view)
+                del acquirable[key]
+                if released_view.number > acquired.get(releaser, 0):
+                    acquired[releaser] = released_view.number
+                    view.join(released_view)
 
     # Late loads
 
@@ -421,10 +435,9 @@ class Views(Memory):
             released[strength.scope] = self._views[thread].copy()
         for views in (self._fences[thread], self._released[thread].get(cell, {})):
             for scope, view in views.items():
-                key = (thread, scope)
-                if key in message.releases:
-                    view = _joined(message.releases[key], view)
-                message.releases[key] = view
+                known = message.releases.get((thread, scope))
+                if known is None or known.number < view.number:
+                    message.releases[thread, scope] = view
 
     def atomic(
         self, thread: int, location: Location, update: Callable[[int], int | None],
@@ -559,12 +572,6 @@ class Views(Memory):
             for one in unsettled
         )  # fmt: skip
         return messages, threads, views_key(self._sc_fences.items()), late
-
-
-def _joined(one: View, other: View) -> View:
-    both = one.copy()
-    both.join(other)
-    return both
 
 
 def _rank(message: Message) -> float:
