@@ -151,7 +151,6 @@ class IntervalCam(wiring.Component):
         ]  # fmt: skip
         meets = Signal(count)
         free = (~valid & (valid + 1))[:count]
-        writes = is_insert[1] | (is_remove[1] & (change.lower & change.upper).any())
         m.d.comb += [
             comparator.i_range.eq(ranges[0]),
             comparator.i_touch.eq(is_insert[0]),
@@ -166,7 +165,7 @@ class IntervalCam(wiring.Component):
             change.range.eq(ranges[1]),
             change.lower.eq(meets & Cat(relation.left)),
             change.upper.eq(meets & Cat(relation.right)),
-            change.fresh.eq(free & writes.replicate(count)),
+            change.fresh.eq(free),
             self.o_overlap.eq(meets),
         ]
         return change, origins[1], clear[1], query[1]
@@ -204,8 +203,10 @@ class IntervalCam(wiring.Component):
     ) -> None:
         inside = self.o_overlap & ~change.lower & ~change.upper
         gone = Mux(change.is_insert, self.o_overlap, Mux(change.is_remove, inside, 0))
+        writes = change.is_insert | (change.is_remove & (change.lower & change.upper).any())
+        new = change.fresh & writes.replicate(len(valid))
         with m.If(self.i_execute):
-            m.d.sync += valid.eq(Mux(clear, 0, (valid & ~gone) | change.fresh))
+            m.d.sync += valid.eq(Mux(clear, 0, (valid & ~gone) | new))
         with m.If(compactor.o_merge):
             m.d.sync += valid.eq(valid & ~compactor.o_high)
 
@@ -213,7 +214,10 @@ class IntervalCam(wiring.Component):
         self, m: Module, entries: list, change: data.View, origin: data.View, kept: data.View,
         compactor: Compactor,
     ) -> None:  # fmt: skip
-        """Insertion and removal; what is new goes to the lowest free entry."""
+        """Insertion and removal; what is new goes to the lowest free entry.
+
+        That one is written in each cycle: before it is valid, nobody looks at it.
+        """
         first, end = change.range.first, change.range.end
         beside = change.lower | change.upper
         differs = Cat(entry.others | (entry.tag != origin.tag) for entry in entries)
@@ -231,7 +235,7 @@ class IntervalCam(wiring.Component):
                 new.imprecise.eq(origin.imprecise | (beside & imprecise).any()),
             ]
         for slot, entry in enumerate(entries):
-            is_new = self.i_execute & change.fresh[slot]
+            is_new = change.fresh[slot]
             cuts = self.i_execute & change.is_remove
             cuts_end = cuts & change.lower[slot]
             cuts_first = cuts & change.upper[slot] & ~change.lower[slot]
@@ -239,7 +243,8 @@ class IntervalCam(wiring.Component):
             with m.If(is_new | cuts_first):
                 m.d.sync += entry.first.eq(new.first)
             with m.If(is_new | cuts_end | merges):
-                m.d.sync += entry.end.eq(Mux(cuts_end, first, new.end))
+                keeps = merges | ~(change.is_remove & change.lower[slot])
+                m.d.sync += entry.end.eq(Mux(keeps, new.end, first))
             with m.If(is_new):
                 m.d.sync += entry.tag.eq(new.tag)
             with m.If(is_new | merges):

@@ -27,7 +27,7 @@ def change_layout(params: NoncoherentParams) -> data.StructLayout:
     """A change of entries: one that takes ``lower`` and ``upper`` into a new entry, or cuts them.
 
     ``lower`` and ``upper`` are the entries that meet its range and have bytes to the left or to
-    the right, ``fresh`` the slot of the entry that is new, if any.
+    the right, ``fresh`` the slot of the entry that is new, if one is.
     """
     return data.StructLayout({
         "is_insert": 1, "is_remove": 1, "range": range_layout(params),

@@ -42,4 +42,4 @@ def test_a_bug_loses_or_claims_a_byte(bug):
 @pytest.mark.campaign
 @pytest.mark.parametrize("event", ["split", "merge", "compact", "possible"])
 def test_what_is_proved_can_happen(event):
-    assert is_violated(_harness(never=event, entries=3), cycles=9)
+    assert is_violated(_harness(never=event), cycles=9)
