@@ -39,7 +39,8 @@ this page, and prints the paper's Tables II, III and IV beside it.
 *Lacks* is by PTX's memory model (PTX ISA 9.0, Section 8; [litmus tests](litmus.md)): a
 **release** (all before a later strong write), an **acquire** (a strong read before all later), or
 **store-load** order (a strong write before a later strong read, which takes `fence.sc`). A fence
-of the block is not enough where the other party is in another block. *Oracle* is the verdict of
+of the block is not enough where the other party is in another block (of one block they are in
+`shared_queue` alone, whose variant `device` is wider than needed). *Oracle* is the verdict of
 the [exact oracle](oracle.md), rule `causality`, over 20 schedules. It is another than *lacks*
 where (each with its test in [examples/litmus](examples/litmus), whose outcome the axioms decide)
 

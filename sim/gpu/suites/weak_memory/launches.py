@@ -63,6 +63,7 @@ LAUNCHES: Mapping[str, ProgramLaunch] = MappingProxyType({
     "dekker": ProgramLaunch(synchronisation_launches.dekker, 2, 32),
     "seqlock": ProgramLaunch(synchronisation_launches.seqlock, 3, 32),
     "histogram": ProgramLaunch(synchronisation_launches.histogram, 4, 32),
+    "shared_queue": ProgramLaunch(synchronisation_launches.shared_queue, 2, 64),
 })  # fmt: skip
 
 

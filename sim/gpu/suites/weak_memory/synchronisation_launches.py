@@ -17,7 +17,7 @@ from racetrap.sim.gpu.suites.weak_memory.launch_tables import (
 
 __all__ = [
     "dekker", "double_checked", "histogram", "lamport_queue", "mcs_lock", "publication",
-    "seqlock", "ticket_lock",
+    "seqlock", "shared_queue", "ticket_lock",
 ]  # fmt: skip
 
 #: Critical sections of a warp, or of a block.
@@ -119,3 +119,15 @@ def histogram(kernel: str, blocks: int, threads: int) -> LaunchTables:
         distance *= 2
     arguments = [result(np.array(own)), buffer("zeros", blocks)]
     return {"kernel": kernel, "grid": blocks, "block": threads, "arguments": arguments}
+
+
+#: Constant of ``shared_queue.cu``.
+_SHARED_ITEMS = 4
+
+
+def shared_queue(kernel: str, blocks: int, threads: int) -> LaunchTables:
+    """What the consumer of each block has taken; a block has always two warps."""
+    del threads
+    count = blocks * _SHARED_ITEMS
+    arguments = [buffer("arange", count), result(np.arange(1, count + 1))]
+    return {"kernel": kernel, "grid": blocks, "block": 2 * WARP_SIZE, "arguments": arguments}
