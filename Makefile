@@ -109,6 +109,7 @@ evaluate: $(READY)
 	$(BIN)/racetrap evaluate scord --size small --race-free --hardware-schedules 0 --json $(BUILD)/evaluate/scord-small.json
 	$(BIN)/racetrap evaluate sigrace --html $(BUILD)/evaluate/sigrace.html --json $(BUILD)/evaluate/sigrace.json
 	$(BIN)/racetrap evaluate noncoherent --timings 1000 --traces 100000 --fixpoint --original-size --html $(BUILD)/evaluate/noncoherent.html --json $(BUILD)/evaluate/noncoherent.json
+	$(BIN)/racetrap evaluate bugaroo --json $(BUILD)/evaluate/bugaroo.json
 
 boards: $(FPGA_READY)
 	for board in ulx3s-85f ecpix5-85 ice40-hx8k; do \
@@ -125,6 +126,7 @@ board-simulation: $(READY)
 docs: $(READY)
 	$(BIN)/python -m racetrap.generators.docs docs
 	$(BIN)/python -m racetrap.sim.gpu.suites.concurrency.docs docs/concurrency-suite.md
+	$(BIN)/python -m racetrap.sim.gpu.suites.weak_memory.docs docs/weak-memory-programs.md
 	$(BIN)/python -m racetrap.evaluation.scord.construct_verdicts docs/construct-suite.md
 	$(BIN)/python -m racetrap.sim.cpu.programs_page docs/programs.md
 	$(BIN)/python -m racetrap.sim.gpu.cuda.protocol_page docs/runtime-protocol.md

@@ -16,7 +16,13 @@ from racetrap.evaluation.scord.missed import Cause
 from racetrap.evaluation.scord.oracle import ELSEWHERE, NOT_CHECKED
 from racetrap.evaluation.scord.trace_check import MOST_FINDING, Detector, TraceCheck
 from racetrap.generators.presets import SCORD_PRESETS
-from racetrap.sim.gpu.suites.constructs.cases import GROUPS, Pair, run_kernel
+from racetrap.sim.gpu.suites.constructs.cases import (
+    CONSTRUCTS,
+    GROUPS,
+    Pair,
+    refusal,
+    run_kernel,
+)
 
 __all__ = ["SCHEDULES", "Verdict", "constructs_page", "is_right", "judge", "verdicts"]
 
@@ -30,9 +36,10 @@ _INTRODUCTION = """\
 
 {kernels} small kernels in {pairs} pairs, one race-free and one racy, which differ by one construct:
 orders and scopes of accesses and fences, the C++ library of CUDA, locks, barriers by number and
-count, lanes of a warp, cooperative groups, atomics of other types. CUDA sources, the PTX that runs
-and the list of pairs are in `sim/gpu/suites/constructs`. Each kernel runs in {schedules} schedules;
-a race counts if it occurs in any of them.
+count, lanes of a warp, cooperative groups, atomics of other types, functions by their address and
+functions of the runtime. CUDA sources, the PTX that runs and the list of pairs are in
+`sim/gpu/suites/constructs`. Each kernel runs in {schedules} schedules; a race counts if it occurs
+in any of them.
 
 The verdict is that of the [exact oracle](oracle.md) by rule `causality`, for the lanes of a warp
 with independent threads. A test compares it with the list, class of race included, and what the
@@ -48,6 +55,13 @@ makes of the same traces:
 | group | pairs | oracle right | silent | by decree | false | reported | not its task | missed |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 {counts}
+
+## What kernels use
+
+A construct runs and is judged right in the kernels that are named, among others, or it is refused
+before anything runs, by the sentence given.
+
+{constructs}
 
 A new pair is two kernels with the arguments `(int *data, int *sync)`, 1,024 and 64 words that are
 zero at launch, and a line in `cases.toml`; then `make kernels`, and `make docs` for this page.
@@ -145,6 +159,19 @@ def _counts(title: str, pairs: Iterable[Pair], found: Mapping[str, Verdict]) -> 
     ])  # fmt: skip
 
 
+def _constructs() -> str:
+    """Each construct with the kernels that have it, or the sentence that refuses it."""
+    rows = [_row(("construct", "runs and is judged right in", "refused")), _row(["---"] * 3)]
+    listed = {kernel for pairs in GROUPS.values() for pair in pairs for kernel in (
+        pair.free, pair.racy,
+    )}  # fmt: skip
+    for name, kernels in CONSTRUCTS.items():
+        runs = ", ".join(f"`{kernel}`" for kernel in kernels if kernel in listed)
+        refused = " ".join(f"{refusal(kernel)}." for kernel in kernels if kernel not in listed)
+        rows.append(_row([name, runs, refused]))
+    return "\n".join(rows)
+
+
 def _shape(sizes: Iterable[int]) -> str:
     return "x".join(str(size) for number, size in enumerate(sizes) if size > 1 or not number)
 
@@ -156,6 +183,7 @@ def constructs_page(found: Mapping[str, Verdict]) -> str:
     parts = [_INTRODUCTION.format(
         kernels=2 * len(every), pairs=len(every), schedules=len(SCHEDULES), detector=MOST_FINDING,
         not_checked=", ".join(NOT_CHECKED.values()), counts="\n".join(counts),
+        constructs=_constructs(),
     )]  # fmt: skip
     columns = (
         "race-free", "racy", "grid, block", "races", "why it races", "ScoRD on the race-free",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from racetrap.commands.shared.options import (
     compile_options,
     compiler_options,
     complete_preset,
+    numbers_from,
     race_options,
     result_options,
     seed_option,
@@ -39,15 +39,6 @@ if TYPE_CHECKING:
     from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
 
 __all__ = ["command"]
-
-
-def _launches(text: str | None) -> range | None:
-    if text is None:
-        return None
-    match = re.fullmatch(r"(\d+):(\d+)", text)
-    if match is None or int(match[1]) >= int(match[2]):
-        raise ValueError(f"Launches must be A:B with A below B, not {text}")
-    return range(int(match[1]), int(match[2]))
 
 
 @contextmanager
@@ -165,7 +156,7 @@ def command(
     from racetrap.sim.gpu.cuda.program_run import run_program
 
     with input_errors():
-        selected = _launches(launches)
+        selected = numbers_from("Launches", launches)
     wanted = Reports(**reports)
     choice = RaceChoice(shows_all, limit)
     detector = _detector(detector_name, detector_only or simulate)

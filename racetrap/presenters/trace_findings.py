@@ -116,6 +116,8 @@ def trace_check_to_dict(check: TraceCheck) -> dict[str, Any]:
         "independent_threads": check.independent,
         "findings": [pair_to_dict(pair) for pair in check.pairs],
         "known": [pair_to_dict(pair) for pair in check.known],
+        "unordered_strong": [pair_to_dict(pair) for pair in check.strong],
+        "ordered_by_lockstep": [pair_to_dict(pair) for pair in check.lockstep],
         "barrier_divergences": [
             {
                 "place": relative_place(each.place),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import time
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from racetrap.sim.cpu.errors import RecordError
+from racetrap.sim.cpu.locations import find_locations
 from racetrap.sim.cpu.raw import counted_events, read_error
 
 __all__ = ["Ending", "Limits", "run_watched"]
@@ -57,6 +59,16 @@ class Ending(NamedTuple):
     seconds: float
     text: str
     waits: tuple[tuple[int, int], ...] = ()
+
+
+def _with_place(sentence: str, program: Path, modules: Path) -> str:
+    """A sentence that may end with the address of a call, with its source line instead."""
+    found = re.search(r" at (0x[0-9a-f]+)$", sentence)
+    if not found:
+        return sentence
+    pc = int(found[1], 16)
+    place = find_locations(program, [pc], modules if modules.exists() else None).get(pc)
+    return f"{sentence[: found.start(1)]}{place}" if place else sentence
 
 
 def _waits(task: Path) -> tuple[str, str] | None:
@@ -174,5 +186,5 @@ def run_watched(
     seconds = time.perf_counter() - begin
     error_of_runtime = read_error(folder)
     if process.returncode == _STATUS_OF_RUNTIME and error_of_runtime:
-        raise RecordError(error_of_runtime)
+        raise RecordError(_with_place(error_of_runtime, Path(command[0]), folder / "modules"))
     return Ending(seconds, text or _text_of(process.returncode), waits)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,6 +26,7 @@ __all__ = [
     "instruction_limit_option",
     "jobs_option",
     "launch_option",
+    "numbers_from",
     "oracle_option",
     "output_option",
     "race_options",
@@ -48,6 +50,16 @@ def writable(context: click.Context, parameter: click.Parameter, file: _File) ->
         if path.is_dir() or not os.access(place, os.W_OK):
             raise click.BadParameter(f"File must be one that can be written, not {file}")
     return file
+
+
+def numbers_from(what: str, text: str | None) -> range | None:
+    """Numbers of an option ``A:B``; ``ValueError`` unless A is below B."""
+    if text is None:
+        return None
+    match = re.fullmatch(r"(\d{1,18}):(\d{1,18})", text)
+    if match is None or int(match[1]) >= int(match[2]):
+        raise ValueError(f"{what} must be A:B with A below B, not {text}")
+    return range(int(match[1]), int(match[2]))
 
 
 def complete_preset(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:

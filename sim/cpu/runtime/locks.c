@@ -44,8 +44,8 @@ EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex) {
     int is_owner = mutex->__data.__owner == self.tid;
     if (!is_owner && is_recording() && (kind == PTHREAD_MUTEX_TIMED_NP ||
                                         kind == PTHREAD_MUTEX_ADAPTIVE_NP))
-        racetrap_die("Mutex must be unlocked by the thread that holds it, not by thread %d",
-                     self.number);
+        racetrap_die("Mutex must be unlocked by the thread that holds it, not by thread %d at %#x",
+                     self.number, CALLER);
     if (is_owner && !(is_recursive(mutex) && mutex->__data.__count > 1))
         racetrap_sync(RELEASE, (uint64_t)mutex, 0, MUTEX, CALLER);
     return REAL(pthread_mutex_unlock)(mutex);

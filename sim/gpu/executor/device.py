@@ -26,6 +26,7 @@ from racetrap.sim.gpu.executor.machine.errors import ExecutionError
 from racetrap.sim.gpu.executor.machine.event_log import EventLog
 from racetrap.sim.gpu.executor.machine.launch import Launch, LaunchStats
 from racetrap.sim.gpu.executor.machine.memory import HEAP_BASE, Buffer, Heap
+from racetrap.sim.gpu.executor.machine.program import function_address
 from racetrap.sim.gpu.executor.machine.program_counters import event_pc
 from racetrap.sim.gpu.executor.machine.shapes import three_dimensions
 from racetrap.sim.gpu.executor.machine.warp_schedulers import WARP_SCHEDULERS
@@ -191,8 +192,11 @@ class Device:
                 address, _ = places[variable.name]
                 self.write(address, np.frombuffer(variable.initial, np.uint8))
                 for offset, name, addend in variable.addresses:
-                    target = np.array([self.symbol(module, name)[0] + addend], np.uint64)
-                    self.write(address + offset, target)
+                    if name in module.functions:
+                        target = function_address(module, name)
+                    else:
+                        target = self.symbol(module, name)[0] + addend
+                    self.write(address + offset, np.array([target], np.uint64))
 
     def symbol(self, module: Module, name: str) -> tuple[int, int]:
         """Address and size of a ``__device__`` or ``__constant__`` variable.

@@ -20,6 +20,7 @@ __all__ = ["PACKAGES", "compile_kernels", "kernel_folder", "kernel_sources", "lo
 PACKAGES = (
     "racetrap.sim.gpu.workloads",
     "racetrap.sim.gpu.suites.concurrency",
+    "racetrap.sim.gpu.suites.weak_memory",
     "racetrap.sim.gpu.suites.constructs",
 )
 

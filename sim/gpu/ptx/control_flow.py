@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from racetrap.sim.gpu.ptx.module import Function, Instruction, Target, Vector
+from racetrap.sim.gpu.ptx.module import Function, Instruction, Register, Target, Vector
 
 if TYPE_CHECKING:
     import networkx
@@ -28,9 +28,14 @@ def is_branch(instruction: Instruction) -> bool:
     return instruction.opcode in _BRANCHES
 
 
+def is_indirect_call(instruction: Instruction) -> bool:
+    """Whether the function that is called is held in a register."""
+    return instruction.opcode == "call" and isinstance(instruction.operands[1], Register)
+
+
 def may_diverge(instruction: Instruction) -> bool:
     """Whether the lanes of a warp may go different ways."""
-    if instruction.opcode == "brx":
+    if instruction.opcode == "brx" or is_indirect_call(instruction):
         return True
     return instruction.guard is not None and instruction.opcode in ("bra", "ret", "exit")
 
@@ -144,9 +149,9 @@ def reconvergence(function: Function) -> tuple[int | None, ...]:
     -------
     tuple of (int or None)
         For each instruction its immediate post-dominator, an index in the function, if lanes
-        may diverge there (guarded ``bra``, ``ret`` or ``exit``, ``brx``); ``None`` for the end of
-        the function and for all other instructions.  In a kernel, ways on which lanes end at
-        once do not count.
+        may diverge there (guarded ``bra``, ``ret`` or ``exit``, ``brx``, a call by a register);
+        ``None`` for the end of the function and for all other instructions.  In a kernel, ways
+        on which lanes end at once do not count.
     """
     end = len(function.instructions)
     points: list[int | None] = [None] * end
@@ -159,4 +164,7 @@ def reconvergence(function: Function) -> tuple[int | None, ...]:
     for leader, last in zip(leaders, lasts, strict=False):
         if may_diverge(function.instructions[last]) and found[leader] != end:
             points[last] = found[leader]
+    for index, instruction in enumerate(function.instructions[:-1]):
+        if is_indirect_call(instruction):
+            points[index] = index + 1
     return tuple(points)

@@ -10,11 +10,17 @@ from racetrap.evaluation.scord.construct_verdicts import (
 )
 from racetrap.evaluation.scord.missed import Cause
 from racetrap.evaluation.scord.oracle import ELSEWHERE, NOT_CHECKED
-from racetrap.sim.gpu.suites.constructs.cases import GROUPS
+from racetrap.evaluation.scord.trace_check import TraceCheck
+from racetrap.sim.gpu.suites.constructs.cases import GROUPS, run_kernel
 from tests.support import REPOSITORY
 
 PAGE = REPOSITORY / "docs" / "construct-suite.md"
 PAIRS = [pair for pairs in GROUPS.values() for pair in pairs]
+#: Those of one warp that do not wait for each other, which lanes in lockstep cannot.
+WARP_PAIRS = [
+    pair for pair in PAIRS
+    if pair.races == {"divergence"} and pair.independent and not pair.free.startswith("lane_")
+]  # fmt: skip
 
 pytestmark = pytest.mark.xdist_group("constructs")
 
@@ -26,6 +32,15 @@ def found():
 
 def test_the_oracle_is_right_on_all(found):
     assert [pair.free for pair in PAIRS if not is_right(pair, found)] == []
+
+
+@pytest.mark.parametrize("pair", WARP_PAIRS, ids=lambda pair: pair.racy)
+def test_in_lockstep_pairs_of_lanes_are_listed(pair):
+    for kernel, is_racy in ((pair.free, False), (pair.racy, True)):
+        check = TraceCheck()
+        lockstep = pair.model_copy(update={"independent": False})
+        check.add(run_kernel(lockstep, kernel, "in-order", 1).trace)
+        assert bool(check.pairs or check.lockstep) == is_racy
 
 
 def test_page_is_current(found):

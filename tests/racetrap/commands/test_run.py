@@ -55,6 +55,23 @@ def test_races_by_pair_of_lines(racetrap, program, tmp_path):
 
 
 @needs_compiler
+def test_pairs_that_only_lockstep_orders(racetrap, tmp_path):
+    text = """__global__ void swap(int *data) {
+      data[threadIdx.x] = threadIdx.x;
+      asm volatile("" ::: "memory");
+      data[32 + threadIdx.x] = data[threadIdx.x ^ 1];
+    }
+    int main() { int *data; cudaMalloc(&data, 256); swap<<<1, 32>>>(data); cudaFree(data); }"""
+    result = racetrap("run", str(compile_text(text, tmp_path)), "--json", str(tmp_path / "o.json"))
+    document = json.loads((tmp_path / "o.json").read_text())
+    assert (result.exit_code, document["findings"]) == (0, [])
+    (pair,) = document["ordered_by_lockstep"]
+    assert (pair["earlier"]["kind"], pair["later"]["kind"]) == ("store", "load")
+    assert result.stdout.count("only lockstep orders these: ") == 1
+    assert document["unordered_strong"] == []
+
+
+@needs_compiler
 def test_statuses(racetrap, tmp_path):
     text = _PROGRAM.replace('#include "size.h"', "#define BLOCKS 2")
     race_free = compile_text(text, tmp_path, ("RACE_FREE",))

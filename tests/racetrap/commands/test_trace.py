@@ -5,6 +5,7 @@ import json
 import pytest
 
 from racetrap.golden_model.trace import is_binary, read_trace
+from racetrap.golden_model.trace.threads.events import ACCESS_KINDS
 from tests.support import REPOSITORY
 
 
@@ -125,3 +126,40 @@ def test_help_names_the_commands_that_take_traces(racetrap):
 @pytest.mark.parametrize(("name", "status"), [("unlocked-sum", 1), ("locked-sum", 0)])
 def test_examples_are_what_they_say(racetrap, name, status):
     assert racetrap("check", _EXAMPLES / f"{name}.trace").exit_code == status
+
+
+_THREADS = REPOSITORY / "docs" / "examples" / "unlocked-sum.trace"
+
+
+def test_slice(racetrap, tmp_path):
+    whole, part, file = read_trace(_THREADS), tmp_path / "part.trace", tmp_path / "part.json"
+    result = racetrap(
+        "trace", "slice", _THREADS, "-o", part, "--events", f"0:{len(whole)}", "--threads", "0",
+        "--json", file,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    left = read_trace(part)
+    plain = [event.thread for event in left if event.kind in ACCESS_KINDS]
+    assert set(plain) <= {0}
+    assert json.loads(file.read_text())["left_out"] == len(whole) - len(left) > 0
+    assert racetrap("check", _THREADS).exit_code == 1
+    assert racetrap("check", part).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        (), ("--events", "5:5"), ("--events", "all"), ("--events", "0:1000000"),
+        ("--threads", "0,x"), ("--threads", "99"),
+    ],
+)  # fmt: skip
+def test_no_slice(racetrap, tmp_path, options):
+    part = tmp_path / "part.trace"
+    result = racetrap("trace", "slice", _THREADS, "-o", part, *options)
+    assert result.exit_code == 2
+    assert not part.exists()
+
+
+def test_no_slice_of_a_gpu_trace(racetrap, racy, tmp_path):
+    result = racetrap("trace", "slice", racy, "-o", tmp_path / "part", "--threads", "0")
+    assert (result.exit_code, (tmp_path / "part").exists()) == (2, False)

@@ -26,7 +26,12 @@ from racetrap.sim.gpu.executor.codegen.flow import Flow, Handler
 from racetrap.sim.gpu.executor.codegen.memory_code import MEMORY_HANDLERS
 from racetrap.sim.gpu.executor.machine.program_counters import event_pc
 from racetrap.sim.gpu.executor.machine.warp import NOT_RUN
-from racetrap.sim.gpu.ptx.control_flow import is_branch, may_diverge, successors
+from racetrap.sim.gpu.ptx.control_flow import (
+    is_branch,
+    is_indirect_call,
+    may_diverge,
+    successors,
+)
 from racetrap.sim.gpu.ptx.errors import PtxError
 from racetrap.sim.gpu.ptx.module import Instruction, Vector
 
@@ -66,7 +71,8 @@ def _leaders(flow: Flow) -> set[int]:
             leaders.update(flow.number(i) for i in successors(flow.function, index))
         if is_branch(instruction) or _ends_block(instruction):
             leaders.add(flow.following(instruction))
-        if needs_members_together(instruction):
+        # These are run again, by lanes that have waited or that call another function.
+        if needs_members_together(instruction) or is_indirect_call(instruction):
             leaders.add(instruction.index)
     return leaders
 

@@ -11,7 +11,7 @@ from racetrap.sim.gpu.executor.arithmetic.errors import UnknownInstruction
 from racetrap.sim.gpu.executor.codegen.emitter import Emitter, Lines
 from racetrap.sim.gpu.executor.codegen.flow import Flow, Handler
 from racetrap.sim.gpu.executor.machine.device_functions import DEVICE_FUNCTIONS
-from racetrap.sim.gpu.executor.machine.program import CallSite
+from racetrap.sim.gpu.executor.machine.program import CallSite, function_address
 from racetrap.sim.gpu.executor.machine.program_counters import event_pc
 from racetrap.sim.gpu.ptx.module import (
     CallTarget,
@@ -110,12 +110,46 @@ def _pairs(
     return tuple(zip(names, (formal.name for formal in formals), strict=True))
 
 
+def _site(flow: Flow, instruction: Instruction, name: str) -> CallSite:
+    """Call of a function by an instruction."""
+    results, _, arguments = instruction.operands
+    function = flow.module.functions[name]
+    return CallSite(
+        flow.functions[name],
+        _pairs("Arguments", _names(arguments), function.parameters),
+        tuple((b, a) for a, b in _pairs("Results", _names(results), function.returns)),
+        flow.following(instruction),
+        flow.place(instruction),
+    )
+
+
+def _call_indirect(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
+    """Code of a call of a function that each lane has the address of."""
+    results, callee, arguments = instruction.operands
+    counts = len(_names(results)), len(_names(arguments))
+    sites = {
+        function_address(flow.module, name): _site(flow, instruction, name)
+        for name in flow.functions
+        for function in [flow.module.functions[name]]
+        if function.defined and not function.is_kernel
+        and (len(function.returns), len(function.parameters)) == counts
+    }  # fmt: skip
+    name = e.bind(sites, ("sites", instruction.index))
+    row = e.source(callee, np.dtype("u8"))
+    own, following = instruction.index, flow.following(instruction)
+    place = e.bind(flow.place(instruction), ("place", own))
+    return [
+        f"w.pc = {own}",
+        f"call_indirect(w, {row}, {name}, {own}, {following}, {event_pc(own)}, {place})",
+    ]
+
+
 def _call(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
     results, callee, arguments = instruction.operands
-    if not isinstance(callee, CallTarget):
-        raise UnknownInstruction("Called function must be named, not held in a register")
     if instruction.guard is not None:
         raise UnknownInstruction(f"Call must have no guard in {instruction.name}")
+    if not isinstance(callee, CallTarget):
+        return _call_indirect(e, flow, instruction)
     function = flow.module.functions[callee.name]
     if not function.defined and function.name in DEVICE_FUNCTIONS:
         names = tuple(_names(arguments)), tuple(_names(results))
@@ -127,13 +161,7 @@ def _call(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
         raise UnknownInstruction(
             f"Called function must have a body, not only be declared: {function.name}"
         )
-    site = CallSite(
-        flow.functions[callee.name],
-        _pairs("Arguments", _names(arguments), function.parameters),
-        tuple((b, a) for a, b in _pairs("Results", _names(results), function.returns)),
-        flow.following(instruction),
-        flow.place(instruction),
-    )
+    site = _site(flow, instruction, callee.name)
     return [f"w.call({e.bind(site, ('call', instruction.index))})"]
 
 

@@ -129,7 +129,9 @@ class Emitter:
         return self.bind(dtype, ("type", dtype.str))
 
     def _address_of(self, name: str, offset: int) -> str:
-        """Code of the address of a variable, in the space that it is declared in."""
+        """Code of the address of a function, or of a variable in the space that it is in."""
+        if (address := self.layout.function_address(name)) is not None:
+            return self.constant(address, ADDRESS)
         space = self.space_of(name)
         if space in ("global", "const"):
             code = f"y[{self.layout.symbol(name)}]"

@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from racetrap.sim.gpu.executor.arithmetic.errors import UnknownInstruction
+from racetrap.sim.gpu.executor.machine.program import function_address
+from racetrap.sim.gpu.ptx.control_flow import is_indirect_call
 from racetrap.sim.gpu.ptx.module import (
     Address,
     CallTarget,
@@ -39,11 +41,18 @@ def called_functions(instructions: Iterable[Instruction]) -> list[str]:
 
 
 def reachable(module: Module, kernel: str) -> list[Function]:
-    """The kernel and all functions that it calls, directly or not."""
+    """The kernel and all functions that it calls, directly or not, or that it may call by their
+    address."""
     names = [kernel]
     for name in names:
-        called = called_functions(module.functions[name].instructions)
-        names += [other for other in called if other not in names]
+        instructions = module.functions[name].instructions
+        called = called_functions(instructions)
+        named = _symbols(operand for each in instructions for operand in each.operands)
+        called += [other for other in named if other in module.functions]
+        if any(map(is_indirect_call, instructions)):
+            kept = (place for variable in module.variables.values() for place in variable.addresses)
+            called += [other for _, other, _ in kept if other in module.functions]
+        names += [other for other in dict.fromkeys(called) if other not in names]
     return [module.functions[name] for name in names]
 
 
@@ -134,6 +143,10 @@ class ProgramLayout:
         if function is self.kernel and name in self._parameters:
             return self._parameters[name]
         raise UnknownInstruction(f"Address must be that of a variable in memory, not of {name}")
+
+    def function_address(self, name: str) -> int | None:
+        """Address of a device function; ``None`` if the name is not that of one."""
+        return function_address(self._module, name) if name in self._module.functions else None
 
     def local_offset(self, function: Function, name: str) -> int:
         """Place of a local variable in its function's frame."""

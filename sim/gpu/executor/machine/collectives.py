@@ -7,7 +7,7 @@ Ref: PTX ISA 9.0, Sections 9.7.9.6 (shfl) and 9.7.13 (bar, vote, match, redux).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,12 +16,13 @@ from racetrap.golden_model.events import WARP_SIZE, lanes_of
 from racetrap.sim.gpu.executor.machine.lanes import LANE_IDS, Parts, mask_of, row_of
 
 if TYPE_CHECKING:
+    from racetrap.sim.gpu.executor.machine.program import CallSite
     from racetrap.sim.gpu.executor.machine.warp import Warp
 
 __all__ = [
     "REDUCTIONS", "VOTES", "active_mask", "barrier", "barrier_arrive",
-    "barrier_reduce", "branch_indexed", "first", "local_address", "match_all", "match_any",
-    "parts", "reduce_lanes", "shuffle", "vote",
+    "barrier_reduce", "branch_indexed", "call_indirect", "first", "local_address", "match_all",
+    "match_any", "parts", "reduce_lanes", "shuffle", "vote",
 ]  # fmt: skip
 
 Row = np.ndarray
@@ -78,6 +79,28 @@ def branch_indexed(warp: Warp, index: Row, targets: tuple[int, ...], point: int,
     warp.pc = start
     for target, mask in reversed(others):
         warp.diverge(mask, target, start, point, pc)
+
+
+def call_indirect(
+    warp: Warp, addresses: Row, sites: Mapping[int, CallSite], own: int, following: int, pc: int,
+    place: str,
+) -> None:  # fmt: skip
+    """Call of the function whose address each lane has.
+
+    If they differ, the lanes diverge: each function has its turn at the same instruction, and all
+    reconverge behind it.
+    """
+    target = first(warp, addresses)
+    others = warp.mask & ~mask_of(addresses == target)
+    if others:
+        warp.diverge(others, own, own, following, pc)
+    elif target in sites:
+        warp.call(sites[target])
+    else:
+        raise warp.trapped(
+            place, f"Called address must be that of a function of this type, not {target:#x}",
+            warp.mask,
+        )  # fmt: skip
 
 
 #: ``vote``: from the lanes that take part and those whose predicate holds to a number.

@@ -1,6 +1,7 @@
-"""Functions that CUDA provides to kernels without a body: ``printf`` and failed assertions.
+"""Functions that CUDA provides to kernels without a body: ``printf``, assertions, ``malloc``.
 
-Ref: CUDA C++ Programming Guide (13.0), "Formatted Output" and "Assertion".
+Ref: CUDA C++ Programming Guide (13.0), "Formatted Output",
+"Assertion" and "Dynamic Global Memory Allocation and Operations".
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from racetrap.golden_model.events import WARP_SIZE, lanes_of
-from racetrap.sim.gpu.executor.machine.errors import Fault, KernelFault
+from racetrap.sim.gpu.executor.machine.errors import ExecutionError, Fault, KernelFault
 from racetrap.sim.gpu.executor.machine.faults import thread_name
 from racetrap.sim.gpu.executor.machine.memory import LOCAL_WINDOW
 
@@ -128,10 +129,36 @@ def _fail(warp: Warp, lane: int, arguments: _Arguments) -> bytes:
     )
 
 
+def _allocate(warp: Warp, lane: int, arguments: _Arguments) -> bytes:
+    """``malloc``: a buffer of zeros; a null pointer for no bytes, or if there is no room."""
+    size = int.from_bytes(arguments[0], "little")
+    try:
+        address = warp.heap.allocate(size, f"malloc({size})") if size else 0
+    except ExecutionError:
+        address = 0
+    return address.to_bytes(8, "little")
+
+
+def _free(warp: Warp, lane: int, arguments: _Arguments) -> bytes:
+    """``free``; nothing for a null pointer."""
+    address = int.from_bytes(arguments[0], "little")
+    try:
+        if address:
+            warp.heap.free(address)
+    except ValueError as error:
+        raise KernelFault(
+            Fault.ILLEGAL_ADDRESS,
+            f"{error} ({thread_name(warp, lane)}, kernel {warp.launch.kernel_name})",
+        ) from None
+    return b""
+
+
 #: By name: takes the warp, a lane and its arguments, gives the bytes of the result.
 DEVICE_FUNCTIONS: dict[str, Callable[[Warp, int, _Arguments], bytes]] = {
     "vprintf": _print,
     "__assertfail": _fail,
+    "malloc": _allocate,
+    "free": _free,
 }
 
 

@@ -9,12 +9,21 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from racetrap.sim.gpu.executor.machine.frame import Frame
-from racetrap.sim.gpu.ptx.module import Variable
+from racetrap.sim.gpu.ptx.module import Module, Variable
 
-__all__ = ["BasicBlock", "CallSite", "CompiledFunction", "KernelProgram"]
+__all__ = ["BasicBlock", "CallSite", "CompiledFunction", "KernelProgram", "function_address"]
 
 #: Code of the block, which takes the warp and returns a status, and how many instructions it is.
 BasicBlock = tuple[Callable[[Any], int | None], int]
+
+
+#: Functions have addresses that no memory has.
+_FUNCTION_WINDOW, _FUNCTION_BYTES = 3 << 32, 16
+
+
+def function_address(module: Module, name: str) -> int:
+    """Address of a device function."""
+    return _FUNCTION_WINDOW + _FUNCTION_BYTES * list(module.functions).index(name)
 
 
 class CompiledFunction(NamedTuple):

@@ -15,12 +15,15 @@ from pydantic import Field, model_validator
 from racetrap.golden_model.barracuda.race import RaceClass
 from racetrap.golden_model.events import Geometry
 from racetrap.golden_model.trace import Trace
+from racetrap.sim.gpu.executor.codegen.compiler import compile_kernel
 from racetrap.sim.gpu.executor.device import Device
+from racetrap.sim.gpu.executor.machine.errors import ExecutionError
 from racetrap.sim.gpu.launch.kernel_files import load_kernels
 from racetrap.sim.gpu.launch.launch_file import BlockShape, GridShape
+from racetrap.sim.gpu.ptx.errors import PtxError
 from racetrap.sim.toml_file import Table, TomlFile, one_of, read_toml
 
-__all__ = ["GROUPS", "PACKAGE", "KernelRun", "Pair", "run_kernel"]
+__all__ = ["CONSTRUCTS", "GROUPS", "PACKAGE", "KernelRun", "Pair", "refusal", "run_kernel"]
 
 PACKAGE = "racetrap.sim.gpu.suites.constructs"
 #: Room for every block of a kernel at once: two SMs, so that neighbouring blocks are on both.
@@ -80,14 +83,29 @@ class _Group(Table):
         return {"title": data["title"], "pairs": [own | pair for pair in data["pairs"]]}
 
 
+class _Construct(Table):
+    name: str
+    kernels: list[str]
+
+
 class _Suite(TomlFile):
     groups: list[_Group]
+    constructs: list[_Construct]
+
+
+_SUITE = read_toml(Path(__file__).with_suffix(".toml"), _Suite)
+#: Source of the kernels that are refused.
+_REFUSED = "refused_sm90"
 
 
 #: Pairs by what they are about.
 GROUPS: Mapping[str, tuple[Pair, ...]] = MappingProxyType({
-    group.title: tuple(group.pairs)
-    for group in read_toml(Path(__file__).with_suffix(".toml"), _Suite).groups
+    group.title: tuple(group.pairs) for group in _SUITE.groups
+})  # fmt: skip
+
+#: Constructs that kernels use, with the kernels that have each: all of pairs, or all refused.
+CONSTRUCTS: Mapping[str, tuple[str, ...]] = MappingProxyType({
+    construct.name: tuple(construct.kernels) for construct in _SUITE.constructs
 })  # fmt: skip
 
 
@@ -100,10 +118,13 @@ class KernelRun(NamedTuple):
         Its trace.
     data : list of int
         ``data`` afterwards.
+    printed : str
+        What its threads have printed.
     """
 
     trace: Trace
     data: list[int]
+    printed: str
 
 
 def run_kernel(pair: Pair, kernel: str, scheduler: str, seed: int) -> KernelRun:
@@ -118,8 +139,10 @@ def run_kernel(pair: Pair, kernel: str, scheduler: str, seed: int) -> KernelRun:
     scheduler, seed : str, int
         Warp scheduler of the executor, and its seed.
     """
+    printed: list[str] = []
     device = Device(
-        _GEOMETRY, scheduler=scheduler, seed=seed, independent_threads=pair.independent
+        _GEOMETRY, scheduler=scheduler, seed=seed, independent_threads=pair.independent,
+        write=printed.append,
     )  # fmt: skip
     data, sync = device.allocate(_DATA_BYTES), device.allocate(_SYNC_BYTES)
     module = load_kernels(PACKAGE, pair.source)
@@ -127,4 +150,16 @@ def run_kernel(pair: Pair, kernel: str, scheduler: str, seed: int) -> KernelRun:
         module, kernel, pair.grid, pair.block, [data, sync], cooperative=pair.cooperative
     ))  # fmt: skip
     words = device.read(data, "i4", _DATA_BYTES // 4).tolist()
-    return KernelRun(device.trace(f"{kernel}, {scheduler}, seed {seed}"), words)
+    trace = device.trace(f"{kernel}, {scheduler}, seed {seed}")
+    return KernelRun(trace, words, "".join(printed))
+
+
+def refusal(kernel: str) -> str | None:
+    """Sentence by which a kernel of ``refused_sm90`` is refused; ``None`` if it is not."""
+    try:
+        compile_kernel(load_kernels(PACKAGE, _REFUSED), kernel)
+    except PtxError as error:
+        return str(error).partition(": ")[2]
+    except ExecutionError as error:
+        return str(error)
+    return None

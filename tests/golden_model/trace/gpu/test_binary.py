@@ -179,7 +179,7 @@ _END, _READ, _AFTER, _WRITE = 19, 20, 21, 22
         (_CAS, {"strong": 0}, Rule.ATOMIC_STRONG),
         (_LOAD, {"size": 0}, Rule.SIZE),
         (_LOAD, {"size": 32}, Rule.SIZE),
-        (_CAS, {"size": 2}, Rule.SIZE),
+        (_CAS, {"size": 1}, Rule.SIZE),
         (_CAS, {"size": 16}, Rule.SIZE),
         (_LOAD, {"mask": 0}, Rule.LANES),
         (_IF, {"mask": 0}, Rule.LANES),

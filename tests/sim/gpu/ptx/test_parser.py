@@ -190,10 +190,12 @@ def test_functions_and_limits():
         { call inside; ret; }
         .weak .func inside { ret; }
         .entry small () .reqntid 7 { }
+        .entry clustered () .explicitcluster .reqnctapercluster 2, 2, 1 { }
     """
     )
     functions = parse_ptx(text, "t.ptx").functions
-    assert set(functions) == {"outside", "inside", "k", "small"}
+    assert set(functions) == {"outside", "inside", "k", "small", "clustered"}
+    assert (functions["small"].cluster, functions["clustered"].cluster) == (1, 4)
     kernel = functions["k"]
     assert [(p.type, p.size, p.align) for p in kernel.parameters] == [
         ("u64", 8, 8), ("b8", 12, 8), ("f32", 4, 4),

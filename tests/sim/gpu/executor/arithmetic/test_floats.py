@@ -189,3 +189,20 @@ def test_property_tests(test, values):
     found = compute(f"testp.{test}.f32", every)
     expected = [any(v == w or (v != v and w != w) for w in values) for v in every]
     assert found.tolist() == expected
+
+
+HALVES = st.floats(-8.0, 8.0, width=16)
+
+
+@QUICK
+@given(
+    name=st.sampled_from(["add", "sub", "mul", "min", "max", "fma"]),
+    values=st.lists(HALVES, min_size=6, max_size=6),
+)
+def test_pairs_of_halves_are_two_halves(name, values):
+    rounding = ".rn" if name == "fma" else ""
+    words = np.array(values, np.float16).reshape(3, 2)
+    sources = words if name == "fma" else words[:2]
+    found = compute(f"{name}{rounding}.f16x2", *(row.view(np.uint32) for row in sources))
+    halves = compute(f"{name}{rounding}.f16", *sources).astype(np.float16)
+    assert found == halves.view(np.uint32)

@@ -89,10 +89,27 @@ def test_what_the_trace_tells():
     assert fence.pc == exch.pc
 
 
+def test_of_16_bits():
+    run = Run(
+        "mov.b16 %h1, 0x3C00; atom.global.add.noftz.f16 %h2, [%d31], %h1;"
+        "mov.u32 %r1, 0x3C004000; atom.global.add.noftz.f16x2 %r2, [%d31+4], %r1;"
+        "cvt.u16.u32 %h3, %r31; add.u16 %h4, %h3, 1; atom.global.cas.b16 %h5, [%d31+8], %h3, %h4;"
+        "st.global.u16 [%d33], %h5;",
+        data=np.zeros(4, np.uint32),
+    )
+    data = run.device.read(run.data, np.float16, 6)
+    assert data[[0, 2, 3]].tolist() == [32.0, 64.0, 32.0]
+    assert run.device.read(run.data + 8, np.uint16, 1) == 32
+    assert run.out()[:32].tolist() == list(range(32))
+    add, pair, cas = run.events("ATOMIC")
+    assert (add.size, pair.size, cas.size) == (2, 4, 2)
+    assert all(lane.success for lane in cas.lanes)
+
+
 @pytest.mark.parametrize(
-    "text", ["atom.global.add.f16 %h1, [%d31], %h2", "atom.global.min.f32 %f1, [%d31], %f2",
-             "atom.global.cas.b16 %h1, [%d31], %h2, %h3", "red.global.add.v2.f32 [%d31], %f1",
-             "atom.global.u32 %r1, [%d31], 1"],
+    "text", ["atom.global.min.f16 %h1, [%d31], %h2", "atom.global.min.f32 %f1, [%d31], %f2",
+             "atom.global.min.f16x2 %r1, [%d31], %r2", "red.global.add.v2.f32 [%d31], %f1",
+             "atom.global.exch.b8 %h1, [%d31], %h2", "atom.global.u32 %r1, [%d31], 1"],
 )  # fmt: skip
 def test_unknown_forms(text):
     with pytest.raises(PtxError, match=r"test.ptx:\d+: .* must be .*(atom|red)"):

@@ -94,10 +94,47 @@ def test_lanes_may_end_in_a_function():
             r":\d+: Called function must have a body, .*: f",
         ),
         (".func f(.param .b32 a) { ret; }", "call.uni f, ();", "Arguments of a call must be 1"),
-        ("", "call.uni %d1, ();", "must be named, not held in a register"),
         (".func f() { ret; }", "@%p1 call f, ();", "Call must have no guard"),
     ],
 )
 def test_calls_that_cannot_be(outside, body, message):
     with pytest.raises((PtxError, ExecutionError), match=message):
         Run(body, outside=outside)
+
+
+FUNCTIONS = """
+.func (.param .b32 result) twice(.param .b32 n)
+{ .reg .b32 %r<3>; ld.param.u32 %r1, [n]; add.u32 %r2, %r1, %r1; st.param.b32 [result], %r2; ret; }
+.func (.param .b32 result) square(.param .b32 n)
+{ .reg .b32 %r<2>; ld.param.u32 %r1, [n]; mul.lo.u32 %r1, %r1, %r1; st.param.b32 [result], %r1;
+  ret; }
+.func nothing() { ret; }
+.global .align 8 .u64 table[2] = {twice, square};
+"""
+CALL_REGISTER = """{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r31;
+    prototype: .callprototype (.param .b32 _) _ (.param .b32 _);
+    call (b), %d1, (a), prototype; ld.param.b32 %r2, [b]; }
+    st.global.u32 [%d33], %r2;"""
+ODD = "and.b32 %r1, %r31, 1; setp.eq.u32 %p1, %r1, 1;"
+
+
+@pytest.mark.parametrize("independent", [False, True])
+def test_lanes_call_different_functions(independent):
+    choice = f"{ODD} mov.u64 %d1, twice; mov.u64 %d2, square; selp.b64 %d1, %d2, %d1, %p1;"
+    run = Run(choice + CALL_REGISTER, outside=FUNCTIONS, independent_threads=independent)
+    assert run.out()[:32].tolist() == [n * n if n % 2 else 2 * n for n in range(32)]
+    # All reconverge behind the call.
+    assert [len(event.lanes) for event in run.events("STORE")] == [32]
+    assert len(run.events("IF", "ELSE", "FI")) == (0 if independent else 3)
+
+
+def test_functions_whose_addresses_are_in_memory():
+    body = f"{ODD} mul.wide.u32 %d1, %r1, 8; mov.u64 %d2, table; add.u64 %d2, %d2, %d1;"
+    run = Run(body + "ld.global.u64 %d1, [%d2];" + CALL_REGISTER, outside=FUNCTIONS)
+    assert run.out()[:32].tolist() == [n * n if n % 2 else 2 * n for n in range(32)]
+
+
+@pytest.mark.parametrize("address", ["mov.u64 %d1, 5;", "mov.u64 %d1, nothing;"])
+def test_an_address_of_no_function_of_the_type(address):
+    with pytest.raises(ExecutionError, match=r"Called address must be that of a function of this"):
+        Run(address + CALL_REGISTER, outside=FUNCTIONS)

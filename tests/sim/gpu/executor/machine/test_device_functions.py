@@ -6,6 +6,8 @@ import subprocess
 import pytest
 
 from racetrap.sim.gpu.executor.machine.device_functions import formatted
+from racetrap.sim.gpu.executor.machine.errors import KernelFault
+from tests.support.gpu.ptx_kernels import Run
 
 #: Format, codes of the values, values, and the values as C has them.
 _CASES = [
@@ -61,3 +63,48 @@ def test_strings_and_pointers():
         "%6s|%p", lambda start, size: data[start : start + size], {0x1234: "abc"}.__getitem__
     )
     assert found == "   abc|0x5678"
+
+
+#: Declarations of the functions.
+DECLARED = """
+.extern .func (.param .b64 p) malloc (.param .b64 size);
+.extern .func free (.param .b64 p);
+"""
+
+
+def _run(body):
+    return Run(body, outside=DECLARED)
+
+
+ALLOCATE = """{{ .param .b64 a; .param .b64 b; st.param.b64 [a], {size};
+    call.uni (b), malloc, (a); ld.param.b64 %d1, [b]; }}"""
+FREE = "{ .param .b64 a; st.param.b64 [a], %d1; call.uni free, (a); }"
+
+
+def test_memory_that_threads_allocate():
+    body = ALLOCATE.format(size=8) + (
+        "st.global.u32 [%d1], %r31; add.u64 %d2, %d1, 4; st.global.u32 [%d2], 5;"
+        "ld.global.u32 %r1, [%d1]; ld.global.u32 %r2, [%d2]; add.u32 %r1, %r1, %r2;"
+        "st.global.u32 [%d33], %r1;"
+    )
+    run = _run(body + FREE)
+    assert run.out()[:32].tolist() == list(range(5, 37))
+    first, *_ = run.events("STORE")
+    assert len({lane.address for lane in first.lanes}) == 32
+
+
+@pytest.mark.parametrize("size", [0, 1 << 40])
+def test_no_memory_to_allocate(size):
+    body = ALLOCATE.format(size=size) + "cvt.u32.u64 %r1, %d1; st.global.u32 [%d33], %r1;"
+    run = _run("st.global.u32 [%d33], 9;" + body + FREE)
+    assert run.out()[:32].tolist() == [0] * 32
+
+
+def test_an_access_behind_what_was_allocated():
+    with pytest.raises(KernelFault, match=r"must be inside a buffer, not .* malloc\(8\)"):
+        _run(ALLOCATE.format(size=8) + "st.global.u32 [%d1+8], %r31;")
+
+
+def test_what_was_not_allocated_cannot_be_freed():
+    with pytest.raises(KernelFault, match=r"^Address must be that of a buffer, not 0x5 \(thread"):
+        _run("mov.u64 %d1, 5;" + FREE)

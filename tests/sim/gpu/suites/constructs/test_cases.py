@@ -1,13 +1,22 @@
 """The list of pairs is complete and holds to its own rules."""
 
+import re
+
 import pytest
 
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.launch.kernel_files import kernel_folder, load_kernels
-from racetrap.sim.gpu.suites.constructs.cases import GROUPS, PACKAGE, run_kernel
+from racetrap.sim.gpu.suites.constructs.cases import (
+    CONSTRUCTS,
+    GROUPS,
+    PACKAGE,
+    refusal,
+    run_kernel,
+)
 
 PAIRS = [pair for pairs in GROUPS.values() for pair in pairs]
 KERNELS = [kernel for pair in PAIRS for kernel in (pair.free, pair.racy)]
+REFUSED = set(load_kernels(PACKAGE, "refused_sm90").functions)
 SOURCES = sorted(path.stem for path in kernel_folder(PACKAGE).glob("*.cu"))
 
 
@@ -21,7 +30,19 @@ def test_every_kernel_is_in_the_list(source):
     functions = load_kernels(PACKAGE, source).functions
     kernels = {name for name, function in functions.items() if function.is_kernel}
     listed = {name for pair in PAIRS if pair.source == source for name in (pair.free, pair.racy)}
-    assert kernels == listed
+    assert kernels == (listed or REFUSED)
+
+
+def test_constructs_are_in_kernels_that_run_or_are_refused():
+    for name, kernels in CONSTRUCTS.items():
+        assert set(kernels) <= set(KERNELS) or set(kernels) <= REFUSED, name
+    assert {kernel for kernels in CONSTRUCTS.values() for kernel in kernels} >= REFUSED
+
+
+@pytest.mark.parametrize("kernel", sorted(REFUSED))
+def test_what_is_not_known_is_refused_by_name(kernel):
+    sentence = refusal(kernel)
+    assert re.match(r"^(Instruction|Kernel) must .*not [a-z0-9_:. ]+$", sentence), sentence
 
 
 def test_reasons_are_sentences_of_one_line():
@@ -38,3 +59,9 @@ def test_a_run_gives_trace_and_data():
     assert run.trace.header.source == f"{PAIRS[0].free}, random, seed 3"
     assert run.data[:3] == [42, 42, 0]
     assert len(run.data) == 1024
+    assert run.printed == ""
+
+
+def test_what_is_printed():
+    (pair,) = (pair for pair in PAIRS if pair.free == "printed_behind_barrier")
+    assert run_kernel(pair, pair.free, "in-order", 1).printed == "32\n"

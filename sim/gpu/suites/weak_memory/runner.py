@@ -1,0 +1,34 @@
+"""Runs of the programs on the sequentially consistent executor, and the oracle's verdict on them.
+
+Ref: PTX ISA 9.0, Section 8.9.
+"""
+
+from __future__ import annotations
+
+from racetrap.sim.gpu.launch.capture import Capture, capture
+from racetrap.sim.gpu.launch.kernel_files import load_kernels
+from racetrap.sim.gpu.suites.weak_memory.launches import launch_of
+from racetrap.sim.gpu.suites.weak_memory.programs import Program, Variant
+
+__all__ = ["run_variant"]
+
+_PACKAGE = "racetrap.sim.gpu.suites.weak_memory"
+
+
+def run_variant(
+    program: Program, variant: Variant, schedule: int = 0,
+    blocks: int | None = None, threads: int | None = None,
+) -> Capture:  # fmt: skip
+    """Run a variant; schedule 0 is round robin, others are random.
+
+    Parameters
+    ----------
+    program, variant : Program, Variant
+        What to run.
+    schedule : int
+        Number of the schedule.
+    blocks, threads : int, optional
+        Shape, if not the default one.
+    """
+    launch = launch_of(program, variant, blocks, threads)
+    return capture(load_kernels(_PACKAGE, program.name), launch, schedule)

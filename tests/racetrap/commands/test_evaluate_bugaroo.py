@@ -1,0 +1,32 @@
+"""`racetrap evaluate bugaroo`: verdicts and the paper's tables, as tables and JSON."""
+
+import json
+
+import pytest
+
+from racetrap.commands import evaluate_bugaroo
+from racetrap.commands.shared.terminal import ExitStatus
+
+
+def test_one_program(racetrap):
+    result = racetrap(
+        "evaluate", "bugaroo", "--program", "publication", "--schedules", 1, "--jobs", 1,
+        "--json", "-",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    document = json.loads(result.stdout)
+    assert (document["schedules"], document["variants"], document["problems"]) == (1, 8, [])
+    rows = {row["variant"]: row for row in document["tables"]["programs"]}
+    assert (rows["ordered"]["lacks by PTX"], rows["ordered"]["racy"]) == ("nothing", 0)
+    assert (rows["no_acquire"]["lacks by PTX"], rows["no_acquire"]["racy"]) == ("acquire", 1)
+    assert len(document["tables"]["table-4"]) == 12
+    assert "Table III" in result.stderr
+
+
+def test_what_is_not_as_stated_is_a_failure(racetrap, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(evaluate_bugaroo, "problems", lambda verdicts: ["Result must be right"])
+    result = racetrap(
+        "evaluate", "bugaroo", "--program", "hotspot", "--schedules", 1, "--jobs", 1
+    )  # fmt: skip
+    assert result.exit_code == ExitStatus.FAILED
+    assert "Result must be right" in result.stderr
