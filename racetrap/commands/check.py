@@ -240,7 +240,7 @@ class _Subject:
         """Traces of the further runs."""
         for captured in self.others:
             self.differences += captured.differences
-            self.faults += [captured.fault] * bool(captured.fault)
+            self.faults += [str(captured.fault)] if captured.fault else []
             yield captured.trace
 
 
@@ -252,7 +252,7 @@ def _subject_of(path: str, launch_file: str | None, options: CompilerOptions) ->
         captures = capture_kernel(path, launch_file, options)
         first = next(captures)
         differences = list(first.differences)
-        faults = [first.fault] if first.fault else []
+        faults = [str(first.fault)] if first.fault else []
         run = {
             "launch": launch_file, "run": run_to_dict(first), "results": differences,
             "faults": faults,

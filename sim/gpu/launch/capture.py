@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,7 @@ from racetrap.sim.gpu.executor.machine.errors import KernelFault
 from racetrap.sim.gpu.executor.machine.weak_memory import WeakMemorySettings
 from racetrap.sim.gpu.launch.launch_arguments import (
     ELEMENT_TYPES,
+    Argument,
     BufferArgument,
     PointerArgument,
     StructArgument,
@@ -39,8 +41,8 @@ class Capture:
         Buffers that do not hold what is expected, each in a sentence.
     columns : dict of int to int
         Column of the source of program counters.
-    fault : str
-        What ended a kernel before its time, and with it the run; empty if nothing did.
+    fault : KernelFault, optional
+        What ended a kernel before its time, and with it the run.
     independent_threads : bool
         Whether the lanes of a warp were scheduled independently.
     """
@@ -50,7 +52,7 @@ class Capture:
     buffers: dict[int | str, np.ndarray]
     differences: list[str]
     columns: dict[int, int]
-    fault: str
+    fault: KernelFault | None
     independent_threads: bool
 
 
@@ -94,39 +96,10 @@ def capture(
         memory=memory,
     )
     device.load(module)
-    arguments = [argument for table in tables for argument in table.arguments]
-    buffers: dict[int | str, BufferArgument] = {
-        number: argument
-        for number, argument in enumerate(arguments)
-        if isinstance(argument, BufferArgument)
-    }
-    # No two buffers are alike.
-    seeds: dict[int | str, tuple[int, ...]] = {name: (launch.seed, int(name)) for name in buffers}
-    for number, named in enumerate(launch.buffers):
-        buffers[named.name], seeds[named.name] = named, (launch.seed, number, 1)
-    addresses: dict[int | str, int] = {}
-    guards: list[int] = []
-    for name, buffer in buffers.items():
-        guards += [device.allocate(buffer.guard)] if buffer.guard else []
-        addresses[name] = device.allocate(buffer.make(np.random.default_rng(seeds[name])))
-        guards += [device.allocate(buffer.guard)] if buffer.guard else []
-    for guard in guards:
-        device.free(guard)  # nothing is allocated after it
-
-    def address_of(pointer: PointerArgument) -> int:
-        return addresses[pointer.pointer] + pointer.offset
-
-    values: list[int | float | bytes] = []
-    for number, argument in enumerate(arguments):
-        if isinstance(argument, BufferArgument):
-            values.append(addresses[number])
-        elif isinstance(argument, PointerArgument):
-            values.append(address_of(argument))
-        elif isinstance(argument, StructArgument):
-            values.append(argument.pack(address_of))
-        else:
-            values.append(argument.bits())
-    runs, fault = [LaunchStats(0, 0, 0, 0)], ""
+    buffers = _buffers(launch)
+    addresses = _allocate(device, launch, buffers)
+    values = _values(launch, addresses)
+    runs, fault = [LaunchStats(0, 0, 0, 0)], None
     try:
         for kernel, table in zip(kernels, tables, strict=True):
             own, values = values[: len(table.arguments)], values[len(table.arguments) :]
@@ -136,7 +109,7 @@ def capture(
                 )
             )
     except KernelFault as error:
-        fault = str(error)
+        fault = error
     contents = {
         name: device.read(addresses[name], ELEMENT_TYPES[buffer.type], buffer.count)
         for name, buffer in buffers.items()
@@ -144,10 +117,61 @@ def capture(
     differences = [
         f"Buffer {name} must have {difference}"
         for name, buffer in buffers.items()
-        if not fault and (difference := buffer.difference(contents[name]))
+        if fault is None and (difference := buffer.difference(contents[name]))
     ]
     trace = device.trace(f"{module.name} {', '.join(kernel.name for kernel in kernels)}")
     total = LaunchStats(*(sum(counts) for counts in zip(*runs, strict=True)))
     return Capture(
         trace, total, contents, differences, device.columns(), fault, launch.independent_threads
     )
+
+
+def _arguments(launch: LaunchSpec) -> list[Argument]:
+    return [argument for _, table in launch.launches for argument in table.arguments]
+
+
+def _buffers(launch: LaunchSpec) -> dict[int | str, BufferArgument]:
+    """Buffers by the number of their argument, or by name."""
+    buffers: dict[int | str, BufferArgument] = {
+        number: argument
+        for number, argument in enumerate(_arguments(launch))
+        if isinstance(argument, BufferArgument)
+    }
+    return buffers | {named.name: named for named in launch.buffers}
+
+
+def _allocate(
+    device: Device, launch: LaunchSpec, buffers: Mapping[int | str, BufferArgument]
+) -> dict[int | str, int]:
+    """Addresses of the buffers, filled and between their guard zones."""
+    names = [named.name for named in launch.buffers]
+    addresses: dict[int | str, int] = {}
+    guards: list[int] = []
+    for name, buffer in buffers.items():
+        # No two buffers are alike.
+        seed = (launch.seed, name) if isinstance(name, int) else (launch.seed, names.index(name), 1)
+        guards += [device.allocate(buffer.guard)] if buffer.guard else []
+        addresses[name] = device.allocate(buffer.make(np.random.default_rng(seed)))
+        guards += [device.allocate(buffer.guard)] if buffer.guard else []
+    for guard in guards:
+        device.free(guard)  # nothing is allocated after it
+    return addresses
+
+
+def _values(launch: LaunchSpec, addresses: Mapping[int | str, int]) -> list[int | float | bytes]:
+    """What all launches get, one argument after the other."""
+
+    def address_of(pointer: PointerArgument) -> int:
+        return addresses[pointer.pointer] + pointer.offset
+
+    values: list[int | float | bytes] = []
+    for number, argument in enumerate(_arguments(launch)):
+        if isinstance(argument, BufferArgument):
+            values.append(addresses[number])
+        elif isinstance(argument, PointerArgument):
+            values.append(address_of(argument))
+        elif isinstance(argument, StructArgument):
+            values.append(argument.pack(address_of))
+        else:
+            values.append(argument.bits())
+    return values

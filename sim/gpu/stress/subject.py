@@ -14,7 +14,7 @@ import numpy as np
 
 from racetrap.golden_model.ptx_memory_model import Order, Scope
 from racetrap.golden_model.ptx_memory_model.operational import Choices, Deviation
-from racetrap.sim.gpu.executor.machine.errors import ExecutionError
+from racetrap.sim.gpu.executor.machine.errors import ExecutionError, Fault
 from racetrap.sim.gpu.executor.machine.weak_memory import MEMORY_MODELS, WeakMemorySettings
 from racetrap.sim.gpu.launch.capture import Capture, capture
 from racetrap.sim.gpu.launch.launch_arguments import BufferArgument
@@ -104,7 +104,7 @@ class Subject:
             run = capture(self.module, self.launch, schedule)
             self._longest = max(self._longest, run.stats.warp_instructions)
             differences = self._differences(run) if self._expects else run.differences
-            self._failure = self._failure or run.fault or "; ".join(differences)
+            self._failure = self._failure or str(run.fault or "") or "; ".join(differences)
             self._results.append({name: values.tobytes() for name, values in run.buffers.items()})
         if self._failure:
             raise ValueError(
@@ -167,10 +167,9 @@ class Subject:
         except ExecutionError as error:
             failure, sentence = Failure.HANG, str(error)
         else:
-            sentence = run.fault
-            if run.fault:
-                hangs = "must end, not" in run.fault.splitlines()[0]
-                failure = Failure.HANG if hangs else Failure.FAULT
+            if run.fault is not None:
+                hangs = run.fault.fault is Fault.NO_END
+                failure, sentence = Failure.HANG if hangs else Failure.FAULT, str(run.fault)
             elif differences := self._differences(run):
                 failure, sentence = Failure.RESULT, "; ".join(differences)
         return Run(failure, sentence, tuple(choices.deviations))

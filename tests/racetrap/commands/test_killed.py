@@ -46,13 +46,6 @@ def _simulate(folder: Path) -> list[object]:
     return ["simulate", "scord-tiny", _TRACE, "--json", folder / "result.json"]
 
 
-def _suite(folder: Path) -> list[object]:
-    return [
-        "simulate", "scord-nocache", "--suite", "scor-micro", "--schedules", 2, "--json",
-        folder / "result.json",
-    ]  # fmt: skip
-
-
 def _campaign(folder: Path) -> list[object]:
     return [
         "campaign", "--preset", "scord-tiny", "--volume", 3000, "--json", folder / "result.json",
@@ -93,7 +86,7 @@ def _record(folder: Path) -> list[object]:
 
 @pytest.mark.parametrize(
     "command",
-    [_simulate, _suite, _campaign, _sweep, _cost, _generate, _evaluate, _record],
+    [_simulate, _campaign, _sweep, _cost, _generate, _evaluate, _record],
     ids=lambda command: command.__name__[1:],
 )
 def test_a_killed_command_starts_again(command: Callable[[Path], list[object]], tmp_path: Path):

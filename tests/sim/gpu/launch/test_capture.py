@@ -123,7 +123,7 @@ def test_guard_zone_catches_what_another_buffer_would_take(tmp_path, guard):
         f'[[buffers]]\nname = "large"\ncount = 4096\n{buffer}'
     )
     captured = capture(module, _launch(tmp_path, arguments))
-    assert ("must be inside a buffer" in captured.fault) == bool(guard)
+    assert ("must be inside a buffer" in str(captured.fault)) == bool(guard)
     assert captured.buffers["large"].max() == (0 if guard else 7)
 
 
