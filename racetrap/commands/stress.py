@@ -112,11 +112,14 @@ def command(
         )
         done = list(_timed(islice(searched, runs), seconds))
     failing = [run for run in done if run.failure]
-    how = f"seed {seed}" if deviations is None else f"at most {deviations} deviations"
-    console.print(
-        f"Exposed: {len(failing)} of {len(done)} runs fail, memory {memory}"
-        f"{'' if replay_file else f', {how}'}."
-    )
+    is_random = replay_file is None and deviations is None
+    seeds = range(seed, seed + len(done)) if is_random else range(0)
+    failing_seed = next((each for each, run in zip(seeds, done, strict=False) if run.failure), None)
+    how = "" if replay_file else f", at most {deviations} deviations"
+    if seeds:
+        how = f", seeds {seed} to {seeds[-1]}"
+        how += f", the first of them seed {failing_seed}" if failing else ""
+    console.print(f"Exposed: {len(failing)} of {len(done)} runs fail, memory {memory}{how}.")
     witness = None
     if failing:
         witness = failing[0] if replay_file else shrink(subject, memory, failing[0])
@@ -132,6 +135,7 @@ def command(
             console.print(line, markup=False)
     write_json(json_file, {
         "kernel": kernel, "launch": launch_file, "memory": memory, "seed": seed,
+        "failing_seed": failing_seed,
         **stress_to_dict(done, witness, advice),
     })  # fmt: skip
     exit_on(failing)

@@ -125,15 +125,13 @@ class Advisor:
 
     def _fails(self, fences: Fences) -> bool:
         """Whether a run refutes a choice of fences."""
-        for seed in [*self._refuters]:
+        for seed in self._refuters:
             if next(random_runs(self._subject, self._memory, seed, 1.0, fences)).failure:
                 return True
         runs = random_runs(self._subject, self._memory, self._seed, 1.0, fences)
         for number, run in enumerate(islice(runs, self._runs)):
             if run.failure:
-                # A run's rates follow from its number, so only those of rates alike repeat it.
-                if number % 6 == 0:
-                    self._refuters.insert(0, self._seed + number)
+                self._refuters.insert(0, self._seed + number)
                 return True
         bounded = bounded_runs(self._subject, self._memory, 2, fences)
         return any(run.failure for run in islice(bounded, self._bounded))

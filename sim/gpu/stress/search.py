@@ -7,6 +7,7 @@ ddmin.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count
 from types import MappingProxyType
 
 from racetrap.golden_model.ptx_memory_model.operational import (
@@ -26,18 +27,18 @@ _TURNS, _MESSAGES = (0.03, 0.15, 0.6), (0.3, 0.6)
 _MOST_RUNS = 400
 
 
-def random_rates(number: int, hold: float) -> Mapping[Kind, float]:
+def random_rates(seed: int, hold: float) -> Mapping[Kind, float]:
     """Rates of the deviations of a run.
 
     Parameters
     ----------
-    number : int
-        Number of the run.
+    seed : int
+        Seed of the run: it alone repeats a run.
     hold : float
         Probability p_w that a write buffer holds a store.
     """
     return MappingProxyType({
-        Kind.TURN: _TURNS[number % 3], Kind.MESSAGE: _MESSAGES[number % 2], Kind.PLACE: 0.1,
+        Kind.TURN: _TURNS[seed % 3], Kind.MESSAGE: _MESSAGES[seed % 2], Kind.PLACE: 0.1,
         Kind.LATE: 0.1, Kind.HOLD: hold,
     })  # fmt: skip
 
@@ -46,11 +47,8 @@ def random_runs(
     subject: Subject, memory: str, seed: int, hold: float = 1.0, fences: Fences | None = None
 ) -> Iterator[Run]:
     """Runs with choices at random, one seed after the other, without end."""
-    number = 0
-    while True:
-        choices = RandomChoices(seed + number, random_rates(number, hold))
-        yield subject.run(memory, choices, fences)
-        number += 1
+    for each in count(seed):
+        yield subject.run(memory, RandomChoices(each, random_rates(each, hold)), fences)
 
 
 def bounded_runs(

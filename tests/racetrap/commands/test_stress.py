@@ -14,7 +14,7 @@ def test_a_failure_has_a_witness_that_replays(racetrap, tmp_path):
     file = tmp_path / "replay.json"
     result = racetrap("stress", *_KERNEL, "--runs", "20", "--witness", file)
     assert result.exit_code == 1
-    assert "of 20 runs fail, memory views, seed 1." in result.stdout
+    assert "of 20 runs fail, memory views, seeds 1 to 20, the first of them seed " in result.stdout
     for part in (
         "wrong result: Buffer 2 must hold what a sequentially consistent run gives",
         "Witness: 1 deviation",

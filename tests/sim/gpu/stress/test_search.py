@@ -53,6 +53,12 @@ def test_right_variants_do_not_fail(program, memory):
     assert any(run.deviations for run in runs)
 
 
+def test_a_seed_repeats_its_run_alone(handover):
+    runs = list(islice(random_runs(handover, "views", 1), 6))
+    assert [next(random_runs(handover, "views", seed)) for seed in range(1, 7)] == runs
+    assert len({run.deviations for run in runs}) > 1
+
+
 def test_write_buffers_expose_a_missing_release_alone():
     released = random_runs(variant("octree", "no_release"), "write-buffers", 1)
     assert all(run.failure for run in islice(released, 3))
