@@ -6,8 +6,9 @@ Ref: ScoRD (ISCA'20) Sections IV and V-A (unique races).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict
+from itertools import islice
 from types import MappingProxyType
 
 from racetrap.golden_model.events import Geometry
@@ -74,7 +75,7 @@ def detect(trace: Trace, params: ScordParams) -> set[UniqueRace]:
     return set(scord.unique)
 
 
-def histories(trace: Trace, params: ScordParams, addresses: Iterable[int]) -> dict[int, History]:
+def histories(trace: Trace, params: ScordParams, spans: Mapping[int, range]) -> dict[int, History]:
     """What the detector did with the metadata entries of some addresses, by address.
 
     Parameters
@@ -83,20 +84,22 @@ def histories(trace: Trace, params: ScordParams, addresses: Iterable[int]) -> di
         Run to watch.
     params : ScordParams
         Configuration.
-    addresses : iterable of int
-        Byte addresses in the monitored region.
+    spans : mapping of int to range
+        Byte addresses in the monitored region, each with the numbers of the events in question.
     """
     region = region_of(trace)
     watched: defaultdict[int, set[int]] = defaultdict(set)
-    for address in addresses:
+    for address in spans:
         watched[region.locate(params, address)[0]].add(address)
-    found: dict[int, History] = {address: [] for group in watched.values() for address in group}
+    found: dict[int, History] = {address: [] for address in spans}
     scord = Scord(params, region)
-    for number, event in enumerate(trace):
+    end = max(span.stop for span in spans.values())
+    for number, event in enumerate(islice(trace, end)):
         for step in scord.run(event):
             address = step.packet.word << 2
             if step.packet.kind == PacketKind.FENCE or not region.contains(address):
                 continue
             for seen in watched.get(region.locate(params, address)[0], ()):
-                found[seen].append((number, step))
+                if number in spans[seen]:
+                    found[seen].append((number, step))
     return found

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from itertools import islice
 
 from racetrap.golden_model.events import ACCESS_KINDS, AtomicOp, EventKind
 from racetrap.golden_model.scord.coalescer import coalesce
@@ -40,7 +41,7 @@ def held_locks(
         lambda: LockTable(params.lock_table_depth)
     )
     held: dict[int, frozenset[int]] = {}
-    for number, event in enumerate(trace):
+    for number, event in enumerate(islice(trace, max(asked, default=-1) + 1)):
         if event.kind == EventKind.KERNEL_BEGIN:
             tables.clear()
         if number in asked and event.kind in ACCESS_KINDS:

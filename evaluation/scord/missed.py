@@ -64,7 +64,11 @@ def causes(trace: Trace, params: ScordParams, pairs: Sequence[Pair]) -> list[Cau
         return []  # nothing to watch: the whole run need not be checked again
     # An access may begin before the word that it shares with the other.
     pairs = [pair._replace(address=_common_word(trace, pair) << 2) for pair in pairs]
-    seen = histories(trace, params, {pair.address for pair in pairs})
+    spans: dict[int, range] = {}
+    for pair in pairs:
+        span = spans.get(pair.address, range(pair.first, pair.second + 1))
+        spans[pair.address] = range(min(span.start, pair.first), max(span.stop, pair.second + 1))
+    seen = histories(trace, params, spans)
     locks = held_locks(trace, params, {event for pair in pairs for event in pair[:2]})
     return [
         _cause(
