@@ -145,7 +145,9 @@ def _flushes(subject: Subject, seed: int) -> Flushes:
     """Lengths of flushed buffers of a run that holds all stores."""
     models: list[WriteBuffers] = []
 
-    def make(memory: ByteMemory, places: Sequence[Place], choices: Choices) -> Memory:
+    def make(
+        memory: ByteMemory, places: Sequence[Place], choices: Choices, lockstep: bool
+    ) -> Memory:
         models.append(WriteBuffers(memory, places, choices, is_shared))
         return models[-1]
 

@@ -190,14 +190,16 @@ class Views(Memory):
         As of `Memory`.
     history : int, optional
         Most messages that are kept of a location; older ones are not taken any more.
+    newest_atomics : bool
+        Whether an atomic that fails, and so writes nothing, takes the newest message, too.
     """
 
     def __init__(
         self, memory: ByteMemory, places: Sequence[Place], choices: Choices,
-        history: int | None = None,
+        history: int | None = None, newest_atomics: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(memory, places, choices)
-        self.history = history
+        self.history, self._newest_atomics = history, newest_atomics
         self._cells: dict[int, Cell] = {}
         self._sizes: dict[int, int] = {}
         count = len(places)
@@ -465,7 +467,8 @@ class Views(Memory):
             if message.rank < lowest:
                 return
             if update(message.value) is None:
-                yield message, number
+                if number == last or not self._newest_atomics:
+                    yield message, number
                 continue
             for place in range(last, number - 1, -1):
                 if self._separates_nothing(cell, place, thread, strength, message):

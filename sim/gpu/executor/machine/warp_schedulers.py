@@ -20,8 +20,7 @@ from racetrap.golden_model.ptx_memory_model.operational import Choices, Kind
 from racetrap.sim.gpu.executor.machine.warp import BLOCKED, ENDED, YIELD
 
 if TYPE_CHECKING:
-    from racetrap.golden_model.ptx_memory_model.operational import Choices, Kind
-from racetrap.sim.gpu.executor.machine.warp import Warp
+    from racetrap.sim.gpu.executor.machine.warp import Warp
 
 __all__ = ["WARP_SCHEDULERS", "ChosenOrder", "WarpScheduler"]
 

@@ -60,18 +60,21 @@ def is_shared(location: Location) -> bool:
     return location.address >= _BLOCK_STRIDE
 
 
-def _views(memory: ByteMemory, places: list[Place], choices: Choices) -> Memory:
-    return Views(memory, places, choices, _HISTORY)
+def _views(memory: ByteMemory, places: list[Place], choices: Choices, lockstep: bool) -> Memory:
+    # Of lanes in lockstep all or none must get the locks that a warp takes at once: those that
+    # got none would spin before the others go on.
+    return Views(memory, places, choices, _HISTORY, newest_atomics=lockstep)
 
 
-def _write_buffers(memory: ByteMemory, places: list[Place], choices: Choices) -> Memory:
+def _write_buffers(
+    memory: ByteMemory, places: list[Place], choices: Choices, lockstep: bool
+) -> Memory:
     return WriteBuffers(memory, places, choices, is_shared)
 
 
+_Maker = Callable[[ByteMemory, list[Place], Choices, bool], Memory]
 #: Memory models of the executor besides the sequentially consistent one, by name.
-MEMORY_MODELS: Mapping[str, Callable[[ByteMemory, list[Place], Choices], Memory]] = {
-    "views": _views, "write-buffers": _write_buffers,
-}  # fmt: skip
+MEMORY_MODELS: Mapping[str, _Maker] = {"views": _views, "write-buffers": _write_buffers}
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,8 @@ class WeakMemorySettings:
     Parameters
     ----------
     make : callable
-        Makes the model of a launch: from memory, the threads' places and choices.
+        Makes the model of a launch: from memory, the threads' places, choices, and whether the
+        lanes of a warp are in lockstep.
     choices : Choices
         Takes the choices of all launches, those of the warp scheduler among them.
     fences : mapping of int to (Order, Scope) or None
@@ -90,7 +94,7 @@ class WeakMemorySettings:
         Further fences, by program counter of the access that each comes before.
     """
 
-    make: Callable[[ByteMemory, list[Place], Choices], Memory]
+    make: _Maker
     choices: Choices
     fences: Mapping[int, tuple[Order, Scope] | None] = field(default_factory=dict)
     inserted: Mapping[int, tuple[Order, Scope]] = field(default_factory=dict)
@@ -144,7 +148,7 @@ class WeakMemory(ByteMemory):
             Place(0, block, 0, warp, lane)
             for block in range(blocks) for warp in range(warps) for lane in range(width)
         ]  # fmt: skip
-        self.model = settings.make(self, places, settings.choices)
+        self.model = settings.make(self, places, settings.choices, not lanes)
         self._heap = launch.heap.views.raw.data
         #: Words that have been written; of others memory holds all there is.
         self.words: set[int] = set()
