@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -10,10 +10,11 @@ import pytest
 __all__ = ["one_for_each_file"]
 
 
-def one_for_each_file(bugs: Mapping[str, Any]) -> Iterator[Any]:
-    """Names of bugs as parameters: the first in each file of the RTL, the others as a campaign."""
-    seen = set()
-    for name, bug in bugs.items():
-        is_first = bug.patch.file not in seen
-        seen.add(bug.patch.file)
-        yield name if is_first else pytest.param(name, marks=pytest.mark.campaign)
+def one_for_each_file(files: Mapping[str, str]) -> list[Any]:
+    """Bugs, given with the file of each, as parameters: the first of each file, the others as a
+    campaign."""
+    first = {file: name for name, file in reversed(files.items())}
+    return [
+        name if first[file] == name else pytest.param(name, marks=pytest.mark.campaign)
+        for name, file in files.items()
+    ]

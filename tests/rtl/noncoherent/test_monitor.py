@@ -11,6 +11,7 @@ from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.golden_model.trace.noncoherent.operations import OperationKind
 from racetrap.sim.accelerator.random_operations import random_operations
 from tests.support.noncoherent.monitor_bench import PLANTED_BUGS, steps_of
+from tests.support.planted_bugs import one_for_each_file
 
 _SMALL = {"entries": 3, "address_bits": 16, "tag_bits": 8, "line_bytes": 8, "granule_bytes": 4}
 _PARAMS = NoncoherentParams(engines=2, **_SMALL)
@@ -52,17 +53,10 @@ def test_steps_are_those_of_the_model(options):
     assert steps_of(params, operations) == _due(params, operations)
 
 
-def _one_of_each_file():
-    """The first bug in each file; the others are a campaign."""
-    seen = set()
-    for name, bug in PLANTED_BUGS.items():
-        if name == _MERGE_BUG:
-            continue
-        yield name if bug.file not in seen else pytest.param(name, marks=pytest.mark.campaign)
-        seen.add(bug.file)
+_FILES = {name: bug.file for name, bug in PLANTED_BUGS.items() if name != _MERGE_BUG}
 
 
-@pytest.mark.parametrize("name", list(_one_of_each_file()))
+@pytest.mark.parametrize("name", one_for_each_file(_FILES))
 def test_planted_bugs_are_found(name):
     operations = _operations(_PARAMS, 100)
     assert steps_of(_PARAMS, operations, PLANTED_BUGS[name]) != _due(_PARAMS, operations)

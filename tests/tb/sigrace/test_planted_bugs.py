@@ -27,7 +27,9 @@ def test_nothing_is_found_in_the_rtl_as_it_is(testbench, module, part):
     assert [case.failure for case in result.cases] == [None]
 
 
-@pytest.mark.parametrize("name", one_for_each_file(PLANTED_BUGS))
+@pytest.mark.parametrize(
+    "name", one_for_each_file({name: bug.patch.file for name, bug in PLANTED_BUGS.items()})
+)
 def test_planted_bug_is_found(testbench, name):
     bug = PLANTED_BUGS[name]
     result = testbench(_build(bug.part, bug.patch), bug.testbench, _PLAN)
