@@ -25,7 +25,7 @@ _KILLS = 20
 #: Keys of results that tell when and how fast, which differ from run to run.
 _TIMES = {
     "accesses_per_second", "events_per_second", "measured before", "merge_seconds",
-    "merged_per_second", "run_seconds", "seconds",
+    "merged_per_second", "run_seconds", "seconds", "seconds in workers",
 }  # fmt: skip
 #: Threads that run one after the other, so that every recording is the same.
 _PROGRAM = """\
