@@ -15,6 +15,10 @@ _FEW = {
 _PAIR = frozenset({("a.c:1", "a.c:2")})
 
 
+#: Programs whose lines that race depend on who comes first; each detector has a run of its own.
+_BY_TIMING = {"once_imitated"}
+
+
 def test_small_programs_have_their_verdicts_and_equal_lines():
     programs = [
         case
@@ -26,7 +30,11 @@ def test_small_programs_have_their_verdicts_and_equal_lines():
     assert [verdict for verdict in verdicts if not verdict.is_right] == []
     # Nothing is forgotten in programs of a few accesses.
     seen = [verdict for verdict in verdicts if not verdict.program.unseen]
-    assert [verdict for verdict in seen if verdict.exact != verdict.sanitizer] == []
+    assert [verdict for verdict in seen if not verdict.agrees] == []
+    assert [
+        verdict for verdict in seen
+        if verdict.program.name not in _BY_TIMING and verdict.exact != verdict.sanitizer
+    ] == []  # fmt: skip
     assert len(seen) >= 50
 
 
