@@ -22,17 +22,16 @@ from racetrap.golden_model.ptx_memory_model.operational import (
 from racetrap.golden_model.ptx_memory_model.scopes import Place
 from racetrap.sim.gpu.executor.machine.weak_memory import WeakMemorySettings, is_shared
 from racetrap.sim.gpu.launch.capture import capture
-from racetrap.sim.gpu.launch.kernel_files import load_kernels
 from racetrap.sim.gpu.stress.search import random_rates, random_runs, shrink
 from racetrap.sim.gpu.stress.subject import Run, Subject
 from racetrap.sim.gpu.suites.weak_memory.launches import launch_of
 from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS, Program, Variant
+from racetrap.sim.gpu.suites.weak_memory.runner import kernels_of
 
 __all__ = ["HOLDS", "Exposure", "ExposureRun", "Flushes", "expose", "exposed_wrongly"]
 
 #: Probabilities p_w of Table IV.
 HOLDS = (1.0, 0.75, 0.5, 0.25)
-_PACKAGE = "racetrap.sim.gpu.suites.weak_memory"
 #: Flushed buffers by their length: of stores to global and to shared memory.
 Flushes = tuple[Counter[int], Counter[int]]
 
@@ -108,8 +107,8 @@ def exposed_wrongly(exposures: Collection[Exposure]) -> list[str]:
 def expose(run: ExposureRun) -> Exposure:
     """Run a variant by each memory."""
     program = PROGRAMS[run.program]
-    variant = next(each for each in program.variants if each.name == run.variant)
-    subject = Subject(load_kernels(_PACKAGE, program.name), launch_of(program, variant))
+    variant = program.variant(run.variant)
+    subject = Subject(kernels_of(program), launch_of(program, variant))
     held, buffered = [], 0.0
     for hold in HOLDS:
         begin = perf_counter()

@@ -44,10 +44,6 @@ def make_tables(verdicts: Sequence[Verdict], exposures: Sequence[Exposure] = ())
     ]  # fmt: skip
 
 
-def _lacks(verdict: Verdict) -> str:
-    return ", ".join(sorted(verdict.variant.lacks)) or "nothing"
-
-
 def _programs(verdicts: Sequence[Verdict]) -> Table:
     return Table(
         "programs", "Programs in variants of their fences: what each lacks, and the oracle's races",
@@ -56,8 +52,8 @@ def _programs(verdicts: Sequence[Verdict]) -> Table:
         ("program", "variant", "lacks by PTX", "schedules", "wrong", "racy", "races",
          "strong pairs", "why the oracle differs"),
         tuple(
-            (each.program.name, each.variant.name, _lacks(each), each.schedules, each.wrong,
-             each.racy, each.races, each.strong, each.variant.oracle)
+            (each.program.name, each.variant.name, each.variant.what_lacks, each.schedules,
+             each.wrong, each.racy, each.races, each.strong, each.variant.oracle)
             for each in verdicts
         ),
     )  # fmt: skip
@@ -103,7 +99,7 @@ def _times(exposures: Sequence[Exposure]) -> Table:
 def _own_cells(verdict: Verdict) -> tuple[Cell, ...]:
     """Kernel of a variant, what it lacks, and the runs in which the oracle finds a race."""
     kernel = verdict.program.kernel(verdict.variant)
-    return kernel, _lacks(verdict), f"{verdict.racy} of {verdict.schedules}"
+    return kernel, verdict.variant.what_lacks, f"{verdict.racy} of {verdict.schedules}"
 
 
 def _rates(exposure: Exposure | None) -> tuple[Cell, ...]:
@@ -168,8 +164,8 @@ def _exposures(exposures: Sequence[Exposure]) -> Table:
          *(f"p={p}" for p in ("1", "0.75", "0.5", "0.25")), "views", "first run", "seconds",
          "witness"),
         tuple(
-            (each.program.name, each.variant.name, ", ".join(sorted(each.variant.lacks)) or
-             "nothing", each.runs, *_rates(each), each.first,
+            (each.program.name, each.variant.name, each.variant.what_lacks, each.runs,
+             *_rates(each), each.first,
              None if each.seconds is None else round(each.seconds, 2),
              None if each.witness is None else "{} + {}".format(*each.witness))
             for each in exposures

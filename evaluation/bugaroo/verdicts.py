@@ -70,11 +70,6 @@ class Verdict:
     strong: int
     counts: PaperCounts
 
-    @property
-    def is_as_stated(self) -> bool:
-        """Whether results are right, and the oracle finds a race where the suite says so."""
-        return not self.wrong and bool(self.racy) == self.variant.is_racy
-
 
 def variant_runs(
     names: Collection[str], schedules: int, threads: int | None = None
@@ -91,7 +86,7 @@ def variant_runs(
 def judge(run: VariantRun) -> Verdict:
     """Run a variant in each schedule, and judge it by the rule whose verdict counts."""
     program = PROGRAMS[run.program]
-    variant = next(each for each in program.variants if each.name == run.variant)
+    variant = program.variant(run.variant)
     races: set[object] = set()
     strong: set[object] = set()
     wrong = racy = 0

@@ -167,12 +167,15 @@ def _subject(kernel: str, launch_file: str, options: Any, expected: tuple[str, .
 
 
 def _expectation(text: str) -> tuple[int | str, np.ndarray]:
-    import numpy as np
+    from racetrap.sim.gpu.launch.launch_arguments import map_array
 
     name, equals, file = text.partition("=")
     if not name or not equals or not file:
         raise ValueError(f"Expectation must be N=FILE, not {text}")
-    return int(name) if name.isdecimal() else name, np.load(file, allow_pickle=False)
+    wanted = map_array(Path(file))
+    if wanted is None:
+        raise ValueError(f"Expectation must be an array file (.npy) that can be read, not {file}")
+    return int(name) if name.isdecimal() else name, wanted
 
 
 def _advise(subject: Subject, memory: str, runs: int, seed: int) -> Advice:

@@ -7,18 +7,14 @@ from typing import Any
 from rich.console import Console
 
 from racetrap.golden_model.ptx_memory_model.candidates import Judgement
-from racetrap.golden_model.ptx_memory_model.litmus.condition import Observed, print_observed
+from racetrap.golden_model.ptx_memory_model.litmus.condition import observed_in, print_observed
 from racetrap.golden_model.ptx_memory_model.operational import Comparison, Deviation
 
 __all__ = ["comparison_to_dict", "print_comparison"]
 
 
-def _observed(judgement: Judgement) -> tuple[Observed, ...]:
-    return tuple(dict.fromkeys(judgement.test.condition.observed()))
-
-
 def _values(judgement: Judgement, state: tuple[int, ...]) -> dict[str, int]:
-    return dict(zip(map(print_observed, _observed(judgement)), state, strict=True))
+    return dict(zip(map(print_observed, observed_in(judgement.test.condition)), state, strict=True))
 
 
 def _text(judgement: Judgement, state: tuple[int, ...]) -> str:

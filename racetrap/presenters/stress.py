@@ -20,10 +20,11 @@ _PLACE = re.compile(r"[\w./+-]+:\d+")
 
 def _quoted(places: Sequence[str], folder: Path) -> Iterator[str]:
     """Source text of places, each once."""
-    for place, whole in beside(dict(enumerate(dict.fromkeys(places))), folder).items():
+    once = dict(enumerate(dict.fromkeys(places)))
+    for number, whole in beside(once, folder).items():
         text = source_line(whole).strip()
         if text:
-            yield f"      {list(dict.fromkeys(places))[place]}  {text}"
+            yield f"      {once[number]}  {text}"
 
 
 def witness_lines(run: Run, folder: Path) -> Iterator[str]:

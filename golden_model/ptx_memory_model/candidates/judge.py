@@ -20,6 +20,7 @@ from racetrap.golden_model.ptx_memory_model.litmus.condition import (
     Negation,
     Observed,
     Quantifier,
+    observed_in,
 )
 from racetrap.golden_model.ptx_memory_model.litmus.errors import LitmusError
 from racetrap.golden_model.ptx_memory_model.litmus.litmus_test import LitmusTest, RaceExpectation
@@ -194,7 +195,7 @@ class _Found:
     states: dict[tuple[int, ...], bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._observed = tuple(dict.fromkeys(self.test.condition.observed()))
+        self._observed = observed_in(self.test.condition)
         self._locations = locations_of(self.test.variables)
 
     def add(self, consistent: ConsistentSet) -> None:

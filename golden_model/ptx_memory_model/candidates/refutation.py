@@ -16,7 +16,7 @@ from racetrap.golden_model.ptx_memory_model.candidates.search import (
     Search,
     TooManyCandidatesError,
 )
-from racetrap.golden_model.ptx_memory_model.litmus.condition import Condition
+from racetrap.golden_model.ptx_memory_model.litmus.condition import Condition, observed_in
 from racetrap.golden_model.ptx_memory_model.litmus.litmus_test import LitmusTest
 from racetrap.golden_model.ptx_memory_model.relation import Relation
 
@@ -60,7 +60,7 @@ class _Meets:
     """Whether candidates of a test meet a condition."""
 
     def __init__(self, test: LitmusTest, sought: Condition) -> None:
-        self._sought, self._observed = sought, tuple(dict.fromkeys(sought.observed()))
+        self._sought, self._observed = sought, observed_in(sought)
         self._locations = locations_of(test.variables)
 
     def may_be_met(self, run: Run, evaluation: Evaluation) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from racetrap.golden_model.ptx_memory_model.litmus.condition import print_observed
 from racetrap.golden_model.ptx_memory_model.litmus.errors import LitmusError
 from racetrap.golden_model.ptx_memory_model.litmus.instructions import (
     Address,
@@ -46,8 +47,9 @@ def check_test(test: LitmusTest) -> None:
         else:
             known = what[0] < len(test.threads) and what in written
         if not known:
-            shown = what if isinstance(what, str) else f"{what[0]}:{what[1]}"
-            sentence = f"Condition must name variables and written registers, not {shown}"
+            sentence = (
+                f"Condition must name variables and written registers, not {print_observed(what)}"
+            )
             raise LitmusError(test.file, 1, sentence)
 
 

@@ -19,6 +19,7 @@ __all__ = [
     "Quantifier",
     "State",
     "Truth",
+    "observed_in",
     "print_observed",
 ]
 
@@ -136,3 +137,8 @@ class Disjunction:
 
 
 Condition = Truth | Equality | Negation | Conjunction | Disjunction
+
+
+def observed_in(condition: Condition) -> tuple[Observed, ...]:
+    """What a condition names, each once."""
+    return tuple(dict.fromkeys(condition.observed()))

@@ -21,6 +21,7 @@ from racetrap.golden_model.ptx_memory_model.operational.exploration import (
 )
 from racetrap.golden_model.ptx_memory_model.operational.machine import Machine, Model, is_covered
 from racetrap.golden_model.ptx_memory_model.operational.memory import (
+    WEAK,
     ByteMemory,
     Memory,
     Pending,
@@ -34,7 +35,7 @@ from racetrap.golden_model.ptx_memory_model.operational.write_buffers import (
 )
 
 __all__ = [
-    "BUFFER_ENTRIES", "MODELS", "ByteMemory", "Choices", "Comparison", "Deviation",
+    "BUFFER_ENTRIES", "MODELS", "WEAK", "ByteMemory", "Choices", "Comparison", "Deviation",
     "Exploration", "InOrder", "Kind", "Machine", "Memory", "Model", "Pending", "RandomChoices",
     "ReplayedChoices", "Sequential", "Strength", "Views", "WriteBuffers", "compare", "explore",
     "is_covered",

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from racetrap.golden_model.ptx_memory_model.candidates import Judgement, Outcome
 from racetrap.golden_model.ptx_memory_model.litmus import LitmusTest
+from racetrap.golden_model.ptx_memory_model.litmus.condition import observed_in
 from racetrap.golden_model.ptx_memory_model.operational.choices import Choices, Deviation, Kind
 from racetrap.golden_model.ptx_memory_model.operational.machine import (
     Machine,
@@ -95,7 +96,7 @@ def explore(test: LitmusTest, model: Model, most: int | None = None) -> Explorat
     most : int, optional
         Most deviations of memory; whose turn it is may always be chosen.
     """
-    observed = tuple(dict.fromkeys(test.condition.observed()))
+    observed = observed_in(test.condition)
     outcomes: dict[tuple[int, ...], tuple[Deviation, ...]] = {}
     seen: set[Hashable] = set()
     left: list[list[int]] = [[]]

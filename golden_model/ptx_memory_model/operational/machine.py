@@ -210,7 +210,7 @@ class Machine:
             return Constant(operand)
         value = thread.registers.get(operand, Constant(0))
         for result in results_in(value):
-            if getattr(self._pending[result], "message", None) is not None:
+            if self._pending[result].is_settled:
                 return Constant(self._number(value))
         return value
 

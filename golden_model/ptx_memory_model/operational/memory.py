@@ -57,7 +57,12 @@ class ByteMemory(ABC):
 
 
 class Pending(ABC):
-    """A load whose value is not settled yet."""
+    """A load whose value is settled later."""
+
+    @property
+    @abstractmethod
+    def is_settled(self) -> bool:
+        """Whether its value is settled by now."""
 
     @abstractmethod
     def settle(self) -> int:

@@ -174,6 +174,10 @@ class Late(Pending):
         #: Whether it and its message are morally strong.
         self.observes = False
 
+    @property
+    def is_settled(self) -> bool:
+        return self.message is not None
+
     def settle(self) -> int:
         if self.message is None:
             self._memory.settle(self)
@@ -201,7 +205,6 @@ class Views(Memory):
         super().__init__(memory, places, choices)
         self.history, self._newest_atomics = history, newest_atomics
         self._cells: dict[int, Cell] = {}
-        self._sizes: dict[int, int] = {}
         count = len(places)
         self._views = [View({}, {}, set()) for _ in range(count)]
         #: View at the latest release fence of each scope, by thread.

@@ -26,6 +26,8 @@ __all__ = [
     "PointerArgument",
     "ScalarArgument",
     "StructArgument",
+    "first_difference",
+    "map_array",
 ]
 
 #: NumPy type of each element type.
@@ -131,7 +133,7 @@ class BufferArgument(Table):
         if not isinstance(name, str) or not name.endswith(".npy"):
             choices = ", ".join(_CONTENTS)
             raise rule_error("buffer", f"one of {choices}, or a file ending in .npy", name)
-        array = _map_array(file.parent / name)
+        array = map_array(file.parent / name)
         if array is None:
             raise rule_error("buffer", "an array file that can be read", name)
         kind = _NAMES.get(array.dtype.newbyteorder("<"))
@@ -154,7 +156,7 @@ class BufferArgument(Table):
             return None  # an error that has been found already
         if isinstance(value, str) and value.endswith(".npy"):
             value = cast(Path, info.context).parent / value
-            found = _map_array(value)
+            found = map_array(value)
         else:
             found = _numbers(value, ELEMENT_TYPES[kind])
         if found is None or found.size != count or found.dtype != ELEMENT_TYPES[kind]:
@@ -182,7 +184,7 @@ class BufferArgument(Table):
         """
         dtype = ELEMENT_TYPES[self.type]
         if isinstance(self.buffer, Path):
-            array = _map_array(self.buffer)
+            array = map_array(self.buffer)
             if array is None:
                 raise ValueError(f"{self.buffer}: Array file must still be there, not changed")
             return array.ravel().astype(dtype)
@@ -208,13 +210,7 @@ class BufferArgument(Table):
             wanted = np.load(self.expected, allow_pickle=False).ravel()
         else:
             wanted = np.array(self.expected, ELEMENT_TYPES[self.type])
-        with np.errstate(invalid="ignore"):
-            near = np.abs(found - wanted) <= self.tolerance if found.dtype.kind == "f" else False
-        places = np.flatnonzero(~((found == wanted) | near))
-        if not len(places):
-            return ""
-        first = int(places[0])
-        return f"{wanted[first]} at element {first}, not {found[first]} ({len(places)} differ)"
+        return first_difference(found, wanted, self.tolerance)
 
 
 class NamedBuffer(BufferArgument):
@@ -313,7 +309,19 @@ def _numbers(value: Any, dtype: np.dtype[Any]) -> np.ndarray | None:
     return found if is_same else None
 
 
-def _map_array(path: Path) -> np.ndarray | None:
+def first_difference(found: np.ndarray, wanted: np.ndarray, tolerance: float = 0.0) -> str:
+    """How contents differ from those wanted, floats by more than a tolerance; empty if they do
+    not."""
+    with np.errstate(invalid="ignore"):
+        near = np.abs(found - wanted) <= tolerance if found.dtype.kind == "f" else False
+    places = np.flatnonzero(~((found == wanted) | near))
+    if not len(places):
+        return ""
+    first = int(places[0])
+    return f"{wanted[first]} at element {first}, not {found[first]} ({len(places)} differ)"
+
+
+def map_array(path: Path) -> np.ndarray | None:
     """The array of a .npy file, mapped; none if it is not one."""
     if not path.is_file():
         return None

@@ -8,7 +8,7 @@ Ref: PTX ISA 9.0, Sections 4 (syntax), 5 (state spaces and types) and 6 (operand
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "Variable",
     "Vector",
     "parameter_layout",
+    "registers_of",
 ]
 
 #: Bytes of each fundamental type; a predicate has no place in memory.
@@ -122,6 +123,18 @@ class Vector:
 
 
 Operand = Register | Negated | Immediate | Symbol | Special | Address | Target | CallTarget | Vector
+
+
+def registers_of(operand: Operand) -> Iterator[str]:
+    """Names of the registers in an operand."""
+    match operand:
+        case Register(name=name) | Negated(register=Register(name=name)):
+            yield name
+        case Address(base=Register(name=name)):
+            yield name
+        case Vector(elements=elements):
+            for element in elements:
+                yield from registers_of(element)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from racetrap.golden_model.ptx_memory_model.operational import Choices, Deviatio
 from racetrap.sim.gpu.executor.machine.errors import ExecutionError, Fault
 from racetrap.sim.gpu.executor.machine.weak_memory import MEMORY_MODELS, WeakMemorySettings
 from racetrap.sim.gpu.launch.capture import Capture, capture
-from racetrap.sim.gpu.launch.launch_arguments import BufferArgument
+from racetrap.sim.gpu.launch.launch_arguments import BufferArgument, first_difference
 from racetrap.sim.gpu.launch.launch_file import LaunchSpec
 from racetrap.sim.gpu.ptx.module import Module
 
@@ -124,13 +124,8 @@ class Subject:
                     f"Expected contents of buffer {name} must be {contents.size} numbers, "
                     f"not {wanted.size}"
                 )
-            places = np.flatnonzero(contents != wanted.ravel())
-            if len(places):
-                first = int(places[0])
-                found.append(
-                    f"Buffer {name} must have {wanted.ravel()[first]} at element {first}, not "
-                    f"{contents[first]} ({len(places)} differ)"
-                )
+            if difference := first_difference(contents, wanted.ravel()):
+                found.append(f"Buffer {name} must have {difference}")
         if not self._expects:
             found += self._unlike_sequential(run)
         return found

@@ -16,9 +16,7 @@ def _name(run):
 
 @pytest.mark.parametrize("run", RUNS, ids=_name)
 def test_verdicts_are_as_stated(run):
-    verdict = judge(run)
-    assert verdict.is_as_stated, verdict
-    assert not problems([verdict])
+    assert problems([judge(run)]) == []
 
 
 @pytest.mark.campaign
@@ -26,8 +24,7 @@ def test_verdicts_are_as_stated(run):
     "run", [*variant_runs((), 20), *variant_runs((), 40, threads=64)], ids=_name
 )
 def test_verdicts_are_as_stated_in_many_schedules(run):
-    verdict = judge(run)
-    assert verdict.is_as_stated, verdict
+    assert problems([judge(run)]) == []
 
 
 def test_program_is_chosen_by_name():

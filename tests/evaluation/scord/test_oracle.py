@@ -1,4 +1,4 @@
-"""Which reports of a detector the oracle confirms, and which are by decree of the method."""
+"""Reports of a detector that the oracle confirms, and those by decree of the method."""
 
 import pytest
 

@@ -8,6 +8,7 @@ from racetrap.golden_model.ptx_memory_model.candidates.final_state import final_
 from racetrap.golden_model.ptx_memory_model.candidates.plain import candidate_executions
 from racetrap.golden_model.ptx_memory_model.candidates.runs import locations_of
 from racetrap.golden_model.ptx_memory_model.litmus import parse_litmus, print_litmus
+from racetrap.golden_model.ptx_memory_model.litmus.condition import observed_in
 from tests.support.ptx_memory_model.comparison import answer_of
 from tests.support.ptx_memory_model.random_tests import random_litmus_test
 from tests.support.ptx_memory_model.shapes import decorated
@@ -28,7 +29,7 @@ def test_a_printed_test_is_read_back_as_it_was(seed):
 
 
 def _states(test, found):
-    observed = tuple(dict.fromkeys(test.condition.observed()))
+    observed = observed_in(test.condition)
     locations = locations_of(test.variables)
     return {
         tuple(state.values())

@@ -52,5 +52,7 @@ def test_expected_contents(racetrap, tmp_path):
     np.save(file, np.array([0, 42], np.int32))
     result = racetrap("stress", *_KERNEL, "--runs", "20", "--expect", f"2={file}")
     assert "Buffer 2 must have 42 at element 1, not 0 (1 differ)" in result.stdout
-    for wrong in (f"x={file}", "2"):
+    text = tmp_path / "text.npy"
+    text.write_text("42")
+    for wrong in (f"x={file}", "2", f"2={text}", f"2={tmp_path / 'missing.npy'}"):
         assert racetrap("stress", *_KERNEL, "--expect", wrong).exit_code == 2

@@ -10,15 +10,15 @@ from types import ModuleType
 
 from amaranth.hdl import Assert, Assume, Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In
 
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
-from racetrap.rtl.common.layout import struct_layout
+from racetrap.rtl.noncoherent.compactor import Compactor
 
 __all__ = ["CamHarness"]
 
 
-class _AnyCompactor(wiring.Component):
+class _AnyCompactor(Compactor):
     """Merges, some time after a set is full, any two entries with none between them.
 
     Parameters
@@ -31,17 +31,7 @@ class _AnyCompactor(wiring.Component):
 
     def __init__(self, params: NoncoherentParams, choice: tuple[Signal, Signal, Signal, Signal]):
         self._choice = choice
-        super().__init__({
-            "i_full": In(1),
-            "i_entry": In(struct_layout(params.entry_layout)),
-            "o_ready": Out(1),
-            "o_is_reading": Out(1),
-            "o_slot": Out(params.entries),
-            "o_merge": Out(1),
-            "o_low": Out(params.entries),
-            "o_high": Out(params.entries),
-            "o_others": Out(1),
-        })  # fmt: skip
+        super().__init__(params)
 
     def elaborate(self, platform):
         m = Module()

@@ -16,6 +16,7 @@ import clingo
 
 from racetrap.golden_model.ptx_memory_model.litmus import LitmusTest, Variable
 from racetrap.golden_model.ptx_memory_model.litmus import instructions as ptx
+from racetrap.golden_model.ptx_memory_model.litmus.condition import observed_in
 from tests.support.ptx_memory_model.arithmetic import Arithmetic
 
 __all__ = ["Answer", "solve"]
@@ -46,7 +47,7 @@ def _rules() -> str:
 
 def solve(test: LitmusTest) -> Answer:
     """States and races of all consistent executions."""
-    observed = list(dict.fromkeys(test.condition.observed()))
+    observed = observed_in(test.condition)
     translation = _Translation(test)
     shown = [translation.show(what, number) for number, what in enumerate(observed)]
     program = "\n".join([_rules(), *translation.lines, *shown])

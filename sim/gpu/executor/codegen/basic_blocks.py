@@ -33,7 +33,7 @@ from racetrap.sim.gpu.ptx.control_flow import (
     successors,
 )
 from racetrap.sim.gpu.ptx.errors import PtxError
-from racetrap.sim.gpu.ptx.module import Address, Instruction, Negated, Register, Vector
+from racetrap.sim.gpu.ptx.module import Instruction, Vector, registers_of
 
 __all__ = ["SUPPORTED", "BlockCode", "basic_blocks"]
 
@@ -146,26 +146,13 @@ def _end_code(flow: Flow) -> Lines:
     return [_reconverge(flow.end, pc), leave]
 
 
-def _registers(operand: object) -> Iterator[str]:
-    match operand:
-        case Register(name=name):
-            yield name
-        case Negated(register=register):
-            yield register.name
-        case Address(base=Register(name=name)):
-            yield name
-        case Vector(elements=elements):
-            for element in elements:
-                yield from _registers(element)
-
-
 def _touched(e: Emitter, run: list[Instruction]) -> str:
     """Code of the registers that a block reads or writes; ``None`` if it changes the frame."""
     if any(instruction.opcode in _CHANGING_FRAME for instruction in run):
         return "None"
     operands = [operand for instruction in run for operand in instruction.operands]
     guards = [instruction.guard for instruction in run if instruction.guard is not None]
-    names = frozenset(name for operand in (*operands, *guards) for name in _registers(operand))
+    names = frozenset(name for operand in (*operands, *guards) for name in registers_of(operand))
     return e.bind(names, ("registers", names))
 
 

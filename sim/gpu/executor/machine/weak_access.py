@@ -12,31 +12,24 @@ import numpy as np
 
 from racetrap.golden_model.events import ALL_LANES, AtomicOp, lanes_of
 from racetrap.golden_model.ptx_memory_model import Location, Order
-from racetrap.golden_model.ptx_memory_model.operational import Pending, Strength
+from racetrap.golden_model.ptx_memory_model.operational import WEAK, Pending, Strength
 from racetrap.sim.gpu.executor.arithmetic.scalars import unsigned
 from racetrap.sim.gpu.executor.machine.access import Access, AccessMode, Load, Site, Store
 from racetrap.sim.gpu.executor.machine.atomics import Atomic
 from racetrap.sim.gpu.executor.machine.lanes import row_of
 from racetrap.sim.gpu.executor.machine.weak_memory import ORDERS, SCOPES
-from racetrap.sim.gpu.ptx.module import Address, Operand, Register
+from racetrap.sim.gpu.ptx.module import Register, registers_of
 
 if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.warp import Warp
 
 __all__ = ["WEAK_FORMS", "LateRow"]
 
-_WEAK = Strength(Order.WEAK, None)
-
 
 def _strength(access: Access) -> Strength:
     if not access.strong:
-        return _WEAK
+        return WEAK
     return Strength(ORDERS.get(access.order, Order.RELAXED), SCOPES[access.scope])
-
-
-def _registers(operand: Operand) -> tuple[str, ...]:
-    base = operand.base if isinstance(operand, Address) else operand
-    return (base.name,) if isinstance(base, Register) else ()
 
 
 def _words(addresses: list[int], size: int) -> list[int]:
@@ -81,7 +74,7 @@ class WeakLoad(Load):
         destination = site.instruction.operands[0]
         #: What may wait for its value: one register, and not that of the address.
         self._register = ""
-        if isinstance(destination, Register) and destination.name not in _registers(
+        if isinstance(destination, Register) and destination.name not in registers_of(
             site.instruction.operands[1]
         ):
             self._register = destination.name

@@ -62,7 +62,7 @@ def _row(variant: Variant) -> list[str]:
     return [
         f"`{variant.name}`",
         variant.table,
-        ", ".join(sorted(variant.lacks)) or "nothing",
+        variant.what_lacks,
         "race" if variant.is_racy else "no race",
         reason,
     ]

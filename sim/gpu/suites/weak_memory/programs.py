@@ -44,6 +44,11 @@ class Variant(Table):
     oracle: str = ""
 
     @property
+    def what_lacks(self) -> str:
+        """What it lacks, in words."""
+        return ", ".join(sorted(self.lacks)) or "nothing"
+
+    @property
     def is_racy(self) -> bool:
         """Whether the exact oracle finds a race in it."""
         return bool(self.lacks) != bool(self.oracle)
@@ -68,6 +73,10 @@ class Program(Table):
     title: str
     paper: str = ""
     variants: list[Variant]
+
+    def variant(self, name: str) -> Variant:
+        """The variant called ``name``."""
+        return next(each for each in self.variants if each.name == name)
 
     def kernel(self, variant: Variant) -> str:
         """What the names of a variant's kernels begin with."""

@@ -7,12 +7,18 @@ from __future__ import annotations
 
 from racetrap.sim.gpu.launch.capture import Capture, capture
 from racetrap.sim.gpu.launch.kernel_files import load_kernels
+from racetrap.sim.gpu.ptx.module import Module
 from racetrap.sim.gpu.suites.weak_memory.launches import launch_of
 from racetrap.sim.gpu.suites.weak_memory.programs import Program, Variant
 
-__all__ = ["run_variant"]
+__all__ = ["kernels_of", "run_variant"]
 
 _PACKAGE = "racetrap.sim.gpu.suites.weak_memory"
+
+
+def kernels_of(program: Program) -> Module:
+    """Kernels of all variants of a program."""
+    return load_kernels(_PACKAGE, program.name)
 
 
 def run_variant(
@@ -31,4 +37,4 @@ def run_variant(
         Shape, if not the default one.
     """
     launch = launch_of(program, variant, blocks, threads)
-    return capture(load_kernels(_PACKAGE, program.name), launch, schedule)
+    return capture(kernels_of(program), launch, schedule)

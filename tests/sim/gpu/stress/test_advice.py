@@ -2,7 +2,6 @@
 
 import pytest
 
-from racetrap.sim.gpu.launch.kernel_files import load_kernels
 from racetrap.sim.gpu.launch.kernel_source import read_kernel_file
 from racetrap.sim.gpu.launch.launch_file import read_launch
 from racetrap.sim.gpu.ptx.parser import parse_ptx
@@ -10,6 +9,7 @@ from racetrap.sim.gpu.stress.advice import Advisor
 from racetrap.sim.gpu.stress.subject import Subject
 from racetrap.sim.gpu.suites.weak_memory.launches import launch_of
 from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS
+from racetrap.sim.gpu.suites.weak_memory.runner import kernels_of
 from tests.support import REPOSITORY
 
 FOLDER = REPOSITORY / "docs" / "examples"
@@ -51,6 +51,5 @@ def test_a_fence_added_on_purpose_is_redundant_and_needed_ones_are_not():
 )
 def test_fences_of_a_lock(name, fences):
     program = PROGRAMS["dot_product"]
-    variant = next(one for one in program.variants if one.name == name)
-    module = load_kernels("racetrap.sim.gpu.suites.weak_memory", "dot_product")
-    assert advice_on(module, launch_of(program, variant)) == fences
+    launch = launch_of(program, program.variant(name))
+    assert advice_on(kernels_of(program), launch) == fences

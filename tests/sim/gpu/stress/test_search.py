@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from racetrap.golden_model.ptx_memory_model.operational import InOrder, Kind
-from racetrap.sim.gpu.launch.kernel_files import load_kernels
 from racetrap.sim.gpu.launch.kernel_source import read_kernel_file
 from racetrap.sim.gpu.launch.launch_file import read_launch
 from racetrap.sim.gpu.stress.replay_file import read_replay, write_replay
@@ -14,6 +13,7 @@ from racetrap.sim.gpu.stress.search import bounded_runs, random_runs, replay, sh
 from racetrap.sim.gpu.stress.subject import Failure, Subject
 from racetrap.sim.gpu.suites.weak_memory.launches import launch_of
 from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS
+from racetrap.sim.gpu.suites.weak_memory.runner import kernels_of
 from tests.support import REPOSITORY
 
 EXAMPLES = REPOSITORY / "docs" / "examples"
@@ -21,9 +21,7 @@ EXAMPLES = REPOSITORY / "docs" / "examples"
 
 def variant(program, name):
     found = PROGRAMS[program]
-    chosen = next(one for one in found.variants if one.name == name)
-    module = load_kernels("racetrap.sim.gpu.suites.weak_memory", program)
-    return Subject(module, launch_of(found, chosen))
+    return Subject(kernels_of(found), launch_of(found, found.variant(name)))
 
 
 @pytest.fixture(scope="module")

@@ -3,10 +3,9 @@
 import pytest
 
 from racetrap.sim.gpu.launch.capture import capture
-from racetrap.sim.gpu.launch.kernel_files import load_kernels
 from racetrap.sim.gpu.suites.weak_memory.launches import launch_of
 from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS
-from racetrap.sim.gpu.suites.weak_memory.runner import run_variant
+from racetrap.sim.gpu.suites.weak_memory.runner import kernels_of, run_variant
 
 VARIANTS = [
     pytest.param(program, variant, id=program.kernel(variant))
@@ -42,9 +41,8 @@ def test_results_are_right_in_20_schedules(program, variant):
 def test_another_result_is_seen():
     program = PROGRAMS["dot_product"]
     launch = launch_of(program, program.variants[0])
-    kernels = load_kernels("racetrap.sim.gpu.suites.weak_memory", program.name)
     total = launch.arguments[2]
     wrong = total.model_copy(update={"expected": [total.expected[0] + 1]})
     arguments = [*launch.arguments[:2], wrong, *launch.arguments[3:]]
-    captured = capture(kernels, launch.model_copy(update={"arguments": arguments}))
+    captured = capture(kernels_of(program), launch.model_copy(update={"arguments": arguments}))
     assert captured.differences
