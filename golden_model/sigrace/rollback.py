@@ -20,7 +20,7 @@ from racetrap.golden_model.sigrace.analysis import (
     plan_passes,
     races_of,
 )
-from racetrap.golden_model.sigrace.checkpoint import Checkpoint
+from racetrap.golden_model.sigrace.checkpoint import CheckpointState
 from racetrap.golden_model.sigrace.core_unit import CoreUnit
 from racetrap.golden_model.sigrace.packets import LogEntry
 from racetrap.golden_model.sigrace.params import SigraceParams
@@ -43,7 +43,7 @@ class Rollback:
         Configuration.
     index : EpochIndex
         The recorded program.
-    checkpoint : Checkpoint
+    checkpoint : CheckpointState
         The last checkpoint; it moves on.
     statistics : SigraceStatistics
         Counts, which are increased.
@@ -64,7 +64,7 @@ class Rollback:
         self,
         params: SigraceParams,
         index: EpochIndex,
-        checkpoint: Checkpoint,
+        checkpoint: CheckpointState,
         statistics: SigraceStatistics,
         analysis_unit: Callable[[], CoreUnit],
     ) -> None:
