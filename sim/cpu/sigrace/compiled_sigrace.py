@@ -7,7 +7,7 @@ logged conflicts are the golden model's own.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable
 from ctypes import (
     CDLL,
     CFUNCTYPE,
@@ -22,11 +22,11 @@ from ctypes import (
 from functools import cache
 from pathlib import Path
 from random import Random
+from shutil import which
 from typing import Any
 
 import numpy as np
 
-from racetrap.golden_model.happens_before.epoch_index import EpochIndex
 from racetrap.golden_model.sigrace.core_unit import CoreUnit
 from racetrap.golden_model.sigrace.packets import LogEntry
 from racetrap.golden_model.sigrace.params import ADDRESS_BITS, Form, SigraceParams
@@ -37,6 +37,7 @@ from racetrap.golden_model.trace.threads.events import GRANULE_LOG2
 from racetrap.golden_model.trace.threads.schema import THREAD_DTYPE
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.compiled_library import Functions, compiled_library
+from racetrap.sim.cpu.sigrace.compiled_epochs import EPOCH_FUNCTIONS, CompiledEpochs
 
 __all__ = ["prepare_sigrace", "run_sigrace"]
 
@@ -89,6 +90,8 @@ _FUNCTIONS: Functions = {
     "racetrap_sigrace_checkpoint": (c_uint64, [c_void_p, c_void_p, c_void_p]),
     "racetrap_sigrace_stamps": (c_uint64, [c_void_p, c_uint32, POINTER(POINTER(c_uint32))]),
     "racetrap_sigrace_statistics": (None, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "racetrap_sigrace_members": (c_uint64, [c_void_p, c_void_p, c_void_p, c_uint64, c_void_p]),
+    **EPOCH_FUNCTIONS,
 }
 
 
@@ -102,6 +105,8 @@ def prepare_sigrace() -> CDLL:
 
 def run_sigrace(sigrace: Sigrace, trace: ThreadTrace) -> SigraceResult:
     """Races of a recorded program, as ``sigrace.run`` gives them.
+
+    Where there is no compiler, the golden model itself runs.
 
     Parameters
     ----------
@@ -117,6 +122,8 @@ def run_sigrace(sigrace: Sigrace, trace: ThreadTrace) -> SigraceResult:
     Failure
         If the library cannot be compiled.
     """
+    if not which("g++"):
+        return sigrace.run(trace)
     sigrace.check_program(trace)
     machine = _Machine(sigrace, trace)
     try:
@@ -210,7 +217,6 @@ class _Machine:
         try:
             if self._rollback is None:
                 self._rollback = self._first_rollback()
-            self._checkpoint.look()
             self._rollback.handle(self._log(), _REASONS[reason])
         except BaseException as error:  # not even an interrupt passes through C++
             self._error = error
@@ -220,9 +226,20 @@ class _Machine:
     def _first_rollback(self) -> Rollback:
         params = self._sigrace.params
         unit = CoreUnit(params)
-        return Rollback(
-            params, EpochIndex(self._trace), self._checkpoint, self._statistics, lambda: unit
+        index = CompiledEpochs(self._library, self._events, self._trace.header.threads)
+        return _Rollback(
+            params, index, self._checkpoint, self._statistics, lambda: unit, self._members
         )
+
+    def _members(self, granules: np.ndarray, signature: int) -> set[int]:
+        words = -(-self._sigrace.params.signature_bits // 64)
+        packed = np.frombuffer(signature.to_bytes(8 * words, "little"), np.uint64)
+        members = np.empty_like(granules)
+        count = self._library.racetrap_sigrace_members(
+            self._machine, packed.ctypes.data, granules.ctypes.data, len(granules),
+            members.ctypes.data,
+        )  # fmt: skip
+        return set(members[:count].tolist())
 
     def _log(self) -> list[LogEntry]:
         """The conflict log."""
@@ -236,16 +253,36 @@ class _Machine:
         )
         return [
             LogEntry(
-                *numbers[entry].tolist(),
-                *map(tuple, stamps[entry].tolist()),
-                int.from_bytes(signatures[entry].tobytes(), "little"),
+                thread, other, conflict, tuple(own), tuple(others),
+                int.from_bytes(signature.tobytes(), "little"),
             )
-            for entry in range(count)
-        ]
+            for (thread, other, conflict), (own, others), signature in zip(
+                numbers.tolist(), stamps.tolist(), signatures, strict=True
+            )
+        ]  # fmt: skip
+
+
+class _Rollback(Rollback):
+    """Rollback whose members of signatures are found by the library."""
+
+    def __init__(
+        self,
+        params: SigraceParams,
+        index: CompiledEpochs,
+        checkpoint: _Checkpoint,
+        statistics: SigraceStatistics,
+        analysis_unit: Callable[[], CoreUnit],
+        members: Callable[[np.ndarray, int], set[int]],
+    ) -> None:
+        super().__init__(params, index, checkpoint, statistics, analysis_unit)
+        self._epochs, self._find_members = index, members
+
+    def members(self, thread: int, first: int, last: int, signature: int) -> set[int]:
+        return self._find_members(self._epochs.granule_array(thread, first, last), signature)
 
 
 class _Checkpoint:
-    """State of the machine's last checkpoint; as ``Checkpoint``.
+    """State of the machine's last checkpoint; as ``Checkpoint``, whenever it is asked.
 
     Parameters
     ----------
@@ -255,28 +292,30 @@ class _Checkpoint:
         Its handle.
     threads : int
         Counters of a timestamp.
-
-    Attributes
-    ----------
-    progress, epochs, log
-        As of ``Checkpoint``; views of the machine's memory, until it goes on.
     """
 
     def __init__(self, library: CDLL, machine: int, threads: int) -> None:
         self._library, self._machine, self._threads = library, machine, threads
-        self.progress: Sequence[int] = []
-        self.epochs: Sequence[int] = []
-        self.log: list[Any] = []
 
     @property
     def total(self) -> int:
         """Instructions that all threads have committed since the start of the program."""
         return self._read()[0]
 
-    def look(self) -> None:
-        """Take over the machine's state."""
-        _, self.progress, self.epochs = self._read()
-        self.log = [self._stamps(thread) for thread in range(self._threads)]
+    @property
+    def progress(self) -> list[int]:
+        """Number of each thread's last event before the checkpoint, -1 for none."""
+        return self._read()[1]
+
+    @property
+    def epochs(self) -> list[int]:
+        """Each thread's own counter at the checkpoint."""
+        return self._read()[2]
+
+    @property
+    def log(self) -> list[Any]:
+        """TS log of each thread: views of the machine's memory, until it goes on."""
+        return [self._stamps(thread) for thread in range(self._threads)]
 
     def _read(self) -> tuple[int, list[int], list[int]]:
         state = np.zeros((2, self._threads), np.int64)

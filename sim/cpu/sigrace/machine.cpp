@@ -3,6 +3,7 @@
 // caller's.
 #include <memory>
 
+#include "epoch_index.h"
 #include "rdm.h"
 #include "scheduler.h"
 
@@ -218,6 +219,8 @@ private:
     }
 };
 
+EpochIndex &index_of(void *handle) { return *static_cast<EpochIndex *>(handle); }
+
 Machine &machine_of(void *handle) { return *static_cast<Machine *>(handle); }
 
 }  // namespace
@@ -300,16 +303,58 @@ void racetrap_sigrace_statistics(void *machine, uint64_t *statistics, uint64_t *
     std::copy(own.rdm.lost.begin(), own.rdm.lost.end(), lost);
 }
 
-// Which of the granules (byte addresses) are members of a signature.
-void racetrap_sigrace_members(void *machine, const uint64_t *signature, const uint64_t *granules,
-                              uint64_t count, uint8_t *members) {
+// Copies those of the granules (byte addresses, ascending) that are members of a signature; how
+// many.
+uint64_t racetrap_sigrace_members(void *machine, const uint64_t *signature,
+                                  const uint64_t *granules, uint64_t count, uint64_t *members) {
     Machine &own = machine_of(machine);
     Words words;
     own.hash.unpack(signature, words);
     unsigned lsb_bits = own.settings.lsb_bits - GRANULE_LOG2;
-    for (uint64_t i = 0; i < count; i++) {
-        uint32_t granule = (uint32_t)granules[i] >> GRANULE_LOG2;
-        members[i] = own.hash.has_granule(words, granule & ((1u << lsb_bits) - 1), granule >> lsb_bits);
+    uint64_t *end = members;
+    int64_t known = -1;  // USB value of the granule before
+    bool is_usb_in = false;
+    for (const uint64_t *address = granules; address != granules + count; address++) {
+        uint32_t granule = (uint32_t)*address >> GRANULE_LOG2, usb = granule >> lsb_bits;
+        if (usb != known) is_usb_in = own.hash.has_usb(words, known = usb);
+        if (is_usb_in && own.hash.has_lsb(words, granule & ((1u << lsb_bits) - 1)))
+            *end++ = *address;
     }
+    return end - members;
+}
+
+void *racetrap_epochs_new(const Event *events, uint64_t count, uint32_t threads) {
+    return new EpochIndex(events, count, threads);
+}
+
+void racetrap_epochs_delete(void *index) { delete &index_of(index); }
+
+uint64_t racetrap_epochs_start(void *index, uint32_t thread, uint64_t epoch) {
+    return index_of(index).start(thread, epoch);
+}
+
+uint64_t racetrap_epochs_position(void *index, uint32_t thread, int64_t number) {
+    return index_of(index).position(thread, number);
+}
+
+uint64_t racetrap_epochs_instructions(void *index, uint32_t thread, uint64_t first, uint64_t last) {
+    return index_of(index).instructions(thread, first, last);
+}
+
+// Number of what has been found, which stays there until the next search.
+uint64_t racetrap_epochs_granules(void *index, uint32_t thread, uint64_t first, uint64_t last,
+                                  const uint64_t **found) {
+    EpochIndex &own = index_of(index);
+    own.find_granules(thread, first, last);
+    *found = own.found.data();
+    return own.found.size();
+}
+
+uint64_t racetrap_epochs_accesses(void *index, uint32_t thread, uint64_t first, uint64_t last,
+                                  const uint64_t *granules, uint64_t count, const uint64_t **found) {
+    EpochIndex &own = index_of(index);
+    own.find_accesses(thread, first, last, granules, count);
+    *found = own.found.data();
+    return own.found.size();
 }
 }

@@ -51,9 +51,8 @@ public:
         return true;
     }
 
-    bool has_granule(const Words &signature, uint32_t lsb, uint32_t usb) const {
-        return lsb_.is_in(signature, lsb) && usb_.is_in(signature, usb);
-    }
+    bool has_lsb(const Words &signature, uint32_t value) const { return lsb_.is_in(signature, value); }
+    bool has_usb(const Words &signature, uint32_t value) const { return usb_.is_in(signature, value); }
 
     // Bits of the compressed form of a signature that is not empty.
     uint64_t message_bits(const Words &signature) const {
