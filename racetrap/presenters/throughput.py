@@ -71,8 +71,9 @@ def _sigrace(figures: dict[str, Any]) -> Iterator[tuple[str, list[str], _Rows]]:
     )  # fmt: skip
     names = ("recorded", "merged", "checked", "sigrace")
     yield (
-        "Recording a program, its exact check, and SigRace: million events a second; bytes an event",
-        ["program", "events", "recorded", "merged", "exact check", "SigRace", "its conflicts", "memory"],
+        "Recording, exact check and SigRace: million events a second; bytes an event",
+        ["program", "events", "recorded", "merged", "exact check", "SigRace", "its conflicts",
+         "memory"],
         [
             [row["name"], row["events"], *(row[name]["median"] / 1e6 for name in names),
              row["conflicts"], row["bytes_per_event"]]
