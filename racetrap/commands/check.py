@@ -335,9 +335,9 @@ def _check_exact(
     from racetrap.evaluation.sigrace.exact_check import check_exactly
     from racetrap.presenters.exact_findings import exact_to_dict, inversion_sentence
 
-    exact, locations = check_exactly(trace, suppressions), trace.header.locations
+    exact, header = check_exactly(trace, suppressions), trace.header
     by_line = [
-        thread_race(race.first, locations, race.addresses, context)
+        thread_race(race.first, header, race.addresses, context)
         for race, context in zip(exact.races, exact.contexts, strict=True)
     ]
     findings, known, is_new = _line_findings(by_line, baseline)
@@ -354,11 +354,11 @@ def _check_exact(
     unused = [f"Suppression matches nothing: {pattern}" for pattern in suppressions.unused]
     findings = replace(
         findings,
-        others={"locks": [inversion_sentence(cycle, locations) for cycle in exact.inversions]},
+        others={"locks": [inversion_sentence(cycle, header) for cycle in exact.inversions]},
         summary=[words, *unused, *findings.summary],
     )
     print_findings(console, findings, choice)
-    return findings, known, exact_to_dict(exact, locations)
+    return findings, known, exact_to_dict(exact, header)
 
 
 def _check_accelerators(
@@ -403,15 +403,15 @@ def _check_threads(
     baseline: Baseline | None,
 ) -> _Outcome:  # fmt: skip
     """Run SigRace and print the races."""
-    whole, locations = sigrace.run(trace), trace.header.locations
+    whole, header = sigrace.run(trace), trace.header
     findings, known, is_new = _line_findings(
-        (thread_race(race, locations) for race in whole.races), baseline
+        (thread_race(race, header) for race in whole.races), baseline
     )
     result = replace(
-        whole, races=[race for race in whole.races if is_new(thread_race(race, locations))]
+        whole, races=[race for race in whole.races if is_new(thread_race(race, header))]
     )
-    races = sigrace_races.race_list(console, choice, locations)
-    words = sigrace_races.print_result(console, races, result, locations)
+    races = sigrace_races.race_list(console, choice, header)
+    words = sigrace_races.print_result(console, races, result, header)
     overhead = f"{result.statistics.overhead:.1%}"
     summary = [
         f"Races: {words} in {len(trace)} events of {trace.header.threads} threads; overhead of "
@@ -431,6 +431,6 @@ def _check_threads(
         from racetrap.presenters.sigrace_oracle import oracle_to_dict, print_oracle
 
         comparison = compare_with_oracle(trace, sigrace, whole)
-        print_oracle(console, comparison, locations)
-        document["oracle"] = oracle_to_dict(comparison, locations)
+        print_oracle(console, comparison, header)
+        document["oracle"] = oracle_to_dict(comparison, header)
     return replace(findings, summary=summary), known, document

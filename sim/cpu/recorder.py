@@ -25,6 +25,7 @@ from racetrap.sim.cpu.merge import merge_records, prepare_merge
 from racetrap.sim.cpu.raw import RAW_DTYPE, thread_ids, used_bytes
 from racetrap.sim.cpu.trace_rules import checked_trace, prepare_rules
 from racetrap.sim.cpu.unsupported import check_program
+from racetrap.sim.cpu.variables import find_variables
 from racetrap.sim.cpu.watched_process import Ending, Limits, run_watched
 
 __all__ = [
@@ -133,6 +134,7 @@ def _trace_of(
         source=source,
         seed=seed,
         locations=find_locations(program, pcs, raw / "modules"),
+        variables=find_variables(program, events["address"], raw / "modules"),
     )
     try:
         return checked_trace(header, events)
