@@ -36,6 +36,7 @@ def exact_to_dict(findings: ExactFindings, header: ThreadTraceHeader) -> dict[st
     return {
         "static": len(findings.races),
         "suppressed": findings.suppressed,
+        "checked_events": findings.events,
         "races": [
             thread_race_to_dict(race, header)
             | {"addresses": addresses}
