@@ -68,7 +68,7 @@ def check_exactly(
         return [race for race in found if not is_suppressed(*race.first.static_key)]
 
     parts = races_so_far(trace) if fails_fast else [(len(trace), exact_races(trace))]
-    for events, found in parts:
+    for events, found in parts:  # noqa: B007
         if races := unsuppressed(found):
             break
     orders = [] if fails_fast and races else lock_order_inversions(trace)
