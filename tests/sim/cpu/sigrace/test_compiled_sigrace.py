@@ -82,7 +82,8 @@ def differs_on_program(name, environment, **settings):
 
 
 @pytest.mark.parametrize(
-    ("name", "environment"), zip(("radix", "kvstore", "fluid", "dedup"), ENVIRONMENTS, strict=True)
+    ("name", "environment"),
+    list(zip(("radix", "kvstore", "fluid", "dedup"), ENVIRONMENTS, strict=True)),
 )
 def test_recorded_programs(name, environment):
     assert not differs_on_program(name, environment)
