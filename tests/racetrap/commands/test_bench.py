@@ -56,10 +56,10 @@ def figures(monkeypatch):
     monkeypatch.setattr(
         sigrace_cycles, "sustained", lambda block: Sustained(block, 192, 111.5, 250.25, 7, 9)
     )
-    rates = Rate(6e7, 5e7, 7e7), Rate(4e6, 3e6, 5e6), Rate(4e7, 3e7, 5e7)
+    rates = Rate(6e7, 5e7, 7e7), Rate(4e6, 3e6, 5e6), Rate(4e7, 3e7, 5e7), Rate(12.3e6, 1e7, 2e7)
     monkeypatch.setattr(
         recorder_rates, "recorder_rates",
-        lambda program: RecorderRates(program.source.name, 12_000_000, *rates, 47.5, 0.25),
+        lambda program: RecorderRates(program.source.name, 12_000_000, *rates, 4711, 47.5, 0.25),
     )  # fmt: skip
     program = {"events": 742130, "exact": 2.5e6, "sigrace": 240_000.0}
     monkeypatch.setattr(
@@ -97,6 +97,8 @@ def test_tables(racetrap, figures, tmp_path):
         "12,000,000",
         "kvstore.c",
         "47.5",
+        "12.3",
+        "4,711",
         "3.5",
         "742,130",
         "2,500,000",
@@ -117,6 +119,7 @@ def test_tables(racetrap, figures, tmp_path):
     assert sigrace["sustained"][0]["block_instructions"] == 2000
     assert sigrace["speed"]["same_trace"]["cocotb"] == 4000
     assert sigrace["recorder"][0]["recorded"]["low"] == 5e7
+    assert sigrace["recorder"][0]["sigrace"]["high"] == 2e7
     assert sigrace["recorder"][0]["slowdown"] == 14.0  # (0.2 + 3 + 0.3) / 0.25
     assert data["noncoherent"]["analysis"][2]["check"] == 6.0
     assert data["noncoherent"]["recorder"]["scattered"]["low"] == 2e7
