@@ -34,6 +34,14 @@ struct Leaf : Counted {
         return time;
     }
 
+    // Time up to which any lane of a warp is known.
+    Time latest(int warp) const {
+        Time time = warps[warp];
+        for (const auto &[number, each] : lanes)
+            if (number == warp) time = std::max(time, *std::ranges::max_element(each->times));
+        return time;
+    }
+
     void learn(int warp, const LaneTimes &times) {
         Diverged joined;
         joined.times = times;
@@ -58,10 +66,32 @@ struct Leaf : Counted {
     }
 };
 
+class Knowledge;
+using Known = Ref<const Knowledge>;
+
+// Two times of each warp: up to the first it is known by causality; what it has done up to the
+// second is communicated to those who know.
 class Knowledge : public Counted {
 public:
-    explicit Knowledge(int warps) : leaves_((warps + LANES - 1) / LANES) {}
+    explicit Knowledge(int warps) : leaves_(2 * ((warps + LANES - 1) / LANES)) {}
 
+    // What is known by causality, as what is communicated.
+    static Known communicated(const Known &known);
+
+    // Calls with the number of each leaf whose communicated times are not all known by causality.
+    template <class Visit> void each_communicated(Visit visit) const {
+        for (size_t i = 0; i < half(); i++) {
+            const Ref<const Leaf> &leaf = leaves_[half() + i];
+            if (leaf && leaf != leaves_[i] && !(leaves_[i] && leaves_[i]->covers(*leaf)))
+                visit((int)i, *leaf);
+        }
+    }
+
+    // Time up to which all lanes of a warp are known.
+    Time of(int warp) const {
+        const Leaf *leaf = leaves_[warp / LANES].get();
+        return leaf ? leaf->warps[warp % LANES] : 0;
+    }
     Time of(int warp, int lane) const {
         const Leaf *leaf = leaves_[warp / LANES].get();
         return leaf ? leaf->of(warp % LANES, lane) : 0;
@@ -86,12 +116,11 @@ public:
     }
 
     // Join of both: one of the two themselves if the other adds nothing.
-    static Ref<const Knowledge> join(const Ref<const Knowledge> &one,
-                                     const Ref<const Knowledge> &other) {
+    static Known join(const Known &one, const Known &other) {
         if (!other || one == other) return one;
         if (!one) return other;
         auto joined = new Knowledge(*one);
-        Ref<const Knowledge> result(joined);
+        Known result(joined);
         bool is_one = true, is_other = true;
         for (size_t i = 0; i < joined->leaves_.size(); i++) {
             Ref<const Leaf> &mine = joined->leaves_[i];
@@ -127,10 +156,17 @@ private:
         return const_cast<Leaf &>(*leaf);
     }
 
+    size_t half() const { return leaves_.size() / 2; }
+
     std::vector<Ref<const Leaf>> leaves_;
 };
 
-using Known = Ref<const Knowledge>;
+inline Known Knowledge::communicated(const Known &known) {
+    auto moved = new Knowledge(0);
+    moved->leaves_.resize(known->leaves_.size());
+    std::copy_n(known->leaves_.begin(), known->half(), moved->leaves_.begin() + known->half());
+    return Known(moved);
+}
 
 // Joins made lately: lanes often release many locations with one history.
 class Joins {

@@ -30,6 +30,13 @@ struct Clock {
         return far && far->of(warp, lane) >= time;
     }
 
+    // Time up to which all lanes of a warp are known.
+    Time time_of(const Place &place, int warp, Time now) const {
+        Time time = far ? far->of(warp) : 0;
+        if (place.is_near(warp)) time = std::max(time, block_time);
+        return warp == place.warp && mask == ALL_LANES ? now : time;
+    }
+
     // All that the lanes know, their own past up to now with it.
     Known publish(const Place &place, Time now) const {
         auto known = far ? new Knowledge(*far) : new Knowledge(place.total);

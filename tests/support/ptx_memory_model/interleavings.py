@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
+from itertools import groupby
 
 from racetrap.golden_model.events import (
     AtomicOp,
@@ -25,12 +27,14 @@ from racetrap.golden_model.events import (
     TraceHeader,
 )
 from racetrap.golden_model.ptx_memory_model import (
+    Execution,
     PairClass,
     Relation,
     classify_conflicts,
     is_sequentially_consistent,
 )
 from racetrap.golden_model.ptx_memory_model.candidates import Search, TooManyCandidatesError
+from racetrap.golden_model.ptx_memory_model.candidates.runs import Run
 from racetrap.golden_model.ptx_memory_model.candidates.values import Constant, operate
 from racetrap.golden_model.ptx_memory_model.events import Order
 from racetrap.golden_model.ptx_memory_model.litmus import LitmusError, LitmusTest, print_litmus
@@ -274,25 +278,42 @@ def by_oracle(test: LitmusTest, oracle: type[PtxOracle] = PtxOracle) -> Pairs:
 
 
 def by_axioms(test: LitmusTest) -> tuple[Pairs, Pairs]:
-    """Unordered pairs of the sequentially consistent executions, and of all executions."""
+    """Unordered pairs of the sequentially consistent executions, and of all executions.  Of the
+    Fence-SC orders that executions with the same values and the same order of morally strong
+    writes have, what is in all of them counts."""
     sequential: Pairs = set()
     whole: Pairs = set()
-    for consistent in Search(test, _MOST_CANDIDATES):
-        structure = consistent.run.structure
-        nothing = Relation.empty(len(structure.events))
-        execution = consistent.execution.with_fence_sc_order(nothing)
-        pairs: Pairs = set()
-        for first, second, pair_class in classify_conflicts(execution):
-            if pair_class is not PairClass.ORDERED:
-                one, other = sorted(
-                    (structure.events[event].thread, consistent.run.instructions[event])
-                    for event in (first, second)
-                )
-                pairs.add((one, other, pair_class is PairClass.UNORDERED_STRONG))
-        whole |= pairs
-        if any(map(is_sequentially_consistent, consistent.executions())):
-            sequential |= pairs
+    search = Search(test, _MOST_CANDIDATES)
+    for _, alike in groupby(search, key=lambda consistent: id(consistent.evaluation)):
+        groups: defaultdict[Relation, list[Execution]] = defaultdict(list)
+        for consistent in alike:
+            run = consistent.run
+            structure = run.structure
+            strong = structure.morally_strong.within(structure.writes, structure.writes)
+            for execution in consistent.executions():
+                groups[execution.coherence_order & strong].append(execution)
+        for executions in groups.values():
+            pairs = _unordered(run, executions)
+            whole |= pairs
+            if any(map(is_sequentially_consistent, executions)):
+                sequential |= pairs
     return sequential, whole
+
+
+def _unordered(run: Run, executions: list[Execution]) -> Pairs:
+    """Pairs that executions, alike but for their Fence-SC orders, leave unordered."""
+    structure = run.structure
+    forced = reduce(Relation.__and__, (each.fence_sc_order for each in executions))
+    pairs: Pairs = set()
+    execution = executions[0].with_fence_sc_order(forced)
+    for first, second, pair_class in classify_conflicts(execution):
+        if pair_class is not PairClass.ORDERED:
+            one, other = sorted(
+                (structure.events[event].thread, run.instructions[event])
+                for event in (first, second)
+            )
+            pairs.add((one, other, pair_class is PairClass.UNORDERED_STRONG))
+    return pairs
 
 
 def _races(pairs: Pairs) -> Mapping[object, None]:
