@@ -69,31 +69,46 @@ struct Leaf : Counted {
 class Knowledge;
 using Known = Ref<const Knowledge>;
 
-// Two times of each warp: up to the first it is known by causality; what it has done up to the
-// second is communicated to those who know.
+// What is known by causality, and what is communicated.
 class Knowledge : public Counted {
 public:
-    explicit Knowledge(int warps) : leaves_(2 * ((warps + LANES - 1) / LANES)) {}
+    explicit Knowledge(int warps) : leaves_((warps + LANES - 1) / LANES) {}
 
-    // What is known by causality, as what is communicated.
-    static Known communicated(const Known &known);
+    // A copy with room for the times of all warps.
+    Knowledge(const Knowledge &other, int warps) : Knowledge(other) {
+        leaves_.resize((warps + LANES - 1) / LANES);
+    }
+
+    // Nothing but what is communicated.
+    static Known of_communicated(const Known &communicated) {
+        auto known = new Knowledge(0);
+        known->communicated_ = communicated;
+        return Known(known);
+    }
+
+    // Whether two know the same by causality, or nothing.
+    static bool is_same_causality(const Known &one, const Known &other) {
+        return one == other || (one && other && one->leaves_ == other->leaves_);
+    }
+
+    void forget_communicated() { communicated_ = Known(); }
 
     // Calls with the number of each leaf whose communicated times are not all known by causality.
     template <class Visit> void each_communicated(Visit visit) const {
-        for (size_t i = 0; i < half(); i++) {
-            const Ref<const Leaf> &leaf = leaves_[half() + i];
-            if (leaf && leaf != leaves_[i] && !(leaves_[i] && leaves_[i]->covers(*leaf)))
-                visit((int)i, *leaf);
+        if (!communicated_) return;
+        for (size_t i = 0; i < communicated_->leaves_.size(); i++) {
+            const Leaf *leaf = communicated_->leaf_of(i);
+            if (leaf && !covers(leaf_of(i), leaf)) visit((int)i, *leaf);
         }
     }
 
     // Time up to which all lanes of a warp are known.
     Time of(int warp) const {
-        const Leaf *leaf = leaves_[warp / LANES].get();
+        const Leaf *leaf = leaves_.empty() ? nullptr : leaves_[warp / LANES].get();
         return leaf ? leaf->warps[warp % LANES] : 0;
     }
     Time of(int warp, int lane) const {
-        const Leaf *leaf = leaves_[warp / LANES].get();
+        const Leaf *leaf = leaves_.empty() ? nullptr : leaves_[warp / LANES].get();
         return leaf ? leaf->of(warp % LANES, lane) : 0;
     }
 
@@ -107,7 +122,7 @@ public:
     void learn(int warp, const LaneTimes &times) { own(warp).learn(warp % LANES, times); }
     void forget(int first, int count) {
         for (int warp = first; warp < first + count; warp++) {
-            if (!leaves_[warp / LANES]) continue;
+            if (leaves_.empty() || !leaves_[warp / LANES]) continue;
             Leaf &leaf = own(warp);
             leaf.warps[warp % LANES] = 0;
             std::erase_if(leaf.lanes,
@@ -119,27 +134,36 @@ public:
     static Known join(const Known &one, const Known &other) {
         if (!other || one == other) return one;
         if (!one) return other;
+        Known communicated = join(one->communicated_, other->communicated_);
+        size_t size = std::max(one->leaves_.size(), other->leaves_.size());
+        bool is_one = communicated == one->communicated_;
+        bool is_other = communicated == other->communicated_;
+        for (size_t i = 0; i < size && (is_one || is_other); i++) {
+            is_one = is_one && covers(one->leaf_of(i), other->leaf_of(i));
+            is_other = is_other && covers(other->leaf_of(i), one->leaf_of(i));
+        }
+        if (is_one || is_other) return is_one ? one : other;
         auto joined = new Knowledge(*one);
-        Known result(joined);
-        bool is_one = true, is_other = true;
-        for (size_t i = 0; i < joined->leaves_.size(); i++) {
+        joined->communicated_ = communicated;
+        joined->leaves_.resize(size);
+        for (size_t i = 0; i < other->leaves_.size(); i++) {
             Ref<const Leaf> &mine = joined->leaves_[i];
             const Ref<const Leaf> &more = other->leaves_[i];
-            if (mine == more) continue;
-            if (!more || (mine && mine->covers(*more))) {
-                is_other = false;
-            } else if (!mine || more->covers(*mine)) {
-                is_one = false;
-                mine = more;
-            } else {
-                is_one = is_other = false;
-                mine = both(*mine, *more);
-            }
+            if (covers(mine.get(), more.get())) continue;
+            mine = covers(more.get(), mine.get()) ? more : both(*mine, *more);
         }
-        return is_one ? one : is_other ? other : result;
+        return Known(joined);
     }
 
 private:
+    const Leaf *leaf_of(size_t number) const {
+        return number < leaves_.size() ? leaves_[number].get() : nullptr;
+    }
+
+    static bool covers(const Leaf *one, const Leaf *other) {
+        return !other || one == other || (one && one->covers(*other));
+    }
+
     static Ref<const Leaf> both(const Leaf &one, const Leaf &other) {
         auto leaf = new Leaf(one);
         for (int warp = 0; warp < LANES; warp++)
@@ -156,17 +180,9 @@ private:
         return const_cast<Leaf &>(*leaf);
     }
 
-    size_t half() const { return leaves_.size() / 2; }
-
-    std::vector<Ref<const Leaf>> leaves_;
+    std::vector<Ref<const Leaf>> leaves_;  // of causality; none if nothing is known
+    Known communicated_;
 };
-
-inline Known Knowledge::communicated(const Known &known) {
-    auto moved = new Knowledge(0);
-    moved->leaves_.resize(known->leaves_.size());
-    std::copy_n(known->leaves_.begin(), known->half(), moved->leaves_.begin() + known->half());
-    return Known(moved);
-}
 
 // Joins made lately: lanes often release many locations with one history.
 class Joins {

@@ -259,8 +259,11 @@ private:
         check(access, kind, warp.place, *clock, address);
         if (has_sc_fences_) {
             Known news = communicate(access, kind, writes, observed, warp.place, *clock);
-            learn(news);
-            acquired = joins_.join(acquired, news);
+            if (news) {
+                news = Knowledge::of_communicated(news);
+                learn(news);
+                acquired = joins_.join(acquired, news);
+            }
         }
         Message *message = nullptr;
         if (each.kind != LOAD && releases(order)) {

@@ -31,23 +31,24 @@ public:
     // What precedes an access in causality order, as what it communicates to others.  Times of the
     // last fences stand for those up to the access, so warps behind a barrier have one past.
     const Known &past(const Clock &clock, const Place &place) {
-        Clock known = clock;
-        known.block_time = last_until(block_rows_[place.block], clock.block_time);
         const auto &own = fences_[place.warp];
         Time last = own.empty() ? 0 : own.back().row;
-        bool is_of_block = clock.mask == ALL_LANES && last <= known.block_time;
+        Time block_time = last_until(block_rows_[place.block], clock.block_time);
+        bool is_of_block = clock.mask == ALL_LANES && last <= block_time;
         Past &past = is_of_block ? block_pasts_[place.block] : pasts_[place.warp];
-        if (!past.is_of(known, last)) {
-            bool is_empty = is_of_block && !known.far && !known.block_time;
-            past = {known, last, is_empty ? Known() :
-                    Knowledge::communicated(known.publish(place, last))};
+        if (!past.is_of(clock, block_time, last)) {
+            past.clock = clock;
+            past.clock.block_time = block_time;
+            past.last = last;
+            bool is_empty = is_of_block && !clock.far && !block_time;
+            past.known = is_empty ? Known() : past.clock.past(place, last);
         }
         return past.known;
     }
 
     // Knowledge joined with what is communicated to an access with a past.
     Known with(const Known &known, const Known &past, const Known &communicated) {
-        if (!communicated || joins_.join(past, communicated) == past) return known;
+        if (!communicated || communicated == past || joins_.join(past, communicated) == past) return known;
         return joins_.join(known, communicated);
     }
 
@@ -106,10 +107,10 @@ private:
         Time last = -1;
         Known known;
 
-        bool is_of(const Clock &other, Time time) const {
-            bool is_near = time <= other.block_time || last == time;
-            return is_near && clock.far == other.far && clock.mask == other.mask &&
-                   clock.block_time == other.block_time &&
+        bool is_of(const Clock &other, Time block_time, Time time) const {
+            return (time <= block_time || last == time) && clock.block_time == block_time &&
+                   Knowledge::is_same_causality(clock.far, other.far) &&
+                   clock.mask == other.mask &&
                    (clock.mask == ALL_LANES || clock.others == other.others);
         }
     };
