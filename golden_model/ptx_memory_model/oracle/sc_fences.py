@@ -108,9 +108,7 @@ def read(cells: list[Cell], observed: Message | None, past: Knowledge) -> Knowle
     return join_all(found)
 
 
-def write(
-    cells: list[Cell], past: Knowledge, is_behind: Callable[[Message], bool]
-) -> Preceding:
+def write(cells: list[Cell], past: Knowledge, is_behind: Callable[[Message], bool]) -> Preceding:
     """What comes before a write, and is communicated to it.
 
     Parameters

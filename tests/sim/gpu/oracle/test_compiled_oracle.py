@@ -16,7 +16,7 @@ from racetrap.golden_model.ptx_memory_model.oracle import (
 from racetrap.golden_model.ptx_memory_model.oracle.acquisitions import OpenPatterns
 from racetrap.golden_model.ptx_memory_model.oracle.messages import Message, Source
 from racetrap.golden_model.ptx_memory_model.oracle.oracle import _Analysis
-from racetrap.golden_model.ptx_memory_model.oracle.sc_fences import Preceding, ScFences
+from racetrap.golden_model.ptx_memory_model.oracle.sc_fences import ScFences
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.oracle import CompiledOracle, compiled_oracle
 from tests.support.oracle.lane_locks import lane_locks_trace
@@ -108,7 +108,6 @@ def test_equal_to_the_plain_oracle(compiled):
         (ScFences, "add", lambda *_: None),
         (ScFences, "_is_communicated", lambda *_: True),
         (oracle, "read", lambda *_: NOTHING),
-        (oracle, "write", lambda *_: Preceding(NOTHING, NOTHING)),
         (oracle, "ACQUIRING", (MemoryOrder.ACQUIRE,)),
         (oracle, "RELEASING", (MemoryOrder.RELEASE,)),
     ],
