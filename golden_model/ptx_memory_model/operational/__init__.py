@@ -11,6 +11,7 @@ from racetrap.golden_model.ptx_memory_model.operational.choices import (
     Kind,
     RandomChoices,
     ReplayedChoices,
+    Story,
 )
 from racetrap.golden_model.ptx_memory_model.operational.exploration import (
     MODELS,
@@ -37,6 +38,6 @@ from racetrap.golden_model.ptx_memory_model.operational.write_buffers import (
 __all__ = [
     "BUFFER_ENTRIES", "MODELS", "WEAK", "ByteMemory", "Choices", "Comparison", "Deviation",
     "Exploration", "InOrder", "Kind", "Machine", "Memory", "Model", "Pending", "RandomChoices",
-    "ReplayedChoices", "Sequential", "Strength", "Views", "WriteBuffers", "compare", "explore",
-    "is_covered",
+    "ReplayedChoices", "Sequential", "Story", "Strength", "Views", "WriteBuffers", "compare",
+    "explore", "is_covered",
 ]  # fmt: skip

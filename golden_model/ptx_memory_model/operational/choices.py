@@ -11,7 +11,15 @@ from enum import Enum
 from random import Random
 from typing import NamedTuple
 
-__all__ = ["Choices", "Deviation", "InOrder", "Kind", "RandomChoices", "ReplayedChoices"]
+__all__ = [
+    "Choices",
+    "Deviation",
+    "InOrder",
+    "Kind",
+    "RandomChoices",
+    "ReplayedChoices",
+    "Story",
+]
 
 
 class Kind(Enum):
@@ -22,6 +30,27 @@ class Kind(Enum):
     PLACE = "place"
     LATE = "late"
     HOLD = "hold"
+
+
+class Story(NamedTuple):
+    """What came of a choice.
+
+    Parameters
+    ----------
+    origin : object
+        Who had it: an access, or a warp.
+    what : str
+        What it did.
+    other : object
+        The access that it overtook or missed; empty if there is none.
+    """
+
+    origin: object
+    what: str
+    other: object = ""
+
+    def __str__(self) -> str:
+        return f"{self.origin} {self.what} {self.other}".strip()
 
 
 class Deviation(NamedTuple):
@@ -46,6 +75,10 @@ class Deviation(NamedTuple):
     story: str = ""
 
 
+#: What is told of a choice about which nothing is known.
+_UNTOLD = Story("", "")
+
+
 class Choices(ABC):
     """Takes the choices of one run and keeps the deviations."""
 
@@ -53,8 +86,12 @@ class Choices(ABC):
         #: Choices so far, by kind.
         self.counts = dict.fromkeys(Kind, 0)
         self.deviations: list[Deviation] = []
+        #: Story of each of them.
+        self.stories: list[Story] = []
 
-    def take(self, kind: Kind, options: int, story: Callable[[int], str] = lambda _: "") -> int:
+    def take(
+        self, kind: Kind, options: int, story: Callable[[int], Story] = lambda _: _UNTOLD
+    ) -> int:
         """Number of the option taken.
 
         Parameters
@@ -64,16 +101,26 @@ class Choices(ABC):
         options : int
             How many options there are, at least 1; of one alone nothing is asked.
         story : callable
-            Tells people what comes of an option.
+            Tells what comes of an option.
         """
         if options < 2:
             return 0
         option = self._take(kind, options)
         if option:
-            number = self.counts[kind]
-            self.deviations.append(Deviation(number, kind, option, options, story(option)))
+            told = story(option)
+            if self._allows(kind, told):
+                self.deviations.append(
+                    Deviation(self.counts[kind], kind, option, options, str(told))
+                )
+                self.stories.append(told)
+            else:
+                option = 0
         self.counts[kind] += 1
         return option
+
+    def _allows(self, kind: Kind, story: Story) -> bool:
+        """Whether a deviation may be made."""
+        return True
 
     @abstractmethod
     def _take(self, kind: Kind, options: int) -> int:

@@ -16,7 +16,7 @@ from racetrap.golden_model.ptx_memory_model.operational import (
     RandomChoices,
     ReplayedChoices,
 )
-from racetrap.sim.gpu.stress.subject import Fences, Run, Subject
+from racetrap.sim.gpu.stress.subject import Changes, Run, Subject
 
 __all__ = ["bounded_runs", "random_rates", "random_runs", "replay", "shrink"]
 
@@ -44,15 +44,15 @@ def random_rates(seed: int, hold: float) -> Mapping[Kind, float]:
 
 
 def random_runs(
-    subject: Subject, memory: str, seed: int, hold: float = 1.0, fences: Fences | None = None
+    subject: Subject, memory: str, seed: int, hold: float = 1.0, changes: Changes | None = None
 ) -> Iterator[Run]:
     """Runs with choices at random, one seed after the other, without end."""
     for each in count(seed):
-        yield subject.run(memory, RandomChoices(each, random_rates(each, hold)), fences)
+        yield subject.run(memory, RandomChoices(each, random_rates(each, hold)), changes)
 
 
 def bounded_runs(
-    subject: Subject, memory: str, most: int, fences: Fences | None = None
+    subject: Subject, memory: str, most: int, changes: Changes | None = None
 ) -> Iterator[Run]:
     """Every run with at most so many deviations, those with fewest first."""
     level: list[tuple[Deviation, ...]] = [()]
@@ -60,7 +60,7 @@ def bounded_runs(
         following: list[tuple[Deviation, ...]] = []
         for deviations in level:
             choices = ReplayedChoices(deviations)
-            yield subject.run(memory, choices, fences)
+            yield subject.run(memory, choices, changes)
             if size < most:
                 following += _further(deviations, choices.asked)
         level = following
@@ -81,10 +81,10 @@ def _further(
 
 
 def replay(
-    subject: Subject, memory: str, deviations: Sequence[Deviation], fences: Fences | None = None
+    subject: Subject, memory: str, deviations: Sequence[Deviation], changes: Changes | None = None
 ) -> Run:
     """The run that has the deviations."""
-    return subject.run(memory, ReplayedChoices(deviations), fences)
+    return subject.run(memory, ReplayedChoices(deviations), changes)
 
 
 def shrink(subject: Subject, memory: str, failing: Run) -> Run:

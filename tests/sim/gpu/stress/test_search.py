@@ -8,9 +8,10 @@ import pytest
 from racetrap.golden_model.ptx_memory_model.operational import InOrder, Kind
 from racetrap.sim.gpu.launch.kernel_source import read_kernel_file
 from racetrap.sim.gpu.launch.launch_file import read_launch
+from racetrap.sim.gpu.stress.kernel_subject import KernelSubject
 from racetrap.sim.gpu.stress.replay_file import read_replay, write_replay
 from racetrap.sim.gpu.stress.search import bounded_runs, random_runs, replay, shrink
-from racetrap.sim.gpu.stress.subject import Failure, Subject
+from racetrap.sim.gpu.stress.subject import Failure
 from racetrap.sim.gpu.suites.weak_memory.launches import launch_of
 from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS
 from racetrap.sim.gpu.suites.weak_memory.runner import kernels_of
@@ -21,13 +22,13 @@ EXAMPLES = REPOSITORY / "docs" / "examples"
 
 def variant(program, name):
     found = PROGRAMS[program]
-    return Subject(kernels_of(found), launch_of(found, found.variant(name)))
+    return KernelSubject(kernels_of(found), launch_of(found, found.variant(name)))
 
 
 @pytest.fixture(scope="module")
 def handover():
     module = read_kernel_file(EXAMPLES / "handover.ptx")
-    return Subject(module, read_launch(EXAMPLES / "handover.toml"))
+    return KernelSubject(module, read_launch(EXAMPLES / "handover.toml"))
 
 
 @pytest.mark.parametrize(
@@ -105,7 +106,7 @@ def test_a_replay_of_another_kernel_is_refused(tmp_path):
 
 def test_expectations_decide(handover):
     expected = {2: np.array([0, 42], np.int32)}
-    subject = Subject(handover.module, handover.launch, expected)
+    subject = KernelSubject(handover.module, handover.launch, expected)
     failing = next(run for run in random_runs(subject, "views", 1) if run.failure)
     assert failing.sentence == "Buffer 2 must have 42 at element 1, not 0 (1 differ)"
     for wrong, rule in (
@@ -114,4 +115,4 @@ def test_expectations_decide(handover):
         ({2: np.zeros(3)}, "Expected contents of buffer 2 must be 2 numbers, not 3"),
     ):
         with pytest.raises(ValueError, match=rule):
-            Subject(handover.module, handover.launch, wrong)
+            KernelSubject(handover.module, handover.launch, wrong)
