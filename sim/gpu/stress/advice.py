@@ -1,7 +1,8 @@
 """Advice: synchronisation that a program lacks, and what is redundant or wider than needed.
 
 A set of changes is refuted by one failing run, and confirmed by none: what is said is that no run
-of a search has refuted it.  Fences are put before accesses, line by line.
+of a search has refuted it.  Fences are put before accesses, line by line.  What is called too much
+must also leave no race behind by the exact oracle.
 
 Ref: Bugaroo Section III-D (root cause analysis), which puts them behind accesses.
 """
@@ -14,8 +15,9 @@ from itertools import islice
 from typing import NamedTuple
 
 from racetrap.golden_model.ptx_memory_model import Order, Scope
+from racetrap.sim.gpu.stress.ordering import races_with
 from racetrap.sim.gpu.stress.search import bounded_runs, random_runs
-from racetrap.sim.gpu.stress.subject import Subject
+from racetrap.sim.gpu.stress.subject import Changes, Subject
 from racetrap.sim.gpu.stress.synchronisation import Action, Sync, Synchronisation, name_of
 
 __all__ = ["Advice", "AdvisedChange", "Advisor"]
@@ -25,6 +27,8 @@ _Chosen = dict[Action, Sync | None]
 _FENCES: tuple[Sync, ...] = (
     (Order.ACQ_REL, Scope.CTA), (Order.ACQ_REL, Scope.GPU), (Order.SC, Scope.GPU),
 )  # fmt: skip
+#: A relaxed access of the device.
+_PLAIN: Sync = Order.RELAXED, Scope.GPU
 #: What an action comes to: that which makes something narrower, and that which makes it wider.
 _VERBS = {
     "insert": ("insert", "insert"), "fence": ("narrow", "widen"), "access": ("weaken", "order"),
@@ -96,6 +100,7 @@ class Advisor:
         self._program = Synchronisation(subject.functions)
         #: Seeds that have refuted something, the latest first: they are tried first.
         self._refuters: list[int] = []
+        self._known_races: set[tuple[int, int]] | None = None
 
     def _fails(self, chosen: _Chosen) -> bool:
         """Whether a run refutes a choice of changes."""
@@ -146,12 +151,14 @@ class Advisor:
         """The fewest and narrowest changes that are not refuted: fences and orders that are there
         made wider, if that will do, or fences before lines."""
         program = self._program
-        existing = [Action("fence", place) for place in program.fences]
-        existing += [Action("access", place) for place in self._ordering()]
+        ordering = self._ordering()
         inserted = [Action("insert", place) for place in program.before]
         for fence in _FENCES[1:]:
-            for actions in (existing, inserted):
-                chosen: _Chosen = dict.fromkeys(actions, fence)
+            existing: _Chosen = {Action("fence", place): fence for place in program.fences}
+            for place in self._narrow():
+                existing[Action("access", place)] = fence if place in ordering else _PLAIN
+            before: _Chosen = dict.fromkeys(inserted, fence)
+            for chosen in (existing, before):
                 if chosen and not self._fails(chosen):
                     return self._narrowest(self._fewest(chosen))
         return None
@@ -161,6 +168,13 @@ class Advisor:
         return [
             place for place, accesses in self._program.accesses.items()
             if any(access.sync[0] is not Order.RELAXED for access in accesses.values())
+        ]  # fmt: skip
+
+    def _narrow(self) -> list[str]:
+        """Lines with an access that could have a wider scope, or has an order."""
+        return [
+            place for place, accesses in self._program.accesses.items()
+            if any(access.sync != _PLAIN for access in accesses.values())
         ]  # fmt: skip
 
     def _ordered(self) -> _Chosen | None:
@@ -176,7 +190,9 @@ class Advisor:
         if what.name != "access":
             return _FENCES
         accesses = self._program.accesses[what.place].values()
-        orders = dict.fromkeys(order for access in accesses for order in access.orders)
+        orders = dict.fromkeys(
+            order for access in accesses for order in (Order.RELAXED, *access.orders)
+        )
         return [(order, scope) for scope in (Scope.CTA, Scope.GPU) for order in orders]
 
     def _narrowest(self, chosen: _Chosen) -> _Chosen:
@@ -206,12 +222,20 @@ class Advisor:
     # What is too much
 
     def _excess(self) -> _Chosen:
-        """Fences and orders that no run needs, or not as wide."""
+        """Fences and orders that no run needs, or not as wide, and without which nothing races."""
         changed: _Chosen = {}
         for what, narrower in self._less():
-            if what not in changed and not self._fails({**changed, what: narrower}):
+            tried = {**changed, what: narrower}
+            if what not in changed and not (self._races(tried) or self._fails(tried)):
                 changed[what] = narrower
         return changed
+
+    def _races(self, chosen: _Chosen) -> bool:
+        """Whether accesses race with changes that do not without them."""
+        trace = self._subject.trace
+        if self._known_races is None:
+            self._known_races = races_with(trace, Changes())
+        return not races_with(trace, self._program.changes(chosen)) <= self._known_races
 
     def _less(self) -> Iterator[tuple[Action, Sync | None]]:
         """Each fence left out, each order relaxed, and then both with narrower scopes."""

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from racetrap.golden_model.ptx_memory_model.operational import Choices
+from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.machine.errors import ExecutionError, Fault
 from racetrap.sim.gpu.launch.capture import Capture, capture
 from racetrap.sim.gpu.launch.launch_arguments import BufferArgument, first_difference
-from racetrap.sim.gpu.launch.launch_file import LaunchSpec
+from racetrap.sim.gpu.launch.launch_file import LaunchSpec, fitting_kernel
 from racetrap.sim.gpu.ptx.module import Function, Module
 from racetrap.sim.gpu.stress.subject import (
     Changes,
@@ -62,6 +63,8 @@ class KernelSubject(Subject):
         self._failure = ""
         for schedule in range(1 if self._expects else _SEQUENTIAL_RUNS):
             run = capture(self.module, self.launch, schedule)
+            if not schedule:
+                self._trace = run.trace
             self._longest = max(self._longest, run.stats.warp_instructions)
             differences = self._differences(run) if self._expects else run.differences
             self._failure = self._failure or str(run.fault or "") or "; ".join(differences)
@@ -104,7 +107,14 @@ class KernelSubject(Subject):
 
     @property
     def functions(self) -> Iterable[Function]:
-        return self.module.functions.values()
+        launches = range(len(self.launch.launches))
+        kernels = [fitting_kernel(self.launch, self.module, number) for number in launches]
+        others = self.module.functions.values()
+        return [*kernels, *(function for function in others if not function.is_kernel)]
+
+    @property
+    def trace(self) -> Trace:
+        return self._trace
 
     def run(self, memory: str, choices: Choices, changes: Changes | None = None) -> Run:
         settings = settings_of(memory, choices, changes)

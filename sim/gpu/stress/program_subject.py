@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterable, Sequence
 
 from racetrap.golden_model.ptx_memory_model.operational import Choices
+from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.cuda.context import RunSettings
 from racetrap.sim.gpu.cuda.program_run import ProgramRun, run_program
 from racetrap.sim.gpu.executor.machine.weak_memory import WeakMemorySettings
@@ -61,7 +62,7 @@ class ProgramSubject(Subject):
                     "Program must be right by sequentially consistent memory before it is "
                     f"stressed, not have: {wrong.splitlines()[0]}"
                 )
-        self._functions = runs[0][0].functions
+        self._functions, self._trace = runs[0][0].functions, runs[0][0].trace
         self._longest = max(
             sum(launch.stats.warp_instructions for launch in run.launches if launch.stats)
             for run, _ in runs
@@ -72,6 +73,10 @@ class ProgramSubject(Subject):
     @property
     def functions(self) -> Iterable[Function]:
         return self._functions
+
+    @property
+    def trace(self) -> Trace:
+        return self._trace
 
     def _run(
         self, memory: WeakMemorySettings | None = None, limit: int | None = None, seed: int = 0

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from racetrap.golden_model.ptx_memory_model import Order, Scope
 from racetrap.golden_model.ptx_memory_model.operational import Choices, Deviation, Strength
+from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.machine.weak_memory import MEMORY_MODELS, WeakMemorySettings
 from racetrap.sim.gpu.ptx.module import Function
 
@@ -74,6 +75,11 @@ class Subject(ABC):
     @abstractmethod
     def functions(self) -> Iterable[Function]:
         """Kernels and device functions that run."""
+
+    @property
+    @abstractmethod
+    def trace(self) -> Trace:
+        """Trace of a sequentially consistent run."""
 
     @abstractmethod
     def run(self, memory: str, choices: Choices, changes: Changes | None = None) -> Run:

@@ -91,14 +91,20 @@ class Synchronisation:
     before : dict of str to list of int
         Accesses that a fence before the line comes before: those that follow an access of another
         line.
+    behind : dict of str to set of str
+        Lines of the accesses that come next behind the fences of a line.
     """
 
     def __init__(self, functions: Iterable[Function]) -> None:
         self.fences: dict[str, dict[int, Sync]] = {}
         self.accesses: dict[str, dict[int, StrongAccess]] = {}
         self.before: dict[str, list[int]] = {}
+        self.behind: dict[str, set[str]] = {}
+        #: Lines of fences since the latest access.
+        self._fenced: list[str] = []
         for function in functions:
             latest = ""
+            self._fenced.clear()
             for instruction in function.instructions:
                 latest = self._add(instruction, latest)
 
@@ -111,7 +117,11 @@ class Synchronisation:
             scope, order = fence_mode(instruction)
             own = ORDERS.get(order, Order.SC), SCOPES[scope]
             self.fences.setdefault(place, {})[pc] = own
+            self._fenced.append(place)
         elif opcode in ("ld", "st", "atom", "red") and not _PRIVATE & spaces:
+            for fence in self._fenced:
+                self.behind.setdefault(fence, set()).add(place)
+            self._fenced.clear()
             if place != latest:
                 self.before.setdefault(place, []).append(pc)
             named = [_ORDERS[name] for name in instruction.modifiers if name in _ORDERS]

@@ -5,6 +5,7 @@ from itertools import islice
 import pytest
 
 from racetrap.golden_model.ptx_memory_model.operational import InOrder
+from racetrap.sim.gpu.stress import program_subject
 from racetrap.sim.gpu.stress.advice import Advisor
 from racetrap.sim.gpu.stress.program_subject import ProgramSubject
 from racetrap.sim.gpu.stress.search import random_runs, replay, shrink
@@ -72,6 +73,15 @@ def test_output_and_faults(program, tmp_path):
     run = first_failing(ProgramSubject([compiled(tmp_path, is_fatal="true")], 90))
     assert run.failure is Failure.FAULT
     assert "must be inside a buffer" in run.sentence
+
+
+@needs_compiler
+def test_a_program_that_does_not_end_hangs(program, monkeypatch):
+    subject = ProgramSubject([program], 90)
+    monkeypatch.setattr(program_subject, "instruction_limit", lambda sequential: 1)
+    run = subject.run("views", InOrder())
+    assert run.failure is Failure.HANG
+    assert "must end within 1 warp instructions" in run.sentence
 
 
 @needs_compiler
