@@ -285,7 +285,7 @@ class Views(Memory):
         if may_wait and not self._unsettled(thread, cell):
             late = Late(self, thread, cell, strength, lowest)
             if self._possible(late) and self.choices.take(
-                Kind.LATE, 2, self._told("is settled late")
+                Kind.LATE, 2, self._told("is settled late"), (thread, location.address)
             ):
                 if strength.order.acquires:
                     self._acquire(thread, strength.scope, cell)
@@ -416,6 +416,7 @@ class Views(Memory):
         source: Message | None = None,
     ) -> None:  # fmt: skip
         """Put a message behind that of a number."""
+        self.choices.written(thread, cell.location.address)
         messages, view = cell.messages, self._views[thread]
         before = messages[number].rank
         newest = number + 1 == len(messages)

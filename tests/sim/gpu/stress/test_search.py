@@ -5,17 +5,25 @@ from itertools import islice
 import numpy as np
 import pytest
 
+from racetrap.golden_model.ptx_memory_model.litmus import read_litmus
 from racetrap.golden_model.ptx_memory_model.operational import InOrder, Kind
 from racetrap.sim.gpu.launch.kernel_source import read_kernel_file
 from racetrap.sim.gpu.launch.launch_file import read_launch
 from racetrap.sim.gpu.stress.kernel_subject import KernelSubject
 from racetrap.sim.gpu.stress.replay_file import read_replay, write_replay
-from racetrap.sim.gpu.stress.search import bounded_runs, random_runs, replay, shrink
+from racetrap.sim.gpu.stress.search import (
+    all_bounded_runs,
+    bounded_runs,
+    random_runs,
+    replay,
+    shrink,
+)
 from racetrap.sim.gpu.stress.subject import Failure
 from racetrap.sim.gpu.suites.weak_memory.launches import launch_of
 from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS
 from racetrap.sim.gpu.suites.weak_memory.runner import kernels_of
 from tests.support import REPOSITORY
+from tests.support.ptx_memory_model.weak_outcomes import LitmusSubject
 
 EXAMPLES = REPOSITORY / "docs" / "examples"
 
@@ -92,6 +100,29 @@ def test_systematic_search_finds_it_with_one_deviation(handover):
     assert runs[0].deviations == ()
     assert all(len(run.deviations) <= 1 for run in runs)
     assert [run.failure for run in runs if run.failure] == [Failure.RESULT]
+
+
+@pytest.mark.parametrize(
+    ("program", "name"), [("dot_product", "no_acquire"), ("reduction", "full")]
+)
+def test_the_fast_systematic_search_has_the_failures_of_the_plain_one(program, name):
+    subject = variant(program, name)
+    plain, fast = (
+        [(run.failure, run.sentence) for run in search(subject, "views", 1)]
+        for search in (all_bounded_runs, bounded_runs)
+    )
+    assert set(fast) == set(plain)
+    assert len(fast) < len(plain) / 5
+
+
+def test_late_loads_wait_for_a_write_of_another_thread():
+    """The reader's turn comes first, so the write shows up after the load is known."""
+    test = read_litmus(REPOSITORY / "docs" / "examples" / "litmus" / "LB+relaxed.litmus")
+    late = [
+        run for run in bounded_runs(LitmusSubject(test), "views", 2)
+        if any(one.kind is Kind.LATE for one in run.deviations)
+    ]  # fmt: skip
+    assert late
 
 
 def test_a_replay_of_another_kernel_is_refused(tmp_path):
