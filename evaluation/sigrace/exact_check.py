@@ -8,7 +8,7 @@ from racetrap.evaluation.sigrace.suppressions import Suppressions
 from racetrap.golden_model.happens_before.lock_order import LockOrder, lock_order_inversions
 from racetrap.golden_model.happens_before.race_context import RaceContext, RaceContexts
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
-from racetrap.sim.cpu.exact_detector import ExactRace, exact_races
+from racetrap.sim.cpu.exact_detector import ExactRace, exact_races, races_so_far
 
 __all__ = ["ExactFindings", "check_exactly"]
 
@@ -26,33 +26,52 @@ class ExactFindings(NamedTuple):
         Lock-order inversions.
     suppressed : int
         Races and inversions that are suppressed.
+    events : int
+        Events that were looked at.
     """
 
     races: list[ExactRace]
     contexts: list[RaceContext]
     inversions: list[tuple[LockOrder, ...]]
     suppressed: int
+    events: int
 
 
-def check_exactly(trace: ThreadTrace, suppressions: Suppressions) -> ExactFindings:
-    """Find all races and lock-order inversions of a trace.
+def check_exactly(
+    trace: ThreadTrace, suppressions: Suppressions, fails_fast: bool = False
+) -> ExactFindings:
+    """Find all races and lock-order inversions of a trace, or the first race only.
 
     A suppression of an inversion is about the places where locks are acquired while others are
     held.
+
+    Parameters
+    ----------
+    trace : ThreadTrace
+        The trace.
+    suppressions : Suppressions
+        What is not to be found.
+    fails_fast : bool
+        Stop at the first event that races; inversions are looked for only if there is none.
 
     Raises
     ------
     Failure
         If the detector cannot be compiled.
     """
-    found, orders, locations = (
-        exact_races(trace), lock_order_inversions(trace), trace.header.locations,
-    )  # fmt: skip
+    locations = trace.header.locations
 
     def is_suppressed(*pcs: int) -> bool:
         return suppressions.match([locations.get(pc, f"{pc:#x}") for pc in pcs])
 
-    races = [race for race in found if not is_suppressed(*race.first.static_key)]
+    def unsuppressed(found: list[ExactRace]) -> list[ExactRace]:
+        return [race for race in found if not is_suppressed(*race.first.static_key)]
+
+    parts = races_so_far(trace) if fails_fast else [(len(trace), exact_races(trace))]
+    for events, found in parts:  # noqa: B007
+        if races := unsuppressed(found):
+            break
+    orders = [] if fails_fast and races else lock_order_inversions(trace)
     inversions = [
         cycle for cycle in orders if not is_suppressed(*(order.acquired_pc for order in cycle))
     ]
@@ -62,4 +81,5 @@ def check_exactly(trace: ThreadTrace, suppressions: Suppressions) -> ExactFindin
         [contexts.of(race.first) for race in races] if contexts else [],
         inversions,
         len(found) + len(orders) - len(races) - len(inversions),
+        events,
     )

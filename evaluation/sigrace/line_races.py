@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from racetrap.evaluation.line_pairs import LineRace, Side, place_of
 from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
 from racetrap.golden_model.happens_before.race_context import HeldLock, RaceContext
-from racetrap.golden_model.trace.threads.events import SyncClass
+from racetrap.golden_model.trace.threads.events import SyncClass, ThreadTraceHeader
 
-__all__ = ["thread_race"]
+__all__ = ["address_text", "thread_race"]
 
 _LOCK_NAMES = {
     SyncClass.MUTEX: "mutex",
@@ -18,8 +18,18 @@ _LOCK_NAMES = {
 }
 
 
+def address_text(address: int, header: ThreadTraceHeader) -> str:
+    """Address of a granule, with the variables that it has bytes of, as far as they are known."""
+    names = " or ".join(
+        (f"byte {address - first} of " if address > first else "")
+        + f"{variable.name}, {variable.size} byte{'s' * (variable.size > 1)}"
+        for first, variable in header.variables_at(address).items()
+    )
+    return f"{address:#x} ({names})" if names else f"{address:#x}"
+
+
 def thread_race(
-    race: ThreadRace, locations: Mapping[int, str], instances: int = 1,
+    race: ThreadRace, header: ThreadTraceHeader, instances: int = 1,
     context: RaceContext | None = None,
 ) -> LineRace:  # fmt: skip
     """A race of two threads.
@@ -28,27 +38,29 @@ def thread_race(
     ----------
     race : ThreadRace
         The race.
-    locations : mapping of int to str
-        Source places of program counters.
+    header : ThreadTraceHeader
+        Header of the trace, with source places and variables.
     instances : int
         How many are like it.
     context : RaceContext, optional
         Locks that are held, and allocation of the memory.
     """
 
+    locations = header.locations
+
     def side(party: RaceParty, locks: Sequence[HeldLock]) -> Side:
         access = "store" if party.is_write else "load"
         actor = f"thread {party.thread}, epoch {party.epoch}"
         if context:
             held = ", ".join(
-                f"{_LOCK_NAMES[lock.sync_class]} {lock.address:#x} since "
+                f"{_LOCK_NAMES[lock.sync_class]} {address_text(lock.address, header)} since "
                 f"{place_of(lock.pc, locations)}"
                 for lock in locks
             )
             actor += f", holds {held or 'no lock'}"
         return Side(place_of(party.pc, locations), access, actor)
 
-    where = f"address {race.address:#x}"
+    where = f"address {address_text(race.address, header)}"
     if context and (block := context.allocation):
         where += (
             f", in a block of {block.size} bytes from {block.address:#x} on, allocated at "

@@ -144,6 +144,10 @@ _OF_A_DETECTOR = ("preset_name", "settings", "environment", "interval", "ideal",
     "races, with locks and allocation, and lock-order inversions; millions of events a second.",
 )  # fmt: skip
 @click.option(
+    "--fail-fast", is_flag=True,
+    help="Stop, with --exact, at the first event that races.",
+)  # fmt: skip
+@click.option(
     "--suppress", "suppressed", metavar="FILE", type=InputFile(),
     help="Leave out, with --exact, what matches a line of FILE: a pattern of places (bank.c:*), or "
     "two of them.",
@@ -155,8 +159,8 @@ def command(
     shows_all: bool, limit: int | None, instruction_limit: int, environment: str, interval: int,
     ideal: bool, mode: str, line: int | None, granule: int | None, prefetch: bool | None,
     snooping: bool | None, oracle: str | None, detector_only: bool, memory: str | None,
-    runs: int | None,
-    exact: bool, suppressed: str | None, json_file: str | None, **report_files: Any,
+    runs: int | None, exact: bool, fail_fast: bool, suppressed: str | None, json_file: str | None,
+    **report_files: Any,
 ) -> None:  # fmt: skip
     """Check the trace file TRACE, or a run of KERNEL, for races with the golden model.
 
@@ -177,14 +181,18 @@ def command(
             raise ValueError(f"Rule of the oracle must be left out but for GPUs, not {oracle}")
         if detector_only and oracle:
             raise ValueError("Option --oracle must come without --detector-only")
-        if suppressed and not exact:
-            raise ValueError("Suppressions must come with --exact, not with a detector")
+        if not exact:
+            for what, value in (("Suppressions", suppressed), ("Option --fail-fast", fail_fast)):
+                if value:
+                    raise ValueError(f"{what} must come with --exact, not with a detector")
     known = {"trace": given_name(path), "events": len(trace)}
     reports = Reports(**report_files)
     baseline = reports.baseline()
     choice = RaceChoice(shows_all, limit, json_file is not None)
     if exact:
-        found, known_pairs, document = _check_exact(console, choice, trace, baseline, suppressed)
+        found, known_pairs, document = _check_exact(
+            console, choice, trace, baseline, suppressed, fail_fast
+        )
         reports.write(console, given_name(path), found, known_pairs)
         write_json(json_file, {**known, **document})
         exit_on(found.pairs or any(found.others.values()))
@@ -390,7 +398,7 @@ def _line_findings(
 
 def _check_exact(
     console: Console, choice: RaceChoice, trace: object, baseline: Baseline | None,
-    suppressed: str | None,
+    suppressed: str | None, fails_fast: bool,
 ) -> _Outcome:  # fmt: skip
     """Run the exact detector and print what is neither suppressed nor known."""
     with input_errors():
@@ -402,9 +410,9 @@ def _check_exact(
     from racetrap.evaluation.sigrace.exact_check import check_exactly
     from racetrap.presenters.exact_findings import exact_to_dict, inversion_sentence
 
-    exact, locations = check_exactly(trace, suppressions), trace.header.locations
+    exact, header = check_exactly(trace, suppressions, fails_fast), trace.header
     by_line = [
-        thread_race(race.first, locations, race.addresses, context)
+        thread_race(race.first, header, race.addresses, context)
         for race, context in zip(exact.races, exact.contexts, strict=True)
     ]
     findings, known, is_new = _line_findings(by_line, baseline)
@@ -418,14 +426,19 @@ def _check_exact(
         f"events of {trace.header.threads} threads; lock-order inversions: "
         f"{len(exact.inversions)}; suppressed: {exact.suppressed}."
     )
+    if exact.events < len(trace):
+        words += (
+            f" Stopped at event {exact.events - 1}: what comes after it, and lock-order "
+            "inversions, were not looked for."
+        )
     unused = [f"Suppression matches nothing: {pattern}" for pattern in suppressions.unused]
     findings = replace(
         findings,
-        others={"locks": [inversion_sentence(cycle, locations) for cycle in exact.inversions]},
+        others={"locks": [inversion_sentence(cycle, header) for cycle in exact.inversions]},
         summary=[words, *unused, *findings.summary],
     )
     print_findings(console, findings, choice)
-    return findings, known, exact_to_dict(exact, locations)
+    return findings, known, exact_to_dict(exact, header)
 
 
 def _check_accelerators(
@@ -470,15 +483,15 @@ def _check_threads(
     baseline: Baseline | None,
 ) -> _Outcome:  # fmt: skip
     """Run SigRace and print the races."""
-    whole, locations = sigrace.run(trace), trace.header.locations
+    whole, header = sigrace.run(trace), trace.header
     findings, known, is_new = _line_findings(
-        (thread_race(race, locations) for race in whole.races), baseline
+        (thread_race(race, header) for race in whole.races), baseline
     )
     result = replace(
-        whole, races=[race for race in whole.races if is_new(thread_race(race, locations))]
+        whole, races=[race for race in whole.races if is_new(thread_race(race, header))]
     )
-    races = sigrace_races.race_list(console, choice, locations)
-    words = sigrace_races.print_result(console, races, result, locations)
+    races = sigrace_races.race_list(console, choice, header)
+    words = sigrace_races.print_result(console, races, result, header)
     overhead = f"{result.statistics.overhead:.1%}"
     summary = [
         f"Races: {words} in {len(trace)} events of {trace.header.threads} threads; overhead of "
@@ -498,6 +511,6 @@ def _check_threads(
         from racetrap.presenters.sigrace_oracle import oracle_to_dict, print_oracle
 
         comparison = compare_with_oracle(trace, sigrace, whole)
-        print_oracle(console, comparison, locations)
-        document["oracle"] = oracle_to_dict(comparison, locations)
+        print_oracle(console, comparison, header)
+        document["oracle"] = oracle_to_dict(comparison, header)
     return replace(findings, summary=summary), known, document

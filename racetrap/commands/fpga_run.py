@@ -108,7 +108,7 @@ def command(
                 races: RaceList[Any] = scord_races.race_list(console, choice)
                 result = _run_gpu(session, params, trace, races, where, console)
             else:
-                races = sigrace_races.race_list(console, choice, trace.header.locations)
+                races = sigrace_races.race_list(console, choice, trace.header)
                 result = _run_threads(session, params, trace, environment, races, where, console)
         line = Line.read(link).since(before)
     write_json(json_file, {

@@ -223,8 +223,8 @@ def _thread_hardware_trace(call: _Call, trace: ThreadTrace) -> tuple[int, dict[s
         call.params, Environment(call.environment), instruction_limit=call.instruction_limit
     )
     run = run_program(call.build(), sigrace, trace, call.seed)
-    races = sigrace_races.race_list(call.console, call.choice, trace.header.locations)
-    words = sigrace_races.print_result(call.console, races, run.result, trace.header.locations)
+    races = sigrace_races.race_list(call.console, call.choice, trace.header)
+    words = sigrace_races.print_result(call.console, races, run.result, trace.header)
     call.console.print(
         f"Races: {words} in {len(trace)} events; hardware and golden model agree in all "
         f"{run.events} steps of the cores, {run.rdm_steps} of the RDM and {run.analysed} in "

@@ -33,7 +33,7 @@ _THREADS, _ACCELERATOR = "a program with threads", "--accelerator"
 _HEAP_OPTIONS = ("padding", "alignment", "heap_base")
 #: Options that are not for every program.
 _STIMULI = {
-    **{name: [_THREADS] for name in ("compress", "seed", "seconds", "events")},
+    **{name: [_THREADS] for name in ("compress", "seed", "seconds", "events", "only")},
     **{name: [_ACCELERATOR] for name in (*MEMORY_OPTIONS, *_HEAP_OPTIONS, "target_map")},
 }
 
@@ -167,6 +167,10 @@ class _HexInteger(click.ParamType):
 )  # fmt: skip
 @click.option("--events", type=click.IntRange(min=1), help="Stop the program after so many events.")
 @click.option(
+    "--only", metavar="FUNCTION", multiple=True,
+    help="Record the plain accesses in calls of FUNCTION alone; may be repeated.",
+)  # fmt: skip
+@click.option(
     "-I", "include", metavar="FOLDER", multiple=True, help="Folder of headers; may be repeated."
 )
 @click.option(
@@ -191,6 +195,7 @@ def command(
     timeout: float,
     seconds: float | None,
     events: int | None,
+    only: tuple[str, ...],
     include: tuple[str, ...],
     options: tuple[str, ...],
     json_file: str | None,
@@ -233,7 +238,7 @@ def command(
     else:
         summary = _record_threads(
             target, sources, arguments, compress, is_built=is_built, seed=seed, seconds=seconds,
-            events=events, **common,
+            events=events, only=only, **common,
         )  # fmt: skip
         text = (
             f"{summary['events']} events of {summary['threads']} threads, "

@@ -44,7 +44,7 @@ def print_thread_run(
     console: Console, where: str, trace: ThreadTrace, races: RaceList[ThreadRace], run: ProgramRun
 ) -> None:
     """As ``print_gpu_run``, of a program with threads."""
-    words = print_result(console, races, run.result, trace.header.locations)
+    words = print_result(console, races, run.result, trace.header)
     console.print(
         f"Races: {words} in {len(trace)} events; {where} and golden model agree in all "
         f"{len(run.log)} records of conflicts and {len(run.traps)} of traps ({run.events} events "

@@ -7,19 +7,22 @@ from typing import Any
 
 from racetrap.evaluation.line_pairs import place_of
 from racetrap.evaluation.sigrace.exact_check import ExactFindings
+from racetrap.evaluation.sigrace.line_races import address_text
 from racetrap.golden_model.happens_before.lock_order import LockOrder
 from racetrap.golden_model.happens_before.race_context import RaceContext
+from racetrap.golden_model.trace.threads.events import ThreadTraceHeader
 from racetrap.presenters.sigrace_races import thread_race_to_dict
 
 __all__ = ["exact_to_dict", "inversion_sentence"]
 
 
-def inversion_sentence(cycle: Sequence[LockOrder], locations: Mapping[int, str]) -> str:
+def inversion_sentence(cycle: Sequence[LockOrder], header: ThreadTraceHeader) -> str:
     """A lock-order inversion in one sentence, which begins with the place of its first lock."""
+    locations = header.locations
     orders = "; ".join(
-        f"thread {order.thread} acquires {order.acquired:#x} at "
-        f"{place_of(order.acquired_pc, locations)} and holds {order.held:#x} since "
-        f"{place_of(order.held_pc, locations)}"
+        f"thread {order.thread} acquires {address_text(order.acquired, header)} at "
+        f"{place_of(order.acquired_pc, locations)} and holds {address_text(order.held, header)} "
+        f"since {place_of(order.held_pc, locations)}"
         for order in cycle
     )
     return (
@@ -28,18 +31,19 @@ def inversion_sentence(cycle: Sequence[LockOrder], locations: Mapping[int, str])
     )
 
 
-def exact_to_dict(findings: ExactFindings, locations: Mapping[int, str]) -> dict[str, Any]:
+def exact_to_dict(findings: ExactFindings, header: ThreadTraceHeader) -> dict[str, Any]:
     """Plain data, for JSON."""
     return {
         "static": len(findings.races),
         "suppressed": findings.suppressed,
+        "checked_events": findings.events,
         "races": [
-            thread_race_to_dict(race, locations)
+            thread_race_to_dict(race, header)
             | {"addresses": addresses}
-            | _context_to_dict(context, locations)
+            | _context_to_dict(context, header.locations)
             for (race, addresses), context in zip(findings.races, findings.contexts, strict=True)
         ],
-        "lock_order_inversions": _inversions_to_dict(findings.inversions, locations),
+        "lock_order_inversions": _inversions_to_dict(findings.inversions, header.locations),
     }
 
 

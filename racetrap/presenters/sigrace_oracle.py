@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Console
 
 from racetrap.evaluation.sigrace.oracle import OracleComparison
 from racetrap.golden_model.sigrace.missed import RaceOutcome
+from racetrap.golden_model.trace.threads.events import ThreadTraceHeader
 from racetrap.presenters.sigrace_races import (
     by_static_race,
     party_text,
@@ -22,7 +22,7 @@ from racetrap.presenters.tables import print_table
 __all__ = ["oracle_to_dict", "print_oracle"]
 
 
-def print_oracle(console: Console, found: OracleComparison, locations: Mapping[int, str]) -> None:
+def print_oracle(console: Console, found: OracleComparison, header: ThreadTraceHeader) -> None:
     """Print each missed static race, then every report without a race, then their numbers."""
     exact = found.exact
     rows = []
@@ -31,14 +31,14 @@ def print_oracle(console: Console, found: OracleComparison, locations: Mapping[i
         for group in groups.values():
             addresses = len({race.address for race in group})
             if outcome != RaceOutcome.REPORTED:
-                print_race(console, "Oracle:", group[0], addresses, locations, f", {outcome}")
+                print_race(console, "Oracle:", group[0], addresses, header, f", {outcome}")
         if groups:
             places = {race.address for group in groups.values() for race in group}
             rows.append((outcome.value, len(groups), len(places)))
     for race in found.unconfirmed:
         console.print(
-            f"Not confirmed: address {race.address:#x}, {party_text(race.first, locations)} and "
-            f"{party_text(race.second, locations)} are ordered in this run.\n",
+            f"Not confirmed: address {race.address:#x}, {party_text(race.first, header)} and "
+            f"{party_text(race.second, header)} are ordered in this run.\n",
             markup=False,
         )
     if rows:
@@ -51,7 +51,7 @@ def print_oracle(console: Console, found: OracleComparison, locations: Mapping[i
     )
 
 
-def oracle_to_dict(found: OracleComparison, locations: Mapping[int, str]) -> dict[str, Any]:
+def oracle_to_dict(found: OracleComparison, header: ThreadTraceHeader) -> dict[str, Any]:
     """The same as plain data."""
     exact = found.exact
     return {
@@ -61,9 +61,9 @@ def oracle_to_dict(found: OracleComparison, locations: Mapping[int, str]) -> dic
         "ideal": len(found.ideal.races),
         "false_sharing": len(exact.false_sharing),
         "races": [
-            thread_race_to_dict(race, locations)
+            thread_race_to_dict(race, header)
             | {"outcome": outcome.value, "missed": outcome != RaceOutcome.REPORTED}
             for race, outcome in found.outcomes.items()
         ],
-        "unconfirmed": [thread_race_to_dict(race, locations) for race in found.unconfirmed],
+        "unconfirmed": [thread_race_to_dict(race, header) for race in found.unconfirmed],
     }

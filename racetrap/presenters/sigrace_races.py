@@ -7,14 +7,16 @@ addresses.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import asdict
 from typing import Any
 
 from rich.console import Console
 
+from racetrap.evaluation.sigrace.line_races import address_text
 from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
 from racetrap.golden_model.sigrace.result import SigraceResult, SigraceStatistics
+from racetrap.golden_model.trace.threads.events import ThreadTraceHeader
 from racetrap.presenters.locations import pc_text
 from racetrap.presenters.race_choice import RaceChoice, RaceList
 from racetrap.presenters.tables import print_table
@@ -54,17 +56,17 @@ def race_count(races: Collection[ThreadRace]) -> str:
     )
 
 
-def party_text(party: RaceParty, locations: Mapping[int, str]) -> str:
+def party_text(party: RaceParty, header: ThreadTraceHeader) -> str:
     """One access: what, where in the program, thread and epoch."""
-    where = pc_text(party.pc, locations)
+    where = pc_text(party.pc, header.locations)
     return f"{_kind(party)} at {where} by thread {party.thread}, epoch {party.epoch}"
 
 
-def _sentence(race: ThreadRace, locations: Mapping[int, str]) -> str:
+def _sentence(race: ThreadRace, header: ThreadTraceHeader) -> str:
     """The race in one sentence."""
 
     def name(party: RaceParty) -> str:
-        place = locations.get(party.pc, f"pc {party.pc:#x}")
+        place = header.locations.get(party.pc, f"pc {party.pc:#x}")
         return f"{_kind(party)} of thread {party.thread} at {place}"
 
     return (
@@ -75,40 +77,40 @@ def _sentence(race: ThreadRace, locations: Mapping[int, str]) -> str:
 
 def print_race(
     console: Console, heading: str, race: ThreadRace, addresses: int,
-    locations: Mapping[int, str], remark: str = "",
+    header: ThreadTraceHeader, remark: str = "",
 ) -> None:  # fmt: skip
     """Print at how many addresses a static race is, and its first instance."""
     place = "address" if addresses == 1 else f"{addresses} addresses, the first"
     console.print(
-        f"{heading} at {place} {race.address:#x}{remark}\n"
-        f"  one:   {party_text(race.first, locations)}\n"
-        f"  other: {party_text(race.second, locations)}\n"
-        f"  {_sentence(race, locations)}\n",
+        f"{heading} at {place} {address_text(race.address, header)}{remark}\n"
+        f"  one:   {party_text(race.first, header)}\n"
+        f"  other: {party_text(race.second, header)}\n"
+        f"  {_sentence(race, header)}\n",
         markup=False,
     )
 
 
 def _print_numbered(
-    console: Console, number: int, race: ThreadRace, addresses: int, locations: Mapping[int, str]
+    console: Console, number: int, race: ThreadRace, addresses: int, header: ThreadTraceHeader
 ) -> None:
-    low, high = (pc_text(pc, locations) for pc in race.static_key)
-    print_race(console, f"Race {number}: {low} and {high},", race, addresses, locations)
+    low, high = (pc_text(pc, header.locations) for pc in race.static_key)
+    print_race(console, f"Race {number}: {low} and {high},", race, addresses, header)
 
 
 def race_list(
-    console: Console, choice: RaceChoice, locations: Mapping[int, str]
+    console: Console, choice: RaceChoice, header: ThreadTraceHeader
 ) -> RaceList[ThreadRace]:
     """Races to be printed with both accesses, grouped by their two instructions."""
     return RaceList(
         console, choice, lambda race: race.static_key,
-        lambda number, race, count: _print_numbered(console, number, race, count, locations),
-        lambda race: thread_race_to_dict(race, locations), lambda race: race.address,
+        lambda number, race, count: _print_numbered(console, number, race, count, header),
+        lambda race: thread_race_to_dict(race, header), lambda race: race.address,
     )  # fmt: skip
 
 
 def print_result(
     console: Console, races: RaceList[ThreadRace], result: SigraceResult,
-    locations: Mapping[int, str],
+    header: ThreadTraceHeader,
 ) -> str:  # fmt: skip
     """Print the races, what Analysis has cleared, and what the run has cost; gives the number of
     races in words."""
@@ -116,8 +118,8 @@ def print_result(
     races.finish()
     for (low, high), group in by_static_race(result.false_sharing).items():
         console.print(
-            f"No race: {pc_text(low, locations)} and {pc_text(high, locations)} use different "
-            f"bytes of one word, at {group[0].address:#x}.\n",
+            f"No race: {pc_text(low, header.locations)} and {pc_text(high, header.locations)} use "
+            f"different bytes of one word, at {address_text(group[0].address, header)}.\n",
             markup=False,
         )
     _print_statistics(console, result)
@@ -163,7 +165,7 @@ def result_to_dict(result: SigraceResult) -> dict[str, Any]:
     }
 
 
-def thread_race_to_dict(race: ThreadRace, locations: Mapping[int, str]) -> dict[str, Any]:
+def thread_race_to_dict(race: ThreadRace, header: ThreadTraceHeader) -> dict[str, Any]:
     """A race as plain data."""
 
     def party(one: RaceParty) -> dict[str, Any]:
@@ -172,14 +174,18 @@ def thread_race_to_dict(race: ThreadRace, locations: Mapping[int, str]) -> dict[
             "epoch": one.epoch,
             "kind": _kind(one),
             "pc": one.pc,
-            "location": locations.get(one.pc),
+            "location": header.locations.get(one.pc),
         }
 
     return {
         "address": race.address,
+        "variables": [
+            {"address": address, **variable._asdict()}
+            for address, variable in header.variables_at(race.address).items()
+        ],
         "first": party(race.first),
         "second": party(race.second),
-        "sentence": _sentence(race, locations),
+        "sentence": _sentence(race, header),
     }
 
 

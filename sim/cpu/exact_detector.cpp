@@ -182,8 +182,13 @@ public:
     explicit Detector(uint32_t threads)
         : clocks_(threads), off_(threads), recent_(1u << RECENT_LOG2) {}
 
-    void run(const Event *events, uint64_t count) {
-        for (const Event *event = events; event != events + count; event++) take(*event);
+    // Takes events until there are more pairs than `pairs`; how many it has taken.
+    uint64_t run(const Event *events, uint64_t count, uint64_t pairs) {
+        for (uint64_t taken = 0; taken < count;) {
+            take(events[taken++]);
+            if (races_.size() > pairs) return taken;
+        }
+        return count;
     }
 
     std::vector<Pair> pairs() const {
@@ -347,8 +352,8 @@ extern "C" {
 
 void *racetrap_exact_new(uint32_t threads) { return new Detector(threads); }
 
-void racetrap_exact_run(void *detector, const Event *events, uint64_t count) {
-    static_cast<Detector *>(detector)->run(events, count);
+uint64_t racetrap_exact_run(void *detector, const Event *events, uint64_t count, uint64_t pairs) {
+    return static_cast<Detector *>(detector)->run(events, count, pairs);
 }
 
 // Number of pairs; copies them if there is room for all.

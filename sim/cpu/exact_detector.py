@@ -7,6 +7,7 @@ from the number of events.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from ctypes import CDLL, c_uint32, c_uint64, c_void_p
 from functools import cache
 from pathlib import Path
@@ -20,17 +21,18 @@ from racetrap.golden_model.trace.threads.schema import THREAD_DTYPE
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.compiled_library import Functions, compiled_library
 
-__all__ = ["ExactRace", "exact_races", "prepare_detector"]
+__all__ = ["ExactRace", "exact_races", "prepare_detector", "races_so_far"]
 
 _SOURCE = Path(__file__).with_suffix(".cpp")
 _HEADER = _SOURCE.with_name("thread_events.h")
 _OPTIONS = ("-std=c++20", "-O3")
 _FUNCTIONS: Functions = {
     "racetrap_exact_new": (c_void_p, [c_uint32]),
-    "racetrap_exact_run": (None, [c_void_p, c_void_p, c_uint64]),
+    "racetrap_exact_run": (c_uint64, [c_void_p, c_void_p, c_uint64, c_uint64]),
     "racetrap_exact_pairs": (c_uint64, [c_void_p, c_void_p, c_uint64]),
     "racetrap_exact_delete": (None, [c_void_p]),
 }
+_WITHOUT_LIMIT = (1 << 64) - 1
 _PAIR_DTYPE = np.dtype([
     ("address", "<u8"),
     ("addresses", "<u8"),
@@ -70,19 +72,44 @@ def exact_races(trace: ThreadTrace) -> list[ExactRace]:
     Failure
         If the detector cannot be compiled.
     """
-    return _races(trace.header, np.ascontiguousarray(trace.events, THREAD_DTYPE))
+    ((_, races),) = _parts(trace.header, trace.events, _WITHOUT_LIMIT)
+    return races
 
 
-def _races(header: ThreadTraceHeader, events: np.ndarray) -> list[ExactRace]:
+def races_so_far(trace: ThreadTrace) -> Iterator[tuple[int, list[ExactRace]]]:
+    """Number of the events up to each that brings new pairs, and the pairs in these; at last the
+    number of all events, with all pairs.
+
+    Raises
+    ------
+    Failure
+        If the detector cannot be compiled.
+    """
+    return _parts(trace.header, trace.events, 0)
+
+
+def _parts(
+    header: ThreadTraceHeader, records: np.ndarray, most: int
+) -> Iterator[tuple[int, list[ExactRace]]]:
+    """Stops whenever there are more new pairs than ``most``, and at the end."""
+    events = np.ascontiguousarray(records, THREAD_DTYPE)
     library = prepare_detector()
     detector = library.racetrap_exact_new(header.threads)
     try:
-        library.racetrap_exact_run(detector, events.ctypes.data, len(events))
-        pairs = np.zeros(library.racetrap_exact_pairs(detector, None, 0), _PAIR_DTYPE)
-        library.racetrap_exact_pairs(detector, pairs.ctypes.data, len(pairs))
+        taken, count = 0, 0
+        while True:
+            rest = events[taken:]
+            taken += library.racetrap_exact_run(
+                detector, rest.ctypes.data, len(rest), min(count + most, _WITHOUT_LIMIT)
+            )
+            count = library.racetrap_exact_pairs(detector, None, 0)
+            pairs = np.zeros(count, _PAIR_DTYPE)
+            library.racetrap_exact_pairs(detector, pairs.ctypes.data, count)
+            yield taken, sorted(map(_race, pairs.tolist()))
+            if taken == len(events):
+                return
     finally:
         library.racetrap_exact_delete(detector)
-    return sorted(map(_race, pairs.tolist()))
 
 
 def _race(pair: tuple[int, int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]) -> ExactRace:

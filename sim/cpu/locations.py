@@ -4,13 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.gnu_tools import run_tool
 
-__all__ = ["find_locations"]
+__all__ = ["Module", "find_locations", "loaded_modules"]
 
 _LOW = 0xFFFF_FFFF
+
+
+class Module(NamedTuple):
+    """A shared library in memory.
+
+    Parameters
+    ----------
+    begin, end : int
+        Its first byte, and the one behind its last.
+    path : Path
+        Its file.
+    """
+
+    begin: int
+    end: int
+    path: Path
+
+
+def loaded_modules(modules: Path | None) -> Iterator[Module]:
+    """Shared libraries of the runtime's list; none if there is none."""
+    for line in modules.read_text().splitlines() if modules else ():
+        begin, end, path = line.split(" ", 2)
+        yield Module(int(begin, 16), int(end, 16), Path(path))
 
 
 def find_locations(
@@ -25,20 +49,19 @@ def find_locations(
     pcs : iterable of int
         Return addresses, of which events have the low 32 bits.
     modules : Path or None
-        The runtime's list of shared libraries: begin, end and path of each; None: there is none.
+        The runtime's list of shared libraries; None: there is none.
     whole_paths : bool
         Whether a source file comes with its folder, as the compiler knew it.
     """
     left = {pc for pc in pcs if pc}
     found: dict[int, str] = {}
-    for line in modules.read_text().splitlines() if modules else ():
-        begin, end, path = line.split(" ", 2)
-        low, size = int(begin, 16) & _LOW, int(end, 16) - int(begin, 16)
+    for module in loaded_modules(modules):
+        low, size = module.begin & _LOW, module.end - module.begin
         there = sorted(pc for pc in left if pc - low & _LOW < size)
         left.difference_update(there)
-        if there and Path(path).is_file():
+        if there and module.path.is_file():
             offsets = [pc - low & _LOW for pc in there]
-            found |= dict(_lines(Path(path), there, offsets, whole_paths))
+            found |= dict(_lines(module.path, there, offsets, whole_paths))
     return found | dict(_lines(program, sorted(left), sorted(left), whole_paths))
 
 

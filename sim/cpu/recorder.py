@@ -23,6 +23,7 @@ from racetrap.sim.cpu.instruction_counts import write_counts
 from racetrap.sim.cpu.locations import find_locations
 from racetrap.sim.cpu.merge import merge_records, prepare_merge
 from racetrap.sim.cpu.raw import RAW_DTYPE, thread_ids, used_bytes
+from racetrap.sim.cpu.symbols import find_functions, find_variables
 from racetrap.sim.cpu.trace_rules import checked_trace, prepare_rules
 from racetrap.sim.cpu.unsupported import check_program
 from racetrap.sim.cpu.watched_process import Ending, Limits, run_watched
@@ -77,6 +78,9 @@ class RunOptions(TypedDict, total=False):
     events : int or None
         Events after which it is stopped; the trace has no more of them, besides the ends of
         threads.
+    only : sequence of str
+        Functions of the program; plain accesses are recorded in calls of them alone.  Empty:
+        everywhere.
     progress : callable or None
         Called now and then with the number of events so far, about.
     output : file or None
@@ -87,6 +91,7 @@ class RunOptions(TypedDict, total=False):
     timeout: float
     seconds: float | None
     events: int | None
+    only: Sequence[str]
     progress: Callable[[int], None] | None
     output: IO[str] | None
 
@@ -103,7 +108,7 @@ def _progress_of(raw: Path, progress: Callable[[int], None] | None) -> Callable[
 
 def _run(
     program: Path, arguments: Sequence[str], raw: Path, seed: int | None, limits: Limits,
-    progress: Callable[[int], None] | None, output: IO[str] | None,
+    only: Sequence[str], progress: Callable[[int], None] | None, output: IO[str] | None,
 ) -> Ending:  # fmt: skip
     # An interrupt that is meant for the program would stop a compiler, too: none runs after it.
     prepare_merge()
@@ -114,7 +119,11 @@ def _run(
     except OSError as error:
         raise RecordError(f"Instruction counts cannot be written: {error}") from None
     environment = os.environ | {"RACETRAP_RAW": str(raw), "RACETRAP_COUNTS": str(counts)}
-    for name, value in (("RACETRAP_SEED", seed), ("RACETRAP_COUNTING", limits.events)):
+    regions = ",".join(f"{begin:x}-{end:x}" for begin, end in find_functions(program, only))
+    for name, value in (
+        ("RACETRAP_SEED", seed), ("RACETRAP_COUNTING", limits.events),
+        ("RACETRAP_ONLY", regions or None),
+    ):  # fmt: skip
         environment.pop(name, None)
         if value is not None:
             environment[name] = str(value)
@@ -133,6 +142,7 @@ def _trace_of(
         source=source,
         seed=seed,
         locations=find_locations(program, pcs, raw / "modules"),
+        variables=find_variables(program, events["address"], raw / "modules"),
     )
     try:
         return checked_trace(header, events)
@@ -220,8 +230,9 @@ def record_program(
         raw = Path(name) / "raw"
         raw.mkdir()
         ending = _run(
-            program.resolve(), arguments, raw, seed, limits, run.get("progress"), run.get("output")
-        )
+            program.resolve(), arguments, raw, seed, limits, run.get("only", ()),
+            run.get("progress"), run.get("output"),
+        )  # fmt: skip
         raw_bytes = used_bytes(raw)
         begin = time.perf_counter()
         source = source_text([Path(title) if title else program], arguments)

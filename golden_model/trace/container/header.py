@@ -5,26 +5,46 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields, is_dataclass
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 from racetrap.golden_model.trace.container.rules import Rule, TraceError
 
-__all__ = ["header_from_dict", "header_lines", "header_to_dict"]
+__all__ = ["Variable", "header_from_dict", "header_lines", "header_to_dict"]
 
 _Header = TypeVar("_Header")
-#: Digits of the highest PC.
-_PC_DIGITS = len(str((1 << 32) - 1))
+#: Fields that only some systems have, and that are left out if they have nothing in them.
+_OPTIONAL = ("variables",)
+#: Digits of the highest PC, and of the highest address.
+_PC_DIGITS, _ADDRESS_DIGITS = len(str((1 << 32) - 1)), len(str((1 << 64) - 1))
 #: Numbers that are written in hexadecimal.
 _HEXADECIMAL = ("data_base",)
+
+
+class Variable(NamedTuple):
+    """A static variable of the program.
+
+    Parameters
+    ----------
+    size : int
+        Its bytes.
+    name : str
+        Its name in the source.
+    """
+
+    size: int
+    name: str
 
 
 def header_to_dict(header: Any) -> dict[str, Any]:
     """Plain data of a header, in the order in which files hold it.
 
-    The PCs of locations are strings of decimal digits, ascending.
+    The PCs of locations and the addresses of variables are strings of decimal digits, ascending.
     """
-    locations = {str(pc): place for pc, place in sorted(header.locations.items())}
-    return asdict(header) | {"locations": locations}
+    data = asdict(header)
+    for name in ("locations", *_OPTIONAL):
+        if name in data:
+            data[name] = {str(key): value for key, value in sorted(data[name].items())}
+    return {name: value for name, value in data.items() if value or name not in _OPTIONAL}
 
 
 def header_from_dict(header_type: type[_Header], data: object, place: str) -> _Header:
@@ -41,7 +61,16 @@ def header_from_dict(header_type: type[_Header], data: object, place: str) -> _H
         for name, part in parts.items():
             if isinstance(part, type) and is_dataclass(part):
                 values[name] = part(**_exact_fields(name.capitalize(), values[name], part))
-        values["locations"] = _locations(values["locations"])
+        values["locations"] = _by_number(
+            "Locations", "PC of a location", _PC_DIGITS, values["locations"]
+        )
+        if "variables" in values:
+            variables = _by_number(
+                "Variables", "Address of a variable", _ADDRESS_DIGITS, values["variables"]
+            )
+            values["variables"] = {
+                address: _variable(address, variable) for address, variable in variables.items()
+            }
         return header_type(**values)
     except (TypeError, ValueError) as error:
         raise TraceError(f"{place}, header", Rule.HEADER, str(error)) from None
@@ -51,6 +80,7 @@ def header_lines(header: Any) -> Iterator[str]:
     """Lines of text with all that ``header_to_dict`` has."""
     data = asdict(header)
     source, seed, locations = (data.pop(name) for name in ("source", "seed", "locations"))
+    variables = data.pop("variables", {})
     for name, value in data.items():
         yield f"{name} {_assignments(value) if isinstance(value, dict) else value}"
     yield f"source {json.dumps(source, ensure_ascii=False)}"
@@ -58,6 +88,8 @@ def header_lines(header: Any) -> Iterator[str]:
         yield f"seed {seed}"
     for pc, place in sorted(locations.items()):
         yield f"location {pc:#x} {json.dumps(place, ensure_ascii=False)}"
+    for address, (size, name) in sorted(variables.items()):
+        yield f"variable {address:#x} {size} {json.dumps(name, ensure_ascii=False)}"
 
 
 def _assignments(values: Mapping[str, int]) -> str:
@@ -72,18 +104,22 @@ def _exact_fields(what: str, data: object, form: Any) -> dict[str, Any]:
     names = [field.name for field in fields(form)]
     if not isinstance(data, dict):
         raise TypeError(f"{what} must be an object, not {data!r}")
-    if data.keys() != set(names):
+    if not set(names).difference(_OPTIONAL) <= data.keys() <= set(names):
         raise ValueError(f"{what} must have the fields {', '.join(names)}, not {', '.join(data)}")
     return dict(data)
 
 
-def _locations(data: object) -> dict[int, str]:
-    """Locations by PC from what JSON has; ``TypeError`` or ``ValueError`` if it is wrong."""
+def _by_number(what: str, of_key: str, digits: int, data: object) -> dict[int, Any]:
+    """Values by number from what JSON has; ``TypeError`` or ``ValueError`` if it is wrong."""
     if not isinstance(data, dict):
-        raise TypeError(f"Locations must be an object, not {data!r}")
+        raise TypeError(f"{what} must be an object, not {data!r}")
     for key in data:
-        if not (key.isascii() and key.isdecimal() and len(key) <= _PC_DIGITS) or (
-            key != str(int(key))
-        ):
-            raise ValueError(f"PC of a location must be a decimal number, not {key!r}")
-    return {int(key): place for key, place in data.items()}
+        if not (key.isascii() and key.isdecimal() and len(key) <= digits) or (key != str(int(key))):
+            raise ValueError(f"{of_key} must be a decimal number, not {key!r}")
+    return {int(key): value for key, value in data.items()}
+
+
+def _variable(address: int, data: object) -> Variable:
+    if not isinstance(data, list) or len(data) != len(Variable._fields):
+        raise TypeError(f"Variable {address:#x} must be its size and its name, not {data!r}")
+    return Variable(*data)

@@ -22,9 +22,10 @@ _NUMBER_RE = re.compile(NUMBER)
 _HEADER_WORDS = (
     "system", "geometry", "region", "threads", "memory", "layout", "source", "seed", "events",
 )  # fmt: skip
-_LOCATION = "location"
+#: Words of lines that may come again, each with another number, and the fields they fill.
+_REPEATED = {"location": "locations", "variable": "variables"}
 #: Beginnings of lines with a quoted string, in which # is no comment.
-_QUOTING = ("source ", f"{_LOCATION} ")
+_QUOTING = ("source ", *(f"{word} " for word in _REPEATED))
 
 
 class LineError(Exception):
@@ -78,10 +79,13 @@ def assignments(words: list[str]) -> dict[str, int]:
 
 
 def _header_value(word: str, rest: str) -> Any:
-    """Value of one header line; a location is a pair of PC and place."""
-    if word == _LOCATION:
-        pc, _, place = rest.partition(" ")
-        return str(read_number(pc)), json.loads(place)
+    """Value of one header line; of a location or a variable a pair of its number and the rest."""
+    number, _, text = rest.partition(" ")
+    if word == "location":
+        return str(read_number(number)), json.loads(text)
+    if word == "variable":
+        size, _, name = text.partition(" ")
+        return str(read_number(number)), [read_number(size), json.loads(name)]
     if word in ("system", "layout"):
         return rest
     if word in ("seed", "threads", "events"):
@@ -103,17 +107,16 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 def _read_header(lines: list[tuple[int, str]], place: str) -> tuple[dict[str, Any], int]:
     """Plain data of the header, and how many lines it takes."""
-    locations: dict[str, str] = {}
-    values: dict[str, Any] = {"seed": None, "locations": locations}
+    values: dict[str, Any] = {"seed": None, "locations": {}}
     seen: set[str] = set()
     used = 1
     for number, line in lines[1:]:
         word, _, rest = line.partition(" ")
-        if word not in (*_HEADER_WORDS, _LOCATION):
+        if word not in (*_HEADER_WORDS, *_REPEATED):
             break
         try:
             value = _header_value(word, rest.strip())
-            name = f"{word} {value[0]}" if word == _LOCATION else word
+            name = f"{word} {value[0]}" if word in _REPEATED else word
             if name in seen:
                 raise LineError(Rule.HEADER, f"Header must have {name} once, not again")
         except (LineError, ValueError, RecursionError) as error:
@@ -124,8 +127,8 @@ def _read_header(lines: list[tuple[int, str]], place: str) -> tuple[dict[str, An
             )
             raise TraceError(f"{place}, line {number}", Rule.HEADER, sentence) from None
         seen.add(name)
-        if word == _LOCATION:
-            locations[value[0]] = value[1]
+        if word in _REPEATED:
+            values.setdefault(_REPEATED[word], {})[value[0]] = value[1]
         else:
             values[word] = value
         used += 1

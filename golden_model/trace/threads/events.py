@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
 
-from racetrap.golden_model.checks import check_integer, check_provenance
+from racetrap.golden_model.checks import check_integer, check_printable, check_provenance
+from racetrap.golden_model.trace.container.header import Variable
 
 __all__ = [
     "ACCESS_KINDS",
@@ -35,6 +36,7 @@ __all__ = [
 #: Most bytes of one access; whoever records a longer one splits it.
 MAX_ACCESS_BYTES = 16
 MAX_THREADS = 1 << 10
+_MOST_ADDRESS = (1 << 64) - 1
 #: Races are looked for between 4-byte words: "a good choice is to use word addresses".
 GRANULE_BYTES = 4
 GRANULE_LOG2 = 2
@@ -152,6 +154,8 @@ class ThreadTraceHeader:
         Seed of a random trace, up to 64 bits.
     locations : mapping of int to str
         Place in the source (``"file.c:12"``) of a PC; PCs may be missing.
+    variables : mapping of int to Variable
+        Static variables by address, as far as they are known.
 
     Raises
     ------
@@ -164,12 +168,25 @@ class ThreadTraceHeader:
     source: str = ""
     seed: int | None = None
     locations: Mapping[int, str] = field(default_factory=dict, hash=False)
+    variables: Mapping[int, Variable] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         if self.system != "sigrace":
             raise ValueError(f"Trace system must be 'sigrace', not {self.system!r}")
         check_integer("Trace threads", self.threads, 1, MAX_THREADS)
         check_provenance(self.source, self.seed, self.locations)
+        for address, (size, name) in self.variables.items():
+            check_integer("Address of a variable", address, 0, _MOST_ADDRESS)
+            check_integer(f"Size of variable {address:#x}", size, 1, _MOST_ADDRESS)
+            check_printable(f"Name of variable {address:#x}", name)
+
+    def variables_at(self, address: int) -> dict[int, Variable]:
+        """Variables that have a byte of the granule from an address on, by their own."""
+        return {
+            first: variable
+            for first, variable in self.variables.items()
+            if address - variable.size < first < address + GRANULE_BYTES
+        }
 
 
 _RELEASES = frozenset({

@@ -65,7 +65,7 @@ def write_waves(
         # Beside the file, and no other run's: waves may be larger than the system's folder for
         # temporary files.
         with TemporaryDirectory(prefix=f"{file.name}.", dir=file.parent) as folder:
-            run_folder = Path(folder, "run")  # its lock lies beside it
+            run_folder = Path(folder)
             result = run(model, module, run_folder, plan, seed=seed, case=case, watch=watch)
             (run_folder / f"{WAVES}{file.suffix}").replace(file)
             log = file.with_name(f"{file.name}.log")

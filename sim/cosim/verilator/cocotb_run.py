@@ -16,7 +16,6 @@ from typing import Any
 import cocotb_tools.config
 import find_libpython
 
-from racetrap.sim.content_cache import locked
 from racetrap.sim.cosim.verilator.cocotb_build import BuiltModel
 from racetrap.sim.cosim.verilator.plan import NOTES, PLAN
 from racetrap.sim.cosim.verilator.testbench_top import TESTBENCH_MODULE
@@ -78,7 +77,7 @@ def run(
     module : str
         Importable module with the cocotb tests.
     folder : Path
-        Folder for the plan, the log, results and waves; made if need be.
+        Folder for the plan, the log, results and waves, which no other run uses; made if need be.
     plan : dict
         JSON data for the tests.
     seed : int
@@ -97,22 +96,6 @@ def run(
     """
     folder.mkdir(parents=True, exist_ok=True)
     folder = folder.resolve()
-    # Another run may want the same folder: it waits until this one's results are read.
-    with locked(folder.with_name(f"{folder.name}.lock")):
-        return _run(model, module, folder, plan, seed, case, stall_seconds, watch)
-
-
-def _run(
-    model: BuiltModel,
-    module: str,
-    folder: Path,
-    plan: dict[str, Any],
-    seed: int,
-    case: str | None,
-    stall_seconds: float,
-    watch: Callable[[dict[str, Any]], None] | None,
-) -> RunResult:
-    """``run`` in a folder that is there and that nobody else uses."""
     results = folder / "results.xml"
     notes = folder / NOTES
     results.unlink(missing_ok=True)

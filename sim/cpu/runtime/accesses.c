@@ -1,5 +1,6 @@
 // Entry points that the compiler calls for plain accesses, functions and basic blocks.
 #include "record.h"
+#include "regions.h"
 
 #define ACCESS(name, kind, bytes)                                                        \
     EXPORT void __tsan_##name##bytes(void *address) {                                    \
@@ -40,11 +41,13 @@ EXPORT void __tsan_vptr_update(void **address, void *value) {
 EXPORT void __tsan_func_entry(void *caller) {
     (void)caller;
     self.pending += count_after(CALLER);
+    racetrap_enter_function(CALLER);
 }
 
 EXPORT void __tsan_func_exit(void) {
     // The last call of a function may be a jump: then the caller is another, or in a library.
     self.pending += count_after(CALLER);
+    racetrap_leave_function();
 }
 
 EXPORT void __tsan_init(void) {}

@@ -1,6 +1,7 @@
 // Records of threads, each in its parts of the file of records.
 #define _GNU_SOURCE
 #include "atomics.h"
+#include "regions.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -100,6 +101,10 @@ void racetrap_mark(unsigned kind, uint32_t pc) {
 
 void racetrap_range(unsigned kind, const volatile void *address, uint64_t size, uint32_t pc) {
     uint64_t at = (uint64_t)address, last = at + size;
+    if (self.is_outside) {
+        self.pending += (size + 15) / 16 + count_after(pc);
+        return;
+    }
     enter_runtime();
     while (at < last) {
         uint64_t stop = (at | 15) + 1;
@@ -126,6 +131,7 @@ void racetrap_begin_thread(int number) {
     // Seeds of the threads must differ, and the state must not be 0.
     if (seed) self.random = (seed + number) * 0x9e3779b97f4a7c15u | 1;
     self.part_bytes = SMALLEST_PART;
+    self.is_outside = racetrap_has_regions();
     racetrap_grow();
     racetrap_sync(BEGIN, 0, 0, 0, 0);
 }
@@ -226,6 +232,7 @@ static void begin(int count, char **arguments, char **environment) {
     seed = text ? strtoull(text, NULL, 10) : 0;
     is_counting = getenv("RACETRAP_COUNTING") != NULL;
     map_counts();
+    racetrap_read_regions(getenv("RACETRAP_ONLY"));
     racetrap_prepare_threads();
     racetrap_begin_thread(0);
 }

@@ -55,6 +55,9 @@ struct thread_state {
     uint8_t loaded_size[4];
     int is_released;            // a release fence has gone before
     struct record scratch[2];   // where the events of an ended thread go
+    uint64_t calls;             // functions of the program that it is in
+    uint64_t region;            // of these, down to one whose accesses are wanted; 0: in none
+    int is_outside;             // its accesses are not recorded now
     int depth;                  // of calls into the runtime that no handler may interrupt
     int has_signals;            // have come meanwhile
 };
@@ -107,6 +110,10 @@ static inline void put(struct record *record, unsigned kind, unsigned size, uint
 // Appends a plain access from a call site in the program.
 static inline void record_access(unsigned kind, unsigned size, const volatile void *address,
                                  uint32_t pc) {
+    if (!LIKELY(!self.is_outside)) {
+        self.pending += 1 + count_after(pc);
+        return;
+    }
     enter_runtime();
     if (!LIKELY(self.next != self.end)) racetrap_grow();
     uint16_t instructions = take_instructions();

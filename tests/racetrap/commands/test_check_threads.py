@@ -204,7 +204,8 @@ def test_exact_check(racetrap, racy):
     assert [(race["first"]["pc"], race["second"]["pc"], race["addresses"])
             for race in data["races"]] == [(0x40, 0x48, 3), (0x40, 0x50, 1)]  # fmt: skip
     assert set(data) == {
-        "trace", "events", "static", "suppressed", "races", "lock_order_inversions",
+        "trace", "events", "static", "suppressed", "checked_events", "races",
+        "lock_order_inversions",
     }  # fmt: skip
     assert data["races"][0]["locks"] == [[], []]
     assert data["races"][0]["allocation"] is None
@@ -256,6 +257,23 @@ def test_suppressed_races(racetrap, racy, tmp_path):
     result = racetrap("check", racy, "--suppress", file)
     assert result.exit_code == 2
     assert "Suppressions must come with --exact" in result.stderr
+
+
+def test_fail_fast_stops_at_the_first_race_that_is_not_suppressed(racetrap, racy, tmp_path):
+    _, whole = checked(racetrap, racy, "--exact")
+    result, first = checked(racetrap, racy, "--exact", "--fail-fast")
+    assert (result.exit_code, first["static"]) == (1, 1)
+    assert first["checked_events"] < whole["checked_events"] == whole["events"]
+    assert f"Stopped at event {first['checked_events'] - 1}: what comes after" in result.stderr
+    pair = [first["races"][0][side]["location"] for side in ("first", "second")]
+    file = tmp_path / "known"
+    file.write_text(" ".join(pair))
+    _, second = checked(racetrap, racy, "--exact", "--fail-fast", "--suppress", file)
+    assert (second["static"], second["suppressed"]) == (1, 1)
+    assert second["checked_events"] > first["checked_events"]
+    result = racetrap("check", racy, "--fail-fast")
+    assert result.exit_code == 2
+    assert "Option --fail-fast must come with --exact" in result.stderr
 
 
 def test_locks_in_two_orders(racetrap, save):

@@ -205,7 +205,7 @@ def test_waves_of_several_runs_at_once(simulated, tmp_path, monkeypatch):
 
     def record(model, module, folder, *_, **__):
         folders.append(folder)
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
         (folder / "waves.vcd").touch()
         return RunResult([], [], folder)
 

@@ -5,7 +5,7 @@ import pytest
 from racetrap.golden_model.happens_before.happens_before import HappensBefore
 from racetrap.golden_model.trace.threads.events import ThreadEventKind
 from racetrap.sim.cpu import exact_detector
-from racetrap.sim.cpu.exact_detector import exact_races
+from racetrap.sim.cpu.exact_detector import exact_races, races_so_far
 from racetrap.sim.cpu.random_run import random_run
 from tests.support.sigrace.programs import ThreadProgram
 from tests.support.threads.random_traces import random_thread_trace
@@ -65,7 +65,26 @@ def test_an_order_that_is_not_there_is_seen():
         trace = random_run(seed, threads=4, sync=0.6)
         events = trace.events.copy()
         events["address"][events["kind"] == ThreadEventKind.RELEASE] += 8
-        races = exact_detector._races(trace.header, events)
+        ((_, races),) = exact_detector._parts(trace.header, events, 1 << 32)
         return {race.first.static_key for race in races} > HappensBefore().run(trace).static
 
     assert any(differs(seed) for seed in range(20))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_races_so_far_are_those_of_the_events_up_to_there(seed):
+    trace = random_run(seed, threads=3, events=200)
+    whole = HappensBefore().run(trace).static
+    parts = list(races_so_far(trace))
+    assert parts[-1] == (len(trace), exact_races(trace))
+    assert len({len(races) for _, races in parts}) > 3
+    for taken, races in parts[:-1]:
+        found = {race.first.static_key for race in races}
+        before, last = (_races_in(trace, count) for count in (taken - 1, taken))
+        assert before < found == last <= whole
+
+
+def _races_in(trace, count):
+    """Static races of the first events; rules for the ends of threads do not matter."""
+    ((_, races),) = exact_detector._parts(trace.header, trace.events[:count], 1 << 32)
+    return {race.first.static_key for race in races}

@@ -2,6 +2,7 @@
 
 import json
 import zlib
+from dataclasses import replace
 
 import pytest
 
@@ -15,8 +16,14 @@ from racetrap.golden_model.trace import (
 from racetrap.golden_model.trace.container.container import PREFIX
 from racetrap.golden_model.trace.container.header import header_to_dict
 from racetrap.golden_model.trace.threads.compression import BLOCK_LENGTH
-from racetrap.golden_model.trace.threads.events import SyncClass, ThreadEvent, ThreadEventKind
+from racetrap.golden_model.trace.threads.events import (
+    SyncClass,
+    ThreadEvent,
+    ThreadEventKind,
+    Variable,
+)
 from racetrap.golden_model.trace.threads.schema import THREAD_DTYPE
+from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from tests.support.threads.random_traces import random_thread_trace
 
 _HEAD = """\
@@ -64,6 +71,21 @@ def test_file_cut_at_every_byte(written, tmp_path):
     for length in range(1, len(whole)):
         path.write_bytes(whole[:length])
         _refuse(path, Rule.FILE_LENGTH, words="not be truncated to")
+
+
+@pytest.mark.parametrize("is_binary", [False, True])
+def test_variables_are_kept_in_both_forms(tmp_path, is_binary):
+    trace, path = random_thread_trace(5, events=5), tmp_path / "kept.trace"
+    variables = {0x404040: Variable(64, 'bank::"cells" # 2'), (1 << 64) - 4: Variable(4, "")}
+    named = ThreadTrace(replace(trace.header, variables=variables), trace.events)
+    (named.write_binary if is_binary else named.write_text)(path)
+    assert read_thread_trace(path).header.variables == variables
+
+
+def test_a_variable_is_given_once(tmp_path):
+    path = tmp_path / "twice.txt"
+    path.write_text(_HEAD + 'variable 0x40 4 "a"\nvariable 64 4 "b"\n' + _BODY)
+    _refuse(path, Rule.HEADER, ", line 6", "variable 64 once")
 
 
 def test_trailing_bytes(written):
@@ -148,6 +170,13 @@ def test_a_number_of_events_that_no_file_has(tmp_path):
         ({"source": "two\nlines"}, "Trace source must be printable"),
         ({"seed": -1}, "Trace seed"),
         ({"locations": {"4294967296": "a.c:1"}}, "PC of a location"),
+        ({"variables": []}, "Variables must be an object"),
+        ({"variables": {"18446744073709551616": [4, "a"]}}, "Address of a variable"),
+        ({"variables": {"0x40": [4, "a"]}}, "Address of a variable must be a decimal number"),
+        ({"variables": {"64": [4]}}, "Variable 0x40 must be its size and its name"),
+        ({"variables": {"64": "4a"}}, "Variable 0x40 must be its size and its name"),
+        ({"variables": {"64": [0, "a"]}}, "Size of variable 0x40"),
+        ({"variables": {"64": [4, "a\nb"]}}, "Name of variable 0x40"),
     ],
 )
 def test_header(tmp_path, change, words):

@@ -1,7 +1,6 @@
 """Runs of the simulator: a run without a test, a crash and a stall are failures."""
 
 import textwrap
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -17,10 +16,6 @@ _MODULE = """
     @cocotb.test()
     async def passes(dut):
         await Timer(1, "step")
-
-    @cocotb.test()
-    async def says_its_plan(dut):
-        assert False, open(os.environ["RACETRAP_PLAN"]).read()
 
     @cocotb.test()
     async def fails(dut):
@@ -42,8 +37,8 @@ def play(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
     model = build("scord-tiny", find_preset("scord-tiny").params)
 
-    def play(case, plan=None, **options):
-        return run(model, "some_tests", tmp_path / "run", plan or {}, seed=1, case=case, **options)
+    def play(case, **options):
+        return run(model, "some_tests", tmp_path / "run", {}, seed=1, case=case, **options)
 
     return play
 
@@ -53,14 +48,6 @@ def test_passing_and_failing_tests_are_told_apart(play):
     assert [(case.name, case.failure) for case in passed.cases] == [("passes", None)]
     assert passed.failures == []
     assert "on purpose" in failed.failures[0].failure
-
-
-def test_runs_in_one_folder_wait_for_each_other(play):
-    with ThreadPoolExecutor(2) as pool:
-        plans = [{"who": f"run {number}"} for number in range(2)]
-        results = list(pool.map(lambda plan: play("says_its_plan", plan), plans))
-    for plan, result in zip(plans, results, strict=True):
-        assert plan["who"] in result.failures[0].failure
 
 
 def test_a_filter_that_matches_nothing_is_an_error(play):

@@ -1,0 +1,125 @@
+"""Tables of symbols of a program and its libraries: static variables, and functions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from racetrap.golden_model.trace.container.header import Variable
+from racetrap.sim.cpu.errors import RecordError
+from racetrap.sim.cpu.locations import loaded_modules
+from racetrap.sim.gnu_tools import run_tool
+
+__all__ = ["find_functions", "find_variables"]
+
+#: Address, size, type and name; a variable of a thread of its own (TLS) has no fixed address.
+_SYMBOL = re.compile(r" *\d+: ([0-9a-f]+) +(\w+) (OBJECT|FUNC) +\w+ +\w+ +\d+ ([^@]+).*")
+#: What the compiler adds to the name of a variable inside a function (``count.0``), or of a
+#: function that it has made another form of.
+_ADDED = re.compile(r"(\.\w+)+$| \[clone .*")
+_ARGUMENTS = re.compile(r"\(.*")
+_BLOCK = 1 << 20
+
+
+class _Symbol(NamedTuple):
+    """A symbol: its address, its bytes, whether it is a function, and its name in the source."""
+
+    address: int
+    size: int
+    is_function: bool
+    name: str
+
+
+def find_functions(program: Path, names: Iterable[str]) -> list[tuple[int, int]]:
+    """First byte, and the one behind the last, of each form of the named functions of a program.
+
+    Parameters
+    ----------
+    program : Path
+        The program.
+    names : iterable of str
+        Names in the source, in C++ with their namespaces, with or without arguments.
+
+    Raises
+    ------
+    RecordError
+        If the table of symbols cannot be read, or has no function of a name.
+    """
+    functions = [symbol for symbol in _symbols(program) if symbol.is_function]
+    found = []
+    for name in names:
+        ranges = [
+            (symbol.address, symbol.address + symbol.size)
+            for symbol in functions
+            if name in (symbol.name, _ARGUMENTS.sub("", symbol.name))
+        ]
+        if not ranges:
+            raise RecordError(
+                f"Function must be one of {program.name} that is not inlined everywhere, not {name}"
+            )
+        found += ranges
+    return found
+
+
+def find_variables(
+    program: Path, addresses: np.ndarray, modules: Path | None = None
+) -> dict[int, Variable]:
+    """Static variables that are accessed, by address.
+
+    Parameters
+    ----------
+    program : Path
+        The program.
+    addresses : numpy.ndarray
+        First bytes of all accesses.
+    modules : Path or None
+        The runtime's list of shared libraries; None: there is none.
+
+    Raises
+    ------
+    RecordError
+        If a table of symbols cannot be read.
+    """
+    known = _variables(program, 0)
+    for module in loaded_modules(modules):
+        if module.path.is_file():
+            known |= _variables(module.path, module.begin)
+    first = np.array(sorted(known), dtype=np.uint64)
+    if not len(first):
+        return {}
+    end = first + np.array([known[address].size for address in first.tolist()], dtype=np.uint64)
+    is_accessed = np.zeros(len(first), dtype=bool)
+    for start in range(0, len(addresses), _BLOCK):
+        block = addresses[start : start + _BLOCK]
+        block = block[(block >= first[0]) & (block < end.max())]
+        rows = np.searchsorted(first, block, side="right") - 1
+        is_accessed[rows[block < end[rows]]] = True
+    return {address: known[address] for address in first[is_accessed].tolist()}
+
+
+def _variables(file: Path, base: int) -> dict[int, Variable]:
+    """Variables of a file that lies at ``base`` in memory."""
+    return {
+        base + symbol.address: Variable(symbol.size, symbol.name)
+        for symbol in _symbols(file)
+        if not symbol.is_function
+    }
+
+
+def _symbols(file: Path) -> Iterator[_Symbol]:
+    """Symbols of a file that have a size."""
+    lines = run_tool(
+        ["readelf", "--symbols", "--wide", "--demangle", str(file)],
+        f"Symbols of {file} cannot be read",
+        error=RecordError,
+    ).splitlines()
+    for line in lines:
+        if found := _SYMBOL.fullmatch(line):
+            address, size, kind, name = found.groups()
+            if int(size, 0):
+                name = _ADDED.sub("", name)
+                yield _Symbol(int(address, 16), int(size, 0), kind == "FUNC", name)
