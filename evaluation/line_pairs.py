@@ -115,6 +115,8 @@ class LinePair:
         Runs in which it was found.
     outcomes : Counter of str
         What a detector made of different races of these lines.
+    exposure : mapping of str to object
+        What became of it in runs by weak memory; empty if there were none.
     """
 
     first: LineRace
@@ -123,6 +125,7 @@ class LinePair:
     block_pairs: int = 0
     schedules: set[int] = field(default_factory=set)
     outcomes: Counter[str] = field(default_factory=Counter)
+    exposure: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def instances(self) -> int:

@@ -22,8 +22,9 @@ from racetrap.golden_model.ptx_memory_model.operational import (
 from racetrap.golden_model.ptx_memory_model.scopes import Place
 from racetrap.sim.gpu.executor.machine.weak_memory import WeakMemorySettings, is_shared
 from racetrap.sim.gpu.launch.capture import capture
+from racetrap.sim.gpu.stress.kernel_subject import KernelSubject
 from racetrap.sim.gpu.stress.search import random_rates, random_runs, shrink
-from racetrap.sim.gpu.stress.subject import Run, Subject
+from racetrap.sim.gpu.stress.subject import Run
 from racetrap.sim.gpu.suites.weak_memory.launches import launch_of
 from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS, Program, Variant
 from racetrap.sim.gpu.suites.weak_memory.runner import kernels_of
@@ -48,12 +49,15 @@ class ExposureRun:
         Runs by each memory.
     seed : int
         Seed of the first.
+    blocks : int, optional
+        Blocks of a launch, if not the default.
     """
 
     program: str
     variant: str
     runs: int
     seed: int
+    blocks: int | None = None
 
 
 @dataclass(frozen=True)
@@ -108,7 +112,7 @@ def expose(run: ExposureRun) -> Exposure:
     """Run a variant by each memory."""
     program = PROGRAMS[run.program]
     variant = program.variant(run.variant)
-    subject = Subject(kernels_of(program), launch_of(program, variant))
+    subject = KernelSubject(kernels_of(program), launch_of(program, variant, run.blocks))
     held, buffered = [], 0.0
     for hold in HOLDS:
         begin = perf_counter()
@@ -133,14 +137,14 @@ def expose(run: ExposureRun) -> Exposure:
     )
 
 
-def _sequential_seconds(subject: Subject) -> float:
+def _sequential_seconds(subject: KernelSubject) -> float:
     begin = perf_counter()
     for _ in range(3):
         capture(subject.module, subject.launch)
     return (perf_counter() - begin) / 3
 
 
-def _flushes(subject: Subject, seed: int) -> Flushes:
+def _flushes(subject: KernelSubject, seed: int) -> Flushes:
     """Lengths of flushed buffers of a run that holds all stores."""
     models: list[WriteBuffers] = []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from racetrap.commands.shared.options import (
     environment_option,
     instruction_limit_option,
     launch_option,
+    memory_model_option,
     oracle_option,
     race_options,
     result_options,
@@ -46,6 +48,7 @@ from racetrap.evaluation.scord.oracle import JUDGE, ORACLE_RULES
 from racetrap.evaluation.scord.trace_check import MOST_FINDING, Detector, TraceCheck
 from racetrap.evaluation.sigrace.line_races import thread_race
 from racetrap.evaluation.sigrace.suppressions import Suppressions, read_suppressions
+from racetrap.evaluation.source_text import relative_place
 from racetrap.generators.presets import find_preset, with_settings
 from racetrap.golden_model.noncoherent.noncoherent import MODES, Noncoherent
 from racetrap.golden_model.scord.params import ScordParams
@@ -55,17 +58,23 @@ from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace import AnyTrace, NoncoherentTrace, ThreadTrace, Trace, read_trace
 from racetrap.presenters import noncoherent_races, scord_races, sigrace_races
 from racetrap.presenters.findings import Findings, known_sentences, print_findings
+from racetrap.presenters.line_pairs import exposure_text, number_text
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.presenters.scord_oracle import oracle_to_dict
 from racetrap.presenters.trace_findings import trace_check_to_dict, trace_findings
+from racetrap.sim.cpu.sigrace.compiled_sigrace import run_sigrace
 
 if TYPE_CHECKING:
     from racetrap.evaluation.baseline import Baseline
     from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
     from racetrap.sim.gpu.launch.capture import Capture
+    from racetrap.sim.gpu.launch.launch_file import LaunchSpec
+    from racetrap.sim.gpu.ptx.module import Module
 
 __all__ = ["command"]
 
+#: Runs for each race, to expose it.
+_RUNS = 100
 #: Names of kernel files end so; what runs them is slow to import.
 _KERNELS = (".cu", ".ptx")
 #: What was found, races of the baseline, and what JSON says.
@@ -124,6 +133,12 @@ _OF_A_DETECTOR = ("preset_name", "settings", "environment", "interval", "ideal",
     help="Of a GPU: the verdict of the detector alone, and every report of it, in the place of the "
     "exact analysis.",
 )  # fmt: skip
+@memory_model_option("Of a kernel: also say of each race whether it is exposed by a weak memory")
+@click.option(
+    "--runs", type=click.IntRange(min=1),
+    help="With --memory: most runs for each race; the first has the seed of the launch file.  "
+    "[default: 100]",
+)  # fmt: skip
 @click.option(
     "--exact", is_flag=True,
     help="Exact analysis of threads in the place of a detector: each pair of instructions that "
@@ -144,8 +159,9 @@ def command(
     arch: int, std: str | None, preset_name: str | None, settings: tuple[str, ...],
     shows_all: bool, limit: int | None, instruction_limit: int, environment: str, interval: int,
     ideal: bool, mode: str, line: int | None, granule: int | None, prefetch: bool | None,
-    snooping: bool | None, oracle: str | None, detector_only: bool, exact: bool,
-    fail_fast: bool, suppressed: str | None, json_file: str | None, **report_files: Any,
+    snooping: bool | None, oracle: str | None, detector_only: bool, memory: str | None,
+    runs: int | None, exact: bool, fail_fast: bool, suppressed: str | None, json_file: str | None,
+    **report_files: Any,
 ) -> None:  # fmt: skip
     """Check the trace file TRACE, or a run of KERNEL, for races with the golden model.
 
@@ -156,7 +172,8 @@ def command(
 
     Exit status: 0 no race, 1 races or other findings, such as a fault of KERNEL, 2 bad input.
     """
-    subject = _subject_of(path, launch_file, compiler_options(include, define, arch, std))
+    options = compiler_options(include, define, arch, std)
+    subject = _subject_of(path, launch_file, options, memory, runs)
     trace = subject.first
     console = report_console(json_file)
     with input_errors():
@@ -182,8 +199,8 @@ def command(
         exit_on(found.pairs or any(found.others.values()))
     if isinstance(trace, NoncoherentTrace):
         with input_errors(path):
-            memory = memory_with(trace.header.memory, line, granule, prefetch, snooping)
-            detector = Noncoherent(memory, mode)
+            lines = memory_with(trace.header.memory, line, granule, prefetch, snooping)
+            detector = Noncoherent(lines, mode)
             found, known_pairs, document = _check_accelerators(
                 console, trace, detector, oracle is not None, baseline
             )
@@ -234,6 +251,9 @@ class _Subject:
         What ended kernels before their time; of all runs so far.
     independent : bool
         Whether the lanes of warps were scheduled independently.
+    expose : callable, optional
+        Notes with each race of a check whether it is exposed by a weak memory: failures by what is
+        no race, and a summary, in sentences.
     """
 
     first: AnyTrace
@@ -243,6 +263,7 @@ class _Subject:
     columns: Mapping[int, int] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
     independent: bool = False
+    expose: Callable[[TraceCheck], tuple[list[str], list[str]]] | None = None
 
     def further_traces(self) -> Iterator[Trace]:
         """Traces of the further runs."""
@@ -252,12 +273,21 @@ class _Subject:
             yield captured.trace
 
 
-def _subject_of(path: str, launch_file: str | None, options: CompilerOptions) -> _Subject:
+def _subject_of(
+    path: str, launch_file: str | None, options: CompilerOptions, memory: str | None,
+    runs: int | None,
+) -> _Subject:  # fmt: skip
+    with input_errors():
+        if memory and launch_file is None:
+            raise ValueError(f"Option --memory must come with a kernel and --launch, not {path}")
+        if runs and not memory:
+            raise ValueError("Option --runs must come with --memory")
     if launch_file is not None:
         # The executor is slow to import.
-        from racetrap.commands.shared.kernels import capture_kernel, run_to_dict
+        from racetrap.commands.shared.kernels import capture_kernel, read_kernel, run_to_dict
 
-        captures = capture_kernel(path, launch_file, options)
+        module, launch = read_kernel(path, launch_file, options)
+        captures = capture_kernel(module, launch)
         first = next(captures)
         differences = list(first.differences)
         faults = [str(first.fault)] if first.fault else []
@@ -265,9 +295,12 @@ def _subject_of(path: str, launch_file: str | None, options: CompilerOptions) ->
             "launch": launch_file, "run": run_to_dict(first), "results": differences,
             "faults": faults,
         }  # fmt: skip
+        expose = memory and partial(
+            _expose, module, launch, memory, runs or _RUNS, Path(path).parent
+        )
         return _Subject(
             first.trace, captures, run, differences, first.columns, faults,
-            first.independent_threads,
+            first.independent_threads, expose or None,
         )  # fmt: skip
     with input_errors():
         if Path(path).suffix in _KERNELS:
@@ -275,6 +308,38 @@ def _subject_of(path: str, launch_file: str | None, options: CompilerOptions) ->
         if options.is_given:
             raise ValueError(f"Options of the compiler must come with a .cu file, not {path}")
         return _Subject(read_trace(path))
+
+
+def _expose(
+    module: Module, launch: LaunchSpec, memory: str, runs: int, folder: Path, check: TraceCheck
+) -> tuple[list[str], list[str]]:
+    """Note with each race whether it is exposed: failures by what is no race of the runs checked,
+    and a summary, in sentences."""
+    from racetrap.evaluation.scord.exposed_races import ExposureSearch, expose_races
+    from racetrap.sim.gpu.stress.kernel_subject import KernelSubject
+
+    try:
+        subject = KernelSubject(module, launch)
+    except ValueError as error:
+        return [], [f"Exposure not looked for: {error}"]
+    pairs = [*check.pairs, *check.strong]
+    search = ExposureSearch(memory, runs, launch.seed)
+    weak_only = expose_races(
+        pairs, subject, search, folder, lambda each: progress(each, "Exposing", len(each))
+    )
+    failures = [
+        f"{relative_place(pair.first.later.place)}: {exposure_text(pair.exposure)}"
+        for pair in check.strong
+        if pair.exposure["failure"]
+    ]
+    for lines, exposure in weak_only.items():
+        where = " and ".join(map(relative_place, sorted(lines)))
+        failures.append(
+            f"{where}: no race in sequentially consistent runs: {exposure_text(exposure)}"
+        )
+    exposed = sum(pair.exposure["failure"] is not None for pair in pairs)
+    counted = f"{exposed} of {number_text(len(pairs), 'unordered pair')}"
+    return failures, [f"Exposed by {memory}: {counted}, {len(weak_only)} by weak memory alone."]
 
 
 def _check_gpu(
@@ -287,15 +352,18 @@ def _check_gpu(
     check.add(trace, progress(trace, "Checking", len(trace)), reports.take, subject.columns)
     for other in subject.further_traces():
         check.add(other, found=reports.take, columns=subject.columns)
+    failures, remarks = subject.expose(check) if subject.expose else ([], [])
     others = {
         "faults": [f"Fault: {each}" for each in dict.fromkeys(subject.faults)],
         "results": [f"Result: {each}." for each in dict.fromkeys(subject.differences)],
+        **({"memory": failures} if subject.expose else {}),
     }
-    findings = trace_findings(check, choice, others if subject.run else {})
+    findings = trace_findings(check, choice, others if subject.run else {}, remarks)
     if check.rule is not None:
         print_findings(console, findings, choice)
         document = {
             **trace_check_to_dict(check),
+            "exposed_besides": failures,
             "reports": reports.json,
             "oracle": oracle_to_dict(check.detector_runs[0], trace.header.locations),
         }
@@ -416,7 +484,7 @@ def _check_threads(
     baseline: Baseline | None,
 ) -> _Outcome:  # fmt: skip
     """Run SigRace and print the races."""
-    whole, header = sigrace.run(trace), trace.header
+    whole, header = run_sigrace(sigrace, trace), trace.header
     findings, known, is_new = _line_findings(
         (thread_race(race, header) for race in whole.races), baseline
     )

@@ -7,6 +7,7 @@ from racetrap.commands.shared.lazy_group import lazy_group
 __all__ = ["command"]
 
 _LINES = {
+    "advice": "Advice on programs of weak memory beside what their authors have.",
     "bugaroo": "Tables II, III and IV of the Bugaroo paper.",
     "noncoherent": "Figures and Table 5.1 of the thesis on non-coherent accelerators.",
     "rules": "Verdicts of the exact oracle by each of its rules.",

@@ -29,12 +29,17 @@ __all__ = ["command"]
     "--runs", type=click.IntRange(0), default=100, show_default=True,
     help="Runs of each variant by each weak memory; 0 leaves them out.",
 )  # fmt: skip
+@click.option(
+    "--blocks", type=click.IntRange(2, 15),
+    help="Blocks of each stressed launch.  [default: 2 to 4, by program]",
+)  # fmt: skip
 @seed_option
 @jobs_option
 @result_options
 def command(
-    names: tuple[str, ...], schedules: int, runs: int, seed: int, jobs: int, json_file: str | None
-) -> None:
+    names: tuple[str, ...], schedules: int, runs: int, blocks: int | None, seed: int, jobs: int,
+    json_file: str | None,
+) -> None:  # fmt: skip
     """Tables II, III and IV of the Bugaroo paper, and programs in variants of their fences.
 
     Every variant runs in sequentially consistent schedules, must give NumPy's result, and is judged
@@ -45,15 +50,23 @@ def command(
     """
     variants = variant_runs(names, schedules)
     verdicts = run_parallel(judge, variants, jobs, "Judging")
-    stressed = [ExposureRun(each.program, each.variant, runs, seed) for each in variants if runs]
+    stressed = [
+        ExposureRun(each.program, each.variant, runs, seed, blocks) for each in variants if runs
+    ]
     exposures = run_parallel(expose, stressed, jobs, "Stressing")
     tables = make_tables(verdicts, exposures)
     wrong = [*problems(verdicts), *exposed_wrongly(exposures)]
     console = report_console(json_file)
     for table in tables:
         show_table(console, table)
-    facts = {"schedules": schedules, "variants": len(variants), "runs": runs, "seed": seed}
-    console.print("; ".join(f"{name} {value}" for name, value in facts.items()), markup=False)
+    facts = {
+        "schedules": schedules, "variants": len(variants), "runs": runs, "blocks": blocks,
+        "seed": seed,
+    }  # fmt: skip
+    console.print(
+        "; ".join(f"{name} {value}" for name, value in facts.items() if value is not None),
+        markup=False,
+    )
     write_json(json_file, {
         **facts, "tables": {table.name: table.to_json() for table in tables}, "problems": wrong,
     })  # fmt: skip

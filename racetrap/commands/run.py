@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 
 from racetrap.commands.shared.options import (
     compile_options,
@@ -23,10 +20,10 @@ from racetrap.commands.shared.options import (
     seed_option,
     writable,
 )
+from racetrap.commands.shared.programs import executable, program_errors
 from racetrap.commands.shared.reports import Reports, report_options
 from racetrap.commands.shared.terminal import (
     ExitStatus,
-    fail,
     input_errors,
     progress_bar,
     report_console,
@@ -36,36 +33,8 @@ from racetrap.commands.shared.terminal import (
 if TYPE_CHECKING:
     from racetrap.evaluation.scord.program_check import ProgramCheck
     from racetrap.evaluation.scord.trace_check import Detector
-    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
 
 __all__ = ["command"]
-
-
-@contextmanager
-def _executable(program: str, options: CompilerOptions) -> Iterator[str]:
-    """The program, compiled into a folder of its own if it is a source."""
-    with tempfile.TemporaryDirectory(prefix="racetrap-") as folder:
-        with input_errors():
-            path = _compiled(Path(program), Path(folder), options)
-        yield str(path.absolute())
-
-
-def _compiled(program: Path, folder: Path, options: CompilerOptions) -> Path:
-    from racetrap.sim.gpu.cuda.runtime_library import runtime_library
-    from racetrap.sim.gpu.cuda.toolkit import PROGRAM_SUFFIX, CompilerOptions, compile_program
-
-    if not program.is_file():
-        raise ValueError(f"Program must be a file, not {program}")
-    if program.suffix != PROGRAM_SUFFIX:
-        if options != CompilerOptions(capability=options.capability):
-            raise ValueError(
-                f"Options of the compiler must come with a {PROGRAM_SUFFIX} file, not {program}"
-            )
-        return program
-    target = folder / program.stem
-    with Console(stderr=True).status(f"Compiling {program}"):
-        compile_program(program, target, runtime_library(), options)
-    return target
 
 
 def _detector(preset: str | None, is_needed: bool) -> Detector | None:
@@ -162,9 +131,9 @@ def command(
     detector = _detector(detector_name, detector_only or simulate)
     rule = None if detector_only else JUDGE
     check = ProgramCheck(TraceCheck(wanted.baseline(), rule, detector))
-    with _executable(program, compiler_options(include, define, arch, std)) as path:
+    with executable(program, compiler_options(include, define, arch, std)) as path:
         for number in range(schedules):
-            with _run_errors(), _output(number, json_file) as descriptor:
+            with program_errors(), _output(number, json_file) as descriptor:
                 settings = RunSettings(
                     scheduler="random" if number else "round-robin", seed=seed + number,
                     kernel=kernel, launches=selected, capability=arch, output=descriptor,
@@ -188,18 +157,6 @@ def command(
     if check.has_findings:
         sys.exit(ExitStatus.RACES)
     sys.exit(ExitStatus.FAILED if check.status or check.problems else ExitStatus.NO_RACE)
-
-
-@contextmanager
-def _run_errors() -> Iterator[None]:
-    """Turn what keeps a program from running into one sentence."""
-    from racetrap.sim.gpu.cuda.program_run import ProgramError
-    from racetrap.sim.gpu.cuda.toolkit import ToolkitError
-
-    try:
-        yield
-    except (ProgramError, ToolkitError) as error:
-        fail(error)
 
 
 @contextmanager

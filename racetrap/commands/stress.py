@@ -1,47 +1,53 @@
-"""`racetrap stress`: failures of a kernel by weak memory, shrunk, replayed and cured."""
+"""`racetrap stress`: failures of a kernel or program by weak memory, shrunk, replayed and cured."""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from racetrap.commands.shared.input_files import InputFile
+from racetrap.commands.shared.kernels import read_kernel
 from racetrap.commands.shared.options import (
     compile_options,
     compiler_options,
     launch_option,
+    memory_model_option,
     result_options,
     seed_option,
     writable,
 )
+from racetrap.commands.shared.programs import executable, program_errors
 from racetrap.commands.shared.terminal import (
     exit_on,
     fail,
     input_errors,
+    progress,
     report_console,
+    write_file,
     write_json,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     import numpy as np
 
+    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
     from racetrap.sim.gpu.stress.advice import Advice
     from racetrap.sim.gpu.stress.subject import Run, Subject
 
 __all__ = ["command"]
 
-_MODELS = ("views", "write-buffers")
-
 
 @click.command("stress")
-@click.argument("kernel", metavar="KERNEL", type=InputFile())
-@launch_option(required=True)
+@click.argument("kernel", metavar="KERNEL|PROGRAM")
+@click.argument("arguments", metavar="[-- ARGUMENTS]", nargs=-1, type=click.UNPROCESSED)
+@launch_option(required=False)
 @compile_options
 @click.option(
     "--expect", "expected", metavar="N=FILE", multiple=True,
@@ -49,10 +55,7 @@ _MODELS = ("views", "write-buffers")
     "file (.npy).  What the launch file expects counts as well; if nothing is expected, right is "
     "what sequentially consistent runs give.",
 )  # fmt: skip
-@click.option(
-    "--memory", type=click.Choice(_MODELS), default="views", show_default=True,
-    help="Memory model: views (PTX's), or write-buffers (the Bugaroo paper's).",
-)  # fmt: skip
+@memory_model_option("Memory model", "views")
 @click.option(
     "--hold", type=click.FloatRange(0, 1), default=1.0, show_default=True,
     help="write-buffers: probability that a store is held back.",
@@ -79,25 +82,61 @@ _MODELS = ("views", "write-buffers")
     "--advise", is_flag=True,
     help="Say which fences are missing; if nothing fails, which are redundant or too wide.",
 )  # fmt: skip
+@click.option(
+    "--patch", "patch_file", metavar="FILE", callback=writable,
+    help="With --advise: write the advice as a unified diff of the source.",
+)  # fmt: skip
 @result_options
 def command(
-    kernel: str, launch_file: str, include: tuple[str, ...], define: tuple[str, ...], arch: int,
-    std: str | None, expected: tuple[str, ...], memory: str, hold: float, runs: int,
-    seconds: float | None, deviations: int | None, seed: int, replay_file: str | None,
-    witness_file: str | None, advise: bool, json_file: str | None,
+    kernel: str, arguments: tuple[str, ...], launch_file: str | None, include: tuple[str, ...],
+    define: tuple[str, ...], arch: int, std: str | None, expected: tuple[str, ...], memory: str,
+    hold: float, runs: int, seconds: float | None, deviations: int | None, seed: int,
+    replay_file: str | None, witness_file: str | None, advise: bool, patch_file: str | None,
+    json_file: str | None,
 ) -> None:  # fmt: skip
-    """Run KERNEL, a .cu or .ptx file, by a weak memory model until it fails.
+    """Run KERNEL or PROGRAM by a weak memory model until it fails.
+
+    KERNEL is a .cu or .ptx file with a launch file.  Without one, PROGRAM is a whole CUDA program
+    as of `racetrap run`: a .cu file or a program that was built with `-cudart shared`; it must end
+    with exit status 0 and print what it prints on sequentially consistent memory.
 
     Says what went wrong in how many runs, and shrinks the first failing run to the deviations
     from sequentially consistent memory that it takes.  Exit status: 0 nothing exposed, 1 a
     failure exposed, 2 bad input.
     """
-    from racetrap.presenters.stress import advice_lines, stress_to_dict, witness_lines
+    with input_errors():
+        if patch_file is not None and not advise:
+            raise ValueError("Option --patch must come with --advise")
+        if launch_file is None and expected:
+            raise ValueError("Option --expect must come with --launch")
+        if launch_file is not None and arguments:
+            raise ValueError("Arguments of a program must come without --launch")
+    options = compiler_options(include, define, arch, std)
+    with _subject(kernel, arguments, launch_file, options, expected) as subject, program_errors():
+        _stress(
+            subject, kernel, arguments, launch_file, memory, hold, runs, seconds, deviations, seed,
+            replay_file, witness_file, advise, patch_file, json_file,
+        )  # fmt: skip
+
+
+def _stress(
+    subject: Subject, kernel: str, arguments: tuple[str, ...], launch_file: str | None, memory: str,
+    hold: float, runs: int, seconds: float | None, deviations: int | None, seed: int,
+    replay_file: str | None, witness_file: str | None, advise: bool, patch_file: str | None,
+    json_file: str | None,
+) -> None:  # fmt: skip
+    """Stress a subject, and show what comes of it."""
+    from racetrap.presenters.stress import (
+        advice_lines,
+        patch_lines,
+        stress_to_dict,
+        witness_lines,
+    )
+    from racetrap.sim.gpu.stress.patch import make_patch
     from racetrap.sim.gpu.stress.replay_file import read_replay, write_replay
     from racetrap.sim.gpu.stress.search import bounded_runs, random_runs, replay, shrink
 
     console = report_console(json_file)
-    subject = _subject(kernel, launch_file, compiler_options(include, define, arch, std), expected)
     name = Path(kernel).name
     if replay_file is not None:
         with input_errors():
@@ -110,7 +149,7 @@ def command(
             if deviations is None
             else bounded_runs(subject, memory, deviations)
         )
-        done = list(_timed(islice(searched, runs), seconds))
+        done = list(_timed(progress(islice(searched, runs), "Running", runs), seconds))
     failing = [run for run in done if run.failure]
     is_random = replay_file is None and deviations is None
     seeds = range(seed, seed + len(done)) if is_random else range(0)
@@ -128,20 +167,26 @@ def command(
         if witness_file is not None:
             write_replay(witness_file, name, memory, witness.deviations)
             console.print(f"Replay: {witness_file}", markup=False)
-    advice = None
+    advice = patch = None
     if advise:
         advice = _advise(subject, memory, runs, seed)
+        patch = make_patch(advice.changes, Path(kernel).parent)
         for line in advice_lines(advice, Path(kernel).parent):
             console.print(line, markup=False)
+        if patch_file is not None:
+            write_file(patch_file, lambda: patch.text)
+            for line in patch_lines(patch_file, patch):
+                console.print(line, markup=False)
     write_json(json_file, {
-        "kernel": kernel, "launch": launch_file, "memory": memory, "seed": seed,
+        "kernel": kernel, "arguments": list(arguments), "launch": launch_file, "memory": memory,
+        "seed": seed,
         "failing_seed": failing_seed,
-        **stress_to_dict(done, witness, advice),
+        **stress_to_dict(done, witness, advice, patch),
     })  # fmt: skip
     exit_on(failing)
 
 
-def _timed(runs: Iterator[Run], seconds: float | None) -> Iterator[Run]:
+def _timed(runs: Iterable[Run], seconds: float | None) -> Iterator[Run]:
     """Runs until the time is over, one at least."""
     begin = monotonic()
     for run in runs:
@@ -150,20 +195,32 @@ def _timed(runs: Iterator[Run], seconds: float | None) -> Iterator[Run]:
             return
 
 
-def _subject(kernel: str, launch_file: str, options: Any, expected: tuple[str, ...]) -> Subject:
-    """The kernel with its launches; exit if it cannot be run."""
+@contextmanager
+def _subject(
+    kernel: str, arguments: tuple[str, ...], launch_file: str | None, options: CompilerOptions,
+    expected: tuple[str, ...],
+) -> Iterator[Subject]:  # fmt: skip
+    """The kernel with its launches, or the program; exit if it cannot be run."""
+    if launch_file is None:
+        from racetrap.sim.gpu.stress.program_subject import ProgramSubject
+
+        with executable(kernel, options) as path:
+            with input_errors(), program_errors():
+                subject = ProgramSubject([path, *arguments], options.capability)
+            yield subject
+        return
     from racetrap.sim.gpu.executor.machine.errors import ExecutionError
-    from racetrap.sim.gpu.launch.kernel_source import read_kernel_file
-    from racetrap.sim.gpu.launch.launch_file import read_launch
-    from racetrap.sim.gpu.stress.subject import Subject
+    from racetrap.sim.gpu.stress.kernel_subject import KernelSubject
 
     with input_errors():
         wanted = dict(map(_expectation, expected))
-        launch, module = read_launch(launch_file), read_kernel_file(kernel, options)
+    module, launch = read_kernel(kernel, launch_file, options)
+    with input_errors():
         try:
-            return Subject(module, launch, wanted)
+            found = KernelSubject(module, launch, wanted)
         except ExecutionError as error:
             fail(error)
+    yield found
 
 
 def _expectation(text: str) -> tuple[int | str, np.ndarray]:

@@ -9,7 +9,7 @@ import click
 import numpy as np
 
 from racetrap.commands.shared.input_files import InputFile
-from racetrap.commands.shared.kernels import capture_kernel, run_to_dict
+from racetrap.commands.shared.kernels import capture_kernel, read_kernel, run_to_dict
 from racetrap.commands.shared.options import (
     compile_options,
     compiler_options,
@@ -81,7 +81,7 @@ def command(
         files = _dumps(dumps)
     begin = time.perf_counter()
     options = compiler_options(include, define, arch, std)
-    captured = next(capture_kernel(kernel_file, launch_file, options))
+    captured = next(capture_kernel(*read_kernel(kernel_file, launch_file, options)))
     if captured.fault:
         fail(captured.fault)
     seconds = time.perf_counter() - begin

@@ -16,6 +16,7 @@ from racetrap.presenters.race_choice import RaceChoice
 
 __all__ = [
     "counts_text",
+    "exposure_text",
     "number_text",
     "pair_to_dict",
     "pairs_text",
@@ -68,13 +69,27 @@ def counts_text(pair: LinePair, schedules: int) -> str:
     )
 
 
+def exposure_text(exposure: Mapping[str, Any]) -> str:
+    """What became of a race in runs by weak memory."""
+    memory, runs, seed = exposure["memory"], exposure["runs"], exposure["seed"]
+    if exposure["failure"] is None:
+        first = seed - runs + 1
+        return f"not exposed by {memory} in {number_text(runs, 'run')}, seeds {first} to {seed}"
+    others = "" if exposure["alone"] else ", together with others"
+    return (
+        f"exposed by {memory}, seed {seed}{others}: {exposure['failure']}: {exposure['sentence']}"
+    )
+
+
 def _pair_text(pair: LinePair, schedules: int, label: str, verb: str) -> str:
     sentence = race_sentence(pair.first, verb)
     lines = [f"{relative_place(pair.first.later.place)}: {label}: {sentence}"]
     for name, side in pair.first.sides:
         lines.append(f"  {name}: {side_text(side)}")
         lines += [f"    {line}" for line in marked_line(side.place, side.column)]
-    return "\n".join([*lines, f"  {counts_text(pair, schedules)}", ""])
+    lines.append(f"  {counts_text(pair, schedules)}")
+    lines += [f"  {exposure_text(pair.exposure)}"] if pair.exposure else []
+    return "\n".join([*lines, ""])
 
 
 def pairs_text(
@@ -133,4 +148,5 @@ def pair_to_dict(pair: LinePair) -> dict[str, Any]:
         "classes": dict(pair.relations),
         "schedules": sorted(pair.schedules),
         "outcomes": dict(pair.outcomes),
+        "exposure": dict(pair.exposure) or None,
     }

@@ -10,10 +10,11 @@ from typing import Any
 
 from racetrap.evaluation.source_text import beside, source_line
 from racetrap.golden_model.ptx_memory_model.operational import Kind
-from racetrap.sim.gpu.stress.advice import Advice
+from racetrap.sim.gpu.stress.advice import Advice, AdvisedChange
+from racetrap.sim.gpu.stress.patch import Patch
 from racetrap.sim.gpu.stress.subject import Run
 
-__all__ = ["advice_lines", "stress_to_dict", "witness_lines"]
+__all__ = ["advice_lines", "patch_lines", "stress_to_dict", "witness_lines"]
 
 _PLACE = re.compile(r"[\w./+-]+:\d+")
 
@@ -48,23 +49,42 @@ def witness_lines(run: Run, folder: Path) -> Iterator[str]:
     yield from _quoted(places, folder)
 
 
+def _sentence(change: AdvisedChange) -> str:
+    """What to change, in words."""
+    before = "before" if change.action == "insert" else "at"
+    to = "" if change.action in ("insert", "remove") else " to"
+    return f"{change.action}{to} {change.what} {before} {change.place}"
+
+
+def _change_lines(changes: Sequence[AdvisedChange], folder: Path) -> Iterator[str]:
+    for change in changes:
+        yield f"  {_sentence(change)}"
+        yield from _quoted([change.place], folder)
+
+
 def advice_lines(advice: Advice, folder: Path) -> Iterator[str]:
-    """Advice, a line for each fence."""
+    """Advice, a line for each change and its source."""
     if not advice.cured:
         yield "Advice: no fences before accesses cure it."
-    elif not advice.fences:
+    elif not advice.changes:
         yield f"Advice: every fence is needed as it is ({advice.runs} runs a question)."
     else:
         yield f"Advice, which no one of {advice.runs} runs refutes:"
-    for action, place, fence in advice.fences:
-        before = " before" if action == "insert" else " at"
-        to = " to" if action in ("narrow", "widen") else ""
-        yield f"  {action}{to} {fence}{before} {place}"
-        yield from _quoted([place], folder)
+    yield from _change_lines(advice.changes, folder)
+    if advice.instead:
+        yield "Or instead, orders of accesses that are there:"
+        yield from _change_lines(advice.instead, folder)
+
+
+def patch_lines(file: str, patch: Patch) -> Iterator[str]:
+    """Where a patch is, and what is not in it."""
+    yield f"Patch: {file}" if patch.text else f"Patch: {file} is empty"
+    for change in patch.left_out:
+        yield f"  not in it, since the source there is not plain: {_sentence(change)}"
 
 
 def stress_to_dict(
-    runs: Sequence[Run], witness: Run | None, advice: Advice | None
+    runs: Sequence[Run], witness: Run | None, advice: Advice | None, patch: Patch | None
 ) -> dict[str, Any]:
     """The same as plain data."""
     failures = Counter(run.failure.value for run in runs if run.failure)
@@ -88,6 +108,8 @@ def stress_to_dict(
     if advice is not None:
         document["advice"] = {
             "cured": advice.cured, "runs": advice.runs,
-            "fences": [one._asdict() for one in advice.fences],
+            "changes": [one._asdict() for one in advice.changes],
+            "instead": [one._asdict() for one in advice.instead],
+            "patch": patch.text if patch else "",
         }  # fmt: skip
     return document

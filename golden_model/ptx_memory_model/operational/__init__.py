@@ -5,12 +5,14 @@ The axioms beside them (``axioms``, ``candidates``) say what is allowed at all.
 """
 
 from racetrap.golden_model.ptx_memory_model.operational.choices import (
+    Asked,
     Choices,
     Deviation,
     InOrder,
     Kind,
     RandomChoices,
     ReplayedChoices,
+    Story,
 )
 from racetrap.golden_model.ptx_memory_model.operational.exploration import (
     MODELS,
@@ -35,8 +37,8 @@ from racetrap.golden_model.ptx_memory_model.operational.write_buffers import (
 )
 
 __all__ = [
-    "BUFFER_ENTRIES", "MODELS", "WEAK", "ByteMemory", "Choices", "Comparison", "Deviation",
+    "BUFFER_ENTRIES", "MODELS", "WEAK", "Asked", "ByteMemory", "Choices", "Comparison", "Deviation",
     "Exploration", "InOrder", "Kind", "Machine", "Memory", "Model", "Pending", "RandomChoices",
-    "ReplayedChoices", "Sequential", "Strength", "Views", "WriteBuffers", "compare", "explore",
-    "is_covered",
+    "ReplayedChoices", "Sequential", "Story", "Strength", "Views", "WriteBuffers", "compare",
+    "explore", "is_covered",
 ]  # fmt: skip

@@ -77,7 +77,7 @@ class _Prefix(Choices):
         self._given = options
         self.taken: list[tuple[Kind, int, int]] = []
 
-    def _take(self, kind: Kind, options: int) -> int:
+    def _take(self, kind: Kind, options: int, load: tuple[int, int] | None) -> int:
         number = len(self.taken)
         option = self._given[number] if number < len(self._given) else 0
         self.taken.append((kind, option, options))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
 from racetrap.golden_model.ptx_memory_model.events import Location, Order
-from racetrap.golden_model.ptx_memory_model.operational.choices import Choices
+from racetrap.golden_model.ptx_memory_model.operational.choices import Choices, Story
 from racetrap.golden_model.ptx_memory_model.scopes import Place, Scope, includes
 
 __all__ = ["WEAK", "ByteMemory", "Memory", "Pending", "Sequential", "Strength", "mutual"]
@@ -88,9 +88,9 @@ class Memory:
         #: Who does what, for the stories of choices; its text is asked for when it is told.
         self.origin: object = ""
 
-    def _told(self, what: str) -> Callable[[int], str]:
+    def _told(self, what: str) -> Callable[[int], Story]:
         """Story of a choice that has one other option."""
-        return lambda _: f"{self.origin} {what}"
+        return lambda _: Story(self.origin, what)
 
     def load(
         self, thread: int, location: Location, strength: Strength, may_wait: bool = False

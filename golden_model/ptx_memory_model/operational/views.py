@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
 from racetrap.golden_model.ptx_memory_model.events import INITIAL_THREAD, Location, Order
-from racetrap.golden_model.ptx_memory_model.operational.choices import Choices, Kind
+from racetrap.golden_model.ptx_memory_model.operational.choices import Choices, Kind, Story
 from racetrap.golden_model.ptx_memory_model.operational.memory import (
     WEAK,
     ByteMemory,
@@ -162,6 +162,8 @@ class Late(Pending):
     ) -> None:
         self._memory, self.thread, self.cell = memory, thread, cell
         self.strength, self.lowest = strength, lowest
+        #: Who loads, for stories.
+        self.origin = memory.origin
         #: Highest rank, if it takes a morally strong message: operations behind it have gone on.
         self.highest = float("inf")
         #: Messages behind it, which it cannot take.
@@ -283,7 +285,7 @@ class Views(Memory):
         if may_wait and not self._unsettled(thread, cell):
             late = Late(self, thread, cell, strength, lowest)
             if self._possible(late) and self.choices.take(
-                Kind.LATE, 2, self._told("is settled late")
+                Kind.LATE, 2, self._told("is settled late"), (thread, location.address)
             ):
                 if strength.order.acquires:
                     self._acquire(thread, strength.scope, cell)
@@ -293,7 +295,8 @@ class Views(Memory):
         message = cell.messages[-1]
         if message.rank > lowest:
             options = [one for one in reversed(cell.messages) if one.rank >= lowest]
-            message = options[self.choices.take(Kind.MESSAGE, len(options), self._stale(options))]
+            told = self._stale(options, self.origin)
+            message = options[self.choices.take(Kind.MESSAGE, len(options), told)]
         self._observe(thread, message, strength)
         return message.value
 
@@ -367,7 +370,8 @@ class Views(Memory):
     def settle(self, late: Late) -> None:
         """Settle a load."""
         options = self._possible(late)
-        late.message = options[self.choices.take(Kind.MESSAGE, len(options), self._stale(options))]
+        told = self._stale(options, late.origin)
+        late.message = options[self.choices.take(Kind.MESSAGE, len(options), told)]
         self._late[late.thread].remove(late)
         late.observes = self._morally_strong(late.message, late.thread, late.strength)
         if late.observes and late.strength.scope is not None:
@@ -412,6 +416,7 @@ class Views(Memory):
         source: Message | None = None,
     ) -> None:  # fmt: skip
         """Put a message behind that of a number."""
+        self.choices.written(thread, cell.location.address)
         messages, view = cell.messages, self._views[thread]
         before = messages[number].rank
         newest = number + 1 == len(messages)
@@ -451,7 +456,8 @@ class Views(Memory):
         cell = self._written_cell(location)
         lowest = self._lowest(thread, cell)
         options = list(self._atomic_options(thread, cell, lowest, update, strength))
-        chosen = self.choices.take(Kind.MESSAGE, len(options), self._stale([m for m, _ in options]))
+        told = self._stale([message for message, _ in options], self.origin)
+        chosen = self.choices.take(Kind.MESSAGE, len(options), told)
         message, number = options[chosen]
         self._observe(thread, message, strength, returns)
         new = update(message.value)
@@ -508,22 +514,22 @@ class Views(Memory):
 
     # Stories
 
-    def _stale(self, options: Sequence[Message]) -> Callable[[int], str]:
+    def _stale(self, options: Sequence[Message], origin: object) -> Callable[[int], Story]:
         """Story of a load that takes an older message."""
 
-        def story(option: int) -> str:
+        def story(option: int) -> Story:
             taken, newest = options[option], options[0]
             behind = min((m for m in options if m.rank > taken.rank), key=_rank, default=newest)
-            return f"{self.origin} took {taken.value}, from before {behind.origin or 'it'}"
+            return Story(origin, f"took {taken.value}, from before", behind.origin or "it")
 
         return story
 
-    def _before(self, cell: Cell, places: Sequence[int]) -> Callable[[int], str]:
+    def _before(self, cell: Cell, places: Sequence[int]) -> Callable[[int], Story]:
         """Story of a store that goes before others."""
 
-        def story(option: int) -> str:
+        def story(option: int) -> Story:
             behind = cell.messages[places[option] + 1]
-            return f"{self.origin} took effect before {behind.origin or 'it'}"
+            return Story(self.origin, "took effect before", behind.origin or "it")
 
         return story
 

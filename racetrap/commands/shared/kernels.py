@@ -12,24 +12,30 @@ from racetrap.commands.shared.terminal import fail, input_errors
 if TYPE_CHECKING:
     from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
     from racetrap.sim.gpu.launch.capture import Capture
+    from racetrap.sim.gpu.launch.launch_file import LaunchSpec
+    from racetrap.sim.gpu.ptx.module import Module
 
-__all__ = ["capture_kernel", "run_to_dict"]
+__all__ = ["capture_kernel", "read_kernel", "run_to_dict"]
 
 
-def capture_kernel(
+def read_kernel(
     kernel_file: str, launch_file: str, options: CompilerOptions
-) -> Iterator[Capture]:
-    """Run a kernel file as a launch file says, in each of its schedules; exit if that cannot be
-    done."""
+) -> tuple[Module, LaunchSpec]:
+    """A kernel file and a launch file; exit if they cannot be read."""
     # A command that is given a trace has no use for the executor.
-    from racetrap.sim.gpu.executor.machine.errors import ExecutionError
-    from racetrap.sim.gpu.launch.capture import capture
     from racetrap.sim.gpu.launch.kernel_source import read_kernel_file
     from racetrap.sim.gpu.launch.launch_file import read_launch
 
     with input_errors():
         launch = read_launch(launch_file)
-        module = read_kernel_file(kernel_file, options)
+        return read_kernel_file(kernel_file, options), launch
+
+
+def capture_kernel(module: Module, launch: LaunchSpec) -> Iterator[Capture]:
+    """Run kernels as a launch file says, in each of its schedules; exit if that cannot be done."""
+    from racetrap.sim.gpu.executor.machine.errors import ExecutionError
+    from racetrap.sim.gpu.launch.capture import capture
+
     for schedule in range(launch.schedules):
         # On a terminal, a sign that the kernel runs.
         with input_errors(), Console(stderr=True).status(f"Running {launch.kernel}"):

@@ -168,6 +168,15 @@ def launch_option(required: bool) -> _Decorator:
     )  # fmt: skip
 
 
+def memory_model_option(help: str, default: str | None = None) -> _Decorator:
+    """Weak memory model of the executor, as ``memory``."""
+    return click.option(
+        "--memory", type=click.Choice(("views", "write-buffers")), default=default,
+        show_default=default is not None,
+        help=f"{help}: views (PTX's), or write-buffers (the Bugaroo paper's).",
+    )  # fmt: skip
+
+
 def oracle_option(help: str, **attributes: Any) -> _Decorator:
     """Rule of the oracle for GPUs, as ``oracle``; the option alone stands for the first."""
     # Not imported with this module: `racetrap doctor` has to run without any package.

@@ -15,6 +15,7 @@ from racetrap.sim.gpu.cuda.sites import Sites
 from racetrap.sim.gpu.cuda.streams import Streams
 from racetrap.sim.gpu.cuda.toolkit import DEFAULT_CAPABILITY
 from racetrap.sim.gpu.executor.device import DEFAULT_STALL_LIMIT, Device, Operation
+from racetrap.sim.gpu.executor.machine.weak_memory import WeakMemorySettings
 
 __all__ = ["Context", "Numbers", "RunSettings"]
 
@@ -51,6 +52,11 @@ class RunSettings:
         Numbers of the launches that it tells of; by default of all.
     output : int
         Descriptor for what the program prints, its kernels too.
+    memory : WeakMemorySettings, optional
+        Memory model, whose choices also order the warps; without it memory is sequentially
+        consistent.
+    instruction_limit : int, optional
+        Warp instructions after which a launch is given up whatever it does.
     """
 
     geometry: Geometry = field(default_factory=_usual_geometry)
@@ -62,6 +68,8 @@ class RunSettings:
     kernel: str = ""
     launches: range | None = None
     output: int = 1
+    memory: WeakMemorySettings | None = None
+    instruction_limit: int | None = None
 
 
 class Context:
@@ -94,6 +102,8 @@ class Context:
             seed=settings.seed,
             independent_threads=settings.independent_threads,
             stall_limit=settings.stall_limit,
+            instruction_limit=settings.instruction_limit,
+            memory=settings.memory,
             memory_file=memory_file,
             write=lambda text: os.write(settings.output, text.encode()),
         )

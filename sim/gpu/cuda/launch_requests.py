@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from racetrap.sim.gpu.cuda.context import Context
 from racetrap.sim.gpu.cuda.errors import FAULT_ERRORS, CudaError, RequestError
 from racetrap.sim.gpu.executor.device import LaunchStats
-from racetrap.sim.gpu.executor.machine.errors import ExecutionError, KernelFault
+from racetrap.sim.gpu.executor.machine.errors import ExecutionError, Fault, KernelFault
 from racetrap.sim.gpu.ptx.errors import PtxError
 from racetrap.sim.gpu.ptx.kernel_names import is_named
 
@@ -38,6 +38,8 @@ class LaunchRecord(NamedTuple):
         What it came to, if it ended by itself.
     fault : str
         What ended it, if it did not.
+    hangs : bool
+        Whether that was that it would not end.
     """
 
     kernel: str
@@ -48,6 +50,7 @@ class LaunchRecord(NamedTuple):
     traced: bool
     stats: LaunchStats | None
     fault: str
+    hangs: bool
 
 
 def _fits(shape: _Shape, limits: _Shape) -> bool:
@@ -95,15 +98,19 @@ class LaunchRequests:
             ) from None
         traced = self._is_selected(kernel.name)
         operation = context.operation(request.stream, request.site) if traced else None
-        stats, fault = None, ""
+        stats, fault, hangs = None, "", False
         try:
             stats = context.device.run(launch, operation)
         except KernelFault as error:
             fault, context.fault = str(error), FAULT_ERRORS[error.fault]
+            hangs = error.fault is Fault.NO_END
+        except ExecutionError as error:
+            # More instructions than the settings allow.
+            fault, context.fault, hangs = str(error), FAULT_ERRORS[Fault.NO_END], True
         self.records.append(
             LaunchRecord(
                 kernel.name, grid, block, request.stream, context.sites.pc(request.site),
-                traced, stats, fault,
+                traced, stats, fault, hangs,
             )
         )  # fmt: skip
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from racetrap.sim.gpu.cuda.errors import CudaError, RequestError
 from racetrap.sim.gpu.cuda.fat_binary import choose_ptx, ptx_images
 from racetrap.sim.gpu.executor.codegen.compiler import compile_kernel
 from racetrap.sim.gpu.executor.machine.program import KernelProgram
-from racetrap.sim.gpu.ptx.module import Module
+from racetrap.sim.gpu.ptx.module import Function, Module
 from racetrap.sim.gpu.ptx.parser import parse_ptx
 
 __all__ = ["Kernel", "Modules"]
@@ -30,6 +31,10 @@ class Kernel(NamedTuple):
     module: Module
     name: str
     program: KernelProgram
+
+
+#: Runs of one program load the same modules again, and no kernel needs to be compiled twice.
+_parsed = lru_cache(maxsize=16)(parse_ptx)
 
 
 class Modules:
@@ -64,7 +69,7 @@ class Modules:
         """
         image = choose_ptx(ptx_images(binary), self._capability)
         number = len(self._modules)
-        module = parse_ptx(image.text, f"module {number}", self._instructions)
+        module = _parsed(image.text, f"module {number}", self._instructions)
         self._instructions += sum(len(f.instructions) for f in module.functions.values())
         self._modules.append(module)
         return number
@@ -72,6 +77,10 @@ class Modules:
     def module(self, number: int) -> Module | None:
         """A module; ``None`` if there is none of that number."""
         return self._modules[number] if number < len(self._modules) else None
+
+    def functions(self) -> tuple[Function, ...]:
+        """Kernels and device functions of all modules."""
+        return tuple(each for module in self._modules for each in module.functions.values())
 
     def add_kernel(self, module: Module, name: str) -> int:
         """Number of a kernel that is now compiled.

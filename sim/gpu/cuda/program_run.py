@@ -17,6 +17,7 @@ from racetrap.sim.gpu.cuda.protocol import ProtocolError
 from racetrap.sim.gpu.cuda.runtime_library import runtime_library
 from racetrap.sim.gpu.cuda.server import Server
 from racetrap.sim.gpu.cuda.session import Session
+from racetrap.sim.gpu.ptx.module import Function
 
 __all__ = ["ProgramError", "ProgramRun", "run_program"]
 
@@ -44,6 +45,8 @@ class ProgramRun:
         What could not be done for it, each in a sentence.
     columns : dict of int to int
         Column of the source of program counters.
+    functions : tuple of Function
+        Kernels and device functions that it has loaded.
     """
 
     status: int
@@ -51,6 +54,7 @@ class ProgramRun:
     launches: tuple[LaunchRecord, ...]
     problems: tuple[str, ...]
     columns: dict[int, int]
+    functions: tuple[Function, ...]
 
 
 def _start(command: Sequence[str], socket: Path, output: int) -> subprocess.Popen[bytes]:
@@ -122,5 +126,5 @@ def run_program(command: Sequence[str], settings: RunSettings) -> ProgramRun:
     source = "".join(c if c.isprintable() else "?" for c in " ".join([name, *command[1:]]))
     return ProgramRun(
         status, session.trace(source), tuple(session.launches), tuple(session.problems),
-        session.columns(),
+        session.columns(), session.functions(),
     )  # fmt: skip

@@ -22,6 +22,7 @@ from racetrap.sim.gpu.cuda.stream_requests import StreamRequests
 from racetrap.sim.gpu.cuda.streams import StreamError
 from racetrap.sim.gpu.executor.machine.block_scheduler import SHARED_BYTES_PER_SM
 from racetrap.sim.gpu.executor.machine.memory import HEAP_BASE, HEAP_END
+from racetrap.sim.gpu.ptx.module import Function
 
 __all__ = ["Session"]
 
@@ -66,6 +67,10 @@ class Session:
     def columns(self) -> dict[int, int]:
         """Column of the source of each program counter that has one."""
         return self._context.device.columns()
+
+    def functions(self) -> tuple[Function, ...]:
+        """Kernels and device functions of the modules that the program has loaded."""
+        return self._context.modules.functions()
 
     def serve(self, name: str, request: Any) -> tuple[int, Numbers]:
         """Serve a request.

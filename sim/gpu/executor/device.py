@@ -173,6 +173,11 @@ class Device:
 
     # Modules
 
+    @property
+    def modules(self) -> tuple[Module, ...]:
+        """The loaded modules."""
+        return tuple(self._modules)
+
     def load(self, module: Module) -> None:
         """Give the module's variables their place and first values; once for each module.
 

@@ -1,54 +1,57 @@
-"""Advice: fences that a program lacks, and those that are redundant or wider than needed.
+"""Advice: synchronisation that a program lacks, and what is redundant or wider than needed.
 
-A set of fences is refuted by one failing run, and confirmed by none: what is said is that no run
-of a search has refuted it.  Fences are put before accesses, line by line, since loops are unrolled.
+A set of changes is refuted by one failing run, and confirmed by none: what is said is that no run
+of a search has refuted it.  Fences are put before accesses, line by line.  What is called too much
+must also leave no race behind by the exact oracle.
 
 Ref: Bugaroo Section III-D (root cause analysis), which puts them behind accesses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
 from racetrap.golden_model.ptx_memory_model import Order, Scope
-from racetrap.sim.gpu.executor.codegen.access_modes import fence_mode
-from racetrap.sim.gpu.executor.machine.program_counters import event_pc
-from racetrap.sim.gpu.executor.machine.weak_memory import ORDERS, SCOPES
-from racetrap.sim.gpu.ptx.module import Instruction
+from racetrap.sim.gpu.stress.ordering import races_with
 from racetrap.sim.gpu.stress.search import bounded_runs, random_runs
-from racetrap.sim.gpu.stress.subject import Fences, Subject
+from racetrap.sim.gpu.stress.subject import Changes, Subject
+from racetrap.sim.gpu.stress.synchronisation import Action, Sync, Synchronisation, name_of
 
-__all__ = ["Advice", "Advisor", "FenceAdvice"]
+__all__ = ["Advice", "AdvisedChange", "Advisor"]
 
-_Fence = tuple[Order, Scope]
-#: A fence for each action and line.
-_Changes = dict[tuple[str, str], _Fence]
+_Chosen = dict[Action, Sync | None]
 #: Fences tried, the narrowest first.
-_TRIED: tuple[_Fence, ...] = (
+_FENCES: tuple[Sync, ...] = (
     (Order.ACQ_REL, Scope.CTA), (Order.ACQ_REL, Scope.GPU), (Order.SC, Scope.GPU),
 )  # fmt: skip
-_PRIVATE = frozenset({"param", "local", "const"})
+#: A relaxed access of the device.
+_PLAIN: Sync = Order.RELAXED, Scope.GPU
+#: What an action comes to: that which makes something narrower, and that which makes it wider.
+_VERBS = {
+    "insert": ("insert", "insert"), "fence": ("narrow", "widen"), "access": ("weaken", "order"),
+}  # fmt: skip
 
 
-class FenceAdvice(NamedTuple):
-    """What is said of one fence.
+class AdvisedChange(NamedTuple):
+    """What is said of one fence or access.
 
     Parameters
     ----------
     action : str
-        ``insert``, ``widen``, ``remove`` or ``narrow``.
+        Of a fence ``insert``, ``widen``, ``remove`` or ``narrow``; of a strong access ``order`` or
+        ``weaken``.
     place : str
-        Line before which to insert, or of the fence.
-    fence : str
-        The fence in PTX.
+        Line before which to insert, or of the fence or access.
+    what : str
+        What is to stand there, in PTX, or what is to be removed.
     """
 
     action: str
     place: str
-    fence: str
+    what: str
 
 
 @dataclass(frozen=True)
@@ -57,21 +60,21 @@ class Advice:
 
     Parameters
     ----------
-    fences : list of FenceAdvice
+    changes : list of AdvisedChange
         What to change.
+    instead : list of AdvisedChange
+        What to change in the place of these: orders of accesses that are there; empty if they do
+        not cure it, or nothing is missing.
     cured : bool
-        Whether with these no run has failed; if not, no fences help.
+        Whether with the changes no run has failed; if not, no fences help.
     runs : int
         Runs of the search that did not refute it.
     """
 
-    fences: list[FenceAdvice]
+    changes: list[AdvisedChange]
+    instead: list[AdvisedChange]
     cured: bool
     runs: int
-
-
-def _name(fence: _Fence) -> str:
-    return f"fence.{fence[0].value}.{fence[1].name.lower()}"
 
 
 class Advisor:
@@ -94,92 +97,115 @@ class Advisor:
     def __init__(self, subject: Subject, memory: str, runs: int, bounded: int, seed: int) -> None:
         self._subject, self._memory, self._seed = subject, memory, seed
         self._runs, self._bounded = runs, bounded
-        self._accesses: dict[str, list[int]] = {}
-        self._fences: dict[str, dict[int, _Fence]] = {}
-        self._lines(
-            instruction
-            for function in subject.module.functions.values()
-            for instruction in function.instructions
-        )
+        self._program = Synchronisation(subject.functions)
         #: Seeds that have refuted something, the latest first: they are tried first.
         self._refuters: list[int] = []
+        self._known_races: set[tuple[int, int]] | None = None
 
-    def _lines(self, instructions: Iterable[Instruction]) -> None:
-        """Fences by source line, and accesses that a fence before the line comes before: those that
-        follow an access of another line."""
-        latest = ""
-        for instruction in instructions:
-            place = str(instruction.location or f"line {instruction.line}")
-            pc, opcode = event_pc(instruction.index), instruction.opcode
-            spaces = {name.partition("::")[0] for name in instruction.modifiers}
-            if opcode in ("membar", "fence"):
-                scope, order = fence_mode(instruction)
-                own = ORDERS.get(order, Order.SC), SCOPES[scope]
-                self._fences.setdefault(place, {})[pc] = own
-            elif opcode in ("ld", "st", "atom", "red") and not _PRIVATE & spaces:
-                if place != latest:
-                    self._accesses.setdefault(place, []).append(pc)
-                latest = place
-
-    # The search
-
-    def _fails(self, fences: Fences) -> bool:
-        """Whether a run refutes a choice of fences."""
+    def _fails(self, chosen: _Chosen) -> bool:
+        """Whether a run refutes a choice of changes."""
+        changes = self._program.changes(chosen)
         for seed in self._refuters:
-            if next(random_runs(self._subject, self._memory, seed, 1.0, fences)).failure:
+            if next(random_runs(self._subject, self._memory, seed, 1.0, changes)).failure:
                 return True
-        runs = random_runs(self._subject, self._memory, self._seed, 1.0, fences)
+        runs = random_runs(self._subject, self._memory, self._seed, 1.0, changes)
         for number, run in enumerate(islice(runs, self._runs)):
             if run.failure:
                 self._refuters.insert(0, self._seed + number)
                 return True
-        bounded = bounded_runs(self._subject, self._memory, 2, fences)
+        bounded = bounded_runs(self._subject, self._memory, 2, changes)
         return any(run.failure for run in islice(bounded, self._bounded))
-
-    def _changes(self, chosen: _Changes) -> Fences:
-        """Fences of the program with changes."""
-        changed: dict[int, _Fence | None] = {}
-        inserted: dict[int, _Fence] = {}
-        for (action, place), fence in chosen.items():
-            if action == "insert":
-                inserted.update(dict.fromkeys(self._accesses[place], fence))
-            else:
-                changed.update(dict.fromkeys(self._fences[place], fence))
-        return Fences(changed, inserted)
 
     def advise(self) -> Advice:
         """Advice on the program as it stands."""
         total = self._runs + self._bounded
-        if not self._fails(Fences()):
-            return Advice(list(self._excess()), True, total)
+        if not self._fails({}):
+            return Advice(self._advised(self._excess(), 0), [], True, total)
         missing = self._missing()
         if missing is None:
-            return Advice([], False, total)
-        found = [FenceAdvice(*what, _name(fence)) for what, fence in missing.items()]
-        return Advice(found, True, total)
+            return Advice([], [], False, total)
+        ordered = self._ordered() if any(what.name == "insert" for what in missing) else None
+        instead = self._advised(ordered or {}, 1)
+        return Advice(self._advised(missing, 1), instead, True, total)
 
-    def _missing(self) -> _Changes | None:
-        """The fewest and narrowest fences that are not refuted: existing ones made wider, if that
-        will do, or others before lines."""
-        wider = {("widen", place): _TRIED[1] for place in self._fences}
-        for fence in _TRIED[1:]:
-            inserted = {("insert", place): fence for place in self._accesses}
-            for chosen in (dict.fromkeys(wider, fence), inserted):
-                if chosen and not self._fails(self._changes(chosen)):
+    def _advised(self, chosen: _Chosen, wider: int) -> list[AdvisedChange]:
+        return [
+            AdvisedChange(
+                "remove" if sync is None else _VERBS[what.name][wider], what.place,
+                self._name(what, sync),
+            )
+            for what, sync in chosen.items()
+        ]  # fmt: skip
+
+    def _name(self, what: Action, sync: Sync | None) -> str:
+        """What is to stand at a line; what stands there, if that is to go."""
+        if what.name == "access":
+            assert sync is not None
+            opcodes = {access.opcode for access in self._program.accesses[what.place].values()}
+            return name_of("/".join(sorted(opcodes)), sync)
+        return name_of("fence", sync or next(iter(self._program.fences[what.place].values())))
+
+    # What is missing
+
+    def _missing(self) -> _Chosen | None:
+        """The fewest and narrowest changes that are not refuted: fences and orders that are there
+        made wider, if that will do, or fences before lines."""
+        program = self._program
+        ordering = self._ordering()
+        inserted = [Action("insert", place) for place in program.before]
+        for fence in _FENCES[1:]:
+            existing: _Chosen = {Action("fence", place): fence for place in program.fences}
+            for place in self._narrow():
+                existing[Action("access", place)] = fence if place in ordering else _PLAIN
+            before: _Chosen = dict.fromkeys(inserted, fence)
+            for chosen in (existing, before):
+                if chosen and not self._fails(chosen):
                     return self._narrowest(self._fewest(chosen))
         return None
 
-    def _narrowest(self, chosen: _Changes) -> _Changes:
+    def _ordering(self) -> list[str]:
+        """Lines with an access that acquires or releases."""
+        return [
+            place for place, accesses in self._program.accesses.items()
+            if any(access.sync[0] is not Order.RELAXED for access in accesses.values())
+        ]  # fmt: skip
+
+    def _narrow(self) -> list[str]:
+        """Lines with an access that could have a wider scope, or has an order."""
+        return [
+            place for place, accesses in self._program.accesses.items()
+            if any(access.sync != _PLAIN for access in accesses.values())
+        ]  # fmt: skip
+
+    def _ordered(self) -> _Chosen | None:
+        """The fewest orders of accesses that are there which do the same."""
+        actions = [Action("access", place) for place in self._program.accesses]
+        chosen: _Chosen = dict.fromkeys(actions, (Order.ACQ_REL, Scope.GPU))
+        if not chosen or self._fails(chosen):
+            return None
+        return self._narrowest(self._fewest(chosen))
+
+    def _tried(self, what: Action) -> Sequence[Sync]:
+        """What may stand at a line, the narrowest first."""
+        if what.name != "access":
+            return _FENCES
+        accesses = self._program.accesses[what.place].values()
+        orders = dict.fromkeys(
+            order for access in accesses for order in (Order.RELAXED, *access.orders)
+        )
+        return [(order, scope) for scope in (Scope.CTA, Scope.GPU) for order in orders]
+
+    def _narrowest(self, chosen: _Chosen) -> _Chosen:
         for what in list(chosen):
-            for narrower in _TRIED:
+            for narrower in self._tried(what):
                 if narrower == chosen[what]:
                     break
-                if not self._fails(self._changes({**chosen, what: narrower})):
+                if not self._fails({**chosen, what: narrower}):
                     chosen[what] = narrower
                     break
         return chosen
 
-    def _fewest(self, chosen: _Changes) -> _Changes:
+    def _fewest(self, chosen: _Chosen) -> _Chosen:
         """Leave changes out, many at once as long as that goes."""
         size = -(-len(chosen) // 2)
         while size:
@@ -187,27 +213,39 @@ class Advisor:
             while start < len(changes):
                 part = changes[start : start + size]
                 rest = {what: fence for what, fence in chosen.items() if what not in part}
-                if not self._fails(self._changes(rest)):
+                if not self._fails(rest):
                     chosen = rest
                 start += size
             size = size // 2
         return chosen
 
-    def _excess(self) -> Iterator[FenceAdvice]:
-        """Fences that no run needs, or not as wide."""
-        changed: dict[int, _Fence | None] = {}
-        for place, fences in self._fences.items():
-            fence = next(iter(fences.values()))
-            without = {**changed, **dict.fromkeys(fences)}
-            if not self._fails(Fences(without)):
-                changed = without
-                yield FenceAdvice("remove", place, _name(fence))
-                continue
-            for narrower in _TRIED:
-                if narrower[1] >= fence[1]:
-                    break
-                narrow = {**changed, **dict.fromkeys(fences, narrower)}
-                if not self._fails(Fences(narrow)):
-                    changed = narrow
-                    yield FenceAdvice("narrow", place, _name(narrower))
-                    break
+    # What is too much
+
+    def _excess(self) -> _Chosen:
+        """Fences and orders that no run needs, or not as wide, and without which nothing races."""
+        changed: _Chosen = {}
+        for what, narrower in self._less():
+            tried = {**changed, what: narrower}
+            if what not in changed and not (self._races(tried) or self._fails(tried)):
+                changed[what] = narrower
+        return changed
+
+    def _races(self, chosen: _Chosen) -> bool:
+        """Whether accesses race with changes that do not without them."""
+        trace = self._subject.trace
+        if self._known_races is None:
+            self._known_races = races_with(trace, Changes())
+        return not races_with(trace, self._program.changes(chosen)) <= self._known_races
+
+    def _less(self) -> Iterator[tuple[Action, Sync | None]]:
+        """Each fence left out, each order relaxed, and then both with narrower scopes."""
+        for place, fences in self._program.fences.items():
+            what, own = Action("fence", place), next(iter(fences.values()))
+            yield what, None
+            yield from ((what, less) for less in _FENCES if less[1] < own[1])
+        for place in self._ordering():
+            what = Action("access", place)
+            order, scope = next(iter(self._program.accesses[place].values())).sync
+            yield what, (Order.RELAXED, scope)
+            if scope > Scope.CTA:
+                yield what, (order, Scope.CTA)

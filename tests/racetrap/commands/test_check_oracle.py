@@ -5,6 +5,7 @@ import json
 from racetrap.commands.shared.terminal import ExitStatus
 from tests.support import REPOSITORY
 
+_EXAMPLES = REPOSITORY / "docs" / "examples"
 _ACT = (
     "{kind} sm={sm} slot={sm} warp={warp} pc={pc:#x} size=4 {words} lanes 0:{address:#x}{value}\n"
 )
@@ -165,3 +166,29 @@ def test_reported_in_another_instance(racetrap, write):
     (race,) = document["oracle"]["races"]
     assert (race["outcome"], race["missed"]) == ("reported in another instance", False)
     assert result.exit_code == 1
+
+
+def test_races_that_weak_memory_exposes(racetrap):
+    kernel = (_EXAMPLES / "handover.ptx", "--launch", _EXAMPLES / "handover.toml")
+    result = racetrap("check", *kernel, "--memory", "views", "--runs", "5", "--json", "-")
+    document = json.loads(result.stdout)
+    (race,), (strong,) = document["findings"], document["unordered_strong"]
+    assert (race["exposure"]["failure"], race["exposure"]["alone"]) == ("wrong result", True)
+    assert strong["exposure"] == {
+        "memory": "views", "runs": 5, "seed": 5, "failure": None, "sentence": "", "alone": True,
+    }  # fmt: skip
+    assert document["exposed_besides"] == []
+    assert "  exposed by views, seed 1: wrong result: Buffer 2 must hold " in result.stderr
+    assert "  not exposed by views in 5 runs, seeds 1 to 5" in result.stderr
+    assert "Exposed by views: 1 of 2 unordered pairs, 0 by weak memory alone." in result.stderr
+    document = json.loads(racetrap("check", *kernel, "--json", "-").stdout)
+    assert document["findings"][0]["exposure"] is None
+
+
+def test_exposure_needs_a_kernel(racetrap, write):
+    path = write("")
+    result = racetrap("check", path, "--memory", "views")
+    assert result.exit_code == ExitStatus.BAD_INPUT
+    assert "Option --memory must come with a kernel and --launch, not " in result.stderr
+    result = racetrap("check", path, "--runs", "3")
+    assert "Option --runs must come with --memory" in result.stderr

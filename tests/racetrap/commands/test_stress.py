@@ -5,6 +5,7 @@ import json
 import numpy as np
 
 from tests.support import REPOSITORY
+from tests.support.gpu.cuda_programs import compile_text, needs_compiler
 
 _FOLDER = REPOSITORY / "docs" / "examples"
 _KERNEL = (str(_FOLDER / "handover.ptx"), "--launch", str(_FOLDER / "handover.toml"))
@@ -41,10 +42,57 @@ def test_systematic_search_and_json(racetrap):
     assert document["witness"]["of_memory"] == 1
 
 
-def test_advice_is_printed_and_given(racetrap):
-    result = racetrap("stress", *_KERNEL, "--runs", "20", "--seconds", "0", "--advise")
+def test_advice_is_printed_and_given(racetrap, tmp_path):
+    patch, file = tmp_path / "fence.diff", tmp_path / "out.json"
+    result = racetrap(
+        "stress", *_KERNEL, "--runs", "20", "--seconds", "0", "--advise", "--patch", patch,
+        "--json", file,
+    )  # fmt: skip
     assert "widen to fence.acq_rel.gpu at handover.cu:7" in result.stdout
     assert "handover.cu:7  __threadfence_block();" in result.stdout
+    text = patch.read_text()
+    assert "-        __threadfence_block();  // too narrow" in text
+    assert "+        __threadfence();  // too narrow" in text
+    assert json.loads(file.read_text())["advice"] == {
+        "cured": True, "runs": 40, "instead": [], "patch": text,
+        "changes": [
+            {"action": "widen", "place": "handover.cu:7", "what": "fence.acq_rel.gpu"}
+        ],
+    }  # fmt: skip
+
+
+def test_options_that_do_not_go_together(racetrap, tmp_path):
+    for options, rule in (
+        ((*_KERNEL, "--patch", tmp_path / "a.diff"), "Option --patch must come with --advise"),
+        (("a.cu", "--expect", "0=a.npy"), "Option --expect must come with --launch"),
+        ((*_KERNEL, "--", "4"), "Arguments of a program must come without --launch"),
+        (("missing.cu",), "Program must be a file, not missing.cu"),
+    ):
+        result = racetrap("stress", *options)
+        assert (result.exit_code, rule in result.stderr) == (2, True)
+
+
+@needs_compiler
+def test_a_whole_program(racetrap, tmp_path):
+    kernel = (_FOLDER / "handover.cu").read_text()
+    text = (
+        kernel
+        + """int main(int count, char **) {
+      int *memory, out[2];
+      cudaMalloc(&memory, 1024);
+      cudaMemset(memory, 0, 1024);
+      handover<<<2, 32>>>(memory, memory + 64, memory + 128, 42);
+      cudaMemcpy(out, memory + 128, 8, cudaMemcpyDeviceToHost);
+      return out[1] == 42 || count > 1 ? 0 : 1;
+    }"""
+    )
+    program, file = compile_text(text, tmp_path), tmp_path / "replay.json"
+    result = racetrap("stress", program, "--runs", "8", "--witness", file)
+    assert result.exit_code == 1
+    assert "Exit status of the program must be 0, not 1" in result.stdout
+    assert "program.cu:12  out[blockIdx.x] = *data;" in result.stdout
+    assert racetrap("stress", program, "--replay", file).exit_code == 1
+    assert racetrap("stress", program, "--runs", "4", "--", "count").exit_code == 0
 
 
 def test_expected_contents(racetrap, tmp_path):

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import TYPE_CHECKING
 
-from racetrap.golden_model.ptx_memory_model.operational import Choices, Kind
+from racetrap.golden_model.ptx_memory_model.operational import Choices, Kind, Story
 from racetrap.sim.gpu.executor.machine.warp import BLOCKED, ENDED, YIELD
 
 if TYPE_CHECKING:
@@ -163,10 +163,10 @@ class ChosenOrder(WarpScheduler):
         self._ready.rotate(-self._choices.take(Kind.TURN, len(self._ready), self._story))
         return self._ready.popleft()
 
-    def _story(self, option: int) -> str:
+    def _story(self, option: int) -> Story:
         warp = self._ready[option]
         place = warp.block.launch.block_position(warp.block.index)
-        return f"block {place} warp {warp.index} goes on in the place of others"
+        return Story(f"block {place} warp {warp.index}", "goes on in the place of others")
 
     def after(self, warp: Warp, status: int | None) -> Warp | None:
         weak = warp.launch.weak

@@ -11,25 +11,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from racetrap.golden_model.events import ALL_LANES, AtomicOp, lanes_of
-from racetrap.golden_model.ptx_memory_model import Location, Order
-from racetrap.golden_model.ptx_memory_model.operational import WEAK, Pending, Strength
+from racetrap.golden_model.ptx_memory_model import Location
+from racetrap.golden_model.ptx_memory_model.operational import Pending
 from racetrap.sim.gpu.executor.arithmetic.scalars import unsigned
 from racetrap.sim.gpu.executor.machine.access import Access, AccessMode, Load, Site, Store
 from racetrap.sim.gpu.executor.machine.atomics import Atomic
 from racetrap.sim.gpu.executor.machine.lanes import row_of
-from racetrap.sim.gpu.executor.machine.weak_memory import ORDERS, SCOPES
 from racetrap.sim.gpu.ptx.module import Register, registers_of
 
 if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.warp import Warp
 
 __all__ = ["WEAK_FORMS", "LateRow"]
-
-
-def _strength(access: Access) -> Strength:
-    if not access.strong:
-        return WEAK
-    return Strength(ORDERS.get(access.order, Order.RELAXED), SCOPES[access.scope])
 
 
 def _words(addresses: list[int], size: int) -> list[int]:
@@ -90,7 +83,7 @@ class WeakLoad(Load):
             return
         self.space(self, warp, mask, address)
         self.log(warp, mask, address)
-        strength, lanes = _strength(self), lanes_of(mask)
+        strength, lanes = weak.strength(self), lanes_of(mask)
         threads = [weak.thread(warp, lane) for lane in lanes]
         active, width = row_of(mask), self.dtype.itemsize
         load, register = weak.model.load, self._register
@@ -126,7 +119,7 @@ class WeakStore(Store):
         self.space(self, warp, mask, address)
         first = (address + start).tolist()
         weak.words.update(_words(first, self.size))
-        strength, width = _strength(self), self.dtype.itemsize
+        strength, width = weak.strength(self), self.dtype.itemsize
         threads = [weak.thread(warp, lane) for lane in lanes_of(mask)]
         store = weak.model.store
         for element, row in enumerate(rows):
@@ -152,7 +145,7 @@ class WeakAtomic(Atomic):
         self.space(self, warp, mask, address)
         first = (address + start).tolist()
         weak.words.update(_words(first, self.size))
-        strength, atomic = _strength(self), weak.model.atomic
+        strength, atomic = weak.strength(self), weak.model.atomic
         olds = [
             atomic(
                 weak.thread(warp, lane), Location(place, self.size), self._updating(values),

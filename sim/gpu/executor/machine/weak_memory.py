@@ -17,9 +17,11 @@ from racetrap.golden_model.events import WARP_SIZE, MemoryOrder, lanes_of
 from racetrap.golden_model.events import Scope as EventScope
 from racetrap.golden_model.ptx_memory_model import Location, Order, Place, Scope
 from racetrap.golden_model.ptx_memory_model.operational import (
+    WEAK,
     ByteMemory,
     Choices,
     Memory,
+    Strength,
     Views,
     WriteBuffers,
 )
@@ -92,12 +94,15 @@ class WeakMemorySettings:
         Other fences than the program's, by program counter; ``None`` leaves one out.
     inserted : mapping of int to (Order, Scope)
         Further fences, by program counter of the access that each comes before.
+    accesses : mapping of int to Strength
+        Other strength of strong accesses than the program's, by program counter.
     """
 
     make: _Maker
     choices: Choices
     fences: Mapping[int, tuple[Order, Scope] | None] = field(default_factory=dict)
     inserted: Mapping[int, tuple[Order, Scope]] = field(default_factory=dict)
+    accesses: Mapping[int, Strength] = field(default_factory=dict)
 
 
 class Origin(NamedTuple):
@@ -186,6 +191,13 @@ class WeakMemory(ByteMemory):
             for thread in self.threads(warp, mask):
                 self.model.fence(thread, *inserted)
         return (warp.block.index + 1) * _BLOCK_STRIDE if access.space_code else 0
+
+    def strength(self, access: Access) -> Strength:
+        """How an access synchronises."""
+        if not access.strong:
+            return WEAK
+        own = Strength(ORDERS.get(access.order, Order.RELAXED), SCOPES[access.scope])
+        return self._settings.accesses.get(access.pc, own)
 
     def thread(self, warp: Warp, lane: int) -> int:
         """Thread of the model that a lane is."""

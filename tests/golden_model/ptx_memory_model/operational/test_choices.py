@@ -6,6 +6,7 @@ from racetrap.golden_model.ptx_memory_model.operational import (
     Kind,
     RandomChoices,
     ReplayedChoices,
+    Story,
 )
 
 RATES = {Kind.MESSAGE: 0.5, Kind.HOLD: 0.0}
@@ -29,8 +30,11 @@ def test_random_choices_follow_rate_and_seed():
 
 def test_deviations_replay_the_run():
     choices = RandomChoices(3, RATES)
-    taken = [choices.take(Kind.MESSAGE, 3, lambda option: f"took {option}") for _ in range(50)]
-    assert choices.deviations[0].story == f"took {choices.deviations[0].option}"
+    taken = [
+        choices.take(Kind.MESSAGE, 3, lambda option: Story("load", "took", option))
+        for _ in range(50)
+    ]
+    assert choices.deviations[0].story == f"load took {choices.deviations[0].option}"
     replay = ReplayedChoices(choices.deviations)
     assert [replay.take(Kind.MESSAGE, 3) for _ in range(50)] == taken
     assert [InOrder().take(Kind.MESSAGE, 3) for _ in range(5)] == [0] * 5

@@ -15,6 +15,12 @@ from racetrap.golden_model.ptx_memory_model.operational import (
 from racetrap.golden_model.ptx_memory_model.scopes import Scope
 from tests.support import REPOSITORY
 from tests.support.ptx_memory_model.shapes import SHAPES, decorated
+from tests.support.ptx_memory_model.weak_outcomes import (
+    bounded_outcomes,
+    mutants,
+    shows_cycle,
+    whole_outcomes,
+)
 
 FILES = sorted((REPOSITORY / "docs" / "examples" / "litmus").glob("*.litmus"))
 #: Tests of which the views do not show all: racing writes of which each is the last for someone,
@@ -76,6 +82,24 @@ def test_two_deviations_suffice_for_the_documented_tests():
         if whole is not None:
             bounded = explore(judgement.test, Views, 2)
             assert bounded.outcomes.keys() == whole.exploration.outcomes.keys(), file.stem
+
+
+@pytest.mark.parametrize("name", ["MP", "S", "LB", "SB", "R", "2+2W"])
+def test_each_mutant_of_a_classic_shape_is_exposed(name):
+    right, *changed = mutants(name)
+    assert not shows_cycle(right, "views")
+    assert [test.name for test in changed if not shows_cycle(test, "views")] == []
+
+
+@pytest.mark.parametrize("name", ["MP+relaxed", "SB+relaxed", "LB+relaxed", "CoRR+relaxed"])
+def test_fast_searches_have_the_outcomes_of_plain_ones(name):
+    test = judgement_of(name).test
+    (plain, many), (fast, few) = whole_outcomes(test, "views")
+    assert plain == fast
+    assert many > few
+    (plain, many), (fast, few) = bounded_outcomes(test, "views", 2)
+    assert plain == fast
+    assert many >= few
 
 
 class VoidFences(Views):

@@ -6,7 +6,7 @@ from racetrap.sim.gpu.launch.kernel_source import read_kernel_file
 from racetrap.sim.gpu.launch.launch_file import read_launch
 from racetrap.sim.gpu.ptx.parser import parse_ptx
 from racetrap.sim.gpu.stress.advice import Advisor
-from racetrap.sim.gpu.stress.subject import Subject
+from racetrap.sim.gpu.stress.kernel_subject import KernelSubject
 from racetrap.sim.gpu.suites.weak_memory.launches import launch_of
 from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS
 from racetrap.sim.gpu.suites.weak_memory.runner import kernels_of
@@ -16,9 +16,9 @@ FOLDER = REPOSITORY / "docs" / "examples"
 
 
 def advice_on(module, launch):
-    advice = Advisor(Subject(module, launch), "views", 24, 12, 1).advise()
+    advice = Advisor(KernelSubject(module, launch), "views", 24, 12, 1).advise()
     assert advice.cured
-    return [tuple(one) for one in advice.fences]
+    return [tuple(one) for one in advice.changes]
 
 
 def handover(text):

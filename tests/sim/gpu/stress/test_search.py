@@ -5,29 +5,38 @@ from itertools import islice
 import numpy as np
 import pytest
 
+from racetrap.golden_model.ptx_memory_model.litmus import read_litmus
 from racetrap.golden_model.ptx_memory_model.operational import InOrder, Kind
 from racetrap.sim.gpu.launch.kernel_source import read_kernel_file
 from racetrap.sim.gpu.launch.launch_file import read_launch
+from racetrap.sim.gpu.stress.kernel_subject import KernelSubject
 from racetrap.sim.gpu.stress.replay_file import read_replay, write_replay
-from racetrap.sim.gpu.stress.search import bounded_runs, random_runs, replay, shrink
-from racetrap.sim.gpu.stress.subject import Failure, Subject
+from racetrap.sim.gpu.stress.search import (
+    all_bounded_runs,
+    bounded_runs,
+    random_runs,
+    replay,
+    shrink,
+)
+from racetrap.sim.gpu.stress.subject import Failure
 from racetrap.sim.gpu.suites.weak_memory.launches import launch_of
 from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS
 from racetrap.sim.gpu.suites.weak_memory.runner import kernels_of
 from tests.support import REPOSITORY
+from tests.support.ptx_memory_model.weak_outcomes import LitmusSubject
 
 EXAMPLES = REPOSITORY / "docs" / "examples"
 
 
 def variant(program, name):
     found = PROGRAMS[program]
-    return Subject(kernels_of(found), launch_of(found, found.variant(name)))
+    return KernelSubject(kernels_of(found), launch_of(found, found.variant(name)))
 
 
 @pytest.fixture(scope="module")
 def handover():
     module = read_kernel_file(EXAMPLES / "handover.ptx")
-    return Subject(module, read_launch(EXAMPLES / "handover.toml"))
+    return KernelSubject(module, read_launch(EXAMPLES / "handover.toml"))
 
 
 @pytest.mark.parametrize(
@@ -40,6 +49,17 @@ def handover():
 def test_views_expose_what_lacks_a_fence(program, name):
     runs = random_runs(variant(program, name), "views", 1)
     assert any(run.failure for run in islice(runs, 30))
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_thousand_replays_are_identical(program):
+    """63 of each of the 16 programs: of all its variants in turn."""
+    subjects = [variant(program, each.name) for each in PROGRAMS[program].variants]
+    for number in range(63):
+        subject = subjects[number % len(subjects)]
+        run = next(random_runs(subject, "views", 1 + number // len(subjects)))
+        assert replay(subject, "views", run.deviations) == run
 
 
 @pytest.mark.parametrize("memory", ["views", "write-buffers"])
@@ -93,6 +113,26 @@ def test_systematic_search_finds_it_with_one_deviation(handover):
     assert [run.failure for run in runs if run.failure] == [Failure.RESULT]
 
 
+def test_the_fast_systematic_search_has_the_failures_of_the_plain_one():
+    subject = variant("dot_product", "no_acquire")
+    plain, fast = (
+        [(run.failure, run.sentence) for run in search(subject, "views", 1)]
+        for search in (all_bounded_runs, bounded_runs)
+    )
+    assert set(fast) == set(plain)
+    assert len(fast) < len(plain) / 5
+
+
+def test_late_loads_wait_for_a_write_of_another_thread():
+    """The reader's turn comes first, so the write shows up after the load is known."""
+    test = read_litmus(REPOSITORY / "docs" / "examples" / "litmus" / "LB+relaxed.litmus")
+    late = [
+        run for run in bounded_runs(LitmusSubject(test), "views", 2)
+        if any(one.kind is Kind.LATE for one in run.deviations)
+    ]  # fmt: skip
+    assert late
+
+
 def test_a_replay_of_another_kernel_is_refused(tmp_path):
     path = tmp_path / "replay.json"
     write_replay(str(path), "one.cu", "views", ())
@@ -105,7 +145,7 @@ def test_a_replay_of_another_kernel_is_refused(tmp_path):
 
 def test_expectations_decide(handover):
     expected = {2: np.array([0, 42], np.int32)}
-    subject = Subject(handover.module, handover.launch, expected)
+    subject = KernelSubject(handover.module, handover.launch, expected)
     failing = next(run for run in random_runs(subject, "views", 1) if run.failure)
     assert failing.sentence == "Buffer 2 must have 42 at element 1, not 0 (1 differ)"
     for wrong, rule in (
@@ -114,4 +154,4 @@ def test_expectations_decide(handover):
         ({2: np.zeros(3)}, "Expected contents of buffer 2 must be 2 numbers, not 3"),
     ):
         with pytest.raises(ValueError, match=rule):
-            Subject(handover.module, handover.launch, wrong)
+            KernelSubject(handover.module, handover.launch, wrong)

@@ -1,0 +1,105 @@
+"""An application with race switches as a subject of stress: its own result must be NumPy's.
+
+Ref: ScoRD (ISCA'20) Table VI.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+import numpy as np
+
+from racetrap.evaluation.scord.programs import GEOMETRY
+from racetrap.golden_model.ptx_memory_model.operational import Choices
+from racetrap.golden_model.trace import Trace
+from racetrap.sim.gpu.executor.device import Device, LaunchStats, Operation
+from racetrap.sim.gpu.executor.machine.errors import ExecutionError, Fault, KernelFault
+from racetrap.sim.gpu.executor.machine.launch import Launch
+from racetrap.sim.gpu.executor.machine.weak_memory import WeakMemorySettings
+from racetrap.sim.gpu.ptx.module import Function
+from racetrap.sim.gpu.stress.subject import (
+    Changes,
+    Failure,
+    Run,
+    Subject,
+    instruction_limit,
+    settings_of,
+)
+from racetrap.sim.gpu.workloads.registry import WORKLOADS
+
+__all__ = ["WorkloadSubject"]
+
+_SIZE, _SEED = "tiny", 1
+#: The next operation of the default stream.
+_NEXT = Operation()
+
+
+class _Device(Device):
+    """A device that counts the warp instructions of its launches."""
+
+    executed = 0
+
+    def run(self, launch: Launch, operation: Operation | None = _NEXT) -> LaunchStats:
+        stats = super().run(launch, operation)
+        self.executed += stats.warp_instructions
+        return stats
+
+
+class WorkloadSubject(Subject):
+    """An application of the smallest size.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    switches : collection of str
+        Names of the switches that are on.
+
+    Raises
+    ------
+    ValueError
+        If its result is wrong on sequentially consistent memory.
+    """
+
+    def __init__(self, name: str, switches: Collection[str]) -> None:
+        self._workload, self._switches = WORKLOADS[name], switches
+        device = _Device(GEOMETRY)
+        wrong = self._play(device)
+        if wrong:
+            raise ValueError(
+                f"Result must be right by sequentially consistent memory before it is stressed, "
+                f"not have: {wrong}"
+            )
+        self._longest, self._modules = device.executed, device.modules
+        self._trace = device.trace(name)
+
+    def _play(self, device: Device) -> str:
+        """What is wrong with the result of a run."""
+        workload, names = self._workload, [each.name for each in self._workload.switches]
+        mask = sum(1 << names.index(name) for name in self._switches)
+        generator = np.random.default_rng(_SEED)
+        outcome = workload.play(device, workload.parameters[_SIZE], generator, mask)
+        wrong = np.count_nonzero(outcome.found != outcome.expected)
+        return f"{wrong} elements of the result are not NumPy's" if wrong else ""
+
+    @property
+    def functions(self) -> Iterable[Function]:
+        return [each for module in self._modules for each in module.functions.values()]
+
+    @property
+    def trace(self) -> Trace:
+        return self._trace
+
+    def run(self, memory: str, choices: Choices, changes: Changes | None = None) -> Run:
+        settings: WeakMemorySettings = settings_of(memory, choices, changes)
+        limit = instruction_limit(self._longest)
+        device = Device(GEOMETRY, memory=settings, instruction_limit=limit)
+        failure = None
+        try:
+            sentence = self._play(device)
+            failure = Failure.RESULT if sentence else None
+        except ExecutionError as error:
+            sentence = str(error)
+            hangs = not isinstance(error, KernelFault) or error.fault is Fault.NO_END
+            failure = Failure.HANG if hangs else Failure.FAULT
+        return Run(failure, sentence, tuple(choices.deviations))

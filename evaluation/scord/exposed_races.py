@@ -1,0 +1,95 @@
+"""Races of a kernel that weak memory exposes, apart from those that it does not.
+
+Ref: Bugaroo Section III-D.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from racetrap.evaluation.line_pairs import LinePair
+from racetrap.evaluation.source_text import beside
+from racetrap.sim.gpu.executor.machine.program_counters import event_pc
+from racetrap.sim.gpu.stress.exposure import Exposure, expose, witnessed
+from racetrap.sim.gpu.stress.subject import Subject
+
+__all__ = ["ExposureSearch", "expose_races"]
+
+
+@dataclass(frozen=True)
+class ExposureSearch:
+    """How failing runs are looked for.
+
+    Parameters
+    ----------
+    memory : str
+        The memory model.
+    runs, seed : int
+        Most runs for each race, and the seed of the first.
+    """
+
+    memory: str
+    runs: int
+    seed: int
+
+
+def expose_races(
+    pairs: Sequence[LinePair], subject: Subject, search: ExposureSearch, folder: Path,
+    shown: Callable[[Sequence[LinePair]], Iterable[LinePair]] = iter,
+) -> dict[frozenset[str], dict[str, Any]]:  # fmt: skip
+    """Note with each race whether a run by weak memory fails by it.
+
+    Parameters
+    ----------
+    pairs : sequence of LinePair
+        The races.
+    subject : Subject
+        What runs.
+    search : ExposureSearch
+        How failing runs are looked for.
+    folder : Path
+        Where the races' sources were looked for.
+    shown : callable
+        Shows how far it is.
+
+    Returns
+    -------
+    dict of frozenset of str to dict
+        Exposures of pairs of lines that are none of the races: executions that are not
+        sequentially consistent alone reach them.
+    """
+    places = {
+        event_pc(instruction.index): str(instruction.location)
+        for function in subject.functions
+        for instruction in function.instructions
+        if instruction.location is not None
+    }
+    locations = beside(places, folder)
+    memory, runs, seed = search.memory, search.runs, search.seed
+    for pair in shown(pairs):
+        found = expose(subject, memory, pair.first.places, locations, runs, seed)
+        pair.exposure = _plain(memory, found)
+    others: dict[frozenset[str], dict[str, Any]] = {}
+    for lines, found in witnessed(subject, memory, locations, runs, seed):
+        known = [pair for pair in pairs if lines <= pair.first.places]
+        for pair in known:
+            if pair.exposure["failure"] is None:
+                pair.exposure = _plain(memory, found)
+        if not known and "" not in lines:
+            others.setdefault(lines, _plain(memory, found))
+    return others
+
+
+def _plain(memory: str, found: Exposure) -> dict[str, Any]:
+    """An exposure as plain data."""
+    return {
+        "memory": memory,
+        "runs": found.runs,
+        "seed": found.seed,
+        "failure": found.run and found.run.failure and found.run.failure.value,
+        "sentence": found.run.sentence if found.run else "",
+        "alone": found.alone,
+    }

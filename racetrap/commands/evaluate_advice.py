@@ -1,0 +1,50 @@
+"""`racetrap evaluate advice`: advice on programs beside what their authors have."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import click
+
+from racetrap.commands.shared.options import jobs_option, result_options, seed_option
+from racetrap.commands.shared.terminal import report_console, write_json
+from racetrap.commands.shared.workers import run_parallel
+from racetrap.evaluation.bugaroo.advised import advice_runs, advice_table, advise
+from racetrap.presenters.tables import show_table
+from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS
+from racetrap.sim.gpu.workloads.registry import WORKLOADS
+
+__all__ = ["command"]
+
+
+@click.command("advice")
+@click.option(
+    "--program", "names", type=click.Choice([*PROGRAMS, *WORKLOADS]), multiple=True,
+    help="Advise on this program only; may be repeated.",
+)  # fmt: skip
+@click.option(
+    "--runs", type=click.IntRange(1), default=40, show_default=True,
+    help="Random runs of each question, and as many systematic ones.",
+)  # fmt: skip
+@seed_option
+@jobs_option
+@result_options
+def command(names: tuple[str, ...], runs: int, seed: int, jobs: int, json_file: str | None) -> None:
+    """Advice on the programs of weak memory and the race switches of the ScoR applications.
+
+    A variant that lacks something is advised on as `racetrap stress --advise` does, and the lines
+    are compared with those of the right variant; a right variant has a fence added on purpose,
+    which alone must be named.  See docs/weak-memory.md.
+    """
+    advised = run_parallel(advise, advice_runs(names, runs, seed), jobs, "Advising")
+    table = advice_table(advised)
+    verdicts = Counter(each.verdict.partition(":")[0] for each in advised)
+    console = report_console(json_file)
+    show_table(console, table)
+    console.print(
+        "; ".join(f"{verdict}: {count}" for verdict, count in verdicts.most_common()), markup=False
+    )
+    write_json(json_file, {
+        "runs": runs, "seed": seed, "verdicts": dict(verdicts),
+        "tables": {table.name: table.to_json()},
+    })  # fmt: skip

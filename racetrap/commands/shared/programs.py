@@ -1,0 +1,57 @@
+"""Whole CUDA programs for commands."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from racetrap.commands.shared.terminal import fail, input_errors
+
+if TYPE_CHECKING:
+    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
+
+__all__ = ["executable", "program_errors"]
+
+
+@contextmanager
+def executable(program: str, options: CompilerOptions) -> Iterator[str]:
+    """The program, compiled into a folder of its own if it is a source."""
+    with tempfile.TemporaryDirectory(prefix="racetrap-") as folder:
+        with input_errors():
+            path = _compiled(Path(program), Path(folder), options)
+        yield str(path.absolute())
+
+
+def _compiled(program: Path, folder: Path, options: CompilerOptions) -> Path:
+    from racetrap.sim.gpu.cuda.runtime_library import runtime_library
+    from racetrap.sim.gpu.cuda.toolkit import PROGRAM_SUFFIX, CompilerOptions, compile_program
+
+    if not program.is_file():
+        raise ValueError(f"Program must be a file, not {program}")
+    if program.suffix != PROGRAM_SUFFIX:
+        if options != CompilerOptions(capability=options.capability):
+            raise ValueError(
+                f"Options of the compiler must come with a {PROGRAM_SUFFIX} file, not {program}"
+            )
+        return program
+    target = folder / program.stem
+    with Console(stderr=True).status(f"Compiling {program}"):
+        compile_program(program, target, runtime_library(), options)
+    return target
+
+
+@contextmanager
+def program_errors() -> Iterator[None]:
+    """Turn what keeps a program from running into one sentence."""
+    from racetrap.sim.gpu.cuda.program_run import ProgramError
+    from racetrap.sim.gpu.cuda.toolkit import ToolkitError
+
+    try:
+        yield
+    except (ProgramError, ToolkitError) as error:
+        fail(error)

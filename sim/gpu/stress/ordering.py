@@ -1,0 +1,62 @@
+"""Races that a change of synchronisation would make: a run's trace with other fences, judged by
+the exact oracle.
+
+A search by runs does not refute every wrong advice, since a memory model does not show all that
+PTX allows; a race that appears does.
+
+Ref: PTX ISA 9.0, Section 8.7.1 (Data races).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from racetrap.golden_model.barracuda import Race
+from racetrap.golden_model.events import EventKind, MemoryOrder
+from racetrap.golden_model.events import Scope as EventScope
+from racetrap.golden_model.ptx_memory_model import Order, Scope
+from racetrap.golden_model.ptx_memory_model.oracle import OracleRule
+from racetrap.golden_model.trace import Trace
+from racetrap.sim.gpu.executor.machine.weak_memory import ORDERS
+from racetrap.sim.gpu.oracle import CompiledOracle
+from racetrap.sim.gpu.stress.subject import Changes
+
+__all__ = ["races_with"]
+
+_EVENT_ORDERS = {order: event for event, order in ORDERS.items()}
+
+
+def _event_scope(scope: Scope) -> EventScope:
+    return EventScope.DEVICE if scope > Scope.CLUSTER else EventScope.BLOCK
+
+
+def races_with(trace: Trace, changes: Changes) -> set[tuple[int, int]]:
+    """Program counters of each race of a run, if fences and accesses of the program were others.
+
+    Parameters
+    ----------
+    trace : Trace
+        The run, with sequentially consistent memory.
+    changes : Changes
+        Changes that take away or make narrower; what would be inserted is left out.
+    """
+    events = trace.events.copy()
+    is_fence, dropped = events["kind"] == EventKind.FENCE, np.zeros(len(events), bool)
+    for pc, fence in changes.fences.items():
+        own = is_fence & (events["pc"] == pc)
+        if fence is None:
+            dropped |= own
+        else:
+            events["scope"][own] = _event_scope(fence[1])
+            # An order that is implied is that of fence.sc.
+            events["order"][own] = _EVENT_ORDERS.get(fence[0], MemoryOrder.IMPLIED)
+    for pc, strength in changes.accesses.items():
+        own = events["pc"] == pc
+        if strength.order is Order.RELAXED:
+            dropped |= own & is_fence
+        if strength.scope is not None:
+            events["scope"][own] = _event_scope(strength.scope)
+        events["order"][own] = _EVENT_ORDERS.get(strength.order, MemoryOrder.IMPLIED)
+    changed = Trace(trace.header, events[~dropped], trace.lanes)
+    found: list[Race] = list(CompiledOracle(OracleRule.CAUSALITY).run(changed).races)
+    return {(race.first.pc, race.second.pc) for race in found}

@@ -1,0 +1,16 @@
+"""`racetrap evaluate advice`: a table and JSON."""
+
+import json
+
+
+def test_one_program(racetrap):
+    result = racetrap(
+        "evaluate", "advice", "--program", "stream_clustering", "--runs", 1, "--jobs", 1,
+        "--json", "-",
+    )  # fmt: skip
+    document = json.loads(result.stdout)
+    assert (document["runs"], document["seed"]) == (1, 1)
+    assert document["verdicts"] == {"the added fence alone": 1}
+    (row,) = document["tables"]["advice"]
+    assert (row["program"], row["verdict"]) == ("stream_clustering", "the added fence alone")
+    assert "the added fence alone: 1" in result.stderr
