@@ -129,7 +129,7 @@ class Compactor(wiring.Component):
         ]  # fmt: skip
         with m.If(befores[1]):
             m.d.sync += before_end.eq(entry.end)
-        with m.If(self.o_ready):
+        with m.If(~self.o_is_reading):
             m.d.sync += best.eq(~0)
         with m.If(has_gap & ~gap[-1] & (gap[:-1] < best)):
             m.d.sync += [best.eq(gap), self.o_low.eq(lows[2]), self.o_high.eq(highs[2])]

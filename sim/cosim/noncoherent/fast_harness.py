@@ -27,6 +27,7 @@ def _ports(params: NoncoherentParams) -> list[PortGroup]:
 
 def _constants(params: NoncoherentParams) -> dict[str, int]:
     return {
+        "BUSES": int(params.observes_bus),
         "OPERATION_WORDS": words_of_bits(params.operation_layout.width),
         "STEP_WORDS": words_of_bits(params.step_layout.width),
     }

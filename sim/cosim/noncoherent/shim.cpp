@@ -10,8 +10,10 @@ class Sim : public Testbench {
 
     explicit Sim(uint64_t seed) : Testbench(seed) {
         ports.operation.valid = ports.report.bvalid = 0;  // inputs begin as junk, too
-        for (auto& bus : ports.buses)  // an observed bus is quiet
+        for (uint64_t number = 0; number < BUSES; number++) {  // an observed bus is quiet
+            BusPort& bus = ports.buses[number];
             bus.arvalid = bus.awvalid = bus.rvalid = bus.bvalid = 0;
+        }
         reset();
     }
 

@@ -15,9 +15,9 @@ def _harness(entries, bug=None):
 
 @pytest.mark.campaign
 def test_two_neighbours_with_the_smallest_gap_merge():
-    assert holds_always(_harness(2), depth=12)
+    assert holds_always(_harness(2), depth=24)
 
 
 @pytest.mark.campaign
 def test_a_larger_gap_shows():
-    assert is_violated(_harness(3, "gap-is-not-the-smallest"), cycles=17)
+    assert is_violated(_harness(3, "gap-is-not-the-smallest"), cycles=23)
