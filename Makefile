@@ -115,12 +115,15 @@ boards: $(FPGA_READY)
 	for board in ulx3s-85f ecpix5-85 ice40-hx8k; do \
 	  $(BIN)/racetrap fpga build scord-local --board $$board --output $(BUILD)/boards/$$board || exit; done
 	for board in ulx3s-85f ecpix5-85; do \
-	  $(BIN)/racetrap fpga build sigrace-tiny --board $$board --output $(BUILD)/boards/$$board-sigrace || exit; done
+	  $(BIN)/racetrap fpga build sigrace-tiny --board $$board --output $(BUILD)/boards/$$board-sigrace || exit; \
+	  $(BIN)/racetrap fpga build noncoherent --board $$board --output $(BUILD)/boards/$$board-noncoherent || exit; done
+	$(BIN)/racetrap fpga build noncoherent-tiny --board ice40-hx8k --output $(BUILD)/boards/ice40-hx8k-noncoherent
 
 board-simulation: $(READY)
 	for board in ulx3s-85f ice40-hx8k; do \
 	  $(BIN)/python -m racetrap.fpga.boards.cosimulation $$board || exit; done
 	$(BIN)/python -m racetrap.fpga.boards.cosimulation ulx3s-85f sigrace-tiny
+	$(BIN)/python -m racetrap.fpga.boards.cosimulation ice40-hx8k noncoherent-tiny
 	$(BIN)/python -m racetrap.fpga.boards.planted_bugs
 
 docs: $(READY)
@@ -142,7 +145,8 @@ programs: $(READY)
 
 prove: $(FPGA_READY)
 	$(BIN)/pytest -n $(JOBS) -m campaign tests/rtl/noncoherent/test_interval_cam_proof.py \
-	  tests/rtl/noncoherent/test_compactor_proof.py tests/rtl/noncoherent/test_report_path_proof.py
+	  tests/rtl/noncoherent/test_compactor_proof.py tests/rtl/noncoherent/test_report_path_proof.py \
+	  tests/rtl/noncoherent/test_axi_monitor_proof.py
 
 verdicts: $(READY)
 	$(BIN)/python -m racetrap.sim.cpu.small_verdicts

@@ -131,6 +131,10 @@ NONCOHERENT_PRESETS: Mapping[str, Preset[NoncoherentParams]] = MappingProxyType(
             "noncoherent-wide", "16 entries a set, addresses of 48 bits",
             NoncoherentParams(entries=16, address_bits=48),
         ),
+        Preset(
+            "noncoherent-axi", "One engine, seen on an AXI4 bus: observed overlaps only",
+            NoncoherentParams(observes_bus=True),
+        ),
     )
 })  # fmt: skip
 

@@ -15,7 +15,7 @@ from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.noncoherent.fast_compare import check_run
 from racetrap.sim.cosim.noncoherent.fast_simulation import FastSim
 
-__all__ = ["MonitorRace", "SimulatedTrace", "check_memory", "simulate_trace"]
+__all__ = ["MonitorRace", "SimulatedTrace", "check_memory", "races_of", "simulate_trace"]
 
 #: Operations of a run; the ring is read after each.
 _RUN = 2000
@@ -108,15 +108,15 @@ def simulate_trace(
             result = check_run(sim, monitor, params, operations[start : start + _RUN])
             rows += result.rows
             cycles += result.cycles
-            for race in _races(params, result.steps, start):
+            for race in races_of(params, result.steps, start):
                 found(race)
     return SimulatedTrace(rows, cycles, monitor.compactions)
 
 
-def _races(
+def races_of(
     params: NoncoherentParams, steps: tuple[MonitorStep, ...], start: int
 ) -> Iterator[MonitorRace]:
-    """Races of a run whose first operation has the number ``start``."""
+    """Races of the steps of a run whose first operation has the number ``start``."""
     wrap = 1 << params.tag_bits
     later = start
     for step in steps:

@@ -31,6 +31,7 @@ __all__ = [
     "is_missed",
     "oracle_races",
     "ordered_by_lockstep",
+    "racing_pairs",
     "run_oracle",
     "unconfirmed",
 ]
@@ -108,7 +109,9 @@ def _place(race: Race) -> tuple[frozenset[int], Space]:
     return frozenset((race.first.pc, race.second.pc)), race.space
 
 
-def oracle_races(trace: Trace, params: ScordParams, rule: str = PAPER_RULE) -> list[OracleRace]:
+def oracle_races(
+    trace: Trace, params: ScordParams, reports: Reports, rule: str = PAPER_RULE
+) -> list[OracleRace]:
     """Every different race of a run, in the order in which they first happened.
 
     Parameters
@@ -117,10 +120,12 @@ def oracle_races(trace: Trace, params: ScordParams, rule: str = PAPER_RULE) -> l
         The run.
     params : ScordParams
         Configuration of the detector.
+    reports : Reports
+        What the detector reported.
     rule : str
         What is a race: one of ``ORACLE_RULES``.
     """
-    return explain_races(trace, params, run_oracle(trace, rule))
+    return explain_races(trace, params, run_oracle(trace, rule), reports)
 
 
 def explain_races(
@@ -161,13 +166,18 @@ def explain_races(
     return explained
 
 
-def unconfirmed(reports: Reports, found: Iterable[Race]) -> list[UniqueRace]:
+def unconfirmed(reports: Reports, racing: Iterable[tuple[int, int]]) -> list[UniqueRace]:
     """Reports of a detector, all of whose pairs of instructions the oracle has no race for."""
-    racing = {frozenset((race.first.pc, race.second.pc)) for race in found}
+    pairs = set(map(frozenset, racing))
     return sorted(
         report for report, earlier in reports.items()
-        if not any(frozenset((report[0], pc)) in racing for pc in earlier)
+        if not any(frozenset((report[0], pc)) in pairs for pc in earlier)
     )  # fmt: skip
+
+
+def racing_pairs(found: Iterable[Race]) -> set[tuple[int, int]]:
+    """Program counters of both accesses of each race."""
+    return {(race.first.pc, race.second.pc) for race in found}
 
 
 def by_decree(trace: Trace, rule: str, reports: Reports) -> list[UniqueRace]:
@@ -186,7 +196,7 @@ def by_decree(trace: Trace, rule: str, reports: Reports) -> list[UniqueRace]:
     """
     if not reports or rule == PAPER_RULE:
         return []
-    left = unconfirmed(reports, run_oracle(trace, PAPER_RULE))
+    left = unconfirmed(reports, racing_pairs(run_oracle(trace, PAPER_RULE)))
     events = trace.events
     has_order = (events["kind"] <= EventKind.ATOMIC) & (events["order"] != MemoryOrder.IMPLIED)
     ordered = set(np.unique(events["pc"][has_order]).tolist())

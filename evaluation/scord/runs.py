@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from racetrap.evaluation.scord.detect import UniqueRace, detect
+from racetrap.evaluation.scord.detect import Reports, UniqueRace, detect
+from racetrap.evaluation.scord.findings import reports_of
 from racetrap.evaluation.scord.hardware import HardwareRun, run_hardware
 from racetrap.evaluation.scord.oracle import NOT_CHECKED, PAPER_RULE, oracle_races
 from racetrap.evaluation.scord.programs import Build, Schedule, trace_of
@@ -73,6 +74,8 @@ class RunResult:
         counters and kind.
     detectors : dict of str to set of UniqueRace
         Unique races that each golden model reports.
+    reports : Reports
+        What the explained detector reports, each with the instructions that it conflicts with.
     outcomes : Counter of str
         What the explained detector made of each unique race, also of those that it does not
         look for.
@@ -86,6 +89,7 @@ class RunResult:
     events: int = 0
     oracle: set[tuple[int, int, str]] = field(default_factory=set)
     detectors: dict[str, set[UniqueRace]] = field(default_factory=dict)
+    reports: Reports = field(default_factory=dict)
     outcomes: Counter[str] = field(default_factory=Counter)
     hardware: HardwareRun | None = None
     places: dict[int, str] = field(default_factory=dict)
@@ -100,13 +104,16 @@ def run_build(run: BuildRun) -> RunResult:
         If hardware and golden model differ.
     """
     trace = trace_of(run.build, run.size, run.schedule, run.seed, run.region_log2)
-    found = oracle_races(trace, run.detectors[run.explained], run.rule)
+    params = run.detectors[run.explained]
+    reports = reports_of(trace, params)
+    found = oracle_races(trace, params, reports, run.rule)
     checked = [each for each in found if each.outcome not in NOT_CHECKED.values()]
     result = RunResult(
         run,
         events=len(trace),
         oracle={_key(each.race) for each in checked},
         detectors={name: detect(trace, params) for name, params in run.detectors.items()},
+        reports=reports,
         outcomes=Counter(each.outcome for each in found),
     )
     if run.model is not None:

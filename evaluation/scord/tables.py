@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from racetrap.evaluation.scord.detect import DETECTORS, UniqueRace
+from racetrap.evaluation.scord.oracle import unconfirmed
 from racetrap.evaluation.scord.paper import FALSE_RACES, RACES, PaperFalseRaces, PaperRaces
 from racetrap.evaluation.scord.programs import Build
 from racetrap.evaluation.scord.runs import RunResult
@@ -45,6 +46,8 @@ class BuildSummary:
         Unique races by detector over all runs.
     oracle : set of (int, int, str)
         Unique races of the oracle over all runs.
+    reports : dict of UniqueRace to set of int
+        What the detector with caching reports, each with the instructions that it conflicts with.
     outcomes : Counter of str
         What the detector with caching made of the oracle's unique races, summed over the runs.
     places : dict of int to str
@@ -60,6 +63,7 @@ class BuildSummary:
     hardware_agrees: bool = True
     unique: defaultdict[str, set[UniqueRace]] = field(default_factory=lambda: defaultdict(set))
     oracle: set[tuple[int, int, str]] = field(default_factory=set)
+    reports: defaultdict[UniqueRace, set[int]] = field(default_factory=lambda: defaultdict(set))
     outcomes: Counter[str] = field(default_factory=Counter)
     places: dict[int, str] = field(default_factory=dict)
 
@@ -70,6 +74,8 @@ class BuildSummary:
         self.oracle |= result.oracle
         self.outcomes += result.outcomes
         self.places |= result.places
+        for report, earlier in result.reports.items():
+            self.reports[report].update(earlier)
         for name, races in result.detectors.items():
             self.reported[name] += bool(races)
             self.unique[name] |= races
@@ -79,11 +85,9 @@ class BuildSummary:
             self.hardware_agrees &= result.hardware.races == result.detectors["cached"]
 
     @property
-    def unconfirmed(self) -> set[UniqueRace]:
-        """Races reported with caching at an instruction for which the oracle has none in any
-        run."""
-        racing = {pc for first, second, _ in self.oracle for pc in (first, second)}
-        return {race for race in self.unique["cached"] if race[0] not in racing}
+    def unconfirmed(self) -> list[UniqueRace]:
+        """Races reported with caching for whose instructions the oracle has none in any run."""
+        return unconfirmed(self.reports, [(first, second) for first, second, _ in self.oracle])
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from racetrap.evaluation.scord.oracle import (
     explain_races,
     is_missed,
     ordered_by_lockstep,
+    racing_pairs,
     run_oracle,
     unconfirmed,
 )
@@ -192,7 +193,7 @@ class TraceCheck:
         strays: list[UniqueRace] = []
         if self.rule is not None:
             outcomes, strong, lockstep = self._judge(trace, self.rule, reports, locations, columns)
-            lone = unconfirmed(reports, [each.race for each in outcomes])
+            lone = unconfirmed(reports, racing_pairs(each.race for each in outcomes))
             decreed = by_decree(trace, self.rule, {report: reports[report] for report in lone})
             strays = [report for report in lone if report not in decreed]
         if scord is not None:

@@ -17,6 +17,7 @@ from racetrap.golden_model.sigrace.missed import RaceOutcome, race_outcomes
 from racetrap.golden_model.sigrace.result import SigraceResult
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
+from racetrap.sim.cpu.sigrace.compiled_sigrace import run_sigrace
 
 __all__ = ["OracleComparison", "compare_with_oracle", "unconfirmed"]
 
@@ -47,10 +48,11 @@ def compare_with_oracle(
 ) -> OracleComparison:
     """Run the oracle and Ideal SigRace over a trace that ``sigrace`` has found ``found`` in."""
     exact = HappensBefore().run(trace)
-    ideal = Sigrace(
+    limitless = Sigrace(
         sigrace.params, sigrace.environment, sigrace.checkpoint_interval, unbounded=True,
         instruction_limit=sigrace.instruction_limit,
-    ).run(trace)  # fmt: skip
+    )  # fmt: skip
+    ideal = run_sigrace(limitless, trace)
     became = race_outcomes(exact, found, ideal)
     return OracleComparison(exact, became, ideal, unconfirmed(found.races, exact))
 

@@ -14,7 +14,13 @@ from functools import lru_cache
 
 from racetrap.evaluation.scord.detect import check_fit
 from racetrap.evaluation.scord.findings import reports_of
-from racetrap.evaluation.scord.oracle import NOT_CHECKED, is_missed, oracle_races, unconfirmed
+from racetrap.evaluation.scord.oracle import (
+    NOT_CHECKED,
+    is_missed,
+    oracle_races,
+    racing_pairs,
+    unconfirmed,
+)
 from racetrap.evaluation.scord.programs import Build, Schedule, applications, trace_of
 from racetrap.evaluation.sweep.quality import Quality
 from racetrap.evaluation.sweep.spec import QualitySpec
@@ -116,7 +122,8 @@ def _compared(trace: Trace, params: ScordParams) -> Quality:
         check_fit(trace, params)
     except ValueError as error:
         raise DoesNotFit(str(error)) from None
-    found = oracle_races(trace, params)
+    reports = reports_of(trace, params)
+    found = oracle_races(trace, params, reports)
     missed: dict[tuple[int, int, str], bool] = {}
     for each in found:
         if each.outcome in NOT_CHECKED.values():
@@ -125,5 +132,5 @@ def _compared(trace: Trace, params: ScordParams) -> Quality:
         first, second = sorted((race.first.pc, race.second.pc))
         key = first, second, race.kind.value
         missed[key] = missed.get(key, True) and is_missed(each)
-    false = unconfirmed(reports_of(trace, params), [each.race for each in found])
+    false = unconfirmed(reports, racing_pairs(each.race for each in found))
     return Quality(1, len(missed), sum(missed.values()), len(false))

@@ -17,10 +17,13 @@ from typing import NamedTuple
 
 from racetrap.evaluation.processes import processes
 from racetrap.evaluation.throughput.rates import Rate, rate_of
+from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.sim.cpu.exact_detector import exact_races, prepare_detector
 from racetrap.sim.cpu.merge import prepare_merge
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
 from racetrap.sim.cpu.recorder import record
+from racetrap.sim.cpu.sigrace.compiled_sigrace import prepare_sigrace, run_sigrace
 from racetrap.sim.cpu.thread_sanitizer import SanitizedProgram
 from racetrap.sim.cpu.trace_rules import prepare_rules
 
@@ -70,8 +73,12 @@ class RecorderRates:
         When its records become a trace, all rules of traces checked.
     checked : Rate
         When the compiled exact detector looks for races in the trace.
+    sigrace : Rate
+        When SigRace, compiled, runs over the trace.
+    conflicts : int
+        Conflicts that it analysed.
     bytes_per_event : float
-        Most memory that the recorder and the detector took for an event.
+        Most memory that the recorder and the detectors took for an event.
     sanitizer_seconds : float
         Seconds of the program under ThreadSanitizer: the median of as many runs.
     """
@@ -81,6 +88,8 @@ class RecorderRates:
     recorded: Rate
     merged: Rate
     checked: Rate
+    sigrace: Rate
+    conflicts: int
     bytes_per_event: float
     sanitizer_seconds: float
 
@@ -112,10 +121,12 @@ def recorder_rates(program: MeasuredProgram, runs: int = 3) -> RecorderRates:
 
 def _measure(program: MeasuredProgram, runs: int) -> RecorderRates:
     source, arguments = program
-    recorded, merged, checked, events = [], [], [], 0
+    recorded, merged, checked, sigrace = [], [], [], []
+    events = conflicts = 0
     prepare_merge()
     prepare_rules()
     prepare_detector()
+    prepare_sigrace()
     before = _most_memory()
     for _ in range(runs):
         recording = record([source], arguments)
@@ -123,13 +134,20 @@ def _measure(program: MeasuredProgram, runs: int) -> RecorderRates:
         recorded.append(events / recording.run_seconds)
         merged.append(events / recording.merge_seconds)
         checked.append(events / _seconds(partial(exact_races, recording.trace)))
+        begin = time.perf_counter()
+        conflicts = run_sigrace(Sigrace(SigraceParams()), recording.trace).conflicts
+        sigrace.append(events / (time.perf_counter() - begin))
         del recording
     memory = (_most_memory() - before) / events
     with tempfile.TemporaryDirectory(prefix="racetrap-") as folder:
         sanitized = SanitizedProgram([source], Path(folder))
         seconds = [_seconds(partial(sanitized.races, arguments, runs=1)) for _ in range(runs)]
-    rates = (rate_of(recorded), rate_of(merged), rate_of(checked))
-    return RecorderRates(source.name, events, *rates, memory, median(seconds))
+    return RecorderRates(
+        source.name, events,
+        recorded=rate_of(recorded), merged=rate_of(merged), checked=rate_of(checked),
+        sigrace=rate_of(sigrace), conflicts=conflicts, bytes_per_event=memory,
+        sanitizer_seconds=median(seconds),
+    )  # fmt: skip
 
 
 def _most_memory() -> int:

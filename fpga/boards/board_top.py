@@ -7,19 +7,21 @@ from amaranth.lib import io
 
 from racetrap.fpga.boards.clocking import SystemClock
 from racetrap.fpga.boards.core_top import ScordCoreDevice
+from racetrap.fpga.boards.noncoherent_top import NoncoherentDevice
 from racetrap.fpga.boards.scord_top import ScordDevice
 from racetrap.fpga.boards.sigrace_top import SigraceDevice
 from racetrap.fpga.boards.table import Board
-from racetrap.golden_model.scord.params import ScordParams
+from racetrap.generators.system import Params
+from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.golden_model.sigrace.params import SigraceParams
 
 __all__ = ["BoardTop", "Device", "device_of"]
 
 
-Device = ScordDevice | ScordCoreDevice | SigraceDevice
+Device = ScordDevice | ScordCoreDevice | SigraceDevice | NoncoherentDevice
 
 
-def device_of(board: Board, params: ScordParams | SigraceParams, divisor: int) -> Device:
+def device_of(board: Board, params: Params, divisor: int) -> Device:
     """What is inside a board's top.
 
     Raises
@@ -29,6 +31,8 @@ def device_of(board: Board, params: ScordParams | SigraceParams, divisor: int) -
     """
     if isinstance(params, SigraceParams):
         return SigraceDevice(params, divisor)
+    if isinstance(params, NoncoherentParams):
+        return NoncoherentDevice(params, divisor)
     return ScordCoreDevice(params, divisor) if board.core else ScordDevice(params, divisor)
 
 
@@ -39,7 +43,7 @@ class BoardTop(Elaboratable):
     ----------
     board : Board
         The board.
-    params : ScordParams or SigraceParams
+    params : Params
         Configuration of the detector.
 
     Raises
@@ -48,7 +52,7 @@ class BoardTop(Elaboratable):
         If the parameters do not suit a board.
     """
 
-    def __init__(self, board: Board, params: ScordParams | SigraceParams):
+    def __init__(self, board: Board, params: Params):
         self._board = board
         self._device = device_of(board, params, board.divisor)
 

@@ -17,8 +17,7 @@ from racetrap.fpga.boards.board_top import BoardTop
 from racetrap.fpga.boards.table import Board
 from racetrap.fpga.flow.families import ARRAYS_FOR_ABC9, ECP5_MAPPING
 from racetrap.fpga.flow.fit import shortage
-from racetrap.golden_model.scord.params import ScordParams
-from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.generators.system import Params
 from racetrap.sim.failure import Failure
 
 __all__ = ["TOP", "BoardBuild", "BoardError", "build", "prepare"]
@@ -77,7 +76,7 @@ class BoardBuild:
     seconds: float
 
 
-def prepare(board: Board, params: ScordParams | SigraceParams, *, seed: int = 1) -> Any:
+def prepare(board: Board, params: Params, *, seed: int = 1) -> Any:
     """Amaranth's plan of a build: netlist, constraints and the script that runs the tools.
 
     Raises
@@ -96,16 +95,14 @@ def prepare(board: Board, params: ScordParams | SigraceParams, *, seed: int = 1)
     )
 
 
-def build(
-    board: Board, params: ScordParams | SigraceParams, folder: Path, seed: int = 1
-) -> BoardBuild:
+def build(board: Board, params: Params, folder: Path, seed: int = 1) -> BoardBuild:
     """Make the bitstream of a detector for a board.
 
     Parameters
     ----------
     board : Board
         The board.
-    params : ScordParams or SigraceParams
+    params : Params
         Configuration, as from ``board_params``.
     folder : Path
         Folder of all files; made if it does not exist.

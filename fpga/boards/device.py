@@ -21,7 +21,7 @@ class LinkedDevice(wiring.Component):
 
     Parameters
     ----------
-    params : ScordParams or SigraceParams
+    params : Params
         Configuration; ``trace_port`` not set, and for ScoRD ``local_bytes`` set.
     divisor : int
         Clock cycles of a bit on the UART.

@@ -20,14 +20,18 @@ from amaranth.lib import wiring
 
 from racetrap.fpga import boards
 from racetrap.fpga.boards.cosimulation import (
+    NONCOHERENT_TESTBENCH,
     SCORD_TESTBENCH,
     SIGRACE_TESTBENCH,
     build_device,
+    operation_plan,
+    operation_traces,
     program_plan,
     program_traces,
 )
 from racetrap.fpga.boards.table import board_params, find_board
-from racetrap.golden_model.scord.params import ScordParams
+from racetrap.generators.system import Params
+from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.sim.cosim.verilator.build_cache import Patch
 from racetrap.sim.cosim.verilator.cocotb_build import build_component
@@ -64,6 +68,10 @@ class PlantedBug:
 
 def _bug(board: str, file: str, before: str, after: str) -> PlantedBug:
     return PlantedBug(board, Patch(file, before, after))
+
+
+def _monitor_bug(file: str, before: str, after: str) -> PlantedBug:
+    return PlantedBug("ice40-hx8k", Patch(file, before, after), "noncoherent-tiny")
 
 
 def _sigrace_bug(before: str, after: str) -> PlantedBug:
@@ -115,11 +123,22 @@ PLANTED_BUGS: Mapping[str, PlantedBug] = MappingProxyType({
         "            m.d.comb += system.o_trap[unit].ready.eq(1)\n",
     ),
     "rollback-not-lit": _sigrace_bug("race=system.irq", "race=0"),
+    # Bus monitor
+    "operations-lost-under-back-pressure": _monitor_bug(
+        "noncoherent_top.py", "        assign_stream(m, system.i_operation, operations)\n",
+        "        assign_stream(m, system.i_operation, operations)\n"
+        "        m.d.comb += operations.ready.eq(1)\n",
+    ),
+    "monitor-race-not-lit": _monitor_bug("noncoherent_top.py", "race=sink.o_taken", "race=0"),
+    "monitor-record-halves-swapped": _monitor_bug(
+        "report_sink.py", "Cat(word[_DATA_BITS:], beats.o.payload)",
+        "Cat(beats.o.payload, word[:-_DATA_BITS])",
+    ),
 })  # fmt: skip
 
 
 def play_with(bug: PlantedBug, folder: Path) -> RunResult:
-    """Play some micro-benchmarks and an overload, or programs, on a board's device with a bug.
+    """Play some of what a board's device is for on one with a bug.
 
     Parameters
     ----------
@@ -144,13 +163,14 @@ def play_with(bug: PlantedBug, folder: Path) -> RunResult:
     if isinstance(params, SigraceParams):
         plan = program_plan(folder, program_traces(params, _PROGRAMS, _SEEDS))
         return run(model, SIGRACE_TESTBENCH, folder, plan, seed=1)
+    if isinstance(params, NoncoherentParams):
+        plan = operation_plan(folder, operation_traces(params, _SEEDS))
+        return run(model, NONCOHERENT_TESTBENCH, folder, plan, seed=1)
     plan = {"benchmarks": _BENCHMARKS, "core": board.core}
     return run(model, SCORD_TESTBENCH, folder, plan, seed=1)
 
 
-def _planted(
-    bug: PlantedBug, params: ScordParams | SigraceParams, divisor: int
-) -> wiring.Component:
+def _planted(bug: PlantedBug, params: Params, divisor: int) -> wiring.Component:
     """The device of a copy of this package with the bug."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, "boards")

@@ -33,7 +33,7 @@ def check_device(hello: Hello, params: Params, name: str) -> None:
     ----------
     hello : Hello
         What the device says.
-    params : ScordParams or SigraceParams
+    params : Params
         Configuration wanted.
     name : str
         What people call it.
@@ -57,7 +57,7 @@ class Session(RegisterPort):
     ----------
     link : HostLink
         Link to the device.
-    params : ScordParams or SigraceParams
+    params : Params
         Configuration that it must have.
     name : str
         What people call it.

@@ -50,7 +50,7 @@ class Place(NamedTuple):
     warps : range
         All warps of the block.
     total : int
-        Warps of the kernel.
+        Times that knowledge holds: one for each warp of the kernel, or for each use of them.
     """
 
     warp: int
@@ -59,10 +59,10 @@ class Place(NamedTuple):
     total: int
 
     @classmethod
-    def of(cls, kernel: Kernel, warp: int) -> Place:
-        """Place of a warp of a kernel."""
+    def of(cls, kernel: Kernel, warp: int, uses: int) -> Place:
+        """Place of a warp of a kernel, in knowledge with several times of each warp."""
         block = int(kernel.warp_block[warp])
-        return cls(warp, block, kernel.warps_of(block), len(kernel.warp_block))
+        return cls(warp, block, kernel.warps_of(block), uses * len(kernel.warp_block))
 
     @property
     def block_warps(self) -> slice:

@@ -20,6 +20,8 @@ class WarpClocks:
     ----------
     kernel : Kernel
         The kernel.
+    uses : int
+        Times of each warp that knowledge holds: the first for causality, others for what uses them.
 
     Attributes
     ----------
@@ -29,10 +31,10 @@ class WarpClocks:
         Barriers that not all threads could reach, by program counter.
     """
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Kernel, uses: int = 1) -> None:
         self.kernel = kernel
         self.warps = [
-            Warp(Place.of(kernel, warp), int(live)) for warp, live in enumerate(kernel.live)
+            Warp(Place.of(kernel, warp, uses), int(live)) for warp, live in enumerate(kernel.live)
         ]
         self.divergences: dict[int, BarrierDivergence] = {}
 

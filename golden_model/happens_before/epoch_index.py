@@ -12,7 +12,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from racetrap.golden_model.happens_before.epochs import event_epochs
 from racetrap.golden_model.trace.threads.events import GRANULE_BYTES, GRANULE_LOG2, ThreadEventKind
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
-__all__ = ["CollectedAccess", "EpochIndex"]
+__all__ = ["Allocations", "CollectedAccess", "EpochIndex", "Epochs"]
 
 _LOG2 = np.uint64(GRANULE_LOG2)
 #: Epochs whose granules are remembered; a long trace must not fill the memory.
@@ -45,6 +45,24 @@ class CollectedAccess(NamedTuple):
     size: int
     pc: int
     is_write: bool
+
+
+class Epochs(Protocol):
+    """What analysis asks about the epochs of a program; see ``EpochIndex``."""
+
+    def start(self, thread: int, epoch: int) -> int: ...
+
+    def position(self, thread: int, number: int) -> int: ...
+
+    def instructions(self, thread: int, first: int, last: int) -> int: ...
+
+    def accesses(
+        self, thread: int, first: int, last: int, granules: Sequence[int]
+    ) -> list[CollectedAccess]: ...
+
+    def granules(self, thread: int, first: int, last: int) -> list[int]: ...
+
+    def life(self, granule: int, number: int) -> int: ...
 
 
 class EpochIndex:
@@ -75,7 +93,7 @@ class EpochIndex:
         address = self._accesses["address"]
         self._first = (address >> _LOG2).astype(np.int64)
         self._last = (address + (self._accesses["size"] - 1) >> _LOG2).astype(np.int64)
-        self._allocations = _Allocations(events)
+        self._allocations = Allocations(events)
         self._granules: dict[tuple[int, int, int], list[int]] = {}
 
     def last_epoch(self) -> int:
@@ -139,8 +157,14 @@ class EpochIndex:
         return slice(begin, end)
 
 
-class _Allocations:
-    """Allocations of a trace by granule."""
+class Allocations:
+    """Allocations of a trace by granule.
+
+    Parameters
+    ----------
+    events : numpy.ndarray
+        Records of the trace.
+    """
 
     def __init__(self, events: np.ndarray) -> None:
         self._numbers = np.flatnonzero(events["kind"] == ThreadEventKind.ALLOCATE)
@@ -149,6 +173,7 @@ class _Allocations:
         self._known: dict[int, list[int]] = {}
 
     def life(self, granule: int, number: int) -> int:
+        """Number of allocations that cover a granule (byte address) before an event."""
         if granule not in self._known:
             covers = (self._end > np.uint64(granule)) & (
                 self._first < np.uint64(granule + GRANULE_BYTES)

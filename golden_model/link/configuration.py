@@ -12,7 +12,9 @@ from typing import Any
 __all__ = ["SYSTEM_CODES", "configuration_hash"]
 
 #: What HELLO says for each system.
-SYSTEM_CODES: Mapping[str, int] = MappingProxyType({"scord": 1, "sigrace": 2})
+SYSTEM_CODES: Mapping[str, int] = MappingProxyType({
+    "scord": 1, "sigrace": 2, "noncoherent": 3,
+})  # fmt: skip
 
 
 def configuration_hash(params: Any) -> int:

@@ -197,7 +197,7 @@ class Hello:
     status, version : int
         Version of the protocol that the device speaks; the status is BAD_REQUEST for another.
     system : int
-        1 ScoRD, 2 SigRace.
+        1 ScoRD, 2 SigRace, 3 bus monitor.
     configuration : int
         Hash of the parameters, 32 bits.
     inputs, input_bytes, outputs, output_bytes : int

@@ -33,6 +33,7 @@ _RANGES = {
     "address_bits": (16, 48),
     "tag_bits": (4, 32),
     "report_fifo_depth": (1, 1024),
+    "bus_fifo_depth": (2, 1024),
 }
 _SIZE_BITS = 32
 _ROW_BITS = 16
@@ -57,6 +58,10 @@ class NoncoherentParams:
         Bits of what identifies an operation in reports: its number, or its PC.
     report_fifo_depth : int
         Reports that are held until they are written to memory.
+    observes_bus : bool
+        Whether DMA is seen on an AXI4 bus, beside what descriptors say: "observed overlaps".
+    bus_fifo_depth : int
+        Cycles of the bus with a handshake that are held; what finds no room is lost, and counted.
     trace_port : bool
         Whether the monitor has the retire-style trace port.
 
@@ -76,6 +81,8 @@ class NoncoherentParams:
     address_bits: int = 32
     tag_bits: int = 32
     report_fifo_depth: int = 16
+    observes_bus: bool = False
+    bus_fifo_depth: int = 16
     trace_port: bool = True
 
     def __post_init__(self) -> None:
@@ -87,7 +94,7 @@ class NoncoherentParams:
             raise ValueError(f"Parameter mode must be {choices}, not {self.mode}") from None
         check_parameters(
             self, _RANGES, ("line_bytes", "granule_bytes"),
-            ("prefetch", "uncached_snoops_cache", "trace_port"),
+            ("prefetch", "uncached_snoops_cache", "observes_bus", "trace_port"),
         )  # fmt: skip
         if self.granule_bytes > self.line_bytes:
             raise ValueError(

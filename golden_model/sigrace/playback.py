@@ -21,7 +21,7 @@ from racetrap.golden_model.sigrace.scheduler import Scheduler
 from racetrap.golden_model.sigrace.sync_library import SyncLibrary
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
-__all__ = ["play"]
+__all__ = ["check_threads", "play"]
 
 #: Environments in which threads never wait for a context.
 _ROOMY = ("fixed", "migration")
@@ -40,6 +40,21 @@ def _fixed(trace: ThreadTrace, library: SyncLibrary, slots: list[Slot]) -> Itera
         core, context = slots[event.thread]
         for core_event in library.events(event):
             yield CoreCommand(core, context, core_event, number)
+
+
+def check_threads(threads: int, params: SigraceParams, environment: Environment) -> None:
+    """Raise ``ValueError`` if machine or environment cannot have so many threads."""
+    slots = environment.slots(params)
+    if threads > params.threads:
+        raise ValueError(
+            f"Threads of the trace must be at most {params.threads}, not {threads} "
+            f"(--set threads={threads})"
+        )
+    if environment.name in _ROOMY and threads > len(slots):
+        raise ValueError(
+            f"Threads of the trace must be at most the {len(slots)} contexts in environment "
+            f"{environment.name}, not {threads} (--environment multiplex, or more --set cores=)"
+        )
 
 
 def play(trace: ThreadTrace, params: SigraceParams, environment: Environment) -> Iterator[Command]:
@@ -63,17 +78,8 @@ def play(trace: ThreadTrace, params: SigraceParams, environment: Environment) ->
     ValueError
         If the trace has more threads than the machine or the environment can have.
     """
-    threads, slots = trace.header.threads, environment.slots(params)
-    if threads > params.threads:
-        raise ValueError(
-            f"Threads of the trace must be at most {params.threads}, not {threads} "
-            f"(--set threads={threads})"
-        )
-    if environment.name in _ROOMY and threads > len(slots):
-        raise ValueError(
-            f"Threads of the trace must be at most the {len(slots)} contexts in environment "
-            f"{environment.name}, not {threads} (--environment multiplex, or more --set cores=)"
-        )
+    check_threads(trace.header.threads, params, environment)
+    slots = environment.slots(params)
     library = SyncLibrary(params)
     if environment.name == "fixed":
         return _fixed(trace, library, slots)

@@ -11,7 +11,7 @@ from operator import itemgetter
 
 __all__ = ["Reexecution"]
 
-_Timestamp = tuple[int, ...]
+_Timestamp = Sequence[int]
 
 
 class Reexecution:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 
-from racetrap.golden_model.happens_before.epoch_index import CollectedAccess, EpochIndex
+from racetrap.golden_model.happens_before.epoch_index import CollectedAccess, Epochs
 from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
 from racetrap.golden_model.sigrace.analysis import (
     AnalysisPass,
@@ -20,7 +20,7 @@ from racetrap.golden_model.sigrace.analysis import (
     plan_passes,
     races_of,
 )
-from racetrap.golden_model.sigrace.checkpoint import Checkpoint
+from racetrap.golden_model.sigrace.checkpoint import CheckpointState
 from racetrap.golden_model.sigrace.core_unit import CoreUnit
 from racetrap.golden_model.sigrace.packets import LogEntry
 from racetrap.golden_model.sigrace.params import SigraceParams
@@ -41,9 +41,9 @@ class Rollback:
     ----------
     params : SigraceParams
         Configuration.
-    index : EpochIndex
+    index : Epochs
         The recorded program.
-    checkpoint : Checkpoint
+    checkpoint : CheckpointState
         The last checkpoint; it moves on.
     statistics : SigraceStatistics
         Counts, which are increased.
@@ -63,8 +63,8 @@ class Rollback:
     def __init__(
         self,
         params: SigraceParams,
-        index: EpochIndex,
-        checkpoint: Checkpoint,
+        index: Epochs,
+        checkpoint: CheckpointState,
         statistics: SigraceStatistics,
         analysis_unit: Callable[[], CoreUnit],
     ) -> None:
@@ -115,6 +115,12 @@ class Rollback:
                 self._checkpoint.total, statistics.repeated, statistics.repeated_for_nothing
             )
 
+    def members(self, thread: int, first: int, last: int, signature: int) -> set[int]:
+        """Granules collected at positions of a thread that are members of a signature."""
+        outside, bits = ~signature, self._hash.granule
+        granules = self._index.granules(thread, first, last)
+        return {granule for granule in granules if not bits(granule) & outside}
+
     def _is_known(self, entry: LogEntry) -> bool:
         """Whether all addresses of a conflict have been analysed for its epochs."""
         return not entry.signature & ~self._saved.get(_epochs(entry), 0)
@@ -124,7 +130,10 @@ class Rollback:
         self._statistics.passes += 1
         self._reexecute(each)
         epochs = {thread: self._epoch(thread, stop[thread]) for thread, stop in each.stops.items()}
-        members = {thread: self._members(each, thread, *epochs[thread]) for thread in epochs}
+        members = {
+            thread: self.members(thread, *epochs[thread], each.signatures[thread])
+            for thread in epochs
+        }
         found: defaultdict[RaceParty, set[tuple[int, int, int]]] = defaultdict(set)
         for thread, (first, last) in epochs.items():
             self._statistics.analysed += self._index.instructions(thread, first, last)
@@ -152,12 +161,6 @@ class Rollback:
         """Positions from the start of an epoch, or the checkpoint in it, to its end."""
         first = max(self._index.start(thread, epoch), self._begin(thread))
         return first, self._index.start(thread, epoch + 1)
-
-    def _members(self, each: AnalysisPass, thread: int, first: int, last: int) -> set[int]:
-        """Granules of an epoch that are members of the thread's Conflict Signature."""
-        outside, bits = ~each.signatures[thread], self._hash.granule
-        granules = self._index.granules(thread, first, last)
-        return {granule for granule in granules if not bits(granule) & outside}
 
     def _analyse(
         self,

@@ -19,7 +19,7 @@ from racetrap.golden_model.sigrace.environment import OWN, Command, CoreCommand,
 from racetrap.golden_model.sigrace.listener import Listener
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp, RdmStepKind, Relation
 from racetrap.golden_model.sigrace.params import FLIT_BITS, SigraceParams
-from racetrap.golden_model.sigrace.playback import play
+from racetrap.golden_model.sigrace.playback import check_threads, play
 from racetrap.golden_model.sigrace.rdm import Rdm
 from racetrap.golden_model.sigrace.result import SigraceResult, SigraceStatistics
 from racetrap.golden_model.sigrace.rollback import Rollback
@@ -99,19 +99,24 @@ class Sigrace:
             If the trace needs more threads, contexts or longer counters than there are, or has
             more instructions than the limit.
         """
+        self.check_program(trace)
         params = self.params
-        instructions = int(trace.events["instructions"].sum(dtype=np.uint64))
-        if instructions > self.instruction_limit:
-            raise ValueError(
-                f"Instructions of the trace must be at most {self.instruction_limit} "
-                f"(instruction limit), not {instructions}"
-            )
         commands = play(trace, params, self.environment)
         index = EpochIndex(trace)
         params.check_epochs(index.last_epoch())
         machine = _Machine(self, index, listener)
         machine.run(commands)
         return machine.result()
+
+    def check_program(self, trace: ThreadTrace) -> None:
+        """Raise ``ValueError`` if a program has too many instructions or threads."""
+        instructions = int(trace.events["instructions"].sum(dtype=np.uint64))
+        if instructions > self.instruction_limit:
+            raise ValueError(
+                f"Instructions of the trace must be at most {self.instruction_limit} "
+                f"(instruction limit), not {instructions}"
+            )
+        check_threads(trace.header.threads, self.params, self.environment)
 
 
 class _Machine:

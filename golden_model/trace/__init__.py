@@ -4,7 +4,7 @@ from racetrap.golden_model.trace.container.rules import Rule, TraceError
 from racetrap.golden_model.trace.files import (
     AnyTrace,
     is_binary,
-    read_board_trace,
+    read_accelerator_trace,
     read_gpu_trace,
     read_thread_trace,
     read_trace,
@@ -21,7 +21,7 @@ __all__ = [
     "Trace",
     "TraceError",
     "is_binary",
-    "read_board_trace",
+    "read_accelerator_trace",
     "read_gpu_trace",
     "read_thread_trace",
     "read_trace",

@@ -17,14 +17,14 @@ from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 __all__ = [
     "AnyTrace",
     "is_binary",
-    "read_board_trace",
+    "read_accelerator_trace",
     "read_gpu_trace",
     "read_thread_trace",
     "read_trace",
 ]
 
 AnyTrace = Trace | ThreadTrace | NoncoherentTrace
-_Trace = TypeVar("_Trace", Trace, ThreadTrace)
+_Trace = TypeVar("_Trace", Trace, ThreadTrace, NoncoherentTrace)
 _TYPES: dict[object, type[AnyTrace]] = {
     each.schema.system: each for each in (Trace, ThreadTrace, NoncoherentTrace)
 }
@@ -70,15 +70,6 @@ def _read(path: str | os.PathLike[str], expected: type[_Trace]) -> _Trace:
     return trace
 
 
-def read_board_trace(path: str | os.PathLike[str]) -> Trace | ThreadTrace:
-    """``read_trace`` for a system that there are boards with; else ``TraceError``."""
-    trace = read_trace(path)
-    if isinstance(trace, NoncoherentTrace):
-        systems = " or ".join(repr(each.schema.system) for each in (Trace, ThreadTrace))
-        raise _system_error(str(path), systems, trace.schema.system)
-    return trace
-
-
 def _system_error(place: str, expected: str, system: object) -> TraceError:
     sentence = f"Trace system must be {expected}, not {system!r}"
     return TraceError(f"{place}, header", Rule.HEADER, sentence)
@@ -92,3 +83,8 @@ def read_gpu_trace(path: str | os.PathLike[str]) -> Trace:
 def read_thread_trace(path: str | os.PathLike[str]) -> ThreadTrace:
     """``read_trace`` for a trace of threads; ``TraceError`` if it is one of a GPU."""
     return _read(path, ThreadTrace)
+
+
+def read_accelerator_trace(path: str | os.PathLike[str]) -> NoncoherentTrace:
+    """``read_trace`` for a trace of a CPU and its accelerators; ``TraceError`` for others."""
+    return _read(path, NoncoherentTrace)

@@ -62,6 +62,7 @@ from racetrap.presenters.line_pairs import exposure_text, number_text
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.presenters.scord_oracle import oracle_to_dict
 from racetrap.presenters.trace_findings import trace_check_to_dict, trace_findings
+from racetrap.sim.cpu.sigrace.compiled_sigrace import run_sigrace
 
 if TYPE_CHECKING:
     from racetrap.evaluation.baseline import Baseline
@@ -483,7 +484,7 @@ def _check_threads(
     baseline: Baseline | None,
 ) -> _Outcome:  # fmt: skip
     """Run SigRace and print the races."""
-    whole, header = sigrace.run(trace), trace.header
+    whole, header = run_sigrace(sigrace, trace), trace.header
     findings, known, is_new = _line_findings(
         (thread_race(race, header) for race in whole.races), baseline
     )

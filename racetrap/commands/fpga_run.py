@@ -29,12 +29,14 @@ from racetrap.commands.shared.terminal import (
     report_console,
     write_json,
 )
+from racetrap.evaluation.noncoherent.hardware import MonitorRace, check_memory, races_of
 from racetrap.evaluation.scord.detect import check_fit, region_of
 from racetrap.evaluation.scord.findings import Finding, find_races
 from racetrap.fpga.boards.identity import identify
 from racetrap.fpga.boards.table import board_params, find_board
 from racetrap.fpga.host.client import HostLink
 from racetrap.fpga.host.line import Line
+from racetrap.fpga.host.noncoherent_run import run_operations
 from racetrap.fpga.host.scord_board import monitored_region
 from racetrap.fpga.host.scord_run import check_reports, run_trace
 from racetrap.fpga.host.session import Session
@@ -44,10 +46,12 @@ from racetrap.generators.system import Params
 from racetrap.golden_model.happens_before.race import ThreadRace
 from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.sigrace.sigrace import Sigrace
-from racetrap.golden_model.trace import ThreadTrace, Trace, read_board_trace
-from racetrap.presenters import scord_races, sigrace_races
+from racetrap.golden_model.trace import NoncoherentTrace, ThreadTrace, Trace, read_trace
+from racetrap.presenters import noncoherent_races, scord_races, sigrace_races
 from racetrap.presenters.board_runs import (
+    accelerator_run_to_dict,
     gpu_run_to_dict,
+    print_accelerator_run,
     print_gpu_run,
     print_thread_run,
     thread_run_to_dict,
@@ -85,13 +89,14 @@ def command(
 ) -> None:  # fmt: skip
     """Stream the trace file TRACE to a board and compare what it finds with the golden model.
 
-    A trace of a GPU is for a board with ScoRD, one of a program with threads for SigRace.
+    A trace of a GPU is for a board with ScoRD, one of a program with threads for SigRace, one of
+    a CPU and its accelerators for the bus monitor.
 
     Exit status: 0 no race, 1 races found, 2 bad input, 3 board and golden model disagree, no
     board answers, it has another configuration, or it was lost.
     """
     with input_errors():
-        trace = read_board_trace(trace_file)
+        trace = read_trace(trace_file)
         check_options({"environment": [THREAD_TRACE]}, kind_of(trace))
         wanted = _wanted(preset_name, board_name, settings)
     with HostLink(port, baud, timeout) as link:
@@ -107,6 +112,9 @@ def command(
             if isinstance(trace, Trace):
                 races: RaceList[Any] = scord_races.race_list(console, choice)
                 result = _run_gpu(session, params, trace, races, where, console)
+            elif isinstance(trace, NoncoherentTrace):
+                races = noncoherent_races.monitor_race_list(console, choice, trace)
+                result = _run_accelerators(session, params, trace, races, where, console)
             else:
                 races = sigrace_races.race_list(console, choice, trace.header)
                 result = _run_threads(session, params, trace, environment, races, where, console)
@@ -149,6 +157,20 @@ def _run_gpu(
     races.take_all(findings)
     print_gpu_run(console, where, trace, races, run)
     return gpu_run_to_dict(races, run)
+
+
+def _run_accelerators(
+    session: Session, params: Any, trace: NoncoherentTrace, races: RaceList[MonitorRace],
+    where: str, console: Console,
+) -> dict[str, Any]:  # fmt: skip
+    """As ``_run_gpu``, of a CPU and its accelerators."""
+    check_memory(params, trace)
+    with progress_bar("Streaming", len(trace)) as update:
+        run = run_operations(session, params, trace, lambda number: update(completed=number))
+    for race in races_of(params, run.steps, 0):
+        races.take(race)
+    print_accelerator_run(console, where, trace, races, run)
+    return accelerator_run_to_dict(races, run)
 
 
 def _run_threads(

@@ -6,16 +6,25 @@ from typing import Any
 
 from rich.console import Console
 
+from racetrap.evaluation.noncoherent.hardware import MonitorRace
 from racetrap.evaluation.scord.findings import Finding
+from racetrap.fpga.host.noncoherent_run import OperationRun
 from racetrap.fpga.host.scord_run import BoardRun
 from racetrap.fpga.host.sigrace_run import ProgramRun
 from racetrap.golden_model.happens_before.race import ThreadRace
-from racetrap.golden_model.trace import ThreadTrace, Trace
+from racetrap.golden_model.trace import NoncoherentTrace, ThreadTrace, Trace
 from racetrap.presenters.race_choice import RaceList
 from racetrap.presenters.scord_races import print_kinds
 from racetrap.presenters.sigrace_races import print_result, result_to_dict
 
-__all__ = ["gpu_run_to_dict", "print_gpu_run", "print_thread_run", "thread_run_to_dict"]
+__all__ = [
+    "accelerator_run_to_dict",
+    "gpu_run_to_dict",
+    "print_accelerator_run",
+    "print_gpu_run",
+    "print_thread_run",
+    "thread_run_to_dict",
+]
 
 
 def print_gpu_run(
@@ -36,6 +45,29 @@ def gpu_run_to_dict(races: RaceList[Finding], run: BoardRun) -> dict[str, Any]:
     """The same as plain data."""
     return {
         "transactions": run.transactions, "seconds": run.seconds, "reports": len(run.reports),
+        "counters": run.counters, "races": races.json,
+    }  # fmt: skip
+
+
+def print_accelerator_run(
+    console: Console, where: str, trace: NoncoherentTrace, races: RaceList[MonitorRace],
+    run: OperationRun,
+) -> None:  # fmt: skip
+    """As ``print_gpu_run``, of a CPU and its accelerators."""
+    races.finish()
+    dropped = run.counters["reports_dropped"]
+    lost = f", {dropped} reports dropped for lack of room on the board" if dropped else ""
+    console.print(
+        f"Races: {races.count} in {len(trace)} operations{lost}; {where} and golden model agree in "
+        f"all {run.reports} reports ({len(run.steps)} rows, {run.seconds:.1f} s).",
+        markup=False,
+    )
+
+
+def accelerator_run_to_dict(races: RaceList[MonitorRace], run: OperationRun) -> dict[str, Any]:
+    """The same as plain data."""
+    return {
+        "rows": len(run.steps), "seconds": run.seconds, "reports": run.reports,
         "counters": run.counters, "races": races.json,
     }  # fmt: skip
 

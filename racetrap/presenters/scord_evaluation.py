@@ -47,8 +47,8 @@ def tables_of(tables: Tables) -> list[Table]:
             "builds",
             "Builds: runs in which a race was found",
             "Outcome: what the detector with caching made of the oracle's unique races, summed "
-            "over the runs. Unconfirmed: unique races reported at an instruction for which the "
-            "oracle has none.",
+            "over the runs. Unconfirmed: unique races for none of whose pairs of instructions "
+            "the oracle has one in any run.",
             ("workload", "build", "runs", "oracle", "base", "caching", "hardware",
              "unique (oracle)", "unconfirmed", "outcome with caching"),
             tuple(map(_build_row, tables.builds)),
@@ -113,7 +113,7 @@ def _build_json(summary: BuildSummary) -> dict[str, Any]:
             for first, second, kind in sorted(summary.oracle)
         ],
         "unique": {name: sorted(map(list, races)) for name, races in summary.unique.items()},
-        "unconfirmed": sorted(map(list, summary.unconfirmed)),
+        "unconfirmed": list(map(list, summary.unconfirmed)),
         "outcomes": dict(summary.outcomes),
         "places": {hex(pc): place for pc, place in sorted(summary.places.items())},
     }

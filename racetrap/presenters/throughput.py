@@ -69,13 +69,14 @@ def _sigrace(figures: dict[str, Any]) -> Iterator[tuple[str, list[str], _Rows]]:
          "core stalls", "link stalls"],
         [list(row.values()) for row in figures["sustained"]],
     )  # fmt: skip
-    names = ("recorded", "merged", "checked")
+    names = ("recorded", "merged", "checked", "sigrace")
     yield (
-        "Recording a program, and its exact check: million events a second; bytes an event",
-        ["program", "events", *names, "memory"],
+        "Recording, exact check and SigRace: million events a second; bytes an event",
+        ["program", "events", "recorded", "merged", "exact check", "SigRace", "its conflicts",
+         "memory"],
         [
             [row["name"], row["events"], *(row[name]["median"] / 1e6 for name in names),
-             row["bytes_per_event"]]
+             row["conflicts"], row["bytes_per_event"]]
             for row in figures["recorder"]
         ],
     )  # fmt: skip

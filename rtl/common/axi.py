@@ -12,7 +12,13 @@ from enum import IntEnum
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["Axi4Signature", "Axi4WriteSignature", "AxiBurst", "AxiLiteSignature", "AxiResponse"]
+__all__ = [
+    "Axi4Signature",
+    "Axi4SnoopSignature",
+    "Axi4WriteSignature",
+    "AxiLiteSignature",
+    "AxiResponse",
+]
 
 
 class AxiResponse(IntEnum):
@@ -22,14 +28,6 @@ class AxiResponse(IntEnum):
     EXOKAY = 1
     SLVERR = 2
     DECERR = 3
-
-
-class AxiBurst(IntEnum):
-    """Codes of AWBURST and ARBURST."""
-
-    FIXED = 0
-    INCR = 1
-    WRAP = 2
 
 
 def _address_channel(prefix: str, address_bits: int, id_bits: int) -> dict:
@@ -91,6 +89,29 @@ class Axi4Signature(wiring.Signature):
             "rlast": In(1),
             "rvalid": In(1),
             "rready": Out(1),
+        })  # fmt: skip
+
+
+class Axi4SnoopSignature(wiring.Signature):
+    """What a passive listener needs of a whole AXI4 port: addresses and last responses.
+
+    Parameters
+    ----------
+    address_bits, id_bits : int
+        Widths of the addresses and of all ids.
+    """
+
+    def __init__(self, *, address_bits: int, id_bits: int):
+        members: dict = {}
+        for prefix in ("ar", "aw"):
+            members |= {
+                f"{prefix}id": Out(id_bits), f"{prefix}addr": Out(address_bits),
+                f"{prefix}len": Out(8), f"{prefix}size": Out(3), f"{prefix}burst": Out(2),
+                f"{prefix}valid": Out(1), f"{prefix}ready": Out(1),
+            }  # fmt: skip
+        super().__init__({
+            **members, "rid": Out(id_bits), "rlast": Out(1), "rvalid": Out(1), "rready": Out(1),
+            "bid": Out(id_bits), "bvalid": Out(1), "bready": Out(1),
         })  # fmt: skip
 
 

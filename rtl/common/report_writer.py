@@ -9,8 +9,9 @@ from amaranth.hdl import Const, Module, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from racetrap.golden_model.axi import AxiBurst
 from racetrap.golden_model.layout import Layout
-from racetrap.rtl.common.axi import Axi4WriteSignature, AxiBurst
+from racetrap.rtl.common.axi import Axi4WriteSignature
 from racetrap.rtl.common.layout import struct_layout
 
 __all__ = ["RECORD_BYTES", "ReportWriter"]

@@ -5,7 +5,7 @@ Ref: ``golden_model/noncoherent/interval_cam.py`` (the same choice).
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Signal, signed
+from amaranth.hdl import Cat, Module, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -18,7 +18,9 @@ __all__ = ["Compactor"]
 class Compactor(wiring.Component):
     """While no entry is free, finds the smallest gap, one pair of entries a cycle.
 
-    ``o_ready`` is low for entries * (entries + 1) + 4 cycles; ``o_merge`` in the last of them.
+    ``o_ready`` is low for entries * (entries + 1) + 9 cycles; ``o_merge`` in the last of them.
+    What is read is registered, then subtracted, then compared: a gap counts three cycles after
+    its entry was wanted.
 
     Parameters
     ----------
@@ -30,7 +32,7 @@ class Compactor(wiring.Component):
     i_full : ``In(1)``
         No entry is free.
     i_entry : ``In(entry_layout)``
-        The entry of ``o_slot``, in the same cycle.
+        The entry of ``o_slot`` in the cycle before.
     o_ready : ``Out(1)``
         An entry is free.
     o_is_reading : ``Out(1)``, o_slot : ``Out(entries)``
@@ -59,48 +61,76 @@ class Compactor(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        entry, slot = self.i_entry, self.o_slot
-        low, high, gap_low, gap_high = (
-            Signal.like(slot, name=name) for name in ("low", "high", "gap_low", "gap_high")
-        )
-        before_end = Signal.like(entry.end)
-        gap = Signal(signed(self._params.end_bits + 1))
-        best = Signal(self._params.end_bits)
-        has_gap, others = Signal(), Signal()
-        tag = Signal.like(entry.tag)
-        m.d.comb += self.o_others.eq(entry.others | others | (entry.tag != tag))
-        m.d.sync += has_gap.eq(0)
-        with m.If(has_gap & ~gap[-1] & (gap[:-1] < best)):
-            m.d.sync += [best.eq(gap), self.o_low.eq(gap_low), self.o_high.eq(gap_high)]
+        slot = self.o_slot
+        low, high = Signal.like(slot), Signal.like(slot)
+        is_before, is_after = Signal(), Signal()
+        entry = Signal(struct_layout(self._params.entry_layout))
+        m.d.sync += entry.eq(self.i_entry)
+        is_under_way = self._compare(m, entry, low, high, is_before, is_after)
+        tag, others = Signal.like(entry.tag), Signal()
         m.d.comb += self.o_is_reading.eq(1)
         with m.FSM():
             with m.State("IDLE"):
                 m.d.comb += [self.o_is_reading.eq(0), self.o_ready.eq(~self.i_full)]
-                m.d.sync += [low.eq(1), best.eq(~0)]
+                m.d.sync += low.eq(1)
                 with m.If(self.i_full):
                     m.next = "BEFORE"
             with m.State("BEFORE"):
-                m.d.comb += slot.eq(low)
-                m.d.sync += [before_end.eq(entry.end), high.eq(1)]
+                m.d.comb += [slot.eq(low), is_before.eq(1)]
+                m.d.sync += high.eq(1)
                 m.next = "AFTER"
             with m.State("AFTER"):
-                m.d.comb += slot.eq(high)
-                m.d.sync += [
-                    gap.eq(entry.first - before_end), gap_low.eq(low), gap_high.eq(high),
-                    has_gap.eq(1), high.eq(high << 1),
-                ]  # fmt: skip
+                m.d.comb += [slot.eq(high), is_after.eq(1)]
+                m.d.sync += high.eq(high << 1)
                 with m.If(high[-1]):
                     m.d.sync += low.eq(low << 1)
                     m.next = "BEFORE"
                     with m.If(low[-1]):
                         m.next = "LAST_GAP"
-            with m.State("LAST_GAP"):
+            with m.State("LAST_GAP"), m.If(~is_under_way):
                 m.next = "LOWER"
             with m.State("LOWER"):
                 m.d.comb += slot.eq(self.o_low)
+                m.next = "UPPER"
+            with m.State("UPPER"):
+                m.d.comb += slot.eq(self.o_high)
+                m.next = "KEEP_LOWER"
+            with m.State("KEEP_LOWER"):
+                m.d.comb += slot.eq(self.o_high)
                 m.d.sync += [others.eq(entry.others), tag.eq(entry.tag)]
+                m.next = "KEEP_UPPER"
+            with m.State("KEEP_UPPER"):
+                m.d.comb += slot.eq(self.o_high)
+                m.d.sync += self.o_others.eq(entry.others | others | (entry.tag != tag))
                 m.next = "MERGE"
             with m.State("MERGE"):
-                m.d.comb += [slot.eq(self.o_high), self.o_merge.eq(1)]
+                m.d.comb += [self.o_is_reading.eq(0), self.o_merge.eq(1)]
                 m.next = "IDLE"
         return m
+
+    def _compare(
+        self, m: Module, entry, low: Signal, high: Signal, is_before: Signal, is_after: Signal
+    ) -> Signal:
+        """Keep the pair with the smallest gap; gives whether one has still to be subtracted."""
+        befores, afters = Signal(2), Signal(2)
+        lows, highs = (
+            [Signal.like(self.o_slot, name=f"{name}_{stage}") for stage in range(3)]
+            for name in ("low", "high")
+        )
+        before_end = Signal.like(entry.end)
+        gap = Signal(signed(self._params.end_bits + 1))
+        best = Signal(self._params.end_bits)
+        has_gap, is_under_way = Signal(), Signal()
+        m.d.comb += is_under_way.eq(afters.any())
+        m.d.sync += [
+            befores.eq(Cat(is_before, befores)), afters.eq(Cat(is_after, afters)),
+            Cat(lows).eq(Cat(low, *lows)), Cat(highs).eq(Cat(high, *highs)),
+            gap.eq(entry.first - before_end), has_gap.eq(afters[1]),
+        ]  # fmt: skip
+        with m.If(befores[1]):
+            m.d.sync += before_end.eq(entry.end)
+        with m.If(self.o_ready):
+            m.d.sync += best.eq(~0)
+        with m.If(has_gap & ~gap[-1] & (gap[:-1] < best)):
+            m.d.sync += [best.eq(gap), self.o_low.eq(lows[2]), self.o_high.eq(highs[2])]
+        return is_under_way

@@ -72,7 +72,8 @@ class IntervalCam(wiring.Component):
         The first precise entry that had some of the bytes whose query took effect two cycles
         before, else the first imprecise one; nothing if none did.
     i_read : ``In(1)``, i_slot : ``In(entries)``, o_entry : ``Out(entry_layout)``
-        Entry of a slot, given as one bit; only while ``o_ready`` and nothing takes effect.
+        Entry of the slot given, as one bit, in the cycle before; only while ``o_ready``, and
+        nothing takes effect in either cycle.
     o_ready : ``Out(1)``
         An entry is free.
     o_compacted : ``Out(1)``
@@ -149,8 +150,15 @@ class IntervalCam(wiring.Component):
             Cat(origins).eq(Cat(self.i_origin, origins[0])),
             relation.eq(comparator.o_relation),
         ]  # fmt: skip
-        meets = Signal(count)
+        meets, newest = Signal(count), Signal(count)
         free = (~valid & (valid + 1))[:count]
+        m.d.sync += newest.eq(free)
+
+        def lies(name: str) -> Value:
+            """One bit of the relation, of the new entry in its slot."""
+            *old, new = relation[name]
+            return (newest & new.replicate(count)) | (~newest & Cat(old))
+
         m.d.comb += [
             comparator.i_range.eq(ranges[0]),
             comparator.i_touch.eq(is_insert[0]),
@@ -159,12 +167,12 @@ class IntervalCam(wiring.Component):
                 Cat(one.first, one.end).eq(Cat(entry.first, entry.end))
                 for one, entry in zip(comparator.i_entries, entries, strict=True)
             ),
-            meets.eq(valid & Cat(relation.reaches) & Cat(relation.begins)),
+            meets.eq(valid & lies("reaches") & lies("begins")),
             change.is_insert.eq(is_insert[1]),
             change.is_remove.eq(is_remove[1]),
             change.range.eq(ranges[1]),
-            change.lower.eq(meets & Cat(relation.left)),
-            change.upper.eq(meets & Cat(relation.right)),
+            change.lower.eq(meets & lies("left")),
+            change.upper.eq(meets & lies("right")),
             change.fresh.eq(free),
             self.o_overlap.eq(meets),
         ]
@@ -190,8 +198,11 @@ class IntervalCam(wiring.Component):
     ) -> data.View:
         """First byte of the entry that is cut on its left, all else of that on its right."""
         kept = Signal(self._entry)
-        reads = self.i_read | compactor.o_is_reading
-        slot = Mux(compactor.o_is_reading, compactor.o_slot, self.i_slot)
+        reads, slot = Signal(), Signal.like(self.i_slot)
+        m.d.sync += [
+            reads.eq(self.i_read | compactor.o_is_reading),
+            slot.eq(Mux(compactor.o_is_reading, compactor.o_slot, self.i_slot)),
+        ]
         lower, upper = Mux(reads, slot, change.lower), Mux(reads, slot, change.upper)
         for name in ("first", "end", "tag", "others", "imprecise"):
             values = [entry[name] for entry in entries]

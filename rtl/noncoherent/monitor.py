@@ -414,11 +414,12 @@ class Monitor(wiring.Component):
         is_write = row.kind.matches(_K.UNCACHED_WRITE, _K.DMA_WRITE)
         bounds = Signal.like(self._bytes)
         m.d.comb += bounds.eq(Mux(is_write, self._bytes, self._lines))
-        with m.State("DRAIN"), m.If(is_settled):
-            m.next = "READ"
+        with m.State("DRAIN"):
+            m.d.comb += [cam.i_read.eq(is_settled) for cam in sources]
+            with m.If(is_settled):
+                m.next = "READ"
         with m.State("READ"):
             for number, (cam, slots) in enumerate(zip(sources, pending, strict=True)):
-                m.d.comb += cam.i_read.eq(1)
                 with m.If(slots.any() & ~Cat(pending[:number]).any()):
                     m.d.sync += [entry.eq(cam.o_entry), slots.eq(slots & (slots - 1))]
             m.next = "CUT"

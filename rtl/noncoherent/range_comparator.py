@@ -10,16 +10,17 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
+from racetrap.rtl.common.bits import one_hot_select
 from racetrap.rtl.noncoherent.layouts import range_layout
 
 __all__ = ["RangeComparator", "change_layout", "relation_layout"]
 
 
 def relation_layout(entries: int) -> data.StructLayout:
-    """A bit an entry: it ends behind the range's first byte, begins before its end, has bytes
-    to its left, to its right."""
+    """A bit an entry, and last one of the entry that is new: it ends behind the range's first
+    byte, begins before its end, has bytes to its left, to its right."""
     return data.StructLayout({
-        name: data.ArrayLayout(1, entries) for name in ("reaches", "begins", "left", "right")
+        name: data.ArrayLayout(1, entries + 1) for name in ("reaches", "begins", "left", "right")
     })  # fmt: skip
 
 
@@ -57,7 +58,8 @@ class RangeComparator(wiring.Component):
     i_change : ``In(change_layout)``
         The change.
     o_relation : ``Out(relation_layout)``
-        How valid entries lie after it; anything for others.
+        How valid entries lie after it; anything for others.  Of the slot that gets the new entry
+        it says how what was there lies.
     """
 
     def __init__(self, params: NoncoherentParams):
@@ -87,22 +89,26 @@ class RangeComparator(wiring.Component):
             self._of_first(m, f"cut_{name}", point)
             for name, point in (("begin", first), ("rest", end))
         )
-        kept_end = _any_of(m, "kept_end", change.upper, ends)
-        kept_first = _any_of(m, "kept_first", change.lower, firsts)
-        fresh_end = Mux(change.upper.any(), kept_end, end_at_end)
-        fresh_first = Mux(
-            change.is_insert, Mux(change.lower.any(), kept_first, first_at_first), first_at_end
+        # What is selected is known before comparisons are done: only ANDs and ORs follow them.
+        keeps_first = change.lower & change.is_insert.replicate(len(entries))
+        fresh_end = one_hot_select(Cat(change.upper, ~change.upper.any()), [*ends, end_at_end])
+        fresh_first = one_hot_select(
+            Cat(keeps_first, change.is_insert & ~change.lower.any(), ~change.is_insert),
+            [*firsts, first_at_first, first_at_end],
         )
+        m.d.comb += [
+            Cat(relation.reaches[-1], relation.right[-1]).eq(fresh_end),
+            Cat(relation.begins[-1], relation.left[-1]).eq(fresh_first),
+        ]
         for slot in range(len(entries)):
-            is_fresh = change.fresh[slot]
             cuts_end = change.is_remove & change.lower[slot]
             cuts_first = change.is_remove & change.upper[slot] & ~change.lower[slot]
             m.d.comb += [
                 Cat(relation.reaches[slot], relation.right[slot]).eq(
-                    Mux(is_fresh, fresh_end, Mux(cuts_end, end_at_first, ends[slot]))
+                    Mux(cuts_end, end_at_first, ends[slot])
                 ),
                 Cat(relation.begins[slot], relation.left[slot]).eq(
-                    Mux(is_fresh, fresh_first, Mux(cuts_first, first_at_end, firsts[slot]))
+                    Mux(cuts_first, first_at_end, firsts[slot])
                 ),
             ]
         return m
@@ -121,17 +127,3 @@ class RangeComparator(wiring.Component):
         relation = Signal(2, name=name)
         m.d.comb += relation.eq(Cat(begins, point < self.i_range.first))
         return relation
-
-
-def _any_of(m: Module, name: str, chosen: Value, relations: list[Signal]) -> Signal:
-    """The relation of the entry chosen, if one is."""
-    both = Signal(2, name=name)
-    m.d.comb += both.eq(
-        Cat(
-            Cat(
-                one[bit] & is_chosen for one, is_chosen in zip(relations, chosen, strict=True)
-            ).any()
-            for bit in range(2)
-        )
-    )
-    return both

@@ -5,7 +5,7 @@ Ref: Young (UBC 2020) Section 3.3.
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module
+from amaranth.hdl import Cat, Const, Module, Mux, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -13,6 +13,7 @@ from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.rtl.common.axi import Axi4WriteSignature, AxiLiteSignature
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.registers import REGISTER_ADDRESS_BITS, RegisterBlock
+from racetrap.rtl.noncoherent.axi_monitor import AxiMonitor, bus_signature
 from racetrap.rtl.noncoherent.layouts import trace_signature
 from racetrap.rtl.noncoherent.monitor import Monitor
 from racetrap.rtl.noncoherent.registers import compile_registers, supplied_constants
@@ -39,6 +40,9 @@ class NoncoherentSystem(wiring.Component):
     -------
     i_operation : ``In(stream.Signature(operation_layout))``
         Operations of the CPU and, when the CPU issues them, of the engines, in program order.
+    i_axi : ``In(bus_signature)``
+        The engines' bus, observed; only with ``observes_bus``.  Its operations go before the
+        CPU's.
     m_axi_report : ``Out(Axi4WriteSignature)``
         Memory of the ring buffer, 64-bit data.
     s_axil : ``In(AxiLiteSignature)``
@@ -59,6 +63,8 @@ class NoncoherentSystem(wiring.Component):
             "s_axil": In(AxiLiteSignature(address_bits=REGISTER_ADDRESS_BITS)),
             "irq": Out(1),
         }
+        if params.observes_bus:
+            members["i_axi"] = In(bus_signature(params))
         if params.trace_port:
             members["trace"] = Out(trace_signature(params))
         super().__init__(members)
@@ -71,14 +77,14 @@ class NoncoherentSystem(wiring.Component):
         m.submodules.monitor = monitor = Monitor(params)
         m.submodules.report_path = report_path = ReportPath(params)
         wiring.connect(m, wiring.flipped(self.s_axil), registers.s_axil)
-        wiring.connect(m, wiring.flipped(self.i_operation), splitter.i)
+        bus_lost, bus_idle = self._take_operations(m, splitter)
         wiring.connect(m, splitter.o, monitor.i)
         wiring.connect(m, monitor.o_report, report_path.i_report)
         wiring.connect(m, report_path.m_axi, wiring.flipped(self.m_axi_report))
         if params.trace_port:
             wiring.connect(m, monitor.trace, wiring.flipped(self.trace))
         registers.supply(m, supplied_constants(params))
-        is_idle = ~splitter.o.valid & monitor.o_idle & report_path.o_idle
+        is_idle = bus_idle & ~splitter.o.valid & monitor.o_idle & report_path.o_idle
         base = Cat(registers.report_base_lo.value, registers.report_base_hi.value)
         tail = registers.report_tail.value
         m.d.comb += [
@@ -92,12 +98,34 @@ class NoncoherentSystem(wiring.Component):
             registers.status.ring_full.eq(report_path.o_full),
         ]
         m.d.sync += self.irq.eq(registers.control.interrupt_enable & (report_path.o_head != tail))
-        self._count(m, registers, monitor, report_path)
+        self._count(m, registers, monitor, report_path, bus_lost)
         return m
 
+    def _take_operations(self, m: Module, splitter: RowSplitter) -> tuple[Value, Value]:
+        """Operations of the CPU, and of the bus first: it does not wait.
+
+        Gives how many bursts are lost, and whether nothing of the bus is held.
+        """
+        if not self._params.observes_bus:
+            wiring.connect(m, wiring.flipped(self.i_operation), splitter.i)
+            return Const(0), Const(1)
+        m.submodules.axi_monitor = bus = AxiMonitor(self._params)
+        wiring.connect(m, wiring.flipped(self.i_axi), bus.i_axi)
+        operation, is_of_bus = self.i_operation, bus.o_operation.valid
+        m.d.comb += [
+            splitter.i.valid.eq(operation.valid | is_of_bus),
+            splitter.i.payload.eq(
+                Mux(is_of_bus, Value.cast(bus.o_operation.payload), Value.cast(operation.payload))
+            ),
+            bus.o_operation.ready.eq(splitter.i.ready),
+            operation.ready.eq(splitter.i.ready & ~is_of_bus),
+        ]
+        return bus.o_lost, bus.o_idle
+
     def _count(
-        self, m: Module, registers: RegisterBlock, monitor: Monitor, report_path: ReportPath
-    ) -> None:
+        self, m: Module, registers: RegisterBlock, monitor: Monitor, report_path: ReportPath,
+        bus_lost: Value,
+    ) -> None:  # fmt: skip
         report, operation = monitor.o_report, self.i_operation
         hits = (report.payload.dma, report.payload.cache)
         definite = sum(report.valid & hit.definite for hit in hits)
@@ -111,5 +139,6 @@ class NoncoherentSystem(wiring.Component):
             "reports_written": report_path.o_written,
             "reports_dropped": report_path.o_dropped,
             "report_write_errors": report_path.o_write_error,
+            "bursts_lost": bus_lost,
         }
         registers.count(m, increments, registers.control.clear_counters)

@@ -6,8 +6,9 @@ from amaranth.hdl import Const, Module, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from racetrap.golden_model.axi import AxiBurst
 from racetrap.golden_model.scord.params import ENTRY_BITS, ENTRY_BYTES, ScordParams
-from racetrap.rtl.common.axi import Axi4WriteSignature, AxiBurst, AxiResponse
+from racetrap.rtl.common.axi import Axi4WriteSignature, AxiResponse
 from racetrap.rtl.scord.hazard_window import slot_bits
 from racetrap.rtl.scord.region import entry_address, index_bits, region_layout
 

@@ -10,8 +10,9 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out, connect
 
+from racetrap.golden_model.axi import AxiBurst
 from racetrap.golden_model.scord.params import ENTRY_BITS, ENTRY_BYTES, ScordParams
-from racetrap.rtl.common.axi import AxiBurst, AxiResponse
+from racetrap.rtl.common.axi import AxiResponse
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.memory import block_memory
 from racetrap.rtl.common.ports import forward_ports

@@ -11,11 +11,10 @@
 #include <unordered_set>
 #include <vector>
 
+#include "sync_objects.h"
 #include "thread_events.h"
 
 namespace {
-
-enum Order : uint32_t { ACQUIRES = 1, RELEASES = 2 };
 
 // As _PAIR_DTYPE in exact_detector.py.
 struct Pair {
@@ -23,29 +22,7 @@ struct Pair {
     uint32_t threads[2], epochs[2], pcs[2], writes[2];
 };
 
-using Clock = std::vector<uint32_t>;
-
-void learn(Clock &clock, const Clock &other) {
-    for (size_t i = 0; i < clock.size(); i++) clock[i] = std::max(clock[i], other[i]);
-}
-
-// Synchronisation objects are told apart by what they are, their address, and a number.
-struct Name {
-    uint64_t address;
-    uint32_t type, number;
-    bool operator==(const Name &other) const = default;
-};
-
-struct NameHash {
-    size_t operator()(const Name &name) const {
-        uint64_t mixed = (name.address ^ (uint64_t)name.type << 56) * 0x9e3779b97f4a7c15u;
-        return (mixed ^ mixed >> 29) + name.number * 0xbf58476d1ce4e5b9u;
-    }
-};
-
-enum Type : uint32_t { OBJECT, WRITERS = 16, READERS, CREATED, ENDED, ATOMIC, CROSSING };
-
-// Vector clocks of threads and synchronisation objects.
+// Vector clocks of threads.
 class Clocks {
 public:
     explicit Clocks(uint32_t threads) : now(threads, Clock(threads)) {}
@@ -53,66 +30,19 @@ public:
     std::vector<Clock> now;
 
     void event(const Event &event) {
-        uint32_t thread = event.thread;
-        uint64_t address = event.address;
-        switch (event.kind) {
-        case ACQUIRE: acquire(thread, address, event.value); break;
-        case RELEASE: release(thread, address, event.value); break;
-        case BARRIER_ARRIVE: {
-            uint32_t crossing = arrivals_[address]++ / event.value;
-            crossings_[{address, 0, thread}] = crossing;
-            give(thread, {address, CROSSING, crossing});
-            break;
+        Clock &clock = now[event.thread];
+        if (releases(event)) {
+            clock[event.thread]++;
+            objects_.release(event, clock);
         }
-        case BARRIER_LEAVE:
-            take(thread, {{address, CROSSING, crossings_[{address, 0, thread}]}});
-            break;
-        case CREATE: give(thread, {0, CREATED, event.value}); break;
-        case BEGIN:
-            if (thread) take(thread, {{0, CREATED, thread}});
-            break;
-        case END: give(thread, {0, ENDED, thread}); break;
-        case JOIN: take(thread, {{0, ENDED, event.value}}); break;
-        default: break;
+        if (acquires(event)) {
+            clock[event.thread]++;
+            objects_.acquire(event, clock);
         }
     }
-
-    void give_atomic(uint32_t thread, uint64_t address) { give(thread, {address, ATOMIC, 0}); }
-    void take_atomic(uint32_t thread, uint64_t address) { take(thread, {{address, ATOMIC, 0}}); }
 
 private:
-    std::unordered_map<Name, Clock, NameHash> objects_;
-    std::unordered_map<uint64_t, uint32_t> arrivals_;
-    std::unordered_map<Name, uint32_t, NameHash> crossings_;
-
-    void give(uint32_t thread, Name name, bool overwrite = false) {
-        Clock &clock = now[thread];
-        clock[thread]++;
-        auto [object, is_new] = objects_.try_emplace(name, clock);
-        if (is_new) return;
-        if (overwrite) object->second = clock;
-        else learn(object->second, clock);
-    }
-
-    void take(uint32_t thread, std::initializer_list<Name> names) {
-        Clock &clock = now[thread];
-        clock[thread]++;
-        for (const Name &name : names)
-            if (auto object = objects_.find(name); object != objects_.end())
-                learn(clock, object->second);
-    }
-
-    void acquire(uint32_t thread, uint64_t address, uint32_t sync_class) {
-        if (sync_class == RWLOCK_WRITE) take(thread, {{address, WRITERS, 0}, {address, READERS, 0}});
-        else if (sync_class == RWLOCK_READ) take(thread, {{address, WRITERS, 0}});
-        else take(thread, {{address, OBJECT, sync_class}});
-    }
-
-    void release(uint32_t thread, uint64_t address, uint32_t sync_class) {
-        if (sync_class == RWLOCK_WRITE) give(thread, {address, WRITERS, 0}, true);
-        else if (sync_class == RWLOCK_READ) give(thread, {address, READERS, 0});
-        else give(thread, {address, OBJECT, sync_class}, sync_class == MUTEX);
-    }
+    SyncObjects objects_;
 };
 
 // What an instruction of a thread does to the same bytes of a cell, and when it did so last.
@@ -241,10 +171,7 @@ private:
     void atomic(const Event &event) {
         uint32_t epoch = clocks_.now[event.thread][event.thread];
         uint8_t flags = IS_ATOMIC | (event.kind == ATOMIC_LOAD ? 0 : WRITES);
-        if (event.kind != ATOMIC_LOAD && event.value & RELEASES)
-            clocks_.give_atomic(event.thread, event.address);
-        if (event.kind != ATOMIC_STORE && event.value & ACQUIRES)
-            clocks_.take_atomic(event.thread, event.address);
+        clocks_.event(event);
         access(event, flags, epoch);
     }
 

@@ -24,7 +24,7 @@ from racetrap.sim.compiled_library import Functions, compiled_library
 __all__ = ["ExactRace", "exact_races", "prepare_detector", "races_so_far"]
 
 _SOURCE = Path(__file__).with_suffix(".cpp")
-_HEADER = _SOURCE.with_name("thread_events.h")
+_HEADERS = (_SOURCE.with_name("sync_objects.h"), _SOURCE.with_name("thread_events.h"))
 _OPTIONS = ("-std=c++20", "-O3")
 _FUNCTIONS: Functions = {
     "racetrap_exact_new": (c_void_p, [c_uint32]),
@@ -61,7 +61,7 @@ class ExactRace(NamedTuple):
 @cache
 def prepare_detector() -> CDLL:
     """The compiled detector; compiled and loaded by the first call."""
-    return compiled_library("exact_detector", [_SOURCE, _HEADER], _OPTIONS, _FUNCTIONS)
+    return compiled_library("exact_detector", [_SOURCE, *_HEADERS], _OPTIONS, _FUNCTIONS)
 
 
 def exact_races(trace: ThreadTrace) -> list[ExactRace]:

@@ -13,7 +13,7 @@ struct Event {
 };
 static_assert(sizeof(Event) == 24);
 
-// As ThreadEventKind and SyncClass in racetrap.golden_model.trace.threads.events.
+// As ThreadEventKind, SyncClass and MemoryOrder in racetrap.golden_model.trace.threads.events.
 enum Kind : uint8_t {
     LOAD, STORE, ATOMIC_LOAD, ATOMIC_STORE, ATOMIC_UPDATE, ACQUIRE, RELEASE, BARRIER_ARRIVE,
     BARRIER_LEAVE, CREATE, BEGIN, END, JOIN, ALLOCATE, FREE, COLLECT_OFF, COLLECT_ON, KINDS,
@@ -21,5 +21,7 @@ enum Kind : uint8_t {
 enum SyncClass : uint32_t {
     MUTEX, RWLOCK_READ, RWLOCK_WRITE, CONDITION, SEMAPHORE, FLAG, CLASSES,
 };
+// Bits of an order.
+enum MemoryOrder : uint32_t { ORDER_ACQUIRES = 1, ORDER_RELEASES = 2 };
 
 #endif

@@ -11,7 +11,7 @@ from racetrap.golden_model.noncoherent.monitor import Monitor
 from racetrap.golden_model.noncoherent.packets import BusOperation, MonitorStep, rows_of
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.noncoherent.coverage import Coverage
-from racetrap.sim.cosim.noncoherent.fast_compare import expected_counters
+from racetrap.sim.cosim.noncoherent.report_compare import compare_reports
 from racetrap.tb.subscriber import Subscriber
 from racetrap.tb.testbench import Testbench
 
@@ -66,25 +66,13 @@ class ScoreboardComponent(uvm_component):
         """
         if self._enabled and not self.compared:
             raise Mismatch("Steps compared must number at least 1, not 0")
-        racy = [step for step in self.compared if step.dma.found or step.cache.found]
-        due = expected_counters(self.compared) | {
-            "reports_written": len(self._records), "report_write_errors": write_errors,
-            "reports_dropped": len(racy) - len(self._records),
-        }  # fmt: skip
-        for name, value in due.items():
-            if counters[name] != value:
-                raise Mismatch(f"Counter {name} must be {value}, not {counters[name]}")
-        self._compare_reports(racy)
+        if counters["report_write_errors"] != write_errors:
+            raise Mismatch(
+                f"Counter report_write_errors must be {write_errors}, "
+                f"not {counters['report_write_errors']}"
+            )
+        compare_reports(self._params, self._records, self.compared, counters)
         self.coverage.entries(self._monitor)
-
-    def _compare_reports(self, racy: list[MonitorStep]) -> None:
-        """Reports are those of the steps, in order, but for the ones that were dropped."""
-        layout = self._params.report_layout
-        steps = iter(racy)
-        for record in self._records:
-            found = layout.unpack(record)
-            if not any(_is_report(found, step) for step in steps):
-                raise Mismatch(f"Report must be of a step that raced, in order, not {found}")
 
     def _operation(self, operation: BusOperation) -> None:
         if self._enabled:
@@ -99,7 +87,3 @@ class ScoreboardComponent(uvm_component):
             raise Mismatch(f"Step {len(self.compared)} must be {due}, not {step}")
         self.compared.append(due)
         self.coverage.steps([due])
-
-
-def _is_report(found: Mapping[str, object], step: MonitorStep) -> bool:
-    return all(found[name] == getattr(step, name)._asdict() for name in ("row", "dma", "cache"))

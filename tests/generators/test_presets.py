@@ -16,6 +16,7 @@ def test_the_paper_is_the_default():
         "scord-tiny", "scord", "scord-nocache", "scord-8byte", "scord-16byte", "scord-banks4",
         "scord-local", "sigrace-tiny", "sigrace", "noncoherent-tiny", "noncoherent",
         "noncoherent-thesis", "noncoherent-prefetch", "noncoherent-engines4", "noncoherent-wide",
+        "noncoherent-axi",
     }  # fmt: skip
 
 

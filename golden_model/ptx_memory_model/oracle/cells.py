@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from racetrap.golden_model.barracuda.compressed import NOTHING
 from racetrap.golden_model.ptx_memory_model.oracle.messages import Access, Message, Source
 
 __all__ = ["Cell", "Conflict"]
@@ -58,12 +59,17 @@ class Cell:
     ----------
     message : Message or None
         Its last write.
+    first_readers, readers : Knowledge
+        What reads of the initial value, and those of the last write, communicate.
+    overtaken : Knowledge
+        The same of the reads of older values than the last write.
     """
 
-    __slots__ = ("_groups", "message")
+    __slots__ = ("_groups", "first_readers", "message", "overtaken", "readers")
 
     def __init__(self) -> None:
         self.message: Message | None = None
+        self.first_readers = self.readers = self.overtaken = NOTHING
         self._groups: dict[tuple[Source, bool], _Group] = {}
 
     def add(self, access: Access, source: Source, writes: bool, message: Message | None) -> None:

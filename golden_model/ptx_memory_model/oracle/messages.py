@@ -127,15 +127,18 @@ class Message:
         Reads that observe it directly.
     successor : Message, optional
         The atomic that observes it and hands it on.
+    past, preceding : Knowledge
+        What it communicates, and what the writes do that precede it in coherence order, with it.
     """
 
-    __slots__ = ("access", "observers", "released", "source", "successor")
+    __slots__ = ("access", "observers", "past", "preceding", "released", "source", "successor")
 
     def __init__(self, access: Access, source: Source) -> None:
         self.access, self.source = access, source
         self.released = Released()
         self.observers: list[Access] = []
         self.successor: Message | None = None
+        self.past = self.preceding = NOTHING
 
     def all_observers(self) -> Iterator[Access]:
         """Reads that observe it, directly or through atomics."""

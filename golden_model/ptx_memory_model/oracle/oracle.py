@@ -45,6 +45,7 @@ from racetrap.golden_model.ptx_memory_model.oracle.program_orders import (
     RELEASING,
     ProgramOrders,
 )
+from racetrap.golden_model.ptx_memory_model.oracle.sc_fences import ScFences, read, write
 from racetrap.golden_model.ptx_memory_model.oracle.thread_kernel import ThreadKernel
 from racetrap.golden_model.trace import Trace
 
@@ -121,7 +122,7 @@ class _Analysis(WarpClocks):
 
     def __init__(self, kernel: Kernel, rule: OracleRule, independent: bool) -> None:
         threads = ThreadKernel(kernel) if independent else None
-        super().__init__(threads or kernel)
+        super().__init__(threads or kernel, uses=2)
         self._rule, self._whole = rule, kernel
         self._source_rows = threads.source_rows if threads else np.arange(len(kernel.events))
         orders = ProgramOrders.of(kernel)
@@ -132,6 +133,7 @@ class _Analysis(WarpClocks):
         self._cells: defaultdict[int, Cell] = defaultdict(Cell)
         self._synchronised: set[tuple[int, int]] = set()
         self._patterns = [OpenPatterns(warp.place.block, self._synchronised) for warp in self.warps]
+        self._sc_fences = ScFences(len(self.warps))
         self._found: dict[Any, _Instances] = {}
         #: Log2 of the bytes of a cell: of the smallest access, which are all aligned.
         sizes = kernel.events["size"][kernel.accesses]
@@ -213,6 +215,8 @@ class _Analysis(WarpClocks):
             past = self._past(warp, row)
             known = [each for lane in lanes for each in patterns.acquire(lane, is_device, past)]
             warp.acquire(*known)
+        if is_sc:
+            self._sc_fences.add(row, warp, lanes, is_device)
         if is_sc or order in RELEASING:
             patterns.release_fence(lanes, Fence(warp.clock, warp.place, row), is_device)
 
@@ -248,17 +252,42 @@ class _Analysis(WarpClocks):
                 for each in acquired:
                     clock = clock.acquire(warp.place, each)
             self._check(access, source, writes, warp.place, clock, cells)
+            past = self._sc_fences.past(clock, warp.place, row)
+            communicated: tuple[Knowledge, ...] = ()
+            if kind != _STORE:
+                communicated += (read(cells, observed, past),)
+            if writes:
+                is_behind = self._is_behind(access, source, warp.place, clock)
+                communicated = (*write(cells, past, is_behind), *communicated)
+            known += communicated
+            for each in communicated:
+                clock = clock.acquire(warp.place, each)
             if kind != _LOAD and order in RELEASING:
                 # The operation itself precedes what acquires it; a CAS that fails is one too.
                 self._patterns[access.warp].release_operation(
                     lane, location, Fence(clock, warp.place, row), is_device
                 )
             message = self._written(access, source, observed) if writes else None
+            if message is not None:
+                message.past, message.preceding = past, communicated[0]
             for cell in cells:
                 cell.add(access, source, writes, message if is_strong else None)
                 if message is not None:
                     cell.message = message
         warp.acquire(*known)
+
+    def _is_behind(
+        self, access: Access, source: Source, place: Place, clock: Clock
+    ) -> Callable[[Message], bool]:
+        """Whether a write comes behind an earlier one in coherence order."""
+
+        def is_behind(earlier: Message) -> bool:
+            if source.is_morally_strong_with(earlier.source):
+                return True
+            conflict = Conflict(earlier.access, earlier.source, earlier)
+            return self._is_ordered(conflict, access, place, clock)
+
+        return is_behind
 
     def _cells_of(self, source: Source) -> list[Cell]:
         start, size = source.location

@@ -15,8 +15,9 @@ from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.garbage_collection import garbage_collection_paused
 from racetrap.sim.cosim.fast.packing import pack_records
 from racetrap.sim.cosim.noncoherent.fast_simulation import FastSim
+from racetrap.sim.cosim.noncoherent.report_compare import compare_reports
 
-__all__ = ["RunResult", "check_run", "expected_counters"]
+__all__ = ["RunResult", "check_run"]
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def check_run(
         sim.run(operations, len(steps))
         _compare_steps(params, sim.step_words(), steps)
     counters = sim.software.counters()
-    _compare_reports(params, sim.reports(), steps, counters)
+    compare_reports(params, sim.reports(), steps, counters)
     cycles = sim.step_cycles()
     return RunResult(
         operations=len(operations),
@@ -107,34 +108,3 @@ def _named(step: MonitorStep) -> dict[str, Any]:
         "row": step.row._asdict(), "dma": step.dma._asdict(), "cache": step.cache._asdict(),
         "digest": step.digest,
     }  # fmt: skip
-
-
-def expected_counters(steps: Sequence[MonitorStep]) -> dict[str, int]:
-    """Counters of what was checked."""
-    hits = [hit for step in steps for hit in (step.dma, step.cache) if hit.found]
-    definite = sum(hit.definite for hit in hits)
-    return {
-        "rows": len(steps), "races_definite": definite, "races_possible": len(hits) - definite
-    }  # fmt: skip
-
-
-def _compare_reports(
-    params: NoncoherentParams, records: Sequence[int], steps: Sequence[MonitorStep],
-    counters: dict[str, int],
-) -> None:  # fmt: skip
-    """Each record is the one of its number; what is missing was counted as dropped."""
-    racy = [step for step in steps if step.dma.found or step.cache.found]
-    dropped = counters["reports_dropped"]
-    if len(records) + dropped != len(racy):
-        raise Mismatch(
-            f"Reports written and dropped must number {len(racy)}, not {len(records)} + {dropped}"
-        )
-    if not dropped:
-        for number, (record, step) in enumerate(zip(records, racy, strict=True)):
-            found = params.report_layout.unpack(record)
-            due = {name: value for name, value in _named(step).items() if name != "digest"}
-            if {name: found[name] for name in due} != due:
-                raise Mismatch(f"Report {number} must be {due}, not {found}")
-    for name, value in expected_counters(steps).items():
-        if counters[name] != value:
-            raise Mismatch(f"Counter {name} must be {value}, not {counters[name]}")

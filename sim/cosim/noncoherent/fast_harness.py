@@ -17,8 +17,12 @@ def _ports(params: NoncoherentParams) -> list[PortGroup]:
         PortGroup("OperationPort", "operation", "i_operation__", ("valid", "ready", "payload")),
         PortGroup("TracePort", "trace", "trace__", ("valid", "payload")),
         PortGroup("ReportPort", "report", "m_axi_report__", AXI_WRITE),
+        PortGroup(
+            "BusPort", "buses", "i_axi__", ("arvalid", "awvalid", "rvalid", "bvalid"),
+            int(params.observes_bus),
+        ),
         LITE,
-    ]
+    ]  # fmt: skip
 
 
 def _constants(params: NoncoherentParams) -> dict[str, int]:

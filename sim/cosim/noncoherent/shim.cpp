@@ -10,6 +10,8 @@ class Sim : public Testbench {
 
     explicit Sim(uint64_t seed) : Testbench(seed) {
         ports.operation.valid = ports.report.bvalid = 0;  // inputs begin as junk, too
+        for (auto& bus : ports.buses)  // an observed bus is quiet
+            bus.arvalid = bus.awvalid = bus.rvalid = bus.bvalid = 0;
         reset();
     }
 

@@ -31,7 +31,11 @@ class DetectorSoftware:
 
     def wait_idle(self) -> None:
         """Wait until the hardware has finished everything."""
-        self._wait_until(lambda: bool(self._port.field("STATUS", "idle")), "become idle")
+        self._wait_until(self.is_idle, "become idle")
+
+    def is_idle(self) -> bool:
+        """Whether the hardware has finished everything."""
+        return bool(self._port.field("STATUS", "idle"))
 
     def place_ring(self, base: int, capacity_log2: int) -> None:
         """Write where the ring is; all that it held before is forgotten.

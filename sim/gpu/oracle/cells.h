@@ -137,15 +137,37 @@ private:
     std::unique_ptr<Many> many_;
 };
 
+// What precedes later accesses of a cell in communication order.
+struct Communication {
+    bool is_written = false;
+    // The last write, what it communicates, and what the writes do that precede it, with it.
+    Access last{};
+    uint32_t kind = 0;
+    int block = 0;
+    Known past, preceding;
+    // Reads of the initial value, of the last write, and of older values than that.
+    Known first_readers, readers, overtaken;
+};
+
 struct Cell {
     Message *message = nullptr;  // of its last write, if that was strong
     std::vector<List> lists;
+
+    bool is_communicated() const { return (bool)communication_; }
+
+    Communication &communication() {
+        if (!communication_) communication_ = std::make_unique<Communication>();
+        return *communication_;
+    }
 
     List &list(uint32_t kind, int32_t block) {
         for (List &each : lists)
             if (each.kind == kind && each.block == block) return each;
         return lists.emplace_back(kind, block);
     }
+
+private:
+    std::unique_ptr<Communication> communication_;
 };
 
 // Cells by address.

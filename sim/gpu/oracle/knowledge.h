@@ -34,6 +34,14 @@ struct Leaf : Counted {
         return time;
     }
 
+    // Time up to which any lane of a warp is known.
+    Time latest(int warp) const {
+        Time time = warps[warp];
+        for (const auto &[number, each] : lanes)
+            if (number == warp) time = std::max(time, *std::ranges::max_element(each->times));
+        return time;
+    }
+
     void learn(int warp, const LaneTimes &times) {
         Diverged joined;
         joined.times = times;
@@ -58,12 +66,49 @@ struct Leaf : Counted {
     }
 };
 
+class Knowledge;
+using Known = Ref<const Knowledge>;
+
+// What is known by causality, and what is communicated.
 class Knowledge : public Counted {
 public:
     explicit Knowledge(int warps) : leaves_((warps + LANES - 1) / LANES) {}
 
+    // A copy with room for the times of all warps.
+    Knowledge(const Knowledge &other, int warps) : Knowledge(other) {
+        leaves_.resize((warps + LANES - 1) / LANES);
+    }
+
+    // Nothing but what is communicated.
+    static Known of_communicated(const Known &communicated) {
+        auto known = new Knowledge(0);
+        known->communicated_ = communicated;
+        return Known(known);
+    }
+
+    // Whether two know the same by causality, or nothing.
+    static bool is_same_causality(const Known &one, const Known &other) {
+        return one == other || (one && other && one->leaves_ == other->leaves_);
+    }
+
+    void forget_communicated() { communicated_ = Known(); }
+
+    // Calls with the number of each leaf whose communicated times are not all known by causality.
+    template <class Visit> void each_communicated(Visit visit) const {
+        if (!communicated_) return;
+        for (size_t i = 0; i < communicated_->leaves_.size(); i++) {
+            const Leaf *leaf = communicated_->leaf_of(i);
+            if (leaf && !covers(leaf_of(i), leaf)) visit((int)i, *leaf);
+        }
+    }
+
+    // Time up to which all lanes of a warp are known.
+    Time of(int warp) const {
+        const Leaf *leaf = leaves_.empty() ? nullptr : leaves_[warp / LANES].get();
+        return leaf ? leaf->warps[warp % LANES] : 0;
+    }
     Time of(int warp, int lane) const {
-        const Leaf *leaf = leaves_[warp / LANES].get();
+        const Leaf *leaf = leaves_.empty() ? nullptr : leaves_[warp / LANES].get();
         return leaf ? leaf->of(warp % LANES, lane) : 0;
     }
 
@@ -77,7 +122,7 @@ public:
     void learn(int warp, const LaneTimes &times) { own(warp).learn(warp % LANES, times); }
     void forget(int first, int count) {
         for (int warp = first; warp < first + count; warp++) {
-            if (!leaves_[warp / LANES]) continue;
+            if (leaves_.empty() || !leaves_[warp / LANES]) continue;
             Leaf &leaf = own(warp);
             leaf.warps[warp % LANES] = 0;
             std::erase_if(leaf.lanes,
@@ -86,31 +131,39 @@ public:
     }
 
     // Join of both: one of the two themselves if the other adds nothing.
-    static Ref<const Knowledge> join(const Ref<const Knowledge> &one,
-                                     const Ref<const Knowledge> &other) {
+    static Known join(const Known &one, const Known &other) {
         if (!other || one == other) return one;
         if (!one) return other;
+        Known communicated = join(one->communicated_, other->communicated_);
+        size_t size = std::max(one->leaves_.size(), other->leaves_.size());
+        bool is_one = communicated == one->communicated_;
+        bool is_other = communicated == other->communicated_;
+        for (size_t i = 0; i < size && (is_one || is_other); i++) {
+            is_one = is_one && covers(one->leaf_of(i), other->leaf_of(i));
+            is_other = is_other && covers(other->leaf_of(i), one->leaf_of(i));
+        }
+        if (is_one || is_other) return is_one ? one : other;
         auto joined = new Knowledge(*one);
-        Ref<const Knowledge> result(joined);
-        bool is_one = true, is_other = true;
-        for (size_t i = 0; i < joined->leaves_.size(); i++) {
+        joined->communicated_ = communicated;
+        joined->leaves_.resize(size);
+        for (size_t i = 0; i < other->leaves_.size(); i++) {
             Ref<const Leaf> &mine = joined->leaves_[i];
             const Ref<const Leaf> &more = other->leaves_[i];
-            if (mine == more) continue;
-            if (!more || (mine && mine->covers(*more))) {
-                is_other = false;
-            } else if (!mine || more->covers(*mine)) {
-                is_one = false;
-                mine = more;
-            } else {
-                is_one = is_other = false;
-                mine = both(*mine, *more);
-            }
+            if (covers(mine.get(), more.get())) continue;
+            mine = covers(more.get(), mine.get()) ? more : both(*mine, *more);
         }
-        return is_one ? one : is_other ? other : result;
+        return Known(joined);
     }
 
 private:
+    const Leaf *leaf_of(size_t number) const {
+        return number < leaves_.size() ? leaves_[number].get() : nullptr;
+    }
+
+    static bool covers(const Leaf *one, const Leaf *other) {
+        return !other || one == other || (one && one->covers(*other));
+    }
+
     static Ref<const Leaf> both(const Leaf &one, const Leaf &other) {
         auto leaf = new Leaf(one);
         for (int warp = 0; warp < LANES; warp++)
@@ -127,10 +180,9 @@ private:
         return const_cast<Leaf &>(*leaf);
     }
 
-    std::vector<Ref<const Leaf>> leaves_;
+    std::vector<Ref<const Leaf>> leaves_;  // of causality; none if nothing is known
+    Known communicated_;
 };
-
-using Known = Ref<const Knowledge>;
 
 // Joins made lately: lanes often release many locations with one history.
 class Joins {

@@ -2,7 +2,7 @@
 // (racetrap.golden_model.ptx_memory_model.oracle).
 #include <deque>
 
-#include "cells.h"
+#include "sc_fences.h"
 
 namespace {
 
@@ -20,8 +20,11 @@ struct Divergence {
 class Analysis {
 public:
     explicit Analysis(const KernelArrays &kernel)
-        : kernel_(kernel), shadow_(kernel.cell_bits), diverges_(kernel.warps) {
+        : kernel_(kernel), shadow_(kernel.cell_bits), diverges_(kernel.warps),
+          sc_fences_(kernel.warps * actors_of_warp_, kernel.blocks, joins_) {
         int actors = kernel.warps * actors_of_warp_;
+        for (uint64_t row = 0; row < kernel.rows; row++)
+            has_sc_fences_ |= event(row).kind == FENCE && event(row).order == IMPLIED;
         for (int actor = 0; actor < actors; actor++)
             patterns_.emplace_back(kernel.independent ? 1 : LANES);
         for (uint64_t block = 0; block < kernel.blocks; block++) {
@@ -200,6 +203,7 @@ private:
                                          synchronised_, joins_);
             warp.acquire(known, joins_);
         }
+        if (order == IMPLIED) sc_fences_.add(row, warp, lanes, is_device);
         if (order == IMPLIED || releases(order))
             patterns.release_fence(lanes, FenceRef(new Fence(warp.clock, warp.place, row)),
                                    is_device);
@@ -245,12 +249,22 @@ private:
                 [&] { return warp.clock.publish(warp.place, row); }, synchronised_, joins_);
         Clock own;
         const Clock *clock = &warp.clock;
-        if (acquired) {
-            own = warp.clock;
-            own.far = joins_.join(own.far, acquired);
+        auto learn = [&](const Known &news) {
+            if (!news) return;
+            own = *clock;
+            own.far = joins_.join(own.far, news);
             clock = &own;
-        }
+        };
+        learn(acquired);
         check(access, kind, warp.place, *clock, address);
+        if (has_sc_fences_) {
+            Known news = communicate(access, kind, writes, observed, warp.place, *clock);
+            if (news) {
+                news = Knowledge::of_communicated(news);
+                learn(news);
+                acquired = joins_.join(acquired, news);
+            }
+        }
         Message *message = nullptr;
         if (each.kind != LOAD && releases(order)) {
             // The operation itself precedes what acquires it; a CAS that fails is one too.
@@ -271,6 +285,26 @@ private:
             if (writes) cell->message = message;
         }
         return joins_.join(known, acquired);
+    }
+
+    // What is communicated to an access.
+    Known communicate(const Access &access, uint32_t kind, bool writes, const Message *observed,
+                      const Place &place, const Clock &clock) {
+        Known news, past = sc_fences_.past(clock, place);
+        if (event(access.row).kind != STORE)
+            news = sc_fences_.read(cells_, observed, past, news);
+        if (!writes) return news;
+        auto is_known = [&](int warp, int lane, Time time) {
+            return clock.knows(place, warp, lane, time, access.row - 1);
+        };
+        auto is_behind = [&](Cell &cell) {
+            const Communication &there = cell.communication();
+            const Access &last = there.last;
+            return morally_strong(kinds_[kind], kinds_[there.kind], there.block == place.block) ||
+                   is_known(last.warp, last.lane, last.row) ||
+                   (cell.message && is_observed(cell.message, access, is_known));
+        };
+        return sc_fences_.write(cells_, access, kind, place.block, past, news, is_behind);
     }
 
     uint32_t kind_of(const Event &event, uint8_t order, bool writes) {
@@ -440,6 +474,8 @@ private:
     std::deque<Warp> warps_;
     std::deque<OpenPatterns> patterns_;
     std::deque<Message> messages_;
+    ScFences sc_fences_;
+    bool has_sc_fences_ = false;
     std::set<PcPair> synchronised_;
     std::vector<PcPair> pairs_;
     std::vector<Kind> kinds_;

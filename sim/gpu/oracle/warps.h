@@ -30,17 +30,20 @@ struct Clock {
         return far && far->of(warp, lane) >= time;
     }
 
+    // Time up to which all lanes of a warp are known.
+    Time time_of(const Place &place, int warp, Time now) const {
+        Time time = far ? far->of(warp) : 0;
+        if (place.is_near(warp)) time = std::max(time, block_time);
+        return warp == place.warp && mask == ALL_LANES ? now : time;
+    }
+
     // All that the lanes know, their own past up to now with it.
-    Known publish(const Place &place, Time now) const {
-        auto known = far ? new Knowledge(*far) : new Knowledge(place.total);
-        if (block_time) known->raise(place.first, place.count, block_time);
-        if (mask == ALL_LANES) {
-            known->raise(place.warp, 1, now);
-        } else {
-            LaneTimes times;
-            for (int lane = 0; lane < LANES; lane++) times[lane] = own(lane, now);
-            known->learn(place.warp, times);
-        }
+    Known publish(const Place &place, Time now) const { return Known(causes(place, now)); }
+
+    // What comes before by causality alone.
+    Known past(const Place &place, Time now) const {
+        Knowledge *known = causes(place, now);
+        known->forget_communicated();
         return Known(known);
     }
 
@@ -50,6 +53,20 @@ struct Clock {
         for (int lane = 0; lane < LANES; lane++) clock.others[lane] = own(lane, now);
         clock.mask &= ~lanes;
         return clock;
+    }
+
+private:
+    Knowledge *causes(const Place &place, Time now) const {
+        auto known = far ? new Knowledge(*far, place.total) : new Knowledge(place.total);
+        if (block_time) known->raise(place.first, place.count, block_time);
+        if (mask == ALL_LANES) {
+            known->raise(place.warp, 1, now);
+        } else {
+            LaneTimes times;
+            for (int lane = 0; lane < LANES; lane++) times[lane] = own(lane, now);
+            known->learn(place.warp, times);
+        }
+        return known;
     }
 };
 

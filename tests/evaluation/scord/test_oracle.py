@@ -6,6 +6,7 @@ from racetrap.evaluation.scord.oracle import (
     JUDGE,
     PAPER_RULE,
     by_decree,
+    racing_pairs,
     run_oracle,
     unconfirmed,
 )
@@ -26,8 +27,8 @@ def _trace(order):
 
 
 def test_a_report_is_confirmed_by_the_same_pair_alone():
-    races = run_oracle(_trace(MemoryOrder.IMPLIED), JUDGE).races
-    assert {(race.first.pc, race.second.pc) for race in races} == {(STORE, LOAD)}
+    races = racing_pairs(run_oracle(_trace(MemoryOrder.IMPLIED), JUDGE))
+    assert races == {(STORE, LOAD)}
     assert unconfirmed({REPORT: {STORE}}, races) == []
     assert unconfirmed({REPORT: {OTHER, STORE}}, races) == []
     assert unconfirmed({REPORT: {OTHER}}, races) == [REPORT]

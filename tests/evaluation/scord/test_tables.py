@@ -64,11 +64,12 @@ def test_false_races_are_the_different_ones_of_all_runs() -> None:
     assert row.runs == 3
 
 
-def test_a_race_at_an_instruction_the_oracle_does_not_know_is_unconfirmed() -> None:
+def test_a_report_is_confirmed_by_a_race_of_its_instructions_in_any_run() -> None:
     build = Build("RED", "RED", frozenset({"one"}))
-    stray = (0x90, RACE[1])
+    stray = (0x48, RACE[1])
+    nothing: dict[str, set[tuple[int, int]]] = {"base": set(), "cached": set()}
     runs = [
-        result(build, 0, detectors={"base": set(), "cached": {RACE, stray}}),
-        result(build, 1, oracle={PAIR}, detectors={"base": set(), "cached": set()}),
+        result(build, 0, detectors=nothing, reports={RACE: {0x90}, stray: {0x90}}),
+        result(build, 1, detectors=nothing, reports={RACE: {0x48}}, oracle={PAIR}),
     ]
-    assert make_tables(runs).builds[0].unconfirmed == {stray}
+    assert make_tables(runs).builds[0].unconfirmed == [stray]

@@ -7,7 +7,7 @@ def test_recorder():
     arrays = MEASURED[-1]
     measured = recorder_rates(arrays._replace(arguments=("20",)), runs=2)
     assert measured.events - 2 * 20 * 4096 in range(20)  # and the threads' own events
-    for rate in (measured.recorded, measured.merged, measured.checked):
+    for rate in (measured.recorded, measured.merged, measured.checked, measured.sigrace):
         assert 0 < rate.low <= rate.median <= rate.high
     assert measured.sanitizer_seconds > 0
     assert measured.slowdown > 0

@@ -1,6 +1,12 @@
 """Whole devices at their UART pins: every report and record is the golden model's."""
 
-from racetrap.fpga.boards.cosimulation import play, play_programs, program_traces
+from racetrap.fpga.boards.cosimulation import (
+    operation_traces,
+    play,
+    play_operations,
+    play_programs,
+    program_traces,
+)
 from racetrap.fpga.boards.table import board_params, find_board
 
 
@@ -27,3 +33,14 @@ def test_programs_at_the_pins(tmp_path):
     assert [note["run"] for note in result.notes] == [*_PROGRAMS, "random-3"]
     assert sum(note["records"] for note in result.notes) >= 15
     assert sum(note["traps"] for note in result.notes) >= 60
+
+
+def test_operations_at_the_pins(tmp_path):
+    board = find_board("ice40-hx8k")
+    params = board_params(board, "noncoherent-tiny")
+    result = play_operations(board, params, tmp_path, operation_traces(params, seeds=[3]))
+    assert result.failures == []
+    played, overload = result.notes
+    assert played["operations"] == 80
+    assert played["reports"] >= 8
+    assert overload["dropped"] >= 10

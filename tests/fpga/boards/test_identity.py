@@ -23,6 +23,8 @@ def _hello(params):
         ("ecpix5-85", "scord-local", "scord-local on ulx3s-85f or ecpix5-85"),
         ("ecpix5-85", "sigrace-tiny", "sigrace-tiny on ulx3s-85f or ecpix5-85"),
         ("ice40-hx8k", "scord-local", "scord-local on ice40-hx8k"),
+        ("ulx3s-85f", "noncoherent", "noncoherent on ulx3s-85f or ecpix5-85"),
+        ("ice40-hx8k", "noncoherent-tiny", "noncoherent-tiny on ice40-hx8k"),
     ],
 )
 def test_every_board_with_the_configuration_is_named(board, preset, name):

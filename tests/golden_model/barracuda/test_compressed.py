@@ -41,7 +41,7 @@ class Both:
         self.plain = VectorClocks(self.kernel)
         self.plain_sync = SyncClocks(count * WARP_SIZE)
         self.warps = [
-            Warp(Place.of(self.kernel, warp), int(live))
+            Warp(Place.of(self.kernel, warp, 1), int(live))
             for warp, live in enumerate(self.kernel.live)
         ]
         self.sync = [SyncLocation() for _ in range(_LOCATIONS)]

@@ -11,13 +11,19 @@ from racetrap.fpga.host.scord_board import core_region
 from racetrap.generators.presets import PRESETS
 from racetrap.golden_model.events import DataRegion, Geometry, TraceHeader
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.golden_model.trace import Trace
+from racetrap.golden_model.trace import NoncoherentTrace, Trace
+from racetrap.golden_model.trace.noncoherent.operations import (
+    NoncoherentTraceHeader,
+    Operation,
+    OperationKind,
+)
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events
 from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
 from racetrap.sim.gpu.suites.micro.program import program_region
 from racetrap.sim.gpu.suites.micro.scheduler import FIXED_SCHEDULES, BlockPlacement, run_program
 from tests.support import REPOSITORY
+from tests.support.fpga.monitor_device import monitor_device
 from tests.support.fpga.sigrace_device import sigrace_device
 from tests.support.fpga.virtual_device import Fault, core_device, on_terminal, scord_device
 
@@ -88,6 +94,27 @@ def test_threads_as_check_finds_them(racetrap, name, status):
     assert mine["conflict_records"] == mine["conflicts"] == status
     assert mine["line"]["host"]["resends"] == 0
     assert f"agree in all {status} records of conflicts and " in printed.stdout
+
+
+def test_operations_of_an_accelerator(racetrap, tmp_path):
+    params = board_params(BOARDS["ice40-hx8k"], "noncoherent-tiny")
+    path = tmp_path / "driver.trace"
+    operations = [
+        Operation(OperationKind.CACHED_WRITE, 0x40, 8), Operation(OperationKind.DMA_READ, 0x40, 8),
+        Operation(OperationKind.SYNC),
+    ]  # fmt: skip
+    header = NoncoherentTraceHeader(memory=params.memory)
+    NoncoherentTrace.from_events(header, operations).write_binary(path)
+    with on_terminal(monitor_device(params).receive) as port:
+        options = ("--port", port, "--timeout", 2)
+        ran = racetrap("fpga", "run", path, *options, "--json", "-")
+        printed = racetrap("fpga", "run", path, *options)
+    assert ran.exit_code == printed.exit_code == 1
+    document = json.loads(ran.stdout)
+    assert [race["rule"] for race in document["races"]] == ["5b"]
+    assert (document["rows"], document["reports"]) == (3, 1)
+    assert document["configuration"] == "noncoherent-tiny on ice40-hx8k"
+    assert "golden model agree in all 1 reports (3 rows" in printed.stdout
 
 
 def test_threads_that_do_not_fit(racetrap):

@@ -58,12 +58,12 @@ _FILES = {name: bug.file for name, bug in PLANTED_BUGS.items() if name != _MERGE
 
 @pytest.mark.parametrize("name", one_for_each_file(_FILES))
 def test_planted_bugs_are_found(name):
-    operations = _operations(_PARAMS, 100)
+    operations = _operations(_PARAMS, 150)
     assert steps_of(_PARAMS, operations, PLANTED_BUGS[name]) != _due(_PARAMS, operations)
 
 
 def test_without_a_bug():
-    operations = _operations(_PARAMS, 100)
+    operations = _operations(_PARAMS, 150)
     assert steps_of(_PARAMS, operations) == _due(_PARAMS, operations)
 
 

@@ -26,7 +26,8 @@ class _AnyCompactor(Compactor):
     params : NoncoherentParams
         Configuration.
     choice : tuple of Signal
-        Inputs of the harness: whether it merges now, the two entries as one bit each, others.
+        Inputs of the harness: whether it merges now, the lower of the two entries as one bit,
+        the upper one of the next cycle, others.
     """
 
     def __init__(self, params: NoncoherentParams, choice: tuple[Signal, Signal, Signal, Signal]):
@@ -35,12 +36,14 @@ class _AnyCompactor(Compactor):
 
     def elaborate(self, platform):
         m = Module()
-        merges, low, high, others = self._choice
+        merges, low, wanted, others = self._choice
+        was_full, high = Signal(), Signal.like(wanted)
+        m.d.sync += [was_full.eq(self.i_full), high.eq(wanted)]
         m.d.comb += [
             self.o_ready.eq(~self.i_full),
             self.o_is_reading.eq(self.i_full),
-            self.o_slot.eq(high),
-            self.o_merge.eq(merges & self.i_full),
+            self.o_slot.eq(wanted),
+            self.o_merge.eq(merges & self.i_full & was_full),
             self.o_low.eq(low),
             self.o_high.eq(high),
             self.o_others.eq(others),
@@ -129,9 +132,11 @@ class CamHarness(wiring.Component):
         m.d.sync += [byte.eq(self.i_byte), started.eq(1)]
         m.d.comb += Assume(~started | (self.i_byte == byte))
         entries = seen["entries"]
+        upper = Signal.like(self.i_high)
+        m.d.sync += upper.eq(self.i_high)
         for low, before in enumerate(entries):
             for high, after in enumerate(entries):
-                chosen = self.i_merge & self.i_low[low] & self.i_high[high]
+                chosen = self.i_merge & self.i_low[low] & upper[high]
                 m.d.comb += Assume(~chosen | ((before.end < after.first) & (low != high)))
                 for other, entry in enumerate(entries):
                     if other not in (low, high):

@@ -36,18 +36,20 @@ class CompactorHarness(wiring.Component):
         m.submodules.compactor = dut = self._make(self._params)
         entries = list(self.i_entries)
         values = [Value.cast(entry) for entry in entries]
-        cycles = len(entries) * (len(entries) + 1) + 4
+        cycles = len(entries) * (len(entries) + 1) + 9
         count = Signal(range(cycles + 1))
         m.d.sync += count.eq(count + 1)
         with m.If(dut.o_ready | dut.o_merge):
             m.d.sync += count.eq(0)
+        slot = Signal.like(dut.o_slot)
+        m.d.sync += slot.eq(dut.o_slot)
         m.d.comb += [
             dut.i_full.eq(self.i_full),
-            Value.cast(dut.i_entry).eq(one_hot_select(dut.o_slot, values)),
+            Value.cast(dut.i_entry).eq(one_hot_select(slot, values)),
             Assert(dut.o_ready == ((count == 0) & ~self.i_full)),
             Assert(dut.o_merge == (count == cycles - 1)),
         ]
-        for cycle in range(1, cycles - 3):
+        for cycle in range(1, cycles - 8):
             low, high = divmod(cycle - 1, len(entries) + 1)
             slot = high - 1 if high else low
             m.d.comb += Assert((count != cycle) | (dut.o_slot == 1 << slot))

@@ -69,14 +69,14 @@ PLANTED_BUGS = {
     ),
     # Range comparator
     "comparison-misses-what-is-new": MonitorBug(
-        "range_comparator.py", "Mux(is_fresh, fresh_end,", "Mux(0, fresh_end,"
+        "interval_cam.py", "(newest & new.replicate(count)) | (~newest & Cat(old))", "Cat(old)"
     ),
     "comparison-misses-what-is-cut": MonitorBug(
         "range_comparator.py", "Mux(cuts_end, end_at_first, ends[slot])", "ends[slot]"
     ),
     "comparison-takes-the-range-for-the-union": MonitorBug(
-        "range_comparator.py", "Mux(change.lower.any(), kept_first, first_at_first)",
-        "first_at_first",
+        "range_comparator.py", "[*firsts, first_at_first, first_at_end]",
+        "[*(first_at_first for _ in firsts), first_at_first, first_at_end]",
     ),
     # Compactor
     "gap-is-not-the-smallest": MonitorBug(

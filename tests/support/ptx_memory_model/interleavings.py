@@ -1,17 +1,20 @@
 """Sequentially consistent runs of litmus tests as GPU traces: each thread is lane 0 of a warp.
 
 ``python -m tests.support.ptx_memory_model.interleavings --kernels 10000 --seed 1`` compares the
-races of both forms of the oracle in all runs of random kernels with those of the axioms; it prints
-every difference, and exits with 1 if there is one.
+unordered pairs of both forms of the oracle in each run of random kernels, every other one full of
+``fence.sc``, with those of the axioms; prints every difference, and exits with 1 if there is one.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import reduce
+from itertools import chain, count, groupby
+from typing import NamedTuple
 
 from racetrap.golden_model.events import (
     AtomicOp,
@@ -25,12 +28,14 @@ from racetrap.golden_model.events import (
     TraceHeader,
 )
 from racetrap.golden_model.ptx_memory_model import (
+    Execution,
     PairClass,
     Relation,
     classify_conflicts,
     is_sequentially_consistent,
 )
 from racetrap.golden_model.ptx_memory_model.candidates import Search, TooManyCandidatesError
+from racetrap.golden_model.ptx_memory_model.candidates.runs import Run
 from racetrap.golden_model.ptx_memory_model.candidates.values import Constant, operate
 from racetrap.golden_model.ptx_memory_model.events import Order
 from racetrap.golden_model.ptx_memory_model.litmus import LitmusError, LitmusTest, print_litmus
@@ -39,9 +44,9 @@ from racetrap.golden_model.ptx_memory_model.oracle import OracleRule, PtxOracle
 from racetrap.golden_model.ptx_memory_model.scopes import Scope as PtxScope
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.oracle import CompiledOracle
-from tests.support.ptx_memory_model.random_tests import random_kernel
+from tests.support.ptx_memory_model.random_tests import random_fenced_kernel, random_kernel
 
-__all__ = ["Pairs", "by_axioms", "by_oracle", "interleavings", "main"]
+__all__ = ["Comparison", "LeftOutError", "compare", "main"]
 
 _BASE, _PC_STEP = 0x1_0000, 0x1000
 _MOST_RUNS, _MOST_CANDIDATES = 400, 20_000
@@ -50,8 +55,11 @@ _ORDERS = {
     Order.RELEASE: MemoryOrder.RELEASE,
     Order.ACQ_REL: MemoryOrder.ACQ_REL,
 }
-#: Two instructions, each as thread and number, and whether both accesses may conflict.
-Pairs = set[tuple[tuple[int, int], tuple[int, int], bool]]
+#: Thread and number of an instruction.
+Operation = tuple[int, int]
+_INITIAL: Operation = (-1, -1)
+#: Two instructions, and whether both accesses may conflict.
+Pairs = set[tuple[Operation, Operation, bool]]
 
 
 class LeftOutError(Exception):
@@ -252,51 +260,169 @@ def _scope(scope: PtxScope) -> Scope:
     return Scope.BLOCK if scope is PtxScope.CTA else Scope.DEVICE
 
 
-def interleavings(test: LitmusTest) -> Iterator[Trace]:
-    """One trace for each set of runs with the same order of accesses to every byte."""
+@dataclass(frozen=True)
+class Observations:
+    """What a run decides: sources of its reads, and the order of its writes to each byte; each
+    operation as thread and number, the initial write as (-1, -1)."""
+
+    sources: frozenset[tuple[Operation, Operation]]
+    orders: frozenset[tuple[Operation, Operation]]
+
+
+class Interleaving(NamedTuple):
+    """A sequentially consistent run."""
+
+    trace: Trace
+    observations: Observations
+
+
+class _Alike(NamedTuple):
+    """Executions with the same values and the same order of morally strong writes."""
+
+    observations: Observations
+    is_sequential: bool
+    unordered: Pairs
+    has_race_of_writes: bool
+
+
+@dataclass
+class Comparison:
+    """Oracle against axioms, over all runs of a test.
+
+    Parameters
+    ----------
+    runs, beside : int
+        Runs, and those in which the oracle has unordered pairs besides those of the axioms, as it
+        may beside a race of two writes: it does not go back behind it in coherence order.
+    differences : list
+        Any other difference, as two sets of pairs: those of the oracle alone, of the axioms alone.
+    sequential, whole : set
+        Unordered pairs of the sequentially consistent executions, and of all executions.
+    """
+
+    runs: int = 0
+    beside: int = 0
+    differences: list[tuple[Pairs, Pairs]] = field(default_factory=list)
+    sequential: Pairs = field(default_factory=set)
+    whole: Pairs = field(default_factory=set)
+
+
+def interleavings(test: LitmusTest) -> Iterator[Interleaving]:
+    """One run for each order of accesses to every byte."""
     machine = _Machine(test)
     for state in machine.runs():
-        yield machine.trace(state)
+        yield Interleaving(machine.trace(state), _observations(state))
 
 
-def by_oracle(test: LitmusTest, oracle: type[PtxOracle] = PtxOracle) -> Pairs:
-    """Unordered pairs of all runs, as a form of the oracle finds them."""
+def _observations(state: _State) -> Observations:
+    sources, orders = set(), set()
+    writes: defaultdict[int, list[Operation]] = defaultdict(lambda: [_INITIAL])
+    for event in state.events:
+        for lane in event.lanes:
+            operation = _operation(event.pc)
+            for byte in range(lane.address, lane.address + event.size):
+                if event.kind is not EventKind.STORE:
+                    sources.add((operation, writes[byte][-1]))
+                is_failed = event.op is AtomicOp.CAS and not lane.success
+                if event.kind is EventKind.STORE or (
+                    event.kind is EventKind.ATOMIC and not is_failed
+                ):
+                    orders.update((earlier, operation) for earlier in writes[byte])
+                    writes[byte].append(operation)
+    return Observations(frozenset(sources), frozenset(orders))
+
+
+def _operation(pc: int) -> Operation:
+    return pc // _PC_STEP - 1, pc % _PC_STEP
+
+
+def compare(test: LitmusTest, *oracles: type[PtxOracle]) -> Comparison:
+    """Compare the unordered pairs that forms of the oracle find in each run of a test with those
+    of the executions that are like the run."""
+    result, runs = Comparison(), list(interleavings(test))
+    by_sources: defaultdict[frozenset[tuple[Operation, Operation]], list[_Alike]]
+    by_sources = defaultdict(list)
+    for alike in _by_axioms(test):
+        result.whole |= alike.unordered
+        if alike.is_sequential:
+            result.sequential |= alike.unordered
+            by_sources[alike.observations.sources].append(alike)
+    reached = set()
+    for trace, observations in runs:
+        result.runs += 1
+        (alike,) = (
+            each
+            for each in by_sources[observations.sources]
+            if each.observations.orders <= observations.orders
+        )
+        reached.add(alike.observations)
+        for oracle in oracles:
+            found, expected = _by_oracle(trace, oracle), alike.unordered
+            if found > expected and alike.has_race_of_writes:
+                result.beside += 1
+            elif found != expected:
+                result.differences.append((found - expected, expected - found))
+    for each in chain.from_iterable(by_sources.values()):
+        if each.observations not in reached:
+            result.differences.append((set(), each.unordered))
+    return result
+
+
+def _by_oracle(trace: Trace, oracle: type[PtxOracle]) -> Pairs:
+    """Unordered pairs of a run, as a form of the oracle finds them."""
+    result = oracle(OracleRule.PTX).run(trace)
+    return {
+        (*sorted(_operation(party.pc) for party in (race.first, race.second)),
+         race in result.unordered_strong)
+        for race in (*result.races, *result.unordered_strong)
+    }  # fmt: skip
+
+
+def _by_axioms(test: LitmusTest) -> Iterator[_Alike]:
+    search = Search(test, _MOST_CANDIDATES)
+    for _, alike in groupby(search, key=lambda consistent: id(consistent.evaluation)):
+        groups: defaultdict[Relation, list[Execution]] = defaultdict(list)
+        for consistent in alike:
+            run, structure = consistent.run, consistent.run.structure
+            strong = structure.morally_strong.within(structure.writes, structure.writes)
+            for execution in consistent.executions():
+                groups[execution.coherence_order & strong].append(execution)
+        for order, executions in groups.items():
+            yield _alike(run, order, executions)
+
+
+def _alike(run: Run, order: Relation, executions: list[Execution]) -> _Alike:
+    """What executions are that differ in their Fence-SC orders: what all of these have counts."""
+    forced = reduce(Relation.__and__, (each.fence_sc_order for each in executions))
+    execution = executions[0].with_fence_sc_order(forced)
+    structure = run.structure
+
+    def operation(event: int) -> Operation:
+        if run.instructions[event] < 0:
+            return _INITIAL
+        return structure.events[event].thread, run.instructions[event]
+
     pairs: Pairs = set()
-    for trace in interleavings(test):
-        result = oracle(OracleRule.PTX).run(trace)
-        for race in (*result.races, *result.unordered_strong):
-            one, other = sorted(
-                (party.pc // _PC_STEP - 1, party.pc % _PC_STEP)
-                for party in (race.first, race.second)
-            )
-            pairs.add((one, other, race in result.unordered_strong))
-    return pairs
+    has_race_of_writes = False
+    for first, second, pair_class in classify_conflicts(execution):
+        if pair_class is not PairClass.ORDERED:
+            is_strong = pair_class is PairClass.UNORDERED_STRONG
+            pairs.add((*sorted(map(operation, (first, second))), is_strong))
+            both_write = structure.events[first].writes and structure.events[second].writes
+            has_race_of_writes |= both_write and not is_strong
+    sources = execution.sources.items()
+    observations = Observations(
+        frozenset(
+            (operation(read), operation(each)) for read, writes in sources for each in writes
+        ),
+        frozenset((operation(one), operation(other)) for one, other in order),
+    )
+    is_sequential = any(map(is_sequentially_consistent, executions))
+    return _Alike(observations, is_sequential, pairs, has_race_of_writes)
 
 
-def by_axioms(test: LitmusTest) -> tuple[Pairs, Pairs]:
-    """Unordered pairs of the sequentially consistent executions, and of all executions."""
-    sequential: Pairs = set()
-    whole: Pairs = set()
-    for consistent in Search(test, _MOST_CANDIDATES):
-        structure = consistent.run.structure
-        nothing = Relation.empty(len(structure.events))
-        execution = consistent.execution.with_fence_sc_order(nothing)
-        pairs: Pairs = set()
-        for first, second, pair_class in classify_conflicts(execution):
-            if pair_class is not PairClass.ORDERED:
-                one, other = sorted(
-                    (structure.events[event].thread, consistent.run.instructions[event])
-                    for event in (first, second)
-                )
-                pairs.add((one, other, pair_class is PairClass.UNORDERED_STRONG))
-        whole |= pairs
-        if any(map(is_sequentially_consistent, consistent.executions())):
-            sequential |= pairs
-    return sequential, whole
-
-
-def _races(pairs: Pairs) -> Mapping[object, None]:
-    return dict.fromkeys(pair[:2] for pair in pairs if not pair[2])
+def _races(pairs: Pairs) -> set[tuple[Operation, Operation]]:
+    return {pair[:2] for pair in pairs if not pair[2]}
 
 
 def main() -> None:
@@ -306,29 +432,28 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="first seed")
     arguments = parser.parse_args()
     counts: Counter[str] = Counter()
-    seed = arguments.seed
-    while counts["kernels"] < arguments.kernels:
-        test = random_kernel(seed)
-        seed += 1
+    for seed in count(arguments.seed):
+        if counts["kernels"] == arguments.kernels:
+            break
+        test = random_fenced_kernel(seed) if seed % 2 else random_kernel(seed)
         try:
-            found, (sequential, whole) = by_oracle(test), by_axioms(test)
-            compiled = by_oracle(test, CompiledOracle)
+            result = compare(test, PtxOracle, CompiledOracle)
         except (LeftOutError, TooManyCandidatesError, LitmusError):
             counts["left out: too many runs or candidates, or a barrier of some threads"] += 1
             continue
+        racy = _races(result.sequential)
         counts["kernels"] += 1
-        counts["with a race"] += bool(_races(sequential))
-        counts["with a race that only weak executions reach"] += bool(
-            _races(whole).keys() - _races(sequential).keys()
-        )
-        if not found == compiled == sequential:
+        counts["runs"] += result.runs
+        counts["with a race"] += bool(racy)
+        counts["with a race that only weak executions reach"] += bool(_races(result.whole) - racy)
+        counts[
+            "runs and forms with pairs besides those of the axioms, beside a race of writes"
+        ] += result.beside
+        if result.differences:
             counts["different"] += 1
-            print(
-                print_litmus(test), "oracle", found - sequential, "compiled", compiled - sequential,
-                "axioms", sequential - found, sequential - compiled,
-            )  # fmt: skip
-    for what, count in counts.items():
-        print(f"{count:6} {what}")
+            print(print_litmus(test), *result.differences)
+    for what, number in counts.items():
+        print(f"{number:6} {what}")
     sys.exit(bool(counts["different"]))
 
 

@@ -7,7 +7,7 @@ from random import Random
 
 from racetrap.golden_model.ptx_memory_model.litmus import LitmusTest, parse_litmus
 
-__all__ = ["random_kernel", "random_litmus_test"]
+__all__ = ["random_fenced_kernel", "random_kernel", "random_litmus_test"]
 
 _SCOPES = ("cta", "cluster", "gpu", "sys")
 _LEVELS = ("cta", "cluster", "gpu", "sys", "mixed")
@@ -25,6 +25,12 @@ def random_kernel(seed: int) -> LitmusTest:
     threads of a CTA."""
     random = Random(f"kernel {seed}")
     return parse_litmus(_KernelWriter(random, f"kernel-{seed}").text(), f"seed {seed}")
+
+
+def random_fenced_kernel(seed: int) -> LitmusTest:
+    """The same with ``fence.sc`` between most accesses, and barriers of some threads' choice."""
+    random = Random(f"fenced kernel {seed}")
+    return parse_litmus(_FencedWriter(random, f"fenced-kernel-{seed}").text(), f"seed {seed}")
 
 
 class _Writer:
@@ -269,3 +275,16 @@ class _KernelWriter(_Writer):
         )
         access = self._random.choice((self._load, self._store))(thread)
         return [*read, f"setp.ne.u32 {test}, {flag}, 0", *(f"@{test} {line}" for line in access)]
+
+
+class _FencedWriter(_KernelWriter):
+    def _column(self, thread: int, together: bool) -> list[str]:
+        forms = [self._load, self._store, self._load, self._store, self._atomic]
+        column: list[str] = []
+        for _ in range(self._random.choice((2, 3) if self._threads == 2 else (1, 2, 2))):
+            column += self._random.choice(forms)(thread)
+            if self._random.random() < 0.75:
+                column.append(f"fence.sc.{self._random.choice(('gpu', 'gpu', 'sys', 'cta'))}")
+            elif together and self._random.random() < 0.4:
+                column.append("bar.sync 0")
+        return [*column, *self._random.choice(forms)(thread)]

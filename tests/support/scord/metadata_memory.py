@@ -11,7 +11,8 @@ import random
 from collections import deque
 from dataclasses import dataclass, field
 
-from racetrap.rtl.common.axi import AxiBurst, AxiResponse
+from racetrap.golden_model.axi import AxiBurst
+from racetrap.rtl.common.axi import AxiResponse
 
 __all__ = ["MemoryKnobs", "MetadataMemory", "Transfer"]
 

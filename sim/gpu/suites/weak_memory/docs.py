@@ -47,10 +47,11 @@ where (each with its test in [examples/litmus](examples/litmus), whose outcome t
 * all accesses are strong, so that they do not race, though the outcome is wrong (`seqlock`, nodes
   of `mcs_lock`);
 * the race is in executions alone that are not sequentially consistent (`dekker` without
-  store-load order);
-* fences are ordered by Fence-SC order alone (`scan_early_f1`): the fence of each thread is before
-  the block's barrier, as in CUB, and not behind it. `MP+bar+sc-early.litmus` shows that the axioms
-  forbid the outcome, `MP+bar+acqrel-early.litmus` that with `fence.acq_rel` they would not.
+  store-load order).
+
+In `scan_early_f1` Fence-SC order alone orders: the fence of each thread is before the block's
+barrier, as in CUB, and not behind it. `MP+bar+sc-early.litmus` shows that the axioms forbid the
+outcome, `MP+bar+acqrel-early.litmus` that with `fence.acq_rel` they would not.
 
 All four versions that the paper's Table IV calls optimal lack an acquire: its tool holds stores,
 and no load ever takes an old value.

@@ -2,13 +2,16 @@
 
 import pytest
 
+from racetrap.golden_model.barracuda.compressed import NOTHING
 from racetrap.golden_model.ptx_memory_model.candidates import TooManyCandidatesError
 from racetrap.golden_model.ptx_memory_model.litmus import LitmusError, read_litmus
+from racetrap.golden_model.ptx_memory_model.oracle import PtxOracle, oracle
 from racetrap.golden_model.ptx_memory_model.oracle.acquisitions import OpenPatterns
 from racetrap.golden_model.ptx_memory_model.oracle.messages import Message, Source
+from racetrap.golden_model.ptx_memory_model.oracle.sc_fences import Preceding, ScFences
 from tests.support import REPOSITORY
-from tests.support.ptx_memory_model.interleavings import LeftOutError, by_axioms, by_oracle
-from tests.support.ptx_memory_model.random_tests import random_kernel
+from tests.support.ptx_memory_model.interleavings import LeftOutError, compare
+from tests.support.ptx_memory_model.random_tests import random_fenced_kernel, random_kernel
 
 _FOLDER = REPOSITORY / "docs" / "examples" / "litmus"
 _NAMES = (
@@ -27,21 +30,27 @@ def _litmus(name):
 
 @pytest.mark.parametrize("name", _NAMES)
 def test_litmus_tests(name):
-    test = _litmus(name)
-    assert by_oracle(test) == by_axioms(test)[0]
+    result = compare(_litmus(name), PtxOracle)
+    assert result.runs
+    assert not result.differences
 
 
-def test_random_kernels():
-    compared = 0
-    for seed in (783, 1134, 4700, *range(1, 22)):
-        test = random_kernel(seed)
+def _compared(writer, seeds):
+    for seed in seeds:
         try:
-            found, expected = by_oracle(test), by_axioms(test)[0]
+            yield compare(writer(seed), PtxOracle)
         except (LeftOutError, TooManyCandidatesError, LitmusError):
             continue
-        compared += 1
-        assert found == expected, seed
-    assert compared >= 12
+
+
+@pytest.mark.parametrize(
+    ("writer", "seeds"),
+    [(random_kernel, (783, 1134, 4700, *range(1, 22))), (random_fenced_kernel, range(40, 48))],
+)
+def test_random_kernels(writer, seeds):
+    compared = list(_compared(writer, seeds))
+    assert len(compared) >= 3
+    assert not [each.differences for each in compared if each.differences]
 
 
 def _always(*_):
@@ -64,6 +73,20 @@ def _nothing(*_):
 )
 def test_a_planted_error_is_caught(monkeypatch, where, what, wrong, name):
     test = _litmus(name)
-    assert by_oracle(test) == by_axioms(test)[0]
+    assert not compare(test, PtxOracle).differences
     monkeypatch.setattr(where, what, wrong)
-    assert by_oracle(test) != by_axioms(test)[0]
+    assert compare(test, PtxOracle).differences
+
+
+@pytest.mark.parametrize(
+    ("where", "what", "wrong"),
+    [
+        (ScFences, "add", _nothing),
+        (ScFences, "_is_communicated", _always),
+        (oracle, "read", lambda *_: NOTHING),
+        (oracle, "write", lambda *_: Preceding(NOTHING, NOTHING)),
+    ],
+)
+def test_a_planted_error_of_fences_is_caught(monkeypatch, where, what, wrong):
+    monkeypatch.setattr(where, what, wrong)
+    assert any(each.differences for each in _compared(random_fenced_kernel, range(40, 60)))

@@ -4,6 +4,7 @@ from random import Random
 
 import pytest
 
+from racetrap.golden_model.barracuda.compressed import NOTHING
 from racetrap.golden_model.barracuda.simt import Warp
 from racetrap.golden_model.events import MemoryOrder
 from racetrap.golden_model.ptx_memory_model.oracle import (
@@ -15,6 +16,7 @@ from racetrap.golden_model.ptx_memory_model.oracle import (
 from racetrap.golden_model.ptx_memory_model.oracle.acquisitions import OpenPatterns
 from racetrap.golden_model.ptx_memory_model.oracle.messages import Message, Source
 from racetrap.golden_model.ptx_memory_model.oracle.oracle import _Analysis
+from racetrap.golden_model.ptx_memory_model.oracle.sc_fences import ScFences
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.oracle import CompiledOracle, compiled_oracle
 from tests.support.oracle.lane_locks import lane_locks_trace
@@ -103,6 +105,9 @@ def test_equal_to_the_plain_oracle(compiled):
         (_Analysis, "_synchronise", lambda *_: None),
         (_Analysis, "_published", lambda *_: []),
         (_Analysis, "_barrier_of", lambda *_: 0),
+        (ScFences, "add", lambda *_: None),
+        (ScFences, "_is_communicated", lambda *_: True),
+        (oracle, "read", lambda *_: NOTHING),
         (oracle, "ACQUIRING", (MemoryOrder.ACQUIRE,)),
         (oracle, "RELEASING", (MemoryOrder.RELEASE,)),
     ],

@@ -1,0 +1,148 @@
+"""A trace of a CPU and its accelerators on a bus monitor's board, against the golden model.
+
+Ref: Young (UBC 2020) Section 3.3.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from racetrap.fpga.host.client import reached
+from racetrap.fpga.host.session import Session, wait_until
+from racetrap.golden_model.noncoherent.monitor import Monitor
+from racetrap.golden_model.noncoherent.packets import (
+    BusOperation,
+    MonitorStep,
+    bus_operation,
+    rows_of,
+)
+from racetrap.golden_model.noncoherent.params import NoncoherentParams
+from racetrap.golden_model.trace.noncoherent.operations import Operation
+from racetrap.sim.cosim.noncoherent.monitor_software import MonitorSoftware
+from racetrap.sim.cosim.noncoherent.report_compare import compare_reports
+
+__all__ = ["OperationRun", "run_operations"]
+
+_CHANNEL = 0  # operations in, records out
+_RING_LOG2 = 10  # records that may be under way before REPORT_TAIL is advanced
+
+
+@dataclass(frozen=True)
+class OperationRun:
+    """What a board did with a trace; all of it has been compared.
+
+    Parameters
+    ----------
+    steps : tuple of MonitorStep
+        Steps of the golden model.
+    reports : int
+        Records that came.
+    counters : dict of str to int
+        The monitor's counters by name.
+    operations : int
+        Operations of the trace.
+    seconds : float
+        Time of all of it.
+    """
+
+    steps: tuple[MonitorStep, ...]
+    reports: int
+    counters: dict[str, int]
+    operations: int
+    seconds: float
+
+
+class _Board:
+    """A monitor behind a link."""
+
+    def __init__(self, session: Session, params: NoncoherentParams, pull_every: int):
+        self._session, self._params, self._pull_every = session, params, pull_every
+        self._software = MonitorSoftware(session, wait_until)
+        self._since_pull = 0
+        self.records: list[int] = []
+
+    def start(self) -> None:
+        """Forget what a run before this one has left, and check from now on."""
+        self._session.settle()
+        self.finish()
+        self.records.clear()
+        self._software.start(1 << (self._params.address_bits - 1), _RING_LOG2, interrupt=True)
+
+    def push(self, operations: list[BusOperation]) -> None:
+        layout = self._params.operation_layout
+        self._session.push(_CHANNEL, [layout.pack(one._asdict()) for one in operations])
+        self._since_pull += len(operations)
+        if self._since_pull >= self._pull_every:
+            self._pull()
+
+    def finish(self) -> None:
+        """Wait until everything pushed is checked, and fetch what it reported."""
+        wait_until(lambda: self._session.is_empty(_CHANNEL), "take what was pushed")
+        wait_until(self._is_idle, "finish what it has taken")
+        self._pull()
+
+    def counters(self) -> dict[str, int]:
+        return self._software.counters()
+
+    def _is_idle(self) -> bool:
+        if self._software.is_idle():
+            return True
+        self._pull()  # reports that find no room keep it busy
+        return False
+
+    def _pull(self) -> None:
+        self._since_pull = 0
+        if records := self._session.pull(_CHANNEL):
+            self.records += records
+            self._software.empty_ring()
+
+
+def run_operations(
+    session: Session, params: NoncoherentParams, operations: Iterable[Operation],
+    progress: Callable[[int], None] = lambda _: None, *, pull_every: int = 8,
+) -> OperationRun:  # fmt: skip
+    """Stream operations to a board, and compare every report and counter.
+
+    Parameters
+    ----------
+    session : Session
+        Conversation with the device.
+    params : NoncoherentParams
+        Its configuration.
+    operations : iterable of Operation
+        The trace.
+    progress : callable
+        Told the number of each operation that is sent.
+    pull_every : int
+        Operations after which reports are fetched; by default half of what the board's queues
+        hold, if each races.
+
+    Raises
+    ------
+    LinkError
+        If the device fails; says how far it came.
+    Mismatch
+        If board and golden model differ.
+    ValueError
+        If the addresses are beyond the parameters'.
+    """
+    started = time.monotonic()
+    board = _Board(session, params, pull_every)
+    # All at once, so that what does not fit is found before anything is sent.
+    stream = [bus_operation(params, number, one) for number, one in enumerate(operations)]
+    steps = tuple(Monitor(params).run(row for one in stream for row in rows_of(params, one)))
+    done = 0
+    with reached(lambda: f"operation {done}"):
+        board.start()
+        room = min(session.room(_CHANNEL), pull_every)
+        for done in range(0, len(stream), room):
+            progress(done)
+            board.push(stream[done : done + room])
+        board.finish()
+        counters = board.counters()
+    compare_reports(params, board.records, steps, counters)
+    return OperationRun(
+        steps, len(board.records), counters, len(stream), time.monotonic() - started
+    )

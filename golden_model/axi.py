@@ -1,0 +1,18 @@
+"""Codes of AXI4 that models and hardware share.
+
+Ref: AMBA AXI and ACE Protocol Specification (IHI 0022), Section A3.4.1.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+__all__ = ["AxiBurst"]
+
+
+class AxiBurst(IntEnum):
+    """Codes of AWBURST and ARBURST."""
+
+    FIXED = 0
+    INCR = 1
+    WRAP = 2

@@ -1,0 +1,108 @@
+// Epochs, committed instructions and collected accesses of each thread of a trace, as EpochIndex of
+// racetrap.golden_model.happens_before.epoch_index, in some 5 bytes an event.
+#ifndef EPOCH_INDEX_H
+#define EPOCH_INDEX_H
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "../sync_objects.h"
+#include "settings.h"
+
+class EpochIndex {
+public:
+    EpochIndex(const Event *events, uint64_t count, uint32_t threads)
+        : events_(events), threads_(threads) {
+        for (uint64_t number = 0; number < count; number++) {
+            const Event &event = events[number];
+            Thread &thread = threads_[event.thread];
+            if (thread.numbers.size() % SUMMED == 0) thread.sums.push_back(thread.sum);
+            thread.sum += event.instructions;
+            thread.numbers.push_back(number);
+            uint64_t position = thread.numbers.size();
+            for (int steps = releases(event) + acquires(event); steps; steps--)
+                thread.starts.push_back(position);
+            if (event.kind >= COLLECT_OFF) thread.toggles.push_back(position);
+        }
+    }
+
+    uint64_t start(uint32_t number, uint64_t epoch) const {
+        const Thread &thread = threads_[number];
+        if (!epoch) return 0;
+        return epoch <= thread.starts.size() ? thread.starts[epoch - 1] : thread.numbers.size();
+    }
+
+    uint64_t position(uint32_t number, int64_t event) const {
+        const auto &numbers = threads_[number].numbers;
+        return std::upper_bound(numbers.begin(), numbers.end(), event) - numbers.begin();
+    }
+
+    uint64_t instructions(uint32_t thread, uint64_t first, uint64_t last) const {
+        return before(threads_[thread], last) - before(threads_[thread], first);
+    }
+
+    // Different granules (byte addresses) that are collected at some positions, ascending.
+    void find_granules(uint32_t thread, uint64_t first, uint64_t last) {
+        found.clear();
+        each_access(thread, first, last, [&](uint32_t, uint64_t granule, uint64_t end) {
+            for (; granule <= end; granule++) found.push_back(granule << GRANULE_LOG2);
+        });
+        std::sort(found.begin(), found.end());
+        found.erase(std::unique(found.begin(), found.end()), found.end());
+    }
+
+    // Numbers of the accesses there that touch any of the granules (byte addresses, ascending).
+    void find_accesses(uint32_t thread, uint64_t first, uint64_t last, const uint64_t *granules,
+                       uint64_t count) {
+        found.clear();
+        if (!count) return;
+        uint64_t lowest = granules[0] >> GRANULE_LOG2;
+        uint64_t highest = granules[count - 1] >> GRANULE_LOG2;
+        each_access(thread, first, last, [&](uint32_t number, uint64_t granule, uint64_t end) {
+            if (end < lowest || granule > highest) return;
+            const uint64_t *next =
+                std::lower_bound(granules, granules + count, granule << GRANULE_LOG2);
+            if (next != granules + count && *next >> GRANULE_LOG2 <= end) found.push_back(number);
+        });
+    }
+
+    std::vector<uint64_t> found;
+
+private:
+    static constexpr uint64_t SUMMED = 32;  // events of each sum that is kept
+    struct Thread {
+        std::vector<uint32_t> numbers;  // of its events
+        std::vector<uint32_t> starts;   // positions of its epochs, but the first
+        std::vector<uint32_t> toggles;  // positions from which accesses are not collected, or are
+        std::vector<uint64_t> sums;     // instructions before each SUMMED-th event
+        uint64_t sum = 0;
+    };
+
+    const Event *events_;
+    std::vector<Thread> threads_;
+
+    uint64_t before(const Thread &thread, uint64_t position) const {
+        if (position == thread.numbers.size()) return thread.sum;
+        uint64_t sum = thread.sums[position / SUMMED];
+        for (uint64_t at = position / SUMMED * SUMMED; at < position; at++)
+            sum += events_[thread.numbers[at]].instructions;
+        return sum;
+    }
+
+    template <class Work>
+    void each_access(uint32_t number, uint64_t first, uint64_t last, Work work) const {
+        const Thread &thread = threads_[number];
+        auto toggle = std::upper_bound(thread.toggles.begin(), thread.toggles.end(), first);
+        bool is_off = (toggle - thread.toggles.begin()) & 1;
+        for (uint64_t at = first; at < last; at++) {
+            for (; toggle != thread.toggles.end() && *toggle <= at; toggle++) is_off = !is_off;
+            const Event &event = events_[thread.numbers[at]];
+            if (event.kind > STORE || is_off) continue;
+            work(thread.numbers[at], event.address >> GRANULE_LOG2,
+                 (event.address + event.size - 1) >> GRANULE_LOG2);
+        }
+    }
+};
+
+#endif

@@ -1,0 +1,360 @@
+// SigRace over a recorded program in Normal mode, as Sigrace of racetrap.golden_model.sigrace;
+// what is asked of the software when conflicts are logged, Re-execution and Analysis, is the
+// caller's.
+#include <memory>
+
+#include "epoch_index.h"
+#include "rdm.h"
+#include "scheduler.h"
+
+namespace {
+
+// Why conflicts are handled, in the order of _REASONS in compiled_sigrace.py.
+enum Handling : uint32_t { AT_FULL, AT_BLOCKS, AT_SYNC, AT_CHECKPOINT, AT_END };
+// Handles the logged conflicts; not 0 if the run must stop.
+using Handle = uint32_t (*)(uint32_t);
+
+constexpr uint32_t MAX_INSTRUCTIONS = (1u << 12) - 1;
+
+class Machine : public Scheduler::Machine {
+public:
+    // In the order of _STATISTICS in compiled_sigrace.py.
+    struct Statistics {
+        uint64_t blocks, message_bytes, checkpoints;
+    };
+
+    Machine(const Settings &settings, const Filter *filters, Handle handle)
+        : settings(settings), hash(this->settings, filters), rdm(this->settings, hash),
+          committed(settings.threads), progress(settings.threads, -1),
+          epochs(settings.threads), stamps(settings.threads),
+          units_(settings.cores * settings.contexts, CoreUnit(this->settings, hash)),
+          clocks_(settings.threads, Clock(settings.threads)),
+          collects_(settings.threads, true), reached_(settings.threads, -1), handle_(handle) {
+        for (uint64_t slot = 0; slot < settings.slots; slot++) {
+            uint64_t core = slot % settings.cores, context = slot / settings.cores;
+            slots_.push_back(&units_[core * settings.contexts + context]);
+        }
+    }
+
+    const Settings settings;
+    const SignatureHash hash;
+    Rdm rdm;
+    Statistics statistics = {};
+    // Since the checkpoint, or at it: as Checkpoint of racetrap.golden_model.sigrace.checkpoint.
+    std::vector<int64_t> committed, progress, epochs;
+    std::vector<std::vector<uint32_t>> stamps;  // TS log: a timestamp for each synchronisation
+
+    uint64_t total() const {
+        uint64_t sum = earlier_;
+        for (int64_t each : committed) sum += each;
+        return sum;
+    }
+
+    // Begins a program whose threads stay where they are, and one whose threads do not.
+    void begin(uint32_t threads) {
+        for (uint32_t thread = 0; thread < threads; thread++) switch_in(thread, thread);
+    }
+    void begin(const Event *events, uint64_t count, Draw draw) {
+        scheduler_ = std::make_unique<Scheduler>(settings, *this, draw, events, count);
+    }
+
+    // Plays events of a program whose threads stay; false if the run must stop.
+    bool run(const Event *events, uint64_t first, uint64_t count) {
+        for (uint64_t number = first; number < first + count && !stopped_; number++)
+            play(events[number].thread, events[number], number);
+        return !stopped_;
+    }
+
+    // Plays some steps of the scheduler; whether there are more.
+    bool run(uint64_t steps) {
+        while (steps--)
+            if (stopped_ || !scheduler_->step()) return false;
+        return true;
+    }
+
+    bool end() {
+        end_blocks();
+        handle(AT_END);
+        return !stopped_;
+    }
+
+private:
+    std::vector<CoreUnit> units_;
+    std::vector<CoreUnit *> slots_;
+    std::vector<Clock> clocks_;
+    SyncObjects objects_;
+    std::vector<bool> collects_;
+    std::vector<int64_t> reached_;  // each thread's last event
+    std::vector<Summary> ended_;
+    std::unique_ptr<Scheduler> scheduler_;
+    Handle handle_;
+    uint64_t earlier_ = 0;
+    int64_t last_ = -1;
+    bool is_due_ = false, stopped_ = false;
+
+    void play(uint32_t slot, const Event &event, uint64_t number) override {
+        CoreUnit &unit = *slots_[slot];
+        const Clock &clock = clocks_[event.thread];
+        bool is_access = event.kind <= STORE;
+        bool acts = is_access || event.kind >= COLLECT_OFF || releases(event) || acquires(event);
+        uint32_t left = event.instructions;
+        while (left > (acts ? MAX_INSTRUCTIONS : 0)) {
+            uint32_t share = std::min(left, MAX_INSTRUCTIONS);
+            before(number);
+            unit.take(0, 0, false, share, clock, ended_);
+            after(unit, number, share);
+            send();
+            left -= share;
+        }
+        if (is_access) {
+            before(number);
+            unit.take(event.address, event.size, event.kind == STORE, left, clock, ended_);
+            after(unit, number, left);
+            send();
+        } else if (event.kind >= COLLECT_OFF) {
+            before(number);
+            unit.commit(left);
+            after(unit, number, left);
+            unit.is_collecting = collects_[event.thread] = event.kind == COLLECT_ON;
+        } else if (acts) {
+            synchronise(unit, event, number, left);
+        }
+    }
+
+    // The synchronisation library: it runs with collection off.
+    void synchronise(CoreUnit &unit, const Event &event, uint64_t number, uint32_t instructions) {
+        uint32_t thread = event.thread;
+        before(number);
+        unit.commit(instructions);
+        unit.is_collecting = false;
+        after(unit, number, instructions);
+        if (releases(event)) {
+            reach_sync(unit);
+            objects_.release(event, clocks_[thread]);
+        }
+        if (acquires(event)) {
+            reach_sync(unit);
+            objects_.acquire(event, clocks_[thread]);
+            std::copy(clocks_[thread].begin(), clocks_[thread].end(), stamps[thread].end() - settings.threads);
+        }
+        unit.is_collecting = collects_[thread];
+    }
+
+    void reach_sync(CoreUnit &unit) {
+        Clock &clock = clocks_[unit.thread];
+        unit.end(SYNC, clock, ended_);
+        uint32_t &own = clock[unit.thread];
+        own = std::min<uint64_t>(own + 1ull, settings.max_counter);
+        std::vector<uint32_t> &log = stamps[unit.thread];
+        log.insert(log.end(), clock.begin(), clock.end());
+        send();
+    }
+
+    void switch_in(uint32_t slot, uint32_t thread) override {
+        slots_[slot]->thread = thread;
+        slots_[slot]->is_collecting = collects_[thread];
+    }
+
+    void switch_out(uint32_t slot) override {
+        slots_[slot]->is_collecting = false;
+        end_block(*slots_[slot]);
+    }
+
+    // Between events of the program: library code is not interrupted.
+    void before(int64_t number) {
+        if (!is_due_ || number == last_) return;
+        take_checkpoint();
+        is_due_ = false;
+    }
+
+    void after(CoreUnit &unit, int64_t number, uint32_t instructions) {
+        reached_[unit.thread] = last_ = number;
+        committed[unit.thread] += instructions;
+        if (committed[unit.thread] >= (int64_t)settings.interval) is_due_ = true;
+    }
+
+    // Sends the finished blocks to the RDM, and rolls back if it requests that.
+    void send() {
+        if (ended_.empty()) return;
+        for (Summary &block : ended_) {
+            statistics.blocks++;
+            statistics.message_bytes += (block.message_bits + 31) / 32 * 4;
+            rdm.take(std::move(block));
+        }
+        ended_.clear();
+        if (rdm.reasons)
+            handle(rdm.reasons & LOG_FULL ? AT_FULL : rdm.reasons & BLOCKS ? AT_BLOCKS : AT_SYNC);
+    }
+
+    void handle(Handling reason) {
+        if (rdm.log.empty()) return;
+        stopped_ |= handle_(reason) != 0;
+        rdm.clear_log();
+    }
+
+    void end_block(CoreUnit &unit) {
+        unit.end(SWITCH, clocks_[unit.thread], ended_);
+        send();
+    }
+
+    // Ends the block of every context, as an interrupt that switches to the kernel does.
+    void end_blocks() {
+        for (CoreUnit &unit : units_) end_block(unit);
+    }
+
+    // Takes a global checkpoint; conflicts that wait are analysed first.
+    void take_checkpoint() {
+        end_blocks();
+        handle(AT_CHECKPOINT);
+        rdm.flush();
+        earlier_ = total();
+        for (uint64_t thread = 0; thread < settings.threads; thread++) {
+            if (!stamps[thread].empty())
+                epochs[thread] = stamps[thread][stamps[thread].size() - settings.threads + thread];
+            stamps[thread].clear();
+            committed[thread] = 0;
+        }
+        progress = reached_;
+        statistics.checkpoints++;
+    }
+};
+
+EpochIndex &index_of(void *handle) { return *static_cast<EpochIndex *>(handle); }
+
+Machine &machine_of(void *handle) { return *static_cast<Machine *>(handle); }
+
+}  // namespace
+
+extern "C" {
+
+void *racetrap_sigrace_new(const Settings *settings, const Filter *filters, Handle handle) {
+    return new Machine(*settings, filters, handle);
+}
+
+void racetrap_sigrace_delete(void *machine) { delete &machine_of(machine); }
+
+// Highest number of an epoch in which any thread has an event.
+uint64_t racetrap_sigrace_last_epoch(const Event *events, uint64_t count, uint32_t threads) {
+    std::vector<uint64_t> epochs(threads);
+    uint64_t last = 0;
+    for (const Event *event = events; event != events + count; event++) {
+        uint64_t &epoch = epochs[event->thread];
+        last = std::max(last, epoch);
+        epoch += releases(*event) + acquires(*event);
+    }
+    return last;
+}
+
+void racetrap_sigrace_begin_fixed(void *machine, uint32_t threads) {
+    machine_of(machine).begin(threads);
+}
+
+void racetrap_sigrace_begin_scheduled(void *machine, const Event *events, uint64_t count, Draw draw) {
+    machine_of(machine).begin(events, count, draw);
+}
+
+bool racetrap_sigrace_run_fixed(void *machine, const Event *events, uint64_t first, uint64_t count) {
+    return machine_of(machine).run(events, first, count);
+}
+
+bool racetrap_sigrace_run_scheduled(void *machine, uint64_t steps) {
+    return machine_of(machine).run(steps);
+}
+
+bool racetrap_sigrace_end(void *machine) { return machine_of(machine).end(); }
+
+// Number of logged conflicts; copies numbers, timestamps and signatures if there is room for all.
+uint64_t racetrap_sigrace_log(void *machine, uint32_t *numbers, uint32_t *timestamps,
+                              uint64_t *signatures, uint64_t room) {
+    Machine &own = machine_of(machine);
+    if (own.rdm.log.size() > room) return own.rdm.log.size();
+    for (const LogEntry &entry : own.rdm.log) {
+        *numbers++ = entry.thread;
+        *numbers++ = entry.other;
+        *numbers++ = entry.conflict;
+        timestamps = std::copy(entry.timestamp.begin(), entry.timestamp.end(), timestamps);
+        timestamps = std::copy(entry.other_timestamp.begin(), entry.other_timestamp.end(), timestamps);
+        own.hash.pack(entry.signature, signatures);
+        signatures += own.hash.packed_bytes() / 8;
+    }
+    return own.rdm.log.size();
+}
+
+// Progress and epochs of all threads at the checkpoint; all instructions committed so far.
+uint64_t racetrap_sigrace_checkpoint(void *machine, int64_t *progress, int64_t *epochs) {
+    Machine &own = machine_of(machine);
+    std::copy(own.progress.begin(), own.progress.end(), progress);
+    std::copy(own.epochs.begin(), own.epochs.end(), epochs);
+    return own.total();
+}
+
+// Counters in the TS log of a thread since the checkpoint.
+uint64_t racetrap_sigrace_stamps(void *machine, uint32_t thread, const uint32_t **stamps) {
+    Machine &own = machine_of(machine);
+    *stamps = own.stamps[thread].data();
+    return own.stamps[thread].size();
+}
+
+void racetrap_sigrace_statistics(void *machine, uint64_t *statistics, uint64_t *counters,
+                                 uint64_t *lost) {
+    Machine &own = machine_of(machine);
+    std::copy_n(reinterpret_cast<uint64_t *>(&own.statistics), 3, statistics);
+    std::copy_n(reinterpret_cast<uint64_t *>(&own.rdm.counters), 6, counters);
+    std::copy(own.rdm.lost.begin(), own.rdm.lost.end(), lost);
+}
+
+// Copies those of the granules (byte addresses, ascending) that are members of a signature; how
+// many.
+uint64_t racetrap_sigrace_members(void *machine, const uint64_t *signature,
+                                  const uint64_t *granules, uint64_t count, uint64_t *members) {
+    Machine &own = machine_of(machine);
+    Words words;
+    own.hash.unpack(signature, words);
+    unsigned lsb_bits = own.settings.lsb_bits - GRANULE_LOG2;
+    uint64_t *end = members;
+    int64_t known = -1;  // USB value of the granule before
+    bool is_usb_in = false;
+    for (const uint64_t *address = granules; address != granules + count; address++) {
+        uint32_t granule = (uint32_t)*address >> GRANULE_LOG2, usb = granule >> lsb_bits;
+        if (usb != known) is_usb_in = own.hash.has_usb(words, known = usb);
+        if (is_usb_in && own.hash.has_lsb(words, granule & ((1u << lsb_bits) - 1)))
+            *end++ = *address;
+    }
+    return end - members;
+}
+
+void *racetrap_epochs_new(const Event *events, uint64_t count, uint32_t threads) {
+    return new EpochIndex(events, count, threads);
+}
+
+void racetrap_epochs_delete(void *index) { delete &index_of(index); }
+
+uint64_t racetrap_epochs_start(void *index, uint32_t thread, uint64_t epoch) {
+    return index_of(index).start(thread, epoch);
+}
+
+uint64_t racetrap_epochs_position(void *index, uint32_t thread, int64_t number) {
+    return index_of(index).position(thread, number);
+}
+
+uint64_t racetrap_epochs_instructions(void *index, uint32_t thread, uint64_t first, uint64_t last) {
+    return index_of(index).instructions(thread, first, last);
+}
+
+// Number of what has been found, which stays there until the next search.
+uint64_t racetrap_epochs_granules(void *index, uint32_t thread, uint64_t first, uint64_t last,
+                                  const uint64_t **found) {
+    EpochIndex &own = index_of(index);
+    own.find_granules(thread, first, last);
+    *found = own.found.data();
+    return own.found.size();
+}
+
+uint64_t racetrap_epochs_accesses(void *index, uint32_t thread, uint64_t first, uint64_t last,
+                                  const uint64_t *granules, uint64_t count, const uint64_t **found) {
+    EpochIndex &own = index_of(index);
+    own.find_accesses(thread, first, last, granules, count);
+    *found = own.found.data();
+    return own.found.size();
+}
+}

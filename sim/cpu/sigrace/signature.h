@@ -1,0 +1,139 @@
+// Signatures as arrays of words: each filter begins with a word of its own, so that one is tested
+// by whole words.
+#ifndef SIGNATURE_H
+#define SIGNATURE_H
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "settings.h"
+
+using Words = std::vector<uint64_t>;
+
+inline void set_bit(Words &words, uint32_t bit) { words[bit >> 6] |= 1ull << (bit & 63); }
+
+inline bool is_zero(const Words &words) {
+    for (uint64_t word : words)
+        if (word) return false;
+    return true;
+}
+
+class SignatureHash {
+public:
+    SignatureHash(const Settings &settings, const Filter *filters)
+        : filters_(filters, filters + settings.filters), bits_(settings.signature_bits) {
+        for (const Filter &filter : filters_) {
+            first_.push_back(words_);
+            (filter.is_lsb ? lsb_ : usb_).add(filter, words_ * 64);
+            words_ += (filter.bits + 63) / 64;
+        }
+        first_.push_back(words_);
+    }
+
+    size_t words() const { return words_; }
+
+    // Bytes of a signature as one integer.
+    size_t packed_bytes() const { return (bits_ + 63) / 64 * 8; }
+
+    void insert_lsb(Words &signature, uint32_t value) const { lsb_.insert(signature, value); }
+    void insert_usb(Words &signature, uint32_t value) const { usb_.insert(signature, value); }
+
+    // Whether an intersection keeps a bit in every filter.
+    bool meet(const Words &one, const Words &other) const {
+        const uint64_t *a = one.data(), *b = other.data();
+        for (size_t filter = 0, word = 0; filter < filters_.size(); filter++) {
+            uint64_t both = 0;
+            for (; word < first_[filter + 1]; word++) both |= a[word] & b[word];
+            if (!both) return false;
+        }
+        return true;
+    }
+
+    bool has_lsb(const Words &signature, uint32_t value) const { return lsb_.is_in(signature, value); }
+    bool has_usb(const Words &signature, uint32_t value) const { return usb_.is_in(signature, value); }
+
+    // Bits of the compressed form of a signature that is not empty.
+    uint64_t message_bits(const Words &signature) const {
+        uint64_t total = 0;
+        for (size_t filter = 0; filter < filters_.size(); filter++) {
+            uint64_t bits = filters_[filter].bits, count = 0;
+            for (size_t word = first_[filter]; word < first_[filter + 1]; word++)
+                count += std::popcount(signature[word]);
+            uint64_t index_bits = std::bit_width(bits) - 1, list = index_bits * (1 + count);
+            total += 1 + (list < bits && count < bits ? list : bits);
+        }
+        return total;
+    }
+
+    // A signature with its filters at their offsets, and back.
+    void pack(const Words &signature, uint64_t *target) const {
+        std::fill_n(target, packed_bytes() / 8, 0);
+        each_bit([&](uint64_t from, uint64_t to) {
+            target[to >> 6] |= (signature[from >> 6] >> (from & 63) & 1) << (to & 63);
+        });
+    }
+    void unpack(const uint64_t *packed, Words &signature) const {
+        signature.assign(words_, 0);
+        each_bit([&](uint64_t to, uint64_t from) {
+            signature[to >> 6] |= (packed[from >> 6] >> (from & 63) & 1) << (to & 63);
+        });
+    }
+
+private:
+    // Places of the bits of a portion's value in its filters, by bytes of the value.
+    class Portion {
+    public:
+        void add(const Filter &filter, uint32_t base) {
+            size_t number = filters_++;
+            tables_.resize(filters_ * TABLE);
+            for (size_t byte = 0; byte < BYTES; byte++)
+                for (size_t value = 0; value < 256; value++) {
+                    uint32_t hash = 0;
+                    for (size_t bit = 0; bit < 8; bit++)
+                        if (value >> bit & 1) hash ^= filter.rows[8 * byte + bit];
+                    tables_[number * TABLE + byte * 256 + value] = hash;
+                }
+            bases_.push_back(base);
+        }
+
+        void insert(Words &signature, uint32_t value) const {
+            for (size_t filter = 0; filter < filters_; filter++)
+                set_bit(signature, place(filter, value));
+        }
+
+        bool is_in(const Words &signature, uint32_t value) const {
+            for (size_t filter = 0; filter < filters_; filter++) {
+                uint32_t bit = place(filter, value);
+                if (!(signature[bit >> 6] >> (bit & 63) & 1)) return false;
+            }
+            return true;
+        }
+
+    private:
+        static constexpr size_t BYTES = 4, TABLE = 256 * BYTES;
+        size_t filters_ = 0;
+        std::vector<uint32_t> tables_, bases_;
+
+        uint32_t place(size_t filter, uint32_t value) const {
+            const uint32_t *table = &tables_[filter * TABLE];
+            uint32_t hash = 0;
+            for (; value; value >>= 8, table += 256) hash ^= table[value & 255];
+            return bases_[filter] + hash;
+        }
+    };
+
+    std::vector<Filter> filters_;
+    size_t bits_, words_ = 0;
+    std::vector<size_t> first_;
+    Portion lsb_, usb_;
+
+    template <class Work> void each_bit(Work work) const {
+        for (size_t filter = 0; filter < filters_.size(); filter++)
+            for (uint64_t bit = 0; bit < filters_[filter].bits; bit++)
+                work(first_[filter] * 64 + bit, filters_[filter].offset + bit);
+    }
+};
+
+#endif

@@ -1,0 +1,214 @@
+"""Compiled SigRace gives what the golden model gives, in every field of its result."""
+
+import random
+import shutil
+from itertools import count, islice
+
+import pytest
+
+from racetrap.golden_model.sigrace.environment import ENVIRONMENTS, Environment
+from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.golden_model.sigrace.sigrace import Sigrace
+from racetrap.golden_model.trace.threads.events import ThreadEventKind
+from racetrap.sim.cpu.program_traces import program_trace
+from racetrap.sim.cpu.programs.catalogue import PROGRAMS
+from racetrap.sim.cpu.random_run import random_run
+from racetrap.sim.cpu.sigrace import compiled_sigrace
+from racetrap.sim.cpu.sigrace.compiled_sigrace import run_sigrace
+from tests.support.sigrace.programs import ThreadProgram
+from tests.support.threads.random_traces import random_thread_trace
+
+
+def random_case(seed):
+    """A random machine, and a random program for it."""
+    rng = random.Random(f"compiled {seed}")
+    threads, contexts = rng.randint(1, 6), rng.randint(1, 2)
+    environment = rng.choice(ENVIRONMENTS)
+    is_roomy = environment in ("fixed", "migration")
+    params = SigraceParams(
+        cores=-(-threads // contexts) if is_roomy else rng.randint(1, 3),
+        contexts=contexts,
+        threads=threads + rng.randint(0, 1),
+        form=rng.choice(["sets", "hashed"]),
+        lsb_bits=rng.choice([4, 8, 10, 12]),
+        filters=rng.choice([2, 4, 16]),
+        filter_bits=rng.choice([16, 64, 256]),
+        one_hot_lsb=rng.random() < 0.3,
+        usb_limit=rng.randint(1, 4),
+        block_instructions=rng.choice([rng.randint(1, 60), 5000]),
+        history_depth=rng.randint(1, 6),
+        log_depth=rng.randint(1, 4),
+        log_blocks=rng.randint(1, 4),
+        sequence_bits=rng.randint(2, 8),
+    )
+    sigrace = Sigrace(
+        params,
+        Environment(environment, quantum=rng.randint(1, 200), seed=rng.randint(0, 99)),
+        checkpoint_interval=rng.choice([60, 300, 10**6]),
+        unbounded=rng.random() < 0.2,
+    )
+    events = rng.randint(50, 300)
+    if rng.random() < 0.5:
+        trace = random_thread_trace(seed, threads, events=events)
+    else:
+        trace = random_run(seed, threads=threads, events=events, sync=rng.choice((0.1, 0.3, 0.6)))
+    return sigrace, trace
+
+
+def differs(seed):
+    sigrace, trace = random_case(seed)
+    return run_sigrace(sigrace, trace) != sigrace.run(trace)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_programs(seed):
+    assert not differs(seed)
+
+
+def test_random_programs_have_conflicts_and_rollbacks_of_each_reason():
+    results = [run_sigrace(*random_case(seed)) for seed in range(60)]
+    reasons = {reason for result in results for reason in result.statistics.rollbacks}
+    assert reasons == {"full", "blocks", "sync", "checkpoint", "end"}
+    assert sum(bool(result.races) for result in results) > 20
+    assert any(result.false_positives for result in results)
+
+
+def differs_on_program(name, environment, **settings):
+    trace = program_trace(name, "tiny", 4)
+    cores = 4 if environment in ("fixed", "migration") else 2
+    params = SigraceParams(cores=cores, threads=4, **settings)
+    sigrace = Sigrace(params, Environment(environment, quantum=500), 20_000)
+    return run_sigrace(sigrace, trace) != sigrace.run(trace)
+
+
+@pytest.mark.parametrize(
+    ("name", "environment"), zip(("radix", "kvstore", "fluid", "dedup"), ENVIRONMENTS, strict=True)
+)
+def test_recorded_programs(name, environment):
+    assert not differs_on_program(name, environment)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("form", ["sets", "hashed"])
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_all_recorded_programs(name, environment, form):
+    assert not differs_on_program(name, environment, form=form)
+
+
+def test_instructions_of_more_than_one_core_event():
+    program = ThreadProgram(2)
+    for _ in range(3):
+        program.store(0, 0x1000, instructions=10_000)
+        program.store(1, 0x1000, instructions=4_096)
+    program.add(ThreadEventKind.COLLECT_OFF, 0, instructions=9_000)
+    trace = program.trace()
+    for interval in (1, 5_000, 10_000):
+        sigrace = Sigrace(SigraceParams(cores=2, threads=2), checkpoint_interval=interval)
+        assert run_sigrace(sigrace, trace) == sigrace.run(trace)
+
+
+def test_errors_are_the_golden_models():
+    trace = random_run(1, threads=5, sync=0.6)
+    for sigrace in (
+        Sigrace(SigraceParams(threads=4)),
+        Sigrace(SigraceParams(cores=4, threads=8)),
+        Sigrace(SigraceParams(), instruction_limit=10),
+        Sigrace(SigraceParams(timestamp_bits=2)),
+    ):
+        with pytest.raises(ValueError, match="must be at") as golden:
+            sigrace.run(trace)
+        with pytest.raises(ValueError, match="must be at") as compiled:
+            run_sigrace(sigrace, trace)
+        assert str(compiled.value) == str(golden.value)
+
+
+def test_an_error_of_the_analysis_comes_through(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(compiled_sigrace._Rollback, "handle", interrupted)
+    sigrace, trace = next(
+        case for case in map(random_case, count()) if run_would_find_conflicts(case)
+    )
+    with pytest.raises(KeyboardInterrupt):
+        run_sigrace(sigrace, trace)
+
+
+def run_would_find_conflicts(case):
+    sigrace, trace = case
+    return sigrace.run(trace).conflicts > 0
+
+
+def test_without_a_compiler_the_golden_model_runs(monkeypatch):
+    monkeypatch.setattr(compiled_sigrace, "which", lambda name: None)
+    monkeypatch.setattr(compiled_sigrace, "prepare_sigrace", None)
+    assert not differs(0)
+
+
+SETTINGS = (
+    "lsb_bits", "usb_limit", "usb_count_bits", "block_instructions", "history_depth", "log_depth",
+    "log_blocks", "message_bits", "interval", "quantum", "is_unbounded", "is_hashed", "moves",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_wrong_setting_is_seen(name, monkeypatch):
+    right = compiled_sigrace._settings
+
+    def wrong(sigrace):
+        settings = right(sigrace)
+        value = getattr(settings, name)
+        is_flag = name.startswith("is_") or name == "moves"
+        step = 32 if name == "message_bits" else 1
+        setattr(settings, name, 1 - value if is_flag else value + step)
+        return settings
+
+    monkeypatch.setattr(compiled_sigrace, "_settings", wrong)
+    assert any(map(differs, range(60)))
+
+
+BUGS = {
+    "a set keeps its USB values": ("sigrace/core_unit.h", "        set.usb.clear();\n", ""),
+    "a run ends late": ("sigrace/core_unit.h", "2 * std::bit_width(at - start) - 1",
+                        "2 * std::bit_width(at - start)"),
+    "an entry of the same epoch precedes": (
+        "sigrace/rdm.h", "entry.timestamp[other] < known", "entry.timestamp[other] <= known"),
+    "two filters are enough": (
+        "sigrace/signature.h", "if (!both) return false;",
+        "if (!both && filter < 2) return false;"),
+    "a checkpoint leaves the queues": ("sigrace/machine.cpp", "        rdm.flush();\n", ""),
+    "the log keeps the timestamp before the merge": (
+        "sigrace/machine.cpp", "objects_.acquire(event, clocks_[thread]);",
+        "auto merged = clocks_[thread]; objects_.acquire(event, merged);"),
+    "events without instructions take no time": (
+        "sigrace/scheduler.h", "event.instructions ? event.instructions : 1",
+        "event.instructions"),
+    "an epoch ends one event late": (
+        "sigrace/epoch_index.h", "thread.starts.push_back(position)",
+        "thread.starts.push_back(position + 1)"),
+    "a reader waits for readers": (
+        "sync_objects.h", "if (event.value == RWLOCK_READ) return {address, READERS, 0};",
+        "if (event.value == RWLOCK_READ) return {address, WRITERS, 0};"),
+}  # fmt: skip
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("name", BUGS)
+def test_planted_bugs_are_seen(name, tmp_path, monkeypatch):
+    file, before, after = BUGS[name]
+    source = compiled_sigrace._FOLDER.parent
+    for pattern in ("*.h", "sigrace/*.h", "sigrace/*.cpp"):
+        for path in source.glob(pattern):
+            target = tmp_path / path.relative_to(source)
+            target.parent.mkdir(exist_ok=True)
+            shutil.copy(path, target)
+    text = (tmp_path / file).read_text()
+    assert text.count(before) == 1
+    (tmp_path / file).write_text(text.replace(before, after))
+    monkeypatch.setattr(compiled_sigrace, "_FOLDER", tmp_path / "sigrace")
+    compiled_sigrace.prepare_sigrace.cache_clear()
+    try:
+        assert any(islice(map(differs, count()), 300))
+    finally:
+        compiled_sigrace.prepare_sigrace.cache_clear()
