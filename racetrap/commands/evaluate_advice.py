@@ -23,7 +23,7 @@ __all__ = ["command"]
     help="Advise on this program only; may be repeated.",
 )  # fmt: skip
 @click.option(
-    "--runs", type=click.IntRange(1), default=40, show_default=True,
+    "--runs", type=click.IntRange(1), default=100, show_default=True,
     help="Random runs of each question, and as many systematic ones.",
 )  # fmt: skip
 @seed_option
