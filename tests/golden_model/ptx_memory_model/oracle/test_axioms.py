@@ -20,7 +20,8 @@ _NAMES = (
     "ISA2+cta-gpu", "ISA2+cta-gpu-apart", "Bar+two", "Bar+too-late", "CoRR+relaxed+mixed",
     "Lock+acq", "Lock+fences", "Lock+narrow-fence", "LastBlock+fences",
     "LastBlock+no-fence-after", "Add+weak-store", "Size+mixed-ordered", "MP+rel+rlx-acq",
-    "Ticket+reset", "MP+rel-rlx+acq-guarded",
+    "Ticket+reset", "MP+rel-rlx+acq-guarded", "MP+bar+sc-early", "SB+sc+sc", "SB+sc.gpu+sc.cta",
+    "R+sc+sc", "2+2W+sc+sc", "IRIW+sc", "Z6+sc",
 )  # fmt: skip
 
 
