@@ -1,6 +1,7 @@
 // Race oracle by PTX's memory model, compiled: equal to the plain one, which is its specification
 // (racetrap.golden_model.ptx_memory_model.oracle).
 #include <deque>
+#include <optional>
 
 #include "sc_fences.h"
 
@@ -223,7 +224,7 @@ private:
             if (kernel_.independent)
                 warp.acquire(access(row, warp, 0, record->address, writes, Known()), joins_);
             else
-                known = access(row, warp, lane, record->address, writes, known);
+                known = access(row, warp, lane, record->address, writes, std::move(known));
         }
         if (!kernel_.independent) actor(row, 0).acquire(known, joins_);
     }
@@ -247,13 +248,13 @@ private:
             acquired = patterns.acquire_at(
                 lane, location, warp.place, each.scope,
                 [&] { return warp.clock.publish(warp.place, row); }, synchronised_, joins_);
-        Clock own;
+        std::optional<Clock> own;
         const Clock *clock = &warp.clock;
         auto learn = [&](const Known &news) {
             if (!news) return;
-            own = *clock;
-            own.far = joins_.join(own.far, news);
-            clock = &own;
+            if (!own) own = *clock;
+            own->far = joins_.join(own->far, news);
+            clock = &*own;
         };
         learn(acquired);
         check(access, kind, warp.place, *clock, address);
@@ -284,15 +285,16 @@ private:
             else cell->list(kind, block).add(access);
             if (writes) cell->message = message;
         }
+        if (!acquired) return known;
         return joins_.join(known, acquired);
     }
 
     // What is communicated to an access.
     Known communicate(const Access &access, uint32_t kind, bool writes, const Message *observed,
                       const Place &place, const Clock &clock) {
-        Known news, past = sc_fences_.past(clock, place);
-        if (event(access.row).kind != STORE)
-            news = sc_fences_.read(cells_, observed, past, news);
+        Known news;
+        const Known &past = sc_fences_.past(clock, place);
+        if (event(access.row).kind != STORE) sc_fences_.read(cells_, observed, past, news);
         if (!writes) return news;
         auto is_known = [&](int warp, int lane, Time time) {
             return clock.knows(place, warp, lane, time, access.row - 1);
@@ -304,7 +306,8 @@ private:
                    is_known(last.warp, last.lane, last.row) ||
                    (cell.message && is_observed(cell.message, access, is_known));
         };
-        return sc_fences_.write(cells_, access, kind, place.block, past, news, is_behind);
+        sc_fences_.write(cells_, access, kind, place.block, past, news, is_behind);
+        return news;
     }
 
     uint32_t kind_of(const Event &event, uint8_t order, bool writes) {

@@ -9,8 +9,8 @@
 class ScFences {
 public:
     ScFences(int warps, int blocks, Joins &joins)
-        : fences_(warps), block_rows_(blocks), block_pasts_(blocks), device_leaves_((warps + LANES - 1) / LANES), pasts_(warps),
-          joins_(joins) {}
+        : fences_(warps), blocks_(blocks), device_leaves_((warps + LANES - 1) / LANES),
+          pasts_(warps), joins_(joins) {}
 
     // Orders a fence behind those that are forced to precede it, and takes it in.
     void add(Time row, Warp &warp, uint32_t lanes, bool is_device) {
@@ -25,7 +25,7 @@ public:
         FenceRef fence(new Fence(warp.clock, warp.place, row));
         fences_[warp.place.warp].push_back({row, lanes, is_device, fence});
         device_leaves_[warp.place.warp / LANES] |= is_device;
-        block_rows_[warp.place.block].push_back(row);
+        blocks_[warp.place.block].rows.push_back(row);
     }
 
     // What precedes an access in causality order, as what it communicates to others.  Times of the
@@ -33,9 +33,10 @@ public:
     const Known &past(const Clock &clock, const Place &place) {
         const auto &own = fences_[place.warp];
         Time last = own.empty() ? 0 : own.back().row;
-        Time block_time = last_until(block_rows_[place.block], clock.block_time);
+        Block &block = blocks_[place.block];
+        Time block_time = block.last_until(clock.block_time);
         bool is_of_block = clock.mask == ALL_LANES && last <= block_time;
-        Past &past = is_of_block ? block_pasts_[place.block] : pasts_[place.warp];
+        Past &past = is_of_block ? block.past : pasts_[place.warp];
         if (!past.is_of(clock, block_time, last)) {
             past.clock = clock;
             past.clock.block_time = block_time;
@@ -46,29 +47,30 @@ public:
         return past.known;
     }
 
-    // Knowledge joined with what is communicated to an access with a past.
-    Known with(const Known &known, const Known &past, const Known &communicated) {
-        if (!communicated || communicated == past || joins_.join(past, communicated) == past) return known;
-        return joins_.join(known, communicated);
+    // Adds what is communicated to an access, and is not in its past.
+    void communicate(Known &known, const Known &past, const Known &communicated) {
+        if (!communicated || communicated == past || joins_.join(past, communicated) == past) return;
+        known = joins_.join(known, communicated);
     }
 
-    Known read(const std::vector<Cell *> &cells, bool observes, const Known &past, Known known) {
+    // Adds what is communicated to a read.
+    void read(const std::vector<Cell *> &cells, bool observes, const Known &past, Known &known) {
         for (Cell *cell : cells) {
             if (!past && !cell->is_communicated()) continue;
             Communication &there = cell->communication();
-            known = with(known, past, there.past);
+            communicate(known, past, there.past);
             if (observes) {
-                known = with(known, past, there.preceding);
-                known = with(known, past, there.overtaken);
+                communicate(known, past, there.preceding);
+                communicate(known, past, there.overtaken);
             }
-            there.readers = joins_.join(there.readers, past);
+            if (there.readers != past) there.readers = joins_.join(there.readers, past);
         }
-        return known;
     }
 
+    // Adds what is communicated to a write.
     template <class IsBehind>
-    Known write(const std::vector<Cell *> &cells, const Access &access, uint32_t kind, int block,
-                const Known &past, Known known, IsBehind is_behind) {
+    void write(const std::vector<Cell *> &cells, const Access &access, uint32_t kind, int block,
+               const Known &past, Known &known, IsBehind is_behind) {
         Known preceding = past;
         for (Cell *cell : cells) {
             Communication &there = cell->communication();
@@ -81,7 +83,7 @@ public:
                 there.overtaken = there.first_readers;
             }
             there.readers = Known();
-            known = with(known, past, there.overtaken);
+            communicate(known, past, there.overtaken);
         }
         for (Cell *cell : cells) {
             Communication &there = cell->communication();
@@ -92,7 +94,7 @@ public:
             there.past = past;
             there.preceding = preceding;
         }
-        return with(known, past, preceding);
+        communicate(known, past, preceding);
     }
 
 private:
@@ -115,11 +117,20 @@ private:
         }
     };
 
-    static Time last_until(const std::vector<Time> &rows, Time end) {
-        auto next = rows.end();
-        while (next != rows.begin() && *(next - 1) > end) next--;
-        return next == rows.begin() ? 0 : *(next - 1);
-    }
+    // Fences of a block.
+    struct Block {
+        std::vector<Time> rows;
+        Past past;  // of warps whose own fences are behind a barrier
+        Time end = -1, last = 0;  // last row up to an end that was asked for before
+
+        // No fence comes in before a time that a clock has, so the last one up to it stays.
+        Time last_until(Time time) {
+            if (time == end) return last;
+            end = time;
+            auto next = std::upper_bound(rows.begin(), rows.end(), time);
+            return last = next == rows.begin() ? 0 : *(next - 1);
+        }
+    };
 
     // Orders a fence behind those of some warps that are communicated to its warp.
     void order_behind(Time row, Warp &warp, bool is_device, int first, const Leaf &leaf) {
@@ -155,9 +166,8 @@ private:
     }
 
     std::vector<std::vector<Fenced>> fences_;  // by warp, ascending
-    std::vector<std::vector<Time>> block_rows_;  // of fences, by block
-    std::vector<Past> block_pasts_;            // of warps whose fences are behind a barrier
-    std::vector<char> device_leaves_;          // by leaf, whether its warps had device fences
-    std::vector<Past> pasts_;                  // by warp
+    std::vector<Block> blocks_;
+    std::vector<char> device_leaves_;  // by leaf, whether its warps had device fences
+    std::vector<Past> pasts_;          // by warp
     Joins &joins_;
 };
