@@ -128,7 +128,7 @@ def _failures(verdicts: Sequence[Verdict], exposures: Sequence[Exposure]) -> Tab
         "table-4", "Table IV: share of runs that fail while stores are held, and what lacks",
         "By PTX's memory model all four versions that the paper calls optimal lack an acquire, "
         "which holding stores cannot show.  Our rates are lower where few blocks meet, and rise "
-        "with --blocks.",
+        "with --grid.",
         ("program", "version", *(f"paper: p={p}" for p in ("1", "0.75", "0.5", "0.25")),
          "paper: comment", "our variant", "lacks by PTX", "racy runs",
          *(f"p={p}" for p in ("1", "0.75", "0.5", "0.25")), "views"),

@@ -30,7 +30,7 @@ __all__ = ["command"]
     help="Runs of each variant by each weak memory; 0 leaves them out.",
 )  # fmt: skip
 @click.option(
-    "--blocks", type=click.IntRange(2, 15),
+    "--grid", "blocks", type=click.IntRange(2, 15),
     help="Blocks of each stressed launch.  [default: 2 to 4, by program]",
 )  # fmt: skip
 @seed_option

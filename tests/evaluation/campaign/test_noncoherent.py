@@ -33,7 +33,7 @@ def test_cases_agree_can_be_repeated_and_cover_every_bin(noncoherent_tiny):
     [
         (FastSim, "step_words", lambda words: words[:-1], "Steps must number"),
         (FastSim, "step_words", lambda words: words ^ 1, "Step 0 must be"),
-        (FastSim, "reports", lambda records: records[1:], "Reports written and dropped"),
+        (FastSim, "reports", lambda records: records[1:], "Counter reports_written must be"),
         (FastSim, "reports", lambda records: [one ^ 1 << 40 for one in records], "Report 0 must"),
         (MonitorSoftware, "counters", lambda counters: counters | {"rows": 0}, "Counter rows"),
     ],

@@ -185,9 +185,6 @@ def test_hardware_for_other_traces(racetrap, trace):
     result = racetrap("simulate", "scord", trace(_MISSING_FLUSH))
     assert result.exit_code == 2
     assert "Preset must be one of noncoherent for this trace, not one of scord" in result.stderr
-    result = racetrap("fpga", "run", trace(_MISSING_FLUSH), "--port", "nowhere")
-    assert result.exit_code == 2
-    assert "Trace system must be 'scord' or 'sigrace', not 'noncoherent'" in result.stderr
 
 
 def test_reports_and_baseline(racetrap, trace, tmp_path):

@@ -11,7 +11,7 @@ from racetrap.commands.shared.terminal import ExitStatus
 def test_one_program(racetrap):
     result = racetrap(
         "evaluate", "bugaroo", "--program", "publication", "--schedules", 1, "--jobs", 1,
-        "--runs", 4, "--blocks", 4, "--json", "-",
+        "--runs", 4, "--grid", 4, "--json", "-",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     document = json.loads(result.stdout)
