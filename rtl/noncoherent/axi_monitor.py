@@ -131,8 +131,8 @@ class AxiMonitor(wiring.Component):
                     with m.Elif(ended[1]):
                         m.d.comb += seen.write_done.valid.eq(1)
 
-    def _hand_out(self, m: Module, queue: stream.Interface, cycle: data.View) -> None:
-        """One operation after another of a cycle of the bus."""
+    def _hand_out(self, m: Module, queue: stream.Interface, cycle: data.View) -> Signal:
+        """One operation after another of a cycle of the bus; gives which parts are gone."""
         kinds = (OperationKind.DMA_READ, OperationKind.DMA_WRITE, *[OperationKind.SYNC] * 2)
         parts = (cycle.read, cycle.write, cycle.read_done, cycle.write_done)
         gone = Signal(len(parts))
@@ -158,6 +158,7 @@ class AxiMonitor(wiring.Component):
                 operation.payload.address.eq(first), operation.payload.size.eq(size),
                 operation.payload.tag.eq(burst.tag),
             ]  # fmt: skip
+        return gone
 
     def _range(self, m: Module, burst: data.View) -> Sequence[Value]:
         """First byte of a burst, and how many bytes it is on."""

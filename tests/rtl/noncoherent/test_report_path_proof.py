@@ -16,4 +16,4 @@ def test_no_report_is_lost_uncounted():
 
 @pytest.mark.campaign
 def test_a_report_that_is_lost_uncounted_shows():
-    assert is_violated(ReportHarness(_PARAMS, forgets=True), cycles=8)
+    assert is_violated(ReportHarness(_PARAMS, forgets=True), cycles=11)
