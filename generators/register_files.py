@@ -20,6 +20,8 @@ _SUFFIXES = {"header": "h", "manual": "md", "ipxact": "xml", "systemrdl": "rdl"}
 def write_manual(system: System, path: Path) -> None:
     """Write the register manual (Markdown) of a system to ``path``."""
     MarkdownExporter().export(system.registers(), str(path))
+    # The exporter begins with a second-level heading.
+    path.write_text(f"# Registers of {system.name}\n\n{path.read_text('utf-8')}", encoding="utf-8")
 
 
 def write_register_files(

@@ -12,7 +12,7 @@ from racetrap.cli import cli
 from tests.support import REPOSITORY
 
 _PAGES = ("README.md", "CONTRIBUTING.md", *sorted(str(page.relative_to(REPOSITORY)) for page in
-          (REPOSITORY / "docs").glob("*.md")))  # fmt: skip
+          (REPOSITORY / "docs").rglob("*.md")))  # fmt: skip
 #: A command line as an inline quotation, as a line of a code block, or in a table.
 _COMMAND = re.compile(r"(?:^|[`/(]|\s{4})racetrap ((?:[a-z][a-z-]* ?)+[^`#\n]*)", re.MULTILINE)
 #: A quoted path in one of our folders, without wildcards.

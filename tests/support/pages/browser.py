@@ -30,7 +30,8 @@ def browse(file: Path, fragment: str = "", width: int = 1400) -> str:
         [str(_CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
          "--disable-background-networking", "--disable-component-update", "--disable-sync",
          f"--user-data-dir={file.parent / 'profile'}", "--enable-logging=stderr",
-         f"--window-size={width},900", "--dump-dom", f"{file.as_uri()}#{fragment}"],
+         f"--window-size={width},900", "--virtual-time-budget=10000", "--dump-dom",
+         f"{file.as_uri()}#{fragment}"],
         capture_output=True, text=True, timeout=120, check=True,
     )  # fmt: skip
     assert "CONSOLE" not in result.stderr, result.stderr

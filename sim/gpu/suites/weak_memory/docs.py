@@ -42,7 +42,7 @@ this page, and prints the paper's Tables II, III and IV beside it.
 of the block is not enough where the other party is in another block (of one block they are in
 `shared_queue` alone, whose variant `device` is wider than needed). *Oracle* is the verdict of
 the [exact oracle](oracle.md), rule `causality`, over 20 schedules. It is another than *lacks*
-where (each with its test in [examples/litmus](examples/litmus), whose outcome the axioms decide)
+where (each with its test in `docs/examples/litmus`, whose outcome the axioms decide)
 
 * all accesses are strong, so that they do not race, though the outcome is wrong (`seqlock`, nodes
   of `mcs_lock`);

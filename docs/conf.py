@@ -1,0 +1,43 @@
+"""Configuration of the documentation's site.
+
+Ref: Sphinx, MyST.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+project = "racetrap"
+extensions = ["myst_parser"]
+root_doc = "index"
+exclude_patterns = ["**/.pytest_cache"]
+myst_heading_anchors = 3
+html_theme = "furo"
+html_title = "racetrap"
+html_copy_source = False
+# A summary is fetched from the page, which no browser allows a site without a server.
+html_show_search_summary = False
+html_show_copyright = False
+
+#: A shelf of the first page: its heading, and what follows up to the next.
+_SHELF = re.compile(r"^## (.+?)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+_PAGE = re.compile(r"\]\(([\w/.-]+)\.md\)")
+
+
+def _add_contents(app: Sphinx, name: str, source: list[str]) -> None:
+    """Make the table of contents from the links of the first page, which is read as it stands
+    where there is no Sphinx."""
+    if name != root_doc:
+        return
+    for title, text in _SHELF.findall(source[0]):
+        pages = "\n".join(dict.fromkeys(_PAGE.findall(text)))
+        source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {title}\n\n{pages}\n```\n"
+
+
+def setup(app: Sphinx) -> None:
+    """Called by Sphinx."""
+    app.connect("source-read", _add_contents)

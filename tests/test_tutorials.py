@@ -1,0 +1,83 @@
+"""Tutorials: files, commands and their output are as the pages say."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.support import REPOSITORY
+
+_TUTORIALS = REPOSITORY / "docs" / "tutorials"
+#: A block of code, and the line before it.
+_BLOCK = re.compile(r"^([^\n]*)\n\n```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+#: The end of a line behind which a file stands.
+_NAMED = re.compile(r"`([\w.]+)`(?: is what runs on the target, unmodified)?:$")
+
+
+class _Step(NamedTuple):
+    """A file to write, or a command and its output."""
+
+    name: str
+    text: str
+    is_command: bool
+
+
+def steps(page: str) -> list[_Step]:
+    """What a reader of a page does."""
+    found = []
+    for before, language, text in _BLOCK.findall(page):
+        if language == "console":
+            for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+                command, _, output = part.partition("\n")
+                found.append(_Step(command, output, True))
+        elif name := _NAMED.search(before):
+            found.append(_Step(name[1], text, False))
+    return found
+
+
+def fits(expected: str, output: str) -> bool:
+    """Whether an output is the expected one, in which ``...`` stands for anything."""
+    parts = re.split(r"^\.\.\.\n|\.\.\.", expected, flags=re.MULTILINE)
+    return re.fullmatch(".*?".join(map(re.escape, parts)), output, re.DOTALL) is not None
+
+
+def follow(page: str, folder: Path) -> None:
+    """Do what a page says."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    for name, text, is_command in steps(page):
+        if not is_command:
+            (folder / name).write_text(text)
+            continue
+        done = subprocess.run(
+            ["bash", "-c", name], cwd=folder, env={**os.environ, "PATH": path, "COLUMNS": "200"},
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False,
+        )  # fmt: skip
+        assert fits(text, done.stdout), f"$ {name}\n{done.stdout}"
+
+
+@pytest.mark.parametrize("page", sorted(_TUTORIALS.glob("*.md")), ids=lambda page: page.stem)
+def test_following_a_tutorial_gives_what_it_shows(page, tmp_path):
+    text = page.read_text(encoding="utf-8")
+    if page.stem == "generated-hardware":
+        # It begins with the files of another.
+        for step in steps((_TUTORIALS / "racy-kernel.md").read_text(encoding="utf-8")):
+            if not step.is_command:
+                (tmp_path / step.name).write_text(step.text)
+    assert sum(step.is_command for step in steps(text)) >= 3
+    follow(text, tmp_path)
+
+
+def test_output_that_is_another_is_seen(tmp_path):
+    page = "`a.txt`:\n\n```text\nb\n```\n\nThen:\n\n```console\n$ cat a.txt; echo c\n{}\n```\n"
+    follow(page.format("b\nc"), tmp_path)
+    follow(page.format("...\nc"), tmp_path)
+    follow(page.format("b\nc\n..."), tmp_path)
+    for wrong in ("b", "b\nd", "...\nb", "c\nb"):
+        with pytest.raises(AssertionError, match=r"cat a\.txt"):
+            follow(page.format(wrong), tmp_path)
