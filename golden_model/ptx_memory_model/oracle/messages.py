@@ -140,6 +140,13 @@ class Message:
         self.successor: Message | None = None
         self.past = self.preceding = NOTHING
 
+    def is_observed_by(self, access: Access, source: Source) -> bool:
+        """Whether a read that takes its value observes it: the two are morally strong, as those
+        of one thread are, weak or not; of a weak read nothing follows."""
+        if access.thread == self.access.thread:
+            return source.is_strong and source.location == self.source.location
+        return source.is_morally_strong_with(self.source)
+
     def all_observers(self) -> Iterator[Access]:
         """Reads that observe it, directly or through atomics."""
         message: Message | None = self

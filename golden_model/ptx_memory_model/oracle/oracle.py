@@ -271,7 +271,7 @@ class _Analysis(WarpClocks):
             if message is not None:
                 message.past, message.preceding = past, communicated[0]
             for cell in cells:
-                cell.add(access, source, writes, message if is_strong else None)
+                cell.add(access, source, writes, message)
                 if message is not None:
                     cell.message = message
         warp.acquire(*known)
@@ -297,11 +297,11 @@ class _Analysis(WarpClocks):
     def _read(self, access: Access, source: Source, cells: list[Cell]) -> Message | None:
         """The write that a strong read observes, if it does."""
         message = cells[0].message
-        if message is None or message.source.location != source.location:
+        if message is None:
             return None
         if any(cell.message is not message for cell in cells):
             return None
-        if not source.is_morally_strong_with(message.source):
+        if not message.is_observed_by(access, source):
             return None
         message.observers.append(access)
         return message

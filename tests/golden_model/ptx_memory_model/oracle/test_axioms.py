@@ -8,10 +8,15 @@ from racetrap.golden_model.ptx_memory_model.litmus import LitmusError, read_litm
 from racetrap.golden_model.ptx_memory_model.oracle import PtxOracle, oracle
 from racetrap.golden_model.ptx_memory_model.oracle.acquisitions import OpenPatterns
 from racetrap.golden_model.ptx_memory_model.oracle.messages import Message, Source
+from racetrap.golden_model.ptx_memory_model.oracle.oracle import _Analysis
 from racetrap.golden_model.ptx_memory_model.oracle.sc_fences import Preceding, ScFences
 from tests.support import REPOSITORY
 from tests.support.ptx_memory_model.interleavings import LeftOutError, compare
-from tests.support.ptx_memory_model.random_tests import random_fenced_kernel, random_kernel
+from tests.support.ptx_memory_model.random_tests import (
+    random_barrier_kernel,
+    random_fenced_kernel,
+    random_kernel,
+)
 
 _FOLDER = REPOSITORY / "docs" / "examples" / "litmus"
 _NAMES = (
@@ -46,7 +51,11 @@ def _compared(writer, seeds):
 
 @pytest.mark.parametrize(
     ("writer", "seeds"),
-    [(random_kernel, (783, 1134, 4700, *range(1, 22))), (random_fenced_kernel, range(40, 48))],
+    [
+        (random_kernel, (783, 1134, 4700, *range(1, 22))),
+        (random_fenced_kernel, (1001479, *range(40, 48))),
+        (random_barrier_kernel, range(6)),
+    ],
 )
 def test_random_kernels(writer, seeds):
     compared = list(_compared(writer, seeds))
@@ -80,14 +89,24 @@ def test_a_planted_error_is_caught(monkeypatch, where, what, wrong, name):
 
 
 @pytest.mark.parametrize(
-    ("where", "what", "wrong"),
+    ("writer", "seeds", "where", "what", "wrong"),
     [
-        (ScFences, "add", _nothing),
-        (ScFences, "_is_communicated", _always),
-        (oracle, "read", lambda *_: NOTHING),
-        (oracle, "write", lambda *_: Preceding(NOTHING, NOTHING)),
+        (random_fenced_kernel, range(40, 60), ScFences, "add", _nothing),
+        (random_fenced_kernel, range(40, 60), ScFences, "_is_communicated", _always),
+        (random_fenced_kernel, range(40, 60), oracle, "read", lambda *_: NOTHING),
+        (
+            random_fenced_kernel, range(40, 60), oracle, "write",
+            lambda *_: Preceding(NOTHING, NOTHING),
+        ),
+        (
+            random_fenced_kernel, (1001479,), Message, "is_observed_by",
+            lambda self, _, source: source.is_morally_strong_with(self.source),
+        ),
+        (random_barrier_kernel, range(20), _Analysis, "_published", lambda *_: []),
     ],
-)
-def test_a_planted_error_of_fences_is_caught(monkeypatch, where, what, wrong):
+)  # fmt: skip
+def test_a_planted_error_shows_in_random_kernels(
+    monkeypatch, writer, seeds, where, what, wrong
+):  # fmt: skip
     monkeypatch.setattr(where, what, wrong)
-    assert any(each.differences for each in _compared(random_fenced_kernel, range(40, 60)))
+    assert any(each.differences for each in _compared(writer, seeds))

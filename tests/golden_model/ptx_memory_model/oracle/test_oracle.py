@@ -5,6 +5,7 @@ import pytest
 from racetrap.golden_model.events import AtomicOp, MemoryOrder
 from racetrap.golden_model.ptx_memory_model.oracle import OracleRule, PtxOracle
 from racetrap.golden_model.trace import Trace
+from racetrap.sim.gpu.oracle import CompiledOracle
 from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
 from racetrap.sim.gpu.suites.micro.scheduler import FIXED_SCHEDULES, BlockPlacement, run_program
 from tests.support.oracle.programs import BLOCK, DEVICE, SHARED, Program
@@ -130,6 +131,19 @@ def test_the_last_block_may_reset_the_ticket(program):
     assert _races(program) == []
     program.weak_load(HERE, FLAG)
     assert set(_races(program)) == {("unordered", FLAG)}
+
+
+@pytest.mark.parametrize("form", [PtxOracle, CompiledOracle])
+@pytest.mark.parametrize("stores", [1, 2])
+def test_a_weak_store_that_an_atomic_of_its_thread_hands_on(program, form, stores):
+    """Who observes the atomic is behind the last store before it, and not behind older ones."""
+    for _ in range(stores):
+        program.weak_store(HERE, DATA, pc=0x10)
+    program.atomic(HERE, DATA)
+    program.atomic(OTHER_BLOCK, DATA)
+    program.weak_load(OTHER_BLOCK, DATA, pc=0x30)
+    races = form(OracleRule.CAUSALITY).run(program.trace).races
+    assert ((0x10, 0x30) in [(race.first.pc, race.second.pc) for race in races]) == (stores == 2)
 
 
 def test_last_block_needs_a_fence_behind_the_ticket(program):
