@@ -267,7 +267,7 @@ class _Analysis(WarpClocks):
                 self._patterns[access.warp].release_operation(
                     lane, location, Fence(clock, warp.place, row), is_device
                 )
-            message = self._written(access, source, observed) if writes else None
+            message = self._written(access, source, observed, cells) if writes else None
             if message is not None:
                 message.past, message.preceding = past, communicated[0]
             for cell in cells:
@@ -315,14 +315,20 @@ class _Analysis(WarpClocks):
             pair = message.access.pc, access.pc
             is_volatile = source.is_volatile or message.source.is_volatile
             patterns.observe(access.lane, source.location, pair, message.released, is_volatile)
+            for each in message.overwritten:
+                patterns.overlook(
+                    access.lane, source.location, pair, (each.access.pc, access.pc), each.released
+                )
         if order not in ACQUIRING:
             return []
         past = self._past(self.warps[access.warp], access.row)
         return patterns.acquire(access.lane, source.is_device, past, source.location)
 
-    def _written(self, access: Access, source: Source, observed: Message | None) -> Message:
+    def _written(
+        self, access: Access, source: Source, observed: Message | None, cells: list[Cell]
+    ) -> Message:
         """The message of a write, with what it releases and hands on."""
-        message = Message(access, source)
+        message = Message(access, source, cells[0].message)
         if not source.is_strong:
             return message
         patterns, released = self._patterns[access.warp], message.released

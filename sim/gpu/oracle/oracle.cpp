@@ -242,7 +242,7 @@ private:
         Known acquired;
         OpenPatterns &patterns = patterns_[warp.place.warp];
         if (observed && observed->released)
-            patterns.observe(lane, location, {observed->access.pc, each.pc}, observed->released,
+            patterns.observe(lane, location, each.pc, observed,
                              kinds_[kind].is_volatile || kinds_[observed->kind].is_volatile,
                              joins_);
         if (each.kind != STORE && acquires(order))
@@ -283,7 +283,9 @@ private:
             if (each.strong)
                 released = release(access, block, location,
                                    observed ? observed->released : ReleasedRef());
+            const Message *last = cells_[0]->message;
             message = &messages_.emplace_back(access, kind, block, address, released);
+            if (last && is_overwritten(*last, *message)) message->overwrite(*last);
             if (observed) observed->successor = message;
         }
         for (Cell *cell : cells_) {
@@ -347,6 +349,14 @@ private:
         if (!is_own && !morally_strong(own, other, block == message->block)) return nullptr;
         message->observe(access);
         return message;
+    }
+
+    // Whether a volatile store comes right behind another of its thread.
+    bool is_overwritten(const Message &last, const Message &later) const {
+        const Kind &one = kinds_[last.kind], &other = kinds_[later.kind];
+        return one.is_volatile && other.is_volatile && one.size == other.size &&
+               one.is_device == other.is_device && last.start == later.start &&
+               last.access.is_of_thread(later.access);
     }
 
     // What a strong write releases and hands on.

@@ -52,10 +52,10 @@ from tests.support.ptx_memory_model.random_tests import (
     random_kernel,
 )
 
-__all__ = ["Comparison", "LeftOutError", "compare", "main"]
+__all__ = ["Comparison", "LeftOutError", "compare", "interleavings", "main", "operation_of"]
 
 _BASE, _PC_STEP = 0x1_0000, 0x1000
-_MOST_RUNS, _MOST_CANDIDATES = 100, 20_000
+_MOST_RUNS, _MOST_CANDIDATES = 30, 1_000
 _WRITERS = (random_kernel, random_fenced_kernel, random_barrier_kernel)
 _ORDERS = {
     Order.ACQUIRE: MemoryOrder.ACQUIRE,
@@ -378,7 +378,7 @@ class Comparison:
 def interleavings(test: LitmusTest) -> Iterator[Interleaving]:
     """One run for each order of accesses to every byte, and each way that barriers meet."""
     machine = _Machine(test)
-    for state in machine.runs():
+    for state in list(machine.runs()):
         yield Interleaving(machine.trace(state), _observations(state))
 
 
@@ -387,7 +387,7 @@ def _observations(state: _State) -> Observations:
     writes: defaultdict[int, list[Operation]] = defaultdict(lambda: [_INITIAL])
     for event in state.events:
         for lane in event.lanes:
-            operation = _operation(event.pc)
+            operation = operation_of(event.pc)
             for byte in range(lane.address, lane.address + event.size):
                 if event.kind is not EventKind.STORE:
                     sources.add((operation, writes[byte][-1]))
@@ -400,7 +400,8 @@ def _observations(state: _State) -> Observations:
     return Observations(frozenset(sources), state.meetings, frozenset(orders))
 
 
-def _operation(pc: int) -> Operation:
+def operation_of(pc: int) -> Operation:
+    """The instruction at a program counter of a trace."""
     return pc // _PC_STEP - 1, pc % _PC_STEP
 
 
@@ -439,7 +440,7 @@ def _by_oracle(trace: Trace, oracle: type[PtxOracle]) -> Pairs:
     """Unordered pairs of a run, as a form of the oracle finds them."""
     result = oracle(OracleRule.PTX).run(trace)
     return {
-        (*sorted(_operation(party.pc) for party in (race.first, race.second)),
+        (*sorted(operation_of(party.pc) for party in (race.first, race.second)),
          race in result.unordered_strong)
         for race in (*result.races, *result.unordered_strong)
     }  # fmt: skip

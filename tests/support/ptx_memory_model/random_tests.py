@@ -10,6 +10,7 @@ from racetrap.golden_model.ptx_memory_model.litmus import LitmusTest, parse_litm
 __all__ = [
     "random_barrier_kernel",
     "random_fenced_kernel",
+    "random_flag_kernel",
     "random_kernel",
     "random_litmus_test",
 ]
@@ -42,6 +43,12 @@ def random_barrier_kernel(seed: int) -> LitmusTest:
     """Accesses of one CTA between barriers of some of its threads, at which some only arrive."""
     random = Random(f"barrier kernel {seed}")
     return parse_litmus(_BarrierWriter(random, f"barrier-kernel-{seed}").text(), f"seed {seed}")
+
+
+def random_flag_kernel(seed: int) -> LitmusTest:
+    """A volatile flag ``y`` of several values, stored by one thread, with or without fences."""
+    random = Random(f"flag kernel {seed}")
+    return parse_litmus(_FlagWriter(random, f"flag-kernel-{seed}").text(), f"seed {seed}")
 
 
 class _Writer:
@@ -327,3 +334,23 @@ class _BarrierWriter(_KernelWriter):
             column += [barrier[thread]] if thread in barrier else []
             column += self._random.choice(usable)(thread)
         return column
+
+
+class _FlagWriter(_KernelWriter):
+    levels = ("cta", "gpu", "gpu")
+    all_themes = ("plain", "fences", "handover")
+
+    def _column(self, thread: int, together: bool) -> list[str]:
+        column: list[str] = []
+        if thread:
+            column += [f"ld.volatile {self._register(thread)}, [y]"]
+            column += [*self._perhaps(self._fence(thread)), *self._load(thread)]
+        for value in range(1, self._random.choice((3, 3, 4)) if thread == 0 else 1):
+            column += self._perhaps([f"st.weak [x], {value}"])
+            column += [*self._perhaps(self._fence(thread)), f"st.volatile [y], {value}"]
+        if together:
+            column.insert(self._random.randrange(len(column) + 1), "bar.sync 0")
+        return column
+
+    def _perhaps(self, lines: list[str]) -> list[str]:
+        return lines if self._random.random() < 0.7 else []

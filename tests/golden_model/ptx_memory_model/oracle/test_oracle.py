@@ -213,6 +213,29 @@ def test_two_volatile_flags_of_one_fence(program):
     assert _races(program) == []
 
 
+@pytest.mark.parametrize("form", [PtxOracle, CompiledOracle])
+@pytest.mark.parametrize(
+    ("fences", "racy"),
+    [
+        ((DEVICE, DEVICE), set()),
+        ((None, DEVICE), {0x20}),
+        ((BLOCK, DEVICE), {0x20}),
+        ((DEVICE, None), set()),
+        ((None, None), {0x20, 0x21}),
+    ],
+)
+def test_a_volatile_flag_that_is_stored_again_before_anyone_looks(program, form, fences, racy):
+    for number, fence in enumerate(fences):
+        program.weak_store(HERE, DATA + 8 * number)
+        if fence is not None:
+            program.fence(HERE, fence)
+        program.store(HERE, FLAG, pc=0x20 + number)
+    program.load(OTHER_BLOCK, FLAG, pc=0x30)
+    program.fence(OTHER_BLOCK, DEVICE)
+    races = form(OracleRule.CAUSALITY).run(program.trace).races
+    assert {race.first.pc for race in races} == racy
+
+
 def test_a_volatile_unlock(program):
     """Its pattern tells more than that of the data in the section."""
     for where in (HERE, OTHER_BLOCK):
