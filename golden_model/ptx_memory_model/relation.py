@@ -90,10 +90,10 @@ class Relation:
         """Transitive closure."""
         rows = list(self.rows)
         for middle, bit in enumerate([1 << number for number in range(len(rows))]):
-            reached = rows[middle]
-            for number, row in enumerate(rows):
-                if row & bit:
-                    rows[number] = row | reached
+            if reached := rows[middle]:
+                for number, row in enumerate(rows):
+                    if row & bit:
+                        rows[number] = row | reached
         return Relation(rows)
 
     def within(self, firsts: int, seconds: int) -> Relation:

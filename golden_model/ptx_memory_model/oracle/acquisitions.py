@@ -21,12 +21,22 @@ _Pair = tuple[int, int]
 _Location = tuple[int, int]
 
 
+class _Observed(NamedTuple):
+    """What a pair has released, and whether one of its accesses is volatile; and what the read
+    would have observed, by pair, had it come before the write."""
+
+    released: Released
+    is_volatile: bool
+    overlooked: dict[_Pair, Released]
+
+
 class _Acquired(NamedTuple):
-    """What a pair makes known, and whether one of its accesses is volatile."""
+    """What a pair makes known, or would have, and whether one of its accesses is volatile."""
 
     pair: _Pair
     known: Knowledge
     is_volatile: bool
+    overlooked: list[_Acquired]
 
 
 class OpenPatterns:
@@ -49,7 +59,7 @@ class OpenPatterns:
         #: By lane and location what its release operations there have released.
         self._operations: dict[tuple[int, _Location], Released] = {}
         #: By lane what it has observed, by pair and location.
-        self._observed: defaultdict[int, dict[tuple[_Pair, _Location], tuple[Released, bool]]]
+        self._observed: defaultdict[int, dict[tuple[_Pair, _Location], _Observed]]
         self._observed = defaultdict(dict)
 
     def release_fence(self, lanes: Iterable[int], fence: Fence, is_device: bool) -> None:
@@ -80,8 +90,15 @@ class OpenPatterns:
     ) -> None:
         """A strong read of a lane observes what was released; one of both may be volatile."""
         if released.for_block:
-            known = self._observed[lane].setdefault((pair, location), (Released(), is_volatile))
-            known[0].add(released)
+            new = _Observed(Released(), is_volatile, {})
+            self._observed[lane].setdefault((pair, location), new).released.add(released)
+
+    def overlook(
+        self, lane: int, location: _Location, pair: _Pair, other: _Pair, released: Released
+    ) -> None:
+        """A read that observes a volatile store overlooks one that this has overwritten."""
+        if (observed := self._observed[lane].get((pair, location))) is not None:
+            observed.overlooked.setdefault(other, Released()).add(released)
 
     def acquire(
         self, lane: int, is_device: bool, past: Callable[[], Knowledge],
@@ -90,35 +107,52 @@ class OpenPatterns:
         """What a lane, whose past is known, acquires at a fence or, with ``location``, at an
         operation there."""
         found = []
-        for (pair, where), (released, is_volatile) in self._observed.get(lane, {}).items():
+        for (pair, where), observed in self._observed.get(lane, {}).items():
             if location not in (None, where):
                 continue
-            known = released.of_block(self._block)
-            if is_device:
-                known = known.join(released.for_all)
+            known = self._known(observed.released, is_device)
+            overlooked = [
+                _Acquired(other, self._known(released, is_device), True, [])
+                for other, released in observed.overlooked.items()
+            ]
             if known is not NOTHING:
-                found.append(_Acquired(pair, known, is_volatile))
+                found.append(_Acquired(pair, known, observed.is_volatile, overlooked))
         self._synchronise(found, past)
         if location is None and is_device and lane in self._observed:
             self._observed[lane].clear()
         return [each.known for each in found]
 
+    def _known(self, released: Released, is_device: bool) -> Knowledge:
+        known = released.of_block(self._block)
+        return known.join(released.for_all) if is_device else known
+
     def _synchronise(self, found: list[_Acquired], past: Callable[[], Knowledge]) -> None:
         """Take note of the pairs by which patterns synchronise.
 
         Volatile data between fences is in such patterns by chance.  A pair with a volatile access
-        counts if it makes known what neither the past nor other pairs do, and no pair more.
+        counts if it makes known what neither the past nor other pairs do, and no pair more.  With
+        it counts a store that was overwritten before the read, if it would have counted: another
+        schedule has the read in between.
         """
         self._synchronised.update(each.pair for each in found if not each.is_volatile)
         volatile = [each for each in found if each.is_volatile]
-        if all(each.pair in self._synchronised for each in volatile):
+        pairs = {every.pair for each in volatile for every in (each, *each.overlooked)}
+        if pairs <= self._synchronised:
             return
         others = (each.known for each in found if not each.is_volatile)
         base = join_all((past(), *others))
         for each in volatile:
-            is_new = base.join(each.known) is not base
-            if is_new and not any(_tells_more(base, other, each) for other in volatile):
+            if _counts(base, each, volatile):
                 self._synchronised.add(each.pair)
+                instead = [other for other in volatile if other.pair[0] != each.pair[0]]
+                counting = (other for other in each.overlooked if _counts(base, other, instead))
+                self._synchronised.update(other.pair for other in counting)
+
+
+def _counts(base: Knowledge, one: _Acquired, others: list[_Acquired]) -> bool:
+    """Whether one makes known what is new, and no other more."""
+    is_new = base.join(one.known) is not base
+    return is_new and not any(_tells_more(base, other, one) for other in others)
 
 
 def _tells_more(base: Knowledge, one: _Acquired, other: _Acquired) -> bool:

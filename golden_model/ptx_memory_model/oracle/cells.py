@@ -5,7 +5,9 @@ Ref: PTX ISA 9.0, Section 8.7.1 (Conflict and Data-races).
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from racetrap.golden_model.barracuda.compressed import NOTHING
@@ -24,7 +26,7 @@ class Conflict(NamedTuple):
     source : Source
         What it is.
     message : Message, optional
-        Its message, if others may have observed it.
+        Its message, if it is a write.
     """
 
     access: Access
@@ -36,20 +38,26 @@ class _Group:
     """Accesses that are morally strong with the same others.
 
     Of the accesses of one thread and program counter the latest stands for all before it, as who
-    is ordered behind it is behind them; not so of writes that others may observe.
+    is ordered behind it is behind them; not so of writes that have been observed.
     """
 
     def __init__(self) -> None:
         self.latest: dict[tuple[int, int, int], tuple[Access, Message | None]] = {}
-        self.messages: list[Message] = []
+        #: By thread and program counter: the latest write, those just before it that have been
+        #: observed, and one that has not, which stands for all before it.
+        self.messages: defaultdict[tuple[int, int, int], list[Message]] = defaultdict(list)
         self.last_row = 0
 
     def add(self, access: Access, message: Message | None) -> None:
         """Take in an access."""
         self.last_row = access.row
-        self.latest[access.warp, access.lane, access.pc] = access, message
+        key = access.warp, access.lane, access.pc
+        self.latest[key] = access, message
         if message is not None:
-            self.messages.append(message)
+            kept = self.messages[key]
+            if kept and not kept[-1].observers:
+                del kept[:-1]
+            kept.append(message)
 
 
 class Cell:
@@ -73,7 +81,7 @@ class Cell:
         self._groups: dict[tuple[Source, bool], _Group] = {}
 
     def add(self, access: Access, source: Source, writes: bool, message: Message | None) -> None:
-        """Take in an access; ``message`` if others may observe it."""
+        """Take in an access; ``message`` if it is a write."""
         key = source, writes
         group = self._groups.get(key)
         if group is None:
@@ -108,7 +116,7 @@ class Cell:
                 continue
             strong = source.is_morally_strong_with(other)
             if group.messages and not strong:
-                for written in group.messages:
+                for written in chain.from_iterable(group.messages.values()):
                     if written.access.is_apart_from(access):
                         yield Conflict(written.access, other, written)
                 continue

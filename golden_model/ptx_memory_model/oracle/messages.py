@@ -118,6 +118,8 @@ class Message:
         The write.
     source : Source
         What it is.
+    last : Message, optional
+        What it comes right behind in coherence order, if that is known.
 
     Attributes
     ----------
@@ -127,18 +129,41 @@ class Message:
         Reads that observe it directly.
     successor : Message, optional
         The atomic that observes it and hands it on.
+    overwritten : tuple of Message
+        Of a volatile store those of its thread that it comes right behind in coherence order, one
+        after the other; of each program counter the latest.
     past, preceding : Knowledge
         What it communicates, and what the writes do that precede it in coherence order, with it.
     """
 
-    __slots__ = ("access", "observers", "past", "preceding", "released", "source", "successor")
+    __slots__ = (
+        "access", "observers", "overwritten", "past", "preceding", "released", "source",
+        "successor",
+    )  # fmt: skip
 
-    def __init__(self, access: Access, source: Source) -> None:
+    def __init__(self, access: Access, source: Source, last: Message | None = None) -> None:
         self.access, self.source = access, source
+        self.overwritten = last.overwritten_by(self) if last is not None else ()
         self.released = Released()
         self.observers: list[Access] = []
         self.successor: Message | None = None
         self.past = self.preceding = NOTHING
+
+    def overwritten_by(self, later: Message) -> tuple[Message, ...]:
+        """What a write overwrites that comes right behind it in coherence order."""
+        is_own = self.access.thread == later.access.thread
+        both_volatile = self.source.is_volatile and later.source == self.source
+        if not (is_own and both_volatile):
+            return ()
+        older = (each for each in self.overwritten if each.access.pc != self.access.pc)
+        return tuple(each for each in (*older, self) if each.access.pc != later.access.pc)
+
+    def is_observed_by(self, access: Access, source: Source) -> bool:
+        """Whether a read that takes its value observes it: the two are morally strong, as those
+        of one thread are, weak or not; of a weak read nothing follows."""
+        if access.thread == self.access.thread:
+            return source.is_strong and source.location == self.source.location
+        return source.is_morally_strong_with(self.source)
 
     def all_observers(self) -> Iterator[Access]:
         """Reads that observe it, directly or through atomics."""

@@ -267,11 +267,11 @@ class _Analysis(WarpClocks):
                 self._patterns[access.warp].release_operation(
                     lane, location, Fence(clock, warp.place, row), is_device
                 )
-            message = self._written(access, source, observed) if writes else None
+            message = self._written(access, source, observed, cells) if writes else None
             if message is not None:
                 message.past, message.preceding = past, communicated[0]
             for cell in cells:
-                cell.add(access, source, writes, message if is_strong else None)
+                cell.add(access, source, writes, message)
                 if message is not None:
                     cell.message = message
         warp.acquire(*known)
@@ -297,11 +297,11 @@ class _Analysis(WarpClocks):
     def _read(self, access: Access, source: Source, cells: list[Cell]) -> Message | None:
         """The write that a strong read observes, if it does."""
         message = cells[0].message
-        if message is None or message.source.location != source.location:
+        if message is None:
             return None
         if any(cell.message is not message for cell in cells):
             return None
-        if not source.is_morally_strong_with(message.source):
+        if not message.is_observed_by(access, source):
             return None
         message.observers.append(access)
         return message
@@ -315,14 +315,20 @@ class _Analysis(WarpClocks):
             pair = message.access.pc, access.pc
             is_volatile = source.is_volatile or message.source.is_volatile
             patterns.observe(access.lane, source.location, pair, message.released, is_volatile)
+            for each in message.overwritten:
+                patterns.overlook(
+                    access.lane, source.location, pair, (each.access.pc, access.pc), each.released
+                )
         if order not in ACQUIRING:
             return []
         past = self._past(self.warps[access.warp], access.row)
         return patterns.acquire(access.lane, source.is_device, past, source.location)
 
-    def _written(self, access: Access, source: Source, observed: Message | None) -> Message:
+    def _written(
+        self, access: Access, source: Source, observed: Message | None, cells: list[Cell]
+    ) -> Message:
         """The message of a write, with what it releases and hands on."""
-        message = Message(access, source)
+        message = Message(access, source, cells[0].message)
         if not source.is_strong:
             return message
         patterns, released = self._patterns[access.warp], message.released

@@ -2,6 +2,7 @@
 // As cells.py in racetrap.golden_model.ptx_memory_model.oracle and shadow.py in barracuda.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <unordered_map>
 #include <unordered_set>
@@ -15,8 +16,6 @@ struct Kind {
     uint8_t size;
     bool is_strong, is_device, is_volatile, writes;
     uint32_t pc_number;  // of its instruction
-
-    bool is_message() const { return is_strong && writes; }
 };
 
 // Accesses of one kind by the threads of one block to one cell.
@@ -150,8 +149,14 @@ struct Communication {
 };
 
 struct Cell {
-    Message *message = nullptr;  // of its last write, if that was strong
+    Message *message = nullptr;  // of its last write, if others may observe it
     std::vector<List> lists;
+    bool has_atomics = false;
+
+    // Whether others may observe an access: a weak write through an atomic of its own thread.
+    bool is_observable(const Kind &kind) const {
+        return kind.writes && (kind.is_strong || has_atomics);
+    }
 
     bool is_communicated() const { return (bool)communication_; }
 
@@ -176,23 +181,31 @@ public:
     explicit Shadow(int cell_bits) : cell_bits_(cell_bits) {}
 
     // Takes note of accesses to all bytes of a location.
-    void touch(uint64_t memory, uint64_t address, unsigned size, uint32_t actor, bool writes) {
+    void touch(uint64_t memory, uint64_t address, unsigned size, uint32_t actor, bool writes,
+               bool is_atomic) {
         uint32_t *place = at(memory, address);
         for (unsigned i = 0; i < size >> cell_bits_; i++) {
             uint32_t &state = place[i];
             if (!(state & ACTOR)) state |= actor + 1;
             else if ((state & ACTOR) != actor + 1) state |= SEVERAL;
             if (writes) state |= WRITTEN;
+            if (is_atomic) state |= ATOMIC_THERE;
         }
     }
 
     // Makes cells of the locations that can be raced over.
     void settle() {
+        auto is_cell = [](uint32_t state) { return state & SEVERAL && state & WRITTEN; };
         uint32_t count = 1;
-        for (auto &[number, page] : pages_)
-            for (uint32_t &state : page)
-                state = (state & SEVERAL && state & WRITTEN) ? count++ : 0;
+        for (const auto &[number, page] : pages_)
+            count += std::count_if(page.begin(), page.end(), is_cell);
         cells_.resize(count);
+        uint32_t cell = 1;
+        for (auto &[number, page] : pages_)
+            for (uint32_t &state : page) {
+                if (is_cell(state)) cells_[cell].has_atomics = state & ATOMIC_THERE;
+                state = is_cell(state) ? cell++ : 0;
+            }
     }
 
     // Cells of a location.
@@ -203,12 +216,10 @@ public:
             if (place[i]) found.push_back(&cells_[place[i]]);
     }
 
-    // Warps that actors can be told apart in.
-    static constexpr uint64_t MOST_WARPS = 1 << 24;
-
 private:
     static constexpr int PAGE_BITS = 12;
-    static constexpr uint32_t SEVERAL = 1u << 31, WRITTEN = 1u << 30, ACTOR = WRITTEN - 1;
+    static constexpr uint32_t SEVERAL = 1u << 31, WRITTEN = 1u << 30, ATOMIC_THERE = 1u << 29,
+                              ACTOR = ATOMIC_THERE - 1;
 
     uint32_t *at(uint64_t memory, uint64_t address) {
         // Shared memories are small.

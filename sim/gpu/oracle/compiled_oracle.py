@@ -24,7 +24,7 @@ __all__ = ["CompiledOracle"]
 _FOLDER = Path(__file__).parent
 _OPTIONS = ("-std=c++20", "-O3")
 #: Warps that the compiled form can tell apart.
-_MOST_WARPS = 1 << 24
+_MOST_WARPS = 1 << 23
 _FOUND_DTYPE = np.dtype([
     ("address", "<u8"), ("first_row", "<u4"), ("second_row", "<u4"), ("instances", "<u4"),
     ("block_pairs", "<u4"),

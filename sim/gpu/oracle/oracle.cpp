@@ -102,7 +102,8 @@ private:
             for (; lanes_left; lanes_left &= lanes_left - 1, record++) {
                 uint32_t actor = warp * LANES;
                 if (diverges_[warp]) actor += __builtin_ctz(lanes_left);
-                shadow_.touch(memory(row), record->address, each.size, actor, each.kind != LOAD);
+                shadow_.touch(memory(row), record->address, each.size, actor, each.kind != LOAD,
+                              each.kind == ATOMIC);
             }
         }
     }
@@ -241,7 +242,7 @@ private:
         Known acquired;
         OpenPatterns &patterns = patterns_[warp.place.warp];
         if (observed && observed->released)
-            patterns.observe(lane, location, {observed->access.pc, each.pc}, observed->released,
+            patterns.observe(lane, location, each.pc, observed,
                              kinds_[kind].is_volatile || kinds_[observed->kind].is_volatile,
                              joins_);
         if (each.kind != STORE && acquires(order))
@@ -274,14 +275,21 @@ private:
             patterns.release_operation(lane, location, ReleasedRef(operation));
             operation->release(block, clock->publish(warp.place, row), each.scope, joins_);
         }
-        if (writes && each.strong) {
-            ReleasedRef released = release(access, block, location,
-                                           observed ? observed->released : ReleasedRef());
+        auto is_observable = [&](const Cell *cell) {
+            return cell->is_observable(kinds_[kind]);
+        };
+        if (std::any_of(cells_.begin(), cells_.end(), is_observable)) {
+            ReleasedRef released;
+            if (each.strong)
+                released = release(access, block, location,
+                                   observed ? observed->released : ReleasedRef());
+            const Message *last = cells_[0]->message;
             message = &messages_.emplace_back(access, kind, block, address, released);
+            if (last && is_overwritten(*last, *message)) message->overwrite(*last);
             if (observed) observed->successor = message;
         }
         for (Cell *cell : cells_) {
-            if (message) cell->list(kind, block).add(message);
+            if (is_observable(cell)) cell->list(kind, block).add(message);
             else cell->list(kind, block).add(access);
             if (writes) cell->message = message;
         }
@@ -329,16 +337,26 @@ private:
                (is_same_block || (one.is_device && other.is_device));
     }
 
-    // The write that a strong read observes, if it does.
+    // The write that a strong read observes, if it does: one that is morally strong with it, as all
+    // of its own thread are.
     Message *read(const Access &access, uint32_t kind, int block, uint64_t address) {
         Message *message = cells_[0]->message;
         if (!message || message->start != address) return nullptr;
         for (Cell *cell : cells_)
             if (cell->message != message) return nullptr;
-        if (!morally_strong(kinds_[kind], kinds_[message->kind], block == message->block))
-            return nullptr;
+        const Kind &own = kinds_[kind], &other = kinds_[message->kind];
+        bool is_own = own.is_strong && own.size == other.size && message->access.is_of_thread(access);
+        if (!is_own && !morally_strong(own, other, block == message->block)) return nullptr;
         message->observe(access);
         return message;
+    }
+
+    // Whether a volatile store comes right behind another of its thread.
+    bool is_overwritten(const Message &last, const Message &later) const {
+        const Kind &one = kinds_[last.kind], &other = kinds_[later.kind];
+        return one.is_volatile && other.is_volatile && one.size == other.size &&
+               one.is_device == other.is_device && last.start == later.start &&
+               last.access.is_of_thread(later.access);
     }
 
     // What a strong write releases and hands on.
@@ -395,7 +413,7 @@ private:
                 }
                 Access first;
                 bool is_found =
-                    other.is_message()
+                    cell->is_observable(other)
                         ? list.unordered_message(access, is_strong, is_ordered, first)
                         : list.unordered(access, is_known, first);
                 if (is_found) candidates_.push_back({key, first, list.kind, list.block, is_strong});

@@ -2,6 +2,9 @@
 // As messages.py and acquisitions.py in racetrap.golden_model.ptx_memory_model.oracle.
 #pragma once
 
+#include <algorithm>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -103,6 +106,9 @@ struct Message {
     ReleasedRef released;
     std::vector<Access> observers;  // the first read of each thread counts
     Message *successor = nullptr;   // the atomic that observes it and hands it on
+    // Of a volatile store those of its thread that it comes right behind, one after the other; of
+    // each program counter the latest.
+    std::vector<const Message *> overwritten;
     // The access that last asked whether an observer is in its past, and the answer.
     uint64_t asked = 0;
     bool is_observed = false;
@@ -110,6 +116,16 @@ struct Message {
     Message(const Access &access, uint32_t kind, int block, uint64_t start,
             const ReleasedRef &released)
         : access(access), kind(kind), block(block), start(start), released(released) {}
+
+    void overwrite(const Message &last) {
+        auto differs = [](uint32_t pc) {
+            return [pc](const Message *each) { return each->access.pc != pc; };
+        };
+        std::copy_if(last.overwritten.begin(), last.overwritten.end(),
+                     std::back_inserter(overwritten), differs(last.access.pc));
+        overwritten.push_back(&last);
+        std::erase_if(overwritten, std::not_fn(differs(access.pc)));
+    }
 
     void observe(const Access &read) {
         if (!observers.empty() && observers.back().is_of_thread(read)) return;
@@ -159,19 +175,15 @@ public:
         return found == operations_.end() ? ReleasedRef() : found->second;
     }
 
-    void observe(int lane, Location location, PcPair pair, const ReleasedRef &released,
+    void observe(int lane, Location location, uint32_t pc, const Message *message,
                  bool is_volatile, Joins &joins) {
-        auto &patterns = observed_[lane][location];
-        for (Observed &each : patterns) {
-            if (each.pair != pair) continue;
-            if (each.last == released) return;
-            auto joined = new Released(*each.released);
-            each.released = ReleasedRef(joined);
-            joined->add(*released, joins);
-            each.last = released;
-            return;
-        }
-        patterns.push_back({pair, released, released, is_volatile});
+        Observed &observed = of(observed_[lane][location], {message->access.pc, pc}, is_volatile);
+        if (observed.last == message) return;
+        observed.last = message;
+        observed.add(message->released, joins);
+        for (const Message *each : message->overwritten)
+            if (each->released)
+                of(observed.overlooked, {each->access.pc, pc}, true).add(each->released, joins);
     }
 
     // Join of what a lane, whose past is known, acquires at a fence with what is given.
@@ -199,21 +211,51 @@ public:
 private:
     struct Observed {
         PcPair pair;
-        ReleasedRef released, last;
         bool is_volatile;  // one of the two accesses
+        ReleasedRef released, latest;
+        const Message *last = nullptr;
+        // What the read would have observed, had it come before the write.
+        std::vector<Observed> overlooked;
+
+        void add(const ReleasedRef &more, Joins &joins) {
+            if (latest == more) return;
+            latest = more;
+            if (!released) {
+                released = more;
+                return;
+            }
+            auto joined = new Released(*released);
+            released = ReleasedRef(joined);
+            joined->add(*more, joins);
+        }
+
+        Known known(const Place &place, bool is_device, Joins &joins) const {
+            Known known = released->of_block(place.block);
+            return is_device ? joins.join(known, released->for_all) : known;
+        }
     };
     struct Acquired {
         PcPair pair;
         Known known;
         bool is_volatile;
+        std::vector<Acquired> overlooked;
     };
+
+    static Observed &of(std::vector<Observed> &patterns, PcPair pair, bool is_volatile) {
+        for (Observed &each : patterns)
+            if (each.pair == pair) return each;
+        return patterns.emplace_back(Observed{pair, is_volatile, {}, {}, nullptr, {}});
+    }
 
     void collect(const std::vector<Observed> &patterns, const Place &place, bool is_device,
                  Joins &joins) {
         for (const Observed &each : patterns) {
-            Known known = each.released->of_block(place.block);
-            if (is_device) known = joins.join(known, each.released->for_all);
-            if (known) found_.push_back({each.pair, known, each.is_volatile});
+            Known known = each.known(place, is_device, joins);
+            if (!known) continue;
+            Acquired &acquired = found_.emplace_back(Acquired{each.pair, known, each.is_volatile, {}});
+            for (const Observed &other : each.overlooked)
+                acquired.overlooked.push_back(
+                    {other.pair, other.known(place, is_device, joins), true, {}});
         }
     }
 
@@ -224,22 +266,36 @@ private:
             known = joins.join(known, each.known);
             if (!each.is_volatile) synchronised.insert(each.pair);
         }
-        for (const Acquired &each : found_) is_settled &= synchronised.count(each.pair);
+        for (const Acquired &each : found_) {
+            is_settled &= synchronised.count(each.pair);
+            for (const Acquired &other : each.overlooked)
+                is_settled &= synchronised.count(other.pair);
+        }
         if (!is_settled) synchronise(past(), synchronised, joins);
         return known;
     }
 
     // Notes the pairs with a volatile access that make known what neither the past nor other
-    // pairs do, and of which no pair makes known more.
+    // pairs do, and of which no pair makes known more; and with them the stores, overwritten before
+    // the read, that would have been such pairs.
     void synchronise(Known base, std::set<PcPair> &synchronised, Joins &joins) {
         for (const Acquired &each : found_)
             if (!each.is_volatile) base = joins.join(base, each.known);
-        for (const Acquired &each : found_) {
-            if (!each.is_volatile || joins.join(base, each.known) == base) continue;
-            bool is_most = true;
+        auto counts = [&](const Acquired &one, auto is_other) {
+            if (joins.join(base, one.known) == base) return false;
             for (const Acquired &other : found_)
-                if (other.is_volatile) is_most &= !tells_more(base, other, each, joins);
-            if (is_most) synchronised.insert(each.pair);
+                if (other.is_volatile && is_other(other) && tells_more(base, other, one, joins))
+                    return false;
+            return true;
+        };
+        for (const Acquired &each : found_) {
+            if (!each.is_volatile || !counts(each, [](const Acquired &) { return true; })) continue;
+            synchronised.insert(each.pair);
+            auto is_apart = [&](const Acquired &other) {
+                return other.pair.first != each.pair.first;
+            };
+            for (const Acquired &other : each.overlooked)
+                if (counts(other, is_apart)) synchronised.insert(other.pair);
         }
     }
 

@@ -1,8 +1,9 @@
 """Sequentially consistent runs of litmus tests as GPU traces: each thread is lane 0 of a warp.
 
 ``python -m tests.support.ptx_memory_model.interleavings --kernels 10000 --seed 1`` compares the
-unordered pairs of both forms of the oracle in each run of random kernels, every other one full of
-``fence.sc``, with those of the axioms; prints every difference, and exits with 1 if there is one.
+unordered pairs of both forms of the oracle in each run of random kernels, a third of them full of
+``fence.sc``, another of barriers of some warps, with those of the axioms; prints every difference,
+and exits with 1 if there is one.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import chain, count, groupby
 from typing import NamedTuple
 
 from racetrap.golden_model.events import (
+    WARP_SIZE,
     AtomicOp,
     DataRegion,
     Event,
@@ -44,12 +46,17 @@ from racetrap.golden_model.ptx_memory_model.oracle import OracleRule, PtxOracle
 from racetrap.golden_model.ptx_memory_model.scopes import Scope as PtxScope
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.oracle import CompiledOracle
-from tests.support.ptx_memory_model.random_tests import random_fenced_kernel, random_kernel
+from tests.support.ptx_memory_model.random_tests import (
+    random_barrier_kernel,
+    random_fenced_kernel,
+    random_kernel,
+)
 
-__all__ = ["Comparison", "LeftOutError", "compare", "main"]
+__all__ = ["Comparison", "LeftOutError", "compare", "interleavings", "main", "operation_of"]
 
 _BASE, _PC_STEP = 0x1_0000, 0x1000
-_MOST_RUNS, _MOST_CANDIDATES = 400, 20_000
+_MOST_RUNS, _MOST_CANDIDATES = 30, 1_000
+_WRITERS = (random_kernel, random_fenced_kernel, random_barrier_kernel)
 _ORDERS = {
     Order.ACQUIRE: MemoryOrder.ACQUIRE,
     Order.RELEASE: MemoryOrder.RELEASE,
@@ -62,9 +69,14 @@ _INITIAL: Operation = (-1, -1)
 Pairs = set[tuple[Operation, Operation, bool]]
 
 
+#: Number of a barrier, and the block that it is of.
+_Barrier = tuple[int, int]
+
+
 class LeftOutError(Exception):
-    """A test has more interleavings than are looked at, or a barrier that not all threads of a
-    CTA reach: by the ISA it orders only those that do, in a trace it is of the whole block."""
+    """A test has more runs than are looked at; a barrier of the whole CTA that not all of its
+    threads reach: by the ISA it orders only those that do, in a trace all; or one whose threads
+    name different numbers, or arrive twice."""
 
 
 @dataclass
@@ -75,15 +87,25 @@ class _State:
     registers: list[dict[str, int]]
     memory: dict[int, int]
     events: list[Event] = field(default_factory=list)
-    #: Accesses of each byte, and barriers, in order: what tells runs apart.
-    signature: dict[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    #: Accesses of each byte in order.
+    signature: dict[int, tuple[Operation, ...]] = field(default_factory=dict)
     waiting: set[int] = field(default_factory=set)
+    #: Operations at barriers that have not been passed.
+    arrived: dict[_Barrier, tuple[Operation, ...]] = field(default_factory=dict)
+    #: Operations at barriers that have been passed, each before those that waited.
+    meetings: frozenset[tuple[Operation, Operation]] = frozenset()
 
     def fork(self) -> _State:
         return _State(
             self.at.copy(), [each.copy() for each in self.registers], self.memory.copy(),
-            self.events.copy(), self.signature.copy(), self.waiting.copy(),
+            self.events.copy(), self.signature.copy(), self.waiting.copy(), self.arrived.copy(),
+            self.meetings,
         )  # fmt: skip
+
+    def key(self) -> Hashable:
+        """What tells it apart: where the threads are, and all that decides what they have seen."""
+        arrived = frozenset((where, frozenset(those)) for where, those in self.arrived.items())
+        return tuple(self.at), frozenset(self.signature.items()), arrived, self.meetings
 
 
 class _Machine:
@@ -132,17 +154,19 @@ class _Machine:
         stack = [self.start()]
         while stack:
             state = stack.pop()
+            key = state.key()
+            if key in seen:
+                continue
+            seen.add(key)
             movable = self._movable(state)
             if not movable:
-                key = tuple(sorted(state.signature.items()))
                 count += 1
                 if count > _MOST_RUNS:
                     raise LeftOutError
-                if not state.waiting and key not in seen:
-                    seen.add(key)
+                if not state.waiting:
                     yield state
                 continue
-            # What touches no memory needs no other order.
+            # What meets no other thread needs no other order.
             local = [thread for thread in movable if not self._is_visible(state, thread)]
             for thread in local[:1] or movable:
                 after = state.fork()
@@ -163,7 +187,10 @@ class _Machine:
     def _is_visible(self, state: _State, thread: int) -> bool:
         instruction = self._instruction(state, thread)
         assert instruction is not None
-        return isinstance(instruction.operation, ptx.Load | ptx.Store | ptx.Atomic)
+        operation = instruction.operation
+        if isinstance(operation, ptx.CtaBarrier):
+            return operation.count is not None
+        return isinstance(operation, ptx.Load | ptx.Store | ptx.Atomic)
 
     def _value(self, state: _State, thread: int, operand: ptx.Operand) -> int:
         return operand if isinstance(operand, int) else state.registers[thread].get(operand, 0)
@@ -188,30 +215,70 @@ class _Machine:
             order = _ORDERS.get(operation.order, MemoryOrder.IMPLIED)
             state.events.append(self._event(EventKind.FENCE, thread, state, scope, order))
         elif isinstance(operation, ptx.CtaBarrier):
-            state.waiting.add(thread)
+            self._arrive(state, thread, operation)
         else:
             assert isinstance(operation, ptx.Load | ptx.Store | ptx.Atomic)
             self._access(state, thread, operation)
 
     def _event(
-        self, kind: EventKind, thread: int, state: _State, scope: Scope, order: MemoryOrder
-    ) -> Event:
+        self, kind: EventKind, thread: int, state: _State, scope: Scope = Scope.BLOCK,
+        order: MemoryOrder = MemoryOrder.IMPLIED,
+    ) -> Event:  # fmt: skip
         pc = _PC_STEP * (thread + 1) + state.at[thread] - 1
         return Event(
             kind, sm=self._block[thread], warp=self._warp[thread], scope=scope, pc=pc, order=order,
             mask=1 if kind is EventKind.FENCE else 0,
         )  # fmt: skip
 
+    def _arrive(self, state: _State, thread: int, barrier: ptx.CtaBarrier) -> None:
+        where = self._block[thread], barrier.barrier
+        arrived = state.arrived.get(where, ())
+        if any(other == thread for other, _ in arrived):
+            raise LeftOutError
+        state.arrived[where] = (*arrived, (thread, state.at[thread] - 1))
+        if barrier.action == "sync":
+            state.waiting.add(thread)
+        else:
+            event = self._event(EventKind.BARRIER_ARRIVE, thread, state)
+            state.events.append(event._replace(grid_block=barrier.barrier))
+
     def _release_barriers(self, state: _State) -> None:
-        for block in range(len(self._warps)):
-            members = [t for t, own in enumerate(self._block) if own == block]
-            waiting = [t for t in members if t in state.waiting]
-            ended = [t for t in members if t not in waiting and self._instruction(state, t) is None]
-            if waiting and len(waiting) + len(ended) == len(members):
-                if ended:
-                    raise LeftOutError
-                state.waiting -= set(waiting)
-                state.events.append(Event(EventKind.BARRIER, sm=block, pc=1))
+        for where, arrived in tuple(state.arrived.items()):
+            barriers = {each: self._barrier(each) for each in arrived}
+            counts = {barrier.count for barrier in barriers.values()}
+            if len(counts) > 1:
+                raise LeftOutError
+            block, number = where
+            if not self._is_complete(state, block, len(arrived), *counts):
+                continue
+            waiting = [each for each, barrier in barriers.items() if barrier.action == "sync"]
+            del state.arrived[where]
+            state.waiting -= {thread for thread, _ in waiting}
+            state.meetings |= {(one, other) for one in arrived for other in waiting if one != other}
+            event = Event(EventKind.BARRIER, sm=block, pc=1)
+            if counts != {None}:
+                mask = sum(1 << self._warp[thread] for thread, _ in waiting)
+                event = event._replace(kind=EventKind.PARTIAL_BARRIER, grid_block=number, mask=mask)
+            state.events.append(event)
+
+    def _barrier(self, operation: Operation) -> ptx.CtaBarrier:
+        thread, number = operation
+        barrier = self._test.threads[thread].instructions[number].operation
+        assert isinstance(barrier, ptx.CtaBarrier)
+        return barrier
+
+    def _is_complete(self, state: _State, block: int, arrived: int, count: int | None) -> bool:
+        if count is not None:
+            return WARP_SIZE * arrived >= count
+        members = [thread for thread, own in enumerate(self._block) if own == block]
+        ended = [
+            thread
+            for thread in members
+            if thread not in state.waiting and self._instruction(state, thread) is None
+        ]
+        if ended and arrived + len(ended) == len(members):
+            raise LeftOutError
+        return arrived == len(members)
 
     def _access(
         self, state: _State, thread: int, operation: ptx.Load | ptx.Store | ptx.Atomic
@@ -262,10 +329,11 @@ def _scope(scope: PtxScope) -> Scope:
 
 @dataclass(frozen=True)
 class Observations:
-    """What a run decides: sources of its reads, and the order of its writes to each byte; each
-    operation as thread and number, the initial write as (-1, -1)."""
+    """What a run decides: sources of its reads, operations that met at barriers, and the order of
+    its writes to each byte; each operation as thread and number, the initial write as (-1, -1)."""
 
     sources: frozenset[tuple[Operation, Operation]]
+    meetings: frozenset[tuple[Operation, Operation]]
     orders: frozenset[tuple[Operation, Operation]]
 
 
@@ -308,9 +376,9 @@ class Comparison:
 
 
 def interleavings(test: LitmusTest) -> Iterator[Interleaving]:
-    """One run for each order of accesses to every byte."""
+    """One run for each order of accesses to every byte, and each way that barriers meet."""
     machine = _Machine(test)
-    for state in machine.runs():
+    for state in list(machine.runs()):
         yield Interleaving(machine.trace(state), _observations(state))
 
 
@@ -319,7 +387,7 @@ def _observations(state: _State) -> Observations:
     writes: defaultdict[int, list[Operation]] = defaultdict(lambda: [_INITIAL])
     for event in state.events:
         for lane in event.lanes:
-            operation = _operation(event.pc)
+            operation = operation_of(event.pc)
             for byte in range(lane.address, lane.address + event.size):
                 if event.kind is not EventKind.STORE:
                     sources.add((operation, writes[byte][-1]))
@@ -329,10 +397,11 @@ def _observations(state: _State) -> Observations:
                 ):
                     orders.update((earlier, operation) for earlier in writes[byte])
                     writes[byte].append(operation)
-    return Observations(frozenset(sources), frozenset(orders))
+    return Observations(frozenset(sources), state.meetings, frozenset(orders))
 
 
-def _operation(pc: int) -> Operation:
+def operation_of(pc: int) -> Operation:
+    """The instruction at a program counter of a trace."""
     return pc // _PC_STEP - 1, pc % _PC_STEP
 
 
@@ -340,19 +409,18 @@ def compare(test: LitmusTest, *oracles: type[PtxOracle]) -> Comparison:
     """Compare the unordered pairs that forms of the oracle find in each run of a test with those
     of the executions that are like the run."""
     result, runs = Comparison(), list(interleavings(test))
-    by_sources: defaultdict[frozenset[tuple[Operation, Operation]], list[_Alike]]
-    by_sources = defaultdict(list)
+    groups: defaultdict[object, list[_Alike]] = defaultdict(list)
     for alike in _by_axioms(test):
         result.whole |= alike.unordered
         if alike.is_sequential:
             result.sequential |= alike.unordered
-            by_sources[alike.observations.sources].append(alike)
+            groups[alike.observations.sources, alike.observations.meetings].append(alike)
     reached = set()
     for trace, observations in runs:
         result.runs += 1
         (alike,) = (
             each
-            for each in by_sources[observations.sources]
+            for each in groups[observations.sources, observations.meetings]
             if each.observations.orders <= observations.orders
         )
         reached.add(alike.observations)
@@ -362,7 +430,7 @@ def compare(test: LitmusTest, *oracles: type[PtxOracle]) -> Comparison:
                 result.beside += 1
             elif found != expected:
                 result.differences.append((found - expected, expected - found))
-    for each in chain.from_iterable(by_sources.values()):
+    for each in chain.from_iterable(groups.values()):
         if each.observations not in reached:
             result.differences.append((set(), each.unordered))
     return result
@@ -372,7 +440,7 @@ def _by_oracle(trace: Trace, oracle: type[PtxOracle]) -> Pairs:
     """Unordered pairs of a run, as a form of the oracle finds them."""
     result = oracle(OracleRule.PTX).run(trace)
     return {
-        (*sorted(_operation(party.pc) for party in (race.first, race.second)),
+        (*sorted(operation_of(party.pc) for party in (race.first, race.second)),
          race in result.unordered_strong)
         for race in (*result.races, *result.unordered_strong)
     }  # fmt: skip
@@ -415,6 +483,7 @@ def _alike(run: Run, order: Relation, executions: list[Execution]) -> _Alike:
         frozenset(
             (operation(read), operation(each)) for read, writes in sources for each in writes
         ),
+        frozenset((operation(one), operation(other)) for one, other in structure.barrier_order),
         frozenset((operation(one), operation(other)) for one, other in order),
     )
     is_sequential = any(map(is_sequentially_consistent, executions))
@@ -435,7 +504,7 @@ def main() -> None:
     for seed in count(arguments.seed):
         if counts["kernels"] == arguments.kernels:
             break
-        test = random_fenced_kernel(seed) if seed % 2 else random_kernel(seed)
+        test = _WRITERS[seed % len(_WRITERS)](seed)
         try:
             result = compare(test, PtxOracle, CompiledOracle)
         except (LeftOutError, TooManyCandidatesError, LitmusError):

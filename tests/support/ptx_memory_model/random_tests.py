@@ -7,7 +7,13 @@ from random import Random
 
 from racetrap.golden_model.ptx_memory_model.litmus import LitmusTest, parse_litmus
 
-__all__ = ["random_fenced_kernel", "random_kernel", "random_litmus_test"]
+__all__ = [
+    "random_barrier_kernel",
+    "random_fenced_kernel",
+    "random_flag_kernel",
+    "random_kernel",
+    "random_litmus_test",
+]
 
 _SCOPES = ("cta", "cluster", "gpu", "sys")
 _LEVELS = ("cta", "cluster", "gpu", "sys", "mixed")
@@ -33,14 +39,27 @@ def random_fenced_kernel(seed: int) -> LitmusTest:
     return parse_litmus(_FencedWriter(random, f"fenced-kernel-{seed}").text(), f"seed {seed}")
 
 
+def random_barrier_kernel(seed: int) -> LitmusTest:
+    """Accesses of one CTA between barriers of some of its threads, at which some only arrive."""
+    random = Random(f"barrier kernel {seed}")
+    return parse_litmus(_BarrierWriter(random, f"barrier-kernel-{seed}").text(), f"seed {seed}")
+
+
+def random_flag_kernel(seed: int) -> LitmusTest:
+    """A volatile flag ``y`` of several values, stored by one thread, with or without fences."""
+    random = Random(f"flag kernel {seed}")
+    return parse_litmus(_FlagWriter(random, f"flag-kernel-{seed}").text(), f"seed {seed}")
+
+
 class _Writer:
     scopes: tuple[str, ...] = _SCOPES
     levels: tuple[str, ...] = _LEVELS
     all_themes: tuple[str, ...] = _THEMES
+    thread_counts: tuple[int, ...] = (2, 2, 3)
 
     def __init__(self, random: Random, name: str) -> None:
         self._random, self._name = random, name
-        self._threads = random.choice((2, 2, 3))
+        self._threads = random.choice(self.thread_counts)
         self._themes = random.sample(
             self.all_themes,
             k=random.choice((2, 3)),
@@ -288,3 +307,50 @@ class _FencedWriter(_KernelWriter):
             elif together and self._random.random() < 0.4:
                 column.append("bar.sync 0")
         return [*column, *self._random.choice(forms)(thread)]
+
+
+class _BarrierWriter(_KernelWriter):
+    levels = ("cta",)
+    all_themes = ("plain", "atomics", "fences", "handover")
+    thread_counts = (2, 3, 3)
+
+    def __init__(self, random: Random, name: str) -> None:
+        super().__init__(random, name)
+        self._barriers = [self._partial_barrier(1 + each) for each in range(random.choice((1, 2)))]
+
+    def _partial_barrier(self, number: int) -> dict[int, str]:
+        """What each thread that comes to a barrier does there."""
+        random = self._random
+        members = random.sample(range(self._threads), random.randint(2, self._threads))
+        which = f"{number}, {32 * len(members)}"
+        return {each: f"barrier.{random.choice(('sync', 'sync', 'arrive'))} {which}"
+                for each in members}  # fmt: skip
+
+    def _column(self, thread: int, together: bool) -> list[str]:
+        forms = self._forms(together)
+        usable = [*forms["plain"], *(form for theme in self._themes for form in forms[theme])]
+        column = self._random.choice(usable)(thread)
+        for barrier in self._barriers:
+            column += [barrier[thread]] if thread in barrier else []
+            column += self._random.choice(usable)(thread)
+        return column
+
+
+class _FlagWriter(_KernelWriter):
+    levels = ("cta", "gpu", "gpu")
+    all_themes = ("plain", "fences", "handover")
+
+    def _column(self, thread: int, together: bool) -> list[str]:
+        column: list[str] = []
+        if thread:
+            column += [f"ld.volatile {self._register(thread)}, [y]"]
+            column += [*self._perhaps(self._fence(thread)), *self._load(thread)]
+        for value in range(1, self._random.choice((3, 3, 4)) if thread == 0 else 1):
+            column += self._perhaps([f"st.weak [x], {value}"])
+            column += [*self._perhaps(self._fence(thread)), f"st.volatile [y], {value}"]
+        if together:
+            column.insert(self._random.randrange(len(column) + 1), "bar.sync 0")
+        return column
+
+    def _perhaps(self, lines: list[str]) -> list[str]:
+        return lines if self._random.random() < 0.7 else []

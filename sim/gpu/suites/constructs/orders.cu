@@ -85,6 +85,15 @@ HANDOVER(fence_behind_flag, RAISE; FENCE("acq_rel.gpu"), AWAIT("acquire.gpu.u32"
 HANDOVER(volatile_flag, __threadfence(); RAISE_VOLATILE, AWAIT_VOLATILE; __threadfence())
 HANDOVER(volatile_flag_unfenced, RAISE_VOLATILE, AWAIT_VOLATILE)
 
+#define RAISE_TWICE(BEFORE)       \
+    BEFORE;                       \
+    RAISE_VOLATILE;               \
+    __threadfence();              \
+    *(volatile int *)sync = 2
+#define AWAIT_TWO while (*(volatile int *)sync != 2)
+HANDOVER(volatile_flag_of_two_values, RAISE_TWICE(__threadfence()), AWAIT_TWO; __threadfence())
+HANDOVER(volatile_flag_fenced_between, RAISE_TWICE(), AWAIT_TWO; __threadfence())
+
 HANDOVER(strong_flag, __threadfence(); RAISE, AWAIT("relaxed.gpu.u32"); __threadfence())
 HANDOVER(weak_flag, __threadfence(); RAISE, AWAIT("weak.u32"); __threadfence())
 

@@ -3,15 +3,32 @@
 import pytest
 
 from racetrap.golden_model.barracuda.compressed import NOTHING
-from racetrap.golden_model.ptx_memory_model.candidates import TooManyCandidatesError
+from racetrap.golden_model.ptx_memory_model.candidates import Search, TooManyCandidatesError
 from racetrap.golden_model.ptx_memory_model.litmus import LitmusError, read_litmus
-from racetrap.golden_model.ptx_memory_model.oracle import PtxOracle, oracle
+from racetrap.golden_model.ptx_memory_model.oracle import (
+    OracleRule,
+    PtxOracle,
+    acquisitions,
+    oracle,
+)
 from racetrap.golden_model.ptx_memory_model.oracle.acquisitions import OpenPatterns
 from racetrap.golden_model.ptx_memory_model.oracle.messages import Message, Source
+from racetrap.golden_model.ptx_memory_model.oracle.oracle import _Analysis
 from racetrap.golden_model.ptx_memory_model.oracle.sc_fences import Preceding, ScFences
+from racetrap.golden_model.ptx_memory_model.relation import Relation
 from tests.support import REPOSITORY
-from tests.support.ptx_memory_model.interleavings import LeftOutError, compare
-from tests.support.ptx_memory_model.random_tests import random_fenced_kernel, random_kernel
+from tests.support.ptx_memory_model.interleavings import (
+    LeftOutError,
+    compare,
+    interleavings,
+    operation_of,
+)
+from tests.support.ptx_memory_model.random_tests import (
+    random_barrier_kernel,
+    random_fenced_kernel,
+    random_flag_kernel,
+    random_kernel,
+)
 
 _FOLDER = REPOSITORY / "docs" / "examples" / "litmus"
 _NAMES = (
@@ -46,7 +63,11 @@ def _compared(writer, seeds):
 
 @pytest.mark.parametrize(
     ("writer", "seeds"),
-    [(random_kernel, (783, 1134, 4700, *range(1, 22))), (random_fenced_kernel, range(40, 48))],
+    [
+        (random_kernel, (783, 1134, 4700, *range(1, 22))),
+        (random_fenced_kernel, (1001479, *range(40, 48))),
+        (random_barrier_kernel, range(12)),
+    ],
 )
 def test_random_kernels(writer, seeds):
     compared = list(_compared(writer, seeds))
@@ -80,14 +101,86 @@ def test_a_planted_error_is_caught(monkeypatch, where, what, wrong, name):
 
 
 @pytest.mark.parametrize(
-    ("where", "what", "wrong"),
+    ("writer", "seeds", "where", "what", "wrong"),
     [
-        (ScFences, "add", _nothing),
-        (ScFences, "_is_communicated", _always),
-        (oracle, "read", lambda *_: NOTHING),
-        (oracle, "write", lambda *_: Preceding(NOTHING, NOTHING)),
+        (random_fenced_kernel, range(40, 60), ScFences, "add", _nothing),
+        (random_fenced_kernel, range(40, 60), ScFences, "_is_communicated", _always),
+        (random_fenced_kernel, range(40, 60), oracle, "read", lambda *_: NOTHING),
+        (
+            random_fenced_kernel, range(40, 60), oracle, "write",
+            lambda *_: Preceding(NOTHING, NOTHING),
+        ),
+        (
+            random_fenced_kernel, (1001479,), Message, "is_observed_by",
+            lambda self, _, source: source.is_morally_strong_with(self.source),
+        ),
+        (random_barrier_kernel, range(20), _Analysis, "_published", lambda *_: []),
     ],
-)
-def test_a_planted_error_of_fences_is_caught(monkeypatch, where, what, wrong):
+)  # fmt: skip
+def test_a_planted_error_shows_in_random_kernels(
+    monkeypatch, writer, seeds, where, what, wrong
+):  # fmt: skip
     monkeypatch.setattr(where, what, wrong)
-    assert any(each.differences for each in _compared(random_fenced_kernel, range(40, 60)))
+    assert any(each.differences for each in _compared(writer, seeds))
+
+
+def _overlooked(test):
+    """Reads of a flag with stores of it that they do not observe in a run, and race with by
+    neither rule."""
+    found = set()
+    for trace, observations in interleavings(test):
+        for race in PtxOracle(OracleRule.CAUSALITY).run(trace).unordered_strong:
+            store, load = sorted(map(operation_of, (race.first.pc, race.second.pc)))
+            if (load, store) not in observations.sources:
+                found.add((store, load))
+    return found
+
+
+def _read_and_synchronised(test):
+    """Pairs of a store and a read that observes it in some execution; those of them that make
+    known what nothing else does."""
+    read, synchronised = set(), set()
+    for consistent in Search(test, 2_000):
+        structure, instructions = consistent.run.structure, consistent.run.instructions
+        for execution in consistent.executions():
+            for each in structure.synchronizations:
+                if (each.write, each.read) not in execution.observation_order:
+                    continue
+                pair = tuple(
+                    (structure.events[event].thread, instructions[event])
+                    for event in (each.write, each.read)
+                )
+                others = execution.synchronizes_with - Relation.of(
+                    len(structure.events), [(each.first, each.last)]
+                )
+                if (each.first, each.last) not in structure.base_causality(others):
+                    synchronised.add(pair)
+            read |= {
+                tuple((structure.events[event].thread, instructions[event])
+                      for event in (write, load))
+                for load, writes in execution.sources.items() for write in writes
+            }  # fmt: skip
+    return read, synchronised
+
+
+def _wrongly_overlooked(seeds):
+    pairs = wrong = 0
+    for seed in seeds:
+        test = random_flag_kernel(seed)
+        try:
+            if not (overlooked := _overlooked(test)):
+                continue
+            read, synchronised = _read_and_synchronised(test)
+        except (LeftOutError, TooManyCandidatesError, LitmusError):
+            continue
+        pairs += len(overlooked)
+        wrong += len(overlooked & read - synchronised)
+    return pairs, wrong
+
+
+def test_overwritten_flags_that_nobody_read_synchronise_in_another_execution(monkeypatch):
+    pairs, wrong = _wrongly_overlooked(range(80))
+    assert pairs > 3
+    assert not wrong
+    monkeypatch.setattr(acquisitions, "_counts", _always)
+    assert _wrongly_overlooked(range(80))[1]

@@ -5,6 +5,7 @@ import pytest
 from racetrap.golden_model.events import AtomicOp, MemoryOrder
 from racetrap.golden_model.ptx_memory_model.oracle import OracleRule, PtxOracle
 from racetrap.golden_model.trace import Trace
+from racetrap.sim.gpu.oracle import CompiledOracle
 from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
 from racetrap.sim.gpu.suites.micro.scheduler import FIXED_SCHEDULES, BlockPlacement, run_program
 from tests.support.oracle.programs import BLOCK, DEVICE, SHARED, Program
@@ -132,6 +133,19 @@ def test_the_last_block_may_reset_the_ticket(program):
     assert set(_races(program)) == {("unordered", FLAG)}
 
 
+@pytest.mark.parametrize("form", [PtxOracle, CompiledOracle])
+@pytest.mark.parametrize("stores", [1, 2])
+def test_a_weak_store_that_an_atomic_of_its_thread_hands_on(program, form, stores):
+    """Who observes the atomic is behind the last store before it, and not behind older ones."""
+    for _ in range(stores):
+        program.weak_store(HERE, DATA, pc=0x10)
+    program.atomic(HERE, DATA)
+    program.atomic(OTHER_BLOCK, DATA)
+    program.weak_load(OTHER_BLOCK, DATA, pc=0x30)
+    races = form(OracleRule.CAUSALITY).run(program.trace).races
+    assert ((0x10, 0x30) in [(race.first.pc, race.second.pc) for race in races]) == (stores == 2)
+
+
 def test_last_block_needs_a_fence_behind_the_ticket(program):
     program.weak_store(HERE, DATA)
     program.fence(HERE, DEVICE)
@@ -197,6 +211,29 @@ def test_two_volatile_flags_of_one_fence(program):
     program.fence(OTHER_BLOCK, DEVICE)
     program.weak_load(OTHER_BLOCK, DATA)
     assert _races(program) == []
+
+
+@pytest.mark.parametrize("form", [PtxOracle, CompiledOracle])
+@pytest.mark.parametrize(
+    ("fences", "racy"),
+    [
+        ((DEVICE, DEVICE), set()),
+        ((None, DEVICE), {0x20}),
+        ((BLOCK, DEVICE), {0x20}),
+        ((DEVICE, None), set()),
+        ((None, None), {0x20, 0x21}),
+    ],
+)
+def test_a_volatile_flag_that_is_stored_again_before_anyone_looks(program, form, fences, racy):
+    for number, fence in enumerate(fences):
+        program.weak_store(HERE, DATA + 8 * number)
+        if fence is not None:
+            program.fence(HERE, fence)
+        program.store(HERE, FLAG, pc=0x20 + number)
+    program.load(OTHER_BLOCK, FLAG, pc=0x30)
+    program.fence(OTHER_BLOCK, DEVICE)
+    races = form(OracleRule.CAUSALITY).run(program.trace).races
+    assert {race.first.pc for race in races} == racy
 
 
 def test_a_volatile_unlock(program):
