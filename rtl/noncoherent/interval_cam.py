@@ -112,7 +112,7 @@ class IntervalCam(wiring.Component):
         entries = [Signal(self._entry, name=f"entry_{slot}") for slot in range(params.entries)]
         valid = Signal(params.entries)
         m.submodules.compactor = compactor = Compactor(params)
-        change, origin, _, does_query = self._compare(m, entries, valid, compactor)
+        change, origin, _, does_query = self._compare(m, entries, valid)
         self._answer(m, entries, does_query & self.i_execute)
         kept = self._select(m, entries, change, compactor)
         with m.If(compactor.o_merge):
@@ -130,7 +130,7 @@ class IntervalCam(wiring.Component):
         return m
 
     def _compare(
-        self, m: Module, entries: list, valid: Value, compactor: Compactor
+        self, m: Module, entries: list, valid: Value
     ) -> tuple[data.View, data.View, Value, Value]:
         """Two stages: compared, and taking effect; gives the change, origin, clear and query."""
         params, count = self._params, self._params.entries
@@ -148,8 +148,6 @@ class IntervalCam(wiring.Component):
             (clear, self.i_clear), (query, self.i_query),
         ):  # fmt: skip
             m.d.sync += flag.eq(Cat(given & self.i_valid, flag[0]))
-        # While an entry is read, nothing that is compared counts.
-        counts = ~self._reads(compactor).replicate(count)
         kept, new = self._change_valid(m, valid, change, clear[1])
         newest = Signal(count)
         m.d.sync += [
@@ -157,8 +155,8 @@ class IntervalCam(wiring.Component):
             Cat(origins).eq(Cat(self.i_origin, origins[0])),
             relation.eq(comparator.o_relation),
             # What is not valid reaches nothing.
-            Cat(relation.reaches[:-1]).eq(Cat(comparator.o_relation.reaches[:-1]) & kept & counts),
-            newest.eq(new & counts),
+            Cat(relation.reaches[:-1]).eq(Cat(comparator.o_relation.reaches[:-1]) & kept),
+            newest.eq(new),
         ]
 
         def meets(*names: str) -> Value:
@@ -198,19 +196,17 @@ class IntervalCam(wiring.Component):
             self.o_hit.tag.eq(one_hot_select(chosen, [entry.tag for entry in entries])),
         ]
 
-    def _reads(self, compactor: Compactor) -> Value:
-        """Whether an entry is wanted in the next cycle."""
-        return self.i_read | compactor.o_is_reading
-
     def _select(
         self, m: Module, entries: list, change: data.View, compactor: Compactor
     ) -> data.View:
         """First byte of the entry that is cut on its left, all else of that on its right."""
         kept = Signal(self._entry)
-        slot = Signal.like(self.i_slot)
-        wanted = Mux(compactor.o_is_reading, compactor.o_slot, self.i_slot)
-        m.d.sync += slot.eq(Mux(self._reads(compactor), wanted, 0))
-        lower, upper = change.lower | slot, change.upper | slot
+        reads, slot = Signal(), Signal.like(self.i_slot)
+        m.d.sync += [
+            reads.eq(self.i_read | compactor.o_is_reading),
+            slot.eq(Mux(compactor.o_is_reading, compactor.o_slot, self.i_slot)),
+        ]
+        lower, upper = Mux(reads, slot, change.lower), Mux(reads, slot, change.upper)
         for name in ("first", "end", "tag", "others", "imprecise"):
             values = [entry[name] for entry in entries]
             m.d.comb += kept[name].eq(one_hot_select(lower if name == "first" else upper, values))

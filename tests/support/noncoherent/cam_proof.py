@@ -87,10 +87,10 @@ class CamHarness(wiring.Component):
         module = self._modules["interval_cam"]
         original, compare = module.Compactor, cam._compare
 
-        def observe(inner, entries, valid, compactor):
+        def observe(inner, entries, valid):
             seen["entries"], seen["valid"] = entries, valid
             seen["change"], seen["origin"], seen["clear"], seen["query"] = compare(
-                inner, entries, valid, compactor
+                inner, entries, valid
             )
             return seen["change"], seen["origin"], seen["clear"], seen["query"]
 
