@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from racetrap.generators.system import System
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.golden_model.noncoherent.state import state_bits
+from racetrap.golden_model.trace.noncoherent.operations import OperationKind
 
 if TYPE_CHECKING:
     from amaranth.lib.wiring import Component
@@ -45,4 +46,6 @@ NONCOHERENT = System(
     traces={"step": "trace"},
     state_kinds=_STATE_KINDS,
     method_bits=state_bits,
+    inputs={"operation": "i_operation"},
+    codes={"operation.kind": OperationKind, "step.row_kind": OperationKind},
 )

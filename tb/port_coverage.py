@@ -24,10 +24,10 @@ def watch_streams(
     name : str
         Beginning of the bins' names.
     ports : sequence of str
-        Prefixes of the streams' ports in Verilog.
+        Prefixes of the streams' ports in Verilog, all before ``valid``.
     """
     pins = testbench.pins
-    streams = [(pins.flag(f"{port}__valid"), pins.flag(f"{port}__ready")) for port in ports]
+    streams = [(pins.flag(f"{port}valid"), pins.flag(f"{port}ready")) for port in ports]
     every_valid = sum(valid for valid, _ in streams)
     before = 0
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from random import Random
+from typing import Any
 
 from cocotbext.axi import AxiBus, AxiRam
 
 from racetrap.tb.testbench import Testbench
 
-__all__ = ["ThirdPartyMemory"]
+__all__ = ["ThirdPartyMemory", "pause_at_random"]
 
 _WORD_BYTES = 8
 _PAUSED = 0.3
@@ -18,6 +19,12 @@ _PAUSED = 0.3
 def _pauses(rng: Random) -> Iterator[bool]:
     while True:
         yield rng.random() < _PAUSED
+
+
+def pause_at_random(channels: Iterable[Any], rng: Random) -> None:
+    """Let channels of cocotbext-axi's models pause, each on its own."""
+    for channel in channels:
+        channel.set_pause_generator(_pauses(Random(rng.random())))
 
 
 class ThirdPartyMemory:
@@ -41,8 +48,7 @@ class ThirdPartyMemory:
         channels = (
             write.aw_channel, write.w_channel, write.b_channel, read.ar_channel, read.r_channel,
         )  # fmt: skip
-        for channel in channels:
-            channel.set_pause_generator(_pauses(testbench.random(f"{port} pauses")))
+        pause_at_random(channels, testbench.random(f"{port} pauses"))
 
     def read_word(self, address: int) -> int:
         """64-bit word at a byte address."""

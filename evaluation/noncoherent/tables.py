@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 from racetrap.evaluation.noncoherent.fixpoint import Fixpoint
+from racetrap.evaluation.noncoherent.monitor_cycles import ProgramCycles
 from racetrap.evaluation.noncoherent.monitor_quality import MonitorQuality
 from racetrap.evaluation.noncoherent.programs import ProgramCase, program_problems
 from racetrap.evaluation.noncoherent.published import PUBLISHED, rules_of
@@ -42,6 +43,8 @@ class Evaluation:
         The bus monitor on each program, by its entries.
     random_monitor : MonitorQuality
         The bus monitor on random traces.
+    cycles : list of ProgramCycles
+        Programs on the generated bus monitor.
     """
 
     cases: list[ProgramCase] = field(default_factory=list)
@@ -50,6 +53,7 @@ class Evaluation:
     times: list[AnalysisTime] = field(default_factory=list)
     monitors: dict[str, dict[int, MonitorQuality]] = field(default_factory=dict)
     random_monitor: MonitorQuality = field(default_factory=MonitorQuality)
+    cycles: list[ProgramCycles] = field(default_factory=list)
 
 
 def make_tables(found: Evaluation) -> list[Table]:
@@ -62,6 +66,7 @@ def make_tables(found: Evaluation) -> list[Table]:
         _differences(found.random),
         _fixpoints(found.fixpoints),
         _monitors(found.monitors, found.random_monitor),
+        _cycles(found.cycles),
     ]
     return [table for table in tables if table.rows]
 
@@ -91,7 +96,8 @@ def problems(found: Evaluation) -> list[str]:
         )
         for problem in one.problems
     ]  # fmt: skip
-    return [*published, *program_problems(found.cases), *random, *fixpoints, *monitors]
+    cycles = [f"{one.program}: {one.difference}" for one in found.cycles if one.difference]
+    return [*published, *program_problems(found.cases), *random, *fixpoints, *monitors, *cycles]
 
 
 def _words(rules: Iterable[str]) -> str:
@@ -261,6 +267,22 @@ def _monitors(
          "merges", "lost", "falsely definite"),
         rows,
     )  # fmt: skip
+
+
+def _cycles(programs: Sequence[ProgramCycles]) -> Table:
+    rows = tuple(
+        (one.program, one.rows, one.cycles, f"{one.cycles / one.rows:.3f}", one.merges)
+        for one in programs
+        if one.rows
+    )
+    return Table(
+        "monitor-cycles",
+        "Programs on the generated bus monitor",
+        "Mode strict, 8 entries a set, an operation offered in each cycle; every step agrees with "
+        "the golden model. Merges: two entries of a set became one for want of room.",
+        ("program", "rows", "cycles", "cycles a row", "merges"),
+        rows,
+    )
 
 
 def _options(memory: MemorySystem) -> str:

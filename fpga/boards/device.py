@@ -6,6 +6,7 @@ from amaranth.hdl import Module, ValueLike
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from racetrap.fpga.boards.report_sink import ReportSink
 from racetrap.fpga.boards.status_lights import LIGHTS, StatusLights
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
@@ -70,6 +71,16 @@ class LinkedDevice(wiring.Component):
         )
         m.d.comb += [link.i_rx.eq(self.i_rx), self.o_tx.eq(link.o_tx)]
         return link
+
+    def _elaborate_reports(
+        self, m: Module, link: Link, system: wiring.Component, *, address_bits: int, depth: int
+    ) -> ReportSink:
+        """Registers and report ring of a system, whose records go to output channel 0."""
+        m.submodules.sink = sink = ReportSink(address_bits=address_bits, depth=depth)
+        wiring.connect(m, link.m_axil, system.s_axil)
+        wiring.connect(m, system.m_axi_report, sink.s_axi)
+        wiring.connect(m, sink.o_record, link.i_record[0])
+        return sink
 
     def _elaborate_lights(
         self, m: Module, link: Link, *, busy: ValueLike, race: ValueLike, error: ValueLike = 0

@@ -6,10 +6,8 @@ Ref: Young (UBC 2020) Section 3.3.
 from __future__ import annotations
 
 from amaranth.hdl import Module
-from amaranth.lib import wiring
 
 from racetrap.fpga.boards.device import LinkedDevice
-from racetrap.fpga.boards.report_sink import ReportSink
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.rtl.common.registers import REGISTER_ADDRESS_BITS
 from racetrap.rtl.common.report_writer import RECORD_BYTES
@@ -62,12 +60,9 @@ class NoncoherentDevice(LinkedDevice):
             outputs=1,
             address_bits=REGISTER_ADDRESS_BITS,
         )
-        m.submodules.sink = sink = ReportSink(
-            address_bits=params.address_bits, depth=self._report_depth
+        sink = self._elaborate_reports(
+            m, link, system, address_bits=params.address_bits, depth=self._report_depth
         )
-        wiring.connect(m, link.m_axil, system.s_axil)
-        wiring.connect(m, system.m_axi_report, sink.s_axi)
-        wiring.connect(m, sink.o_record, link.i_record[0])
         operations = link.o_record[0]
         assign_stream(m, system.i_operation, operations)
         self._elaborate_lights(m, link, busy=operations.valid, race=sink.o_taken)

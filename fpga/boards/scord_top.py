@@ -6,10 +6,8 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
 from __future__ import annotations
 
 from amaranth.hdl import Cat, Module
-from amaranth.lib import wiring
 
 from racetrap.fpga.boards.device import LinkedDevice
-from racetrap.fpga.boards.report_sink import ReportSink
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.registers import REGISTER_ADDRESS_BITS
 from racetrap.rtl.common.report_writer import RECORD_BYTES
@@ -62,12 +60,9 @@ class ScordDevice(LinkedDevice):
             outputs=1,
             address_bits=REGISTER_ADDRESS_BITS,
         )
-        m.submodules.sink = sink = ReportSink(
-            address_bits=params.address_bits, depth=self._report_depth
+        sink = self._elaborate_reports(
+            m, link, system, address_bits=params.address_bits, depth=self._report_depth
         )
-        wiring.connect(m, link.m_axil, system.s_axil)
-        wiring.connect(m, system.m_axi_report, sink.s_axi)
-        wiring.connect(m, sink.o_record, link.i_record[0])
         for record, transaction in zip(link.o_record, system.i_transaction, strict=True):
             assign_stream(m, transaction, record)
         busy = Cat(record.valid for record in link.o_record).any()

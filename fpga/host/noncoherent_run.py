@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from racetrap.fpga.host.client import reached
+from racetrap.fpga.host.linked_board import RING_LOG2, LinkedBoard
 from racetrap.fpga.host.session import Session, wait_until
 from racetrap.golden_model.noncoherent.monitor import Monitor
 from racetrap.golden_model.noncoherent.packets import (
@@ -25,8 +26,7 @@ from racetrap.sim.cosim.noncoherent.report_compare import compare_reports
 
 __all__ = ["OperationRun", "run_operations"]
 
-_CHANNEL = 0  # operations in, records out
-_RING_LOG2 = 10  # records that may be under way before REPORT_TAIL is advanced
+_CHANNEL = 0  # of operations
 
 
 @dataclass(frozen=True)
@@ -54,49 +54,37 @@ class OperationRun:
     seconds: float
 
 
-class _Board:
+class _Board(LinkedBoard):
     """A monitor behind a link."""
 
     def __init__(self, session: Session, params: NoncoherentParams, pull_every: int):
-        self._session, self._params, self._pull_every = session, params, pull_every
-        self._software = MonitorSoftware(session, wait_until)
-        self._since_pull = 0
-        self.records: list[int] = []
+        self._params, self._software = params, MonitorSoftware(session, wait_until)
+        super().__init__(session, self._software, pull_every)
+
+    @property
+    def records(self) -> list[int]:
+        """Records of reports since the start."""
+        return self._records
 
     def start(self) -> None:
         """Forget what a run before this one has left, and check from now on."""
         self._session.settle()
         self.finish()
-        self.records.clear()
-        self._software.start(1 << (self._params.address_bits - 1), _RING_LOG2, interrupt=True)
+        self._records.clear()
+        self._software.start(1 << (self._params.address_bits - 1), RING_LOG2, interrupt=True)
 
     def push(self, operations: list[BusOperation]) -> None:
         layout = self._params.operation_layout
         self._session.push(_CHANNEL, [layout.pack(one._asdict()) for one in operations])
-        self._since_pull += len(operations)
-        if self._since_pull >= self._pull_every:
-            self._pull()
+        self._pull_after(len(operations))
 
     def finish(self) -> None:
         """Wait until everything pushed is checked, and fetch what it reported."""
-        wait_until(lambda: self._session.is_empty(_CHANNEL), "take what was pushed")
-        wait_until(self._is_idle, "finish what it has taken")
+        self._drain(_CHANNEL)
         self._pull()
 
     def counters(self) -> dict[str, int]:
         return self._software.counters()
-
-    def _is_idle(self) -> bool:
-        if self._software.is_idle():
-            return True
-        self._pull()  # reports that find no room keep it busy
-        return False
-
-    def _pull(self) -> None:
-        self._since_pull = 0
-        if records := self._session.pull(_CHANNEL):
-            self.records += records
-            self._software.empty_ring()
 
 
 def run_operations(

@@ -6,6 +6,7 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
 from __future__ import annotations
 
 from racetrap.fpga.host.client import LinkError
+from racetrap.fpga.host.linked_board import RING_LOG2, LinkedBoard
 from racetrap.fpga.host.session import Session, wait_until
 from racetrap.golden_model.scord.packets import Transaction
 from racetrap.golden_model.scord.params import Region, ScordParams
@@ -14,8 +15,6 @@ from racetrap.sim.cosim.scord.scord_software import ScordSoftware
 
 __all__ = ["ScordBoard", "core_region", "monitored_region"]
 
-_REPORTS = 0  # the output channel
-_RING_LOG2 = 10  # records that may be under way before REPORT_TAIL is advanced
 #: Transactions after which reports are fetched even from a detector that is idle: half of what
 #: a board's queues hold, if each has a race.  A core holds no more than its bank's queue.
 _PULL_EVERY, _PULL_EVERY_FROM_CORE = 8, 1
@@ -52,7 +51,7 @@ def _is_core(session: Session) -> bool:
     return not session.has("REPORT_HEAD")
 
 
-class ScordBoard:
+class ScordBoard(LinkedBoard):
     """A detector behind a link, which sees transactions in one global order.
 
     The detector takes transactions of different SMs in the order in which they arrive.  Those
@@ -79,30 +78,27 @@ class ScordBoard:
     """
 
     def __init__(self, session: Session, params: ScordParams):
-        self._session, self._params = session, params
-        self._software = ScordSoftware(session, wait_until)
+        self._params, self._software = params, ScordSoftware(session, wait_until)
         self._is_core = _is_core(session)
-        self._pull_every = _PULL_EVERY_FROM_CORE if self._is_core else _PULL_EVERY
+        pull_every = _PULL_EVERY_FROM_CORE if self._is_core else _PULL_EVERY
+        super().__init__(session, self._software, pull_every)
         self._batch: list[int] = []
         self._sm = 0
-        self._since_pull = 0
-        self._records: list[int] = []
         self.pushed = 0
 
     def launch(self, region: Region) -> None:
         """Clear the counters and launch a kernel, after everything before it."""
         if not self._is_core:
             ring_base = 1 << (self._params.address_bits - 1)
-            self._software.set_up(region, ring_base, _RING_LOG2)
+            self._software.set_up(region, ring_base, RING_LOG2)
         elif region != core_region(self._params):
             raise LinkError(f"Region must be the core's {core_region(self._params)}, not {region}")
         if not self._software.launch():
             raise LinkError(f"Device must take the region, not refuse {region}")
 
     def _empty_ring(self) -> None:
-        """Let the ring take as many records as it holds: they come over the link."""
         if not self._is_core:
-            self._software.empty_ring()
+            super()._empty_ring()
 
     def discard(self) -> None:
         """Finish, and forget, what a run before this one has left in the device."""
@@ -117,14 +113,14 @@ class ScordBoard:
         if self._batch and (sm != self._sm or len(self._batch) == most):
             self._send()
         if sm != self._sm:
-            self._drain()
+            self._drain(self._sm)
         self._sm = sm
         self._batch.append(self._params.transaction_layout.pack(transaction._asdict()))
 
     def finish(self) -> None:
         """Wait until everything pushed is finished, and fetch what it reported."""
         self._send()
-        self._drain()
+        self._drain(self._sm)
         self._pull()
 
     def reports(self) -> list[RaceReport]:
@@ -141,30 +137,7 @@ class ScordBoard:
 
     def _send(self) -> None:
         self._session.push(self._sm, self._batch)
-        self.pushed += len(self._batch)
-        self._since_pull += len(self._batch)
+        count = len(self._batch)
+        self.pushed += count
         self._batch.clear()
-        if self._since_pull >= self._pull_every:
-            self._pull()
-
-    def _drain(self) -> None:
-        """Wait until the device has nothing unfinished.
-
-        Credit says that the detector has taken everything, its status that it is done with it;
-        the status alone would not know of what still waits in the channel.
-        """
-        session, sm = self._session, self._sm
-        wait_until(lambda: session.is_empty(sm), f"take what was pushed to channel {sm}")
-        wait_until(self._is_idle, "finish what it has taken")
-
-    def _is_idle(self) -> bool:
-        if self._software.status("idle"):
-            return True
-        self._pull()  # reports that find no room keep it busy
-        return False
-
-    def _pull(self) -> None:
-        self._since_pull = 0
-        if records := self._session.pull(_REPORTS):
-            self._records += records
-            self._empty_ring()
+        self._pull_after(count)

@@ -66,8 +66,8 @@ _STIMULI = {
     "instruction_limit": [THREAD_TRACE],
     "shows_all": [GPU_TRACE, THREAD_TRACE, ACCELERATOR_TRACE],
     "limit": [GPU_TRACE, THREAD_TRACE, ACCELERATOR_TRACE],
-    "all_signals": [_MICRO, GPU_TRACE, THREAD_TRACE],
-    "waves": [_MICRO, GPU_TRACE, THREAD_TRACE],
+    "all_signals": [_MICRO, GPU_TRACE, THREAD_TRACE, ACCELERATOR_TRACE],
+    "waves": [_MICRO, GPU_TRACE, THREAD_TRACE, ACCELERATOR_TRACE],
     "jobs": [_MICRO, _APPLICATIONS, _PROGRAMS],
     "junit_file": [_MICRO],
 }
@@ -193,7 +193,7 @@ def _simulate_trace(call: _Call, path: str, trace: AnyTrace) -> tuple[int, dict[
     elif isinstance(trace, NoncoherentTrace):
         with input_errors(path):
             check_memory(call.params, trace)
-            return _accelerator_trace(call, trace)
+            races, document = _accelerator_trace(call, trace)
     else:
         with input_errors(path):
             races, document = _thread_hardware_trace(call, trace)

@@ -8,7 +8,7 @@ from operator import or_
 
 from amaranth.hdl import Cat, Const, Mux, Value
 
-__all__ = ["lowest_set", "one_hot_select"]
+__all__ = ["lowest_one_hot", "lowest_set", "one_hot_select"]
 
 
 def lowest_set(bits: Value) -> Value:
@@ -20,6 +20,11 @@ def lowest_set(bits: Value) -> Value:
     half = len(bits) // 2
     is_low = bits[:half].any()
     return Cat(Mux(is_low, lowest_set(bits[:half]), lowest_set(bits[half:])), ~is_low)
+
+
+def lowest_one_hot(bits: Value) -> Value:
+    """The lowest bit that is set, alone; 0 if none is."""
+    return Cat(bit & ~bits[:place].any() for place, bit in enumerate(bits))
 
 
 def one_hot_select(select: Value, values: Iterable[Value]) -> Value:

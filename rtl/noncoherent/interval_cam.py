@@ -6,6 +6,8 @@ Ref: ``golden_model/noncoherent/interval_cam.py`` (the same set, entry by entry)
 from __future__ import annotations
 
 from enum import IntEnum
+from functools import reduce
+from operator import and_
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
@@ -13,7 +15,7 @@ from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.noncoherent.interval_cam import DIGEST_TURN
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
-from racetrap.rtl.common.bits import one_hot_select
+from racetrap.rtl.common.bits import lowest_one_hot, one_hot_select
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.noncoherent.compactor import Compactor
 from racetrap.rtl.noncoherent.layouts import range_layout
@@ -110,10 +112,11 @@ class IntervalCam(wiring.Component):
         entries = [Signal(self._entry, name=f"entry_{slot}") for slot in range(params.entries)]
         valid = Signal(params.entries)
         m.submodules.compactor = compactor = Compactor(params)
-        change, origin, does_clear, does_query = self._compare(m, entries, valid)
+        change, origin, _, does_query = self._compare(m, entries, valid)
         self._answer(m, entries, does_query & self.i_execute)
         kept = self._select(m, entries, change, compactor)
-        self._change_valid(m, valid, change, does_clear, compactor)
+        with m.If(compactor.o_merge):
+            m.d.sync += valid.eq(valid & ~compactor.o_high)
         self._change_entries(m, entries, change, origin, kept, compactor)
         m.d.comb += [
             compactor.i_full.eq(valid.all()),
@@ -145,19 +148,21 @@ class IntervalCam(wiring.Component):
             (clear, self.i_clear), (query, self.i_query),
         ):  # fmt: skip
             m.d.sync += flag.eq(Cat(given & self.i_valid, flag[0]))
+        kept, new = self._change_valid(m, valid, change, clear[1])
+        newest = Signal(count)
         m.d.sync += [
             Cat(ranges).eq(Cat(self.i_range, ranges[0])),
             Cat(origins).eq(Cat(self.i_origin, origins[0])),
             relation.eq(comparator.o_relation),
-        ]  # fmt: skip
-        meets, newest = Signal(count), Signal(count)
-        free = (~valid & (valid + 1))[:count]
-        m.d.sync += newest.eq(free)
+            # What is not valid reaches nothing.
+            Cat(relation.reaches[:-1]).eq(Cat(comparator.o_relation.reaches[:-1]) & kept),
+            newest.eq(new),
+        ]
 
-        def lies(name: str) -> Value:
-            """One bit of the relation, of the new entry in its slot."""
-            *old, new = relation[name]
-            return (newest & new.replicate(count)) | (~newest & Cat(old))
+        def meets(*names: str) -> Value:
+            """Entries of which all that is said, in a slot of its own or in that of the newest."""
+            *old, fresh = reduce(and_, (relation[name].as_value() for name in names))
+            return Cat(old) | (newest & fresh.replicate(count))
 
         m.d.comb += [
             comparator.i_range.eq(ranges[0]),
@@ -167,28 +172,26 @@ class IntervalCam(wiring.Component):
                 Cat(one.first, one.end).eq(Cat(entry.first, entry.end))
                 for one, entry in zip(comparator.i_entries, entries, strict=True)
             ),
-            meets.eq(valid & lies("reaches") & lies("begins")),
             change.is_insert.eq(is_insert[1]),
             change.is_remove.eq(is_remove[1]),
             change.range.eq(ranges[1]),
-            change.lower.eq(meets & lies("left")),
-            change.upper.eq(meets & lies("right")),
-            change.fresh.eq(free),
-            self.o_overlap.eq(meets),
+            change.lower.eq(meets("reaches", "begins", "left")),
+            change.upper.eq(meets("reaches", "begins", "right")),
+            change.fresh.eq(lowest_one_hot(~valid)),
+            self.o_overlap.eq(meets("reaches", "begins")),
         ]
         return change, origins[1], clear[1], query[1]
 
     def _answer(self, m: Module, entries: list, asks: Value) -> None:
         """An entry that is met keeps its tag for a cycle: what is new goes to a free one."""
-        hits = Signal(len(entries))
-        m.d.sync += hits.eq(self.o_overlap & asks.replicate(len(entries)))
-        precise = Signal.like(hits)
-        m.d.comb += precise.eq(hits & ~Cat(entry.imprecise for entry in entries))
-        chosen = Mux(precise.any(), precise, hits)
-        chosen = (chosen & -chosen)[: len(entries)]
+        hits, chosen, is_definite = self.o_overlap, Signal(len(entries)), Signal()
+        precise = hits & ~Cat(entry.imprecise for entry in entries)
+        first = lowest_one_hot(Mux(precise.any(), precise, hits))
         m.d.sync += [
-            self.o_hit.found.eq(hits.any()),
-            self.o_hit.definite.eq(precise.any()),
+            chosen.eq(first & asks.replicate(len(entries))),
+            is_definite.eq(precise.any() & asks),
+            self.o_hit.found.eq(chosen.any()),
+            self.o_hit.definite.eq(is_definite),
             self.o_hit.others.eq(one_hot_select(chosen, [entry.others for entry in entries])),
             self.o_hit.tag.eq(one_hot_select(chosen, [entry.tag for entry in entries])),
         ]
@@ -210,16 +213,17 @@ class IntervalCam(wiring.Component):
         return kept
 
     def _change_valid(
-        self, m: Module, valid: Value, change: data.View, clear: Value, compactor: Compactor
-    ) -> None:
+        self, m: Module, valid: Value, change: data.View, clear: Value
+    ) -> tuple[Value, Value]:
+        """Which entries are left by a change, and which is new, if it takes effect."""
         inside = self.o_overlap & ~change.lower & ~change.upper
         gone = Mux(change.is_insert, self.o_overlap, Mux(change.is_remove, inside, 0))
         writes = change.is_insert | (change.is_remove & (change.lower & change.upper).any())
+        kept = valid & ~gone & ~clear.replicate(len(valid))
         new = change.fresh & writes.replicate(len(valid))
         with m.If(self.i_execute):
-            m.d.sync += valid.eq(Mux(clear, 0, (valid & ~gone) | new))
-        with m.If(compactor.o_merge):
-            m.d.sync += valid.eq(valid & ~compactor.o_high)
+            m.d.sync += valid.eq(kept | new)
+        return kept, new
 
     def _change_entries(
         self, m: Module, entries: list, change: data.View, origin: data.View, kept: data.View,

@@ -11,6 +11,7 @@ from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.noncoherent.monitor_software import MonitorSoftware
 from racetrap.tb.axi_memory import AxiMemory
 from racetrap.tb.memory_knobs import MemoryKnobs
+from racetrap.tb.noncoherent.bus_agent import BusAgent
 from racetrap.tb.noncoherent.scoreboard import ScoreboardComponent
 from racetrap.tb.register_agent import RegisterAgent, SoftwareThread, poll
 from racetrap.tb.stream_agent import StreamAgent, StreamMonitor, play_together
@@ -48,6 +49,8 @@ class NoncoherentEnvironment(uvm_env):
         Register port.
     memory : AxiMemory
         Memory of the ring buffer.
+    bus : BusAgent or None
+        The engines' bus, if it is observed.
     scoreboard : ScoreboardComponent
         Comparison with the golden model.
     software : SoftwareThread
@@ -64,12 +67,16 @@ class NoncoherentEnvironment(uvm_env):
         knobs = MemoryKnobs(**plan.get("report_memory", {}))
         self.memory = AxiMemory("memory", self, "m_axi_report", _REPORT_BEATS, knobs)
         self._trace = StreamMonitor("trace", self, "trace", params.step_layout, _step)
+        self.bus = BusAgent("bus", self) if params.observes_bus else None
         self.scoreboard = ScoreboardComponent("scoreboard", self)
         self._irq = self._testbench.pins.reader("irq")
 
     def connect_phase(self) -> None:
         self.operations.monitor.connect(self.scoreboard.operations)
         self._trace.connect(self.scoreboard.steps)
+        if self.bus is not None:
+            self.bus.cycles.connect(self.scoreboard.bus)
+            self.bus.watch(self.scoreboard.coverage)
         self.software = SoftwareThread(MonitorSoftware(self.registers.port, poll))
 
     async def start(self, ring_log2: int, *, enable: bool = True) -> None:

@@ -1,4 +1,8 @@
-"""Scoreboard of the bus monitor: every step and report beside the golden model's."""
+"""Scoreboard of the bus monitor: every step and report beside the golden model's.
+
+Operations of an observed bus and of the CPU each come in order; how they interleave is up to the
+hardware, and read off the rows.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,9 @@ from collections.abc import Mapping, Sequence
 
 from pyuvm import ConfigDB, uvm_component
 
+from racetrap.golden_model.noncoherent.axi_monitor import AxiMonitor, BusCycle
 from racetrap.golden_model.noncoherent.monitor import Monitor
-from racetrap.golden_model.noncoherent.packets import BusOperation, MonitorStep, rows_of
+from racetrap.golden_model.noncoherent.packets import BusOperation, MonitorStep, Row, rows_of
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.noncoherent.coverage import Coverage
 from racetrap.sim.cosim.noncoherent.report_compare import compare_reports
@@ -19,11 +24,11 @@ __all__ = ["ScoreboardComponent"]
 
 
 class ScoreboardComponent(uvm_component):
-    """Predicts the steps of each operation that is taken, and compares them as they come.
+    """Compares each step with the golden model's of the row that is due.
 
     Attributes
     ----------
-    operations, steps : uvm_analysis_export
+    operations, bus, steps : uvm_analysis_export
         Take what the monitors publish.
     coverage : Coverage
         Functional coverage of everything compared.
@@ -35,7 +40,10 @@ class ScoreboardComponent(uvm_component):
         testbench: Testbench = ConfigDB().get(self, "", "TESTBENCH")
         self._params = testbench.params
         self.operations = Subscriber("operations", self, self._operation).analysis_export
+        self.bus = Subscriber("bus", self, self._bus_cycle).analysis_export
         self.steps = Subscriber("steps", self, self._step).analysis_export
+        # It counts bursts from reset on, whether they are checked or not.
+        self._bus = AxiMonitor(testbench.params)
         self.coverage = Coverage(testbench.params)
         self.start(enable=False)
 
@@ -43,14 +51,15 @@ class ScoreboardComponent(uvm_component):
         """Begin with empty sets; operations count only if checking is enabled."""
         self._enabled = enable
         self._monitor = Monitor(self._params)
-        self._due: deque[MonitorStep] = deque()
+        self._of_cpu: deque[Row] = deque()
+        self._of_bus: deque[Row] = deque()
         self._records: list[int] = []
         self.compared: list[MonitorStep] = []
 
     @property
     def is_settled(self) -> bool:
         """Whether every step that is due has come."""
-        return not self._due
+        return not self._of_cpu and not self._of_bus
 
     def reports_read(self, records: Sequence[int]) -> None:
         """Software has read records from the ring."""
@@ -71,18 +80,29 @@ class ScoreboardComponent(uvm_component):
                 f"Counter report_write_errors must be {write_errors}, "
                 f"not {counters['report_write_errors']}"
             )
+        if counters["bursts_lost"]:
+            raise Mismatch(f"Counter bursts_lost must be 0, not {counters['bursts_lost']}")
         compare_reports(self._params, self._records, self.compared, counters)
         self.coverage.entries(self._monitor)
 
     def _operation(self, operation: BusOperation) -> None:
         if self._enabled:
             self.coverage.operations([operation])
-            self._due.extend(self._monitor.run(rows_of(self._params, operation)))
+            self._of_cpu.extend(rows_of(self._params, operation))
+
+    def _bus_cycle(self, seen: BusCycle) -> None:
+        operations = list(self._bus.cycle(seen))
+        self.coverage.bus(seen, operations)
+        if self._enabled:
+            for operation in operations:
+                self._of_bus.extend(rows_of(self._params, operation))
 
     def _step(self, step: MonitorStep) -> None:
-        if not self._due:
+        sources = [source for source in (self._of_bus, self._of_cpu) if source]
+        if not sources:
             raise Mismatch(f"Step must follow an operation, not come alone: {step}")
-        due = self._due.popleft()
+        source = next((one for one in sources if one[0] == step.row), sources[-1])
+        due = self._monitor.step(source.popleft())
         if step != due:
             raise Mismatch(f"Step {len(self.compared)} must be {due}, not {step}")
         self.compared.append(due)

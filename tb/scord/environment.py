@@ -111,7 +111,7 @@ class ScordEnvironment(uvm_env):
             memory.hit = scoreboard.coverage.hit
         scoreboard.knows_reads = bool(self.metadata)
         testbench, coverage = self._testbench, scoreboard.coverage
-        ports = [f"i_transaction__{sm}" for sm in range(len(self.sms))]
+        ports = [f"i_transaction__{sm}__" for sm in range(len(self.sms))]
         watch_streams(testbench, coverage, "transaction", ports)
         testbench.clocking.when(testbench.pins.flag("irq"), partial(coverage.hit, "irq"))
         self._irq = testbench.pins.reader("irq")

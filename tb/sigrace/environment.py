@@ -93,8 +93,8 @@ class SigraceEnvironment(uvm_env):
         self._trace_rdm.connect(scoreboard.rdm_steps)
         testbench, coverage = self._testbench, scoreboard.coverage
         pins, units = testbench.pins, range(len(self.contexts))
-        watch_streams(testbench, coverage, "event", [f"i_event__{n}" for n in units])
-        traps = [f"o_trap__{n}" for n in units]
+        watch_streams(testbench, coverage, "event", [f"i_event__{n}__" for n in units])
+        traps = [f"o_trap__{n}__" for n in units]
         watch_streams(testbench, coverage, "trap", traps, stalls_only=True)
         testbench.clocking.when(pins.flag("irq"), partial(coverage.hit, "rollback.interrupt"))
         self._idle, self._irq = pins.reader("o_idle"), pins.reader("irq")

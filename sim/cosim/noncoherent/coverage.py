@@ -1,18 +1,24 @@
-"""Functional coverage of the bus monitor: operations, rules, and what happens to entries."""
+"""Functional coverage of the bus monitor: operations, rules, entries, and an observed bus."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from racetrap.golden_model.axi import AxiBurst
+from racetrap.golden_model.noncoherent.axi_monitor import Burst, BusCycle, range_of
 from racetrap.golden_model.noncoherent.monitor import Monitor
 from racetrap.golden_model.noncoherent.packets import BusOperation, MonitorStep, rules_of
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.golden_model.noncoherent.rules import Rule
 from racetrap.golden_model.trace.noncoherent.operations import RANGE_KINDS, OperationKind
 from racetrap.sim.cosim.comparison.coverage import BinCounts
-from racetrap.sim.cosim.noncoherent.coverage_bins import BINS, SETS, UNREACHABLE
+from racetrap.sim.cosim.noncoherent.coverage_bins import BINS, SETS, UNREACHABLE, without_bus
 
 __all__ = ["Coverage"]
+
+#: A burst may not cross a boundary of so many bytes.
+_PAGE_BYTES = 4096
+_MOST_BEATS = 256
 
 
 class Coverage(BinCounts):
@@ -25,7 +31,8 @@ class Coverage(BinCounts):
     """
 
     def __init__(self, params: NoncoherentParams):
-        super().__init__(BINS, UNREACHABLE)
+        super().__init__(BINS, UNREACHABLE | ({} if params.observes_bus else without_bus()))
+        self._params = params
         self._last = 1 << params.address_bits
 
     def operations(self, operations: Iterable[BusOperation]) -> None:
@@ -61,3 +68,34 @@ class Coverage(BinCounts):
             kind = next(kind for kind in SETS if name.startswith(kind))
             for event, count in one.events.items():
                 self.hit(f"set.{kind}.{event}", count)
+
+    def bus(self, seen: BusCycle, operations: Iterable[BusOperation]) -> None:
+        """A cycle of an observed bus, and the operations that follow from it."""
+        for kind, burst in (("read", seen.read), ("write", seen.write)):
+            if burst is not None:
+                self.hit(f"bus.{kind}.{AxiBurst(burst.burst).name.lower()}")
+                self._burst(burst)
+        has_response = seen.read_done is not None or seen.write_done is not None
+        for name, happens in (
+            ("read_and_write", seen.read and seen.write),
+            ("address_and_response", (seen.read or seen.write) and has_response),
+            ("sync", any(operation.kind == OperationKind.SYNC for operation in operations)),
+        ):
+            self.hit(f"bus.{name}", int(bool(happens)))
+
+    def _burst(self, burst: Burst) -> None:
+        first, end = range_of(self._params, burst)
+        is_wrap = burst.burst == AxiBurst.WRAP
+        for name, happens in (
+            ("one_beat", not burst.length),
+            ("most_beats", burst.length == _MOST_BEATS - 1),
+            ("narrow", not burst.size),
+            ("unaligned", burst.address % (1 << burst.size)),
+            ("page_begin", not first % _PAGE_BYTES),
+            ("page_end", not end % _PAGE_BYTES),
+            ("wrap_begin", is_wrap and burst.address == first),
+            ("wrap_middle", is_wrap and burst.address != first),
+            ("memory_begin", not first),
+            ("memory_end", end == self._last),
+        ):
+            self.hit(f"bus.{name}", int(bool(happens)))

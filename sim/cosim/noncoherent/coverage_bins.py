@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from racetrap.golden_model.axi import AxiBurst
 from racetrap.golden_model.noncoherent.rules import Rule
 from racetrap.golden_model.trace.noncoherent.operations import OperationKind
 
-__all__ = ["BINS", "SETS", "UNREACHABLE"]
+__all__ = ["BINS", "SETS", "UNREACHABLE", "without_bus"]
 
 #: Sets of bytes; those of all engines count together.
 SETS = ("dirty_granules", "dirty_bytes", "valid", "stale", "writing", "reading")
 _EVENTS = ("insert", "merge", "cover", "shrink", "split", "drop", "compact")
 _CERTAINTIES = ("definite", "possible")
 _SYNCED = "Only a sync takes DMA out, all of an engine's at once."
+_NO_BUS = "The monitor observes no bus."
+#: Where a burst lies, and how long it is.
+_PLACES = (
+    "one_beat", "most_beats", "narrow", "unaligned", "page_begin", "page_end", "wrap_begin",
+    "wrap_middle", "memory_begin", "memory_end",
+)  # fmt: skip
+_CYCLES = ("read_and_write", "address_and_response", "sync")
+_CHANNELS = ("aw", "ar", "r", "b")
 
 
 def _bins() -> list[str]:
@@ -23,6 +32,11 @@ def _bins() -> list[str]:
               _CERTAINTIES]  # fmt: skip
     names += ["origin.one", "origin.several", "row.both_sides"]
     names += [f"set.{name}.{event}" for name in SETS for event in _EVENTS]
+    names += [f"bus.{kind}.{burst.name.lower()}" for kind in ("read", "write")
+              for burst in AxiBurst]  # fmt: skip
+    names += [f"bus.{what}" for what in (*_PLACES, *_CYCLES)]
+    names += [f"bus.{channel}.{word}" for channel in _CHANNELS for word in
+              ("stalled", "back_to_back")]  # fmt: skip
     return names
 
 
@@ -34,3 +48,8 @@ UNREACHABLE = {
     for name in ("writing", "reading")
     for event in ("shrink", "split", "drop")
 }
+
+
+def without_bus() -> dict[str, str]:
+    """Bins that cannot be hit by a monitor that observes no bus, with the reason."""
+    return {name: _NO_BUS for name in BINS if name.startswith("bus.")}

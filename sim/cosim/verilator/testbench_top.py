@@ -7,7 +7,9 @@ module offers what a testbench looks at in every cycle as a few wide outputs:
 * ``<port>__aw``, ``<port>__ar``, ``<port>__w``: the payload of each channel that an AXI4
   manager port drives.
 
-All ports of the device are there as well, under their own names.
+All ports of the device are there as well, under their own names.  Beside a port that only
+listens to an AXI4 bus stand the signals of the bus that it does without, so that third-party
+models can talk over it.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ TESTBENCH_MODULE = "testbench"
 _HIDDEN = {"clk", "rst"}
 _CHANNELS = ("aw", "ar", "w")
 _HANDSHAKE = ("valid", "ready")
+#: What a listener does without, with its width: data, of 64 bits.
+_UNHEARD = {"wdata": 64, "wstrb": 8, "wlast": 1, "wvalid": 1, "wready": 1, "rdata": 64}
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,16 @@ class TestbenchTop:
             if name.endswith("__awvalid") and port.direction == "output"
         ]
 
+    def _unheard(self) -> dict[str, int]:
+        """Signals beside the ports that only listen to an AXI4 bus, with their widths."""
+        return {
+            name.removesuffix("awready") + field: width
+            for name, port in self._ports.items()
+            if name.endswith("__awready") and port.direction == "input"
+            and self._ports[name.replace("ready", "valid")].direction == "input"
+            for field, width in _UNHEARD.items()
+        }  # fmt: skip
+
     def _fields(self, prefix: str, channel: str) -> dict[str, int]:
         """Payload fields of one channel, without the channel's letters: id, addr, data..."""
         start = f"{prefix}__{channel}"
@@ -92,6 +106,10 @@ class TestbenchTop:
         lines = [f"module {TESTBENCH_MODULE} ("]
         declared = [f"  {port.direction} [{port.width - 1}:0] {name}".replace("[0:0] ", "")
                     for name, port in self._ports.items()]  # fmt: skip
+        declared += [
+            f"  input [{width - 1}:0] {name}".replace("[0:0] ", "")
+            for name, width in self._unheard().items()
+        ]
         declared += [
             f"  output [{layout.width - 1}:0] {name}" for name, (layout, _) in outputs.items()
         ]

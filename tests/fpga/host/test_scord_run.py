@@ -67,7 +67,7 @@ def test_several_kernels_of_random_events(session, params):
 
 def test_the_order_between_channels_matters(session, params, monkeypatch):
     # Without the wait the device, which favours no channel, mixes their records.
-    monkeypatch.setattr(ScordBoard, "_drain", lambda _: None)
+    monkeypatch.setattr(ScordBoard, "_drain", lambda *_: None)
     events = list(random_events(params, _REGION, KNOBS["locks"], 1, 60))
     result = run_trace(session, params, _REGION, events)
     assert check_reports(params, _golden(params, events), result) != ""

@@ -3,6 +3,7 @@
 import json
 
 from racetrap.evaluation.noncoherent import tables
+from racetrap.evaluation.noncoherent.monitor_cycles import ProgramCycles
 from racetrap.evaluation.noncoherent.monitor_quality import MonitorQuality
 from tests.support.pages.evaluation_page import Inventory
 
@@ -48,6 +49,24 @@ def test_bus_monitor(racetrap, tmp_path):
     assert random["merges"] > eight["merges"] == eight["imprecise"] == 0
     for one in (four, eight, random):
         assert one["lost"] == one["falsely definite"] == 0 < one["races"]
+
+
+def test_generated_monitor(racetrap, tmp_path):
+    file = tmp_path / "result.json"
+    result = racetrap(
+        "evaluate", "noncoherent", "--program", "crypto", "--timings", 1, "--traces", 0,
+        "--hardware", "--jobs", 1, "--json", file,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    (row,) = json.loads(file.read_text())["tables"]["monitor-cycles"]
+    assert (row["program"], row["merges"]) == ("crypto", 0)
+    assert row["cycles"] >= row["rows"] > 0
+
+
+def test_hardware_that_differs_is_a_problem():
+    wrong = ProgramCycles("crypto", difference="Step 3 must be 1, not 2")
+    (problem,) = tables.problems(tables.Evaluation(cycles=[wrong]))
+    assert problem == "crypto: Step 3 must be 1, not 2"
 
 
 def test_a_monitor_that_loses_a_race_is_a_problem():

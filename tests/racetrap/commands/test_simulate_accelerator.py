@@ -37,6 +37,15 @@ def simulated(racetrap, tmp_path, noncoherent_tiny):
     return run
 
 
+def test_waves_are_written(simulated, tmp_path):
+    waves = tmp_path / "w.vcd"
+    result = simulated("--waves", str(waves), trace=_trace(_WRITE, _READ, _FLUSH))
+    assert result.exit_code == 1, result.output
+    text = waves.read_text()
+    assert text.startswith("$version")
+    assert all(name in text for name in (" operation ", " step ", " row_first "))
+
+
 def test_missing_flush(simulated, tmp_path):
     result = simulated("--json", str(tmp_path / "j"), trace=_trace(_WRITE, _READ, _READ))
     assert result.exit_code == 1, result.output

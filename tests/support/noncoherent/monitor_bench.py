@@ -69,7 +69,7 @@ PLANTED_BUGS = {
     ),
     # Range comparator
     "comparison-misses-what-is-new": MonitorBug(
-        "interval_cam.py", "(newest & new.replicate(count)) | (~newest & Cat(old))", "Cat(old)"
+        "interval_cam.py", "newest.eq(new)", "newest.eq(0)"
     ),
     "comparison-misses-what-is-cut": MonitorBug(
         "range_comparator.py", "Mux(cuts_end, end_at_first, ends[slot])", "ends[slot]"

@@ -1,0 +1,69 @@
+"""Base of boards that report in records: reports are fetched while packets are pushed."""
+
+from __future__ import annotations
+
+from racetrap.fpga.host.session import Session, wait_until
+from racetrap.sim.cosim.software.detector_software import DetectorSoftware
+
+__all__ = ["RING_LOG2", "LinkedBoard"]
+
+#: Log2 of the records that may be under way before ``REPORT_TAIL`` is advanced.
+RING_LOG2 = 10
+_REPORTS = 0  # the output channel
+
+
+class LinkedBoard:
+    """A detector behind a link, whose reports go to output channel 0.
+
+    Parameters
+    ----------
+    session : Session
+        Conversation with the device.
+    software : DetectorSoftware
+        Driver of the detector.
+    pull_every : int
+        Packets after which reports are fetched even from a detector that is idle.
+
+    Raises
+    ------
+    LinkError
+        From every method, if the device fails or refuses.
+    """
+
+    def __init__(self, session: Session, software: DetectorSoftware, pull_every: int):
+        self._session, self._ring, self._pull_every = session, software, pull_every
+        self._since_pull = 0
+        self._records: list[int] = []
+
+    def _pull_after(self, packets: int) -> None:
+        """Count packets that were pushed, and fetch reports if it is time."""
+        self._since_pull += packets
+        if self._since_pull >= self._pull_every:
+            self._pull()
+
+    def _drain(self, channel: int) -> None:
+        """Wait until the device has nothing unfinished.
+
+        Credit says that the detector has taken everything, its status that it is done with it;
+        the status alone would not know of what still waits in the channel.
+        """
+        wait_until(
+            lambda: self._session.is_empty(channel), f"take what was pushed to channel {channel}"
+        )
+        wait_until(self._is_idle, "finish what it has taken")
+
+    def _empty_ring(self) -> None:
+        """Let the ring take as many records as it holds: they come over the link."""
+        self._ring.empty_ring()
+
+    def _is_idle(self) -> bool:
+        if self._ring.is_idle():
+            return True
+        self._pull()  # reports that find no room keep it busy
+        return False
+
+    def _pull(self) -> None:
+        self._since_pull = 0
+        if records := self._session.pull(_REPORTS):
+            self._records += records
+            self._empty_ring()
