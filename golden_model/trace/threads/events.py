@@ -52,7 +52,7 @@ class ThreadEventKind(IntEnum):
     ==========================  ================================================================
     kind                        fields used besides ``kind``, ``thread``, ``pc``, ``instructions``
     ==========================  ================================================================
-    LOAD, STORE                 address, size
+    LOAD, STORE                 address, size, value: frame of the innermost function
     ATOMIC_LOAD, _STORE,        address, size, value: ``MemoryOrder``
     _UPDATE
     ACQUIRE, RELEASE            address: the object; value: ``SyncClass``

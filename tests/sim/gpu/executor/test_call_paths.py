@@ -7,6 +7,8 @@ from racetrap.sim.gpu.ptx.parser import parse_ptx
 _HEAD = ".version 8.0\n.target sm_75\n.address_size 64\n"
 _FILES = '.file 1 "a.cu"\n'
 _STRINGS = ".section .debug_str\n{\n$L__info_string0:\n.b8 97,100,100,0\n}\n"
+#: Code of line 3 that was inlined by a call in line 7.
+_INLINED = ".loc 1 1 1\n.loc 1 3 1, function_name $L__info_string0, inlined_at 1 7 1"
 
 
 def _function(name, *statements):
@@ -30,9 +32,8 @@ def _paths(*functions):
 
 
 def test_inlined_code_and_functions_with_one_caller_lead_to_the_kernel():
-    inlined = ".loc 1 1 1\n.loc 1 3 1, function_name $L__info_string0, inlined_at 1 7 1"
     path = _paths(
-        _function("inner", inlined, "membar.gl;"),
+        _function("inner", _INLINED, "membar.gl;"),
         _function("outer", "membar.gl;", _call("inner", 20)),
     )
     outer = ("outer", "")
@@ -43,9 +44,8 @@ def test_inlined_code_and_functions_with_one_caller_lead_to_the_kernel():
 def test_a_call_that_stands_in_inlined_code():
     path = _paths(
         _function("inner", "membar.gl;"),
-        _function("outer", ".loc 1 1 1\n.loc 1 3 1, function_name $L__info_string0, inlined_at 1 7 1",
-                  "call.uni inner, ();"),
-    )  # fmt: skip
+        _function("outer", _INLINED, "call.uni inner, ();"),
+    )
     assert path("inner") == [("inner", "a.cu:3"), ("add", "a.cu:7"), ("outer", "")]
 
 
