@@ -5,8 +5,10 @@ import zlib
 from dataclasses import replace
 from random import Random
 
+import numpy as np
 import pytest
 
+from racetrap.golden_model.call_stacks import Frame
 from racetrap.golden_model.trace import (
     Rule,
     TraceError,
@@ -82,6 +84,18 @@ def test_variables_are_kept_in_both_forms(tmp_path, is_binary):
     named = ThreadTrace(replace(trace.header, variables=variables), trace.events)
     (named.write_binary if is_binary else named.write_text)(path)
     assert read_thread_trace(path).header.variables == variables
+
+
+@pytest.mark.parametrize("is_binary", [False, True])
+def test_frames_of_accesses_are_kept_in_both_forms(tmp_path, is_binary):
+    trace, path = random_thread_trace(5, events=50), tmp_path / "kept.trace"
+    events = trace.events.copy()
+    plain = events["kind"] <= ThreadEventKind.STORE
+    events["value"][plain] = np.arange(plain.sum()) % 4  # not all of them are known
+    frames = {1: Frame(0, "main", ""), 3: Frame(1, 'add("#")', "a # b.c:7")}
+    named = ThreadTrace(replace(trace.header, frames=frames), events)
+    (named.write_binary if is_binary else named.write_text)(path)
+    assert read_thread_trace(path) == named
 
 
 def test_variables_at_an_address_are_those_of_a_plain_search():
