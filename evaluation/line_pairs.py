@@ -7,9 +7,11 @@ detector and oracle gives its races as ``LineRace``, and what shows them knows n
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from racetrap.golden_model.call_stacks import Frame
 
 if TYPE_CHECKING:
     from racetrap.evaluation.baseline import Baseline, KnownRace
@@ -36,6 +38,8 @@ class Side:
         Who made it: ``thread 3 of block 0``; empty if the access says it.
     column : int
         Column in the line, from 1; 0 if it is not known.
+    stack : sequence of Frame
+        Functions that it was made in, the innermost first, as far as they are known.
     details : mapping of str to object
         More about it, for programs.
     """
@@ -44,6 +48,7 @@ class Side:
     access: str
     actor: str
     column: int = 0
+    stack: Sequence[Frame] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-__all__ = ["SourceLine", "beside", "excerpt", "marked_line", "relative_place", "source_line"]
+from racetrap.golden_model.events import TraceHeader
+from racetrap.golden_model.trace.threads.events import ThreadTraceHeader
 
+__all__ = [
+    "SourceLine", "beside", "excerpt", "header_beside", "marked_line", "relative_place",
+    "source_line",
+]  # fmt: skip
+
+_Header = TypeVar("_Header", TraceHeader, ThreadTraceHeader)
 #: A file that is larger is no source; nor is one that is none, such as a device.
 _MOST_BYTES = 1 << 24
 
@@ -37,6 +45,15 @@ def beside(locations: Mapping[int, str], folder: Path) -> dict[int, str]:
         name, colon, line = place.rpartition(":")
         found[pc] = f"{paths[name]}{colon}{line}"
     return found
+
+
+def header_beside(header: _Header, folder: Path) -> _Header:
+    """Header of a trace with such places."""
+    calls = beside({number: frame.place for number, frame in header.frames.items()}, folder)
+    frames = {
+        number: frame._replace(place=calls[number]) for number, frame in header.frames.items()
+    }
+    return replace(header, locations=beside(header.locations, folder), frames=frames)
 
 
 @cache

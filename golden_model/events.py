@@ -15,6 +15,7 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import NamedTuple
 
+from racetrap.golden_model.call_stacks import Frame, check_frames
 from racetrap.golden_model.checks import check_integer, check_provenance
 
 __all__ = [
@@ -46,6 +47,7 @@ ALL_LANES = (1 << WARP_SIZE) - 1
 #: Bytes that one lane may load or store (up to a 128-bit vector), and update atomically.
 ACCESS_SIZES = (1, 2, 4, 8, 16)
 ATOMIC_SIZES = (2, 4, 8)
+_MOST_PC = _MOST_COLUMN = (1 << 32) - 1
 
 
 @lru_cache(maxsize=4096)
@@ -318,6 +320,12 @@ class TraceHeader:
         Seed of a random trace, up to 64 bits.
     locations : mapping of int to str
         Place in the source (``"file.cu:12"``) of a PC, for people; PCs may be missing.
+    columns : mapping of int to int
+        Column in that line, from 1, of PCs that have one.
+    frames : mapping of int to Frame
+        Functions on the stacks of PCs, by number from 1.
+    stacks : mapping of int to int
+        Innermost frame of a PC: the function that was inlined there, or else its own.
 
     Raises
     ------
@@ -332,8 +340,19 @@ class TraceHeader:
     seed: int | None = None
     # Left out of the hash, which a mapping does not have.
     locations: Mapping[int, str] = field(default_factory=dict, hash=False)
+    columns: Mapping[int, int] = field(default_factory=dict, hash=False)
+    frames: Mapping[int, Frame] = field(default_factory=dict, hash=False)
+    stacks: Mapping[int, int] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         if self.system != "scord":
             raise ValueError(f"Trace system must be 'scord', not {self.system!r}")
         check_provenance(self.source, self.seed, self.locations)
+        for pc, column in self.columns.items():
+            check_integer("PC of a column", pc, 0, _MOST_PC)
+            check_integer(f"Column of pc {pc:#x}", column, 1, _MOST_COLUMN)
+        check_frames(self.frames)
+        for pc, number in self.stacks.items():
+            check_integer("PC of a stack", pc, 0, _MOST_PC)
+            if number not in self.frames:
+                raise ValueError(f"Stack of pc {pc:#x} must be a frame, not {number!r}")

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 from racetrap.evaluation.line_pairs import LineRace, Side, place_of
 from racetrap.evaluation.scord.findings import Access, Finding
 from racetrap.golden_model.barracuda import Party, Race
-from racetrap.golden_model.events import EventKind
+from racetrap.golden_model.call_stacks import call_stack
+from racetrap.golden_model.events import EventKind, TraceHeader
 from racetrap.golden_model.scord.report import race_words
 
 __all__ = ["finding_race", "oracle_races_by_line"]
 
 
 def oracle_races_by_line(
-    races: Iterable[Race],
-    locations: Mapping[int, str],
-    outcomes: Sequence[str] = (),
-    columns: Mapping[int, int] = MappingProxyType({}),
+    races: Iterable[Race], header: TraceHeader, outcomes: Sequence[str] = ()
 ) -> Iterator[LineRace]:
     """Races of the oracle.
 
@@ -26,20 +25,17 @@ def oracle_races_by_line(
     ----------
     races : iterable of Race
         Races of one run.
-    locations : mapping of int to str
-        Source places of its program counters.
+    header : TraceHeader
+        Header of its trace, with the source places of program counters.
     outcomes : sequence of str
         What a detector made of each; none without a detector.
-    columns : mapping of int to int
-        Columns of program counters, where they are known.
     """
 
     def side(party: Party) -> Side:
         has_thread = party.access <= EventKind.ATOMIC
-        return Side(
-            place_of(party.pc, locations), party.access.name.lower().replace("_", " "),
+        return _side(
+            party.pc, header, party.access.name.lower().replace("_", " "),
             f"thread {party.thread} of block {party.grid_block}" * has_thread,
-            columns.get(party.pc, 0),
             {
                 "kind": party.access.name.lower(), "pc": party.pc, "event": party.event,
                 "grid_block": party.grid_block, "thread": party.thread,
@@ -57,19 +53,22 @@ def oracle_races_by_line(
         )  # fmt: skip
 
 
-def finding_race(
-    finding: Finding, locations: Mapping[int, str],
-    columns: Mapping[int, int] = MappingProxyType({}),
-) -> LineRace:  # fmt: skip
-    """A race that ScoRD reports, with source places and columns of program counters."""
+def _side(
+    pc: int, header: TraceHeader, access: str, actor: str,
+    details: Mapping[str, Any] = MappingProxyType({}),
+) -> Side:  # fmt: skip
+    return Side(
+        place_of(pc, header.locations), access, actor, header.columns.get(pc, 0),
+        tuple(call_stack(header.frames, header.stacks.get(pc, 0))), details,
+    )  # fmt: skip
+
+
+def finding_race(finding: Finding, header: TraceHeader) -> LineRace:
+    """A race that ScoRD reports in a trace with a header."""
 
     def side(access: Access) -> Side:
-        return Side(
-            place_of(access.pc, locations),
-            access.kind,
-            f"warp {access.warp} of block {access.grid_block}",
-            columns.get(access.pc, 0),
-        )
+        actor = f"warp {access.warp} of block {access.grid_block}"
+        return _side(access.pc, header, access.kind, actor)
 
     report = finding.report
     return LineRace(

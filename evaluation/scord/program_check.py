@@ -30,7 +30,7 @@ class ProgramCheck:
 
     def add(self, run: ProgramRun) -> None:
         """Check the trace of one more run."""
-        self.traces.add(run.trace, columns=run.columns)
+        self.traces.add(run.trace)
         self.runs.append(run)
 
     def require_selected(self, kernel: str, launches: str | None) -> None:

@@ -6,10 +6,9 @@ Ref: ScoRD (ISCA'20) Sections II and V-A; BARRACUDA (PLDI'17) Section 3.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from racetrap.evaluation.line_pairs import LinePair, LinePairs, place_of
@@ -27,9 +26,9 @@ from racetrap.evaluation.scord.oracle import (
     run_oracle,
     unconfirmed,
 )
-from racetrap.evaluation.source_text import beside
+from racetrap.evaluation.source_text import header_beside
 from racetrap.golden_model.barracuda import Race
-from racetrap.golden_model.events import Event, EventKind, Space
+from racetrap.golden_model.events import Event, EventKind, Space, TraceHeader
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.report import race_words
 from racetrap.golden_model.scord.scord import Scord
@@ -163,7 +162,6 @@ class TraceCheck:
         trace: Trace,
         events: Iterable[Event] | None = None,
         found: Callable[[Finding], object] = lambda finding: None,
-        columns: Mapping[int, int] = MappingProxyType({}),
     ) -> None:
         """Check one more trace.
 
@@ -176,23 +174,22 @@ class TraceCheck:
         found : callable
             Is given every race that the detector reports; if the detector judges, but those that
             the baseline knows.
-        columns : mapping of int to int
-            Columns of the source of program counters, where they are known.
 
         Raises
         ------
         ValueError
             If the trace does not fit the detector.
         """
-        locations = beside(trace.header.locations, self._folder)
-        scord, reports = self._detect(trace, events, found, locations, columns)
+        header = header_beside(trace.header, self._folder)
+        locations = header.locations
+        scord, reports = self._detect(trace, events, found, header)
         outcomes: list[OracleRace] = []
         strong: list[Race] = []
         lockstep: list[Race] = []
         decreed: list[UniqueRace] = []
         strays: list[UniqueRace] = []
         if self.rule is not None:
-            outcomes, strong, lockstep = self._judge(trace, self.rule, reports, locations, columns)
+            outcomes, strong, lockstep = self._judge(trace, self.rule, reports, header)
             lone = unconfirmed(reports, racing_pairs(each.race for each in outcomes))
             decreed = by_decree(trace, self.rule, {report: reports[report] for report in lone})
             strays = [report for report in lone if report not in decreed]
@@ -209,7 +206,7 @@ class TraceCheck:
 
     def _detect(
         self, trace: Trace, events: Iterable[Event] | None, found: Callable[[Finding], object],
-        locations: Mapping[int, str], columns: Mapping[int, int],
+        header: TraceHeader,
     ) -> tuple[Scord | None, Reports]:  # fmt: skip
         reports: defaultdict[UniqueRace, set[int]] = defaultdict(set)
         if self.detector is None:
@@ -219,7 +216,7 @@ class TraceCheck:
         for finding in findings:
             reports[finding.report.key].add(finding.earlier.pc)
             if self.rule is None:
-                race = finding_race(finding, locations, columns)
+                race = finding_race(finding, header)
                 self._pairs.add([race], len(self.events))
                 if self.baseline is not None and self.baseline.knows(race.places):
                     continue
@@ -228,7 +225,7 @@ class TraceCheck:
 
     def _judge(
         self, trace: Trace, rule: str, reports: Collection[UniqueRace],
-        locations: Mapping[int, str], columns: Mapping[int, int],
+        header: TraceHeader,
     ) -> tuple[list[OracleRace], list[Race], list[Race]]:  # fmt: skip
         number = len(self.events)
         judged = run_oracle(trace, rule, self.independent)
@@ -237,15 +234,13 @@ class TraceCheck:
             explain_races(trace, self.detector.params, judged, reports) if self.detector else []
         )
         self._pairs.add(
-            oracle_races_by_line(judged, locations, [each.outcome for each in outcomes], columns),
+            oracle_races_by_line(judged, header, [each.outcome for each in outcomes]),
             number,
         )
-        self._strong.add(
-            oracle_races_by_line(judged.unordered_strong, locations, columns=columns), number
-        )
-        self._lockstep.add(oracle_races_by_line(lockstep, locations, columns=columns), number)
+        self._strong.add(oracle_races_by_line(judged.unordered_strong, header), number)
+        self._lockstep.add(oracle_races_by_line(lockstep, header), number)
         for each in judged.barrier_divergences:
-            place = place_of(each.pc, locations)
+            place = place_of(each.pc, header.locations)
             self.divergences.setdefault(place, Divergence(place, each.thread, each.grid_block))
         return outcomes, judged.unordered_strong, lockstep
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from racetrap.evaluation.line_pairs import LineRace, Side, place_of
+from racetrap.golden_model.call_stacks import call_stack
 from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
 from racetrap.golden_model.happens_before.race_context import HeldLock, RaceContext
 from racetrap.golden_model.trace.threads.events import SyncClass, ThreadTraceHeader
@@ -48,7 +49,7 @@ def thread_race(
 
     locations = header.locations
 
-    def side(party: RaceParty, locks: Sequence[HeldLock]) -> Side:
+    def side(party: RaceParty, locks: Sequence[HeldLock], frame: int) -> Side:
         access = "store" if party.is_write else "load"
         actor = f"thread {party.thread}, epoch {party.epoch}"
         if context:
@@ -58,7 +59,8 @@ def thread_race(
                 for lock in locks
             )
             actor += f", holds {held or 'no lock'}"
-        return Side(place_of(party.pc, locations), access, actor)
+        stack = tuple(call_stack(header.frames, frame))
+        return Side(place_of(party.pc, locations), access, actor, stack=stack)
 
     where = f"address {address_text(race.address, header)}"
     if context and (block := context.allocation):
@@ -67,8 +69,8 @@ def thread_race(
             f"{place_of(block.pc, locations)} by thread {block.thread}"
         )
     return LineRace(
-        side(race.first, context.first if context else ()),
-        side(race.second, context.second if context else ()),
+        side(race.first, *((context.first, context.first_frame) if context else ((), 0))),
+        side(race.second, *((context.second, context.second_frame) if context else ((), 0))),
         "unordered", "no synchronisation orders them", "inter-thread", where, instances,
         is_ordered=False,
     )  # fmt: skip

@@ -18,6 +18,8 @@ from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 __all__ = ["Allocation", "HeldLock", "RaceContext", "RaceContexts"]
 
 _KIND = ThreadEventKind
+#: Events looked at in one step.
+_BLOCK = 1 << 20
 _LOCKS = (SyncClass.MUTEX, SyncClass.RWLOCK_READ, SyncClass.RWLOCK_WRITE)
 
 
@@ -65,11 +67,15 @@ class RaceContext(NamedTuple):
         Locks that the threads of its accesses held, by address.
     allocation : Allocation or None
         Block that both access; None: it is not on the heap.
+    first_frame, second_frame : int
+        Frames of the accesses, where the header has them; 0 if they are not known.
     """
 
     first: tuple[HeldLock, ...]
     second: tuple[HeldLock, ...]
     allocation: Allocation | None
+    first_frame: int = 0
+    second_frame: int = 0
 
 
 class RaceContexts:
@@ -84,7 +90,7 @@ class RaceContexts:
     def __init__(self, trace: ThreadTrace) -> None:
         # All that is not an access: few of the events.
         self._rows = np.flatnonzero(trace.events["kind"] > _KIND.STORE)
-        self._events = trace.events[self._rows]
+        self._trace, self._events = trace.events, trace.events[self._rows]
         found = event_epochs(self._events)
         self._epochs = found.epoch + found.steps
         kind, value = self._events["kind"], self._events["value"]
@@ -96,8 +102,9 @@ class RaceContexts:
         """Context of a race."""
         end = min(self._end(race.first), self._end(race.second))
         return RaceContext(
-            self._held(race.first), self._held(race.second), self._block(race.address, end)
-        )
+            self._held(race.first), self._held(race.second), self._block(race.address, end),
+            self._frame(race.first, race.address), self._frame(race.second, race.address),
+        )  # fmt: skip
 
     def _held(self, party: RaceParty) -> tuple[HeldLock, ...]:
         """Locks that a thread holds all the time in an epoch."""
@@ -120,6 +127,23 @@ class RaceContexts:
         after = (self._events["thread"] == party.thread) & (self._epochs > party.epoch)
         rows = np.flatnonzero(after)
         return int(rows[0]) if len(rows) else len(self._events)
+
+    def _frame(self, party: RaceParty, address: int) -> int:
+        """Frame of the first such access of a granule in an epoch, if it is a plain one."""
+        own = self._events["thread"] == party.thread
+        before = self._rows[own & (self._epochs <= party.epoch)]
+        after = self._rows[own & (self._epochs > party.epoch)]
+        first = int(before[-1]) if len(before) else 0
+        last = int(after[0]) if len(after) else len(self._trace)
+        for start in range(first, last, _BLOCK):
+            events = self._trace[start : min(start + _BLOCK, last)]
+            rows = np.flatnonzero((events["pc"] == party.pc) & (events["thread"] == party.thread))
+            events = events[rows]
+            there = (events["kind"] <= _KIND.STORE) & (events["address"] < address + GRANULE_BYTES)
+            there &= events["address"] + events["size"] > address
+            if there.any():
+                return int(events["value"][there.argmax()])
+        return 0
 
     def _block(self, address: int, end: int) -> Allocation | None:
         """The block at an address that was allocated last before a position."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -245,8 +245,6 @@ class _Subject:
         What JSON says of the runs of a kernel.
     differences : list of str
         What buffers do not hold, though it is expected; of all runs so far.
-    columns : mapping of int to int
-        Columns of the source of a kernel's program counters.
     faults : list of str
         What ended kernels before their time; of all runs so far.
     independent : bool
@@ -260,7 +258,6 @@ class _Subject:
     others: Iterable[Capture] = ()
     run: dict[str, Any] = field(default_factory=dict)
     differences: list[str] = field(default_factory=list)
-    columns: Mapping[int, int] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
     independent: bool = False
     expose: Callable[[TraceCheck], tuple[list[str], list[str]]] | None = None
@@ -299,7 +296,7 @@ def _subject_of(
             _expose, module, launch, memory, runs or _RUNS, Path(path).parent
         )
         return _Subject(
-            first.trace, captures, run, differences, first.columns, faults,
+            first.trace, captures, run, differences, faults,
             first.independent_threads, expose or None,
         )  # fmt: skip
     with input_errors():
@@ -349,9 +346,9 @@ def _check_gpu(
     # Reports of a detector that does not judge are for programs alone.
     listed = choice if check.rule is None else replace(choice, shows_all=False)
     reports = scord_races.race_list(console, listed)
-    check.add(trace, progress(trace, "Checking", len(trace)), reports.take, subject.columns)
+    check.add(trace, progress(trace, "Checking", len(trace)), reports.take)
     for other in subject.further_traces():
-        check.add(other, found=reports.take, columns=subject.columns)
+        check.add(other, found=reports.take)
     failures, remarks = subject.expose(check) if subject.expose else ([], [])
     others = {
         "faults": [f"Fault: {each}" for each in dict.fromkeys(subject.faults)],

@@ -18,7 +18,13 @@ from racetrap.commands.shared.options import (
     output_option,
     result_options,
 )
-from racetrap.commands.shared.terminal import fail, input_errors, report_console, write_json
+from racetrap.commands.shared.terminal import (
+    ExitStatus,
+    fail,
+    input_errors,
+    report_console,
+    write_json,
+)
 from racetrap.presenters.trace_summary import trace_summary
 
 __all__ = ["command"]
@@ -75,15 +81,14 @@ def command(
     """Run KERNEL, a .cu or .ptx file, and write what its warps did to a trace file; of several
     schedules the first.
 
-    A CUDA source is compiled, which needs the extra `cuda` but no GPU.
+    A CUDA source is compiled, which needs the extra `cuda` but no GPU.  After a fault of a kernel
+    the trace has what came before it; the exit status is 3.
     """
     with input_errors():
         files = _dumps(dumps)
     begin = time.perf_counter()
     options = compiler_options(include, define, arch, std)
     captured = next(capture_kernel(*read_kernel(kernel_file, launch_file, options)))
-    if captured.fault:
-        fail(captured.fault)
     seconds = time.perf_counter() - begin
     with input_errors():
         _save(captured.buffers, files)
@@ -100,5 +105,8 @@ def command(
     )
     write_json(json_file, {
         "kernel": kernel_file, "launch": launch_file, **run_to_dict(captured), "seconds": seconds,
+        "fault": captured.fault and str(captured.fault),
         **trace_summary(str(output), captured.trace),
     })  # fmt: skip
+    if captured.fault:
+        fail(captured.fault, ExitStatus.FAILED)

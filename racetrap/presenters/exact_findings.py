@@ -8,9 +8,11 @@ from typing import Any
 from racetrap.evaluation.line_pairs import place_of
 from racetrap.evaluation.sigrace.exact_check import ExactFindings
 from racetrap.evaluation.sigrace.line_races import address_text
+from racetrap.golden_model.call_stacks import call_stack
 from racetrap.golden_model.happens_before.lock_order import LockOrder
 from racetrap.golden_model.happens_before.race_context import RaceContext
 from racetrap.golden_model.trace.threads.events import ThreadTraceHeader
+from racetrap.presenters.line_pairs import stack_to_dict
 from racetrap.presenters.sigrace_races import thread_race_to_dict
 
 __all__ = ["exact_to_dict", "inversion_sentence"]
@@ -40,19 +42,25 @@ def exact_to_dict(findings: ExactFindings, header: ThreadTraceHeader) -> dict[st
         "races": [
             thread_race_to_dict(race, header)
             | {"addresses": addresses}
-            | _context_to_dict(context, header.locations)
+            | _context_to_dict(context, header)
             for (race, addresses), context in zip(findings.races, findings.contexts, strict=True)
         ],
         "lock_order_inversions": _inversions_to_dict(findings.inversions, header.locations),
     }
 
 
-def _context_to_dict(context: RaceContext, locations: Mapping[int, str]) -> dict[str, Any]:
+def _context_to_dict(context: RaceContext, header: ThreadTraceHeader) -> dict[str, Any]:
+    locations = header.locations
+
     def place(pc: int) -> dict[str, Any]:
         return {"pc": pc, "place": locations.get(pc)}
 
     block = context.allocation
     return {
+        "stacks": [
+            stack_to_dict(tuple(call_stack(header.frames, frame)))
+            for frame in (context.first_frame, context.second_frame)
+        ],
         "locks": [
             [
                 {"address": lock.address, "class": lock.sync_class.name.lower()} | place(lock.pc)

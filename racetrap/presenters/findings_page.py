@@ -14,7 +14,13 @@ from typing import Any
 from racetrap.evaluation.line_pairs import LinePair
 from racetrap.evaluation.source_text import excerpt, marked_line, relative_place
 from racetrap.presenters.findings import Findings
-from racetrap.presenters.line_pairs import counts_text, exposure_text, race_sentence, side_text
+from racetrap.presenters.line_pairs import (
+    counts_text,
+    exposure_text,
+    race_sentence,
+    side_text,
+    stack_text,
+)
 from racetrap.presenters.page import page_environment
 
 __all__ = ["findings_page"]
@@ -58,6 +64,7 @@ def _race(pair: LinePair, schedules: int) -> dict[str, Any]:
             {
                 "name": name,
                 "text": side_text(side),
+                "calls": stack_text(side),
                 "lines": excerpt(side.place, _CONTEXT),
                 "caret": marked_line(side.place, side.column)[1:],
             }

@@ -6,12 +6,14 @@ A finding begins with ``file:line:``, as compilers' messages do, so that editors
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from rich.console import Console
 
 from racetrap.evaluation.line_pairs import LinePair, LineRace, Side
 from racetrap.evaluation.source_text import marked_line, relative_place
+from racetrap.golden_model.call_stacks import Frame
 from racetrap.presenters.race_choice import RaceChoice
 
 __all__ = [
@@ -23,7 +25,12 @@ __all__ = [
     "print_annotations",
     "race_sentence",
     "side_text",
+    "stack_text",
+    "stack_to_dict",
 ]
+
+#: Functions of a call stack that text names.
+_MOST_FRAMES = 8
 
 
 def number_text(count: int, noun: str) -> str:
@@ -48,6 +55,27 @@ def race_sentence(race: LineRace, verb: str = "races with") -> str:
 def side_text(side: Side) -> str:
     """What an access is, where, and who made it."""
     return f"{side.access} at {relative_place(side.place)}" + f", {side.actor}" * bool(side.actor)
+
+
+def stack_text(side: Side) -> str:
+    """Functions that an access was made in, if one called the other; else nothing."""
+    if len(side.stack) < 2:
+        return ""
+    shown = side.stack[:_MOST_FRAMES]
+    names = [f"in {shown[0].function}"]
+    for frame, caller in pairwise(shown):
+        place = f" at {relative_place(frame.place)}" * bool(frame.place)
+        names.append(f"called{place} in {caller.function}")
+    left = len(side.stack) - len(shown)
+    return ", ".join(names) + f", {number_text(left, 'frame')} more" * bool(left)
+
+
+def stack_to_dict(stack: Sequence[Frame]) -> list[dict[str, str | None]]:
+    """Functions of a call stack as plain data, the innermost first, with the place of each call."""
+    return [
+        {"function": frame.function, "called_at": relative_place(frame.place) or None}
+        for frame in stack
+    ]
 
 
 def counts_text(pair: LinePair, schedules: int) -> str:
@@ -87,6 +115,7 @@ def _pair_text(pair: LinePair, schedules: int, label: str, verb: str) -> str:
     for name, side in pair.first.sides:
         lines.append(f"  {name}: {side_text(side)}")
         lines += [f"    {line}" for line in marked_line(side.place, side.column)]
+        lines += [f"    {calls}"] if (calls := stack_text(side)) else []
     lines.append(f"  {counts_text(pair, schedules)}")
     lines += [f"  {exposure_text(pair.exposure)}"] if pair.exposure else []
     return "\n".join([*lines, ""])
@@ -138,7 +167,12 @@ def pair_to_dict(pair: LinePair) -> dict[str, Any]:
     return {
         "sentence": race_sentence(race),
         **{
-            name: {"place": relative_place(side.place), "column": side.column, **side.details}
+            name: {
+                "place": relative_place(side.place),
+                "column": side.column,
+                "stack": stack_to_dict(side.stack),
+                **side.details,
+            }
             for name, side in race.sides
         },
         **race.details,

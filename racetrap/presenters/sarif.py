@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from racetrap.evaluation.baseline import line_texts
-from racetrap.evaluation.line_pairs import LinePair, Side
+from racetrap.evaluation.line_pairs import LinePair, LineRace, Side
 from racetrap.evaluation.source_text import relative_place
 from racetrap.presenters.line_pairs import number_text, race_sentence
 
@@ -50,8 +51,29 @@ def _result(pair: LinePair) -> dict[str, Any]:
         "message": {"text": f"{race_sentence(race)} ({number_text(pair.instances, 'instance')})."},
         "locations": [_location(race.later)],
         "relatedLocations": [_location(race.earlier, f"{race.sides[0][0]} access")],
+        **_stacks(race),
         "partialFingerprints": {"linePair/v1": digest},
     }
+
+
+def _stacks(race: LineRace) -> dict[str, Any]:
+    """Call stacks of both accesses, as far as they are known."""
+    stacks = [
+        {"message": {"text": f"{name} access"}, "frames": _frames(side)}
+        for name, side in race.sides
+        if side.stack
+    ]
+    return {"stacks": stacks} if stacks else {}
+
+
+def _frames(side: Side) -> list[dict[str, Any]]:
+    """Frames of a stack, the innermost first: each with the place that it has come to."""
+    places = [side.place, *(frame.place for frame in side.stack)]
+    frames = []
+    for place, frame in zip(places, side.stack, strict=False):
+        found = _location(replace(side, place=place, column=side.column * (place == side.place)))
+        frames.append({"location": found | {"message": {"text": frame.function}}})
+    return frames
 
 
 def sarif_log(pairs: Sequence[LinePair]) -> dict[str, Any]:

@@ -14,9 +14,9 @@ import numpy as np
 
 from racetrap.golden_model.trace.threads.events import ThreadEventKind
 from racetrap.golden_model.trace.threads.schema import THREAD_DTYPE
-from racetrap.sim.cpu.raw import RawStream
+from racetrap.sim.cpu.raw import RawFrame, RawStream
 
-__all__ = ["interleave"]
+__all__ = ["common_frames", "interleave"]
 
 _LIFE_BY_VALUE = (ThreadEventKind.CREATE, ThreadEventKind.JOIN)
 _LIFE_BY_THREAD = (ThreadEventKind.BEGIN, ThreadEventKind.END)
@@ -70,11 +70,28 @@ def _virtual_times(streams: Sequence[RawStream]) -> list[np.ndarray]:
     return times
 
 
-def _records(thread: int, stream: RawStream) -> np.ndarray:
+def common_frames(
+    streams: Sequence[RawStream],
+) -> tuple[dict[int, RawFrame], list[np.ndarray]]:
+    """Frames of all threads by common numbers from 1, each once, and for each thread the common
+    number of each of its own."""
+    numbers: dict[RawFrame, int] = {}
+    of_threads = []
+    for stream in streams:
+        own = [0]
+        for frame in stream.frames:
+            common = frame._replace(caller=own[frame.caller])
+            own.append(numbers.setdefault(common, len(numbers) + 1))
+        of_threads.append(np.array(own, np.uint32))
+    return {number: frame for frame, number in numbers.items()}, of_threads
+
+
+def _records(thread: int, stream: RawStream, frames: np.ndarray) -> np.ndarray:
     records = np.zeros(len(stream), THREAD_DTYPE)
     for name in ("kind", "address", "size", "pc", "instructions"):
         records[name] = getattr(stream, name)
     records["thread"] = thread
+    records["value"] = frames[stream.frame]
     records["value"][stream.ordered] = stream.value
     return records
 
@@ -94,7 +111,10 @@ def interleave(streams: Sequence[RawStream], most: int | None = None) -> np.ndar
     """
     times = np.concatenate(_virtual_times(streams))
     order = np.argsort(times, kind="stable")[:most]
-    records = np.concatenate([_records(thread, stream) for thread, stream in enumerate(streams)])
+    _, frames = common_frames(streams)
+    records = np.concatenate(
+        [_records(thread, stream, frames[thread]) for thread, stream in enumerate(streams)]
+    )
     records = records[order]
     return np.concatenate([records, _endings(records)])
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.gnu_tools import run_tool
 
-__all__ = ["Module", "find_locations", "loaded_modules"]
+__all__ = ["Module", "find_locations", "loaded_modules", "offsets_by_file"]
 
 _LOW = 0xFFFF_FFFF
 
@@ -53,32 +53,37 @@ def find_locations(
     whole_paths : bool
         Whether a source file comes with its folder, as the compiler knew it.
     """
-    left = {pc for pc in pcs if pc}
     found: dict[int, str] = {}
+    for file, offsets in offsets_by_file(program, pcs, modules):
+        found |= dict(_lines(file, offsets, whole_paths))
+    return found
+
+
+def offsets_by_file(
+    program: Path, pcs: Iterable[int], modules: Path | None
+) -> Iterator[tuple[Path, dict[int, int]]]:
+    """Files that have some of the return addresses, and the place of each there; ascending."""
+    left = {pc for pc in pcs if pc}
     for module in loaded_modules(modules):
         low, size = module.begin & _LOW, module.end - module.begin
         there = sorted(pc for pc in left if pc - low & _LOW < size)
         left.difference_update(there)
         if there and module.path.is_file():
-            offsets = [pc - low & _LOW for pc in there]
-            found |= dict(_lines(module.path, there, offsets, whole_paths))
-    return found | dict(_lines(program, sorted(left), sorted(left), whole_paths))
+            yield module.path, {pc: pc - low & _LOW for pc in there}
+    if left:
+        yield program, {pc: pc for pc in sorted(left)}
 
 
-def _lines(
-    file: Path, pcs: list[int], offsets: list[int], whole_paths: bool
-) -> Iterator[tuple[int, str]]:
-    """Source line of each of ``pcs`` that has one; it lies at an offset in ``file``."""
-    if not pcs:
-        return
+def _lines(file: Path, offsets: Mapping[int, int], whole_paths: bool) -> Iterator[tuple[int, str]]:
+    """Source line of each program counter that has one; it lies at an offset in ``file``."""
     # The call lies before its return address, which may belong to the next line.
     lines = run_tool(
         ["addr2line", *([] if whole_paths else ["-s"]), "-e", str(file)],
         "Source lines of the program cannot be read",
-        given="".join(f"{offset - 1:#x}\n" for offset in offsets),
+        given="".join(f"{offset - 1:#x}\n" for offset in offsets.values()),
         error=RecordError,
     ).splitlines()
-    for pc, line in zip(pcs, lines, strict=True):
+    for pc, line in zip(offsets, lines, strict=True):
         place = line.split(" (discriminator")[0]
         if not place.startswith("??") and not place.endswith((":?", ":0")):
             yield pc, place

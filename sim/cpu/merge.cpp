@@ -30,7 +30,22 @@ struct Part {
 constexpr uint64_t HEADER_BYTES = 4096, SMALLEST_PART = 1 << 16;
 
 // Tags of records that are no events.
-enum Tag : uint8_t { EXTENSION_TAG = 254, FILLER_TAG };
+enum Tag : uint8_t { FRAME_TAG = 252, IN_FRAME_TAG, EXTENSION_TAG, FILLER_TAG };
+
+// A function of the tree of calls: as RawFrame in raw.py.
+struct Frame {
+    uint32_t caller, call, function;
+    bool operator==(const Frame &other) const {
+        return caller == other.caller && call == other.call && function == other.function;
+    }
+};
+
+struct FrameHash {
+    size_t operator()(const Frame &frame) const {
+        uint64_t mixed = ((uint64_t)frame.caller << 32 | frame.call) * 0x9e3779b97f4a7c15u;
+        return (mixed ^ mixed >> 29 ^ frame.function) * 0x9e3779b97f4a7c15u;
+    }
+};
 
 bool is_unordered(uint8_t kind) {
     return kind == LOAD || kind == STORE || kind == COLLECT_OFF || kind == COLLECT_ON;
@@ -52,6 +67,8 @@ public:
     void rewind() {
         part_ = 0;
         time = 0;
+        frame_ = 0;
+        frames_.clear();
         at_ = parts_.empty() ? nullptr : parts_[0].first;
     }
 
@@ -60,14 +77,20 @@ public:
     bool next() {
         uint32_t instructions = 0;
         const Record *record = take();
-        for (; record && record->tag == FILLER_TAG; record = take()) instructions += record->address;
+        for (; record && record->tag >= FRAME_TAG; record = take()) {
+            if (record->tag == FILLER_TAG) instructions += record->address;
+            if (record->tag == IN_FRAME_TAG) frame_ = record->pc;
+            if (record->tag == FRAME_TAG)
+                frames_.push_back({(uint32_t)(record->address >> 32), (uint32_t)record->address,
+                                   record->pc});
+        }
         if (!record) return false;
         event.address = record->address;
         event.pc = record->pc;
         event.instructions = instructions + record->instructions;
         event.kind = record->tag - 1;
         event.size = record->size;
-        event.value = 0;
+        event.value = event.kind <= STORE ? frame_ : 0;
         time += event.instructions;
         is_ordered = !is_unordered(event.kind);
         if (!is_ordered) return true;
@@ -78,8 +101,13 @@ public:
         return true;
     }
 
+    // Frames that have come so far.
+    const std::vector<Frame> &frames() const { return frames_; }
+
 private:
     std::vector<std::pair<const Record *, const Record *>> parts_;
+    std::vector<Frame> frames_;
+    uint32_t frame_ = 0;  // of the accesses that follow
     size_t part_ = 0;
     const Record *at_ = nullptr;
 
@@ -161,6 +189,7 @@ public:
         }
         waits_.resize(threads_.size());
         find_waits();
+        find_frames();
     }
 
     // Most events that there are, with the begins and ends that are missing.
@@ -195,7 +224,12 @@ public:
         for (uint64_t left = most_; left && !queue.is_empty(); left--) {
             uint32_t number = queue.first().thread;
             const Event &found = threads_[number].event;
-            *event++ = found;
+            *event = found;
+            if (found.kind <= STORE && found.value) {
+                event->value = frame_numbers_[number][found.value - 1];
+                is_used_[event->value - 1] = 1;
+            }
+            event++;
             note_pc(found.pc);
             if (found.kind == BEGIN) begun[number] = 1;
             if (found.kind == END) ended[number] = 1;
@@ -214,9 +248,16 @@ public:
 
     const std::unordered_set<uint32_t> &pcs() const { return pcs_; }
 
+    // Frames of all threads, each once, and whether an event was made in each.
+    const std::vector<Frame> &frames() const { return frames_; }
+    const std::vector<uint8_t> &is_used() const { return is_used_; }
+
 private:
     std::vector<Cursor> threads_;
     std::vector<std::vector<Wait>> waits_;
+    std::vector<Frame> frames_;
+    std::vector<std::vector<uint32_t>> frame_numbers_;  // of each thread's own frames
+    std::vector<uint8_t> is_used_;
     uint64_t events_ = 0, created_ = 0, most_;
     std::unordered_set<uint32_t> pcs_;
     std::vector<uint64_t> recent_pcs_ = std::vector<uint64_t>(1 << 12, ~0ull);
@@ -238,6 +279,20 @@ private:
             if (thread.is_ordered) return true;
         }
         return false;
+    }
+
+    void find_frames() {
+        std::unordered_map<Frame, uint32_t, FrameHash> numbers;
+        for (const Cursor &thread : threads_) {
+            std::vector<uint32_t> &own = frame_numbers_.emplace_back();
+            for (Frame frame : thread.frames()) {
+                frame.caller = frame.caller ? own[frame.caller - 1] : 0;
+                auto [known, is_new] = numbers.try_emplace(frame, numbers.size() + 1);
+                if (is_new) frames_.push_back(frame);
+                own.push_back(known->second);
+            }
+        }
+        is_used_.resize(frames_.size());
     }
 
     // What an ordered event is ordered on: an address, or a thread as a negative number.
@@ -297,6 +352,20 @@ uint64_t racetrap_merge_pcs(const void *merge, uint32_t *target, uint64_t room) 
     const auto &pcs = static_cast<const Merge *>(merge)->pcs();
     if (pcs.size() <= room) std::copy(pcs.begin(), pcs.end(), target);
     return pcs.size();
+}
+
+// Number of frames; copies them, and whether an event was made in each, if there is room for all.
+uint64_t racetrap_merge_frames(const void *merge, uint32_t *target, uint8_t *is_used,
+                               uint64_t room) {
+    const Merge &merged = *static_cast<const Merge *>(merge);
+    if (room < merged.frames().size()) return merged.frames().size();
+    for (const Frame &frame : merged.frames()) {
+        *target++ = frame.caller;
+        *target++ = frame.call;
+        *target++ = frame.function;
+    }
+    std::copy(merged.is_used().begin(), merged.is_used().end(), is_used);
+    return merged.frames().size();
 }
 
 void racetrap_merge_delete(void *merge) { delete static_cast<Merge *>(merge); }

@@ -15,7 +15,7 @@ import numpy as np
 
 from racetrap.golden_model.trace.threads.schema import THREAD_DTYPE
 from racetrap.sim.compiled_library import Functions, compiled_library
-from racetrap.sim.cpu.raw import map_records
+from racetrap.sim.cpu.raw import RawFrame, map_records
 
 __all__ = ["MergedEvents", "merge_records", "prepare_merge"]
 
@@ -27,6 +27,7 @@ _FUNCTIONS: Functions = {
     "racetrap_merge_room": (c_uint64, [c_void_p]),
     "racetrap_merge_run": (c_uint64, [c_void_p, c_void_p]),
     "racetrap_merge_pcs": (c_uint64, [c_void_p, c_void_p, c_uint64]),
+    "racetrap_merge_frames": (c_uint64, [c_void_p, c_void_p, c_void_p, c_uint64]),
     "racetrap_merge_delete": (None, [c_void_p]),
 }
 _WITHOUT_LIMIT = (1 << 64) - 1
@@ -41,10 +42,13 @@ class MergedEvents(NamedTuple):
         Records of ``THREAD_DTYPE``.
     pcs : list of int
         Their program counters, ascending.
+    frames : dict of int to RawFrame
+        Frames on the stacks of their accesses, by the numbers that these have as values.
     """
 
     events: np.ndarray
     pcs: list[int]
+    frames: dict[int, RawFrame]
 
 
 @cache
@@ -77,6 +81,20 @@ def merge_records(folder: Path, most: int | None = None) -> MergedEvents:
         events = events[: library.racetrap_merge_run(merge, events.ctypes.data)]
         pcs = np.empty(library.racetrap_merge_pcs(merge, None, 0), np.uint32)
         library.racetrap_merge_pcs(merge, pcs.ctypes.data, len(pcs))
+        frames = np.empty((library.racetrap_merge_frames(merge, None, None, 0), 3), np.uint32)
+        used = np.empty(len(frames), np.uint8)
+        library.racetrap_merge_frames(merge, frames.ctypes.data, used.ctypes.data, len(frames))
     finally:
         library.racetrap_merge_delete(merge)
-    return MergedEvents(events, np.sort(pcs).tolist())
+    return MergedEvents(events, np.sort(pcs).tolist(), _on_stacks(frames, used))
+
+
+def _on_stacks(frames: np.ndarray, used: np.ndarray) -> dict[int, RawFrame]:
+    """Frames that are used, and their callers, by number from 1."""
+    found: dict[int, RawFrame] = {}
+    for row in np.flatnonzero(used).tolist():
+        number = row + 1
+        while number and number not in found:
+            found[number] = RawFrame(*frames[number - 1].tolist())
+            number = found[number].caller
+    return found

@@ -11,8 +11,8 @@ import numpy as np
 from racetrap.golden_model.trace.threads.events import ThreadEventKind
 
 __all__ = [
-    "RAW_DTYPE", "RawStream", "counted_events", "map_records", "read_error", "read_streams",
-    "thread_ids", "used_bytes",
+    "RAW_DTYPE", "RawFrame", "RawStream", "counted_events", "map_records", "read_error",
+    "read_streams", "thread_ids", "used_bytes",
 ]  # fmt: skip
 
 #: One record; ``tag`` is the event's kind and one, or one of the tags below.
@@ -31,6 +31,11 @@ _HEADER_BYTES = 4096
 _PART_DTYPE = np.dtype([("thread", "<u4"), ("tid", "<u4"), ("bytes", "<u8")])
 _SMALLEST_PART = 1 << 16
 
+#: A function in the tree of calls: the number of its caller and the call's return address
+#: (``address``), and a return address in it (``pc``); they are numbered from 1.
+_FRAME = 252
+#: The function that the accesses after it are made in: its number (``pc``).
+_IN_FRAME = 253
 #: Sequence number (``address``) and value (``pc``) of the record before.
 _EXTENSION = 254
 #: Only instructions: ``address`` is their number.
@@ -40,6 +45,22 @@ _UNORDERED = (
     ThreadEventKind.LOAD, ThreadEventKind.STORE,
     ThreadEventKind.COLLECT_OFF, ThreadEventKind.COLLECT_ON,
 )  # fmt: skip
+
+
+class RawFrame(NamedTuple):
+    """A function of a thread's tree of calls, by return addresses.
+
+    Parameters
+    ----------
+    caller : int
+        Number of the frame of its caller; 0 if there is none.
+    call, function : int
+        Where the call returns to, and a return address in the function.
+    """
+
+    caller: int
+    call: int
+    function: int
 
 
 class RawStream(NamedTuple):
@@ -53,6 +74,11 @@ class RawStream(NamedTuple):
         Which events have a sequence number, ascending.
     sequence, value : numpy.ndarray
         Sequence numbers, unique among all threads, and values of those events.
+    frame : numpy.ndarray
+        Number of the frame that each plain access was made in; 0 if it is not known, and for
+        other events.
+    frames : list of RawFrame
+        The thread's frames; the first has number 1.
     """
 
     kind: np.ndarray
@@ -63,6 +89,8 @@ class RawStream(NamedTuple):
     ordered: np.ndarray
     sequence: np.ndarray
     value: np.ndarray
+    frame: np.ndarray
+    frames: list[RawFrame]
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -75,7 +103,7 @@ def _complete(raw: np.ndarray) -> np.ndarray:
     count = int(np.searchsorted(tags == 0, True))
     if count:
         last = int(tags[count - 1])
-        if last < _EXTENSION and last - 1 not in _UNORDERED:
+        if last < _FRAME and last - 1 not in _UNORDERED:
             count -= 1
     return raw[:count]
 
@@ -83,7 +111,7 @@ def _complete(raw: np.ndarray) -> np.ndarray:
 def _stream(raw: np.ndarray) -> RawStream:
     raw = _complete(raw)
     tags = raw["tag"]
-    rows = np.flatnonzero(tags < _EXTENSION)
+    rows = np.flatnonzero(tags < _FRAME)
     extensions = np.flatnonzero(tags == _EXTENSION)
     instructions = raw["instructions"][rows].astype(np.uint32)
     fillers = np.flatnonzero(tags == _FILLER)
@@ -101,7 +129,23 @@ def _stream(raw: np.ndarray) -> RawStream:
         ordered=np.searchsorted(rows, extensions) - 1,
         sequence=raw["address"][extensions],
         value=raw["pc"][extensions],
+        frame=_frames_of(raw, rows),
+        frames=[
+            RawFrame(address >> 32, address & 0xFFFF_FFFF, pc)
+            for address, pc in zip(
+                *(raw[name][tags == _FRAME].tolist() for name in ("address", "pc")), strict=True
+            )
+        ],
     )
+
+
+def _frames_of(raw: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Frame of each event: that of the latest record of one before it."""
+    changes = np.flatnonzero(raw["tag"] == _IN_FRAME)
+    numbers = np.concatenate([[0], raw["pc"][changes]]).astype(np.uint32)
+    frames = numbers[np.searchsorted(changes, rows)]
+    is_access = np.isin(raw["tag"][rows] - 1, (ThreadEventKind.LOAD, ThreadEventKind.STORE))
+    return np.where(is_access, frames, 0)
 
 
 def _header(folder: Path) -> bytes:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple, TypedDict, Unpack
 
+from racetrap.golden_model.call_stacks import Frame
 from racetrap.golden_model.trace.container.rules import TraceError
 from racetrap.golden_model.trace.threads.events import ThreadTraceHeader
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
@@ -22,8 +23,8 @@ from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.cpu.instruction_counts import write_counts
 from racetrap.sim.cpu.locations import find_locations
 from racetrap.sim.cpu.merge import merge_records, prepare_merge
-from racetrap.sim.cpu.raw import RAW_DTYPE, thread_ids, used_bytes
-from racetrap.sim.cpu.symbols import find_functions, find_variables
+from racetrap.sim.cpu.raw import RAW_DTYPE, RawFrame, thread_ids, used_bytes
+from racetrap.sim.cpu.symbols import find_functions, find_names, find_variables
 from racetrap.sim.cpu.trace_rules import checked_trace, prepare_rules
 from racetrap.sim.cpu.unsupported import check_program
 from racetrap.sim.cpu.watched_process import Ending, Limits, run_watched
@@ -35,6 +36,8 @@ __all__ = [
 #: Seconds after which a program is ended.
 TIMEOUT = 600.0
 _MAX_SEED = (1 << 64) - 1
+#: Frames that a trace names; the header of a file is limited.
+_MOST_FRAMES = 50_000
 
 
 class Recording(NamedTuple):
@@ -134,20 +137,38 @@ def _run(
 def _trace_of(
     raw: Path, program: Path, source: str, seed: int | None, most: int | None
 ) -> ThreadTrace:
-    events, pcs = merge_records(raw, most)
+    events, pcs, frames = merge_records(raw, most)
     if not len(events):
         raise RecordError("Program left no records: it must be linked with the C library")
+    calls = {frame.call for frame in frames.values()}
+    places = find_locations(program, calls.union(pcs), raw / "modules")
     header = ThreadTraceHeader(
         threads=int(events["thread"].max()) + 1,
         source=source,
         seed=seed,
-        locations=find_locations(program, pcs, raw / "modules"),
+        locations={pc: places[pc] for pc in pcs if pc in places},
         variables=find_variables(program, events["address"], raw / "modules"),
+        frames=_named(program, frames, places, raw / "modules"),
     )
     try:
         return checked_trace(header, events)
     except TraceError as error:
         raise RecordError(f"Program breaks a rule of its synchronisation: {error}") from None
+
+
+def _named(
+    program: Path, frames: dict[int, RawFrame], places: dict[int, str], modules: Path
+) -> dict[int, Frame]:
+    """Frames with names and places; of very many those that were met first."""
+    names = find_names(program, {frame.function for frame in frames.values()}, modules)
+    return {
+        number: Frame(
+            frame.caller,
+            names.get(frame.function, f"{frame.function:#x}"),
+            places.get(frame.call, "") if frame.caller else "",
+        )
+        for number, frame in sorted(frames.items())[:_MOST_FRAMES]
+    }
 
 
 def source_text(sources: Sequence[Path], arguments: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -11,10 +12,10 @@ import numpy as np
 
 from racetrap.golden_model.trace.container.header import Variable
 from racetrap.sim.cpu.errors import RecordError
-from racetrap.sim.cpu.locations import loaded_modules
+from racetrap.sim.cpu.locations import loaded_modules, offsets_by_file
 from racetrap.sim.gnu_tools import run_tool
 
-__all__ = ["find_functions", "find_variables"]
+__all__ = ["find_functions", "find_names", "find_variables"]
 
 #: Address, size, type and name; a variable of a thread of its own (TLS) has no fixed address.
 _SYMBOL = re.compile(r" *\d+: ([0-9a-f]+) +(\w+) (OBJECT|FUNC) +\w+ +\w+ +\d+ ([^@]+).*")
@@ -49,6 +50,8 @@ def find_functions(program: Path, names: Iterable[str]) -> list[tuple[int, int]]
     RecordError
         If the table of symbols cannot be read, or has no function of a name.
     """
+    if not (names := list(names)):
+        return []
     functions = [symbol for symbol in _symbols(program) if symbol.is_function]
     found = []
     for name in names:
@@ -62,7 +65,7 @@ def find_functions(program: Path, names: Iterable[str]) -> list[tuple[int, int]]
                 f"Function must be one of {program.name} that is not inlined everywhere, not {name}"
             )
         found += ranges
-    return found
+    return list(dict.fromkeys(found))  # dynamic symbols are listed twice
 
 
 def find_variables(
@@ -92,13 +95,43 @@ def find_variables(
     if not len(first):
         return {}
     end = first + np.array([known[address].size for address in first.tolist()], dtype=np.uint64)
+    last = end.max()
     is_accessed = np.zeros(len(first), dtype=bool)
     for start in range(0, len(addresses), _BLOCK):
         block = addresses[start : start + _BLOCK]
-        block = block[(block >= first[0]) & (block < end.max())]
+        block = block[(block >= first[0]) & (block < last)]
         rows = np.searchsorted(first, block, side="right") - 1
         is_accessed[rows[block < end[rows]]] = True
     return {address: known[address] for address in first[is_accessed].tolist()}
+
+
+def find_names(program: Path, pcs: Iterable[int], modules: Path | None = None) -> dict[int, str]:
+    """Name of the function that has each return address, as far as it is known.
+
+    Parameters
+    ----------
+    program : Path
+        The program.
+    pcs : iterable of int
+        Return addresses, of which records have the low 32 bits.
+    modules : Path or None
+        The runtime's list of shared libraries; None: there is none.
+
+    Raises
+    ------
+    RecordError
+        If a table of symbols cannot be read.
+    """
+    found: dict[int, str] = {}
+    for file, offsets in offsets_by_file(program, pcs, modules):
+        functions = sorted(symbol for symbol in _symbols(file) if symbol.is_function)
+        starts = [symbol.address for symbol in functions]
+        for pc, offset in offsets.items():
+            # The call lies before its return address, which may belong to the next function.
+            row = bisect_left(starts, offset) - 1
+            if row >= 0 and offset <= starts[row] + functions[row].size:
+                found[pc] = functions[row].name
+    return found
 
 
 def _variables(file: Path, base: int) -> dict[int, Variable]:

@@ -37,7 +37,7 @@ public:
         if (thread.is_ended || (!thread.is_begun && event.kind != BEGIN)) return false;
         switch (event.kind) {
         case LOAD:
-        case STORE: return !event.value && has_size(event);
+        case STORE: return has_size(event);
         case ATOMIC_LOAD:
         case ATOMIC_STORE:
         case ATOMIC_UPDATE: return event.value < ORDERS && has_size(event);

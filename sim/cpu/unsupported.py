@@ -17,8 +17,8 @@ _UNSUPPORTED = (
     (r"pthread_setcanceltype", "cancellation could end a thread inside the recorder"),
     (r"pthread_mutexattr_setrobust", "robust mutexes are not followed"),
     (
-        r"GOMP_(task|doacross|parallel_reductions|target|teams|workshare|scope|cancel)\w*",
-        "of OpenMP, parallel regions with loops, sections, barriers and locks are followed",
+        r"GOMP_(taskgroup_reduction|doacross|parallel_reductions|target|teams|workshare|scope|cancel)\w*",
+        "of OpenMP, parallel regions with loops, sections, tasks, barriers and locks are followed",
     ),
     (r"omp_\w+_nest_lock", "nested locks of OpenMP are not followed"),
     (r"timer_create|getaddrinfo_a|aio_\w+|mq_notify", "the C library makes its threads itself"),

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, fields, is_dataclass
 from typing import Any, NamedTuple, TypeVar, get_type_hints
 
+from racetrap.golden_model.call_stacks import Frame
 from racetrap.golden_model.trace.container.rules import Rule, TraceError
 
 __all__ = ["Variable", "header_from_dict", "header_lines", "header_to_dict"]
 
 _Header = TypeVar("_Header")
 #: Fields that only some systems have, and that are left out if they have nothing in them.
-_OPTIONAL = ("variables",)
-#: Digits of the highest PC, and of the highest address.
+_OPTIONAL = ("variables", "columns", "frames", "stacks")
+#: Digits of the highest PC or frame, and of the highest address.
 _PC_DIGITS, _ADDRESS_DIGITS = len(str((1 << 32) - 1)), len(str((1 << 64) - 1))
+#: What the keys of fields by number are, and their digits.
+_KEYS = {
+    "locations": ("PC of a location", _PC_DIGITS),
+    "variables": ("Address of a variable", _ADDRESS_DIGITS),
+    "columns": ("PC of a column", _PC_DIGITS),
+    "frames": ("Number of a frame", _PC_DIGITS),
+    "stacks": ("PC of a stack", _PC_DIGITS),
+}
 #: Numbers that are written in hexadecimal.
 _HEXADECIMAL = ("data_base",)
 
@@ -38,10 +47,10 @@ class Variable(NamedTuple):
 def header_to_dict(header: Any) -> dict[str, Any]:
     """Plain data of a header, in the order in which files hold it.
 
-    The PCs of locations and the addresses of variables are strings of decimal digits, ascending.
+    The keys of fields by number are strings of decimal digits, ascending.
     """
     data = asdict(header)
-    for name in ("locations", *_OPTIONAL):
+    for name in _KEYS:
         if name in data:
             data[name] = {str(key): value for key, value in sorted(data[name].items())}
     return {name: value for name, value in data.items() if value or name not in _OPTIONAL}
@@ -61,16 +70,13 @@ def header_from_dict(header_type: type[_Header], data: object, place: str) -> _H
         for name, part in parts.items():
             if isinstance(part, type) and is_dataclass(part):
                 values[name] = part(**_exact_fields(name.capitalize(), values[name], part))
-        values["locations"] = _by_number(
-            "Locations", "PC of a location", _PC_DIGITS, values["locations"]
-        )
-        if "variables" in values:
-            variables = _by_number(
-                "Variables", "Address of a variable", _ADDRESS_DIGITS, values["variables"]
-            )
-            values["variables"] = {
-                address: _variable(address, variable) for address, variable in variables.items()
-            }
+        for name, (of_key, digits) in _KEYS.items():
+            if name in values:
+                by_number = _by_number(name.capitalize(), of_key, digits, values[name])
+                values[name] = {
+                    key: _ENTRIES[name](key, value) if name in _ENTRIES else value
+                    for key, value in by_number.items()
+                }
         return header_type(**values)
     except (TypeError, ValueError) as error:
         raise TraceError(f"{place}, header", Rule.HEADER, str(error)) from None
@@ -80,7 +86,7 @@ def header_lines(header: Any) -> Iterator[str]:
     """Lines of text with all that ``header_to_dict`` has."""
     data = asdict(header)
     source, seed, locations = (data.pop(name) for name in ("source", "seed", "locations"))
-    variables = data.pop("variables", {})
+    variables, columns, frames, stacks = (data.pop(name, {}) for name in _OPTIONAL)
     for name, value in data.items():
         yield f"{name} {_assignments(value) if isinstance(value, dict) else value}"
     yield f"source {json.dumps(source, ensure_ascii=False)}"
@@ -90,6 +96,12 @@ def header_lines(header: Any) -> Iterator[str]:
         yield f"location {pc:#x} {json.dumps(place, ensure_ascii=False)}"
     for address, (size, name) in sorted(variables.items()):
         yield f"variable {address:#x} {size} {json.dumps(name, ensure_ascii=False)}"
+    for pc, column in sorted(columns.items()):
+        yield f"column {pc:#x} {column}"
+    for number, frame in sorted(frames.items()):
+        yield f"frame {number} {json.dumps(frame, ensure_ascii=False)}"
+    for pc, number in sorted(stacks.items()):
+        yield f"stack {pc:#x} {number}"
 
 
 def _assignments(values: Mapping[str, int]) -> str:
@@ -123,3 +135,13 @@ def _variable(address: int, data: object) -> Variable:
     if not isinstance(data, list) or len(data) != len(Variable._fields):
         raise TypeError(f"Variable {address:#x} must be its size and its name, not {data!r}")
     return Variable(*data)
+
+
+def _frame(number: int, data: object) -> Frame:
+    if not isinstance(data, list) or len(data) != len(Frame._fields):
+        raise TypeError(f"Frame {number} must be its caller, function and place, not {data!r}")
+    return Frame(*data)
+
+
+#: Fields by number whose values are not plain: how they are made.
+_ENTRIES: dict[str, Callable[[int, object], Any]] = {"variables": _variable, "frames": _frame}

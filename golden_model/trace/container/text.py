@@ -23,9 +23,12 @@ _HEADER_WORDS = (
     "system", "geometry", "region", "threads", "memory", "layout", "source", "seed", "events",
 )  # fmt: skip
 #: Words of lines that may come again, each with another number, and the fields they fill.
-_REPEATED = {"location": "locations", "variable": "variables"}
+_REPEATED = {
+    "location": "locations", "variable": "variables", "column": "columns", "frame": "frames",
+    "stack": "stacks",
+}  # fmt: skip
 #: Beginnings of lines with a quoted string, in which # is no comment.
-_QUOTING = ("source ", *(f"{word} " for word in _REPEATED))
+_QUOTING = ("source ", "location ", "variable ", "frame ")
 
 
 class LineError(Exception):
@@ -79,13 +82,15 @@ def assignments(words: list[str]) -> dict[str, int]:
 
 
 def _header_value(word: str, rest: str) -> Any:
-    """Value of one header line; of a location or a variable a pair of its number and the rest."""
+    """Value of one header line; of one that may come again a pair of its number and the rest."""
     number, _, text = rest.partition(" ")
-    if word == "location":
+    if word in ("location", "frame"):
         return str(read_number(number)), json.loads(text)
     if word == "variable":
         size, _, name = text.partition(" ")
         return str(read_number(number)), [read_number(size), json.loads(name)]
+    if word in ("column", "stack"):
+        return str(read_number(number)), read_number(text)
     if word in ("system", "layout"):
         return rest
     if word in ("seed", "threads", "events"):

@@ -8,11 +8,15 @@ Ref: SigRace (ISCA'09) Sections 2.1, 3.2 and 4.2.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import cached_property
+from itertools import accumulate
 from typing import NamedTuple
 
+from racetrap.golden_model.call_stacks import Frame, check_frames
 from racetrap.golden_model.checks import check_integer, check_printable, check_provenance
 from racetrap.golden_model.trace.container.header import Variable
 
@@ -48,7 +52,7 @@ class ThreadEventKind(IntEnum):
     ==========================  ================================================================
     kind                        fields used besides ``kind``, ``thread``, ``pc``, ``instructions``
     ==========================  ================================================================
-    LOAD, STORE                 address, size
+    LOAD, STORE                 address, size, value: frame of the innermost function
     ATOMIC_LOAD, _STORE,        address, size, value: ``MemoryOrder``
     _UPDATE
     ACQUIRE, RELEASE            address: the object; value: ``SyncClass``
@@ -156,6 +160,8 @@ class ThreadTraceHeader:
         Place in the source (``"file.c:12"``) of a PC; PCs may be missing.
     variables : mapping of int to Variable
         Static variables by address, as far as they are known.
+    frames : mapping of int to Frame
+        Functions on the stacks of accesses, by number from 1.
 
     Raises
     ------
@@ -169,6 +175,7 @@ class ThreadTraceHeader:
     seed: int | None = None
     locations: Mapping[int, str] = field(default_factory=dict, hash=False)
     variables: Mapping[int, Variable] = field(default_factory=dict, hash=False)
+    frames: Mapping[int, Frame] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         if self.system != "sigrace":
@@ -179,14 +186,25 @@ class ThreadTraceHeader:
             check_integer("Address of a variable", address, 0, _MOST_ADDRESS)
             check_integer(f"Size of variable {address:#x}", size, 1, _MOST_ADDRESS)
             check_printable(f"Name of variable {address:#x}", name)
+        check_frames(self.frames)
 
     def variables_at(self, address: int) -> dict[int, Variable]:
         """Variables that have a byte of the granule from an address on, by their own."""
-        return {
-            first: variable
-            for first, variable in self.variables.items()
-            if address - variable.size < first < address + GRANULE_BYTES
-        }
+        starts, ends = self._extents
+        found = {}
+        last = bisect_left(starts, address + GRANULE_BYTES)
+        # No variable before the first that ends behind the address reaches it.
+        for first in starts[bisect_right(ends, address, hi=last) : last]:
+            if first + self.variables[first].size > address:
+                found[first] = self.variables[first]
+        return found
+
+    @cached_property
+    def _extents(self) -> tuple[list[int], list[int]]:
+        """Starts of the variables, ascending, and the furthest end of each and those before."""
+        starts = sorted(self.variables)
+        ends = accumulate((first + self.variables[first].size for first in starts), max)
+        return starts, list(ends)
 
 
 _RELEASES = frozenset({

@@ -36,6 +36,7 @@ _THREAD = (
 )
 _OBJECT = (*_THREAD, Number("address", is_hexadecimal=True))
 _ACCESS = (*_OBJECT, Number("size"))
+_FRAME = Number("value", "frame", is_optional=True)
 _ATOMIC = (*_ACCESS, Word("value", "order", words_of(MemoryOrder)))
 _LOCK = (*_OBJECT, Word("value", "class", words_of(SyncClass)))
 _BARRIER = (*_OBJECT, Number("value", "width"))
@@ -47,8 +48,8 @@ THREAD_SCHEMA = EventSchema(
     ThreadEventKind,
     (THREAD_DTYPE,),
     {
-        ThreadEventKind.LOAD: _ACCESS,
-        ThreadEventKind.STORE: _ACCESS,
+        ThreadEventKind.LOAD: (*_ACCESS, _FRAME),
+        ThreadEventKind.STORE: (*_ACCESS, _FRAME),
         ThreadEventKind.ATOMIC_LOAD: _ATOMIC,
         ThreadEventKind.ATOMIC_STORE: _ATOMIC,
         ThreadEventKind.ATOMIC_UPDATE: _ATOMIC,

@@ -1,6 +1,5 @@
 // Entry points that the compiler calls for plain accesses, functions and basic blocks.
-#include "record.h"
-#include "regions.h"
+#include "calls.h"
 
 #define ACCESS(name, kind, bytes)                                                        \
     EXPORT void __tsan_##name##bytes(void *address) {                                    \
@@ -39,9 +38,10 @@ EXPORT void __tsan_vptr_update(void **address, void *value) {
 }
 
 EXPORT void __tsan_func_entry(void *caller) {
-    (void)caller;
     self.pending += count_after(CALLER);
-    racetrap_enter_function(CALLER);
+    // Above the return address and the frame pointer: where the function's own part ends.
+    racetrap_enter_function((uint32_t)(uintptr_t)caller, CALLER,
+                            (uintptr_t)__builtin_frame_address(0) + 16);
 }
 
 EXPORT void __tsan_func_exit(void) {

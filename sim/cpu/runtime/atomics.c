@@ -22,7 +22,8 @@ static int same(const struct record *one, const struct record *other) {
 // Whether two runs of records are the same plain accesses.
 static int same_accesses(const struct record *one, const struct record *other, long count) {
     for (long i = 0; i < count; i++)
-        if (one[i].tag > STORE + 1 || !same(&one[i], &other[i])) return 0;
+        if ((one[i].tag > STORE + 1 && one[i].tag != IN_FRAME + 1) || !same(&one[i], &other[i]))
+            return 0;
     return 1;
 }
 
@@ -32,7 +33,7 @@ static int same_accesses(const struct record *one, const struct record *other, l
 static void collapse(struct record *record, uint64_t value) {
     struct record *before = self.poll.record;
     long period = record - before;
-    if (before && self.poll.value == value && same(before, record) && period <= 8 &&
+    if (before && self.poll.value == value && same(before, record) && period <= 16 &&
         before - self.records >= period - 2 &&
         same_accesses(before - (period - 2), before + 2, period - 2)) {
         before[1].address = record[1].address;

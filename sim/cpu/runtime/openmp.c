@@ -1,25 +1,15 @@
 // OpenMP: the compiler's calls of its library, which synchronises by means of its own.
 #define _GNU_SOURCE
-#include "record.h"
+#include "openmp.h"
 
-// A parallel region: every thread of the team begins after its call, which ends after all of them.
-struct region {
-    void (*routine)(void *);
-    void *data;
-};
-
-static __thread struct region *team;
-
-static void sync_flag(unsigned kind, const void *object, uint32_t pc) {
-    if (is_recording()) racetrap_sync(kind, (uint64_t)object, 0, FLAG, pc);
-}
+__thread struct region *racetrap_team;
 
 static void run_in_team(void *argument) {
-    struct region *region = argument, *before = team;
+    struct region *region = argument, *before = racetrap_team;
     sync_flag(ACQUIRE, &region->routine, 0);
-    team = region;
+    racetrap_team = region;
     region->routine(region->data);
-    team = before;
+    racetrap_team = before;
     sync_flag(RELEASE, &region->data, 0);
 }
 
@@ -27,7 +17,7 @@ static void run_in_team(void *argument) {
 #define PARALLEL(name, parameters, arguments)                                              \
     void name(void (*)(void *), void *, unsigned, parameters);                             \
     EXPORT void name(void (*routine)(void *), void *data, unsigned threads, parameters) {  \
-        struct region region = {routine, data};                                            \
+        struct region region = {routine, data, 0};                                          \
         sync_flag(RELEASE, &region.routine, CALLER);                                       \
         REAL(name)(run_in_team, &region, threads, arguments);                              \
         sync_flag(ACQUIRE, &region.data, CALLER);                                          \
@@ -52,15 +42,17 @@ PARALLEL(GOMP_parallel_loop_maybe_nonmonotonic_runtime, LOOP, LOOP_ARGUMENTS)
 
 int omp_get_num_threads(void);
 
-// An entry point that waits for the whole team.
-#define BARRIER(name)                                                                  \
-    void name(void);                                                                   \
-    EXPORT void name(void) {                                                           \
-        int is_known = team && is_recording();                                         \
-        uint32_t width = is_known ? REAL(omp_get_num_threads)() : 0;                   \
-        if (is_known) racetrap_sync(BARRIER_ARRIVE, (uint64_t)team, 0, width, CALLER); \
-        REAL(name)();                                                                  \
-        if (is_known) racetrap_sync(BARRIER_LEAVE, (uint64_t)team, 0, width, CALLER);  \
+// An entry point that waits for the whole team, and for all tasks.
+#define BARRIER(name)                                                                        \
+    void name(void);                                                                         \
+    EXPORT void name(void) {                                                                 \
+        struct region *team = is_recording() ? racetrap_team : NULL;                         \
+        uint32_t width = team ? REAL(omp_get_num_threads)() : 0;                             \
+        if (team) racetrap_sync(BARRIER_ARRIVE, (uint64_t)team, 0, width, CALLER);           \
+        REAL(name)();                                                                        \
+        if (team) racetrap_sync(BARRIER_LEAVE, (uint64_t)team, 0, width, CALLER);            \
+        if (team && __atomic_load_n(&team->has_tasks, __ATOMIC_RELAXED))                     \
+            racetrap_sync(ACQUIRE, (uint64_t)&team->data, 0, FLAG, CALLER);                  \
     }
 
 BARRIER(GOMP_barrier)
@@ -71,13 +63,13 @@ BARRIER(GOMP_sections_end)
 void *GOMP_single_copy_start(void);
 EXPORT void *GOMP_single_copy_start(void) {
     void *data = REAL(GOMP_single_copy_start)();
-    if (data && team) sync_flag(ACQUIRE, (char *)team + 1, CALLER);
+    if (data && racetrap_team) sync_flag(ACQUIRE, (char *)racetrap_team + 1, CALLER);
     return data;
 }
 
 void GOMP_single_copy_end(void *data);
 EXPORT void GOMP_single_copy_end(void *data) {
-    if (team) sync_flag(RELEASE, (char *)team + 1, CALLER);
+    if (racetrap_team) sync_flag(RELEASE, (char *)racetrap_team + 1, CALLER);
     REAL(GOMP_single_copy_end)(data);
 }
 
@@ -116,10 +108,10 @@ EXPORT int omp_test_lock(void *lock) {
 void GOMP_ordered_start(void), GOMP_ordered_end(void);
 EXPORT void GOMP_ordered_start(void) {
     REAL(GOMP_ordered_start)();
-    if (team) sync_flag(ACQUIRE, (char *)team + 2, CALLER);
+    if (racetrap_team) sync_flag(ACQUIRE, (char *)racetrap_team + 2, CALLER);
 }
 
 EXPORT void GOMP_ordered_end(void) {
-    if (team) sync_flag(RELEASE, (char *)team + 2, CALLER);
+    if (racetrap_team) sync_flag(RELEASE, (char *)racetrap_team + 2, CALLER);
     REAL(GOMP_ordered_end)();
 }

@@ -1,7 +1,7 @@
 // Records of threads, each in its parts of the file of records.
 #define _GNU_SOURCE
 #include "atomics.h"
-#include "regions.h"
+#include "calls.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -43,7 +43,7 @@ static void count_part(void) {
     uint64_t events = 0;
     if (!self.records) return;
     for (struct record *record = self.records; record != self.end; record++)
-        events += record->tag < EXTENSION + 1;
+        events += record->tag < FRAME + 1;
     racetrap_count(events);
 }
 
@@ -99,13 +99,31 @@ void racetrap_mark(unsigned kind, uint32_t pc) {
     leave_runtime();
 }
 
+static void put_of_calls(unsigned kind, uint64_t address, uint32_t pc) {
+    if (self.next == self.end) racetrap_grow();
+    put(self.next++, kind, 0, address, pc, 0);
+}
+
+void racetrap_record_frame(uint32_t caller, uint32_t call, uint32_t function) {
+    put_of_calls(FRAME, (uint64_t)caller << 32 | call, function);
+}
+
+void racetrap_note_frame(void) {
+    if (self.unusual != IN_OTHER_FRAME || self.is_ended) return;
+    uint32_t frame = self.unknown_frames ? 0 : self.frame;
+    if (frame != self.recorded_frame) put_of_calls(IN_FRAME, 0, frame);
+    self.recorded_frame = frame;
+    self.unusual = 0;
+}
+
 void racetrap_range(unsigned kind, const volatile void *address, uint64_t size, uint32_t pc) {
     uint64_t at = (uint64_t)address, last = at + size;
-    if (self.is_outside) {
-        self.pending += (size + 15) / 16 + count_after(pc);
-        return;
-    }
     enter_runtime();
+    racetrap_note_frame();
+    if (self.unusual & OUTSIDE) {
+        self.pending += (size + 15) / 16 + count_after(pc);
+        at = last;
+    }
     while (at < last) {
         uint64_t stop = (at | 15) + 1;
         if (stop > last) stop = last;
@@ -115,7 +133,7 @@ void racetrap_range(unsigned kind, const volatile void *address, uint64_t size, 
         self.pending = 0;
         at = stop;
     }
-    if (size) self.pending = count_after(pc);
+    if (size && !(self.unusual & OUTSIDE)) self.pending = count_after(pc);
     leave_runtime();
 }
 
@@ -131,7 +149,8 @@ void racetrap_begin_thread(int number) {
     // Seeds of the threads must differ, and the state must not be 0.
     if (seed) self.random = (seed + number) * 0x9e3779b97f4a7c15u | 1;
     self.part_bytes = SMALLEST_PART;
-    self.is_outside = racetrap_has_regions();
+    self.unusual = racetrap_has_regions() ? OUTSIDE : 0;
+    racetrap_prepare_calls();
     racetrap_grow();
     racetrap_sync(BEGIN, 0, 0, 0, 0);
 }

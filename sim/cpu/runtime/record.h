@@ -12,6 +12,8 @@
 enum kind {
     LOAD, STORE, ATOMIC_LOAD, ATOMIC_STORE, ATOMIC_UPDATE, ACQUIRE, RELEASE, BARRIER_ARRIVE,
     BARRIER_LEAVE, CREATE, BEGIN, END, JOIN, ALLOCATE, FREE, COLLECT_OFF, COLLECT_ON,
+    FRAME = 251,      // a function and its call, put into the tree: the caller is in the address
+    IN_FRAME = 252,   // the accesses that follow are made in the frame of that number
     EXTENSION = 253,  // sequence number and value of the record before
     FILLER = 254,     // only instructions: its address is their number
 };
@@ -30,6 +32,11 @@ struct record {
         };
         uint64_t word;
     };
+};
+
+enum unusual {
+    OUTSIDE = 1,         // accesses are not recorded now
+    IN_OTHER_FRAME = 2,  // a function has been entered or left since the latest one
 };
 
 #define MAX_THREADS 1024
@@ -55,9 +62,13 @@ struct thread_state {
     uint8_t loaded_size[4];
     int is_released;            // a release fence has gone before
     struct record scratch[2];   // where the events of an ended thread go
+    struct call_tree *tree;     // NULL before the thread begins
     uint64_t calls;             // functions of the program that it is in
+    uint64_t unknown_frames;    // of these, those at the end that have no place in the tree
+    uint32_t frame;             // innermost function that has one
+    uint32_t recorded_frame;    // that of the latest access
     uint64_t region;            // of these, down to one whose accesses are wanted; 0: in none
-    int is_outside;             // its accesses are not recorded now
+    unsigned unusual;           // why an access may not be just appended
     int depth;                  // of calls into the runtime that no handler may interrupt
     int has_signals;            // have come meanwhile
 };
@@ -107,14 +118,22 @@ static inline void put(struct record *record, unsigned kind, unsigned size, uint
         pc | (uint64_t)instructions << 32 | tag << 48 | (uint64_t)size << 56;
 }
 
+// Puts a new function into the tree of calls that the records have.
+void racetrap_record_frame(uint32_t caller, uint32_t call, uint32_t function);
+
+// Before an access: notes the frame if it is another than before.
+void racetrap_note_frame(void);
+
 // Appends a plain access from a call site in the program.
 static inline void record_access(unsigned kind, unsigned size, const volatile void *address,
                                  uint32_t pc) {
-    if (!LIKELY(!self.is_outside)) {
+    enter_runtime();
+    if (!LIKELY(!self.unusual)) racetrap_note_frame();
+    if (!LIKELY(!self.unusual)) {
         self.pending += 1 + count_after(pc);
+        leave_runtime();
         return;
     }
-    enter_runtime();
     if (!LIKELY(self.next != self.end)) racetrap_grow();
     uint16_t instructions = take_instructions();
     put(self.next++, kind, size, (uint64_t)address, pc, instructions);

@@ -43,8 +43,6 @@ class ProgramRun:
         Its launches.
     problems : tuple of str
         What could not be done for it, each in a sentence.
-    columns : dict of int to int
-        Column of the source of program counters.
     functions : tuple of Function
         Kernels and device functions that it has loaded.
     """
@@ -53,7 +51,6 @@ class ProgramRun:
     trace: Trace
     launches: tuple[LaunchRecord, ...]
     problems: tuple[str, ...]
-    columns: dict[int, int]
     functions: tuple[Function, ...]
 
 
@@ -126,5 +123,5 @@ def run_program(command: Sequence[str], settings: RunSettings) -> ProgramRun:
     source = "".join(c if c.isprintable() else "?" for c in " ".join([name, *command[1:]]))
     return ProgramRun(
         status, session.trace(source), tuple(session.launches), tuple(session.problems),
-        session.columns(), session.functions(),
+        session.functions(),
     )  # fmt: skip

@@ -64,10 +64,6 @@ class Session:
         """Trace of the program so far; ``source`` says what it was, in one line."""
         return self._context.device.trace(source, calls=self._context.sites.locations())
 
-    def columns(self) -> dict[int, int]:
-        """Column of the source of each program counter that has one."""
-        return self._context.device.columns()
-
     def functions(self) -> tuple[Function, ...]:
         """Kernels and device functions of the modules that the program has loaded."""
         return self._context.modules.functions()

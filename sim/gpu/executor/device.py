@@ -20,6 +20,7 @@ from racetrap.golden_model.events import (
     TraceHeader,
 )
 from racetrap.golden_model.trace import Trace
+from racetrap.sim.gpu.executor.call_paths import CallPaths
 from racetrap.sim.gpu.executor.codegen.compiler import compile_kernel
 from racetrap.sim.gpu.executor.machine.arguments import parameter_bytes
 from racetrap.sim.gpu.executor.machine.errors import ExecutionError
@@ -35,7 +36,7 @@ from racetrap.sim.gpu.executor.machine.warp_schedulers import (
     WarpScheduler,
 )
 from racetrap.sim.gpu.executor.machine.weak_memory import WeakMemorySettings
-from racetrap.sim.gpu.ptx.module import Location, Module
+from racetrap.sim.gpu.ptx.module import Function, Instruction, Module
 
 __all__ = ["DEFAULT_REGION_LOG2", "DEFAULT_STALL_LIMIT", "Device", "LaunchStats", "Operation"]
 
@@ -384,26 +385,35 @@ class Device:
             Place in the source of each program counter of a call.
         """
         events, lanes = self._log.arrays()
-        locations = {**calls, **{pc: str(place) for pc, place in self._locations()}}
+        paths, used = CallPaths(self._modules), set(np.unique(events["pc"]).tolist())
+        locations, columns, stacks = dict(calls), {}, {}
+        for module, function, instruction in self._instructions():
+            pc, place = event_pc(instruction.index), instruction.location
+            if place is None:
+                continue
+            locations[pc] = str(place)
+            if pc not in used:
+                continue
+            stacks[pc] = paths.frame(module, function, instruction)
+            if place.column:
+                columns[pc] = place.column
         header = TraceHeader(
             geometry=self.geometry,
             region=self._region(region_log2),
             source=source,
             seed=self._seed,
             locations=locations,
+            columns=columns,
+            frames=paths.frames,
+            stacks=stacks,
         )
         return Trace(header, events, lanes)
 
-    def columns(self) -> dict[int, int]:
-        """Column of the source, from 1, of each program counter that has one."""
-        return {pc: place.column for pc, place in self._locations() if place.column}
-
-    def _locations(self) -> Iterator[tuple[int, Location]]:
+    def _instructions(self) -> Iterator[tuple[Module, Function, Instruction]]:
         for module in self._modules:
             for function in module.functions.values():
                 for instruction in function.instructions:
-                    if instruction.location is not None:
-                        yield event_pc(instruction.index), instruction.location
+                    yield module, function, instruction
 
     def _region(self, least_log2: int) -> DataRegion:
         buffers = self._heap.buffers

@@ -39,8 +39,6 @@ class Capture:
         arguments of further launches count on.
     differences : list of str
         Buffers that do not hold what is expected, each in a sentence.
-    columns : dict of int to int
-        Column of the source of program counters.
     fault : KernelFault, optional
         What ended a kernel before its time, and with it the run.
     independent_threads : bool
@@ -51,7 +49,6 @@ class Capture:
     stats: LaunchStats
     buffers: dict[int | str, np.ndarray]
     differences: list[str]
-    columns: dict[int, int]
     fault: KernelFault | None
     independent_threads: bool
 
@@ -121,9 +118,7 @@ def capture(
     ]
     trace = device.trace(f"{module.name} {', '.join(kernel.name for kernel in kernels)}")
     total = LaunchStats(*(sum(counts) for counts in zip(*runs, strict=True)))
-    return Capture(
-        trace, total, contents, differences, device.columns(), fault, launch.independent_threads
-    )
+    return Capture(trace, total, contents, differences, fault, launch.independent_threads)
 
 
 def _arguments(launch: LaunchSpec) -> list[Argument]:

@@ -5,14 +5,14 @@ Two steps, since branches name labels that come later.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container
 from dataclasses import replace
 from math import prod
 from typing import Any, NamedTuple
 
 from lark import Token
 
-from racetrap.sim.gpu.ptx.locations import LocationTracker
+from racetrap.sim.gpu.ptx.locations import LocationTracker, Sources
 from racetrap.sim.gpu.ptx.module import (
     Function,
     Instruction,
@@ -53,9 +53,9 @@ class _Pending(NamedTuple):
 class _Flattener:
     """First step: names of all scopes, and the instructions in one row."""
 
-    def __init__(self, module: str, files: Mapping[int, str], outer: Scope):
+    def __init__(self, module: str, sources: Sources, outer: Scope):
         self._module = module
-        self._locations = LocationTracker(files)
+        self._locations = LocationTracker(sources)
         #: Names that a variable declared inside cannot have: the module's and the parameters'.
         self._taken = outer.names()
         self.scope = Scope(module, outer)
@@ -147,7 +147,7 @@ def _instruction(pending: _Pending, index: int) -> Instruction:
 
 
 def build_function(
-    node: FunctionNode, module: str, outer: Scope, files: Mapping[int, str], first: int
+    node: FunctionNode, module: str, outer: Scope, sources: Sources, first: int
 ) -> Function:
     """Function of a syntax node.
 
@@ -159,8 +159,8 @@ def build_function(
         Name of the PTX file, for messages.
     outer : Scope
         Names of the module.
-    files : mapping of int to str
-        Source files by their number.
+    sources : Sources
+        Names of source files and of inlined functions.
     first : int
         Number in the module of the function's first instruction.
 
@@ -169,7 +169,7 @@ def build_function(
     PtxError
         If a name is not declared, or an operand cannot be what it is.
     """
-    flattener = _Flattener(module, files, outer)
+    flattener = _Flattener(module, sources, outer)
     returns = flattener.declare_formals(node.returns)
     parameters = flattener.declare_formals(node.parameters)
     if node.body is not None:

@@ -17,6 +17,7 @@ __all__ = [
     "CallTarget",
     "Function",
     "Immediate",
+    "InlinedCall",
     "Instruction",
     "Location",
     "Module",
@@ -138,16 +139,26 @@ def registers_of(operand: Operand) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
+class InlinedCall:
+    """A call whose function was inlined: its name as in the PTX, and the place of the call."""
+
+    function: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
 class Location:
     """A place in the source of the PTX; lines and columns count from 1.
 
     Code of a function that was inlined from another file, such as an atomic function of the
-    compiler's headers, has the place where it was inlined.
+    compiler's headers, has the place where it was inlined.  ``calls`` has the calls, the innermost
+    first, by which the code of the place was inlined.
     """
 
     file: str
     line: int
     column: int
+    calls: tuple[InlinedCall, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"

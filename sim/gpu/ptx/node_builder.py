@@ -119,7 +119,10 @@ class NodeBuilder(Transformer):
 
     def location(self, file: Token, line: Token, column: Token, *rest: Any) -> nodes.LocationNode:
         place = (_integer(file), _integer(line), _integer(column))
-        return nodes.LocationNode(place, rest[-1] if rest else None)
+        if not rest:
+            return nodes.LocationNode(place, None, ("", 0))
+        label, *offset, inlined_at = rest
+        return nodes.LocationNode(place, inlined_at, (str(label), sum(map(_integer, offset))))
 
     def registers(self, kind: Token, *ranges: Any) -> nodes.RegistersNode:
         return nodes.RegistersNode(kind[1:], ranges)

@@ -94,10 +94,12 @@ class PrototypeNode(NamedTuple):
 
 
 class LocationNode(NamedTuple):
-    """``.loc``: file, line and column, and the same of where it was inlined."""
+    """``.loc``: file, line and column, the same of where it was inlined, and the name of the
+    function that was: a label of a debug section, and bytes from there."""
 
     place: tuple[int, int, int]
     inlined_at: tuple[int, int, int] | None
+    function: tuple[str, int]
 
 
 class FileNode(NamedTuple):

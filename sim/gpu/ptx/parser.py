@@ -11,6 +11,7 @@ from lark import Token
 
 from racetrap.sim.gpu.ptx.errors import PtxError
 from racetrap.sim.gpu.ptx.function_builder import build_function
+from racetrap.sim.gpu.ptx.locations import DebugStrings, Sources
 from racetrap.sim.gpu.ptx.module import CallTarget, Function, Module, Symbol, Variable
 from racetrap.sim.gpu.ptx.nodes import DeclarationNode, FileNode, FunctionNode, HeaderNode
 from racetrap.sim.gpu.ptx.scopes import Scope
@@ -55,7 +56,9 @@ def _module_variables(items: list[Any], name: str, scope: Scope) -> dict[str, Va
     return variables
 
 
-def _functions(items: list[Any], name: str, scope: Scope, first: int) -> dict[str, Function]:
+def _functions(
+    items: list[Any], name: str, scope: Scope, first: int, strings: DebugStrings
+) -> dict[str, Function]:
     nodes = [item for item in items if isinstance(item, FunctionNode)]
     files = {item.number: item.path for item in items if isinstance(item, FileNode)}
     for node in nodes:
@@ -67,7 +70,7 @@ def _functions(items: list[Any], name: str, scope: Scope, first: int) -> dict[st
             if node.body is not None:
                 raise scope.fail(node.name, f"Function must be defined once, not {node.name} again")
             continue
-        function = build_function(node, name, scope, files, first)
+        function = build_function(node, name, scope, Sources(files, strings), first)
         functions[function.name] = function
         first += len(function.instructions)
     return functions
@@ -89,7 +92,7 @@ def parse_ptx(text: str, name: str, first: int = 0) -> Module:
     -------
     Module
         Its variables and functions, names resolved.  Instructions are numbered over all
-        functions in the order of the text.  Debug sections are passed over.
+        functions in the order of the text.  Of debug sections only strings are read.
 
     Raises
     ------
@@ -97,16 +100,16 @@ def parse_ptx(text: str, name: str, first: int = 0) -> Module:
         If the text breaks a rule; names file, line and rule.
     """
     try:
-        return _module(parse_syntax(text, name), name, first)
+        return _module(parse_syntax(text, name), name, first, DebugStrings(text))
     except RecursionError:
         raise PtxError(name, 1, "Braces must be nested less deeply, not so deeply") from None
 
 
-def _module(items: list[Any], name: str, first: int) -> Module:
+def _module(items: list[Any], name: str, first: int, strings: DebugStrings) -> Module:
     header = _header(items, name)
     scope = Scope(name)
     variables = _module_variables(items, name, scope)
-    functions = _functions(items, name, scope, first)
+    functions = _functions(items, name, scope, first, strings)
     return Module(
         name=name,
         version=str(header["version"]),

@@ -1,13 +1,22 @@
 """Races of a GPU's trace between lines of its sources."""
 
+from dataclasses import replace
+
 from racetrap.evaluation.scord.detect import region_of
 from racetrap.evaluation.scord.findings import find_races
 from racetrap.evaluation.scord.line_races import finding_race, oracle_races_by_line
 from racetrap.golden_model.barracuda import Party, Race, RaceClass, RaceKind
+from racetrap.golden_model.call_stacks import Frame
 from racetrap.golden_model.events import EventKind, Space
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.trace import read_trace
 from tests.support import REPOSITORY
+
+_TRACE = REPOSITORY / "docs" / "examples" / "block-fence.trace"
+
+
+def _header(**fields):
+    return replace(read_trace(_TRACE).header, **fields)
 
 
 def test_race_of_the_oracle():
@@ -16,10 +25,14 @@ def test_race_of_the_oracle():
         RaceKind.UNORDERED, RaceClass.INTER_LAUNCH, Space.GLOBAL, 0x100, *parties, 4,
         instances=7, block_pairs=2,
     )  # fmt: skip
-    (found,) = oracle_races_by_line([race], {1: "a.cu:1"})
+    frames = {1: Frame(0, "kernel", ""), 2: Frame(1, "add", "a.cu:5")}
+    header = _header(locations={1: "a.cu:1"}, columns={1: 3}, frames=frames, stacks={1: 2})
+    (found,) = oracle_races_by_line([race], header)
     earlier, later = found.earlier, found.later
     assert (earlier.place, earlier.access, earlier.actor) == ("a.cu:1", "copy write", "")
     assert (later.place, later.access, later.actor) == ("pc 0x9", "load", "thread 3 of block 2")
+    assert (earlier.column, earlier.stack) == (3, (frames[2], frames[1]))
+    assert (later.column, later.stack) == (0, ())
     assert (found.kind, found.relation) == ("unordered", "inter-launch")
     assert (found.instances, found.block_pairs) == (7, 2)
     assert found.where == "global address 0x100, launch 4"
@@ -28,9 +41,10 @@ def test_race_of_the_oracle():
 
 
 def test_race_that_the_detector_reports():
-    trace = read_trace(REPOSITORY / "docs" / "examples" / "block-fence.trace")
+    trace = read_trace(_TRACE)
+    header = replace(trace.header, locations={0x1000: "a.cu:7"})
     _, findings = find_races(trace, ScordParams(), region_of(trace))
-    (found,) = (finding_race(finding, {0x1000: "a.cu:7"}) for finding in findings)
+    (found,) = (finding_race(finding, header) for finding in findings)
     assert (found.kind, found.relation) == ("missing-device-fence", "device scope")
     assert (found.earlier.access, found.earlier.actor) == ("store", "warp 0 of block 0")
     assert found.earlier.place == "a.cu:7"

@@ -1,7 +1,9 @@
 """Races between threads, between lines of their sources."""
 
 from racetrap.evaluation.sigrace.line_races import address_text, thread_race
+from racetrap.golden_model.call_stacks import Frame
 from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
+from racetrap.golden_model.happens_before.race_context import RaceContext
 from racetrap.golden_model.trace.threads.events import ThreadTraceHeader, Variable
 
 
@@ -12,6 +14,14 @@ def test_a_race_of_two_threads_has_no_order():
     assert (found.earlier.place, found.earlier.access) == ("pc 0x9", "load")
     assert (found.later.place, found.later.actor) == ("a.c:8", "thread 1, epoch 4")
     assert (found.instances, found.block_pairs, found.where) == (5, 0, "address 0x1000")
+
+
+def test_sides_have_the_stacks_of_their_context():
+    race = ThreadRace.of(0x1000, RaceParty(1, 4, 8, True), RaceParty(0, 2, 9, False))
+    frames = {1: Frame(0, "main", ""), 2: Frame(1, "add", "a.c:3")}
+    header = ThreadTraceHeader(threads=2, frames=frames)
+    found = thread_race(race, header, 1, RaceContext((), (), None, 2, 0))
+    assert (found.earlier.stack, found.later.stack) == ((frames[2], frames[1]), ())
 
 
 def test_an_address_is_named_by_the_variables_of_its_granule():

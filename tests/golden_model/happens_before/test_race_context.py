@@ -56,6 +56,30 @@ def test_no_block():
     assert _context(program)[1].allocation is None
 
 
+def test_frames_of_the_accesses():
+    program = ThreadProgram(2)
+    program.lock(0, 0x9000)
+    program.add(_KIND.STORE, 0, 0x2000, size=4, value=1, pc=0x23)
+    program.add(_KIND.STORE, 0, 0x1000, size=4, value=2, pc=0x23)
+    program.add(_KIND.STORE, 0, 0x1000, size=4, value=3, pc=0x23)
+    program.unlock(0, 0x9000)
+    program.add(_KIND.ATOMIC_LOAD, 1, 0x1000, size=4, pc=0x31)
+    race, context = _context(program)
+    assert (race.first.pc, context.first_frame) == (0x23, 2)
+    assert context.second_frame == 0  # an atomic access has none
+
+
+def test_the_epoch_of_an_access_says_which_of_its_instructions_frames_it_is():
+    program = ThreadProgram(2)
+    for frame, address in ((4, 0x2000), (5, 0x1000), (6, 0x2000)):
+        program.lock(0, 0x9000)
+        program.add(_KIND.LOAD, 0, address, size=4, value=frame, pc=0x23)
+        program.unlock(0, 0x9000)
+    program.add(_KIND.STORE, 1, 0x1000, size=4, value=7, pc=0x31)
+    _, context = _context(program)
+    assert (context.first_frame, context.second_frame) == (5, 7)
+
+
 def test_as_a_run_through_all_events():
     """On random runs the locks are those of a plain run through all events."""
     compared = held_any = 0

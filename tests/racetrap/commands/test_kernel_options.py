@@ -51,6 +51,37 @@ def test_exact_check_shows_the_lines(racetrap, kernel, monkeypatch):
     assert [document["findings"][0][name]["column"] for name in ("earlier", "later")] == [9, 9]
 
 
+_CALLS = """\
+__device__ __forceinline__ void bump(int *p) {
+    *p += 1;
+}
+__device__ void twice(int *p) { bump(p); bump(p + 1); }
+__device__ __noinline__ void store(int *p) { *p = threadIdx.x; }
+__global__ void handover(int *a, int *, int *, int) {
+    twice(a);
+    store(a);
+}
+"""
+
+
+@_NEEDS_NVRTC
+def test_a_stored_trace_shows_columns_and_call_paths_as_its_kernel_does(
+    racetrap, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    Path("calls.cu").write_text(_CALLS)
+    launch = Path(shutil.copy(_LAUNCH, tmp_path))
+    launch.write_text(launch.read_text().replace("count = 1", "count = 4"))
+    shown = racetrap("check", "calls.cu", "--launch", launch).stdout
+    assert "    in store, called at calls.cu:8 in handover\n" in shown
+    assert "    in bump, called at calls.cu:4 in twice, called at calls.cu:7 in handover\n" in shown
+    assert "        *p += 1;\n        ^\n" in shown
+    racetrap("trace", "capture", "calls.cu", "--launch", launch, "-o", "calls.trace")
+    racetrap("trace", "convert", "calls.trace", "calls.txt")
+    for stored in ("calls.trace", "calls.txt"):
+        assert racetrap("check", stored).stdout == shown
+
+
 def test_check_names_the_lines(racetrap, kernel):
     result = racetrap("check", kernel, "--launch", _LAUNCH, "--detector-only")
     assert result.exit_code == 1
@@ -176,10 +207,14 @@ def test_fault_and_the_races_before_it(racetrap, edited, tmp_path):
     assert (len(document["findings"]), len(document["faults"])) == (1, 1)
     result = racetrap("check", kernel, "--launch", launch, "--detector-only")
     assert (result.exit_code, "Fault: handover.cu:12" in result.stdout) == (1, True)
-    target = tmp_path / "never"
-    result = racetrap("trace", "capture", kernel, "--launch", launch, "-o", target)
-    assert (result.exit_code, target.exists()) == (2, False)
+    target = tmp_path / "until.trace"
+    result = racetrap("trace", "capture", kernel, "--launch", launch, "-o", target, "--json", "-")
+    assert result.exit_code == 3
     assert "handover.cu:12" in result.stderr
+    assert json.loads(result.stdout)["fault"].startswith("handover.cu:12: address")
+    assert EventKind.STORE in {event.kind for event in read_trace(target)}
+    stored = json.loads(racetrap("check", target, "--json", "-").stdout)
+    assert stored["findings"] == document["findings"]
 
 
 @pytest.mark.parametrize(

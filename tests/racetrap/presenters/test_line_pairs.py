@@ -1,12 +1,14 @@
 """Findings as text and annotations."""
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
+from racetrap.golden_model.call_stacks import Frame
 from racetrap.presenters.findings import Findings, print_findings
-from racetrap.presenters.line_pairs import pair_to_dict, print_annotations
+from racetrap.presenters.line_pairs import pair_to_dict, print_annotations, stack_text
 from racetrap.presenters.race_choice import RaceChoice
 from tests.support.oracle.findings import line_pair
 
@@ -35,6 +37,24 @@ def test_a_finding_begins_as_a_compilers_message(pair):
     ]  # fmt: skip
     assert lines[7].startswith("  900 instances (900 unordered; 900 inter-block) in 1 pair of")
     assert lines[8:] == ["", "The end."]
+
+
+def test_a_call_path_is_one_line_and_of_eight_functions_at_most(pair):
+    stack = [Frame(12 - n, f"f{n}", f"a.cu:{n}") for n in range(12)]
+    pair.first = replace(
+        pair.first,
+        earlier=replace(pair.first.earlier, stack=stack[:1]),
+        later=replace(pair.first.later, stack=[*stack[:1], Frame(0, "outer", "")]),
+    )
+    lines = _printed(print_findings, Findings([pair], []), RaceChoice()).splitlines()
+    assert "called" not in "".join(lines[1:4])
+    assert lines[7] == "    in f0, called at a.cu:0 in outer"
+    whole = stack_text(replace(pair.first.later, stack=stack))
+    assert whole.startswith("in f0, called at a.cu:0 in f1, called at a.cu:1 in f2, ")
+    assert whole.endswith(" in f7, 4 frames more")
+    assert pair_to_dict(pair)["later"]["stack"] == [
+        {"function": "f0", "called_at": "a.cu:0"}, {"function": "outer", "called_at": None},
+    ]  # fmt: skip
 
 
 def test_a_race_of_threads_has_no_blocks():
@@ -79,5 +99,5 @@ def test_a_file_name_does_not_end_an_annotation(pair):
 
 def test_finding_as_data(pair):
     data = pair_to_dict(pair)
-    assert data["earlier"] == {"place": "a.cu:1", "column": 7}
+    assert data["earlier"] == {"place": "a.cu:1", "column": 7, "stack": []}
     assert (data["instances"], data["kinds"], data["schedules"]) == (900, {"unordered": 900}, [0])

@@ -1,7 +1,10 @@
 """Findings as SARIF."""
 
+from dataclasses import replace
+
 import pytest
 
+from racetrap.golden_model.call_stacks import Frame
 from racetrap.presenters.sarif import sarif_log
 from tests.support.oracle.findings import line_pair
 
@@ -23,6 +26,24 @@ def test_sarif_is_valid_by_its_schema(tmp_path, monkeypatch):
     location = second["locations"][0]["physicalLocation"]
     assert location["artifactLocation"]["uri"] == "file:///else%20where/b.cu"
     assert first["partialFingerprints"] != second["partialFingerprints"]
+    assert "stacks" not in first
     first["level"] = "bad"
     with pytest.raises(ValueError, match="level"):
         schema.model_validate(document)
+
+
+def test_stacks_have_the_place_that_each_function_has_come_to(tmp_path, monkeypatch):
+    model = pytest.importorskip("pydantic_sarif.model", reason="needs the extra dev")
+    monkeypatch.chdir(tmp_path)
+    pair = line_pair(f"{tmp_path}/a.cu:1", f"{tmp_path}/a.cu:3")
+    stack = (Frame(1, "add", f"{tmp_path}/a.cu:7"), Frame(0, "kernel", ""))
+    pair.first = replace(pair.first, later=replace(pair.first.later, stack=stack))
+    document = sarif_log([pair])
+    model.StaticAnalysisResultsFormatSarifVersion210JsonSchema.model_validate(document)
+    ((later,),) = (result["stacks"] for result in document["runs"][0]["results"])
+    assert later["message"] == {"text": "later access"}
+    inner, outer = (frame["location"] for frame in later["frames"])
+    assert inner["message"] == {"text": "add"}
+    assert inner["physicalLocation"]["region"] == {"startLine": 3, "startColumn": 3}
+    assert outer["message"] == {"text": "kernel"}
+    assert outer["physicalLocation"]["region"] == {"startLine": 7}

@@ -25,6 +25,8 @@ def _stream(*events: tuple[int, int, int, int, int]) -> RawStream:
         ordered=ordered,
         sequence=table[ordered, 3].astype(np.uint64),
         value=table[ordered, 4].astype(np.uint32),
+        frame=zeros,
+        frames=[],
     )
 
 

@@ -5,11 +5,11 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from racetrap.golden_model.trace.threads.events import ThreadEventKind
-from racetrap.sim.cpu.interleave import interleave
+from racetrap.sim.cpu.interleave import common_frames, interleave
 from racetrap.sim.cpu.merge import merge_records
 from racetrap.sim.cpu.raw import RAW_DTYPE, read_streams
 
-_EXTENSION, _FILLER = 254, 255
+_FRAME, _IN_FRAME, _EXTENSION, _FILLER = range(252, 256)
 _HEADER_BYTES, _PART_BYTES = 4096, 1 << 16
 _PART_RECORDS = _PART_BYTES // RAW_DTYPE.itemsize - 1
 _CREATE, _BEGIN, _END = ThreadEventKind.CREATE, ThreadEventKind.BEGIN, ThreadEventKind.END
@@ -26,6 +26,7 @@ class RawRun:
     def __init__(self, seed, threads, events):
         self.random = np.random.default_rng(seed)
         self.rows = [[] for _ in range(threads)]
+        self.frames = [0] * threads
         self.sequence = 0
         self.ordered(0, _BEGIN, 0, 0)
         for thread in range(1, threads):
@@ -57,6 +58,14 @@ class RawRun:
         random = self.random
         if random.random() < 0.05:
             self.append(thread, int(random.integers(1, 100_000)), 0, 0, _FILLER, 0)
+        if random.random() < 0.02:
+            # Of few functions: threads have frames in common.
+            caller, call = int(random.integers(self.frames[thread] + 1)), int(random.integers(3))
+            self.append(thread, caller << 32 | call, int(random.integers(3)), 0, _FRAME, 0)
+            self.frames[thread] += 1
+        if random.random() < 0.1:
+            frame = int(random.integers(self.frames[thread] + 1))
+            self.append(thread, 0, frame, 0, _IN_FRAME, 0)
         if random.random() < 0.3:
             kind = random.choice(_ORDERED)
             self.ordered(thread, kind, int(random.integers(4)) << 62, int(random.integers(6)))
@@ -85,9 +94,17 @@ def test_merge_gives_what_python_gives(tmp_path, seed):
     threads = 1 + 3 * seed
     RawRun(seed, threads, events=9000).write(tmp_path)
     for most in (None, 5000):
-        merged, plain = merge_records(tmp_path, most), interleave(read_streams(tmp_path), most)
+        streams = read_streams(tmp_path)
+        merged, plain = merge_records(tmp_path, most), interleave(streams, most)
         assert_array_equal(merged.events, plain, err_msg=f"seed {seed}")
         assert merged.pcs == np.unique(plain["pc"]).tolist()
+        frames, _ = common_frames(streams)
+        used = set(plain["value"][plain["kind"] <= ThreadEventKind.STORE].tolist()) - {0}
+        assert used <= merged.frames.keys()
+        assert {frame.caller for frame in merged.frames.values()} <= merged.frames.keys() | {0}
+        assert merged.frames.items() <= frames.items()
+        callers = {frames[number].caller for number in merged.frames}
+        assert merged.frames.keys() <= used | callers
         assert len(merged.events) > (8000 if most is None else 4999)
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from racetrap.golden_model.trace.threads.events import MemoryOrder, SyncClass, ThreadEventKind
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
+from racetrap.sim.cpu.recorder import RecordError
 from racetrap.sim.cpu.verdicts import race_lines
 from tests.support.threads.recordings import accesses, counts, of_kind, record_text
 
@@ -427,6 +428,91 @@ def test_openmp(tmp_path, body, races):
     assert trace.header.source == "case.c"
     assert trace.header.threads == 4
     assert bool(race_lines(trace)) == races
+
+
+_TASKS = """
+#include <omp.h>
+static int x, y, started;
+static void meet(int count) {  // in different threads, with no order
+    __atomic_fetch_add(&started, 1, __ATOMIC_RELAXED);
+    while (__atomic_load_n(&started, __ATOMIC_RELAXED) < count) usleep(100);
+}
+static int get(volatile int *from) { return *from; }
+int main(void) {
+    #pragma omp parallel num_threads(4)
+    #pragma omp single
+    {
+        %s
+    }
+    return get(&x) + get(&y) < 0;
+}
+"""
+_TASK = "\n#pragma omp task %s\n{ %s }\n"
+
+
+def _tasks(*bodies):
+    return "".join(_TASK % body for body in bodies)
+
+
+@pytest.mark.parametrize(
+    ("body", "races"),
+    [
+        ("x = 1;" + _tasks(("", "meet(2); x++;")) + "meet(2);", False),
+        (_tasks(("", "meet(2); x++;")) + "meet(2); x++;", True),
+        (_tasks(("", "meet(2); x++;")) + "meet(2);\n#pragma omp taskwait\nx++;", False),
+        (_tasks(("", "meet(2); x++;"), ("", "meet(2); x++;")), True),
+        (_tasks(("depend(out: y)", "x++;"), ("depend(in: y)", "x++;")), False),
+        (_tasks(("depend(in: y)", "meet(2); x++;"), ("depend(in: y)", "meet(2); x++;")), True),
+        (_tasks(("depend(in: y)", "get(&x);"), ("depend(in: y)", "get(&x);"),
+                ("depend(inout: y)", "x++;")), False),
+        ("\n#pragma omp taskgroup\n{" + _tasks(("", _TASK % ("", "x++;"))) + "}\nx++;", False),
+        (_tasks(("", _TASK % ("", "meet(2); x++;")))
+         + "\n#pragma omp taskwait\nmeet(2); x++;", True),
+        (_tasks(("if(0)", "x++;")) + "x++;", False),
+        ("int own = 3;" + _tasks(("firstprivate(own)", "x += own;")), False),
+        ("\n#pragma omp taskloop num_tasks(2)\n"
+         "for (int i = 0; i < 2; i++) { meet(2); x += i; }", True),
+        ("int z[8] = {0};\n#pragma omp taskloop grainsize(2)\n"
+         "for (int i = 0; i < 8; i++) z[i] = i;\nx = z[7] == 7 ? z[0] : z[9999999];", False),
+        ("int z[8] = {0};\n#pragma omp taskloop nogroup num_tasks(1)\n"
+         "for (int i = 0; i < 8; i++) { if (!i) meet(2); x = i; }\nmeet(2); x = z[0];", True),
+    ],
+)  # fmt: skip
+def test_openmp_tasks(tmp_path, body, races):
+    trace = record_text(tmp_path, _TASKS % body, options=["-fopenmp"], timeout=20)
+    assert trace.header.source == "case.c"
+    assert bool(race_lines(trace)) == races
+
+
+def test_openmp_tasks_before_a_barrier(tmp_path):
+    text = """
+#include <omp.h>
+static int x;
+int main(void) {
+    #pragma omp parallel num_threads(3)
+    {
+        #pragma omp master
+        {
+            #pragma omp task
+            x++;
+        }
+        #pragma omp barrier
+        (void)*(volatile int *)&x;
+    }
+    return x < 0;
+}
+"""
+    assert race_lines(record_text(tmp_path, text, options=["-fopenmp"])) == frozenset()
+    racy = text.replace("#pragma omp barrier", "")
+    assert race_lines(record_text(tmp_path, racy, options=["-fopenmp"]))
+
+
+def test_openmp_tasks_that_are_not_followed(tmp_path):
+    text = _TASKS % "omp_event_handle_t end;\n" + _TASKS[:0]
+    body = "omp_event_handle_t end;\n#pragma omp task detach(end)\nomp_fulfill_event(end);"
+    text = _TASKS % body
+    with pytest.raises(RecordError, match="Tasks of OpenMP must have no clause in_reduction or"):
+        record_text(tmp_path, text, options=["-fopenmp"], timeout=20)
 
 
 def test_openmp_loops_in_one_region(tmp_path):

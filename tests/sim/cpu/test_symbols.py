@@ -1,11 +1,13 @@
 """Names of static variables in recorded traces, and recordings of the calls of functions."""
 
+import subprocess
 from collections import Counter
 
 import pytest
 
 from racetrap.golden_model.trace.threads.events import ACCESS_KINDS, Variable
 from racetrap.sim.cpu.errors import RecordError
+from racetrap.sim.cpu.symbols import find_functions, find_names
 from tests.support.threads.recordings import of_kind, record_text
 
 _PROGRAM = """
@@ -110,3 +112,20 @@ def test_instructions_outside_are_counted(tmp_path):
 def test_a_function_that_is_not_there(tmp_path):
     with pytest.raises(RecordError, match=r"one of program that is not inlined everywhere, not f$"):
         record_text(tmp_path, _REGIONS, suffix=".cpp", only=["f"])
+
+
+def test_without_names_no_symbols_are_read(tmp_path):
+    assert find_functions(tmp_path / "missing", ()) == []
+    with pytest.raises(RecordError):
+        find_functions(tmp_path / "missing", ("main",))
+
+
+def test_names_of_return_addresses(tmp_path):
+    source, program = tmp_path / "a.c", tmp_path / "a"
+    source.write_text("int first(void) { return 1; }\nint main(void) { return first(); }\n")
+    subprocess.run(["gcc", "-no-pie", "-o", program, source], check=True)
+    ((begin, end),) = find_functions(program, ["first"])
+    # A call lies before its return address.
+    found = find_names(program, [begin, begin + 1, end])
+    assert found.pop(begin, "") != "first"
+    assert found == {begin + 1: "first", end: "first"}

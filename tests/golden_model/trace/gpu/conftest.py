@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from racetrap.golden_model.call_stacks import Frame
 from racetrap.golden_model.events import (
     LANE_KINDS,
     AtomicOp,
@@ -35,6 +36,9 @@ def header() -> TraceHeader:
         source='a "source" # é',
         seed=1 << 63,
         locations={0x40: "a # b.cu:7", (1 << 32) - 1: 'é".cu:9'},
+        columns={0x40: 1, (1 << 32) - 1: 12},
+        frames={1: Frame(0, "kernel", ""), 2: Frame(1, "scan<4 # 'a'>", "a # b.cu:9")},
+        stacks={0x40: 2, (1 << 32) - 1: 1},
     )
 
 

@@ -3,9 +3,12 @@
 import json
 import zlib
 from dataclasses import replace
+from random import Random
 
+import numpy as np
 import pytest
 
+from racetrap.golden_model.call_stacks import Frame
 from racetrap.golden_model.trace import (
     Rule,
     TraceError,
@@ -17,6 +20,7 @@ from racetrap.golden_model.trace.container.container import PREFIX
 from racetrap.golden_model.trace.container.header import header_to_dict
 from racetrap.golden_model.trace.threads.compression import BLOCK_LENGTH
 from racetrap.golden_model.trace.threads.events import (
+    GRANULE_BYTES,
     SyncClass,
     ThreadEvent,
     ThreadEventKind,
@@ -80,6 +84,33 @@ def test_variables_are_kept_in_both_forms(tmp_path, is_binary):
     named = ThreadTrace(replace(trace.header, variables=variables), trace.events)
     (named.write_binary if is_binary else named.write_text)(path)
     assert read_thread_trace(path).header.variables == variables
+
+
+@pytest.mark.parametrize("is_binary", [False, True])
+def test_frames_of_accesses_are_kept_in_both_forms(tmp_path, is_binary):
+    trace, path = random_thread_trace(5, events=50), tmp_path / "kept.trace"
+    events = trace.events.copy()
+    plain = events["kind"] <= ThreadEventKind.STORE
+    events["value"][plain] = np.arange(plain.sum()) % 4  # not all of them are known
+    frames = {1: Frame(0, "main", ""), 3: Frame(1, 'add("#")', "a # b.c:7")}
+    named = ThreadTrace(replace(trace.header, frames=frames), events)
+    (named.write_binary if is_binary else named.write_text)(path)
+    assert read_thread_trace(path) == named
+
+
+def test_variables_at_an_address_are_those_of_a_plain_search():
+    random = Random(7)
+    header = random_thread_trace(5, events=5).header
+    for _ in range(40):
+        starts = random.sample(range(200), 12)
+        variables = {first: Variable(random.choice([1, 3, 8, 60]), "v") for first in starts}
+        named = replace(header, variables=variables)
+        for address in range(0, 280, 4):
+            assert named.variables_at(address) == {
+                first: variable
+                for first, variable in variables.items()
+                if first < address + GRANULE_BYTES and first + variable.size > address
+            }
 
 
 def test_a_variable_is_given_once(tmp_path):
@@ -177,6 +208,8 @@ def test_a_number_of_events_that_no_file_has(tmp_path):
         ({"variables": {"64": "4a"}}, "Variable 0x40 must be its size and its name"),
         ({"variables": {"64": [0, "a"]}}, "Size of variable 0x40"),
         ({"variables": {"64": [4, "a\nb"]}}, "Name of variable 0x40"),
+        ({"frames": {"1": [0, "f"]}}, "Frame 1 must be its caller, function and place"),
+        ({"frames": {"1": [1, "f", ""]}}, "Caller of frame 1 must be from 0 to 0, not 1"),
     ],
 )
 def test_header(tmp_path, change, words):

@@ -116,7 +116,7 @@ def test_traces_that_differ():
         ({"size": 256}, Rule.WIDTH),
         ({"kind": 256}, Rule.WIDTH),
         ({"kind": 77}, Rule.KIND),
-        ({"value": 1}, Rule.UNUSED_FIELD),
+        ({"kind": ThreadEventKind.FREE, "size": 0, "value": 1}, Rule.UNUSED_FIELD),
         ({"size": 17}, Rule.SIZE),
         ({"thread": 1}, Rule.THREAD),
     ],

@@ -1,0 +1,72 @@
+"""Call stacks of a trace: frames by number, each with the one that called it.
+
+Ref: ``docs/trace-format.md``, section on headers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from racetrap.golden_model.checks import check_integer, check_printable
+
+__all__ = ["Frame", "FrameTable", "call_stack", "check_frames"]
+
+_MOST_FRAMES = (1 << 32) - 1
+
+
+class Frame(NamedTuple):
+    """A function that runs, called or inlined; stacks that begin alike share their frames.
+
+    Parameters
+    ----------
+    caller : int
+        Number of the frame that it was called from, below its own; 0 if that is not known.
+    function : str
+        Its name in the source.
+    place : str
+        Place of the call in the source; empty if it is not known.
+    """
+
+    caller: int
+    function: str
+    place: str
+
+
+def check_frames(frames: Mapping[int, Frame]) -> None:
+    """Raise ``TypeError`` or ``ValueError`` unless frames by number lead back to outermost ones."""
+    for number, (caller, function, place) in frames.items():
+        check_integer("Number of a frame", number, 1, _MOST_FRAMES)
+        check_integer(f"Caller of frame {number}", caller, 0, number - 1)
+        if caller and caller not in frames:
+            raise ValueError(f"Caller of frame {number} must be a frame, not {caller}")
+        check_printable(f"Function of frame {number}", function)
+        check_printable(f"Place of frame {number}", place)
+
+
+def call_stack(frames: Mapping[int, Frame], number: int) -> Iterator[Frame]:
+    """Frames from that of a number, the innermost, outwards; none for 0 or an unknown one."""
+    while number in frames:
+        yield frames[number]
+        number = frames[number].caller
+
+
+class FrameTable:
+    """Frames by number as they are met, each once.
+
+    Attributes
+    ----------
+    frames : dict of int to Frame
+        By number from 1.
+    """
+
+    def __init__(self) -> None:
+        self.frames: dict[int, Frame] = {}
+        self._numbers: dict[Frame, int] = {}
+
+    def number(self, caller: int, function: str, place: str) -> int:
+        """Number of a frame, which is a new one if it is not known."""
+        frame = Frame(caller, function, place)
+        number = self._numbers.setdefault(frame, len(self._numbers) + 1)
+        self.frames[number] = frame
+        return number
