@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.axi import AxiBurst
 from racetrap.golden_model.scord.params import ENTRY_BITS, ENTRY_BYTES, ScordParams
-from racetrap.rtl.common.axi import Axi4WriteSignature, AxiResponse
+from racetrap.rtl.common.axi import Axi4WriteSignature, is_error
 from racetrap.rtl.scord.hazard_window import slot_bits
 from racetrap.rtl.scord.region import entry_address, index_bits, region_layout
 
@@ -74,7 +74,7 @@ class EntryWriter(wiring.Component):
             axi.wlast.eq(1),
             axi.bready.eq(1),
             self.o_done.eq(axi.bvalid),
-            self.o_error.eq(axi.bvalid & (axi.bresp != AxiResponse.OKAY)),
+            self.o_error.eq(axi.bvalid & is_error(axi.bresp)),
         ]
         with m.If(axi.awready):
             m.d.sync += address_waits.eq(0)

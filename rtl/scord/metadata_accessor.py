@@ -12,7 +12,7 @@ from amaranth.lib.wiring import In, Out, connect
 
 from racetrap.golden_model.axi import AxiBurst
 from racetrap.golden_model.scord.params import ENTRY_BITS, ENTRY_BYTES, ScordParams
-from racetrap.rtl.common.axi import AxiResponse
+from racetrap.rtl.common.axi import is_error
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.memory import block_memory
 from racetrap.rtl.common.ports import forward_ports
@@ -164,15 +164,15 @@ class MetadataAccessor(wiring.Component):
         answer_in, answer_out = answers.write_port(), answers.read_port()
         result_in, result_out = results.write_port(), results.read_port()
         self._result_out = results.read_port()
-        is_error = axi.rresp != AxiResponse.OKAY
+        failed = is_error(axi.rresp)
         m.d.comb += [
             packet_in.en.eq(self.i.valid & self.i.ready),
             packet_in.addr.eq(window.o_slot),
             packet_in.data.eq(self.i.p),
             answer_in.en.eq(axi.rvalid),
             answer_in.addr.eq(axi.rid),
-            answer_in.data.entry.eq(axi.rdata & ~is_error.replicate(ENTRY_BITS)),
-            answer_in.data.read_error.eq(is_error),
+            answer_in.data.entry.eq(axi.rdata & ~failed.replicate(ENTRY_BITS)),
+            answer_in.data.read_error.eq(failed),
             result_in.en.eq(self.i_checked.valid),
             result_in.addr.eq(checked.slot),
             result_in.data.entry.eq(checked.entry),

@@ -78,6 +78,12 @@ template <class Port> class ReadSide {
         taken = false;
     }
 
+    // At reset: nothing that was asked is answered.
+    void forget(Port& port) {
+        pending.clear();
+        port.rvalid = taken = false;
+    }
+
   private:
     struct Request {
         uint32_t id;
@@ -157,6 +163,15 @@ template <class Port> class WriteSide {
     void advance(Port& port) {
         if (taken) port.bvalid = 0;
         taken = false;
+    }
+
+    // At reset: what has not been answered is not written.
+    void forget(Port& port) {
+        addresses.clear();
+        complete.clear();
+        data.clear();
+        claimed = 0;
+        port.bvalid = taken = false;
     }
 
   private:

@@ -36,15 +36,19 @@ _FUNCTIONS: Functions = {
     "sim_ring": (None, [c_void_p, c_uint64, c_void_p, c_uint64]),
     "sim_transactions": (None, [c_void_p, c_uint32, c_void_p, c_void_p, c_uint64]),
     "sim_run": (c_int, [c_void_p, c_uint64]),
+    "sim_begin": (c_int, [c_void_p, c_uint64]),
+    "sim_reset": (None, [c_void_p]),
 }
 
 
 class SimStats(NamedTuple):
-    """Cycles since reset, and the metadata reads and writes that were answered with an error."""
+    """Cycles since the beginning, and what was answered with an error: metadata reads, metadata
+    writes, writes of the report ring."""
 
     cycles: int
     read_errors: int
     write_errors: int
+    report_errors: int
 
 
 class FastSim(Simulation[MemoryTiming, SimStats]):
@@ -149,6 +153,16 @@ class FastSim(Simulation[MemoryTiming, SimStats]):
             self._load(sm, transactions, None if order is None else order[sm])
         self._must(not self._library.sim_run(self._sim, sum(steps)))
         self._software.wait_idle()
+
+    def reset_after(self, queues: Sequence[Sequence[Transaction]], cycles: int) -> None:
+        """Play transactions for so many cycles, then reset the system in the midst of them.
+
+        Requests that the memories have not answered are forgotten; a launch must come next.
+        """
+        for sm, transactions in enumerate(queues):
+            self._load(sm, transactions, None)
+        self._must(not self._library.sim_begin(self._sim, cycles))
+        self._library.sim_reset(self._sim)
 
     def _load(
         self,

@@ -12,12 +12,15 @@ class Sim : public Testbench {
   public:
     Memory metadata, ring;
 
-    explicit Sim(uint64_t seed) : Testbench(seed) {
-        for (auto& port : ports.transaction) port.valid = 0;  // inputs begin as junk, too
-        for (int port = 0; port < METADATA_PORTS; port++)
-            ports.metadata[port].rvalid = ports.metadata[port].bvalid = 0;
-        ports.report.bvalid = 0;
-        reset();
+    explicit Sim(uint64_t seed) : Testbench(seed) { reset(); }
+
+    using Testbench::reset;
+
+    // So many cycles of a run.
+    int begin(uint64_t cycles) {
+        while (cycles--)
+            if (!tick()) return 1;
+        return 0;
     }
 
     void set_timing(const uint32_t* values) override {
@@ -45,6 +48,7 @@ class Sim : public Testbench {
     void fill(uint64_t* stats) const override {
         stats[0] = now;
         stats[1] = stats[2] = 0;
+        stats[3] = reports.errors;
         for (int port = 0; port < METADATA_PORTS; port++) {
             stats[1] += reads[port].errors;
             stats[2] += writes[port].errors;
@@ -65,7 +69,7 @@ class Sim : public Testbench {
             writes[port].drive(ports.metadata[port], timing, random, metadata, timing.write_errors,
                                failure, now);
         }
-        reports.drive(ports.report, timing, random, ring, 0, failure, now);
+        reports.drive(ports.report, timing, random, ring, timing.write_errors, failure, now);
     }
 
     bool sample() override {
@@ -88,6 +92,15 @@ class Sim : public Testbench {
             writes[port].advance(ports.metadata[port]);
         }
         reports.advance(ports.report);
+    }
+
+    void forget() override {
+        for (int sm = 0; sm < SMS; sm++) queues[sm].forget(ports.transaction[sm]);
+        for (int port = 0; port < METADATA_PORTS; port++) {
+            reads[port].forget(ports.metadata[port]);
+            writes[port].forget(ports.metadata[port]);
+        }
+        reports.forget(ports.report);
     }
 
     void describe(std::ostream& text) const override {
@@ -164,4 +177,6 @@ void sim_transactions(Sim* sim, uint32_t sm, const uint32_t* words, const uint64
     sim->play(sm, words, order, count);
 }
 int sim_run(Sim* sim, uint64_t steps) { return sim->run(steps); }
+int sim_begin(Sim* sim, uint64_t cycles) { return sim->begin(cycles); }
+void sim_reset(Sim* sim) { sim->reset(); }
 }

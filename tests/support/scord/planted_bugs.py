@@ -127,7 +127,7 @@ PLANTED_BUGS: dict[str, PlantedBug] = {
     ),
     "accessor-read-error-ignored": _bug(
         "scord/metadata_accessor.py",
-        "answer_in.data.read_error.eq(is_error)",
+        "answer_in.data.read_error.eq(failed)",
         "answer_in.data.read_error.eq(0)",
     ),
     "write-back-does-not-wait": _bug(
