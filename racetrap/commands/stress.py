@@ -36,9 +36,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     import numpy as np
+    from rich.console import Console
 
     from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
     from racetrap.sim.gpu.stress.advice import Advice
+    from racetrap.sim.gpu.stress.patch import Patch
     from racetrap.sim.gpu.stress.subject import Run, Subject
 
 __all__ = ["command"]
@@ -111,72 +113,38 @@ def command(
             raise ValueError("Option --expect must come with --launch")
         if launch_file is not None and arguments:
             raise ValueError("Arguments of a program must come without --launch")
-    options = compiler_options(include, define, arch, std)
-    with _subject(kernel, arguments, launch_file, options, expected) as subject, program_errors():
-        _stress(
-            subject, kernel, arguments, launch_file, memory, hold, runs, seconds, deviations, seed,
-            replay_file, witness_file, advise, patch_file, json_file,
-        )  # fmt: skip
-
-
-def _stress(
-    subject: Subject, kernel: str, arguments: tuple[str, ...], launch_file: str | None, memory: str,
-    hold: float, runs: int, seconds: float | None, deviations: int | None, seed: int,
-    replay_file: str | None, witness_file: str | None, advise: bool, patch_file: str | None,
-    json_file: str | None,
-) -> None:  # fmt: skip
-    """Stress a subject, and show what comes of it."""
-    from racetrap.presenters.stress import (
-        advice_lines,
-        patch_lines,
-        stress_to_dict,
-        witness_lines,
-    )
-    from racetrap.sim.gpu.stress.patch import make_patch
+    from racetrap.presenters.stress import stress_to_dict, witness_lines
     from racetrap.sim.gpu.stress.replay_file import read_replay, write_replay
-    from racetrap.sim.gpu.stress.search import bounded_runs, random_runs, replay, shrink
+    from racetrap.sim.gpu.stress.search import replay, shrink
 
-    console = report_console(json_file)
-    name = Path(kernel).name
-    if replay_file is not None:
-        with input_errors():
-            given = read_replay(replay_file, name)
-        memory = given.memory
-        done = [replay(subject, memory, given.deviations)]
-    else:
-        searched = (
-            random_runs(subject, memory, seed, hold)
-            if deviations is None
-            else bounded_runs(subject, memory, deviations)
-        )
-        done = list(_timed(progress(islice(searched, runs), "Running", runs), seconds))
-    failing = [run for run in done if run.failure]
-    is_random = replay_file is None and deviations is None
-    seeds = range(seed, seed + len(done)) if is_random else range(0)
-    failing_seed = next((each for each, run in zip(seeds, done, strict=False) if run.failure), None)
-    how = "" if replay_file else f", at most {deviations} deviations"
-    if seeds:
-        how = f", seeds {seed} to {seeds[-1]}"
-        how += f", the first of them seed {failing_seed}" if failing else ""
-    console.print(f"Exposed: {len(failing)} of {len(done)} runs fail, memory {memory}{how}.")
-    witness = None
-    if failing:
-        witness = failing[0] if replay_file else shrink(subject, memory, failing[0])
-        for line in witness_lines(witness, Path(kernel).parent):
-            console.print(line, markup=False)
-        if witness_file is not None:
-            write_replay(witness_file, name, memory, witness.deviations)
-            console.print(f"Replay: {witness_file}", markup=False)
-    advice = patch = None
-    if advise:
-        advice = _advise(subject, memory, runs, seed)
-        patch = make_patch(advice.changes, Path(kernel).parent)
-        for line in advice_lines(advice, Path(kernel).parent):
-            console.print(line, markup=False)
-        if patch_file is not None:
-            write_file(patch_file, lambda: patch.text)
-            for line in patch_lines(patch_file, patch):
+    options = compiler_options(include, define, arch, std)
+    console, name, folder = report_console(json_file), Path(kernel).name, Path(kernel).parent
+    witness = advice = patch = failing_seed = None
+    with _subject(kernel, arguments, launch_file, options, expected) as subject, program_errors():
+        if replay_file is not None:
+            with input_errors():
+                given = read_replay(replay_file, name)
+            memory, how = given.memory, ""
+            done = [replay(subject, memory, given.deviations)]
+        else:
+            searched = _search(subject, memory, hold, deviations, seed)
+            done = list(_timed(progress(islice(searched, runs), "Running", runs), seconds))
+            how = f", at most {deviations} deviations"
+            if deviations is None:
+                failing_seed = next((seed + n for n, run in enumerate(done) if run.failure), None)
+                how = _seeds_text(seed, len(done), failing_seed)
+        failing = [run for run in done if run.failure]
+        console.print(f"Exposed: {len(failing)} of {len(done)} runs fail, memory {memory}{how}.")
+        if failing:
+            witness = failing[0] if replay_file else shrink(subject, memory, failing[0])
+            for line in witness_lines(witness, folder):
                 console.print(line, markup=False)
+            if witness_file is not None:
+                write_replay(witness_file, name, memory, witness.deviations)
+                console.print(f"Replay: {witness_file}", markup=False)
+        if advise:
+            advice, patch = _advise(subject, memory, runs, seed, folder)
+            _show_advice(console, advice, patch, folder, patch_file)
     write_json(json_file, {
         "kernel": kernel, "arguments": list(arguments), "launch": launch_file, "memory": memory,
         "seed": seed,
@@ -184,6 +152,23 @@ def _stress(
         **stress_to_dict(done, witness, advice, patch),
     })  # fmt: skip
     exit_on(failing)
+
+
+def _search(
+    subject: Subject, memory: str, hold: float, deviations: int | None, seed: int
+) -> Iterator[Run]:
+    """Runs without an end at random, or systematically."""
+    from racetrap.sim.gpu.stress.search import bounded_runs, random_runs
+
+    if deviations is None:
+        return random_runs(subject, memory, seed, hold)
+    return bounded_runs(subject, memory, deviations)
+
+
+def _seeds_text(seed: int, runs: int, failing_seed: int | None) -> str:
+    """Seeds of random runs, for the end of a sentence."""
+    text = f", seeds {seed} to {seed + runs - 1}"
+    return text if failing_seed is None else f"{text}, the first of them seed {failing_seed}"
 
 
 def _timed(runs: Iterable[Run], seconds: float | None) -> Iterator[Run]:
@@ -235,7 +220,26 @@ def _expectation(text: str) -> tuple[int | str, np.ndarray]:
     return int(name) if name.isdecimal() else name, wanted
 
 
-def _advise(subject: Subject, memory: str, runs: int, seed: int) -> Advice:
+def _advise(
+    subject: Subject, memory: str, runs: int, seed: int, folder: Path
+) -> tuple[Advice, Patch]:
+    """What is missing or too much, and as a patch of the source."""
     from racetrap.sim.gpu.stress.advice import Advisor
+    from racetrap.sim.gpu.stress.patch import make_patch
 
-    return Advisor(subject, memory, runs, runs, seed).advise()
+    advice = Advisor(subject, memory, runs, runs, seed).advise()
+    return advice, make_patch(advice.changes, folder)
+
+
+def _show_advice(
+    console: Console, advice: Advice, patch: Patch, folder: Path, patch_file: str | None
+) -> None:
+    """Print the advice, and write its patch if it is asked for."""
+    from racetrap.presenters.stress import advice_lines, patch_lines
+
+    for line in advice_lines(advice, folder):
+        console.print(line, markup=False)
+    if patch_file is not None:
+        write_file(patch_file, lambda: patch.text)
+        for line in patch_lines(patch_file, patch):
+            console.print(line, markup=False)

@@ -14,7 +14,7 @@ from typing import Any
 from racetrap.evaluation.line_pairs import LinePair
 from racetrap.evaluation.source_text import excerpt, marked_line, relative_place
 from racetrap.presenters.findings import Findings
-from racetrap.presenters.line_pairs import counts_text, race_sentence, side_text
+from racetrap.presenters.line_pairs import counts_text, exposure_text, race_sentence, side_text
 from racetrap.presenters.page import page_environment
 
 __all__ = ["findings_page"]
@@ -53,6 +53,7 @@ def _race(pair: LinePair, schedules: int) -> dict[str, Any]:
         "kind": first.kind,
         "instances": pair.instances,
         "counts": counts_text(pair, schedules),
+        "exposure": exposure_text(pair.exposure) if pair.exposure else "",
         "sides": [
             {
                 "name": name,

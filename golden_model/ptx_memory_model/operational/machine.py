@@ -248,8 +248,15 @@ class Machine:
         strength = Strength(store.access.order, store.access.scope)
         for element, source in enumerate(store.sources):
             location = self._location(store.address, store.type.size, element)
-            value = operate("mov", store.type, self._value(thread, source))
-            self.memory.store(thread.number, location, self._number(value), strength)
+            self.memory.store(
+                thread.number, location, self._stored(thread, store, source), strength
+            )
+
+    def _stored(self, thread: _Thread, store: ptx.Store, source: ptx.Operand) -> int | Pending:
+        value = self._value(thread, source)
+        if isinstance(value, Result) and self._pending[value].size == store.type.size:
+            return self._pending[value]
+        return self._number(operate("mov", store.type, value))
 
     def _atomic(self, thread: _Thread, atomic: ptx.Atomic) -> None:
         operands = [Constant(self._register(thread, operand)) for operand in atomic.operands]

@@ -13,7 +13,7 @@ from racetrap.golden_model.ptx_memory_model.events import Location, Order
 from racetrap.golden_model.ptx_memory_model.operational.choices import Choices, Story
 from racetrap.golden_model.ptx_memory_model.scopes import Place, Scope, includes
 
-__all__ = ["WEAK", "ByteMemory", "Memory", "Pending", "Sequential", "Strength", "mutual"]
+__all__ = ["WEAK", "ByteMemory", "Memory", "Pending", "Sequential", "Strength", "mutual", "settled"]
 
 
 class Strength(NamedTuple):
@@ -61,12 +61,22 @@ class Pending(ABC):
 
     @property
     @abstractmethod
+    def size(self) -> int:
+        """Bytes that it loads."""
+
+    @property
+    @abstractmethod
     def is_settled(self) -> bool:
         """Whether its value is settled by now."""
 
     @abstractmethod
     def settle(self) -> int:
         """Settle it, if need be: its value."""
+
+
+def settled(value: int | Pending) -> int:
+    """The number that a value is, or is settled to."""
+    return value.settle() if isinstance(value, Pending) else value
 
 
 class Memory:
@@ -98,9 +108,11 @@ class Memory:
         """Value that a load takes; if it ``may_wait``, perhaps a value that is settled later."""
         return self.memory.read(location)
 
-    def store(self, thread: int, location: Location, value: int, strength: Strength) -> None:
-        """A store."""
-        self.memory.write(location, value)
+    def store(
+        self, thread: int, location: Location, value: int | Pending, strength: Strength
+    ) -> None:
+        """A store of a number, or of what a load of the same size is settled to."""
+        self.memory.write(location, settled(value))
 
     def atomic(
         self, thread: int, location: Location, update: Callable[[int], int | None],

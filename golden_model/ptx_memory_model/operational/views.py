@@ -28,6 +28,7 @@ from racetrap.golden_model.ptx_memory_model.operational.memory import (
     Pending,
     Strength,
     mutual,
+    settled,
 )
 from racetrap.golden_model.ptx_memory_model.scopes import Place, Scope
 
@@ -43,8 +44,8 @@ class Message:
         The location's messages.
     rank : float
         Its place among them.
-    value : int
-        What was written.
+    value : int or Late
+        What was written, or the load that is settled to it.
     thread, time : int
         Who wrote it, and how many messages the thread had written with it.
     strength : Strength
@@ -58,13 +59,27 @@ class Message:
     )  # fmt: skip
 
     def __init__(
-        self, cell: Cell, rank: float, value: int, thread: int, time: int, strength: Strength,
-        source: Message | None = None, origin: object = "",
+        self, cell: Cell, rank: float, value: int | Late, thread: int, time: int,
+        strength: Strength, source: Message | None = None, origin: object = "",
     ) -> None:  # fmt: skip
         self.cell, self.rank, self.value, self.origin = cell, rank, value, origin
         self.thread, self.time, self.strength, self.source = thread, time, strength, source
         #: What acquires that observe it join: by thread and scope of the release.
         self.releases: dict[tuple[int, Scope], View] = {}
+
+    @property
+    def number(self) -> int:
+        """What was written; a load that is settled to it is settled."""
+        return settled(self.value)
+
+    def depends_on(self, late: Late) -> bool:
+        """Whether what was written is what a load is settled to, or comes to it through others."""
+        value: int | Late | None = self.value
+        while isinstance(value, Late):
+            if value is late:
+                return True
+            value = None if value.message is None else value.message.value
+        return False
 
 
 class Cell:
@@ -175,6 +190,12 @@ class Late(Pending):
         self.message: Message | None = None
         #: Whether it and its message are morally strong.
         self.observes = False
+        #: Messages that it is settled to.
+        self.written: list[Message] = []
+
+    @property
+    def size(self) -> int:
+        return self.cell.location.size
 
     @property
     def is_settled(self) -> bool:
@@ -184,7 +205,7 @@ class Late(Pending):
         if self.message is None:
             self._memory.settle(self)
         assert self.message is not None
-        return self.message.value
+        return self.message.number
 
 
 class Views(Memory):
@@ -241,6 +262,9 @@ class Views(Memory):
     def _forget(self, cell: Cell) -> None:
         for late in [late for pending in self._late for late in pending if late.cell is cell]:
             late.settle()
+        for message in cell.messages:
+            if isinstance(message.value, Late):
+                message.value.settle()
         del self._cells[cell.location.address]
 
     def _written_cell(self, location: Location) -> Cell:
@@ -298,7 +322,7 @@ class Views(Memory):
             told = self._stale(options, self.origin)
             message = options[self.choices.take(Kind.MESSAGE, len(options), told)]
         self._observe(thread, message, strength)
-        return message.value
+        return message.number
 
     def _observe(
         self, thread: int, message: Message, strength: Strength, returns: bool = True
@@ -351,6 +375,7 @@ class Views(Memory):
             for message in reversed(late.cell.messages)
             if message.rank >= late.lowest
             and message not in late.excluded
+            and not message.depends_on(late)
             and self._fits(late, message)
         ]
 
@@ -376,10 +401,20 @@ class Views(Memory):
         late.observes = self._morally_strong(late.message, late.thread, late.strength)
         if late.observes and late.strength.scope is not None:
             self._may_acquire(late.thread, late.message)
+        number = late.message.number
+        for message in late.written:
+            message.value = number
+            if message is message.cell.messages[-1]:
+                self.memory.write(message.cell.location, number)
 
     # Stores and atomics
 
-    def store(self, thread: int, location: Location, value: int, strength: Strength) -> None:
+    def store(
+        self, thread: int, location: Location, value: int | Pending, strength: Strength
+    ) -> None:
+        if isinstance(value, Pending):
+            assert isinstance(value, Late)
+            value = value.settle() if value.is_settled else value
         cell = self._written_cell(location)
         lowest, newest = self._lowest(thread, cell), len(cell.messages) - 1
         place = newest
@@ -412,7 +447,7 @@ class Views(Memory):
         )
 
     def _write(
-        self, thread: int, cell: Cell, number: int, value: int, strength: Strength,
+        self, thread: int, cell: Cell, number: int, value: int | Late, strength: Strength,
         source: Message | None = None,
     ) -> None:  # fmt: skip
         """Put a message behind that of a number."""
@@ -432,7 +467,9 @@ class Views(Memory):
         if source is not None and self._morally_strong(source, thread, strength):
             message.releases.update(source.releases)
         self._release(thread, message)
-        if newest:
+        if isinstance(value, Late):
+            value.written.append(message)
+        elif newest:
             self.memory.write(cell.location, value)
 
     def _release(self, thread: int, message: Message) -> None:
@@ -460,10 +497,10 @@ class Views(Memory):
         chosen = self.choices.take(Kind.MESSAGE, len(options), told)
         message, number = options[chosen]
         self._observe(thread, message, strength, returns)
-        new = update(message.value)
+        new = update(message.number)
         if new is not None:
             self._write(thread, cell, number, new, strength, message)
-        return message.value
+        return message.number
 
     def _atomic_options(
         self, thread: int, cell: Cell, lowest: float, update: Callable[[int], int | None],
@@ -475,7 +512,7 @@ class Views(Memory):
             message = cell.messages[number]
             if message.rank < lowest:
                 return
-            if update(message.value) is None:
+            if update(message.number) is None:
                 if number == last or not self._newest_atomics:
                     yield message, number
                 continue
@@ -520,7 +557,8 @@ class Views(Memory):
         def story(option: int) -> Story:
             taken, newest = options[option], options[0]
             behind = min((m for m in options if m.rank > taken.rank), key=_rank, default=newest)
-            return Story(origin, f"took {taken.value}, from before", behind.origin or "it")
+            value = "a late value" if isinstance(taken.value, Late) else taken.value
+            return Story(origin, f"took {value}, from before", behind.origin or "it")
 
         return story
 
@@ -543,7 +581,7 @@ class Views(Memory):
             for number, message in enumerate(cell.messages)
         }
         unsettled = [late for pending in self._late for late in pending]
-        names.update((late, number) for number, late in enumerate(unsettled))
+        names.update((late, ("late", number)) for number, late in enumerate(unsettled))
 
         def view_key(view: View) -> Hashable:
             view.fold()
@@ -556,7 +594,7 @@ class Views(Memory):
             return frozenset((key, view_key(view)) for key, view in views)
 
         messages = tuple(
-            (m.value, m.thread, m.strength, m.source and names[m.source],
+            (names.get(m.value, m.value), m.thread, m.strength, m.source and names[m.source],
              views_key(m.releases.items()))
             for cell in cells for m in cell.messages
         )  # fmt: skip

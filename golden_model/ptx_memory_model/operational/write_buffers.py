@@ -21,6 +21,7 @@ from racetrap.golden_model.ptx_memory_model.operational.memory import (
     Memory,
     Pending,
     Strength,
+    settled,
 )
 from racetrap.golden_model.ptx_memory_model.scopes import Place, Scope
 
@@ -91,7 +92,10 @@ class WriteBuffers(Memory):
             self._let_out(thread, location)
         return self.memory.read(location)
 
-    def store(self, thread: int, location: Location, value: int, strength: Strength) -> None:
+    def store(
+        self, thread: int, location: Location, value: int | Pending, strength: Strength
+    ) -> None:
+        number = settled(value)
         if strength.order.releases:
             self.fence(thread, strength.order, Scope.GPU)
         buffer, shared = self._buffer(thread, location), self._is_shared(location)
@@ -99,9 +103,9 @@ class WriteBuffers(Memory):
             self._flush(thread, shared)
         self._let_out(thread, location)
         if self.choices.take(Kind.HOLD, 2, self._told("is held back")):
-            buffer[location] = value
+            buffer[location] = number
         else:
-            self.memory.write(location, value)
+            self.memory.write(location, number)
 
     def atomic(
         self, thread: int, location: Location, update: Callable[[int], int | None],

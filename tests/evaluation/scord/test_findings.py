@@ -4,8 +4,8 @@ from dataclasses import asdict
 
 import pytest
 
-from racetrap.evaluation.scord.detect import region_of
-from racetrap.evaluation.scord.findings import find_races, steps_of_event
+from racetrap.evaluation.scord.detect import detect, region_of
+from racetrap.evaluation.scord.findings import find_races, reports_of, steps_of_event
 from racetrap.evaluation.scord.hardware import simulate_trace
 from racetrap.golden_model.events import DataRegion, EventKind, Geometry, TraceHeader
 from racetrap.golden_model.scord.interleaver import bank_of
@@ -62,6 +62,12 @@ def test_both_parties_are_those_of_the_report(knobs, changes):
         assert asdict(access)["event"] == access.event
     # Runs that only stream may be free of races.
     assert findings or knobs == "streaming"
+
+
+def test_reports_are_the_unique_races_of_the_detector():
+    params = ScordParams(sm_count=2, blocks_per_sm=2, warps_per_sm=4, ratio=4)
+    trace = _trace(params, ("contended", 1, 300))
+    assert set(reports_of(trace, params)) == detect(trace, params) != set()
 
 
 def test_metadata_from_before_a_launch_is_forgotten():

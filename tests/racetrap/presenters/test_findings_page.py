@@ -1,6 +1,7 @@
 """The page of findings: sources side by side, filter, sort, nothing fetched, all escaped."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -54,6 +55,17 @@ def test_nothing_is_fetched_and_all_is_escaped(page):
     assert page.count("</script>") == page.count("<script>") == 1
     assert "{{ 7 * 7 }}" in page
     assert "\x1b" not in page
+
+
+def test_a_race_that_was_looked_for_in_weak_memory_says_what_became_of_it():
+    exposure = {
+        "memory": "views", "runs": 9, "seed": 12, "alone": True, "failure": "wrong result",
+        "sentence": "Buffer 2 must have 1 < 2",
+    }  # fmt: skip
+    pair = replace(line_pair("a.cu:1", "a.cu:2", 1), exposure=exposure)
+    page = findings_page("Races of a.cu", "racetrap check a.cu", Findings([pair], []))
+    text = "exposed by views, seed 12: wrong result: Buffer 2 must have 1 &lt; 2"
+    assert page.count(text) == 1
 
 
 def test_a_clean_run_has_a_page_too():

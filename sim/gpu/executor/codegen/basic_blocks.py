@@ -33,7 +33,7 @@ from racetrap.sim.gpu.ptx.control_flow import (
     successors,
 )
 from racetrap.sim.gpu.ptx.errors import PtxError
-from racetrap.sim.gpu.ptx.module import Instruction, Vector, registers_of
+from racetrap.sim.gpu.ptx.module import TYPE_BYTES, Instruction, Register, Vector, registers_of
 
 __all__ = ["SUPPORTED", "BlockCode", "basic_blocks"]
 
@@ -44,6 +44,8 @@ SUPPORTED: frozenset[str] = ARITHMETIC_OPCODES | frozenset(_HANDLERS)
 
 #: Memory that no other thread sees.
 _PRIVATE_SPACES = frozenset({"param", "param::func", "param::entry", "local", "const"})
+#: Memory that other threads see, named as such: a generic address may be private.
+_WEAK_SPACES = frozenset({"global", "shared"})
 #: Instructions whose code sets the program counter itself.
 _SETTING_PC = frozenset({*CONTROL_HANDLERS, "bar", "barrier"})
 #: Instructions behind which registers are those of another call.
@@ -146,11 +148,21 @@ def _end_code(flow: Flow) -> Lines:
     return [_reconverge(flow.end, pc), leave]
 
 
+def _may_store_late(instruction: Instruction) -> bool:
+    """Whether an instruction stores a whole register to weak memory, which may settle it later."""
+    if instruction.opcode != "st" or _WEAK_SPACES.isdisjoint(instruction.modifiers):
+        return False
+    source, data_type = instruction.operands[-1], instruction.modifiers[-1]
+    return isinstance(source, Register) and TYPE_BYTES.get(source.type) == TYPE_BYTES[data_type]
+
+
 def _touched(e: Emitter, run: list[Instruction]) -> str:
-    """Code of the registers that a block reads or writes; ``None`` if it changes the frame."""
+    """Code of the registers that a block needs or writes; ``None`` if it changes the frame."""
     if any(instruction.opcode in _CHANGING_FRAME for instruction in run):
         return "None"
     operands = [operand for instruction in run for operand in instruction.operands]
+    if _may_store_late(run[-1]):
+        del operands[-1]
     guards = [instruction.guard for instruction in run if instruction.guard is not None]
     names = frozenset(name for operand in (*operands, *guards) for name in registers_of(operand))
     return e.bind(names, ("registers", names))

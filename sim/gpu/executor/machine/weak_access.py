@@ -106,12 +106,27 @@ class WeakLoad(Load):
 
 
 class WeakStore(Store):
-    """``st``: lanes in ascending order."""
+    """``st``: lanes in ascending order.  A value that is not settled yet is logged as 0."""
+
+    def __init__(self, site: Site, mode: AccessMode, space: str):
+        super().__init__(site, mode, space)
+        source = site.instruction.operands[1]
+        #: The register whose values may be settled later.
+        self._register = source.name if isinstance(source, Register) else ""
+
+    def _late(self, warp: Warp) -> dict[int, Pending]:
+        """Values that are not settled, by lane; those of another size are settled."""
+        rows = [row for row in warp.late if row.register == self._register]
+        if any(row.dtype.itemsize != self.size for row in rows):
+            warp.settle(frozenset((self._register,)))
+            return {}
+        return {lane: value for row in rows for lane, value in row.lanes}
 
     def __call__(self, warp: Warp, mask: int, base: np.ndarray, *rows: np.ndarray) -> None:
         weak = warp.launch.weak
         assert weak is not None
         start = weak.begin(warp, mask, self)
+        late = self._late(warp) if warp.late else {}
         address = self.addresses(mask, base)
         if mask != ALL_LANES:
             active = row_of(mask)
@@ -120,11 +135,17 @@ class WeakStore(Store):
         first = (address + start).tolist()
         weak.words.update(_words(first, self.size))
         strength, width = weak.strength(self), self.dtype.itemsize
-        threads = [weak.thread(warp, lane) for lane in lanes_of(mask)]
+        lanes = lanes_of(mask)
+        threads = [weak.thread(warp, lane) for lane in lanes]
         store = weak.model.store
         for element, row in enumerate(rows):
+            numbers: list[int | Pending] = row.tolist()
+            if late:
+                numbers = [
+                    late.get(lane, number) for lane, number in zip(lanes, numbers, strict=True)
+                ]
             # Of lanes of one thread that store to the same address the last one wins.
-            values = dict(zip(zip(threads, first, strict=True), row.tolist(), strict=True))
+            values = dict(zip(zip(threads, first, strict=True), numbers, strict=True))
             for (thread, place), value in values.items():
                 store(thread, Location(place + element * width, width), value, strength)
         self.log_values(warp, mask, address, rows)

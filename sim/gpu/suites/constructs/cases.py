@@ -18,6 +18,7 @@ from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.codegen.compiler import compile_kernel
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.executor.machine.errors import ExecutionError
+from racetrap.sim.gpu.executor.machine.weak_memory import WeakMemorySettings
 from racetrap.sim.gpu.launch.kernel_files import load_kernels
 from racetrap.sim.gpu.launch.launch_file import BlockShape, GridShape
 from racetrap.sim.gpu.ptx.errors import PtxError
@@ -127,7 +128,9 @@ class KernelRun(NamedTuple):
     printed: str
 
 
-def run_kernel(pair: Pair, kernel: str, scheduler: str, seed: int) -> KernelRun:
+def run_kernel(
+    pair: Pair, kernel: str, scheduler: str, seed: int, memory: WeakMemorySettings | None = None
+) -> KernelRun:
     """Run one of the kernels of a pair on a new device.
 
     Parameters
@@ -138,11 +141,13 @@ def run_kernel(pair: Pair, kernel: str, scheduler: str, seed: int) -> KernelRun:
         Its name.
     scheduler, seed : str, int
         Warp scheduler of the executor, and its seed.
+    memory : WeakMemorySettings, optional
+        Memory that is not sequentially consistent.
     """
     printed: list[str] = []
     device = Device(
         _GEOMETRY, scheduler=scheduler, seed=seed, independent_threads=pair.independent,
-        write=printed.append,
+        write=printed.append, memory=memory,
     )  # fmt: skip
     data, sync = device.allocate(_DATA_BYTES), device.allocate(_SYNC_BYTES)
     module = load_kernels(PACKAGE, pair.source)

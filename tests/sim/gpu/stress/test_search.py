@@ -44,6 +44,7 @@ def handover():
     [
         ("dot_product", "no_acquire"), ("dot_product", "release_block"),
         ("reduction", "no_fence"), ("octree", "no_release"), ("scan", "no_acquire_grid"),
+        ("lamport_queue", "no_acquire_head"), ("lamport_queue", "no_release_head"),
     ],
 )  # fmt: skip
 def test_views_expose_what_lacks_a_fence(program, name):

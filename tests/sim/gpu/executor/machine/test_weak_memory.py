@@ -131,3 +131,44 @@ def block_sum(seed, memory, barrier):
 def test_barriers_order_shared_memory(memory):
     assert {block_sum(seed, memory, "bar.sync 0;") for seed in range(8)} == {320}
     assert len({block_sum(seed, memory, "") for seed in range(8)}) > 1
+
+
+def copied(seed, load, store):
+    """What a thread copies that sets a flag behind it, of a word that is written then."""
+    module = parse_ptx(f"""
+.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 p) {{
+  .reg .pred %p<4>; .reg .b32 %r<10>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [p];
+  mov.u32 %r1, %ctaid.x;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra WAIT;
+  st.global.u32 [%rd1], 7;
+  ld.global.{load} %r2, [%rd1];
+  st.global.{store} [%rd1+8], %r2;
+  st.volatile.global.u32 [%rd1+4], 1;
+  bra END;
+WAIT:
+  atom.global.or.b32 %r2, [%rd1+4], 0;
+  setp.eq.u32 %p2, %r2, 0;
+  @%p2 bra WAIT;
+  st.global.u32 [%rd1], 9;
+END:
+  ret;
+}}""", "copy.ptx")  # fmt: skip
+    settings = WeakMemorySettings(MEMORY_MODELS["views"], RandomChoices(seed, RATES))
+    device = Device(GEOMETRY, memory=settings)
+    data = device.allocate(np.zeros(4, np.uint32))
+    device.launch(module, "k", 2, 1, [data])
+    return int(device.read(data, np.uint32, 4)[2])
+
+
+def test_a_store_takes_what_its_late_load_is_settled_to():
+    assert {copied(seed, "u32", "u32") for seed in range(30)} == {7, 9}
+
+
+@pytest.mark.parametrize(("load", "store"), [("u8", "u8"), ("u8", "u32"), ("u32", "u16")])
+def test_a_store_of_another_size_settles_its_load(load, store):
+    assert {copied(seed, load, store) for seed in range(30)} == {7}
