@@ -193,9 +193,9 @@ class FastSim(Simulation[MemoryTiming, SimStats]):
         """Cycle, since reset, of each step of the last run on a bank's trace port."""
         return self._trace_cycles(bank)
 
-    def read_cycles(self, bank: int) -> list[int]:
-        """Cycle, since reset, of each metadata entry that a bank has read in the last run."""
-        return self._trace_cycles(self._params.banks + bank)
+    def read_cycles(self, port: int) -> list[int]:
+        """Cycle, since reset, of each segment that a metadata port has read in the last run."""
+        return self._trace_cycles(self._params.banks + port)
 
     def entry(self, index: int) -> int:
         """Metadata entry as it stands in memory."""

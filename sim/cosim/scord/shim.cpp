@@ -55,7 +55,7 @@ class Sim : public Testbench {
         }
     }
 
-    // Steps of each bank, then the metadata reads of each.
+    // Steps of each bank, then the metadata reads of each port.
     const Trace& trace(uint32_t number) const override {
         return number < BANKS ? traces[number] : reads[number - BANKS].beats;
     }
@@ -115,8 +115,8 @@ class Sim : public Testbench {
     Queue queues[SMS];
     Trace traces[BANKS];
     uint64_t accepted = 0;
-    ReadSide<MetadataPort> reads[METADATA_PORTS + 1];
-    WriteSide<MetadataPort> writes[METADATA_PORTS + 1];
+    ReadSide<MetadataPort, SEGMENT_WORDS> reads[METADATA_PORTS + 1];
+    WriteSide<MetadataPort, SEGMENT_WORDS> writes[METADATA_PORTS + 1];
     WriteSide<ReportPort> reports;
     bool sweeps[METADATA_PORTS + 1] = {};
 
@@ -126,12 +126,13 @@ class Sim : public Testbench {
         return total;
     }
 
-    // Over a memory that is preset, an engine that has just begun goes on at its last entry.
-    void shorten_sweep(int bank) {
-        Engine& engine = ports.engine[bank];
-        bool begins = engine.begun && !sweeps[bank];
-        sweeps[bank] = engine.begun;
-        if (begins && !metadata.words) engine.index = metadata.count - BANKS + bank;
+    // Over a memory that is preset, an engine that has just begun goes on at its last segment.
+    void shorten_sweep(int port) {
+        Engine& engine = ports.engine[port];
+        bool begins = engine.begun && !sweeps[port];
+        sweeps[port] = engine.begun;
+        if (begins && !metadata.words)
+            engine.index = metadata.count / SEGMENT_WORDS - METADATA_PORTS + port;
     }
 
     bool may_offer(const Queue& queue) {

@@ -157,7 +157,7 @@ def test_bank_on_local_memory(banks, bank):
     steps = []
 
     async def trace(ctx):
-        port = dut.bank.trace
+        port = dut.bank.trace[0]
         cycle = 0
         while True:
             *_, valid, step = await ctx.tick().sample(port.valid, Value.cast(port.payload))
@@ -186,7 +186,7 @@ def test_bank_on_local_memory(banks, bank):
 @pytest.mark.parametrize(
     ("bug", "check"),
     [
-        (("ENTRY_BYTES.bit_length() - 1 + self._params.bank_bits", "3"), test_bank_on_local_memory),
+        (("params.segment_bytes * params.metadata_ports", "8"), test_bank_on_local_memory),
         (("axi.arready.eq(~axi.rvalid | axi.rready)", "axi.arready.eq(1)"), test_answers_wait),
         (("axi.rid.eq(axi.arid)", "axi.rid.eq(0)"), test_every_entry_has_its_place),
         (("axi.awvalid & axi.wvalid", "axi.awvalid"), test_data_may_come_late),
