@@ -27,7 +27,9 @@ _WAIVERS = {
 }
 
 
-def generate(preset: str, params: Params, directory: Path) -> dict[str, Path]:
+def generate(
+    preset: str, params: Params, directory: Path, *, asynchronous_reset: bool = False
+) -> dict[str, Path]:
     """Write the files of a configuration; the same input gives the same bytes anywhere.
 
     Nothing is written before the whole design has been elaborated.
@@ -40,6 +42,8 @@ def generate(preset: str, params: Params, directory: Path) -> dict[str, Path]:
         Parameters (the preset's own, or changed).
     directory : Path
         Folder of the files; made if it does not exist.
+    asynchronous_reset : bool
+        As of ``to_verilog``.
 
     Returns
     -------
@@ -55,7 +59,7 @@ def generate(preset: str, params: Params, directory: Path) -> dict[str, Path]:
         If a file cannot be written.
     """
     system = system_of(params)
-    files = _simulated_files(preset, params, ["", *system.parts])
+    files = _simulated_files(preset, params, ["", *system.parts], asynchronous_reset)
     files["fusesoc"] = f"{preset}.core", core_description(preset, system.parts)
     paths = _write(files, directory)
     return paths | write_register_files(system, module_name(preset), directory, preset)
@@ -75,7 +79,7 @@ def generate_simulated(preset: str, params: Params, directory: Path, part: str =
 
 
 def _simulated_files(
-    preset: str, params: Params, names: Sequence[str]
+    preset: str, params: Params, names: Sequence[str], asynchronous_reset: bool = False
 ) -> dict[str, tuple[str, str]]:
     """Name and text of the Verilog of some tops, and of what goes with every top."""
     system = system_of(params)
@@ -88,7 +92,10 @@ def _simulated_files(
     }  # fmt: skip
     for name in names:
         kind, stem = (f"verilog {name}", f"{preset}-{name}") if name else ("verilog", preset)
-        files[kind] = f"{stem}.v", to_verilog(tops[name], module_name(preset, name))
+        text = to_verilog(
+            tops[name], module_name(preset, name), asynchronous_reset=asynchronous_reset
+        )
+        files[kind] = f"{stem}.v", text
     return files
 
 

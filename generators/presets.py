@@ -74,6 +74,12 @@ SCORD_PRESETS: Mapping[str, Preset[ScordParams]] = MappingProxyType({
         Preset("scord-16byte", "An entry for 16 bytes", ScordParams(granularity=16, ratio=1)),
         # Four accesses a cycle.
         Preset("scord-banks4", "The paper's detector with four banks", ScordParams(banks=4)),
+        # Eight accesses a cycle through one metadata port of 512 bits; an SM offers as many.
+        Preset(
+            "scord-wide",
+            "The paper's detector, eight words a cycle through one metadata port",
+            ScordParams(banks=8, words_per_cycle=8, outstanding=64),
+        ),
         # No metadata memory port: fits a small FPGA; the monitored region is small as well.
         Preset(
             "scord-local",

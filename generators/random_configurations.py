@@ -30,6 +30,7 @@ _SCORD: dict[str, tuple[int, ...]] = {
     "address_bits": (32, 40, 48, 64),
     "pc_bits": (16, 20, 32),
     "banks": (1, 2, 4, 8),
+    "words_per_cycle": (1, 1, 2, 4, 8),
     "outstanding": (4, 8, 16, 64),
     "packet_fifo_depth": (2, 3, 4, 5, 8),
     "report_fifo_depth": (2, 3, 4, 5, 16),

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 from amaranth.back import rtlil
 from amaranth.back.verilog import _convert_rtlil_text  # no public function takes RTLIL
-from amaranth.hdl import Signal, ValueCastable
+from amaranth.hdl import ClockDomain, Fragment, Signal, ValueCastable
 from amaranth.hdl._ir import PortDirection
 from amaranth.lib import wiring
 
 from racetrap.generators.shared_modules import share_modules
 
 __all__ = ["ports_of", "to_verilog"]
+
+#: Names of fields without bits, which Verilog cannot declare; nothing is computed from them.
+_EMPTY_FIELD = re.compile(r"^(?:  wire width 0 \S+|connect \S+ \{  \})\n", re.MULTILINE)
 
 
 def ports_of(component: wiring.Component) -> dict[str, tuple[Signal, PortDirection]]:
@@ -27,10 +32,26 @@ def ports_of(component: wiring.Component) -> dict[str, tuple[Signal, PortDirecti
     return ports
 
 
-def to_verilog(component: wiring.Component, name: str) -> str:
+def to_verilog(component: wiring.Component, name: str, *, asynchronous_reset: bool = False) -> str:
     """Verilog of a component as module ``name``; the same text for the same component.
 
     Modules that are the same are written once; no name of a module has a dot.
+
+    Parameters
+    ----------
+    component : wiring.Component
+        Top of the design.
+    name : str
+        Name of its module.
+    asynchronous_reset : bool
+        Whether ``rst`` resets registers at once; otherwise it does so at the clock's edge.
     """
-    design = rtlil.convert(component, name, ports=ports_of(component), emit_src=False)
-    return _convert_rtlil_text(share_modules(design), strip_internal_attrs=True)
+    fragment, ports = Fragment.get(component, None), ports_of(component)
+    if asynchronous_reset:
+        clock = ClockDomain("sync", async_reset=True)
+        fragment.add_domains(clock)
+        inputs = {"clk": clock.clk, "rst": clock.rst}
+        ports = {name: (signal, PortDirection.Input) for name, signal in inputs.items()} | ports
+    design = rtlil.convert(fragment, name=name, ports=ports, emit_src=False)
+    named = share_modules(_EMPTY_FIELD.sub("", design))
+    return _convert_rtlil_text(named, strip_internal_attrs=True)

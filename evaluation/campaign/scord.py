@@ -88,7 +88,10 @@ def _region(random: Random, params: ScordParams, sweep: bool) -> Region:
         size_log2 = random.randint(low, high)
     data_base = random.randrange(1 << params.address_bits - 1 - size_log2) << size_log2
     entries = Region(data_base, size_log2).entries(params)
-    metadata_base = 8 * random.randrange((1 << params.address_bits - 4) - entries)
+    unit = params.segment_bytes
+    metadata_base = unit * random.randrange(
+        (1 << params.address_bits - 1) // unit - entries // params.words_per_cycle
+    )
     return Region(data_base, size_log2, metadata_base)
 
 

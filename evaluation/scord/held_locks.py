@@ -58,8 +58,8 @@ def _track(
     tables: defaultdict[tuple[int, int], LockTable], sm: int, transaction: Transaction
 ) -> None:
     if transaction.kind == TransactionKind.BLOCK_START:
-        for warp in range(transaction.mask.bit_length()):
-            if transaction.mask >> warp & 1:
+        for warp in range(transaction.warps.bit_length()):
+            if transaction.warps >> warp & 1:
                 tables[sm, warp].clear()
         return
     table = tables[sm, transaction.warp]

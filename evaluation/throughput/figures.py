@@ -55,6 +55,9 @@ def _scord() -> dict[str, Callable[[], Any]]:
             for latency in scord_cycles.LATENCIES
         ],
         "banks": _banks,
+        "widths": lambda: [
+            asdict(row) for words in scord_cycles.WIDTHS for row in scord_cycles.width(words)
+        ],
         "executor": lambda: {
             threads: executor_rates.measure_executor(threads).per_second
             for threads in executor_rates.THREADS

@@ -21,16 +21,23 @@ from racetrap.sim.cosim.systems import build_fast
 __all__ = [
     "LATENCIES",
     "OUTSTANDING",
+    "WIDTHS",
     "Bandwidth",
+    "Width",
     "back_to_back",
     "bandwidth",
     "banks",
     "streaming",
+    "wide",
+    "width",
 ]
 
 #: Cycles from a metadata request to its answer, and accesses in flight, that are measured.
 LATENCIES = (1, 8, 16, 32, 64, 100)
 OUTSTANDING = (8, 16, 32, 64, 128, 256)
+
+#: Words a cycle that are measured.
+WIDTHS = (1, 2, 4, 8)
 
 #: The presets' SMs as the bandwidth is measured with: enough to keep one bank busy.
 _FEW_SMS = 4
@@ -54,6 +61,28 @@ class Bandwidth:
     outstanding: int
     latency: int
     busy: float
+
+
+@dataclass(frozen=True)
+class Width:
+    """Traffic of one SM, or of all, through one metadata port of some words a cycle.
+
+    Parameters
+    ----------
+    words : int
+        Words a cycle: entries of the port.
+    traffic : str
+        Name in ``_WIDE_TRAFFIC``.
+    accesses_per_cycle : float
+        Words checked in a cycle, from the first step to the last.
+    reads_per_cycle : float
+        Segments read in a cycle of that time: use of the read data channel.
+    """
+
+    words: int
+    traffic: str
+    accesses_per_cycle: float
+    reads_per_cycle: float
 
 
 def _lines(sms: int, count: int) -> _Traffic:
@@ -107,3 +136,49 @@ def banks(preset: str) -> float:
     params = SCORD_PRESETS[preset].params
     result, _ = _launch(preset, params, _lines(params.sm_count, 960))
     return result.accesses / result.cycles
+
+
+def wide() -> ScordParams:
+    """Parameters of the system that :func:`width` measures, at eight words a cycle."""
+    return _of_width(WIDTHS[-1])
+
+
+def _of_width(words: int) -> ScordParams:
+    tiny = SCORD_PRESETS["scord-tiny"].params
+    return replace(tiny, banks=words, words_per_cycle=words, outstanding=64)
+
+
+def _strided(count: int) -> _Traffic:
+    """One word of each line."""
+    return [(0, transaction._replace(mask=1)) for _, transaction in _lines(1, count)]
+
+
+def _one_line(sms: int, count: int) -> _Traffic:
+    """The same whole line again and again, by all SMs in turn."""
+    return [(sm, transaction._replace(line=0)) for sm, transaction in _lines(sms, count)]
+
+
+def _fenced(count: int) -> _Traffic:
+    """Whole lines of one SM, with a fence of the warp behind each."""
+    fence = Transaction(TransactionKind.FENCE, scope=1)
+    return [step for line in _lines(1, count) for step in (line, (0, fence))]
+
+
+#: Traffic by name, for two SMs; the first passes over the region's entries once.
+_WIDE_TRAFFIC: dict[str, _Traffic] = {
+    "one SM, whole lines": _lines(1, 256),
+    "two SMs, whole lines": _lines(2, 256),
+    "two SMs, one line": _one_line(2, 256),
+    "one SM, a word of each line": _strided(256),
+    "one SM, lines and fences": _fenced(256),
+}
+
+
+def width(words: int) -> list[Width]:
+    """All traffic through one metadata port of so many words, on preset ``scord-tiny``."""
+    params, measured = _of_width(words), []
+    for name, traffic in _WIDE_TRAFFIC.items():
+        result, reads = _launch("scord-tiny", params, traffic)
+        rates = result.accesses / result.cycles, len(reads) / result.cycles
+        measured.append(Width(words, name, *rates))
+    return measured

@@ -78,7 +78,7 @@ class ScordCoreDevice(LinkedDevice):
         connect(m, bank.m_axi, memory.s_axi)
         records = link.o_record[0]
         assign_stream(m, tracker.i_transaction, records)
-        assign_stream(m, link.i_record[0], bank.o_report)
+        assign_stream(m, link.i_record[0], bank.o_report[0])
         region = core_region(params)
         m.d.comb += [
             bank.i_region.data_base.eq(region.data_base),
@@ -86,8 +86,8 @@ class ScordCoreDevice(LinkedDevice):
         ]
         self._elaborate_registers(m, link.m_axil, tracker, bank, is_empty=~records.valid)
         self._elaborate_lights(
-            m, link, busy=records.valid, race=bank.o_report.valid,
-            error=bank.o_count.reports_dropped,
+            m, link, busy=records.valid, race=bank.o_report[0].valid,
+            error=bank.o_count[0].reports_dropped,
         )  # fmt: skip
         return m
 
@@ -109,6 +109,6 @@ class ScordCoreDevice(LinkedDevice):
             clear.eq(control.launch & status.idle),
             tracker.i_clear.eq(clear),
             bank.i_clear.eq(clear),
-            dropped.increment.eq(bank.o_count.reports_dropped),
+            dropped.increment.eq(bank.o_count[0].reports_dropped),
             dropped.clear.eq(control.clear_counters),
         ]

@@ -81,14 +81,14 @@ def _sigrace_bug(before: str, after: str) -> PlantedBug:
 PLANTED_BUGS: Mapping[str, PlantedBug] = MappingProxyType({
     # Core
     "drops-not-counted": _bug(
-        "ice40-hx8k", "core_top.py", "bank.o_count.reports_dropped),\n            dropped.clear",
+        "ice40-hx8k", "core_top.py", "bank.o_count[0].reports_dropped),\n            dropped.clear",
         "0),\n            dropped.clear",
     ),
     "launch-clears-nothing": _bug(
         "ice40-hx8k", "core_top.py", "bank.i_clear.eq(clear)", "bank.i_clear.eq(0)"
     ),
     "drops-not-lit": _bug(
-        "ice40-hx8k", "core_top.py", "error=bank.o_count.reports_dropped", "error=0"
+        "ice40-hx8k", "core_top.py", "error=bank.o_count[0].reports_dropped", "error=0"
     ),
     # Whole system
     "transactions-doubled": _bug(

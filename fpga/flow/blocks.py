@@ -83,15 +83,15 @@ def blocks_of(params: Params) -> list[HardwareBlock]:
 
 
 def _scord(params: ScordParams) -> list[HardwareBlock]:
-    sms, banks = params.sm_count, params.banks
+    sms, banks, ports = params.sm_count, params.banks, params.metadata_ports
     return [
         HardwareBlock("tracker", partial(Tracker, params, 0), sms),
         HardwareBlock("lock_tables", partial(LockTables, params), sms),
         HardwareBlock("barrier_ids", partial(BarrierIds, params), sms),
         HardwareBlock("interleaver", partial(Interleaver, params), 1),
-        HardwareBlock("detector_bank", partial(DetectorBank, params, 0), banks),
-        HardwareBlock("metadata_accessor", partial(MetadataAccessor, params, 0), banks),
-        HardwareBlock("hazard_window", partial(HazardWindow, params), banks),
+        HardwareBlock("detector_bank", partial(DetectorBank, params, 0), ports),
+        HardwareBlock("metadata_accessor", partial(MetadataAccessor, params, 0), ports),
+        HardwareBlock("hazard_window", partial(HazardWindow, params), ports),
         HardwareBlock("fence_file", partial(FenceFile, params), banks),
         HardwareBlock("detection_logic", partial(DetectionLogic, params), banks),
         HardwareBlock("report_path", partial(ReportPath, params), 1),

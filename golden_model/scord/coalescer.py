@@ -38,7 +38,10 @@ def coalesce(event: Event, params: ScordParams) -> list[Transaction]:
     _check_place(event, params)
     if kind == EventKind.BLOCK_PLACED:
         warps = ((1 << event.warp_count) - 1) << event.warp
-        return [Transaction(TransactionKind.BLOCK_START, slot=event.slot, mask=warps)]
+        others, first = divmod(warps, 1 << WORDS_PER_LINE)
+        return [
+            Transaction(TransactionKind.BLOCK_START, slot=event.slot, mask=first, lock_mask=others)
+        ]
     if kind == EventKind.BARRIER:
         return [Transaction(TransactionKind.BARRIER, slot=event.slot, pc=event.pc)]
     if kind == EventKind.FENCE:

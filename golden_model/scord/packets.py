@@ -10,6 +10,8 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
+from racetrap.golden_model.scord.params import WORDS_PER_LINE
+
 __all__ = [
     "ROWS_KEEPING_OWNER",
     "LockState",
@@ -108,9 +110,10 @@ class Transaction(NamedTuple):
     """One coalesced request of one warp to one 128-byte line, or one fence, barrier or start.
 
     ``mask`` has a bit for each word of the line that the instruction touches; for
-    ``BLOCK_START`` it has a bit for each warp slot of the SM that the block takes.
+    ``BLOCK_START`` it has a bit for each warp slot, of the SM's first 32, that the block takes.
     ``lock_mask`` marks, for an atomic, the words in which a CAS changed 0 to 1 or an EXCH
-    stored 0.  Fields that a kind does not use are 0.  The SM is known by the port.
+    stored 0, and for ``BLOCK_START`` the other warp slots.  Fields that a kind does not use are
+    0.  The SM is known by the port.
     """
 
     kind: int
@@ -123,6 +126,11 @@ class Transaction(NamedTuple):
     line: int = 0
     mask: int = 0
     lock_mask: int = 0
+
+    @property
+    def warps(self) -> int:
+        """Mask of the warp slots that a block takes, of a ``BLOCK_START``."""
+        return self.lock_mask << WORDS_PER_LINE | self.mask
 
 
 class Packet(NamedTuple):

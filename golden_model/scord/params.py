@@ -33,9 +33,9 @@ LOCK_STATE_BITS = 3
 
 #: Inclusive range of every integer parameter.
 _RANGES = {
-    "sm_count": (1, 64),
+    "sm_count": (1, 255),
     "blocks_per_sm": (1, 32),
-    "warps_per_sm": (1, WORDS_PER_LINE),
+    "warps_per_sm": (1, 2 * WORDS_PER_LINE),
     "granularity": (4, 16),
     "ratio": (1, 64),
     "lock_table_depth": (1, 16),
@@ -43,15 +43,16 @@ _RANGES = {
     "barrier_id_bits": (2, 16),
     "address_bits": (16, 64),
     "pc_bits": (8, 32),
-    "banks": (1, 16),
-    "outstanding": (4, 256),
+    "banks": (1, 128),
+    "words_per_cycle": (1, 8),
+    "outstanding": (4, 1024),
     "packet_fifo_depth": (2, 64),
     "report_fifo_depth": (2, 1024),
     "report_filter_entries": (2, 1024),
     "local_bytes": (0, 1 << 20),
 }
 _POWERS_OF_TWO = (
-    "granularity", "ratio", "banks", "outstanding", "report_filter_entries",
+    "granularity", "ratio", "banks", "words_per_cycle", "outstanding", "report_filter_entries",
 )  # fmt: skip
 
 
@@ -76,10 +77,13 @@ class ScordParams:
         Width of byte addresses (data and metadata) and of program counters.
     banks : int
         Detector banks; metadata entries are interleaved over them by their index.
+    words_per_cycle : int
+        Banks that check the words of one segment in one cycle and share a metadata port of as many
+        entries: 1 (each bank has a port of its own), 2, 4 or 8.
     outstanding : int
-        Accesses a bank may have in flight between its metadata read and its write's response.
+        Segments a port may have in flight between its metadata read and its write's response.
     packet_fifo_depth, report_fifo_depth : int
-        Depth of the FIFO before each bank (packets) and after it (race reports).
+        Depth of the FIFO before each port (segments) and after each bank (race reports).
     report_filter_entries : int
         Entries of the optional filter that lets only new (PC, kind) pairs through.
     local_bytes : int
@@ -104,6 +108,7 @@ class ScordParams:
     address_bits: int = 40
     pc_bits: int = 32
     banks: int = 1
+    words_per_cycle: int = 1
     outstanding: int = 32
     packet_fifo_depth: int = 8
     report_fifo_depth: int = 16
@@ -118,6 +123,11 @@ class ScordParams:
                 f"Metadata entry must fit in {ENTRY_BITS} bits, not {self.entry_layout_bits} "
                 "(reduce sm_count, blocks_per_sm, warps_per_sm, ratio, fence_id_bits "
                 "or barrier_id_bits)"
+            )
+        if self.words_per_cycle > self.banks:
+            raise ValueError(
+                f"Parameter words_per_cycle must be at most banks {self.banks}, "
+                f"not {self.words_per_cycle}"
             )
         if self.local_bytes and (
             self.local_bytes.bit_count() != 1 or self.local_bytes < ENTRY_BYTES * self.banks
@@ -168,6 +178,21 @@ class ScordParams:
     @property
     def bank_bits(self) -> int:
         return self.banks.bit_length() - 1
+
+    @property
+    def lane_bits(self) -> int:
+        """Bits of a bank's number among those of its port, the low ones of its number."""
+        return self.words_per_cycle.bit_length() - 1
+
+    @property
+    def metadata_ports(self) -> int:
+        """Metadata ports, each of ``words_per_cycle`` banks."""
+        return self.banks // self.words_per_cycle
+
+    @property
+    def segment_bytes(self) -> int:
+        """Bytes of the metadata that a port reads and writes as one."""
+        return ENTRY_BYTES * self.words_per_cycle
 
     @property
     def word_bits(self) -> int:
@@ -236,7 +261,7 @@ class ScordParams:
 
     @cached_property
     def packet_layout(self) -> Layout:
-        """What a tracker sends to the detector banks: one access to one word, or one fence."""
+        """What a detector bank checks: one access to one word, or one fence."""
         return Layout({
             "kind": 2,
             "scope": 1,
@@ -248,6 +273,16 @@ class ScordParams:
             "pc": self.pc_bits,
             "word": self.word_bits,
         })  # fmt: skip
+
+    @cached_property
+    def segment_layout(self) -> Layout:
+        """What a tracker sends to the banks of a port: an access to words of one segment.
+
+        A packet, whose word is the lowest one, and a bit for each bank of the port that has a
+        packet of its own; with one bank a port there is no such bit.
+        """
+        lanes = self.words_per_cycle if self.words_per_cycle > 1 else 0
+        return Layout({**self.packet_layout.fields, "lanes": lanes})
 
     @cached_property
     def step_layout(self) -> Layout:
@@ -309,7 +344,7 @@ class Region:
     size_log2 : int
         Log2 of the region's size in bytes.
     metadata_base : int
-        Byte address of the first metadata entry; a multiple of 8.
+        Byte address of the first metadata entry; a multiple of ``segment_bytes``.
     """
 
     data_base: int = 0
@@ -329,9 +364,10 @@ class Region:
                 f"Region end must fit in {params.address_bits} address bits, "
                 f"not {self.data_base + (1 << self.size_log2):#x}"
             )
-        if self.metadata_base % ENTRY_BYTES:
+        if self.metadata_base % params.segment_bytes:
             raise ValueError(
-                f"Metadata base must be a multiple of {ENTRY_BYTES}, not {self.metadata_base:#x}"
+                f"Metadata base must be a multiple of {params.segment_bytes}, "
+                f"not {self.metadata_base:#x}"
             )
         end = self.metadata_base + self.entries(params) * ENTRY_BYTES
         if end > 1 << params.address_bits:

@@ -81,8 +81,9 @@ class Tracker:
             self.barrier_ids.barrier(slot)
             return []
         if kind == _BLOCK_START:
+            warps = transaction.warps
             for number, table in enumerate(self.lock_tables):
-                if mask >> number & 1:
+                if warps >> number & 1:
                     table.clear()
             return []
 

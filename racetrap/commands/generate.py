@@ -24,10 +24,14 @@ __all__ = ["command"]
 @click.argument("preset", shell_complete=complete_preset)
 @output_option("DIR", "Folder of the files.", show_default="PRESET")
 @set_option
+@click.option(
+    "--asynchronous-reset", is_flag=True, help="Reset registers at once, not at the clock's edge."
+)
 @result_options
 def command(
-    preset: str, output: Path | None, settings: tuple[str, ...], json_file: str | None
-) -> None:
+    preset: str, output: Path | None, settings: tuple[str, ...], asynchronous_reset: bool,
+    json_file: str | None,
+) -> None:  # fmt: skip
     """Write Verilog, its description, lint waivers, and its registers in several forms.
 
     The files are PRESET.v, .json (description), .vlt (lint waivers), .core (FuseSoC), and of the
@@ -35,7 +39,8 @@ def command(
     """
     with input_errors():
         params = with_settings(find_preset(preset).params, settings)
-        paths = generate(preset, params, output or Path(preset))
+        folder = output or Path(preset)
+        paths = generate(preset, params, folder, asynchronous_reset=asynchronous_reset)
     console = report_console(json_file)
     for path in paths.values():
         console.print(str(path), markup=False)

@@ -33,6 +33,16 @@ def _scord(figures: dict[str, Any]) -> Iterator[tuple[str, list[str], _Rows]]:
         ["four banks, all SMs", banks["four"]],
         ["four banks against one", banks["ratio"]],
     ]  # fmt: skip
+    by_traffic: dict[str, list[Cell]] = {}
+    for row in figures["widths"]:
+        cells = by_traffic.setdefault(row["traffic"], [row["traffic"]])
+        cells += [row["accesses_per_cycle"], 100 * row["reads_per_cycle"]]
+    widths = list(dict.fromkeys(row["words"] for row in figures["widths"]))
+    yield (
+        "One metadata port, scord-tiny: accesses a cycle, and cycles with read data in percent",
+        ["words a cycle", *(head for words in widths for head in (str(words), "%"))],
+        list(by_traffic.values()),
+    )
     busy = {(row["outstanding"], row["latency"]): row["busy"] for row in figures["bandwidth"]}
     latencies = list(dict.fromkeys(latency for _, latency in busy))
     yield (

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from amaranth.hdl import Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -18,6 +19,7 @@ __all__ = [
     "Axi4WriteSignature",
     "AxiLiteSignature",
     "AxiResponse",
+    "is_error",
 ]
 
 
@@ -28,6 +30,15 @@ class AxiResponse(IntEnum):
     EXOKAY = 1
     SLVERR = 2
     DECERR = 3
+
+
+def is_error(response: Value) -> Value:
+    """Whether a response is ``SLVERR`` or ``DECERR``.
+
+    ``EXOKAY`` is none: nothing here asks for exclusive access, and a subordinate that says so all
+    the same has done what was asked.
+    """
+    return response[1]
 
 
 def _address_channel(prefix: str, address_bits: int, id_bits: int) -> dict:

@@ -11,7 +11,7 @@ from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.axi import AxiBurst
 from racetrap.golden_model.layout import Layout
-from racetrap.rtl.common.axi import Axi4WriteSignature
+from racetrap.rtl.common.axi import Axi4WriteSignature, is_error
 from racetrap.rtl.common.layout import struct_layout
 
 __all__ = ["RECORD_BYTES", "ReportWriter"]
@@ -141,7 +141,7 @@ class ReportWriter(wiring.Component):
 
     def _accept_response(self, m: Module) -> None:
         """Write response."""
-        failed = self.m_axi.bresp[1]  # SLVERR or DECERR
+        failed = is_error(self.m_axi.bresp)
         m.d.comb += [
             self.o_written.eq(~failed),
             self.o_write_error.eq(failed),

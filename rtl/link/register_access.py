@@ -7,7 +7,7 @@ from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from racetrap.rtl.common.axi import AxiLiteSignature
+from racetrap.rtl.common.axi import AxiLiteSignature, is_error
 
 __all__ = ["RegisterAccess", "Response", "access_layout"]
 
@@ -67,7 +67,7 @@ class RegisterAccess(wiring.Component):
             axi.rready.eq(self.o.ready),
             self.o.valid.eq(axi.bvalid | axi.rvalid),
             self.o.p.data.eq(axi.rdata),
-            self.o.p.error.eq(Mux(access.write, axi.bresp, axi.rresp)[1]),
+            self.o.p.error.eq(is_error(Mux(access.write, axi.bresp, axi.rresp))),
             self.i.ready.eq(self.o.valid & self.o.ready),
         ]
         for valid, ready in (

@@ -56,8 +56,8 @@ class CheckPipeline(wiring.Component):
         Packets, in order.
     o_step : ``Out(stream.Signature(step_layout, always_ready=True))``
         Steps, as on the trace port.
-    o_checked : ``Out(checked_packet(params))``
-        With each step: the entry left behind, for the accessor.
+    o_checked : ``Out(stream.Signature(checked_packet(params), always_ready=True))``
+        With each packet, present or not: the entry left behind, for the accessor.
     i_clear : ``In(1)``
         Pulse: reset the fence file; nothing may be in the pipeline.
     o_busy : ``Out(1)``
@@ -69,7 +69,7 @@ class CheckPipeline(wiring.Component):
         super().__init__({
             "i": In(stream.Signature(packet_with_entry(params), always_ready=True)),
             "o_step": Out(stream.Signature(struct_layout(params.step_layout), always_ready=True)),
-            "o_checked": Out(checked_packet(params)),
+            "o_checked": Out(stream.Signature(checked_packet(params), always_ready=True)),
             "i_clear": In(1),
             "o_busy": Out(1),
         })  # fmt: skip
@@ -82,6 +82,7 @@ class CheckPipeline(wiring.Component):
         lookup, lookup_valid = self._elaborate_entry(m, fence_file)
         self._elaborate_request(m, fence_file, decision, lookup, lookup_valid)
         wiring.connect(m, decision.o_step, wiring.flipped(self.o_step))
+        wiring.connect(m, decision.o_checked, wiring.flipped(self.o_checked))
         m.d.comb += [
             fence_file.i_clear.eq(self.i_clear),
             self.o_busy.eq(fence_file.o_busy),
@@ -89,37 +90,53 @@ class CheckPipeline(wiring.Component):
             decision.i_own.eq(fence_file.o_own),
             fence_file.i_fence.eq(decision.o_fence),
             fence_file.i_scope.eq(decision.o_scope),
-            self.o_checked.eq(decision.o_checked),
         ]
         return m
 
     def _elaborate_entry(self, m, fence_file):
         """Stage 1: the entry is the one read, or the result of a packet that has left stage 3."""
-        params, given, last = self._params, self.i.p, self.o_checked
+        params, given, last = self._params, self.i.p, self.o_checked.p
         lookup, valid = Signal(_lookup(params)), Signal()
         entry, owner = Signal.like(given.entry), Signal(fence_slot(params))
+        read_error = Signal()
         # The result memory misses what was written at the edge at which it was read.
         older, older_valid = Signal(checked_packet(params)), Signal()
         with m.If(~given.is_forwarded):
-            m.d.comb += [entry.eq(given.entry), owner.eq(given.entry_owner)]
-        with m.Elif(self.o_step.valid & (last.slot == given.source)):
-            m.d.comb += [entry.eq(last.entry), warp_index(params, owner, last.entry)]
+            m.d.comb += [
+                entry.eq(given.entry),
+                read_error.eq(given.read_error),
+                owner.eq(given.entry_owner),
+            ]
+        with m.Elif(self.o_checked.valid & (last.slot == given.source)):
+            m.d.comb += [
+                entry.eq(last.entry),
+                read_error.eq(last.lost),
+                warp_index(params, owner, last.entry),
+            ]
         with m.Elif(older_valid & (older.slot == given.source)):
-            m.d.comb += [entry.eq(older.entry), warp_index(params, owner, older.entry)]
+            m.d.comb += [
+                entry.eq(older.entry),
+                read_error.eq(older.lost),
+                warp_index(params, owner, older.entry),
+            ]
         with m.Else():
-            m.d.comb += [entry.eq(given.result), owner.eq(given.result_owner)]
+            m.d.comb += [
+                entry.eq(given.result),
+                read_error.eq(given.result_lost),
+                owner.eq(given.result_owner),
+            ]
         m.d.comb += [
             fence_file.i_owner.eq(owner),
             warp_index(params, fence_file.i_own, given.located.packet),
         ]
         m.d.sync += [
             older.eq(last),
-            older_valid.eq(self.o_step.valid),
+            older_valid.eq(self.o_checked.valid),
             valid.eq(self.i.valid),
             lookup.located.eq(given.located),
             lookup.slot.eq(given.slot),
             lookup.entry.eq(entry),
-            lookup.read_error.eq(given.read_error),
+            lookup.read_error.eq(read_error),
             lookup.is_forwarded.eq(given.is_forwarded),
             lookup.source.eq(given.source),
         ]
@@ -131,11 +148,11 @@ class CheckPipeline(wiring.Component):
         The packet before is being decided meanwhile.  If this one is to follow it, the entry's
         last access will be that packet, or stay the one that its entry has.
         """
-        last, ahead = self.o_checked, decision.i.p
+        last, ahead = self.o_checked.p, decision.i.p
         entry = Signal.like(lookup.entry)
         is_late, follows = Signal(), Signal()
         m.d.comb += [
-            is_late.eq(lookup.is_forwarded & self.o_step.valid & (last.slot == lookup.source)),
+            is_late.eq(lookup.is_forwarded & self.o_checked.valid & (last.slot == lookup.source)),
             follows.eq(lookup.is_forwarded & decision.i.valid & (ahead.slot == lookup.source)),
             entry.eq(Mux(is_late, last.entry, lookup.entry)),
             fence_file.i_late.eq(is_late),
@@ -160,7 +177,7 @@ class CheckPipeline(wiring.Component):
             request.located.eq(lookup.located),
             request.slot.eq(lookup.slot),
             request.entry.eq(entry),
-            request.read_error.eq(lookup.read_error),
+            request.read_error.eq(Mux(is_late, last.lost, lookup.read_error)),
             request.follows.eq(follows),
             request.relation.eq(Mux(follows, relations["to_entry_ahead"], relations["to_entry"])),
             request.relation_if_replaced.eq(relations["to_packet_ahead"]),

@@ -6,23 +6,25 @@ from amaranth.lib import data
 
 from racetrap.golden_model.scord.packets import Preliminary, RaceKind
 
-__all__ = ["PULSES", "pulses_layout"]
+__all__ = ["BANK_PULSES", "PORT_PULSES", "PULSES", "pulses_layout"]
 
-#: Pulses of a bank; ``races_*`` and ``preliminary_*`` follow the enumerations.
-PULSES = (
+#: Pulses of a metadata port, which its first bank has.
+PORT_PULSES = ("stall_cycles", "metadata_write_errors")
+#: Pulses of each bank; ``races_*`` and ``preliminary_*`` follow the enumerations.
+BANK_PULSES = (
     "accesses",
     "fences",
     "unmonitored",
     *(f"preliminary_{kind.name.lower()}" for kind in Preliminary if kind),
     *(f"races_{kind.name.lower()}" for kind in RaceKind if kind),
     "tag_conflicts",
-    "stall_cycles",
     "metadata_read_errors",
-    "metadata_write_errors",
     "reports_dropped",
 )
+#: All pulses.
+PULSES = (*BANK_PULSES, *PORT_PULSES)
 
 
-def pulses_layout() -> data.StructLayout:
-    """One bit for each of ``PULSES``."""
-    return data.StructLayout(dict.fromkeys(PULSES, 1))
+def pulses_layout(names: tuple[str, ...] = PULSES) -> data.StructLayout:
+    """One bit for each of some pulses, all by default."""
+    return data.StructLayout(dict.fromkeys(names, 1))

@@ -17,7 +17,7 @@ from racetrap.rtl.scord.access_relation import AccessComparator, AccessRelation,
 from racetrap.rtl.scord.detection_logic import DetectionLogic, FenceStatus
 from racetrap.rtl.scord.fence_file import fence_counters
 from racetrap.rtl.scord.hazard_window import slot_bits
-from racetrap.rtl.scord.metadata_accessor import checked_packet, located_packet
+from racetrap.rtl.scord.metadata_accessor import checked_packet, is_present, located_packet
 
 __all__ = ["DecisionStage", "decision_request"]
 
@@ -65,8 +65,9 @@ class DecisionStage(wiring.Component):
         Entry of the packet at ``i``; combinational.
     o_step : ``Out(stream.Signature(step_layout, always_ready=True))``
         Steps, as on the trace port.
-    o_checked : ``Out(checked_packet(params))``
-        With each step: the entry left behind, for the accessor.
+    o_checked : ``Out(stream.Signature(checked_packet(params), always_ready=True))``
+        With each step, and each packet that is not present: the entry left behind, for the
+        accessor.
     o_last_counters : ``Out(fence_counters(params))``
         Fence counters of that entry's owner.
     """
@@ -82,32 +83,36 @@ class DecisionStage(wiring.Component):
             "o_scope": Out(1),
             "o_entry": Out(struct_layout(params.entry_layout)),
             "o_step": Out(stream.Signature(struct_layout(params.step_layout), always_ready=True)),
-            "o_checked": Out(checked_packet(params)),
+            "o_checked": Out(stream.Signature(checked_packet(params), always_ready=True)),
             "o_last_counters": Out(counters),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
         m.submodules.logic = logic = DetectionLogic(self._params)
-        self._owner_replaced = Signal()
+        self._owner_replaced, self._read_error = Signal(), Signal()
+        self._is_present = is_present(self._params, self.i.p.located)
         self._elaborate_relation(m, logic)
         self._elaborate_fence_status(m, logic)
         request = self.i.p
         is_uninitialised, tag_conflict = Signal(), Signal()
         same_granule = logic.i_relation.same_granule
         m.d.comb += [
-            self.o_entry.eq(Mux(request.follows, self.o_checked.entry, request.entry)),
+            self.o_entry.eq(Mux(request.follows, self.o_checked.p.entry, request.entry)),
+            self._read_error.eq(
+                Mux(request.follows, self.o_checked.p.lost.any(), request.read_error)
+            ),
             is_uninitialised.eq(
                 (self.o_entry.as_value() & UNINITIALISED_ENTRY) == UNINITIALISED_ENTRY
             ),
-            tag_conflict.eq(~request.read_error & ~is_uninitialised & ~same_granule),
+            tag_conflict.eq(~self._read_error & ~is_uninitialised & ~same_granule),
             logic.i_packet.eq(request.located.packet),
             logic.i_entry.eq(self.o_entry),
-            logic.i_uninitialised.eq(request.read_error | is_uninitialised | ~same_granule),
+            logic.i_uninitialised.eq(self._read_error | is_uninitialised | ~same_granule),
             logic.i_tag.eq(request.located.tag),
             logic.i_own.eq(self.i_own),
         ]
-        m.d.sync += self._owner_replaced.eq(logic.o_owner_replaced)
+        m.d.sync += self._owner_replaced.eq(logic.o_owner_replaced & self._is_present)
         self._elaborate_step(m, logic, tag_conflict)
         return m
 
@@ -115,7 +120,7 @@ class DecisionStage(wiring.Component):
         """Who accessed last is known before the decision on that; which locks were left is not."""
         request = self.i.p
         m.submodules.to_last = to_last = AccessComparator(self._params)
-        last_entry = self.o_checked.entry
+        last_entry = self.o_checked.p.entry
         m.d.comb += [
             identify(to_last.i, request.located.packet, request.located.tag),
             identify(to_last.i_last, last_entry, last_entry.tag),
@@ -160,18 +165,22 @@ class DecisionStage(wiring.Component):
 
     def _elaborate_step(self, m, logic, tag_conflict):
         """Register the step."""
-        request, step = self.i.p, self.o_step.p
+        request, step, checked = self.i.p, self.o_step.p, self.o_checked.p
         m.d.sync += [
-            self.o_step.valid.eq(self.i.valid),
-            self.o_checked.slot.eq(request.slot),
-            self.o_checked.index.eq(request.located.index),
+            self.o_step.valid.eq(self.i.valid & self._is_present),
+            self.o_checked.valid.eq(self.i.valid),
+            checked.slot.eq(request.slot),
+            checked.index.eq(request.located.index),
+            checked.lost.eq(self._read_error & ~self._is_present),
             step.eq(0),
             step.packet.eq(request.located.packet),
         ]
         m.d.comb += [
-            self.o_checked.entry.eq(step.after),
+            checked.entry.eq(step.after),
             # Compared behind the decision, whose path is long enough; 0 for a step without entry.
-            self.o_checked.changed.eq(step.read_error | (step.after != step.before)),
+            checked.changed.eq(
+                (step.read_error & ~checked.lost.any()) | (step.after != step.before)
+            ),
         ]
         own_counters = [
             step.own_blk_fence_id.eq(self.i_own.blk),
@@ -183,12 +192,12 @@ class DecisionStage(wiring.Component):
                 step.preliminary.eq(logic.o_preliminary),
                 step.race.eq(logic.o_race),
                 step.tag_conflict.eq(tag_conflict),
-                step.read_error.eq(request.read_error),
+                step.read_error.eq(self._read_error),
                 step.owner_blk_fence_id.eq(self._owner.blk),
                 step.owner_dev_fence_id.eq(self._owner.dev),
                 *own_counters,
                 step.before.eq(self.o_entry),
-                step.after.eq(logic.o_after),
+                step.after.eq(Mux(self._is_present, logic.o_after, self.o_entry)),
             ]
         with m.Elif(request.located.packet.kind == PacketKind.FENCE):
             m.d.sync += [step.row.eq(TableRow.FENCE), *own_counters]

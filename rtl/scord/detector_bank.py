@@ -1,37 +1,33 @@
-"""One detector bank: metadata accessor, fence file, detection logic, and the reports they make.
+"""Detector banks that share a metadata port: accessor, and a check lane for each bank.
 
 Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
 """
 
 from __future__ import annotations
 
-from amaranth.hdl import Module
+from amaranth.hdl import Cat, Module
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from racetrap.golden_model.scord.packets import PacketKind, Preliminary, RaceKind, TableRow
+from racetrap.golden_model.scord.packets import PacketKind
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.stream import StreamFifo, StreamRegister
-from racetrap.rtl.scord.check_pipeline import CheckPipeline
-from racetrap.rtl.scord.counters import pulses_layout
-from racetrap.rtl.scord.metadata_accessor import MetadataAccessor, located_packet
+from racetrap.rtl.scord.check_lane import CheckLane, trace_signature
+from racetrap.rtl.scord.counters import BANK_PULSES, PORT_PULSES, pulses_layout
+from racetrap.rtl.scord.metadata_accessor import MetadataAccessor, located_segment
 from racetrap.rtl.scord.metadata_port import metadata_port
 from racetrap.rtl.scord.region import RegionDecoder, region_layout
-from racetrap.rtl.scord.report_encoder import ReportEncoder
 
-__all__ = ["DetectorBank", "trace_signature"]
-
-
-def trace_signature(params: ScordParams) -> stream.Signature:
-    """The trace port: a stream of steps without back-pressure."""
-    return stream.Signature(struct_layout(params.step_layout), always_ready=True)
+__all__ = ["DetectorBank"]
 
 
 class DetectorBank(wiring.Component):
-    """Checks packets in the order in which they arrive.
+    """Checks segments in the order in which they arrive, all words of one in the same cycle.
 
-    Throughput is one packet a cycle while metadata answers in time: with a memory that answers
+    The words of a segment belong to the ``words_per_cycle`` banks of one metadata port, a bank
+    each; a bank behaves as if it were alone.
+    Throughput is one segment a cycle while metadata answers in time: with a memory that answers
     ``latency`` cycles after the request, ``outstanding`` must cover read, check and write.
     Detection never waits for reports: those that find the FIFO full are dropped and counted.
 
@@ -39,81 +35,81 @@ class DetectorBank(wiring.Component):
     ----------
     params : ScordParams
         Configuration.
-    bank : int
-        Number of this bank.
+    port : int
+        Number of the metadata port; its banks follow one another.
 
     Members
     -------
-    i_packet : ``In(stream.Signature(packet_layout))``
-        Accesses of this bank's entries, and all fences.
+    i_packet : ``In(stream.Signature(segment_layout))``
+        Accesses of these banks' entries, and all fences.
     m_axi : ``Out(metadata_port(params))``
         Metadata in memory.
     i_region : ``In(region_layout(params))``
         Monitored region; constant while the bank is not idle.
     i_clear : ``In(1)``
-        Pulse, while the bank is idle: make metadata uninitialised and reset the fence file, as at
+        Pulse, while the bank is idle: make metadata uninitialised and reset the fence files, as at
         kernel launch.
     o_busy : ``Out(1)``
         High while that lasts, from the next cycle on; no packet is taken.
     o_idle : ``Out(1)``
         No packet, write or report is unfinished here.
-    o_report : ``Out(stream.Signature(report_layout))``
-        Races found; ``sequence`` is 0.
-    o_count : ``Out(pulses_layout())``
-        One pulse for each event that is counted.
-    trace : ``Out(trace_signature(params))``
-        Every step, in order; only with ``trace_port``.
+    o_report : ``Out(stream.Signature(report_layout)).array(words_per_cycle)``
+        Races that each bank finds; ``sequence`` is 0.
+    o_count : ``Out(pulses_layout()).array(words_per_cycle)``
+        One pulse for each event that is counted; the port's own are the first bank's.
+    trace : ``Out(trace_signature(params)).array(words_per_cycle)``
+        Every step of each bank, in order; only with ``trace_port``.
     """
 
-    def __init__(self, params: ScordParams, bank: int):
-        if not 0 <= bank < params.banks:
-            raise ValueError(f"Bank must be from 0 to {params.banks - 1}, not {bank}")
+    def __init__(self, params: ScordParams, port: int):
+        if not 0 <= port < params.metadata_ports:
+            raise ValueError(f"Port must be from 0 to {params.metadata_ports - 1}, not {port}")
         self._params = params
-        self._bank = bank
+        self._port = port
+        words = params.words_per_cycle
+        report = stream.Signature(struct_layout(params.report_layout))
         members = {
-            "i_packet": In(stream.Signature(struct_layout(params.packet_layout))),
+            "i_packet": In(stream.Signature(struct_layout(params.segment_layout))),
             "m_axi": Out(metadata_port(params)),
             "i_region": In(region_layout(params)),
             "i_clear": In(1),
             "o_busy": Out(1),
             "o_idle": Out(1),
-            "o_report": Out(stream.Signature(struct_layout(params.report_layout))),
-            "o_count": Out(pulses_layout()),
-        }  # fmt: skip
+            "o_report": Out(report).array(words),
+            "o_count": Out(pulses_layout()).array(words),
+        }
         if params.trace_port:
-            members["trace"] = Out(trace_signature(params))
+            members["trace"] = Out(trace_signature(params)).array(words)
         super().__init__(members)
 
     def elaborate(self, platform):
-        params = self._params
         m = Module()
-        m.submodules.accessor = accessor = MetadataAccessor(params, self._bank)
-        m.submodules.pipeline = pipeline = CheckPipeline(params)
+        m.submodules.accessor = accessor = MetadataAccessor(self._params, self._port)
         front_idle = self._elaborate_location(m, accessor)
-        report_idle = self._elaborate_reports(m, pipeline)
+        lanes = self._elaborate_lanes(m, accessor)
         connect(m, accessor.m_axi, flipped(self.m_axi))
-        connect(m, accessor.o, pipeline.i)
         m.d.comb += [
             accessor.i_region.eq(self.i_region),
             accessor.i_clear.eq(self.i_clear),
-            pipeline.i_clear.eq(self.i_clear),
-            accessor.i_checked.valid.eq(pipeline.o_step.valid),
-            accessor.i_checked.payload.eq(pipeline.o_checked),
-            self.o_busy.eq(accessor.o_busy | pipeline.o_busy),
-            self.o_idle.eq(front_idle & accessor.o_idle & ~self.o_busy & report_idle),
+            self.o_busy.eq(accessor.o_busy | Cat(lane.o_busy for lane in lanes).any()),
+            self.o_idle.eq(
+                front_idle
+                & accessor.o_idle
+                & ~self.o_busy
+                & Cat(lane.o_idle for lane in lanes).all()
+            ),
+            self.o_count[0].stall_cycles.eq(self.i_packet.valid & ~self.i_packet.ready),
+            self.o_count[0].metadata_write_errors.eq(accessor.o_write_error),
         ]
-        if params.trace_port:
-            connect(m, pipeline.o_step, flipped(self.trace))
-        self._elaborate_counts(m, accessor, pipeline)
         return m
 
     def _elaborate_location(self, m, accessor):
-        """Packet FIFO and region decoder."""
+        """Segment FIFO and region decoder."""
         params = self._params
-        packet = struct_layout(params.packet_layout)
-        m.submodules.fifo = fifo = StreamFifo(packet, params.packet_fifo_depth)
+        segment = struct_layout(params.segment_layout)
+        m.submodules.fifo = fifo = StreamFifo(segment, params.packet_fifo_depth)
         m.submodules.decoder = decoder = RegionDecoder(params)
-        m.submodules.located = located = StreamRegister(located_packet(params))
+        m.submodules.located = located = StreamRegister(located_segment(params))
         connect(m, located.o, accessor.i)
         m.d.comb += [
             fifo.i.valid.eq(self.i_packet.valid & ~self.o_busy),
@@ -124,50 +120,27 @@ class DetectorBank(wiring.Component):
             accessor.i_entries_log2.eq(decoder.o_entries_log2),
             located.i.valid.eq(fifo.o.valid),
             fifo.o.ready.eq(located.i.ready),
-            located.i.p.packet.eq(fifo.o.p),
+            located.i.p.segment.eq(fifo.o.p),
             located.i.p.monitored.eq(decoder.o_monitored & (fifo.o.p.kind != PacketKind.FENCE)),
             located.i.p.index.eq(decoder.o_index),
             located.i.p.tag.eq(decoder.o_tag),
         ]
         return fifo.o_empty & ~located.o.valid
 
-    def _elaborate_reports(self, m, pipeline):
-        params = self._params
-        report = struct_layout(params.report_layout)
-        m.submodules.encoder = encoder = ReportEncoder(params, self._bank)
-        m.submodules.reports = reports = StreamFifo(report, params.report_fifo_depth)
-        connect(m, reports.o, flipped(self.o_report))
-        m.d.comb += [
-            encoder.i_step.eq(pipeline.o_step.p),
-            reports.i.payload.eq(encoder.o_report),
-            reports.i.valid.eq(pipeline.o_step.valid & (pipeline.o_step.p.race != RaceKind.NONE)),
-            self.o_count.reports_dropped.eq(reports.i.valid & ~reports.i.ready),
-        ]
-        return reports.o_empty
-
-    def _elaborate_counts(self, m, accessor, pipeline):
-        count, step = self.o_count, pipeline.o_step.p
-        is_fence = step.packet.kind == PacketKind.FENCE
-        is_access = step.row != TableRow.UNMONITORED
-        m.d.comb += [
-            count.stall_cycles.eq(self.i_packet.valid & ~self.i_packet.ready),
-            count.metadata_write_errors.eq(accessor.o_write_error),
-        ]
-        with m.If(pipeline.o_step.valid):
-            m.d.comb += [
-                count.fences.eq(is_fence),
-                count.unmonitored.eq(~is_access),
-                count.accesses.eq(is_access & ~is_fence),
-                count.tag_conflicts.eq(step.tag_conflict),
-                count.metadata_read_errors.eq(step.read_error),
-            ]
-            m.d.comb += [
-                count[f"preliminary_{check.name.lower()}"].eq(step.preliminary == check)
-                for check in Preliminary
-                if check
-            ]
-            m.d.comb += [
-                count[f"races_{race.name.lower()}"].eq(step.race == race)
-                for race in RaceKind
-                if race
-            ]
+    def _elaborate_lanes(self, m, accessor):
+        words, lanes = self._params.words_per_cycle, []
+        for number in range(words):
+            lane = CheckLane(self._params, words * self._port + number)
+            m.submodules[f"lane_{number}"] = lane
+            connect(m, accessor.o[number], lane.i)
+            connect(m, lane.o_checked, accessor.i_checked[number])
+            connect(m, lane.o_report, flipped(self.o_report[number]))
+            m.d.comb += lane.i_clear.eq(self.i_clear)
+            count = self.o_count[number]
+            m.d.comb += [count[name].eq(lane.o_count[name]) for name in BANK_PULSES]
+            if number:
+                m.d.comb += [count[name].eq(0) for name in PORT_PULSES]
+            if self._params.trace_port:
+                connect(m, lane.trace, flipped(self.trace[number]))
+            lanes.append(lane)
+        return lanes

@@ -1,29 +1,41 @@
-"""Entry writer: metadata entries onto the write channels of an AXI4 port."""
+"""Entry writer: segments of metadata onto the write channels of an AXI4 port."""
 
 from __future__ import annotations
 
-from amaranth.hdl import Const, Module, Signal
+from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.axi import AxiBurst
 from racetrap.golden_model.scord.params import ENTRY_BITS, ENTRY_BYTES, ScordParams
-from racetrap.rtl.common.axi import Axi4WriteSignature, AxiResponse
+from racetrap.rtl.common.axi import Axi4WriteSignature, is_error
 from racetrap.rtl.scord.hazard_window import slot_bits
-from racetrap.rtl.scord.region import entry_address, index_bits, region_layout
+from racetrap.rtl.scord.region import index_bits, region_layout, segment_address
 
-__all__ = ["EntryWriter", "entry_write"]
+__all__ = ["EntryWriter", "entry_write", "lost_bits"]
 
 
 def entry_write(params: ScordParams) -> data.StructLayout:
-    """An entry and its place."""
-    return data.StructLayout({"entry": ENTRY_BITS, "index": index_bits(params)})
+    """A segment's entries, which of them were lost and are not written, and its place."""
+    return data.StructLayout({
+        "entries": data.ArrayLayout(ENTRY_BITS, params.words_per_cycle),
+        "lost": data.ArrayLayout(lost_bits(params), params.words_per_cycle),
+        "index": index_bits(params),
+    })  # fmt: skip
+
+
+def lost_bits(params: ScordParams) -> int:
+    """Width of the flag of an entry that could not be read, and that no access has made anew.
+
+    A bank with a port of its own reads an entry only for an access to it, so it has no such flag.
+    """
+    return int(params.words_per_cycle > 1)
 
 
 class EntryWriter(wiring.Component):
-    """Writes entries with single-beat transfers, all of id 0, so that they stay in order.
+    """Writes segments with single-beat transfers, all of id 0, so that they stay in order.
 
-    Latency is one cycle, throughput one entry a cycle.  Address and data go out independently.
+    Latency is one cycle, throughput one segment a cycle.  Address and data go out independently.
     Responses are always accepted.
 
     Parameters
@@ -34,7 +46,7 @@ class EntryWriter(wiring.Component):
     Members
     -------
     i : ``In(stream.Signature(entry_write(params)))``
-        Entries to write.
+        Segments to write.
     i_region : ``In(region_layout(params))``
         Place of the metadata.
     m_axi : ``Out(Axi4WriteSignature)``
@@ -50,7 +62,7 @@ class EntryWriter(wiring.Component):
             "i_region": In(region_layout(params)),
             "m_axi": Out(Axi4WriteSignature(
                 address_bits=params.address_bits,
-                data_bits=ENTRY_BITS,
+                data_bits=8 * params.segment_bytes,
                 id_bits=slot_bits(params),
             )),
             "o_done": Out(1),
@@ -59,22 +71,22 @@ class EntryWriter(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        axi = self.m_axi
-        write = Signal(entry_write(self._params))
+        axi, params = self.m_axi, self._params
+        write = Signal(entry_write(params))
         address_waits, entry_waits = Signal(), Signal()
         m.d.comb += [
             self.i.ready.eq((~address_waits | axi.awready) & (~entry_waits | axi.wready)),
             axi.awvalid.eq(address_waits),
-            axi.awaddr.eq(entry_address(self.i_region, write.index)),
-            axi.awsize.eq(ENTRY_BYTES.bit_length() - 1),
+            axi.awaddr.eq(segment_address(params, self.i_region, write.index)),
+            axi.awsize.eq(params.segment_bytes.bit_length() - 1),
             axi.awburst.eq(AxiBurst.INCR),
             axi.wvalid.eq(entry_waits),
-            axi.wdata.eq(write.entry),
-            axi.wstrb.eq(Const(-1, ENTRY_BYTES)),
+            axi.wdata.eq(write.entries),
+            axi.wstrb.eq(Cat((~lost.any()).replicate(ENTRY_BYTES) for lost in write.lost)),
             axi.wlast.eq(1),
             axi.bready.eq(1),
             self.o_done.eq(axi.bvalid),
-            self.o_error.eq(axi.bvalid & (axi.bresp != AxiResponse.OKAY)),
+            self.o_error.eq(axi.bvalid & is_error(axi.bresp)),
         ]
         with m.If(axi.awready):
             m.d.sync += address_waits.eq(0)

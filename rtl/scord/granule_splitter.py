@@ -1,11 +1,11 @@
-"""Unit splitter: from transactions of a line to single words.
+"""Granule splitter: from transactions of a line to segments, or single words.
 
 Ref: ScoRD (ISCA'20) Section IV (accesses are checked word by word), Table VII (granularity).
 """
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Const, Module, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -16,10 +16,13 @@ from racetrap.rtl.common.layout import struct_layout
 
 __all__ = ["GranuleSplitter", "item_layout"]
 
+_LINE_INDEX_BITS = WORDS_PER_LINE.bit_length() - 1
+
 
 def item_layout(params: ScordParams) -> data.StructLayout:
-    """One word of a transaction: its lock bit is that of the word.
+    """Words of one segment of a transaction, or one word: its lock bit is that of the word.
 
+    ``word`` is the lowest of them, ``lanes`` the banks of the segment's port that have one.
     Of a ``BLOCK_START`` there is one item for each warp, named by ``warp``; of a fence or a
     barrier there is one, with ``word`` 0.
     """
@@ -32,15 +35,19 @@ def item_layout(params: ScordParams) -> data.StructLayout:
         "warp": params.warp_bits,
         "pc": params.pc_bits,
         "word": params.word_bits,
+        "lanes": params.segment_layout.fields["lanes"],
         "lock": 1,
     })  # fmt: skip
 
 
 class GranuleSplitter(wiring.Component):
-    """Hands out the words of a transaction, lowest first.
+    """Hands out the words of a transaction by segments, lowest first.
 
     For loads and stores the lowest word of each granule stands for it; for atomics
-    every word counts.  The first word follows one cycle after its transaction; then comes one
+    every word counts.  A segment is the granules of ``words_per_cycle`` entries; an atomic that
+    touches a lock, or granules of several words, comes word by word all the same, since each word
+    may change the locks that the next one sees, or meet the same entry.
+    The first segment follows one cycle after its transaction; then comes one
     each cycle, also across transactions.  A transaction with an empty mask gives nothing and
     takes no cycle of the output.  ``i.ready`` does not depend on ``i.valid``.
 
@@ -54,11 +61,13 @@ class GranuleSplitter(wiring.Component):
     i : ``In(stream.Signature(transaction_layout))``
         Transactions.
     o : ``Out(stream.Signature(item_layout(params)))``
-        Words.
+        Segments.
     """
 
     def __init__(self, params: ScordParams):
         self._params = params
+        # Words of a line, or warps of an SM.
+        self._most = WORDS_PER_LINE if params.warps_per_sm <= WORDS_PER_LINE else 2 * WORDS_PER_LINE
         super().__init__({
             "i": In(stream.Signature(struct_layout(params.transaction_layout))),
             "o": Out(stream.Signature(item_layout(params))),
@@ -67,8 +76,9 @@ class GranuleSplitter(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         transaction = Signal.like(self.i.payload)
-        remaining = Signal(WORDS_PER_LINE)  # 0: there is no transaction
-        others = remaining & (remaining - 1)
+        remaining = Signal(self._most)  # 0: there is no transaction
+        index = Signal(range(self._most))
+        others = self._elaborate_segment(m, transaction, remaining, index)
 
         m.d.comb += [
             self.o.valid.eq(remaining.any()),
@@ -82,17 +92,45 @@ class GranuleSplitter(wiring.Component):
         with m.Elif(self.o.ready):
             m.d.sync += remaining.eq(others)
 
-        index = Signal(range(WORDS_PER_LINE))
-        m.d.comb += index.eq(lowest_set(remaining))
         for name in ("kind", "scope", "strong", "op", "slot", "warp", "pc"):
             m.d.comb += self.o.payload[name].eq(transaction[name])
-        m.d.comb += self.o.payload.lock.eq(transaction.lock_mask.bit_select(index, 1))
+        m.d.comb += self.o.payload.lock.eq(
+            transaction.lock_mask.bit_select(index[:_LINE_INDEX_BITS], 1)
+        )
         with m.Switch(transaction.kind):
             with m.Case(TransactionKind.BLOCK_START):
                 m.d.comb += self.o.payload.warp.eq(index)
             with m.Case(TransactionKind.LOAD, TransactionKind.STORE, TransactionKind.ATOMIC):
-                m.d.comb += self.o.payload.word.eq(Cat(index, transaction.line))
+                m.d.comb += self.o.payload.word.eq(Cat(index[:_LINE_INDEX_BITS], transaction.line))
         return m
+
+    def _elaborate_segment(self, m: Module, transaction, remaining: Signal, index: Signal) -> Value:
+        """First word and lanes of the segment handed out; gives the words after it."""
+        m.d.comb += index.eq(lowest_set(remaining))
+        without_lowest = remaining & (remaining - 1)
+        lanes = self._params.words_per_cycle
+        if lanes == 1:
+            return without_lowest
+        words = self._params.granularity // WORD_BYTES
+        shift = (lanes * words).bit_length() - 1
+        number = index >> shift
+        segment = remaining.word_select(number, lanes * words)
+        by_word = Signal()
+        m.d.comb += [
+            by_word.eq(
+                (transaction.kind == TransactionKind.BLOCK_START)
+                | (transaction.kind == TransactionKind.ATOMIC)
+                & (transaction.lock_mask.any() | (words > 1))
+            ),
+            self.o.payload.lanes.eq(
+                Mux(
+                    by_word,
+                    1 << (index >> words.bit_length() - 1)[: self._params.lane_bits],
+                    segment[::words],
+                )
+            ),
+        ]
+        return Mux(by_word, without_lowest, remaining & (~0 << ((number + 1) << shift)))
 
     def _elaborate_start(self, m: Module, remaining: Signal):
         """Which words of a new transaction are to be handed out."""
@@ -109,6 +147,7 @@ class GranuleSplitter(wiring.Component):
             with m.Case(TransactionKind.ATOMIC):
                 m.d.sync += remaining.eq(mask)
             with m.Case(TransactionKind.BLOCK_START):
-                m.d.sync += remaining.eq(mask[: self._params.warps_per_sm])
+                warps = Cat(mask, self.i.payload.lock_mask)
+                m.d.sync += remaining.eq(warps[: self._params.warps_per_sm])
             with m.Case(TransactionKind.FENCE, TransactionKind.BARRIER):
                 m.d.sync += remaining.eq(1)

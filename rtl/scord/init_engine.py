@@ -1,4 +1,4 @@
-"""Initialisation engine: makes every metadata entry of a bank uninitialised at launch.
+"""Initialisation engine: makes all metadata of a port uninitialised at launch.
 
 Ref: ScoRD (ISCA'20) Section IV ("all initialized to true for each entry").
 """
@@ -18,14 +18,14 @@ __all__ = ["InitEngine"]
 
 
 class InitEngine(wiring.Component):
-    """Writes the uninitialised entry to every index, one a cycle, and waits for the responses.
+    """Writes uninitialised entries to every segment, one a cycle, and waits for the responses.
 
     Parameters
     ----------
     params : ScordParams
         Configuration.
-    bank : int
-        Number of the bank: it owns the indices that are ``bank`` modulo the number of banks.
+    port : int
+        Number of the port: it owns the segments that are ``port`` modulo the number of ports.
 
     Members
     -------
@@ -34,16 +34,16 @@ class InitEngine(wiring.Component):
     i_entries_log2 : ``In(address_bits.bit_length())``
         Log2 of the entries of the region, over all banks.
     o : ``Out(stream.Signature(entry_write(params)))``
-        Entries to write.
+        Segments to write.
     i_done : ``In(1)``
         Pulse: one write has been answered.
     o_busy : ``Out(1)``
         Writes are still to be sent or answered; until the cycle after the last answer.
     """
 
-    def __init__(self, params: ScordParams, bank: int):
+    def __init__(self, params: ScordParams, port: int):
         self._params = params
-        self._bank = bank
+        self._port = port
         super().__init__({
             "i_start": In(1),
             "i_entries_log2": In(params.address_bits.bit_length()),
@@ -58,16 +58,18 @@ class InitEngine(wiring.Component):
         index = Signal(index_bits(self._params) + 1)
         unanswered = Signal.like(index)
         sending = Signal()
-        bank = Signal(range(max(self._params.banks, 2)))  # Verilog has no width of zero
+        ports = self._params.metadata_ports
+        port = Signal(range(max(ports, 2)))  # Verilog has no width of zero
         following = Signal.like(index)
         sent = self.o.valid & self.o.ready
         m.d.comb += [
             self.o.valid.eq(sending),
             self.o.p.index.eq(index),
-            self.o.p.entry.eq(UNINITIALISED_ENTRY),
-            following.eq(index + self._params.banks),
-            bank.eq(self._bank),
+            following.eq(index + ports),
+            port.eq(self._port),
         ]
+        m.d.comb += [entry.eq(UNINITIALISED_ENTRY) for entry in self.o.p.entries]
+        end = (self.i_entries_log2 - self._params.lane_bits)[: len(self.i_entries_log2)]
         m.d.sync += unanswered.eq(unanswered + sent - (self.i_done & self.o_busy))
         with m.If(~sending & (unanswered == 0)):
             m.d.sync += self.o_busy.eq(0)
@@ -75,8 +77,8 @@ class InitEngine(wiring.Component):
             m.d.sync += [
                 index.eq(following),
                 # Steps are not larger than the region: its end is where this bit is first set.
-                sending.eq(~following.bit_select(self.i_entries_log2, 1)),
+                sending.eq(~following.bit_select(end, 1)),
             ]
         with m.If(self.i_start):
-            m.d.sync += [index.eq(bank), sending.eq(1), self.o_busy.eq(1)]
+            m.d.sync += [index.eq(port), sending.eq(1), self.o_busy.eq(1)]
         return m

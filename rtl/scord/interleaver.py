@@ -20,7 +20,8 @@ __all__ = ["Interleaver"]
 class Interleaver(wiring.Component):
     """Crossbar from SMs to banks: an access goes to its bank, a fence to every bank.
 
-    The bank of an access is the low part of its granule's number, whether or not the
+    Banks that share a metadata port are one here.  The bank of an access is the low part of its
+    granule's number, whether or not the
     address is monitored.  Each bank serves the SMs round robin; packets of one SM stay in
     order.  A fence leaves its SM's port when the last bank takes it.  Latency is one cycle,
     throughput one packet a cycle for each bank.  The ready of an SM's port depends on the other
@@ -33,20 +34,20 @@ class Interleaver(wiring.Component):
 
     Members
     -------
-    i_packet : ``In(stream.Signature(packet_layout)).array(sm_count)``
+    i_packet : ``In(stream.Signature(segment_layout)).array(sm_count)``
         Packets of each SM's tracker.
-    o_packet : ``Out(stream.Signature(packet_layout)).array(banks)``
-        Packets for each bank.
+    o_packet : ``Out(stream.Signature(segment_layout)).array(metadata_ports)``
+        Packets for the banks of each port.
     o_idle : ``Out(1)``
         No packet is held here.
     """
 
     def __init__(self, params: ScordParams):
         self._params = params
-        packet = stream.Signature(struct_layout(params.packet_layout))
+        packet = stream.Signature(struct_layout(params.segment_layout))
         super().__init__({
             "i_packet": In(packet).array(params.sm_count),
-            "o_packet": Out(packet).array(params.banks),
+            "o_packet": Out(packet).array(params.metadata_ports),
             "o_idle": Out(1),
         })  # fmt: skip
 
@@ -55,7 +56,7 @@ class Interleaver(wiring.Component):
         arbiters = []
         for bank, port in enumerate(self.o_packet):
             arbiter = StreamArbiter(
-                struct_layout(self._params.packet_layout), self._params.sm_count
+                struct_layout(self._params.segment_layout), self._params.sm_count
             )
             m.submodules[f"arbiter_{bank}"] = arbiter
             wiring.connect(m, arbiter.o, wiring.flipped(port))
@@ -67,8 +68,9 @@ class Interleaver(wiring.Component):
 
     def _elaborate_route(self, m: Module, port, banks):
         """Connect one SM's port with its input of each bank's arbiter."""
-        low = self._params.granularity_bits - (WORD_BYTES.bit_length() - 1)
-        number = port.payload.word[low : low + self._params.bank_bits]
+        params = self._params
+        low = params.granularity_bits - (WORD_BYTES.bit_length() - 1)
+        number = port.payload.word[low + params.lane_bits : low + params.bank_bits]
         is_fence = port.payload.kind == PacketKind.FENCE
         ready = Cat(bank.ready for bank in banks)
         done = Signal(len(banks))  # banks that have the fence already

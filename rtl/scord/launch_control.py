@@ -117,7 +117,7 @@ class LaunchControl(wiring.Component):
             (self.i_size_log2 >= low) & (self.i_size_log2 <= high),
             (bases.data & (size - 1)) == 0,
             bases.data < end,
-            (bases.metadata & (ENTRY_BYTES - 1)) == 0,
+            (bases.metadata & (params.segment_bytes - 1)) == 0,
             metadata_end <= end,
             (bases.report & (RECORD_BYTES - 1)) == 0,
             self.i_capacity_log2 < 32,

@@ -7,27 +7,28 @@ from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In
 
-from racetrap.golden_model.scord.params import ENTRY_BITS, ENTRY_BYTES, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.metadata_port import metadata_port
 
 __all__ = ["LocalMemory"]
 
 
 class LocalMemory(wiring.Component):
-    """AXI4 subordinate for single-beat transfers of whole entries.
+    """AXI4 subordinate for single-beat transfers of whole segments.
 
-    One read and one write a cycle, answered in the next cycle.  The bank's number is left out of
-    the address, since a bank only asks for its own entries.
+    One read and one write a cycle, answered in the next cycle.  The port's number is left out of
+    the address, since a port only asks for its own segments; strobes are not looked at, since
+    no read of this memory fails.
 
     Parameters
     ----------
     params : ScordParams
-        Configuration; ``local_bytes`` is shared out over the banks.
+        Configuration; ``local_bytes`` is shared out over the ports.
 
     Members
     -------
     s_axi : ``In(metadata_port(params))``
-        The bank's metadata port.
+        The metadata port.
 
     Raises
     ------
@@ -46,17 +47,18 @@ class LocalMemory(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         axi = self.s_axi
-        depth = self._params.local_bytes // ENTRY_BYTES // self._params.banks
-        m.submodules.memory = memory = Memory(shape=ENTRY_BITS, depth=depth, init=[])
+        params = self._params
+        depth = params.local_bytes // params.segment_bytes // params.metadata_ports
+        m.submodules.memory = memory = Memory(shape=8 * params.segment_bytes, depth=depth, init=[])
         read, write = memory.read_port(), memory.write_port()
-        entry_shift = ENTRY_BYTES.bit_length() - 1 + self._params.bank_bits
+        segment_shift = (params.segment_bytes * params.metadata_ports).bit_length() - 1
 
         read_taken = Signal()
         m.d.comb += [
             axi.arready.eq(~axi.rvalid | axi.rready),
             read_taken.eq(axi.arvalid & axi.arready),
             read.en.eq(read_taken),
-            read.addr.eq(axi.araddr >> entry_shift),
+            read.addr.eq(axi.araddr >> segment_shift),
             axi.rdata.eq(read.data),
             axi.rlast.eq(1),
         ]
@@ -72,7 +74,7 @@ class LocalMemory(wiring.Component):
             axi.awready.eq(write_taken),
             axi.wready.eq(write_taken),
             write.en.eq(write_taken),
-            write.addr.eq(axi.awaddr >> entry_shift),
+            write.addr.eq(axi.awaddr >> segment_shift),
             write.data.eq(axi.wdata),
         ]
         with m.If(write_taken):

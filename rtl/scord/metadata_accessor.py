@@ -1,48 +1,73 @@
-"""Metadata accessor: brings each packet together with its entry, and takes the result back.
+"""Metadata accessor: brings the packets of a segment together with their entries, and takes the
+results back.
 
 Ref: ScoRD (ISCA'20) Section IV, Fig. 6, and Section IV-B.
 """
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Cat, Const, Module, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out, connect
 
 from racetrap.golden_model.axi import AxiBurst
-from racetrap.golden_model.scord.params import ENTRY_BITS, ENTRY_BYTES, ScordParams
-from racetrap.rtl.common.axi import AxiResponse
+from racetrap.golden_model.scord.packets import PacketKind
+from racetrap.golden_model.scord.params import ENTRY_BITS, WORD_BYTES, ScordParams
+from racetrap.rtl.common.axi import is_error
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.memory import block_memory
 from racetrap.rtl.common.ports import forward_ports
-from racetrap.rtl.scord.entry_writer import EntryWriter, entry_write
+from racetrap.rtl.scord.entry_writer import EntryWriter, entry_write, lost_bits
 from racetrap.rtl.scord.fence_file import fence_slot, warp_index
 from racetrap.rtl.scord.hazard_window import HazardWindow, slot_bits
 from racetrap.rtl.scord.init_engine import InitEngine
 from racetrap.rtl.scord.metadata_port import metadata_port
-from racetrap.rtl.scord.region import entry_address, index_bits, region_layout
+from racetrap.rtl.scord.region import index_bits, region_layout, segment_address
 from racetrap.rtl.scord.write_back import WriteBack
 
-__all__ = ["MetadataAccessor", "checked_packet", "located_packet", "packet_with_entry"]
+__all__ = [
+    "MetadataAccessor", "checked_packet", "is_present", "located_packet", "located_segment",
+    "packet_with_entry",
+]  # fmt: skip
 
 
-def located_packet(params: ScordParams) -> data.StructLayout:
-    """A packet and where its metadata is; ``monitored`` is 0 for fences."""
+def located_segment(params: ScordParams) -> data.StructLayout:
+    """A segment's packets and where their metadata is; ``monitored`` is 0 for fences."""
     return data.StructLayout({
-        "packet": struct_layout(params.packet_layout),
+        "segment": struct_layout(params.segment_layout),
         "monitored": 1,
         "index": index_bits(params),
         "tag": params.tag_bits,
     })  # fmt: skip
 
 
+def located_packet(params: ScordParams) -> data.StructLayout:
+    """A bank's packet of a segment, if it ``is_present``; a port's only bank has one always.
+
+    A bank without a packet passes its entry on as it is.
+    """
+    return data.StructLayout({
+        "packet": struct_layout(params.packet_layout),
+        "is_present": int(params.words_per_cycle > 1),
+        "monitored": 1,
+        "index": index_bits(params),
+        "tag": params.tag_bits,
+    })  # fmt: skip
+
+
+def is_present(params: ScordParams, located: data.View) -> Value:
+    """Whether a bank has a packet of its own in a segment."""
+    return located.is_present if params.words_per_cycle > 1 else Const(1)
+
+
 def packet_with_entry(params: ScordParams) -> data.StructLayout:
-    """A packet on its way into the check pipeline.
+    """A packet on its way into its bank's check pipeline.
 
     ``entry`` was read from memory (or that failed: ``read_error``).  If ``is_forwarded``, the
     packet's entry is instead the result of slot ``source``; ``result`` is that result unless the
-    slot is still in the pipeline or has left it in this cycle.  ``entry_owner`` and
+    slot is still in the pipeline or has left it in this cycle, and ``result_lost`` tells that it
+    is none, since its read failed.  ``entry_owner`` and
     ``result_owner`` are the places of their owners' fence counters.
     """
     return data.StructLayout({
@@ -54,16 +79,18 @@ def packet_with_entry(params: ScordParams) -> data.StructLayout:
         "is_forwarded": 1,
         "source": slot_bits(params),
         "result": struct_layout(params.entry_layout),
+        "result_lost": lost_bits(params),
         "result_owner": fence_slot(params),
     })  # fmt: skip
 
 
 def checked_packet(params: ScordParams) -> data.StructLayout:
-    """What the check pipeline gives back: the entry left behind, and whether to write it."""
+    """What a check pipeline gives back: the entry left behind, and whether to write it."""
     return data.StructLayout({
         "slot": slot_bits(params),
         "index": index_bits(params),
         "entry": struct_layout(params.entry_layout),
+        "lost": lost_bits(params),
         "changed": 1,
     })  # fmt: skip
 
@@ -71,31 +98,32 @@ def checked_packet(params: ScordParams) -> data.StructLayout:
 class MetadataAccessor(wiring.Component):
     """Reads entries through AXI4, keeps packets in order, forwards results, writes them back.
 
-    Up to ``outstanding`` packets are in flight.  Throughput is one packet a cycle.  Read data may
+    Up to ``outstanding`` segments are in flight.  Throughput is one segment a cycle.  Read data may
     come in any order: the read id is the slot.  A read that is answered with an error gives the
-    entry 0 and ``read_error``.
+    entries 0 and ``read_error``, also to packets that take them from a segment in flight; an entry
+    that no access has made anew since is lost, and its word in memory is not written.
 
     Parameters
     ----------
     params : ScordParams
         Configuration.
-    bank : int
-        Number of the bank, for the initialisation.
+    port : int
+        Number of the port, for the initialisation.
 
     Members
     -------
-    i : ``In(stream.Signature(located_packet(params)))``
-        Packets in order.
-    o : ``Out(stream.Signature(packet_with_entry(params), always_ready=True))``
-        Packets in the same order, with their entries.
-    i_checked : ``In(stream.Signature(checked_packet(params), always_ready=True))``
+    i : ``In(stream.Signature(located_segment(params)))``
+        Segments in order.
+    o : ``Out(stream.Signature(packet_with_entry(params), always_ready=True)).array(words)``
+        Their packets in the same order, with their entries: one for each bank of the port.
+    i_checked : ``In(stream.Signature(checked_packet(params), always_ready=True)).array(words)``
         Checked packets, in the same order.
     m_axi : ``Out(metadata_port(params))``
-        Metadata in memory: single-beat 64-bit transfers.
+        Metadata in memory: single-beat transfers of a segment's entries.
     i_region, i_entries_log2 : ``In(region_layout(params))``, ``In(address_bits.bit_length())``
         Monitored region, and log2 of its entries.
     i_clear : ``In(1)``
-        Pulse: make all entries of the bank uninitialised, once nothing is in flight.
+        Pulse: make all entries of the port uninitialised, once nothing is in flight.
     o_busy : ``Out(1)``
         High while entries are being initialised; no packet is taken.
     o_idle : ``Out(1)``
@@ -104,13 +132,16 @@ class MetadataAccessor(wiring.Component):
         Pulse: a write has been answered with an error.
     """
 
-    def __init__(self, params: ScordParams, bank: int):
+    def __init__(self, params: ScordParams, port: int):
         self._params = params
-        self._bank = bank
+        self._port = port
+        words = params.words_per_cycle
         super().__init__({
-            "i": In(stream.Signature(located_packet(params))),
-            "o": Out(stream.Signature(packet_with_entry(params), always_ready=True)),
-            "i_checked": In(stream.Signature(checked_packet(params), always_ready=True)),
+            "i": In(stream.Signature(located_segment(params))),
+            "o": Out(stream.Signature(packet_with_entry(params), always_ready=True)).array(words),
+            "i_checked": In(
+                stream.Signature(checked_packet(params), always_ready=True)
+            ).array(words),
             "m_axi": Out(metadata_port(params)),
             "i_region": In(region_layout(params)),
             "i_entries_log2": In(params.address_bits.bit_length()),
@@ -137,13 +168,13 @@ class MetadataAccessor(wiring.Component):
 
     def _elaborate_reads(self, m, window):
         """AXI4 read channels."""
-        axi = self.m_axi
+        axi, params = self.m_axi, self._params
         m.d.comb += [
             axi.arvalid.eq(window.o_read.valid),
             window.o_read.ready.eq(axi.arready),
             axi.arid.eq(window.o_read.p.slot),
-            axi.araddr.eq(entry_address(self.i_region, window.o_read.p.index)),
-            axi.arsize.eq(ENTRY_BYTES.bit_length() - 1),
+            axi.araddr.eq(segment_address(params, self.i_region, window.o_read.p.index)),
+            axi.arsize.eq(params.segment_bytes.bit_length() - 1),
             axi.arburst.eq(AxiBurst.INCR),
             axi.rready.eq(1),
             window.i_answered.valid.eq(axi.rvalid),
@@ -151,80 +182,120 @@ class MetadataAccessor(wiring.Component):
         ]
 
     def _elaborate_slots(self, m, window):
-        """What the slots hold, in memories: the packet, what was read, the result."""
+        """What the slots hold, in memories: the segment, what was read, the results."""
         params, axi = self._params, self.m_axi
-        output, checked = self.o.p, self.i_checked.p
-        depth = params.outstanding
-        answer = data.StructLayout({"entry": ENTRY_BITS, "read_error": 1})
+        first, words, depth = self.i_checked[0].p, params.words_per_cycle, params.outstanding
+        answer = data.StructLayout({
+            "entries": data.ArrayLayout(ENTRY_BITS, words), "read_error": 1,
+        })  # fmt: skip
         # None is read at the edge of a write of the same slot, or it is not used.
-        m.submodules.packets = packets = block_memory(located_packet(params), depth)
+        m.submodules.packets = segments = block_memory(located_segment(params), depth)
         m.submodules.answers = answers = block_memory(answer, depth)
         m.submodules.results = results = block_memory(entry_write(params), depth)
-        packet_in, packet_out = packets.write_port(), packets.read_port()
+        segment_in, segment_out = segments.write_port(), segments.read_port()
         answer_in, answer_out = answers.write_port(), answers.read_port()
         result_in, result_out = results.write_port(), results.read_port()
         self._result_out = results.read_port()
-        is_error = axi.rresp != AxiResponse.OKAY
+        failed = is_error(axi.rresp)
         m.d.comb += [
-            packet_in.en.eq(self.i.valid & self.i.ready),
-            packet_in.addr.eq(window.o_slot),
-            packet_in.data.eq(self.i.p),
+            segment_in.en.eq(self.i.valid & self.i.ready),
+            segment_in.addr.eq(window.o_slot),
+            segment_in.data.eq(self.i.p),
             answer_in.en.eq(axi.rvalid),
             answer_in.addr.eq(axi.rid),
-            answer_in.data.entry.eq(axi.rdata & ~is_error.replicate(ENTRY_BITS)),
-            answer_in.data.read_error.eq(is_error),
-            result_in.en.eq(self.i_checked.valid),
-            result_in.addr.eq(checked.slot),
-            result_in.data.entry.eq(checked.entry),
-            result_in.data.index.eq(checked.index),
-            packet_out.addr.eq(window.o_check_slot),
+            answer_in.data.entries.eq(axi.rdata & ~failed.replicate(ENTRY_BITS * words)),
+            answer_in.data.read_error.eq(failed),
+            result_in.en.eq(self.i_checked[0].valid),
+            result_in.addr.eq(first.slot),
+            result_in.data.index.eq(first.index),
+            segment_out.addr.eq(window.o_check_slot),
             answer_out.addr.eq(window.o_check_slot),
             result_out.addr.eq(window.o_check_source),
-            self._elaborate_owners(m, "answer_owners", answer_in, answer_out, output.entry_owner),
-            self._elaborate_owners(m, "result_owners", result_in, result_out, output.result_owner),
-            output.located.eq(packet_out.data),
-            output.entry.eq(answer_out.data.entry),
-            output.read_error.eq(answer_out.data.read_error & ~output.is_forwarded),
-            output.result.eq(result_out.data.entry),
         ]
+        for lane, checked in enumerate(self.i_checked):
+            m.d.comb += [
+                result_in.data.entries[lane].eq(checked.p.entry),
+                result_in.data.lost[lane].eq(checked.p.lost),
+            ]
+        taken = Signal(data.StructLayout({
+            "valid": 1, "slot": slot_bits(params), "is_forwarded": 1, "source": slot_bits(params),
+        }))  # fmt: skip
         m.d.sync += [
-            self.o.valid.eq(window.o_check),
-            output.slot.eq(window.o_check_slot),
-            output.is_forwarded.eq(window.o_check_forwarded),
-            output.source.eq(window.o_check_source),
+            taken.valid.eq(window.o_check),
+            taken.slot.eq(window.o_check_slot),
+            taken.is_forwarded.eq(window.o_check_forwarded),
+            taken.source.eq(window.o_check_source),
+        ]
+        read_owners = self._elaborate_owners(m, "answer_owners", answer_in, answer_out)
+        result_owners = self._elaborate_owners(m, "result_owners", result_in, result_out)
+        for lane, port in enumerate(self.o):
+            output = port.p
+            m.d.comb += [
+                port.valid.eq(taken.valid),
+                self._take_packet(output.located, segment_out.data, lane),
+                output.slot.eq(taken.slot),
+                output.entry.eq(answer_out.data.entries[lane]),
+                output.entry_owner.eq(read_owners[lane]),
+                output.read_error.eq(answer_out.data.read_error & ~taken.is_forwarded),
+                output.is_forwarded.eq(taken.is_forwarded),
+                output.source.eq(taken.source),
+                output.result.eq(result_out.data.entries[lane]),
+                output.result_lost.eq(result_out.data.lost[lane]),
+                output.result_owner.eq(result_owners[lane]),
+            ]
+
+    def _take_packet(self, located, given, lane: int):
+        """Statements that make a bank's packet of a segment: the word's lane is its own."""
+        params = self._params
+        low = params.granularity_bits - (WORD_BYTES.bit_length() - 1)
+        high, word = low + params.lane_bits, given.segment.word
+        fields = (name for name in params.packet_layout.fields if name != "word")
+        statements = [located.packet[name].eq(given.segment[name]) for name in fields]
+        if params.words_per_cycle > 1:
+            is_fence = given.segment.kind == PacketKind.FENCE
+            number = Const(lane, params.lane_bits) & ~is_fence.replicate(params.lane_bits)
+            word = Cat(word[:low], number, word[high:])
+            statements.append(located.is_present.eq(is_fence | given.segment.lanes[lane]))
+        return [
+            *statements,
+            located.packet.word.eq(word),
+            located.monitored.eq(given.monitored),
+            located.index.eq(given.index),
+            located.tag.eq(given.tag),
         ]
 
-    def _elaborate_owners(self, m, name, write, read, owner):
+    def _elaborate_owners(self, m, name, write, read):
         """Keep of the entries in a memory of the slots also whose they are, in one that is fast.
 
         Block RAM answers too late to look up the owner's fence counters in the same cycle.
         """
         params = self._params
-        memory = Memory(shape=fence_slot(params), depth=params.outstanding, init=[])
+        owners = data.ArrayLayout(fence_slot(params), params.words_per_cycle)
+        memory = Memory(shape=owners, depth=params.outstanding, init=[])
         m.submodules[name] = memory
-        write_owner, read_owner = memory.write_port(), memory.read_port()
-        entry = Signal(struct_layout(params.entry_layout))
-        return [
-            entry.eq(write.data.entry),
-            write_owner.en.eq(write.en),
-            write_owner.addr.eq(write.addr),
-            warp_index(params, write_owner.data, entry),
-            read_owner.addr.eq(read.addr),
-            owner.eq(read_owner.data),
+        write_owners, read_owners = memory.write_port(), memory.read_port()
+        for owner, written in zip(write_owners.data, write.data.entries, strict=True):
+            entry = Signal(struct_layout(params.entry_layout))
+            m.d.comb += [entry.eq(written), warp_index(params, owner, entry)]
+        m.d.comb += [
+            write_owners.en.eq(write.en),
+            write_owners.addr.eq(write.addr),
+            read_owners.addr.eq(read.addr),
         ]
+        return read_owners.data
 
     def _elaborate_writes(self, m, window):
         """AXI4 write channels: initialisation, or results."""
         params = self._params
         m.submodules.write_back = write_back = WriteBack(params)
-        m.submodules.init = init = InitEngine(params, self._bank)
+        m.submodules.init = init = InitEngine(params, self._port)
         m.submodules.writer = writer = EntryWriter(params)
         forward_ports(m, self.m_axi, writer.m_axi, *writer.m_axi.signature.members)
         m.d.comb += [
             writer.i_region.eq(self.i_region),
             self.o_write_error.eq(writer.o_error),
-            write_back.i_checked.valid.eq(self.i_checked.valid),
-            write_back.i_checked.payload.eq(self.i_checked.p.changed),
+            write_back.i_checked.valid.eq(self.i_checked[0].valid),
+            write_back.i_checked.payload.eq(Cat(lane.p.changed for lane in self.i_checked).any()),
             write_back.i_result.eq(self._result_out.data),
             self._result_out.en.eq(write_back.o_read.valid),
             self._result_out.addr.eq(write_back.o_read.payload),

@@ -1,8 +1,8 @@
-"""The AXI4 port through which a bank reaches its metadata; one signature on both of its sides."""
+"""The AXI4 port through which banks reach their metadata; one signature on both of its sides."""
 
 from __future__ import annotations
 
-from racetrap.golden_model.scord.params import ENTRY_BITS, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.axi import Axi4Signature
 from racetrap.rtl.scord.hazard_window import slot_bits
 
@@ -10,7 +10,9 @@ __all__ = ["metadata_port"]
 
 
 def metadata_port(params: ScordParams) -> Axi4Signature:
-    """A beat is an entry, a read id is a window slot."""
+    """A beat is a segment, the entries of the port's banks; a read id is a window slot."""
     return Axi4Signature(
-        address_bits=params.address_bits, data_bits=ENTRY_BITS, id_bits=slot_bits(params)
+        address_bits=params.address_bits,
+        data_bits=8 * params.segment_bytes,
+        id_bits=slot_bits(params),
     )

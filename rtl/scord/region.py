@@ -9,9 +9,9 @@ from amaranth.hdl import Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from racetrap.golden_model.scord.params import ENTRY_BYTES, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
 
-__all__ = ["RegionDecoder", "entry_address", "index_bits", "region_layout"]
+__all__ = ["RegionDecoder", "index_bits", "region_layout", "segment_address"]
 
 
 def region_layout(params: ScordParams) -> data.StructLayout:
@@ -24,17 +24,18 @@ def region_layout(params: ScordParams) -> data.StructLayout:
 
 
 def index_bits(params: ScordParams) -> int:
-    """Bits of the largest region's entry index, at least one."""
-    return max(1, params.max_region_log2 - params.granularity_bits - params.tag_bits)
+    """Bits of the largest region's segment index, at least one."""
+    entry_bits = params.max_region_log2 - params.granularity_bits - params.tag_bits
+    return max(1, entry_bits - params.lane_bits)
 
 
-def entry_address(region: data.View, index):
-    """Byte address of entry ``index``."""
-    return region.metadata_base + (index << (ENTRY_BYTES.bit_length() - 1))
+def segment_address(params: ScordParams, region: data.View, index):
+    """Byte address of the entries of segment ``index``."""
+    return region.metadata_base + (index << (params.segment_bytes.bit_length() - 1))
 
 
 class RegionDecoder(wiring.Component):
-    """Entry index and tag of a word address: its granule MOD and DIV the entries.
+    """Segment and tag of a word address: its granule MOD and DIV the entries.
 
     Combinational from ``i_word``; the masks of the region follow ``i_region`` one cycle later.
     Base and size make no subtraction or division necessary, since the size is a
@@ -54,7 +55,8 @@ class RegionDecoder(wiring.Component):
     o_monitored : ``Out(1)``
         The address lies in the region; otherwise index and tag mean nothing.
     o_index, o_tag : ``Out(index_bits(params))``, ``Out(tag_bits)``
-        Metadata entry, and which of the granules that share it.
+        Segment of metadata, which is one entry of each bank of a port, and which of the granules
+        that share an entry.
     o_entries_log2 : ``Out(size_log2's width)``
         Log2 of the number of entries; combinational.
     """
@@ -89,7 +91,7 @@ class RegionDecoder(wiring.Component):
             ),
             self.o_monitored.eq(outside == 0),
             granule.eq(self.i_word >> shift),
-            self.o_index.eq(granule & (word_mask >> shift + params.tag_bits)),
+            self.o_index.eq((granule & (word_mask >> shift + params.tag_bits)) >> params.lane_bits),
             self.o_tag.eq(granule >> entries_log2),
         ]
         return m

@@ -16,8 +16,9 @@ from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.axi import Axi4WriteSignature, AxiLiteSignature
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.registers import REGISTER_ADDRESS_BITS, RegisterBlock
+from racetrap.rtl.scord.check_lane import trace_signature
 from racetrap.rtl.scord.counters import PULSES
-from racetrap.rtl.scord.detector_bank import DetectorBank, trace_signature
+from racetrap.rtl.scord.detector_bank import DetectorBank
 from racetrap.rtl.scord.interleaver import Interleaver
 from racetrap.rtl.scord.launch_control import LaunchControl, TransactionGate
 from racetrap.rtl.scord.local_memory import LocalMemory
@@ -32,9 +33,9 @@ __all__ = ["ScordSystem"]
 class ScordSystem(wiring.Component):
     """Trackers, interleaver, detector banks, report path and registers.
 
-    A packet is at its bank's input five cycles after its transaction was taken; a bank takes
-    one packet a cycle.  Nothing is checked before the first launch (``CONTROL.launch``).  No
-    combinational path leads from a ``valid`` input to a ``ready`` output.
+    A packet is at its bank's input five cycles after its transaction was taken; the banks
+    of a port take one segment a cycle.  Nothing is checked before the first launch
+    (``CONTROL.launch``).  No combinational path leads from a ``valid`` input to a ``ready`` output.
 
     Parameters
     ----------
@@ -45,8 +46,9 @@ class ScordSystem(wiring.Component):
     -------
     i_transaction : ``In(stream.Signature(transaction_layout)).array(sm_count)``
         Transactions of each SM's coalescer.
-    m_axi_metadata : ``Out(Axi4Signature).array(banks)``
-        Metadata memory of each bank, 64-bit data; absent if the metadata is on the chip.
+    m_axi_metadata : ``Out(Axi4Signature).array(metadata_ports)``
+        Metadata memory of the banks, an entry of each in one beat; absent if the metadata is on
+        the chip.
     m_axi_report : ``Out(Axi4WriteSignature)``
         Memory of the ring buffer, 64-bit data.
     s_axil : ``In(AxiLiteSignature)``
@@ -71,7 +73,7 @@ class ScordSystem(wiring.Component):
             "irq": Out(1),
         }
         if not params.local_bytes:
-            members["m_axi_metadata"] = Out(metadata_port(params)).array(params.banks)
+            members["m_axi_metadata"] = Out(metadata_port(params)).array(params.metadata_ports)
         if params.trace_port:
             members["trace"] = Out(trace_signature(params)).array(params.banks)
         super().__init__(members)
@@ -125,18 +127,20 @@ class ScordSystem(wiring.Component):
         self, m: Module, interleaver: Interleaver, reports: ReportPath
     ) -> list[DetectorBank]:
         params = self._params
-        banks = []
-        for number in range(params.banks):
+        words, banks = params.words_per_cycle, []
+        for number in range(params.metadata_ports):
             m.submodules[f"bank_{number}"] = bank = DetectorBank(params, number)
             wiring.connect(m, interleaver.o_packet[number], bank.i_packet)
-            wiring.connect(m, bank.o_report, reports.i[number])
             if params.local_bytes:
                 m.submodules[f"local_memory_{number}"] = memory = LocalMemory(params)
                 wiring.connect(m, bank.m_axi, memory.s_axi)
             else:
                 wiring.connect(m, bank.m_axi, wiring.flipped(self.m_axi_metadata[number]))
-            if params.trace_port:
-                wiring.connect(m, bank.trace, wiring.flipped(self.trace[number]))
+            for lane in range(words):
+                wiring.connect(m, bank.o_report[lane], reports.i[words * number + lane])
+                if params.trace_port:
+                    trace = wiring.flipped(self.trace[words * number + lane])
+                    wiring.connect(m, bank.trace[lane], trace)
             banks.append(bank)
         return banks
 
@@ -178,7 +182,7 @@ class ScordSystem(wiring.Component):
         reports: ReportPath,
     ) -> None:
         increments: dict[str, Value] = {
-            name: sum(bank.o_count[name] for bank in banks) for name in PULSES
+            name: sum(count[name] for bank in banks for count in bank.o_count) for name in PULSES
         }
         increments["reports_dropped"] += reports.o_dropped
         increments |= {

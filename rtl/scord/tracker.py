@@ -57,8 +57,8 @@ class Tracker(wiring.Component):
     -------
     i_transaction : ``In(stream.Signature(transaction_layout))``
         Transactions of the SM's coalescer.
-    o_packet : ``Out(stream.Signature(packet_layout))``
-        Packets for the interleaver.
+    o_packet : ``Out(stream.Signature(segment_layout))``
+        Packets for the interleaver, those of one segment as one.
     i_enable : ``In(1)``
         Low: transactions are taken and ignored.
     i_clear : ``In(1)``
@@ -84,7 +84,7 @@ class Tracker(wiring.Component):
         self._sm = sm
         super().__init__({
             "i_transaction": In(stream.Signature(struct_layout(params.transaction_layout))),
-            "o_packet": Out(stream.Signature(struct_layout(params.packet_layout))),
+            "o_packet": Out(stream.Signature(struct_layout(params.segment_layout))),
             "i_enable": In(1),
             "i_clear": In(1),
             "o_busy": Out(1),
@@ -100,7 +100,7 @@ class Tracker(wiring.Component):
         m.submodules.lookup = lookup = StreamRegister(
             data.StructLayout({"item": item_layout(params), "hash": LOCK_HASH_BITS})
         )
-        m.submodules.packet = packet = StreamRegister(struct_layout(params.packet_layout))
+        m.submodules.packet = packet = StreamRegister(struct_layout(params.segment_layout))
         m.submodules.lock_tables = lock_tables = LockTables(params)
         m.submodules.barrier_ids = barrier_ids = BarrierIds(params)
 
@@ -215,6 +215,7 @@ class Tracker(wiring.Component):
                 payload.barrier_id.eq(barrier_ids.o_barrier_id),
                 payload.filter.eq(filter_encoder.o_filter),
                 payload.word.eq(item.word),
+                payload.lanes.eq(item.lanes),
             ]
 
     def _elaborate_clear(self, m: Module, is_empty, lock_tables, barrier_ids):

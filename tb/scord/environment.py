@@ -78,12 +78,11 @@ class ScordEnvironment(uvm_env):
             )
             for sm in range(params.sm_count)
         ]  # fmt: skip
-        ports = [
-            f"m_axi_metadata__{bank}" for bank in range(0 if params.local_bytes else params.banks)
-        ]
+        count = 0 if params.local_bytes else params.metadata_ports
+        ports = [f"m_axi_metadata__{port}" for port in range(count)]
         self.metadata: list[AxiMemory] = []
         self._third_party: list[ThirdPartyMemory] = []
-        if self.has_third_party_memory:
+        if self.has_third_party_memory or params.words_per_cycle > 1:
             self._third_party = [ThirdPartyMemory(self._testbench, port) for port in ports]
         else:
             self.metadata = [AxiMemory(port, self, port, 1, knobs) for port in ports]
@@ -132,8 +131,8 @@ class ScordEnvironment(uvm_env):
             memory.read_errors = memory.write_errors = 0
         self._entries = 0 if self._is_preset else region.entries(params)
         engines = [
-            cocotb.start_soon(self._shorten_sweep(bank, last_index(params, region, bank)))
-            for bank in range(params.banks if self._is_preset else 0)
+            cocotb.start_soon(self._shorten_sweep(port, last_index(params, region, port)))
+            for port in range(len(self.metadata) if self._is_preset else 0)
         ]
         await self.software.set_up(region, _RING_BASE, ring_log2)
         if not await self.software.launch(report_filter=report_filter, interrupt=True):
@@ -143,9 +142,9 @@ class ScordEnvironment(uvm_env):
         self.scoreboard.launch(region)
         self._region = region
 
-    async def _shorten_sweep(self, bank: int, index: int) -> None:
-        """Let a bank's initialisation engine, once it begins, go on at its last entry."""
-        engine = self._testbench.pins.inside(ENGINE.format(bank))
+    async def _shorten_sweep(self, port: int, index: int) -> None:
+        """Let a port's initialisation engine, once it begins, go on at its last segment."""
+        engine = self._testbench.pins.inside(ENGINE.format(port))
         await RisingEdge(getattr(engine, BEGUN))
         getattr(engine, INDEX).value = index
 
@@ -199,7 +198,8 @@ class ScordEnvironment(uvm_env):
 
     def _entry(self, index: int) -> int:
         memories = self.metadata or self._third_party
-        memory = memories[index % len(memories)]
+        words = self._testbench.params.words_per_cycle
+        memory = memories[index // words % len(memories)]
         return memory.read_word(self._region.metadata_base + index * ENTRY_BYTES)
 
     def _reached(self) -> list[int] | None:

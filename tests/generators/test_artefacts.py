@@ -59,6 +59,19 @@ def test_all_instances_of_a_block_are_one_module(tiny):
     assert [verilog.count(f"    .sm(1'h{sm})") for sm in range(TINY.sm_count)] == [1, 1]
 
 
+def test_asynchronous_reset(tiny, tmp_path):
+    """Every register that has a reset has it at once, and there are as many as otherwise."""
+    at_once = generate("scord-tiny", TINY, tmp_path, asynchronous_reset=True)["verilog"].read_text()
+    at_edge = tiny["verilog"].read_text()
+    resets = re.findall(r"^ +if \(rst\)", at_edge, re.MULTILINE)
+    register = r"  always @\(posedge clk, posedge rst\)\n    if \(rst\) "
+    assert "posedge rst" not in at_edge
+    assert at_once.count("if (rst)") == len(re.findall(register, at_once)) == len(resets) > 100
+    assert len(re.findall(r"^  input rst;", at_once, re.MULTILINE)) == len(
+        re.findall(r"^  input rst;", at_edge, re.MULTILINE)
+    )
+
+
 def test_bytes_do_not_depend_on_folder_or_hash_seed(tiny, tmp_path):
     for seed in ("1", "2"):
         folder = tmp_path / seed / "deep"

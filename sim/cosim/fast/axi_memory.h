@@ -41,7 +41,11 @@ struct Timing {
 
 constexpr uint8_t SLVERR = 2;
 
-template <class Port> class ReadSide {
+// The code of AxSIZE for beats of so many 64-bit words.
+constexpr int size_of_beat(int words) { return words == 1 ? 3 : 1 + size_of_beat(words / 2); }
+
+// Single beats of WORDS 64-bit words.
+template <class Port, int WORDS = 1> class ReadSide {
   public:
     Trace beats;  // their cycles only
     uint64_t errors = 0;
@@ -62,12 +66,17 @@ template <class Port> class ReadSide {
         }
         if (port.arvalid && port.arready) {
             moved = true;
-            uint64_t* word = memory.at(port.araddr);
-            if (!word || port.arlen || port.arsize != 3)
-                failure.report("metadata read of a bad address, length or size");
-            else
-                pending.push_back({uint32_t(port.arid), word, *word, bool(random.next() >> 63),
-                                   now + timing.latency + random.below(timing.jitter + 1)});
+            Request request = {uint32_t(port.arid), bool(random.next() >> 63),
+                               now + timing.latency + random.below(timing.jitter + 1)};
+            bool fits = !port.arlen && port.arsize == size_of_beat(WORDS) &&
+                        port.araddr % (8 * WORDS) == 0;
+            for (int number = 0; number < WORDS && fits; number++) {
+                request.words[number] = memory.at(port.araddr + 8 * number);
+                fits = request.words[number] != nullptr;
+                if (fits) request.early[number] = *request.words[number];
+            }
+            if (fits) pending.push_back(request);
+            else failure.report("metadata read of a bad address, length or size");
         }
         return moved;
     }
@@ -78,13 +87,19 @@ template <class Port> class ReadSide {
         taken = false;
     }
 
+    // At reset: nothing that was asked is answered.
+    void forget(Port& port) {
+        pending.clear();
+        port.rvalid = taken = false;
+    }
+
   private:
     struct Request {
         uint32_t id;
-        const uint64_t* word;
-        uint64_t early;  // the word when the request came
         bool use_early;
         uint64_t due;
+        const uint64_t* words[WORDS];
+        uint64_t early[WORDS];  // the words when the request came
     };
     std::deque<Request> pending;
     bool taken = false;
@@ -104,13 +119,19 @@ template <class Port> class ReadSide {
         port.rvalid = 1;
         port.rid = request.id;
         port.rresp = error ? SLVERR : 0;
-        port.rdata = error ? random.next() : request.use_early ? request.early : *request.word;
+        uint64_t beat[WORDS];
+        for (int number = 0; number < WORDS; number++)
+            beat[number] = error               ? random.next()
+                           : request.use_early ? request.early[number]
+                                               : *request.words[number];
+        load(port.rdata, reinterpret_cast<uint32_t*>(beat));
         port.rlast = 1;
         pending.erase(pending.begin() + chosen);
     }
 };
 
-template <class Port> class WriteSide {
+// Bursts of beats of WORDS 64-bit words, each word with all of its strobes or none.
+template <class Port, int WORDS = 1> class WriteSide {
   public:
     uint64_t errors = 0;
 
@@ -124,9 +145,12 @@ template <class Port> class WriteSide {
         Burst burst = complete.front();
         complete.pop_front();
         for (uint32_t beat = 0; beat < burst.length; beat++) {
-            uint64_t* word = memory.at(burst.address + 8 * beat);
-            if (word) *word = data.front().word;
-            else failure.report("write outside its memory");
+            for (int number = 0; number < WORDS; number++) {
+                if (!(data.front().strobes >> 8 * number & 1)) continue;
+                uint64_t* word = memory.at(burst.address + 8 * (WORDS * beat + number));
+                if (word) *word = data.front().words[number];
+                else failure.report("write outside its memory");
+            }
             data.pop_front();
         }
         claimed -= burst.length;
@@ -142,13 +166,21 @@ template <class Port> class WriteSide {
         if (port.bvalid && port.bready) taken = moved = true;
         if (port.awvalid && port.awready) {
             moved = true;
-            if (port.awsize != 3) failure.report("write of a size other than 8 bytes");
+            if (port.awsize != size_of_beat(WORDS) || port.awaddr % (8 * WORDS))
+                failure.report("write of a size other than its port's, or not aligned to it");
             addresses.push_back({uint32_t(port.awid), uint64_t(port.awaddr), port.awlen + 1u, 0});
         }
         if (port.wvalid && port.wready) {
             moved = true;
-            if (port.wstrb != 0xFF) failure.report("write with a byte strobe low");
-            data.push_back({uint64_t(port.wdata), bool(port.wlast)});
+            Beat beat = {{}, uint64_t(port.wstrb), bool(port.wlast)};
+            store(port.wdata, reinterpret_cast<uint32_t*>(beat.words));
+            bool whole = beat.strobes != 0;
+            for (int number = 0; number < WORDS; number++) {
+                uint64_t of_word = beat.strobes >> 8 * number & 0xFF;
+                whole &= of_word == 0xFF || (of_word == 0 && WORDS > 1);
+            }
+            if (!whole) failure.report("write with a byte strobe low");
+            data.push_back(beat);
         }
         collect(timing, random, failure, now);
         return moved;
@@ -159,6 +191,15 @@ template <class Port> class WriteSide {
         taken = false;
     }
 
+    // At reset: what has not been answered is not written.
+    void forget(Port& port) {
+        addresses.clear();
+        complete.clear();
+        data.clear();
+        claimed = 0;
+        port.bvalid = taken = false;
+    }
+
   private:
     struct Burst {
         uint32_t id;
@@ -167,7 +208,8 @@ template <class Port> class WriteSide {
         uint64_t due;
     };
     struct Beat {
-        uint64_t word;
+        uint64_t words[WORDS];
+        uint64_t strobes;
         bool last;
     };
     std::deque<Burst> addresses, complete;

@@ -27,7 +27,7 @@ class MemoryTiming(SimulationTiming):
     back_pressure : int
         Cycles, in percent, in which a memory holds back a ready or a new answer.
     read_errors, write_errors : int
-        Metadata reads and writes answered with an error, of 65536.
+        Reads and writes answered with an error, of 65536.
 
     Raises
     ------

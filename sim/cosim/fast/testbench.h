@@ -73,6 +73,11 @@ template <class Port, int WIDTH> class Source {
         offered = true;
     }
     bool sample(const Port& port) { return taken = offered && port.ready; }
+    // At reset: offer nothing more of what was begun.
+    void forget(Port& port) {
+        count = next = 0;
+        port.valid = offered = taken = false;
+    }
     // After the clock edge: withdraw a payload that was taken, and tell whether one was.
     bool advance(Port& port) {
         if (!taken) return false;
@@ -185,12 +190,18 @@ class Testbench {
     virtual void drive() = 0;
     virtual bool sample() = 0;
     virtual void advance() = 0;
+    // In each cycle of a reset: nothing is offered, and what the system asked before is not answered.
+    virtual void forget() {}
     // Text on what is still expected, for the report of a run in which nothing moves.
     virtual void describe(std::ostream& text) const = 0;
 
     void reset() {
         top.rst = 1;
-        for (int cycle = 0; cycle < 4; cycle++) tick();
+        for (int cycle = 0; cycle < 4; cycle++) {
+            forget();
+            tick();
+        }
+        forget();
         top.rst = 0;
     }
 

@@ -80,8 +80,8 @@ def check_launch(
         If the simulation cannot go on.
     """
     played = list(transactions)
+    before = sim.stats
     sim.launch(region, capacity_log2, report_filter, sweep)
-    errors = sim.stats.read_errors
     with garbage_collection_paused():
         batch = BatchScoreboard(params, region)
         steps = _play(sim, batch, params, played, in_order)
@@ -93,11 +93,17 @@ def check_launch(
     reports = sim.reports()
     for record in reports:
         board.report(record)
-    counters = sim.counters()
+    counters, after = sim.counters(), sim.stats
+    for name, errors in (
+        ("metadata_write_errors", after.write_errors - before.write_errors),
+        ("report_write_errors", after.report_errors - before.report_errors),
+    ):
+        if counters[name] != errors:
+            raise Mismatch(f"Counter {name} must be {errors}, not {counters[name]}")
     board.finish(
         counters,
         memory=None if params.local_bytes else sim.entry,
-        read_errors=sim.stats.read_errors - errors,
+        read_errors=after.read_errors - before.read_errors,
         reached=sim.reached,
     )
     if not agree:

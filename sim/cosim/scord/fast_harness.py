@@ -21,7 +21,7 @@ _STREAM = ("valid", "ready", "payload")
 
 
 def _metadata_ports(params: ScordParams) -> int:
-    return 0 if params.local_bytes else params.banks
+    return 0 if params.local_bytes else params.metadata_ports
 
 
 def _ports(params: ScordParams) -> list[PortGroup]:
@@ -47,6 +47,7 @@ def _constants(params: ScordParams) -> dict[str, int]:
         "SMS": params.sm_count,
         "BANKS": params.banks,
         "METADATA_PORTS": _metadata_ports(params),
+        "SEGMENT_WORDS": params.words_per_cycle,
         "TRANSACTION_WORDS": words_of_bits(params.transaction_layout.width),
         "STEP_WORDS": words_of_bits(params.step_layout.width),
     }

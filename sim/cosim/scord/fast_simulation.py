@@ -36,15 +36,19 @@ _FUNCTIONS: Functions = {
     "sim_ring": (None, [c_void_p, c_uint64, c_void_p, c_uint64]),
     "sim_transactions": (None, [c_void_p, c_uint32, c_void_p, c_void_p, c_uint64]),
     "sim_run": (c_int, [c_void_p, c_uint64]),
+    "sim_begin": (c_int, [c_void_p, c_uint64]),
+    "sim_reset": (None, [c_void_p]),
 }
 
 
 class SimStats(NamedTuple):
-    """Cycles since reset, and the metadata reads and writes that were answered with an error."""
+    """Cycles since the beginning, and what was answered with an error: metadata reads, metadata
+    writes, writes of the report ring."""
 
     cycles: int
     read_errors: int
     write_errors: int
+    report_errors: int
 
 
 class FastSim(Simulation[MemoryTiming, SimStats]):
@@ -150,6 +154,16 @@ class FastSim(Simulation[MemoryTiming, SimStats]):
         self._must(not self._library.sim_run(self._sim, sum(steps)))
         self._software.wait_idle()
 
+    def reset_after(self, queues: Sequence[Sequence[Transaction]], cycles: int) -> None:
+        """Play transactions for so many cycles, then reset the system in the midst of them.
+
+        Requests that the memories have not answered are forgotten; a launch must come next.
+        """
+        for sm, transactions in enumerate(queues):
+            self._load(sm, transactions, None)
+        self._must(not self._library.sim_begin(self._sim, cycles))
+        self._library.sim_reset(self._sim)
+
     def _load(
         self,
         sm: int,
@@ -179,9 +193,9 @@ class FastSim(Simulation[MemoryTiming, SimStats]):
         """Cycle, since reset, of each step of the last run on a bank's trace port."""
         return self._trace_cycles(bank)
 
-    def read_cycles(self, bank: int) -> list[int]:
-        """Cycle, since reset, of each metadata entry that a bank has read in the last run."""
-        return self._trace_cycles(self._params.banks + bank)
+    def read_cycles(self, port: int) -> list[int]:
+        """Cycle, since reset, of each segment that a metadata port has read in the last run."""
+        return self._trace_cycles(self._params.banks + port)
 
     def entry(self, index: int) -> int:
         """Metadata entry as it stands in memory."""

@@ -12,12 +12,15 @@ class Sim : public Testbench {
   public:
     Memory metadata, ring;
 
-    explicit Sim(uint64_t seed) : Testbench(seed) {
-        for (auto& port : ports.transaction) port.valid = 0;  // inputs begin as junk, too
-        for (int port = 0; port < METADATA_PORTS; port++)
-            ports.metadata[port].rvalid = ports.metadata[port].bvalid = 0;
-        ports.report.bvalid = 0;
-        reset();
+    explicit Sim(uint64_t seed) : Testbench(seed) { reset(); }
+
+    using Testbench::reset;
+
+    // So many cycles of a run.
+    int begin(uint64_t cycles) {
+        while (cycles--)
+            if (!tick()) return 1;
+        return 0;
     }
 
     void set_timing(const uint32_t* values) override {
@@ -45,13 +48,14 @@ class Sim : public Testbench {
     void fill(uint64_t* stats) const override {
         stats[0] = now;
         stats[1] = stats[2] = 0;
+        stats[3] = reports.errors;
         for (int port = 0; port < METADATA_PORTS; port++) {
             stats[1] += reads[port].errors;
             stats[2] += writes[port].errors;
         }
     }
 
-    // Steps of each bank, then the metadata reads of each.
+    // Steps of each bank, then the metadata reads of each port.
     const Trace& trace(uint32_t number) const override {
         return number < BANKS ? traces[number] : reads[number - BANKS].beats;
     }
@@ -65,7 +69,7 @@ class Sim : public Testbench {
             writes[port].drive(ports.metadata[port], timing, random, metadata, timing.write_errors,
                                failure, now);
         }
-        reports.drive(ports.report, timing, random, ring, 0, failure, now);
+        reports.drive(ports.report, timing, random, ring, timing.write_errors, failure, now);
     }
 
     bool sample() override {
@@ -90,6 +94,15 @@ class Sim : public Testbench {
         reports.advance(ports.report);
     }
 
+    void forget() override {
+        for (int sm = 0; sm < SMS; sm++) queues[sm].forget(ports.transaction[sm]);
+        for (int port = 0; port < METADATA_PORTS; port++) {
+            reads[port].forget(ports.metadata[port]);
+            writes[port].forget(ports.metadata[port]);
+        }
+        reports.forget(ports.report);
+    }
+
     void describe(std::ostream& text) const override {
         text << accepted << " transactions accepted, steps by bank";
         for (auto& trace : traces) text << " " << trace.count();
@@ -102,8 +115,8 @@ class Sim : public Testbench {
     Queue queues[SMS];
     Trace traces[BANKS];
     uint64_t accepted = 0;
-    ReadSide<MetadataPort> reads[METADATA_PORTS + 1];
-    WriteSide<MetadataPort> writes[METADATA_PORTS + 1];
+    ReadSide<MetadataPort, SEGMENT_WORDS> reads[METADATA_PORTS + 1];
+    WriteSide<MetadataPort, SEGMENT_WORDS> writes[METADATA_PORTS + 1];
     WriteSide<ReportPort> reports;
     bool sweeps[METADATA_PORTS + 1] = {};
 
@@ -113,12 +126,13 @@ class Sim : public Testbench {
         return total;
     }
 
-    // Over a memory that is preset, an engine that has just begun goes on at its last entry.
-    void shorten_sweep(int bank) {
-        Engine& engine = ports.engine[bank];
-        bool begins = engine.begun && !sweeps[bank];
-        sweeps[bank] = engine.begun;
-        if (begins && !metadata.words) engine.index = metadata.count - BANKS + bank;
+    // Over a memory that is preset, an engine that has just begun goes on at its last segment.
+    void shorten_sweep(int port) {
+        Engine& engine = ports.engine[port];
+        bool begins = engine.begun && !sweeps[port];
+        sweeps[port] = engine.begun;
+        if (begins && !metadata.words)
+            engine.index = metadata.count / SEGMENT_WORDS - METADATA_PORTS + port;
     }
 
     bool may_offer(const Queue& queue) {
@@ -164,4 +178,6 @@ void sim_transactions(Sim* sim, uint32_t sm, const uint32_t* words, const uint64
     sim->play(sm, words, order, count);
 }
 int sim_run(Sim* sim, uint64_t steps) { return sim->run(steps); }
+int sim_begin(Sim* sim, uint64_t cycles) { return sim->begin(cycles); }
+void sim_reset(Sim* sim) { sim->reset(); }
 }

@@ -32,9 +32,10 @@ def is_swept(params: ScordParams, region: Region) -> bool:
     return bool(params.local_bytes) or region.entries(params) <= _MOST_SWEPT
 
 
-def last_index(params: ScordParams, region: Region, bank: int) -> int:
-    """Index of the last entry that a bank's engine writes."""
-    return region.entries(params) - params.banks + bank
+def last_index(params: ScordParams, region: Region, port: int) -> int:
+    """Index of the last segment that a port's engine writes."""
+    ports = params.metadata_ports
+    return region.entries(params) // params.words_per_cycle - ports + port
 
 
 def index_width(params: ScordParams) -> int:

@@ -17,6 +17,13 @@ def test_four_banks():
     assert bench.banks("scord-banks4") > 3.8 * bench.banks("scord")
 
 
+def test_eight_words_a_cycle():
+    by_name = {row.traffic: row for row in bench.width(8)}
+    assert by_name["one SM, whole lines"].accesses_per_cycle > 7.8
+    assert by_name["two SMs, one line"].accesses_per_cycle > 7.8
+    assert by_name["one SM, a word of each line"].accesses_per_cycle > 0.95
+
+
 @pytest.mark.parametrize(("latency", "least", "most"), [(1, 0.95, 1), (8, 0.95, 1), (64, 0, 0.5)])
 def test_read_data_channel(latency, least, most):
     assert least <= bench.bandwidth(32, latency).busy <= most

@@ -110,6 +110,13 @@ def test_fence_barrier_and_block():
     ]
 
 
+def test_block_on_warps_beyond_the_words_of_a_line():
+    params = ScordParams(warps_per_sm=64)
+    placed = Event(E.BLOCK_PLACED, 2, 1, 30, warp_count=5, grid_block=7)
+    (start,) = coalesce(placed, params)
+    assert (start.mask, start.lock_mask, start.warps) == (3 << 30, 7, 0x1F << 30)
+
+
 def test_scope_of_a_strong_access_is_not_for_the_detector():
     lanes = [Lane(3, 0x1000)]
     plain, scoped = (

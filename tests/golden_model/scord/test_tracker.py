@@ -104,6 +104,15 @@ def test_block_start_clears_the_tables_of_its_warps_only(tracker):
     assert [bool(table.entries) for table in tracker.lock_tables[:4]] == [True, False, False, True]
 
 
+def test_block_start_clears_upper_warps():
+    tracker = Tracker(ScordParams(warps_per_sm=64), 3)
+    for warp in (7, 39, 40):
+        tracker.step(cas(1, 1, warp=warp))
+    tracker.step(Transaction(K.BLOCK_START, lock_mask=1 << 7))
+    held = [warp for warp, table in enumerate(tracker.lock_tables) if table.entries]
+    assert held == [7, 40]
+
+
 def test_barrier_counts_for_its_block_and_wraps(tracker):
     def barrier_id(slot):
         return tracker.step(Transaction(K.LOAD, slot=slot, mask=1))[0].barrier_id

@@ -17,7 +17,7 @@ from racetrap.evaluation.throughput.accelerator_rates import AnalysisRun
 from racetrap.evaluation.throughput.executor_rates import ExecutorRun
 from racetrap.evaluation.throughput.rates import Rate
 from racetrap.evaluation.throughput.recorder_rates import RecorderRates
-from racetrap.evaluation.throughput.scord_cycles import Bandwidth
+from racetrap.evaluation.throughput.scord_cycles import Bandwidth, Width
 from racetrap.evaluation.throughput.sigrace_cycles import Scan, Sustained
 from racetrap.evaluation.throughput.speed import Rates, SameTrace
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
@@ -40,6 +40,9 @@ def figures(monkeypatch):
     monkeypatch.setattr(speed, "same_trace", same.get)
     monkeypatch.setattr(scord_cycles, "streaming", lambda: 0.99)
     monkeypatch.setattr(scord_cycles, "back_to_back", lambda: 0.98)
+    monkeypatch.setattr(
+        scord_cycles, "width", lambda words: [Width(words, "lines", 0.9 * words, 0.9)]
+    )
     monkeypatch.setattr(scord_cycles, "banks", {"scord": 1.0, "scord-banks4": 3.9}.get)
     monkeypatch.setattr(
         scord_cycles, "bandwidth", lambda slots, latency: Bandwidth(slots, latency, 0.5)
@@ -111,6 +114,7 @@ def test_tables(racetrap, figures, tmp_path):
     assert data["tools"]["verilator"]
     scord = data["scord"]
     assert scord["banks"]["ratio"] == 3.9
+    assert [row["accesses_per_cycle"] for row in scord["widths"]] == [0.9, 1.8, 3.6, 7.2]
     assert len(scord["bandwidth"]) == len(scord_cycles.OUTSTANDING) * len(scord_cycles.LATENCIES)
     assert scord["speed"]["plain"]["together"]["median"] == 400
     assert scord["speed"]["compiled"] is None

@@ -29,6 +29,11 @@ def test_files_are_in_a_folder_of_their_own(tmp_path, monkeypatch):
     assert (tmp_path / "scord-tiny" / "scord-tiny.v").is_file()
 
 
+def test_generate_with_asynchronous_reset(tmp_path):
+    assert run("generate", "scord-tiny", "--asynchronous-reset", "-o", tmp_path).exit_code == 0
+    assert "posedge rst" in (tmp_path / "scord-tiny.v").read_text()
+
+
 def test_generate_json(tmp_path):
     done = run("generate", "scord-tiny", "-o", tmp_path, "--json", "-")
     assert done.exit_code == 0

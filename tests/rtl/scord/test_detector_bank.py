@@ -42,6 +42,24 @@ def test_random_packets(memory, entries):
     assert bench.counts["reports_dropped"] == 0
 
 
+@pytest.mark.campaign
+def test_a_large_gpu():
+    """As many SMs, blocks and warps as today's largest; the entry has not one bit left."""
+    params = ScordParams(
+        sm_count=144, blocks_per_sm=32, warps_per_sm=64, ratio=8, outstanding=8, address_bits=48
+    )
+    assert params.entry_layout_bits == 64
+    region = a_region(params)
+    bench = BankBench(params, region, knobs=MEMORIES["reordering"], seed="large")
+    last = params.block_id(136, 0)
+    bench.run(
+        [
+            packet._replace(block=last | packet.block, warp=32 | packet.warp)
+            for packet in random_packets(params, region, random.Random("large"), 200)
+        ]
+    )
+
+
 def test_packets_with_gaps_and_slow_reports():
     rng = random.Random("gaps")
     region = a_region(TINY)
@@ -206,5 +224,5 @@ def test_trace_port_is_optional():
 
 @pytest.mark.parametrize("bank", [-1, 4])
 def test_bank_must_exist(bank):
-    with pytest.raises(ValueError, match=rf"^Bank must be from 0 to 3, not {bank}$"):
+    with pytest.raises(ValueError, match=rf"^Port must be from 0 to 3, not {bank}$"):
         DetectorBank(ScordParams(banks=4), bank)

@@ -20,7 +20,8 @@ def words_of(params, transaction):
     if kind in (KIND.FENCE, KIND.BARRIER):
         return [(0, transaction.warp, None)]
     if kind == KIND.BLOCK_START:
-        return [(0, warp, None) for warp in range(params.warps_per_sm) if mask >> warp & 1]
+        warps = range(params.warps_per_sm)
+        return [(0, warp, None) for warp in warps if transaction.warps >> warp & 1]
     if kind != KIND.ATOMIC:
         mask = granule_mask(mask, params.granularity)
     return [
@@ -76,7 +77,7 @@ def split(params, transactions, *, seed=None):
 
 
 @pytest.mark.parametrize("granularity", [4, 8, 16])
-@pytest.mark.parametrize("warps", [1, 7, 8, 9, 32])
+@pytest.mark.parametrize("warps", [1, 7, 8, 9, 32, 64])
 def test_random_transactions(granularity, warps):
     params = ScordParams(granularity=granularity, warps_per_sm=warps)
     transactions = random_transactions(params, random.Random(granularity * warps), 80)
@@ -106,3 +107,39 @@ def test_one_word_a_cycle_across_transactions():
 
 def test_no_path_from_valid_to_ready():
     assert valid_to_ready_paths(GranuleSplitter(ScordParams())) == []
+
+
+def segments_of(params, transaction):
+    """(first word, lanes) of each item of an access, from the definition."""
+    width, granule = params.words_per_cycle, params.granularity // 4
+    alone = transaction.kind == KIND.ATOMIC and (transaction.lock_mask or granule > 1)
+    segments: dict[object, list[int]] = {}
+    for word, _, _ in words_of(params, transaction):
+        segments.setdefault(word if alone else word // (width * granule), []).append(word)
+    return [
+        (words[0], sum(1 << word // granule % width for word in words))
+        for words in segments.values()
+    ]
+
+
+@pytest.mark.parametrize("granularity", [4, 16])
+@pytest.mark.parametrize("width", [2, 4, 8])
+def test_words_of_a_segment_come_together(width, granularity):
+    params = ScordParams(banks=8, words_per_cycle=width, granularity=granularity)
+    rng = random.Random(f"{width} {granularity}")
+    transactions = [
+        each._replace(lock_mask=rng.choice([0, each.lock_mask]))
+        for each in random_transactions(params, rng, 120)
+        if each.kind in (KIND.LOAD, KIND.STORE, KIND.ATOMIC)
+    ]
+    expected = [item for each in transactions for item in segments_of(params, each)]
+    dut, left = GranuleSplitter(params), []
+    packed = [params.transaction_layout.pack(each._asdict()) for each in transactions]
+    simulate(
+        dut,
+        put_all(dut.i, packed),
+        get_all(dut.o, len(expected), [], idle=random_idle(width)),
+        background=[monitor(dut.o, left)],
+    )
+    items = [item_layout(params).from_bits(word) for _, word in left]
+    assert [(item.word, item.lanes) for item in items] == expected

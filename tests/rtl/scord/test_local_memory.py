@@ -10,6 +10,7 @@ from racetrap.golden_model.scord.detector_bank import DetectorBank as GoldenBank
 from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.rtl.scord.detector_bank import DetectorBank
 from racetrap.rtl.scord.local_memory import LocalMemory
+from tests.support.planted_bugs import module_with
 from tests.support.rtl.streams import pulse, put_all, simulate
 from tests.support.scord.bank_packets import random_packets
 
@@ -105,6 +106,27 @@ def test_answers_wait():
     simulate(dut, testbench)
 
 
+def test_data_may_come_late():
+    dut = LocalMemory(ScordParams(local_bytes=64, outstanding=4))
+    axi = dut.s_axi
+
+    async def testbench(ctx):
+        await write(ctx, axi, 8, 11)
+        ctx.set(axi.awvalid, 1)
+        ctx.set(axi.awaddr, 8)
+        ctx.set(axi.wdata, 22)
+        for _ in range(3):
+            assert not ctx.get(axi.awready)
+            await ctx.tick()
+        ctx.set(axi.awvalid, 0)
+        ctx.set(axi.arvalid, 1)
+        ctx.set(axi.araddr, 8)
+        await ctx.tick()
+        assert ctx.get(axi.rdata) == 11
+
+    simulate(dut, testbench)
+
+
 class _LocalBank(wiring.Component):
     """A bank with its local memory in the place of the memory system."""
 
@@ -135,7 +157,7 @@ def test_bank_on_local_memory(banks, bank):
     steps = []
 
     async def trace(ctx):
-        port = dut.bank.trace
+        port = dut.bank.trace[0]
         cycle = 0
         while True:
             *_, valid, step = await ctx.tick().sample(port.valid, Value.cast(port.payload))
@@ -159,6 +181,26 @@ def test_bank_on_local_memory(banks, bank):
         assert got == model.step(packet)._asdict() | {"packet": packet._asdict()}
     cycles = [cycle for cycle, _ in steps]
     assert cycles == list(range(cycles[0], cycles[0] + len(packets)))
+
+
+@pytest.mark.parametrize(
+    ("bug", "check"),
+    [
+        (("params.segment_bytes * params.metadata_ports", "8"), test_bank_on_local_memory),
+        (("axi.arready.eq(~axi.rvalid | axi.rready)", "axi.arready.eq(1)"), test_answers_wait),
+        (("axi.rid.eq(axi.arid)", "axi.rid.eq(0)"), test_every_entry_has_its_place),
+        (("axi.awvalid & axi.wvalid", "axi.awvalid"), test_data_may_come_late),
+    ],
+    ids=["place", "wait", "id", "data"],
+)
+def test_planted_bug_is_found(monkeypatch, bug, check):
+    memory = module_with("scord/local_memory.py", bug).LocalMemory
+    monkeypatch.setitem(globals(), "LocalMemory", memory)
+    arguments = {
+        test_bank_on_local_memory: (4, 2), test_every_entry_has_its_place: ({}, 0),
+    }  # fmt: skip
+    with pytest.raises((AssertionError, TimeoutError)):
+        check(*arguments.get(check, ()))
 
 
 def test_local_memory_needs_bytes():

@@ -171,6 +171,16 @@ def test_one_packet_a_cycle():
     assert first - bench.taken[0][0] == 3
 
 
+def test_sixty_four_warps_of_the_last_sm():
+    params = ScordParams(sm_count=144, blocks_per_sm=32, warps_per_sm=64, ratio=8)
+    locks = [cas(0, warp=warp, slot=31) for warp in (31, 32, 63)]
+    fences = [fence(warp=warp) for warp in (31, 32, 63)]
+    start = Transaction(KIND.BLOCK_START, slot=31, mask=1 << 31, lock_mask=1 << 31)
+    loads = [load(warp=warp) for warp in (31, 32, 63)]
+    bench = run(params, [*locks, *fences, *loads, start, *loads], sm=143)
+    assert [bool(packet.filter) for packet in bench.packets[-3:]] == [False, True, False]
+
+
 def test_barrier_and_block_start_take_their_cycles():
     """A barrier takes one cycle of the pipeline, a block's start one for each warp."""
     start = Transaction(KIND.BLOCK_START, mask=0b10110)

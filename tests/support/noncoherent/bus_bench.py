@@ -11,12 +11,11 @@ from amaranth.hdl import Value
 from racetrap.golden_model.axi import AxiBurst
 from racetrap.golden_model.noncoherent.axi_monitor import Burst, BusCycle
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
-from tests.support import REPOSITORY
+from tests.support.planted_bugs import module_with
 from tests.support.rtl.streams import simulate
 
 __all__ = ["BUS_BUGS", "monitor_module", "observed", "random_cycles"]
 
-_FILE = REPOSITORY / "rtl" / "noncoherent" / "axi_monitor.py"
 _WRAP_LENGTHS = (1, 3, 7, 15)
 _DRAIN = 40
 
@@ -37,14 +36,7 @@ BUS_BUGS = {
 
 def monitor_module(bug: str | None) -> ModuleType:
     """The monitor's module, made anew with the bug in."""
-    text = _FILE.read_text(encoding="utf-8")
-    if bug is not None:
-        before, after = BUS_BUGS[bug]
-        assert text.count(before) == 1, f"{before!r} must be in axi_monitor.py once"
-        text = text.replace(before, after)
-    module = ModuleType("racetrap.rtl.noncoherent.axi_monitor")
-    exec(compile(text, _FILE.name, "exec"), vars(module))
-    return module
+    return module_with("noncoherent/axi_monitor.py", None if bug is None else BUS_BUGS[bug])
 
 
 def random_cycles(random: Random, params: NoncoherentParams, count: int) -> list[BusCycle]:

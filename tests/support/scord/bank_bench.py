@@ -94,19 +94,19 @@ class BankBench:
     async def _environment(self, ctx) -> None:
         dut, memory = self.dut, self.memory
         signals = [
-            dut.trace.valid,
-            Value.cast(dut.trace.payload),
-            dut.o_report.valid,
-            dut.o_report.ready,
-            Value.cast(dut.o_report.payload),
-            Value.cast(dut.o_count),
+            dut.trace[0].valid,
+            Value.cast(dut.trace[0].payload),
+            dut.o_report[0].valid,
+            dut.o_report[0].ready,
+            Value.cast(dut.o_report[0].payload),
+            Value.cast(dut.o_count[0]),
             dut.i_packet.valid,
             dut.i_packet.ready,
             dut.m_axi.rvalid,
         ]
         while True:
             is_ready = self.report_ready >= 1 or self._rng.random() < self.report_ready
-            ctx.set(dut.o_report.ready, is_ready)
+            ctx.set(dut.o_report[0].ready, is_ready)
             memory.drive(ctx)
             _, _, *values = await ctx.tick().sample(*signals, *memory.signals)
             memory.tick(values[len(signals) :])

@@ -22,6 +22,9 @@ _OUTPUTS = {
     "w": ("wdata", "wstrb", "wlast"),
 }
 
+_GOOD_RESPONSES = (AxiResponse.OKAY, AxiResponse.EXOKAY)
+_BAD_RESPONSES = (AxiResponse.SLVERR, AxiResponse.DECERR)
+
 
 @dataclass(frozen=True)
 class MemoryKnobs:
@@ -118,16 +121,20 @@ class MetadataMemory:
             ctx.set(port.rid, answer.id)
             # What comes with an error must not be used.
             ctx.set(port.rdata, rng.getrandbits(64) if answer.is_error else answer.data)
-            ctx.set(port.rresp, AxiResponse.SLVERR if answer.is_error else AxiResponse.OKAY)
+            ctx.set(port.rresp, self._response(answer))
             ctx.set(port.rlast, 1)
         oldest = self._unanswered_writes[0] if self._unanswered_writes else None
         if not self._write_answer and oldest and 0 < oldest.due <= self._cycle:
             self._write_answer = oldest
         ctx.set(port.bvalid, self._write_answer is not None)
         if self._write_answer:
-            is_error = self._write_answer.is_error
             ctx.set(port.bid, self._write_answer.id)
-            ctx.set(port.bresp, AxiResponse.DECERR if is_error else AxiResponse.OKAY)
+            ctx.set(port.bresp, self._response(self._write_answer))
+
+    def _response(self, answer: Transfer) -> AxiResponse:
+        """One of the two codes that say the same; the same code for one address."""
+        codes = _BAD_RESPONSES if answer.is_error else _GOOD_RESPONSES
+        return codes[(answer.address >> 3) % 2]
 
     def _handshake(self, prefix: str, valid: int, fields: dict[str, int]) -> bool:
         values = [fields[name] for name in _OUTPUTS[prefix]]

@@ -28,7 +28,9 @@ def _bug(file: str, before: str, after: str, testbench: str = "random_tests") ->
 PLANTED_BUGS: dict[str, PlantedBug] = {
     # Trackers
     "splitter-lock-of-first-word": _bug(
-        "scord/granule_splitter.py", "lock_mask.bit_select(index, 1)", "lock_mask[0]"
+        "scord/granule_splitter.py",
+        "lock_mask.bit_select(index[:_LINE_INDEX_BITS], 1)",
+        "lock_mask[0]",
     ),
     "tracker-failed-cas-inserts": _bug(
         "scord/tracker.py",
@@ -55,8 +57,8 @@ PLANTED_BUGS: dict[str, PlantedBug] = {
     ),
     "interleaver-routes-by-wrong-bit": _bug(
         "scord/interleaver.py",
-        "low = self._params.granularity_bits",
-        "low = 1 + self._params.granularity_bits",
+        "low = params.granularity_bits",
+        "low = 1 + params.granularity_bits",
     ),
     # Detector bank
     "fence-file-not-forwarded": _bug(
@@ -127,7 +129,7 @@ PLANTED_BUGS: dict[str, PlantedBug] = {
     ),
     "accessor-read-error-ignored": _bug(
         "scord/metadata_accessor.py",
-        "answer_in.data.read_error.eq(is_error)",
+        "answer_in.data.read_error.eq(failed)",
         "answer_in.data.read_error.eq(0)",
     ),
     "write-back-does-not-wait": _bug(
@@ -142,8 +144,8 @@ PLANTED_BUGS: dict[str, PlantedBug] = {
     ),
     "init-skips-entries": _bug(
         "scord/init_engine.py",
-        "following.eq(index + self._params.banks)",
-        "following.eq(index + 2 * self._params.banks)",
+        "following.eq(index + ports)",
+        "following.eq(index + 2 * ports)",
     ),
     # Reports
     "report-scope-by-warp": _bug(
@@ -171,7 +173,7 @@ PLANTED_BUGS: dict[str, PlantedBug] = {
         "total.eq(value + port.increment[0])",
     ),
     "counter-unmonitored-counts-fences": _bug(
-        "scord/detector_bank.py",
+        "scord/check_lane.py",
         "count.unmonitored.eq(~is_access)",
         "count.unmonitored.eq(is_fence)",
     ),
@@ -183,8 +185,8 @@ PLANTED_BUGS: dict[str, PlantedBug] = {
     ),
     "launch-takes-misaligned-metadata": _bug(
         "scord/launch_control.py",
-        "(bases.metadata & (ENTRY_BYTES - 1)) == 0",
-        "(bases.metadata & (ENTRY_BYTES - 1)) != 1",
+        "(bases.metadata & (params.segment_bytes - 1)) == 0",
+        "(bases.metadata & (params.segment_bytes - 1)) != 1",
         "register_tests",
     ),
     "enable-not-heeded": _bug(

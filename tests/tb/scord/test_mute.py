@@ -12,7 +12,7 @@ _MUTE = {
         "self.i.ready.eq(0)",
     ),
     "steps never shown": Patch(
-        "scord/detector_bank.py",
+        "scord/check_lane.py",
         "connect(m, pipeline.o_step, flipped(self.trace))",
         "pass",
     ),

@@ -40,8 +40,13 @@ def test_region_too_large_to_be_swept(model, testbench, name, size_log2):
     assert all(note["cycles"] < 20_000 for note in result.notes if "launch" in note)
 
 
-def test_third_party_memory_agrees(model, testbench):
-    built = model("scord-tiny", banks=2)
+@pytest.mark.parametrize(
+    "changes",
+    [{"banks": 2}, pytest.param({"banks": 4, "words_per_cycle": 2}, marks=pytest.mark.campaign)],
+    ids=["words", "segments"],
+)
+def test_third_party_memory_agrees(model, testbench, changes):
+    built = model("scord-tiny", **changes)
     plan = random_plan(built.params, ["mixed", "atomics"], 400, {"axi_ram": True})
     result = testbench(built, "random_tests", plan)
     assert [case.failure for case in result.cases] == [None]

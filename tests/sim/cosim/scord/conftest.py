@@ -2,11 +2,13 @@
 
 import pytest
 
+from racetrap.evaluation.throughput.scord_cycles import wide
 from racetrap.golden_model.scord.params import Region
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
+from racetrap.sim.cosim.systems import build_fast
 
 _WATCHDOG = 5_000
 
@@ -14,6 +16,12 @@ _WATCHDOG = 5_000
 @pytest.fixture
 def model(scord_tiny):
     return scord_tiny
+
+
+@pytest.fixture
+def wide_model():
+    """Eight words a cycle; the system that the benchmarks measure."""
+    return build_fast("scord-tiny", wide())
 
 
 @pytest.fixture

@@ -15,11 +15,14 @@ from racetrap.golden_model.scord.scord import Scord
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.fast.packing import pack_records, unpack_column, unpack_records, words_of
+from racetrap.sim.cosim.fast.simulation import SimulationError
 from racetrap.sim.cosim.scord.fast_compare import check_launch
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
 from racetrap.sim.cosim.scord.scoreboard import Scoreboard
+from racetrap.sim.cosim.systems import build_fast
+from racetrap.sim.cosim.verilator.build_cache import Patch
 
 _LAYOUT = find_preset("scord-tiny").params.step_layout
 #: The highest bit of a step's last word, which no field has.
@@ -51,6 +54,69 @@ def test_hardware_agrees(model, region, traffic, knobs, timing):
             assert result.steps >= result.accesses
         assert (sim.stats.read_errors > 0) == (timing == "errors")
         assert (sim.stats.write_errors > 0) == (timing == "errors")
+        assert sim.stats.report_errors == 0 or timing == "errors"
+
+
+def _reset_in_the_midst(model, region, traffic, resets=6):
+    """Launches after resets at different moments, with transactions of all sorts under way."""
+    timing = MemoryTiming(latency=6, jitter=9, back_pressure=20, watchdog=3000)
+    with FastSim(model, seed=8, timing=timing) as sim:
+        for number in range(resets):
+            queues = [[] for _ in range(model.params.sm_count)]
+            for sm, transaction in traffic("mixed", seed=number):
+                queues[sm].append(transaction)
+            sim.launch(region)
+            sim.reset_after(queues, 40 + 23 * number)
+            result = check_launch(sim, model.params, region, traffic("locks", 40, number))
+            assert result.accesses > 0
+        assert sim.read("REPORT_HEAD") == len(result.reports)
+
+
+def test_reset_in_the_midst_of_a_run(model, region, traffic):
+    _reset_in_the_midst(model, region, traffic)
+
+
+def _failing_writes(model, region, traffic):
+    with FastSim(model, seed=5, timing=_TIMINGS["errors"]) as sim:
+        for seed in range(4):
+            check_launch(sim, model.params, region, traffic("contended", seed=seed))
+        assert sim.stats.report_errors > 0
+
+
+def test_failing_writes(model, region, traffic):
+    _failing_writes(model, region, traffic)
+
+
+_PLANTED_IN_RTL = {
+    "fence without reset": Patch(
+        "scord/tracker.py", "fence = Signal(_Fence)", "fence = Signal(_Fence, reset_less=True)"
+    ),
+    "head passes a failed write": Patch(
+        "common/report_writer.py",
+        "self.o_head.eq(self.o_head + ~failed)",
+        "self.o_head.eq(self.o_head + 1)",
+    ),
+    "failed write not counted": Patch(
+        "common/report_writer.py", "self.o_write_error.eq(failed)", "self.o_write_error.eq(0)"
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "fence without reset",
+        pytest.param("head passes a failed write", marks=pytest.mark.campaign),
+        pytest.param("failed write not counted", marks=pytest.mark.campaign),
+    ],
+)
+def test_planted_bug_is_found(model, region, traffic, name):
+    """A register without a reset shows only after a reset in mid-run."""
+    built = build_fast(model.preset, model.params, _PLANTED_IN_RTL[name])
+    play = _reset_in_the_midst if "reset" in name else _failing_writes
+    with pytest.raises((Mismatch, SimulationError)) as caught:
+        play(built, region, traffic)
+    print(f"{name}: {caught.value}")
 
 
 def test_order_gives_the_golden_models_races(model, region, sim):
