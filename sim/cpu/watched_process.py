@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import signal
 import subprocess
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -123,6 +125,20 @@ def _watch(
             return f"did not end within {limits.timeout:g} seconds", ()
 
 
+@contextmanager
+def _own_interrupts() -> Iterator[None]:
+    """Let an interrupt end the program alone: whoever watches for interrupts of this process, to
+    end it and its tools soon, is told of no signal."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    descriptor = signal.set_wakeup_fd(-1)
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(descriptor, warn_on_full_buffer=False)
+
+
 def _wait_after_interrupt(process: subprocess.Popen[bytes]) -> None:
     """Let a program that the terminal has interrupted, too, do what it does then."""
     try:
@@ -175,10 +191,12 @@ def run_watched(
     text = ""
     waits: tuple[tuple[int, int], ...] = ()
     try:
-        text, waits = _watch(process, folder, limits, progress)
-    except KeyboardInterrupt:
-        _wait_after_interrupt(process)
-        text = "interrupted"
+        with _own_interrupts():
+            try:
+                text, waits = _watch(process, folder, limits, progress)
+            except KeyboardInterrupt:
+                _wait_after_interrupt(process)
+                text = "interrupted"
     finally:
         if process.poll() is None:
             process.kill()
