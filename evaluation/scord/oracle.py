@@ -129,7 +129,7 @@ def oracle_races(
 
 
 def explain_races(
-    trace: Trace, params: ScordParams, races: Sequence[Race], reports: Collection[UniqueRace] = ()
+    trace: Trace, params: ScordParams, races: Sequence[Race], reports: Collection[UniqueRace]
 ) -> list[OracleRace]:
     """What the detector made of races of a run.
 

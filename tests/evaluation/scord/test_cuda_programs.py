@@ -27,16 +27,18 @@ def test_every_application_of_scor_is_a_program():
 
 
 @pytest.mark.parametrize(
-    ("racy", "pairs", "status", "problems", "right"),
+    ("name", "racy", "pairs", "status", "problems", "right"),
     [
-        (False, 0, 0, (), True),
-        (False, 1, 0, (), False),
-        (False, 0, 1, (), False),
-        (True, 1, 1, (), True),
-        (True, 0, 0, (), False),
-        (True, 1, 0, ("x is not supported",), False),
+        ("any", False, 0, 0, (), True),
+        ("any", False, 1, 0, (), False),
+        ("any", False, 0, 1, (), False),
+        ("any", True, 1, 1, (), True),
+        ("any", True, 0, 0, (), False),
+        ("any", True, 1, 0, ("x is not supported",), False),
+        ("scor_reduction", False, 1, 0, (), True),
+        ("scor_reduction", False, 0, 0, (), False),
     ],
 )
-def test_what_is_right(racy, pairs, status, problems, right):
-    verdict = ProgramVerdict("any", racy, pairs, status, 1, 1, 0.0, problems)
+def test_what_is_right(name, racy, pairs, status, problems, right):
+    verdict = ProgramVerdict(name, racy, pairs, status, 1, 1, 0.0, problems)
     assert verdict.is_right == right
