@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from amaranth.back import rtlil
 from amaranth.back.verilog import _convert_rtlil_text  # no public function takes RTLIL
@@ -14,8 +15,10 @@ from racetrap.generators.shared_modules import share_modules
 
 __all__ = ["ports_of", "to_verilog"]
 
-#: Names of fields without bits, which Verilog cannot declare; nothing is computed from them.
-_EMPTY_FIELD = re.compile(r"^(?:  wire width 0 \S+|connect \S+ \{  \})\n", re.MULTILINE)
+_MODULE = re.compile(r"^module .*?^end$", re.MULTILINE | re.DOTALL)
+#: A field without bits, which Verilog cannot declare, and what is connected to it.
+_EMPTY = re.compile(r"^ *wire width 0 (\S+)\n", re.MULTILINE)
+_CONNECTED = r"^ *connect {} {{  }}\n"
 
 
 def ports_of(component: wiring.Component) -> dict[str, tuple[Signal, PortDirection]]:
@@ -30,6 +33,17 @@ def ports_of(component: wiring.Component) -> dict[str, tuple[Signal, PortDirecti
             direction = PortDirection.Input if member.flow is wiring.In else PortDirection.Output
             ports["__".join(map(str, path))] = signal, direction
     return ports
+
+
+def _without_empty_fields(module: str) -> str:
+    """RTLIL of a module without fields that have no bits, as far as nothing else names them."""
+    names = Counter(re.findall(r"\S+", module))
+    for name in _EMPTY.findall(module):
+        connected = re.compile(_CONNECTED.format(re.escape(name)), re.MULTILINE)
+        if names[name] == 1 + len(connected.findall(module)):
+            module = connected.sub("", module)
+            module = re.sub(rf"^ *wire width 0 {re.escape(name)}\n", "", module, flags=re.MULTILINE)
+    return module
 
 
 def to_verilog(component: wiring.Component, name: str, *, asynchronous_reset: bool = False) -> str:
@@ -53,5 +67,6 @@ def to_verilog(component: wiring.Component, name: str, *, asynchronous_reset: bo
         inputs = {"clk": clock.clk, "rst": clock.rst}
         ports = {name: (signal, PortDirection.Input) for name, signal in inputs.items()} | ports
     design = rtlil.convert(fragment, name=name, ports=ports, emit_src=False)
-    named = share_modules(_EMPTY_FIELD.sub("", design))
+    design = _MODULE.sub(lambda module: _without_empty_fields(module[0]), design)
+    named = share_modules(design)
     return _convert_rtlil_text(named, strip_internal_attrs=True)

@@ -66,7 +66,7 @@ _ENTRIES = (4, 8)
     help="Also compare the bus monitor, whose sets have few entries, with both modes.",
 )  # fmt: skip
 @click.option(
-    "--hardware", is_flag=True,
+    "--cycles", "hardware", is_flag=True,
     help="Also play the programs on the generated bus monitor, and count its cycles.",
 )  # fmt: skip
 @seed_option

@@ -55,7 +55,7 @@ def test_generated_monitor(racetrap, tmp_path):
     file = tmp_path / "result.json"
     result = racetrap(
         "evaluate", "noncoherent", "--program", "crypto", "--timings", 1, "--traces", 0,
-        "--hardware", "--jobs", 1, "--json", file,
+        "--cycles", "--jobs", 1, "--json", file,
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     (row,) = json.loads(file.read_text())["tables"]["monitor-cycles"]

@@ -75,7 +75,7 @@ def test_page_that_cannot_be_written_is_bad_input(racetrap, monkeypatch, tmp_pat
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--waves", "w.vcd"], "of threads, not with the suite scor-apps"),
+        (["--waves", "w.vcd"], "not with the suite scor-apps"),
         (["--environment", "fixed"], "Option --environment must come with the suite threads or a"),
         (["--junit", "x.xml"], "Option --junit must come with the suite scor-micro"),
         (["--schedules", 0], "Option --schedules must be at least 1 for scor-apps, not 0"),

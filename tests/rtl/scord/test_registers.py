@@ -77,4 +77,4 @@ def test_identity_and_parameters_read_back():
     assert read.pop("value") == int.from_bytes(b"ScRD", "big")
     assert read.pop("local_metadata") == 0
     assert read == {name: int(value) for name, value in asdict(params).items() if name in read}
-    assert len(read) == 14
+    assert len(read) == 15
