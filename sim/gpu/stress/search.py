@@ -29,7 +29,7 @@ _Deviations = tuple[Deviation, ...]
 _MOST_RUNS = 400
 
 
-def random_rates(seed: int, hold: float) -> Mapping[Kind, float]:
+def random_rates(seed: int, hold: float = 1.0) -> Mapping[Kind, float]:
     """Rates of the deviations of a run.
 
     Parameters
