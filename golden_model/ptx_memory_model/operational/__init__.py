@@ -13,6 +13,7 @@ from racetrap.golden_model.ptx_memory_model.operational.choices import (
     RandomChoices,
     ReplayedChoices,
     Story,
+    Turn,
 )
 from racetrap.golden_model.ptx_memory_model.operational.exploration import (
     MODELS,
@@ -39,6 +40,6 @@ from racetrap.golden_model.ptx_memory_model.operational.write_buffers import (
 __all__ = [
     "BUFFER_ENTRIES", "MODELS", "WEAK", "Asked", "ByteMemory", "Choices", "Comparison", "Deviation",
     "Exploration", "InOrder", "Kind", "Machine", "Memory", "Model", "Pending", "RandomChoices",
-    "ReplayedChoices", "Sequential", "Story", "Strength", "Views", "WriteBuffers", "compare",
-    "explore", "is_covered",
+    "ReplayedChoices", "Sequential", "Story", "Strength", "Turn", "Views", "WriteBuffers",
+    "compare", "explore", "is_covered",
 ]  # fmt: skip

@@ -20,7 +20,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
 from racetrap.golden_model.ptx_memory_model.events import INITIAL_THREAD, Location, Order
-from racetrap.golden_model.ptx_memory_model.operational.choices import Choices, Kind, Story
+from racetrap.golden_model.ptx_memory_model.operational.choices import (
+    SC_FENCES,
+    Choices,
+    Kind,
+    Story,
+)
 from racetrap.golden_model.ptx_memory_model.operational.memory import (
     ByteMemory,
     Memory,
@@ -126,6 +131,7 @@ class Views(Memory):
     def load(
         self, thread: int, location: Location, strength: Strength, may_wait: bool = False
     ) -> int | Pending:
+        self.choices.touched(thread, location.address, location.size, False)
         cell = self._cell(location)
         if cell is None:
             if not may_wait:
@@ -220,6 +226,8 @@ class Views(Memory):
 
     def _settle(self, late: Late) -> None:
         """Settle a load."""
+        location = late.cell.location
+        self.choices.touched(late.thread, location.address, location.size, False)
         options = self._possible(late)
         told = self._stale(options, late.origin)
         late.message = options[self.choices.take(Kind.MESSAGE, len(options), told)]
@@ -238,6 +246,7 @@ class Views(Memory):
     def store(
         self, thread: int, location: Location, value: int | Pending, strength: Strength
     ) -> None:
+        self.choices.touched(thread, location.address, location.size, True)
         if isinstance(value, Pending):
             assert isinstance(value, Late)
             value = value.settle() if value.is_settled else value
@@ -277,7 +286,6 @@ class Views(Memory):
         source: Message | None = None,
     ) -> None:  # fmt: skip
         """Put a message behind that of a number."""
-        self.choices.written(thread, cell.location.address)
         messages, view = cell.messages, self._views[thread]
         before = messages[number].rank
         newest = number + 1 == len(messages)
@@ -316,6 +324,7 @@ class Views(Memory):
         self, thread: int, location: Location, update: Callable[[int], int | None],
         strength: Strength, returns: bool = True,
     ) -> int:  # fmt: skip
+        self.choices.touched(thread, location.address, location.size, True)
         cell = self._written_cell(location)
         lowest = self._lowest(thread, cell)
         options = list(self._atomic_options(thread, cell, lowest, update, strength))
@@ -353,6 +362,7 @@ class Views(Memory):
         if order.acquires:
             self._acquire(thread, scope)
         if order is Order.SC:
+            self.choices.touched(thread, SC_FENCES, 1, True)
             for (other, other_scope), other_view in self._sc_fences.items():
                 if mutual(other_scope, self.places[other], scope, self.places[thread]):
                     view.join(other_view)

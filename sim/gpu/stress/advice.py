@@ -16,9 +16,10 @@ from typing import NamedTuple
 
 from racetrap.golden_model.ptx_memory_model import Order, Scope
 from racetrap.sim.gpu.stress.ordering import races_with
-from racetrap.sim.gpu.stress.search import bounded_runs, random_runs
+from racetrap.sim.gpu.stress.search import random_runs
 from racetrap.sim.gpu.stress.subject import Changes, Subject
 from racetrap.sim.gpu.stress.synchronisation import Action, Sync, Synchronisation, name_of
+from racetrap.sim.gpu.stress.systematic import bounded_runs
 
 __all__ = ["Advice", "AdvisedChange", "Advisor"]
 

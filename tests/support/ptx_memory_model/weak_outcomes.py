@@ -31,8 +31,8 @@ from racetrap.golden_model.ptx_memory_model.operational import (
     explore,
     is_covered,
 )
-from racetrap.sim.gpu.stress.search import all_bounded_runs, bounded_runs
 from racetrap.sim.gpu.stress.subject import Run
+from racetrap.sim.gpu.stress.systematic import all_bounded_runs, bounded_runs
 from tests.support import REPOSITORY
 from tests.support.ptx_memory_model.shapes import SHAPES, decorated, fenced
 

@@ -79,6 +79,7 @@ class WeakLoad(Load):
         address = self.addresses(mask, base)
         first = (address + start).tolist()
         if weak.words.isdisjoint(_words(first, self.size)):
+            weak.touched(warp, mask, first, self.size)
             super().__call__(warp, mask, base, *rows)
             return
         self.space(self, warp, mask, address)
