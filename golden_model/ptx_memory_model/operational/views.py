@@ -254,32 +254,23 @@ class Views(Memory):
         lowest, newest = self._lowest(thread, cell), len(cell.messages) - 1
         place = newest
         if cell.messages[newest].rank > lowest:
-            places = [
-                number
-                for number in range(newest, -1, -1)
-                if cell.messages[number].rank >= lowest
-                and self._separates_nothing(cell, number, thread, strength)
-            ]
+            places = list(self._places(thread, cell, lowest, strength))
             place = places[self.choices.take(Kind.PLACE, len(places), self._before(cell, places))]
         self._write(thread, cell, place, value, strength)
 
-    def _separates_nothing(
-        self, cell: Cell, number: int, thread: int, strength: Strength, own: Message | None = None
-    ) -> bool:
-        """Whether no morally strong atomic has read a message up to ``number`` and written one
-        behind it."""
-        for message in cell.messages[number + 1 :]:
+    def _places(self, thread: int, cell: Cell, lowest: float, strength: Strength) -> Iterator[int]:
+        """Messages that a write may go behind, the newest first: it separates no morally strong
+        atomic from the message that it read."""
+        read = float("inf")
+        for number in range(len(cell.messages) - 1, -1, -1):
+            message = cell.messages[number]
+            if message.rank < lowest:
+                return
+            if message.rank < read:
+                yield number
             source = message.source
-            if (
-                source is not None
-                and source.rank <= cell.messages[number].rank
-                and self._morally_strong(message, thread, strength)
-            ):
-                return False
-        return own is None or not any(
-            own.rank < message.rank and self._morally_strong(message, thread, strength)
-            for message in cell.messages[: number + 1]
-        )
+            if source is not None and self._morally_strong(message, thread, strength):
+                read = min(read, source.rank)
 
     def _write(
         self, thread: int, cell: Cell, number: int, value: int | Late, strength: Strength,
@@ -341,19 +332,21 @@ class Views(Memory):
         self, thread: int, cell: Cell, lowest: float, update: Callable[[int], int | None],
         strength: Strength,
     ) -> Iterator[tuple[Message, int]]:  # fmt: skip
-        """What an atomic may read, and the message that it may write behind."""
+        """What an atomic may read, and the message that it may write behind, with no morally
+        strong one between."""
         last = len(cell.messages) - 1
+        places = list(self._places(thread, cell, lowest, strength))
+        end = last + 1
         for number in range(last, -1, -1):
             message = cell.messages[number]
             if message.rank < lowest:
                 return
-            if update(message.number) is None:
-                if number == last or not self._newest_atomics:
-                    yield message, number
-                continue
-            for place in range(last, number - 1, -1):
-                if self._separates_nothing(cell, place, thread, strength, message):
-                    yield message, place
+            if update(message.number) is not None:
+                yield from ((message, place) for place in places if number <= place < end)
+            elif number == last or not self._newest_atomics:
+                yield message, number
+            if self._morally_strong(message, thread, strength):
+                end = number
 
     # Fences and barriers
 
