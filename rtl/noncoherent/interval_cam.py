@@ -67,7 +67,9 @@ class IntervalCam(wiring.Component):
         Command, clear and query are meant.
     i_execute : ``In(1)``
         Those given three cycles before take effect; if they are any, only while ``o_ready``.  Else
-        they are lost, and those given in the two cycles before must be, too.
+        they are lost, and ``i_drop`` must be set.
+    i_drop : ``In(1)``
+        Those given in the two cycles before are lost.
     o_overlap : ``Out(entries)``
         Entries that have some of the bytes given three cycles before, or touch them if the command
         is ``INSERT``.
@@ -97,6 +99,7 @@ class IntervalCam(wiring.Component):
             "i_query": In(1),
             "i_valid": In(1),
             "i_execute": In(1),
+            "i_drop": In(1),
             "o_overlap": Out(params.entries),
             "o_hit": Out(struct_layout(params.hit_layout)),
             "i_read": In(1),
@@ -151,7 +154,7 @@ class IntervalCam(wiring.Component):
             (is_remove, self.i_command == Command.REMOVE),
             (clear, self.i_clear), (query, self.i_query),
         ):  # fmt: skip
-            m.d.sync += flag.eq(Cat(given & self.i_valid, flag[:-1]))
+            m.d.sync += flag.eq(Cat(given & self.i_valid, flag[:-1] & ~self.i_drop.replicate(2)))
         m.d.sync += [
             Cat(ranges).eq(Cat(self.i_range, *ranges[:-1])),
             Cat(origins).eq(Cat(self.i_origin, *origins[:-1])),

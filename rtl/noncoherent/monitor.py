@@ -172,6 +172,9 @@ class Monitor(wiring.Component):
             m.d.comb += [
                 cam.i_valid.eq(starts), cam.i_execute.eq(execute),
             ]  # fmt: skip
+            # A bitmap sees nothing but what has been written.
+            if isinstance(cam, IntervalCam):
+                m.d.comb += cam.i_drop.eq(stop)
         is_drained = ~valid.any() & ~clearing
         with m.If(self.i_clear):
             m.d.sync += clearing.eq(1)

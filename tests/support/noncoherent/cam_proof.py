@@ -115,16 +115,19 @@ class CamHarness(wiring.Component):
             Assume(command != 3),
             Assume(~(self.i_clear & (command != 0))),
         ]
-        # What is compared while something else is lost, or there is no room, does not count.
+        # What is compared while there is no room does not count.
         meant, clears, doomed = Signal(3), Signal(3), Signal(2)
         given = self.i_valid & (self.i_clear | self.i_query | (command != 0))
         m.d.sync += [
-            meant.eq(Cat(given, meant)),
+            meant.eq(Cat(given, meant[:-1] & ~self.i_drop.replicate(2))),
             clears.eq(Cat(given & self.i_clear, clears)),
-            doomed.eq(Cat((meant[-1] & ~self.i_execute) | valid.all(), doomed)),
+            doomed.eq(Cat(valid.all(), doomed)),
         ]
         is_meant, is_doomed = meant[-1], doomed.any() | valid.all()
-        m.d.comb += Assume(~(self.i_execute & is_meant & is_doomed))
+        m.d.comb += [
+            Assume(~(self.i_execute & is_meant & is_doomed)),
+            Assume(~(is_meant & ~self.i_execute) | self.i_drop),
+        ]
         self._counts = is_meant & self.i_execute
         self._clears = clears[-1]
         self._may_count = is_meant & ~is_doomed

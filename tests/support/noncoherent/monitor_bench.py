@@ -77,6 +77,9 @@ PLANTED_BUGS = {
     "comparison-takes-the-range-before-for-the-one-ahead": MonitorBug(
         "interval_cam.py", "ahead.eq(comparator.o_ranges[0])", "ahead.eq(comparator.o_ranges[1])"
     ),
+    "comparison-sees-what-is-lost": MonitorBug(
+        "interval_cam.py", "flag[:-1] & ~self.i_drop.replicate(2)", "flag[:-1]"
+    ),
     "comparison-misses-what-is-cut": MonitorBug(
         "range_comparator.py", "(cuts & around.replicate(count))", "(cuts & old)"
     ),
