@@ -39,7 +39,7 @@ class Bitmap(wiring.Component):
     Members
     -------
     i_range, i_command, i_clear, i_query, i_valid, i_execute
-        As of ``IntervalCam``.
+        As of ``IntervalCam``; ``i_clear`` not together with a query, either.
     i_origin : ``In({tag})``
         Of bytes that are put in.
     o_hit : ``Out(hit_layout)``
