@@ -1,6 +1,8 @@
 """`racetrap run`: from a CUDA program to findings and exit status."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -137,6 +139,19 @@ def test_bad_input(racetrap, program, tmp_path, arguments, sentence):
     (tmp_path / "size.h").touch()
     result = racetrap("run", *arguments)
     assert (result.exit_code, sentence in result.stderr) == (2, True)
+
+
+def test_imports_are_few():
+    code = (
+        "import sys, racetrap.commands.run\n"
+        "before = 'numpy' in sys.modules\n"
+        "import racetrap.evaluation.scord.program_check\n"
+        "seldom = ('amaranth', 'jinja2', 'networkx', 'pydantic', "
+        "'racetrap.golden_model.ptx_memory_model.litmus')\n"
+        "print(before, [name for name in seldom if name in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "False []\n"
 
 
 def test_without_the_compiler(racetrap, program, monkeypatch):
