@@ -57,6 +57,14 @@ def test_races_by_pair_of_lines(racetrap, program, tmp_path):
 
 
 @needs_compiler
+def test_a_fault_has_its_place_from_the_current_folder(racetrap, program):
+    result = racetrap("run", *program, "-D", "RACE_FREE", "--", "0", "fault")
+    assert result.exit_code == 1
+    assert "\nFault: program.cu:10: address of st.global.u32 must be" in result.stdout
+    assert "kernel reach)" in result.stdout
+
+
+@needs_compiler
 def test_pairs_that_only_lockstep_orders(racetrap, tmp_path):
     text = """__global__ void swap(int *data) {
       data[threadIdx.x] = threadIdx.x;

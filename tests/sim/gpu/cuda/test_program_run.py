@@ -22,6 +22,7 @@ __device__ int symbol = 3;
 __global__ void store(int *data, int value) { data[threadIdx.x] = value; }
 __global__ void reach(int *data, int count) { if (threadIdx.x == 5) data[count] = 1; }
 __global__ void stop(int *data) { assert(data[threadIdx.x] == 7); }
+template <int> __global__ void halt() { __trap(); }
 __global__ void print(int number) {
   if (threadIdx.x == 1) printf("%d %5.2f|%-3s|%c%%\\n", number, 1.5f, "ab", 'x');
 }
@@ -67,6 +68,10 @@ def test_memory_symbols_and_properties_of_the_device():
     [
         ("reach<<<1, 32>>>(data, 64)", "cudaErrorIllegalAddress",
          "program.cu:6: address of st.global.u32 must be inside a buffer"),
+        ("halt<3><<<1, 32>>>()", "cudaErrorLaunchFailure",
+         "Kernel must not reach trap (thread (0, 0, 0) of block (0, 0, 0), kernel halt<3>)"),
+        ("reach<<<1, 32>>>((int *)((char *)data + 1), 0)", "cudaErrorMisalignedAddress",
+         "must be a multiple of 4"),
         ("stop<<<1, 32>>>(data)", "cudaErrorAssert",
          "Assertion `data[threadIdx.x] == 7` must hold"),
     ],
