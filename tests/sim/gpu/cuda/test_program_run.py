@@ -2,13 +2,17 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
+from itertools import product
+from random import Random
 
 import pytest
 
 from racetrap.golden_model.events import EventKind
+from racetrap.sim.gpu.cuda.connection import Connection
 from racetrap.sim.gpu.cuda.context import RunSettings
 from racetrap.sim.gpu.cuda.program_run import ProgramError, run_program
 from tests.support.gpu.cuda_programs import compile_text, needs_compiler, run_text
@@ -187,6 +191,51 @@ from racetrap.sim.gpu.cuda.context import RunSettings
 from racetrap.sim.gpu.cuda.program_run import run_program
 run_program(sys.argv[1:], RunSettings())
 """
+
+
+def _other_header(reply, random):
+    reply[random.randrange(8)] ^= 1 << random.randrange(8)
+    return reply
+
+
+def _damaging(place, damage, random):
+    """Connections whose reply number ``place`` is damaged, and the last."""
+
+    class Damaging(Connection):
+        replies = 0
+
+        def reply(self, message, status, numbers=()):
+            self.replies += 1
+            if self.replies != place:
+                super().reply(message, status, numbers)
+                return
+            reply = damage(bytearray(message.encode_reply(status, numbers)), random)
+            socket.send_fds(self.socket, [reply], [self._file])
+            self.socket.shutdown(socket.SHUT_WR)
+
+    return Damaging
+
+
+def test_a_damaged_reply_ends_the_program_with_one_error(tmp_path, monkeypatch, capfd):
+    main = """int main() {
+      int *data;
+      cudaMalloc(&data, 128);
+      store<<<1, 32>>>(data, 1);
+      return cudaDeviceSynchronize();
+    }"""
+    program = compile_text(_STORES + main, tmp_path)
+    ways = (
+        _other_header,
+        lambda reply, random: reply[: random.randrange(1, len(reply))],
+        lambda reply, random: random.randbytes(random.randint(1, 100)),
+    )
+    for seed, (place, damage) in enumerate(product(range(1, 9), ways)):
+        connection = _damaging(place, damage, Random(seed))
+        monkeypatch.setattr("racetrap.sim.gpu.cuda.server.Connection", connection)
+        run = run_program([str(program)], RunSettings())
+        (sentence,) = capfd.readouterr().err.splitlines()
+        assert (seed, run.status) == (seed, 97)
+        assert sentence.startswith("racetrap: ")
 
 
 def test_a_killed_executor_ends_the_program(tmp_path):
