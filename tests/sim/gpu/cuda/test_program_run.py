@@ -106,6 +106,24 @@ def test_kernels_print():
     assert output == "42  1.50|ab |x%\n"
 
 
+def test_a_program_that_closes_descriptors_keeps_the_executor():
+    run, output = run_text(
+        _STORES
+        + """
+    #include <fcntl.h>
+    #include <unistd.h>
+    int main() {
+      int *data;
+      cudaMalloc(&data, 128);
+      for (int i = 3; i < 500; i++) close(i);
+      for (int i = 3; i < 500; i++) open("/dev/null", O_RDWR);
+      store<<<1, 32>>>(data, 1);
+      puts(cudaGetErrorName(cudaDeviceSynchronize()));
+    }"""
+    )
+    assert (run.status, output, len(run.launches)) == (0, "cudaSuccess\n", 1)
+
+
 def test_a_function_that_is_missing_is_named():
     run, output = run_text(
         _STORES
