@@ -7,11 +7,11 @@ import pytest
 from racetrap.golden_model.events import AtomicOp, EventKind
 from racetrap.golden_model.ptx_memory_model import Location, Order, Scope
 from racetrap.golden_model.ptx_memory_model.operational import (
-    MODELS,
     Pending,
     RandomChoices,
     Strength,
 )
+from racetrap.golden_model.ptx_memory_model.operational.exploration import MODELS
 from racetrap.golden_model.ptx_memory_model.operational.machine import NumberMemory
 from racetrap.golden_model.ptx_memory_model.operational.memory import WEAK
 from racetrap.golden_model.ptx_memory_model.scopes import Place
