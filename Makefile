@@ -29,7 +29,7 @@ help:
 	@echo "make evaluate  make the papers' tables from our own runs, as pages in $(BUILD)/evaluate"
 	@echo "make boards    build the bitstreams of all boards in $(BUILD)/boards"
 	@echo "make board-simulation  play at the UART pins of whole board tops, and with planted bugs"
-	@echo "make docs      make the generated pages of docs/ again, and of all pages a site in build/site"
+	@echo "make docs      make a site of docs/ in $(BUILD)/site"
 	@echo "make kernels   compile the kept PTX of our CUDA sources again (needs the extra cuda)"
 	@echo "make foreign-programs  fetch CUDA programs of others by apt-get, run and check them"
 	@echo "make programs  run our CUDA programs with host code, race-free and racy, and check the verdicts"
@@ -127,12 +127,6 @@ board-simulation: $(READY)
 	$(BIN)/python -m racetrap.fpga.boards.planted_bugs
 
 docs: $(READY)
-	$(BIN)/python -m racetrap.generators.docs docs
-	$(BIN)/python -m racetrap.sim.gpu.suites.concurrency.docs docs/concurrency-suite.md
-	$(BIN)/python -m racetrap.sim.gpu.suites.weak_memory.docs docs/weak-memory-programs.md
-	$(BIN)/python -m racetrap.evaluation.scord.construct_verdicts docs/construct-suite.md
-	$(BIN)/python -m racetrap.sim.cpu.programs_page docs/programs.md
-	$(BIN)/python -m racetrap.sim.gpu.cuda.protocol_page docs/runtime-protocol.md
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs $(BUILD)/site
 
 kernels: $(READY)

@@ -6,10 +6,12 @@ Ref: Sphinx, MyST.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from sphinx.application import Sphinx
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from racetrap.presenters.site.parts import PARTS, RUN_PARTS
 
 project = "racetrap"
 extensions = ["myst_parser"]
@@ -38,6 +40,25 @@ def _add_contents(app: Sphinx, name: str, source: list[str]) -> None:
         source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {title}\n\n{pages}\n```\n"
 
 
+class Generated(SphinxDirective):
+    """Block ``{generated} NAME``: the part of that name, made now."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        name = self.arguments[0]
+        if name in RUN_PARTS and not self.config.run_suites:
+            text = "Not made, since `run_suites` is 0."
+        elif part := {**PARTS, **RUN_PARTS}.get(name):
+            text = part()
+        else:
+            raise self.error(f"Part must be one of {', '.join({**PARTS, **RUN_PARTS})}, not {name}")
+        return self.parse_text_to_nodes(text, allow_section_headings=True)
+
+
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
+    # Quick builds, as of a test: `-D run_suites=0`.
+    app.add_config_value("run_suites", True, "env", types=bool)
+    app.add_directive("generated", Generated)
     app.connect("source-read", _add_contents)

@@ -17,7 +17,7 @@ _TUTORIALS = REPOSITORY / "docs" / "tutorials"
 #: A block of code, and the line before it.
 _BLOCK = re.compile(r"^([^\n]*)\n\n```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 #: The end of a line behind which a file stands.
-_NAMED = re.compile(r"`([\w.]+)`(?: is what runs on the target, unmodified)?:$")
+_NAMED = re.compile(r"`([\w.]+)`:$")
 
 
 class _Step(NamedTuple):
