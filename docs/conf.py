@@ -11,10 +11,11 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from racetrap.presenters.site.parts import PARTS, RUN_PARTS
+from racetrap.presenters.site.parts import PARTS, SLOW_PARTS
 
 project = "racetrap"
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+autodoc_member_order = "bysource"
 root_doc = "index"
 exclude_patterns = ["**/.pytest_cache"]
 myst_heading_anchors = 3
@@ -47,18 +48,20 @@ class Generated(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         name = self.arguments[0]
-        if name in RUN_PARTS and not self.config.run_suites:
-            text = "Not made, since `run_suites` is 0."
-        elif part := {**PARTS, **RUN_PARTS}.get(name):
+        if name in SLOW_PARTS and not self.config.slow_parts:
+            text = "Left out of a quick build."
+        elif part := {**PARTS, **SLOW_PARTS}.get(name):
             text = part()
         else:
-            raise self.error(f"Part must be one of {', '.join({**PARTS, **RUN_PARTS})}, not {name}")
+            raise self.error(
+                f"Part must be one of {', '.join({**PARTS, **SLOW_PARTS})}, not {name}"
+            )
         return self.parse_text_to_nodes(text, allow_section_headings=True)
 
 
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
-    # Quick builds, as of a test: `-D run_suites=0`.
-    app.add_config_value("run_suites", True, "env", types=bool)
+    # Quick builds, as of a test: `-D slow_parts=0`.
+    app.add_config_value("slow_parts", True, "env", types=bool)
     app.add_directive("generated", Generated)
     app.connect("source-read", _add_contents)

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from racetrap.presenters.site.parts import PARTS, RUN_PARTS
+from racetrap.presenters.site.parts import PARTS, SLOW_PARTS
 from tests.support import REPOSITORY
 from tests.support.pages.browser import NEEDS_BROWSER, browse
 
@@ -23,7 +23,7 @@ def build(target, source=REPOSITORY / "docs"):
     """Make the site but for what takes long runs; what Sphinx has to say."""
     done = subprocess.run(
         [sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "--quiet", "-c",
-         str(REPOSITORY / "docs"), "-D", "run_suites=0", str(source), str(target)],
+         str(REPOSITORY / "docs"), "-D", "slow_parts=0", str(source), str(target)],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     return done.returncode, done.stderr
@@ -51,7 +51,7 @@ def test_every_part_that_is_generated_is_on_one_page():
         for page in pages
         for name in re.findall(r"^```\{generated\} (\S+)$", page.read_text("utf-8"), re.MULTILINE)
     ]
-    assert sorted(named) == sorted([*PARTS, *RUN_PARTS])
+    assert sorted(named) == sorted([*PARTS, *SLOW_PARTS])
 
 
 def test_generated_parts_are_in_the_site_and_not_in_git(site):
