@@ -126,7 +126,7 @@ def _revision(path: Path) -> str:
 def read_results(path: Path = RESULTS) -> list[Result]:
     """All rows, the oldest first."""
     with path.open(encoding="utf-8", newline="") as file:
-        return [Result(**row | {"value": float(row["value"])}) for row in csv.DictReader(file)]
+        return [Result(**{**row, "value": float(row["value"])}) for row in csv.DictReader(file)]
 
 
 def add(command: Sequence[str], found: _Json, path: Path = RESULTS) -> list[Result]:

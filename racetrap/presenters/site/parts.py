@@ -19,12 +19,15 @@ from racetrap.presenters.site.decision_tables import decision_table
 from racetrap.presenters.site.presets import presets_tables
 from racetrap.presenters.site.ptx_support import instructions_table, types_table
 from racetrap.presenters.site.python_api import api_reference
+from racetrap.presenters.site.results import results_table
 from racetrap.presenters.site.runtime_protocol import protocol_messages
+from racetrap.presenters.site.sweep_plot import metadata_plot
 from racetrap.presenters.site.thread_programs import (
     program_chapters,
     programs_table,
     small_programs_table,
 )
+from racetrap.presenters.site.waveforms import check_pipeline, summary_message
 from racetrap.presenters.site.weak_memory_programs import programs_tables
 
 __all__ = ["PARTS", "SLOW_PARTS"]
@@ -44,6 +47,9 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "thread-program-chapters": program_chapters,
     "thread-programs": programs_table,
     "weak-memory-programs": programs_tables,
+    "results": results_table,
+    "waveform-check-pipeline": check_pipeline,
+    "waveform-summary-message": summary_message,
     **{f"registers-{system.name}": partial(register_manual, system) for system in SYSTEMS},
 }
 #: Parts that take seconds: what elaborated designs and runs of whole suites give.
@@ -60,4 +66,5 @@ SLOW_PARTS: Mapping[str, Callable[[], str]] = {
     "block-diagram-tracker": partial(diagram_of, "Tracker of an SM", "scord-tiny", "top.tracker_0"),
     "concurrency-suite": lambda: suite_tables(run_suite()),
     "construct-verdicts": lambda: verdicts_tables(verdicts()),
+    "sweep-metadata": metadata_plot,
 }

@@ -33,8 +33,9 @@ def figure(title: str, width: float, height: float, parts: Iterable[str]) -> str
     )
     body = "\n".join(parts).replace("TIP", f"url(#{name})")
     return (
-        f'<figure>\n<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
-        f'role="img" style="max-width:100%" width="{width:g}">\n<title>{escape(title)}</title>\n'
+        '<figure style="overflow-x:auto">\n<svg xmlns="http://www.w3.org/2000/svg" '
+        f'viewBox="0 0 {width:g} {height:g}" role="img" width="{width:g}">\n'
+        f"<title>{escape(title)}</title>\n"
         f"<style>{_STYLE}</style>\n{tip}\n{body}\n</svg>\n"
         f"<figcaption>{escape(title)}</figcaption>\n</figure>\n"
     )
