@@ -19,7 +19,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-__all__ = ["RESULTS", "Result", "add", "figures_of", "read_results"]
+__all__ = ["RESULTS", "Result", "add", "figures_of", "read_results", "revision_of"]
 
 #: The file of all rows, in a checkout.
 RESULTS = Path(__file__).resolve().parents[1] / "docs" / "results.csv"
@@ -80,7 +80,7 @@ def _bench(found: _Json) -> Iterator[tuple[str, str, float]]:
 
 def _detection(found: _Json) -> Iterator[tuple[str, str, float]]:
     total = next(row for row in found["races"] if row["name"] == "Total")
-    name = f"ScoR suite, size {found['size']}, {found['schedules']} schedules"
+    name = f"ScoR suite, size {found['size']}, schedules {found['schedules']}"
     for key, detector in (("oracle", "oracle"), ("base", "an entry a word"), ("cached", "cached")):
         yield f"{name}: racy builds found, {detector}", f"of {total['builds']}", total[key]
     false = sum(row["counts"]["cached"] for row in found["false_races"])
@@ -110,7 +110,7 @@ def figures_of(found: _Json) -> list[tuple[str, str, float]]:
     return figures
 
 
-def _revision(path: Path) -> str:
+def revision_of(path: Path) -> str:
     """Commit of the checkout of the results; with a plus if other files of it are changed."""
 
     def git(*words: str) -> str:
@@ -126,10 +126,15 @@ def _revision(path: Path) -> str:
 def read_results(path: Path = RESULTS) -> list[Result]:
     """All rows, the oldest first."""
     with path.open(encoding="utf-8", newline="") as file:
-        return [Result(**{**row, "value": float(row["value"])}) for row in csv.DictReader(file)]
+        rows = list(csv.DictReader(file))
+    return [
+        Result(**{name: text for name, text in row.items() if name != "value"},
+               value=float(row["value"]))
+        for row in rows
+    ]  # fmt: skip
 
 
-def add(command: Sequence[str], found: _Json, path: Path = RESULTS) -> list[Result]:
+def add(command: Sequence[str], found: _Json, revision: str, path: Path = RESULTS) -> list[Result]:
     """Add a row for each figure of a command's JSON.
 
     Parameters
@@ -138,6 +143,8 @@ def add(command: Sequence[str], found: _Json, path: Path = RESULTS) -> list[Resu
         The command without ``racetrap``.
     found : mapping
         What it has written.
+    revision : str
+        Commit from which it ran.
     path : Path
         The file.
 
@@ -149,7 +156,7 @@ def add(command: Sequence[str], found: _Json, path: Path = RESULTS) -> list[Resu
     today = datetime.now(UTC).date().isoformat()
     line = shlex.join(["racetrap", *command])
     rows = [
-        Result(today, metadata.version("racetrap"), _revision(path), line, figure, unit, value)
+        Result(today, metadata.version("racetrap"), revision, line, figure, unit, value)
         for figure, unit, value in figures_of(found)
     ]
     is_new = not path.exists()
@@ -163,13 +170,14 @@ def add(command: Sequence[str], found: _Json, path: Path = RESULTS) -> list[Resu
 
 def main(*command: str) -> None:
     """Run a command and keep its figures."""
+    revision = revision_of(RESULTS)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "found.json"
         subprocess.run(
             [sys.executable, "-m", "racetrap", *command, "--json", str(file)], check=True
         )
         found = json.loads(file.read_text(encoding="utf-8"))
-    for row in add(command, found):
+    for row in add(command, found, revision):
         print(f"{row.figure}: {row.value:.6g} {row.unit}")
 
 
