@@ -68,8 +68,9 @@ correctly and incorrectly; and that pairs of lines are equal on the small ones. 
 judges all of these and prints a table; `make test` takes a few of the sources that compile slowly.
 
 ThreadSanitizer does not see all: threads made by C11's `thrd_create` (it finds no race between
-them), and the waiting of OpenMP's library, which is not instrumented (it reports races that are
-none). Where its verdict is another one on these sources, the table says so.
+them), and what OpenMP's library does inside, which is not instrumented: how it lets tasks begin
+and end and how threads wait (it reports races that are none, some with a side `?` that is in the
+library). Where its verdict is another one on these sources, the table says so.
 
 Reasons for which ThreadSanitizer misses a race:
 
