@@ -14,6 +14,7 @@ from racetrap.golden_model.ptx_memory_model.operational.choices import (
     RandomChoices,
     ReplayedChoices,
     Story,
+    Turn,
 )
 from racetrap.golden_model.ptx_memory_model.operational.memory import (
     WEAK,
@@ -32,5 +33,5 @@ from racetrap.golden_model.ptx_memory_model.operational.write_buffers import (
 __all__ = [
     "BUFFER_ENTRIES", "WEAK", "Asked", "ByteMemory", "Choices", "Deviation", "InOrder", "Kind",
     "Memory", "Pending", "RandomChoices", "ReplayedChoices", "Sequential", "Story", "Strength",
-    "Views", "WriteBuffers",
+    "Turn", "Views", "WriteBuffers",
 ]  # fmt: skip
