@@ -14,7 +14,7 @@ export RACETRAP_CACHE ?= $(CURDIR)/$(BUILD)
 SOURCES := golden_model rtl generators sim tb fpga evaluation racetrap
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format types unit bench campaign fuzz evaluate boards board-simulation docs kernels programs foreign-programs planted-bugs prove verdicts foreign-builds packages load kills clean
+.PHONY: help setup demo test lint format types unit bench campaign fuzz evaluate boards board-simulation docs tutorials kernels programs foreign-programs planted-bugs prove verdicts foreign-builds packages load kills clean
 
 help:
 	@echo "make setup     make the virtual environment $(VENV)"
@@ -29,7 +29,8 @@ help:
 	@echo "make evaluate  make the papers' tables from our own runs, as pages in $(BUILD)/evaluate"
 	@echo "make boards    build the bitstreams of all boards in $(BUILD)/boards"
 	@echo "make board-simulation  play at the UART pins of whole board tops, and with planted bugs"
-	@echo "make docs      make the generated pages of docs/ again, and of all pages a site in build/site"
+	@echo "make docs      make a site of docs/ in $(BUILD)/site"
+	@echo "make tutorials follow every tutorial to the letter, and compare what each command prints"
 	@echo "make kernels   compile the kept PTX of our CUDA sources again (needs the extra cuda)"
 	@echo "make foreign-programs  fetch CUDA programs of others by apt-get, run and check them"
 	@echo "make programs  run our CUDA programs with host code, race-free and racy, and check the verdicts"
@@ -127,13 +128,10 @@ board-simulation: $(READY)
 	$(BIN)/python -m racetrap.fpga.boards.planted_bugs
 
 docs: $(READY)
-	$(BIN)/python -m racetrap.generators.docs docs
-	$(BIN)/python -m racetrap.sim.gpu.suites.concurrency.docs docs/concurrency-suite.md
-	$(BIN)/python -m racetrap.sim.gpu.suites.weak_memory.docs docs/weak-memory-programs.md
-	$(BIN)/python -m racetrap.evaluation.scord.construct_verdicts docs/construct-suite.md
-	$(BIN)/python -m racetrap.sim.cpu.programs_page docs/programs.md
-	$(BIN)/python -m racetrap.sim.gpu.cuda.protocol_page docs/runtime-protocol.md
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs $(BUILD)/site
+
+tutorials: $(FPGA_READY)
+	$(BIN)/pytest -m "" tests/test_tutorials.py
 
 kernels: $(READY)
 	$(BIN)/python -m racetrap.sim.gpu.launch.kernel_files

@@ -6,13 +6,16 @@ Ref: Sphinx, MyST.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from sphinx.application import Sphinx
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from racetrap.presenters.site.parts import PARTS, SLOW_PARTS
 
 project = "racetrap"
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+autodoc_member_order = "bysource"
 root_doc = "index"
 exclude_patterns = ["**/.pytest_cache"]
 myst_heading_anchors = 3
@@ -38,6 +41,27 @@ def _add_contents(app: Sphinx, name: str, source: list[str]) -> None:
         source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {title}\n\n{pages}\n```\n"
 
 
+class Generated(SphinxDirective):
+    """Block ``{generated} NAME``: the part of that name, made now."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        name = self.arguments[0]
+        if name in SLOW_PARTS and not self.config.slow_parts:
+            text = "Left out of a quick build."
+        elif part := {**PARTS, **SLOW_PARTS}.get(name):
+            text = part()
+        else:
+            raise self.error(
+                f"Part must be one of {', '.join({**PARTS, **SLOW_PARTS})}, not {name}"
+            )
+        return self.parse_text_to_nodes(text, allow_section_headings=True)
+
+
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
+    # Quick builds, as of a test: `-D slow_parts=0`.
+    app.add_config_value("slow_parts", True, "env", types=bool)
+    app.add_directive("generated", Generated)
     app.connect("source-read", _add_contents)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib import metadata
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from peakrdl_cheader.exporter import CHeaderExporter
 from peakrdl_ipxact import IPXACTExporter
@@ -12,16 +13,17 @@ from peakrdl_markdown import MarkdownExporter
 from racetrap.generators.fusesoc import LIBRARY, VENDOR
 from racetrap.generators.system import System
 
-__all__ = ["write_manual", "write_register_files"]
+__all__ = ["register_manual", "write_register_files"]
 
 _SUFFIXES = {"header": "h", "manual": "md", "ipxact": "xml", "systemrdl": "rdl"}
 
 
-def write_manual(system: System, path: Path) -> None:
-    """Write the register manual (Markdown) of a system to ``path``."""
-    MarkdownExporter().export(system.registers(), str(path))
-    # The exporter begins with a second-level heading.
-    path.write_text(f"# Registers of {system.name}\n\n{path.read_text('utf-8')}", encoding="utf-8")
+def register_manual(system: System) -> str:
+    """The register manual of a system, as Markdown whose first heading is of the second level."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "manual.md"
+        MarkdownExporter().export(system.registers(), str(path))
+        return path.read_text("utf-8")
 
 
 def write_register_files(
@@ -50,7 +52,8 @@ def write_register_files(
     """
     paths = {kind: folder / f"{stem}.{suffix}" for kind, suffix in _SUFFIXES.items()}
     CHeaderExporter().export(system.registers(), str(paths["header"]))
-    write_manual(system, paths["manual"])
+    manual = f"# Registers of {system.name}\n\n{register_manual(system)}"
+    paths["manual"].write_text(manual, encoding="utf-8")
     ipxact = IPXACTExporter(vendor=VENDOR, library=LIBRARY, version=metadata.version("racetrap"))
     ipxact.export(system.registers(), str(paths["ipxact"]), component_name=component)
     paths["systemrdl"].write_bytes(system.register_source.read_bytes())

@@ -1,8 +1,8 @@
 """Questions about the structure of an elaborated design: combinational paths and state bits.
 
 Both are answered on Amaranth's own netlist.  That netlist is internal to Amaranth
-(``amaranth.hdl._ir``, ``amaranth.hdl._nir``), whose version is pinned exactly; this module is
-the only one that knows it.
+(``amaranth.hdl._ir``, ``amaranth.hdl._nir``), whose version is pinned exactly; this module and
+``hierarchy`` are the only ones that know it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,14 @@ from amaranth.lib import wiring
 
 from racetrap.generators.verilog import ports_of
 
-__all__ = ["StateBits", "memory_bits", "state_bits", "total_state", "valid_to_ready_paths"]
+__all__ = [
+    "StateBits",
+    "memory_bits",
+    "netlist_of",
+    "state_bits",
+    "total_state",
+    "valid_to_ready_paths",
+]
 
 
 @dataclass(frozen=True)
@@ -55,7 +62,7 @@ def valid_to_ready_paths(component: wiring.Component) -> list[tuple[str, str]]:
     list of (str, str)
         Input and output port of each path, as named in Verilog.
     """
-    netlist = _netlist(component)
+    netlist = netlist_of(component)
     valids = [name for name in netlist.top.ports_i if name.endswith("valid")]
     sources = {
         Net.from_cell(0, netlist.top.ports_i[name][0]): 1 << number
@@ -85,7 +92,7 @@ def state_bits(component: wiring.Component) -> dict[str, StateBits]:
     dict of str to StateBits
         By dotted path from ``top``, in elaboration order; modules without state are left out.
     """
-    netlist = _netlist(component)
+    netlist = netlist_of(component)
     bits: dict[str, StateBits] = {}
     for module in netlist.modules:
         total = StateBits()
@@ -101,7 +108,7 @@ def state_bits(component: wiring.Component) -> dict[str, StateBits]:
 
 def memory_bits(component: wiring.Component) -> dict[str, int]:
     """Bits of each memory of the component, by dotted path from below ``top``."""
-    netlist = _netlist(component)
+    netlist = netlist_of(component)
     return {
         ".".join((*module.name[1:], cell.name)): cell.width * cell.depth
         for module in netlist.modules
@@ -116,7 +123,7 @@ def total_state(bits: Mapping[str, StateBits], path: str = "top") -> StateBits:
     return sum(inside, start=StateBits())
 
 
-def _netlist(component: wiring.Component) -> Netlist:
+def netlist_of(component: wiring.Component) -> Netlist:
     """Netlist of a component with the ports of its signature, named as in Verilog."""
     return build_netlist(Fragment.get(component, platform=None), ports=ports_of(component))
 

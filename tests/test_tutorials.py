@@ -17,7 +17,7 @@ _TUTORIALS = REPOSITORY / "docs" / "tutorials"
 #: A block of code, and the line before it.
 _BLOCK = re.compile(r"^([^\n]*)\n\n```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 #: The end of a line behind which a file stands.
-_NAMED = re.compile(r"`([\w.]+)`(?: is what runs on the target, unmodified)?:$")
+_NAMED = re.compile(r"`([\w.]+)`:$")
 
 
 class _Step(NamedTuple):
@@ -61,7 +61,15 @@ def follow(page: str, folder: Path) -> None:
         assert fits(text, done.stdout), f"$ {name}\n{done.stdout}"
 
 
-@pytest.mark.parametrize("page", sorted(_TUTORIALS.glob("*.md")), ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page",
+    [
+        # Synthesis, placement and the simulation of a whole device take minutes.
+        pytest.param(page, marks=[pytest.mark.campaign] if page.stem == "bitstream" else [])
+        for page in sorted(_TUTORIALS.glob("*.md"))
+    ],
+    ids=lambda page: page.stem,
+)
 def test_following_a_tutorial_gives_what_it_shows(page, tmp_path):
     text = page.read_text(encoding="utf-8")
     if page.stem == "generated-hardware":

@@ -141,6 +141,7 @@ class ScordParams:
 
     @property
     def sm_bits(self) -> int:
+        """Bits of an SM's number."""
         return index_bits(self.sm_count)
 
     @property
@@ -155,6 +156,7 @@ class ScordParams:
 
     @property
     def warp_bits(self) -> int:
+        """Bits of a warp's slot in its SM."""
         return index_bits(self.warps_per_sm)
 
     def block_id(self, sm: int, slot: int) -> int:
@@ -169,14 +171,17 @@ class ScordParams:
 
     @property
     def granularity_bits(self) -> int:
+        """Log2 of the bytes of a granule."""
         return self.granularity.bit_length() - 1
 
     @property
     def tag_bits(self) -> int:
+        """Bits that tell apart the granules that share an entry."""
         return self.ratio.bit_length() - 1
 
     @property
     def bank_bits(self) -> int:
+        """Bits of a bank's number."""
         return self.banks.bit_length() - 1
 
     @property

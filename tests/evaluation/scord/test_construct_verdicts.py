@@ -1,10 +1,9 @@
-"""The oracle is right on every kernel of the suite of constructs, and the page says what is."""
+"""The oracle is right on every kernel of the suite of constructs."""
 
 import pytest
 
 from racetrap.evaluation.scord.construct_verdicts import (
     Verdict,
-    constructs_page,
     is_right,
     verdicts,
 )
@@ -12,9 +11,7 @@ from racetrap.evaluation.scord.missed import Cause
 from racetrap.evaluation.scord.oracle import ELSEWHERE, NOT_CHECKED
 from racetrap.evaluation.scord.trace_check import TraceCheck
 from racetrap.sim.gpu.suites.constructs.cases import GROUPS, run_kernel
-from tests.support import REPOSITORY
 
-PAGE = REPOSITORY / "docs" / "construct-suite.md"
 PAIRS = [pair for pairs in GROUPS.values() for pair in pairs]
 #: Those of one warp that do not wait for each other, which lanes in lockstep cannot.
 WARP_PAIRS = [
@@ -41,11 +38,6 @@ def test_in_lockstep_pairs_of_lanes_are_listed(pair):
         lockstep = pair.model_copy(update={"independent": False})
         check.add(run_kernel(lockstep, kernel, "in-order", 1).trace)
         assert bool(check.pairs or check.lockstep) == is_racy
-
-
-def test_page_is_current(found):
-    command = f"python -m racetrap.evaluation.scord.construct_verdicts docs/{PAGE.name}"
-    assert PAGE.read_text(encoding="utf-8") == constructs_page(found), f"run `{command}`"
 
 
 def test_a_wrong_verdict_or_result_is_not_right(found):

@@ -19,7 +19,7 @@ from racetrap.sim.gpu.executor.arithmetic.operations import Operation
 from racetrap.sim.gpu.executor.arithmetic.scalars import SCALARS
 from racetrap.sim.gpu.ptx.module import Instruction
 
-__all__ = ["ARITHMETIC_OPCODES", "arithmetic_operation"]
+__all__ = ["ARITHMETIC_KINDS", "ARITHMETIC_OPCODES", "arithmetic_operation"]
 
 _HALF, _PAIR = np.dtype("f2"), np.dtype("u4")
 
@@ -30,6 +30,12 @@ _BUILDERS = (
 
 #: Opcodes of all of them.
 ARITHMETIC_OPCODES = frozenset(opcode for opcode, _ in _BUILDERS)
+
+#: Kinds of the types that each takes.
+ARITHMETIC_KINDS = {
+    opcode: frozenset(kind for other, kind in _BUILDERS if other == opcode)
+    for opcode in ARITHMETIC_OPCODES
+}
 
 
 def _of_pairs(instruction: Instruction) -> Operation:

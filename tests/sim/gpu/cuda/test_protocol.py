@@ -13,8 +13,6 @@ from racetrap.sim.gpu.cuda.protocol import (
     Message,
     ProtocolError,
 )
-from racetrap.sim.gpu.cuda.protocol_page import protocol_page
-from tests.support import REPOSITORY
 
 _SIZES = {"u32": 4, "u64": 8}
 _MESSAGE = Message("move", 5, "", (Field("a", "u32", ""), Field("b", "u64", "")), tail="rest")
@@ -61,8 +59,3 @@ def test_the_library_sees_the_same_sizes(tmp_path):
     source = tmp_path / "sizes.cpp"
     source.write_text("\n".join([header(), *checks, ""]), encoding="utf-8")
     subprocess.run(["g++", "-std=c++17", "-fsyntax-only", str(source)], check=True)
-
-
-def test_the_page_is_that_of_the_table():
-    page = REPOSITORY / "docs" / "runtime-protocol.md"
-    assert page.read_text(encoding="utf-8") == protocol_page(), "run `make docs`"

@@ -1,4 +1,4 @@
-"""Page of the programs, and profiles of their traces."""
+"""Profiles of the programs' traces."""
 
 from racetrap.golden_model.trace.threads.events import (
     MemoryOrder,
@@ -11,12 +11,8 @@ from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.cpu import program_profile
 from racetrap.sim.cpu.program_profile import Profile, profile
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
-from racetrap.sim.cpu.programs.small_programs import SMALL_PROGRAMS
-from racetrap.sim.cpu.programs_page import programs_page
-from tests.support import REPOSITORY
 
 _KIND = ThreadEventKind
-_PAGE = REPOSITORY / "docs" / "programs.md"
 
 
 def test_profile_counts_by_hand():
@@ -57,19 +53,3 @@ def test_profiles_of_all_programs(monkeypatch, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert [line.partition(":")[0] for line in lines] == list(PROGRAMS)
     assert ": 1 threads, 2 events, 0 accesses, " in lines[0]
-
-
-def test_page_is_current():
-    assert _PAGE.read_text(encoding="utf-8") == programs_page(), "run `make docs`"
-
-
-def test_page_has_every_program_and_its_comment():
-    page = programs_page()
-    for name, program in PROGRAMS.items():
-        assert f"\n## {name}: {program.title}\n" in page
-        scales = " | ".join(map(str, program.scales))
-        assert f"\n| `{name}` | {program.kind} | " in page
-        assert f" | {scales} | {len(program.benign_lines) or 'none'} |\n" in page
-    assert page.count("\nSharing: ") == page.count("\nRaces: ") == len(PROGRAMS)
-    for source in {case.source.name for case in SMALL_PROGRAMS.values()}:
-        assert f"\n| `{source}` | " in page

@@ -1,0 +1,185 @@
+"""History of the results: figures of runs of the commands that measure, a row each.
+
+``python -m racetrap.evaluation.history COMMAND...`` runs ``racetrap COMMAND... --json``, and adds a
+row to ``docs/results.csv`` of each figure that the command gives.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+__all__ = ["RESULTS", "Result", "add", "figures_of", "read_results", "revision_of"]
+
+#: The file of all rows, in a checkout.
+RESULTS = Path(__file__).resolve().parents[1] / "docs" / "results.csv"
+
+_Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Result:
+    """A figure of a run.
+
+    Parameters
+    ----------
+    date : str
+        Day of the run.
+    version, revision : str
+        Version of racetrap, and its commit.
+    command : str
+        Command that gives the figure.
+    figure, unit : str
+        What is measured.
+    value : float
+        The figure.
+    """
+
+    date: str
+    version: str
+    revision: str
+    command: str
+    figure: str
+    unit: str
+    value: float
+
+
+def _cost(found: _Json) -> Iterator[tuple[str, str, float]]:
+    for table in found["tables"]:
+        for block in table["blocks"]:
+            for target, cost in block["costs"].items():
+                name = f"{block['block']} of {table['preset']} on {target}"
+                if synthesis := cost["synthesis"]:
+                    yield f"{name}: look-up tables", "LUT", synthesis["lut"]
+                if fmax := cost["fmax_mhz"]:
+                    yield f"{name}: median Fmax", "MHz", fmax["median"]
+
+
+def _bench(found: _Json) -> Iterator[tuple[str, str, float]]:
+    for system in ("scord", "sigrace"):
+        if speed := found.get(system, {}).get("speed"):
+            for golden in ("plain", "compiled"):
+                if rates := speed[golden]:
+                    name = f"co-simulation of {system}, {golden} golden model"
+                    yield name, "accesses/s", rates["together"]["median"]
+    if scord := found.get("scord"):
+        for name, rate in scord["accesses_per_cycle"].items():
+            yield f"one bank of scord, {name.replace('_', ' ')}", "accesses/cycle", rate
+        yield "four banks of scord", "accesses/cycle", scord["banks"]["four"]
+
+
+def _detection(found: _Json) -> Iterator[tuple[str, str, float]]:
+    total = next(row for row in found["races"] if row["name"] == "Total")
+    name = f"ScoR suite, size {found['size']}, schedules {found['schedules']}"
+    for key, detector in (("oracle", "oracle"), ("base", "an entry a word"), ("cached", "cached")):
+        yield f"{name}: racy builds found, {detector}", f"of {total['builds']}", total[key]
+    false = sum(row["counts"]["cached"] for row in found["false_races"])
+    yield f"{name}: false races, cached", "races", false
+
+
+#: A key that only the JSON of a command has, and the figures in it.
+_READERS: Mapping[str, Callable[[_Json], Iterator[tuple[str, str, float]]]] = {
+    "tables": _cost,
+    "tools": _bench,
+    "false_races": _detection,
+}
+
+
+def figures_of(found: _Json) -> list[tuple[str, str, float]]:
+    """Figures in the JSON of ``bench``, ``cost`` or ``evaluate scord``: name, unit, value.
+
+    Raises
+    ------
+    ValueError
+        If it is of another command, or has none.
+    """
+    reader = next((read for key, read in _READERS.items() if key in found), None)
+    figures = list(reader(found)) if reader else []
+    if not figures:
+        raise ValueError("Command must be bench, cost or evaluate scord, with a figure")
+    return figures
+
+
+def revision_of(path: Path) -> str:
+    """Commit of the checkout of the results; with a plus if other files of it are changed."""
+
+    def git(*words: str) -> str:
+        done = subprocess.run(
+            ["git", "-C", str(path.parent), *words], stdout=subprocess.PIPE, text=True, check=True
+        )
+        return done.stdout.strip()
+
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", ":/", f":!{path.name}")
+    return git("rev-parse", "--short=9", "HEAD") + ("+" if changed else "")
+
+
+def read_results(path: Path = RESULTS) -> list[Result]:
+    """All rows, the oldest first."""
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return [
+        Result(**{name: text for name, text in row.items() if name != "value"},
+               value=float(row["value"]))
+        for row in rows
+    ]  # fmt: skip
+
+
+def add(command: Sequence[str], found: _Json, revision: str, path: Path = RESULTS) -> list[Result]:
+    """Add a row for each figure of a command's JSON.
+
+    Parameters
+    ----------
+    command : sequence of str
+        The command without ``racetrap``.
+    found : mapping
+        What it has written.
+    revision : str
+        Commit from which it ran.
+    path : Path
+        The file.
+
+    Returns
+    -------
+    list of Result
+        The rows.
+    """
+    today = datetime.now(UTC).date().isoformat()
+    line = shlex.join(["racetrap", *command])
+    rows = [
+        Result(today, metadata.version("racetrap"), revision, line, figure, unit, value)
+        for figure, unit, value in figures_of(found)
+    ]
+    is_new = not path.exists()
+    with path.open("a", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, [field.name for field in fields(Result)], lineterminator="\n")
+        if is_new:
+            writer.writeheader()
+        writer.writerows(asdict(row) | {"value": f"{row.value:.6g}"} for row in rows)
+    return rows
+
+
+def main(*command: str) -> None:
+    """Run a command and keep its figures."""
+    revision = revision_of(RESULTS)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "found.json"
+        subprocess.run(
+            [sys.executable, "-m", "racetrap", *command, "--json", str(file)], check=True
+        )
+        found = json.loads(file.read_text(encoding="utf-8"))
+    for row in add(command, found, revision):
+        print(f"{row.figure}: {row.value:.6g} {row.unit}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

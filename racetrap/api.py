@@ -1,0 +1,75 @@
+"""Public Python interface: what is listed here stays; everything else may change in any version.
+
+A name keeps its meaning, its parameters and their order as long as the first number of the
+version is the same.  All are typed.
+"""
+
+from racetrap.evaluation.scord.detect import region_of
+from racetrap.evaluation.scord.findings import Finding, find_races
+from racetrap.generators.artefacts import generate
+from racetrap.generators.presets import PRESETS, Preset, find_preset, with_settings
+from racetrap.golden_model.barracuda import Barracuda, ScopedOracle
+from racetrap.golden_model.events import Event, EventKind, Geometry, Scope, Space, TraceHeader
+from racetrap.golden_model.noncoherent.params import NoncoherentParams
+from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.scord.report import RaceReport
+from racetrap.golden_model.scord.scord import Scord
+from racetrap.golden_model.sigrace.environment import Environment
+from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.golden_model.sigrace.sigrace import Sigrace
+from racetrap.golden_model.trace import (
+    NoncoherentTrace,
+    ThreadTrace,
+    Trace,
+    TraceError,
+    read_trace,
+)
+from racetrap.sim.accelerator.recorder import record_accelerator
+from racetrap.sim.cpu.recorder import Recording, RunOptions, record
+from racetrap.sim.gpu.executor.device import Device, LaunchStats
+from racetrap.sim.gpu.launch.capture import Capture, capture
+from racetrap.sim.gpu.launch.kernel_source import read_kernel_file
+from racetrap.sim.gpu.launch.launch_file import LaunchSpec, read_launch
+
+__all__ = [
+    "PRESETS",
+    "Barracuda",
+    "Capture",
+    "Device",
+    "Environment",
+    "Event",
+    "EventKind",
+    "Finding",
+    "Geometry",
+    "LaunchSpec",
+    "LaunchStats",
+    "NoncoherentParams",
+    "NoncoherentTrace",
+    "Preset",
+    "RaceReport",
+    "Recording",
+    "Region",
+    "RunOptions",
+    "Scope",
+    "ScopedOracle",
+    "Scord",
+    "ScordParams",
+    "Sigrace",
+    "SigraceParams",
+    "Space",
+    "ThreadTrace",
+    "Trace",
+    "TraceError",
+    "TraceHeader",
+    "capture",
+    "find_preset",
+    "find_races",
+    "generate",
+    "read_kernel_file",
+    "read_launch",
+    "read_trace",
+    "record",
+    "record_accelerator",
+    "region_of",
+    "with_settings",
+]

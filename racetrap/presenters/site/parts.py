@@ -1,0 +1,70 @@
+"""Parts of the documentation's pages by the names that the pages give them.
+
+A page of ``docs`` includes one by a block ``{generated} NAME``; nothing of it is kept in a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from racetrap.evaluation.scord.construct_verdicts import verdicts
+from racetrap.generators.register_files import register_manual
+from racetrap.generators.systems import SYSTEMS
+from racetrap.presenters.site.block_diagrams import diagram_of
+from racetrap.presenters.site.commands import commands_reference
+from racetrap.presenters.site.concurrency_suite import run_suite, suite_tables
+from racetrap.presenters.site.construct_suite import constructs_table, verdicts_tables
+from racetrap.presenters.site.decision_tables import decision_table
+from racetrap.presenters.site.presets import presets_tables
+from racetrap.presenters.site.ptx_support import instructions_table, types_table
+from racetrap.presenters.site.python_api import api_reference
+from racetrap.presenters.site.results import results_table
+from racetrap.presenters.site.runtime_protocol import protocol_messages
+from racetrap.presenters.site.sweep_plot import metadata_plot
+from racetrap.presenters.site.thread_programs import (
+    program_chapters,
+    programs_table,
+    small_programs_table,
+)
+from racetrap.presenters.site.waveforms import check_pipeline, summary_message
+from racetrap.presenters.site.weak_memory_programs import programs_tables
+
+__all__ = ["PARTS", "SLOW_PARTS"]
+
+#: Parts that are read off the sources.
+PARTS: Mapping[str, Callable[[], str]] = {
+    "commands": commands_reference,
+    "constructs": constructs_table,
+    "load-decisions": partial(decision_table, "load"),
+    "presets": presets_tables,
+    "ptx-instructions": instructions_table,
+    "ptx-types": types_table,
+    "python-api": api_reference,
+    "runtime-protocol": protocol_messages,
+    "small-thread-programs": small_programs_table,
+    "store-decisions": partial(decision_table, "store"),
+    "thread-program-chapters": program_chapters,
+    "thread-programs": programs_table,
+    "weak-memory-programs": programs_tables,
+    "results": results_table,
+    "waveform-check-pipeline": check_pipeline,
+    "waveform-summary-message": summary_message,
+    **{f"registers-{system.name}": partial(register_manual, system) for system in SYSTEMS},
+}
+#: Parts that take seconds: what elaborated designs and runs of whole suites give.
+SLOW_PARTS: Mapping[str, Callable[[], str]] = {
+    "block-diagram-bank": partial(diagram_of, "Detector bank", "scord-tiny", "top.bank_0"),
+    "block-diagram-core-unit": partial(
+        diagram_of, "SigRace's core unit", "sigrace-tiny", "top.core_unit_0"
+    ),
+    "block-diagram-monitor": partial(diagram_of, "Bus monitor", "noncoherent-tiny"),
+    "block-diagram-rdm": partial(
+        diagram_of, "Race Detection Module of two cores", "sigrace-tiny", "top.rdm"
+    ),
+    "block-diagram-scord": partial(diagram_of, "ScoRD with two SMs and a bank", "scord-tiny"),
+    "block-diagram-tracker": partial(diagram_of, "Tracker of an SM", "scord-tiny", "top.tracker_0"),
+    "concurrency-suite": lambda: suite_tables(run_suite()),
+    "construct-verdicts": lambda: verdicts_tables(verdicts()),
+    "sweep-metadata": metadata_plot,
+}
