@@ -37,8 +37,11 @@ def ports_of(component: wiring.Component) -> dict[str, tuple[Signal, PortDirecti
 def _without_empty_fields(module: str) -> str:
     """RTLIL of a module without fields that have no bits, as far as nothing else names them."""
     elsewhere = Counter(re.findall(r"\S+", module))
-    elsewhere.subtract(field[1] or field[2] for field in _EMPTY.finditer(module))
-    return _EMPTY.sub(lambda field: field[0] * bool(elsewhere[field[1] or field[2]]), module)
+    fields = list(_EMPTY.finditer(module))
+    elsewhere.subtract(field[1] or field[2] for field in fields)
+    # An input of a cell may be without bits, too: its name is no field's.
+    empty = {field[1] for field in fields if field[1] and not elsewhere[field[1]]}
+    return _EMPTY.sub(lambda field: "" if (field[1] or field[2]) in empty else field[0], module)
 
 
 def to_verilog(component: wiring.Component, name: str, *, asynchronous_reset: bool = False) -> str:

@@ -40,3 +40,17 @@ end
     kept = _without_empty_fields(module)
     assert "alone" not in kept
     assert kept.count("named") == 3
+
+
+def test_an_input_of_a_cell_without_bits_is_kept():
+    module = """module \\top
+  wire width 0 \\alone
+  cell $eq $1
+    connect \\B {  }
+    connect \\A \\level
+  end
+end
+"""
+    kept = _without_empty_fields(module)
+    assert "alone" not in kept
+    assert "connect \\B {  }" in kept
