@@ -48,11 +48,9 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "thread-programs": programs_table,
     "weak-memory-programs": programs_tables,
     "results": results_table,
-    "waveform-check-pipeline": check_pipeline,
-    "waveform-summary-message": summary_message,
     **{f"registers-{system.name}": partial(register_manual, system) for system in SYSTEMS},
 }
-#: Parts that take seconds: what elaborated designs and runs of whole suites give.
+#: Parts that take seconds: what elaborated and simulated designs and runs of suites give.
 SLOW_PARTS: Mapping[str, Callable[[], str]] = {
     "block-diagram-bank": partial(diagram_of, "Detector bank", "scord-tiny", "top.bank_0"),
     "block-diagram-core-unit": partial(
@@ -67,4 +65,6 @@ SLOW_PARTS: Mapping[str, Callable[[], str]] = {
     "concurrency-suite": lambda: suite_tables(run_suite()),
     "construct-verdicts": lambda: verdicts_tables(verdicts()),
     "sweep-metadata": metadata_plot,
+    "waveform-check-pipeline": check_pipeline,
+    "waveform-summary-message": summary_message,
 }
