@@ -145,7 +145,7 @@ programs: $(READY)
 prove: $(FPGA_READY)
 	$(BIN)/pytest -n $(JOBS) -m campaign tests/rtl/noncoherent/test_interval_cam_proof.py \
 	  tests/rtl/noncoherent/test_compactor_proof.py tests/rtl/noncoherent/test_report_path_proof.py \
-	  tests/rtl/noncoherent/test_axi_monitor_proof.py
+	  tests/rtl/noncoherent/test_axi_monitor_proof.py tests/rtl/noncoherent/test_bitmap_proof.py
 
 verdicts: $(READY)
 	$(BIN)/python -m racetrap.sim.cpu.small_verdicts

@@ -55,17 +55,16 @@ def run_all(
     function: Callable[[_Item], _Result],
     items: Iterable[_Item],
     pool: Executor,
-    done: Callable[[], object] = lambda: None,
+    done: Callable[[_Result], object] = lambda _: None,
 ) -> list[_Result]:
-    """Results of ``function`` on all items, in their order; ``done`` is called after each.
+    """Results of ``function`` on all items, in their order; ``done`` gets each as it comes.
 
     The first error is raised at once; the runs that have not begun are dropped.
     """
     futures = [pool.submit(function, item) for item in items]
     try:
         for future in as_completed(futures):
-            future.result()
-            done()
+            done(future.result())
     finally:
         for future in futures:
             future.cancel()

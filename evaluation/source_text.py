@@ -14,7 +14,7 @@ from racetrap.golden_model.trace.threads.events import ThreadTraceHeader
 
 __all__ = [
     "SourceLine", "beside", "excerpt", "header_beside", "marked_line", "relative_place",
-    "source_line",
+    "source_line", "with_relative_places",
 ]  # fmt: skip
 
 _Header = TypeVar("_Header", TraceHeader, ThreadTraceHeader)
@@ -27,6 +27,11 @@ def relative_place(place: str) -> str:
     path, colon, line = place.rpartition(":")
     folder = os.getcwd() + os.sep
     return f"{os.path.normpath(path).removeprefix(folder)}{colon}{line}" if colon else place
+
+
+def with_relative_places(text: str) -> str:
+    """A text with the paths in it from the current folder, of files that lie in that."""
+    return text.replace(os.getcwd() + os.sep, "")
 
 
 def beside(locations: Mapping[int, str], folder: Path) -> dict[int, str]:

@@ -127,6 +127,11 @@ NONCOHERENT_PRESETS: Mapping[str, Preset[NoncoherentParams]] = MappingProxyType(
             "noncoherent-thesis", "One engine, the three sets of the thesis",
             NoncoherentParams(mode=Mode.THESIS),
         ),
+        # 1 MiB in 8 KiB of block RAM, for programs with many small buffers.
+        Preset(
+            "noncoherent-bitmap", "The three sets of the thesis, dirty granules in a bitmap",
+            NoncoherentParams(mode=Mode.THESIS, window_bytes=1 << 20),
+        ),
         # A cache that may fill lines ahead has no set of valid lines.
         Preset(
             "noncoherent-prefetch", "One engine, a cache that may fill any line",

@@ -72,6 +72,8 @@ _NONCOHERENT: dict[str, Sequence[Any]] = {
     "address_bits": (16, 17, 31, 32, 33, 48),
     "tag_bits": (4, 8, 32),
     "report_fifo_depth": (1, 2, 3, 4, 16),
+    "window_bytes": (0, 0, 0, 0, 128, 4096, 1 << 16),
+    "window_base": (0, 0, 1024),
 }
 
 

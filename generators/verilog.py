@@ -16,9 +16,8 @@ from racetrap.generators.shared_modules import share_modules
 __all__ = ["ports_of", "to_verilog"]
 
 _MODULE = re.compile(r"^module .*?^end$", re.MULTILINE | re.DOTALL)
-#: A field without bits, which Verilog cannot declare, and what is connected to it.
-_EMPTY = re.compile(r"^ *wire width 0 (\S+)\n", re.MULTILINE)
-_CONNECTED = r"^ *connect {} {{  }}\n"
+#: A field without bits, which Verilog cannot declare, or what is connected to it.
+_EMPTY = re.compile(r"^ *(?:wire width 0 (\S+)|connect (\S+) \{  \})\n", re.MULTILINE)
 
 
 def ports_of(component: wiring.Component) -> dict[str, tuple[Signal, PortDirection]]:
@@ -37,13 +36,9 @@ def ports_of(component: wiring.Component) -> dict[str, tuple[Signal, PortDirecti
 
 def _without_empty_fields(module: str) -> str:
     """RTLIL of a module without fields that have no bits, as far as nothing else names them."""
-    names = Counter(re.findall(r"\S+", module))
-    for name in _EMPTY.findall(module):
-        connected = re.compile(_CONNECTED.format(re.escape(name)), re.MULTILINE)
-        if names[name] == 1 + len(connected.findall(module)):
-            module = connected.sub("", module)
-            module = re.sub(rf"^ *wire width 0 {re.escape(name)}\n", "", module, flags=re.MULTILINE)
-    return module
+    elsewhere = Counter(re.findall(r"\S+", module))
+    elsewhere.subtract(field[1] or field[2] for field in _EMPTY.finditer(module))
+    return _EMPTY.sub(lambda field: field[0] * bool(elsewhere[field[1] or field[2]]), module)
 
 
 def to_verilog(component: wiring.Component, name: str, *, asynchronous_reset: bool = False) -> str:

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-__all__ = ["AxiBurst"]
+__all__ = ["PAGE_BYTES", "AxiBurst"]
+
+#: No burst crosses a boundary of so many bytes.
+PAGE_BYTES = 4096
 
 
 class AxiBurst(IntEnum):

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from racetrap.golden_model.axi import PAGE_BYTES, AxiBurst
 from racetrap.tb.pins import Pins
 
 __all__ = ["AxiViolation", "ChannelWatch", "check_address"]
 
-_BURST_INCR = 1
 _BEAT_BYTES = 8
 _BEAT_SIZE = 3
-_PAGE_BYTES = 4096
 
 
 class AxiViolation(AssertionError):
@@ -71,10 +70,10 @@ def check_address(channel: str, address: Mapping[str, int], beats: int) -> None:
     rules: tuple[tuple[str, int, Callable[[int], bool]], ...] = (
         ("len", address["len"], lambda value: value == beats - 1),
         ("size", address["size"], lambda value: value == _BEAT_SIZE),
-        ("burst", address["burst"], lambda value: value == _BURST_INCR or beats == 1),
+        ("burst", address["burst"], lambda value: value == AxiBurst.INCR or beats == 1),
         ("lock", address["lock"], lambda value: value == 0),
         ("addr (aligned)", address["addr"], lambda value: value % _BEAT_BYTES == 0),
-        ("addr (page)", address["addr"], lambda value: value % _PAGE_BYTES + size <= _PAGE_BYTES),
+        ("addr (page)", address["addr"], lambda value: value % PAGE_BYTES + size <= PAGE_BYTES),
     )
     for name, value, holds in rules:
         if not holds(value):

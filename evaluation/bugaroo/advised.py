@@ -177,6 +177,11 @@ def _compare(
     author = min(right, key=lambda each: len(_synchronisation(each.trace) ^ has))
     # What the other has in its place counts as well: a narrower one may be another line.
     missing = _synchronisation(author.trace) ^ has
+    if not missing:  # some warps alone lack it
+        missing = {
+            sync
+            for _, sync in _synchronising_warps(author.trace) ^ _synchronising_warps(lacking.trace)
+        }
     places = {place for place, *_ in missing}
     behind = Synchronisation(author.functions).behind
     advice = _advice_on(run, lacking)
@@ -199,13 +204,19 @@ _LESS = ("remove", "narrow", "weaken")
 
 def _synchronisation(trace: Trace) -> set[_Sync]:
     """Fences and strong accesses of a run by line."""
+    return {sync for _, sync in _synchronising_warps(trace)}
+
+
+def _synchronising_warps(trace: Trace) -> set[tuple[tuple[int, int], _Sync]]:
+    """The same, each with the block and warp that executes it."""
     events, locations = trace.events, trace.header.locations
     synchronises = (events["kind"] == EventKind.FENCE) | (
         (events["kind"] <= EventKind.ATOMIC) & (events["strong"] != 0)
     )
-    modes = np.unique(events[["pc", "kind", "scope", "order"]][synchronises])
+    modes = np.unique(events[["grid_block", "warp", "pc", "kind", "scope", "order"]][synchronises])
     return {
-        (locations.get(pc, ""), kind, scope, order) for pc, kind, scope, order in modes.tolist()
+        ((block, warp), (locations.get(pc, ""), kind, scope, order))
+        for block, warp, pc, kind, scope, order in modes.tolist()
     }
 
 

@@ -154,7 +154,7 @@ def _flushes(subject: KernelSubject, seed: int) -> Flushes:
         models.append(WriteBuffers(memory, places, choices, is_shared))
         return models[-1]
 
-    choices = RandomChoices(seed, random_rates(seed, 1.0))
+    choices = RandomChoices(seed, random_rates(seed))
     capture(subject.module, subject.launch, memory=WeakMemorySettings(make, choices))
     lengths: Flushes = Counter(), Counter()
     for model in models:

@@ -72,14 +72,18 @@ class Verdict:
 
 
 def variant_runs(
-    names: Collection[str], schedules: int, threads: int | None = None
+    names: Collection[str], schedules: int, threads: int | None = None, right_only: bool = False
 ) -> list[VariantRun]:
-    """Runs of every variant of the programs of these names; without names, of all programs."""
+    """Runs of every variant of the programs of these names; without names, of all programs.
+
+    With ``right_only``, of the variants that lack nothing.
+    """
     return [
         VariantRun(program.name, variant.name, schedules, threads)
         for program in PROGRAMS.values()
         if not names or program.name in names
         for variant in program.variants
+        if not (right_only and variant.lacks)
     ]
 
 

@@ -55,9 +55,14 @@ def play(
 
 
 def _operations(params: NoncoherentParams, random: Random, lines: int) -> list[BusOperation]:
-    """Operations at the start of memory, or at its end."""
+    """Operations at the start of memory, at its end, or where a window begins or ends."""
     size = min(lines * params.line_bytes, 1 << (params.address_bits - 1))
-    base = random.choice((0, (1 << params.address_bits) - size))
+    last = (1 << params.address_bits) - size
+    edges = (params.window_base, params.window_base + params.window_bytes)
+    half = params.line_bytes * (lines // 2)
+    base = random.choice(
+        (0, last, *(min(max(edge - half, 0), last) for edge in edges if params.window_bytes))
+    )
     return [
         bus_operation(
             params, number, operation._replace(address=operation.address + base)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 from racetrap.golden_model.noncoherent.monitor import Monitor
 from racetrap.golden_model.noncoherent.noncoherent import MODES
@@ -148,7 +148,8 @@ def quality_parts(seed: int, traces: int) -> list[RandomQuality]:
 
 
 def random_quality(part: RandomQuality) -> MonitorQuality:
-    """Sums over random traces, each with one of the numbers of entries and one of the modes."""
+    """Sums over random traces, each with one of the numbers of entries and one of the modes, half
+    of those of mode ``thesis`` with a bitmap."""
     total = MonitorQuality()
     for number in range(part.first, part.last + 1):
         generator = random.Random(f"{part.seed}-{number}")
@@ -157,8 +158,19 @@ def random_quality(part: RandomQuality) -> MonitorQuality:
         count = generator.randint(1, _MOST_OPERATIONS)
         operations = random_operations(generator, memory, count, size)
         params = params_for(memory, generator.choice(list(Mode)), generator.choice(part.entries))
+        if not params.is_strict and generator.randrange(2):
+            params = _with_bitmap(params, generator)
         total.add(monitor_quality(params, operations, f"trace {part.seed}-{number}"))
     return total
+
+
+def _with_bitmap(params: NoncoherentParams, generator: random.Random) -> NoncoherentParams:
+    """A window that has all of a trace's bytes, some of them or none."""
+    word = params.word_bytes
+    return replace(
+        params, window_bytes=word * generator.choice((2, 16)),
+        window_base=word * generator.randrange(3),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

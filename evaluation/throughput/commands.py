@@ -42,6 +42,8 @@ COMMANDS: Mapping[str, str] = {
     "boards": "fpga boards",
     "cost, measured before": "cost scord-tiny --seeds 0 --block barrier_ids",
     "generate": "generate scord-tiny -o {out}/generated",
+    "run a CUDA program": "run {examples}/increments.cu -- 1",
+    "run 1001 launches of it": "run {examples}/increments.cu -- 1001",
     "simulate, built before": "simulate scord-tiny {examples}/block-fence.trace",
 }  # fmt: skip
 

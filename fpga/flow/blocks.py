@@ -14,6 +14,7 @@ from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
 from racetrap.rtl.common.registers import RegisterBlock
 from racetrap.rtl.common.report_writer import ReportWriter
+from racetrap.rtl.noncoherent.bitmap import Bitmap
 from racetrap.rtl.noncoherent.interval_cam import IntervalCam
 from racetrap.rtl.noncoherent.monitor import Monitor
 from racetrap.rtl.noncoherent.registers import compile_registers as noncoherent_registers
@@ -128,7 +129,12 @@ def _noncoherent(params: NoncoherentParams) -> list[HardwareBlock]:
     return [
         HardwareBlock("row_splitter", partial(RowSplitter, params), 1),
         HardwareBlock("monitor", partial(Monitor, params), 1),
-        HardwareBlock("interval_cam", partial(IntervalCam, params), len(params.set_names)),
+        HardwareBlock(
+            "interval_cam",
+            partial(IntervalCam, params),
+            len(params.set_names) - bool(params.window_bytes),
+        ),
+        *([HardwareBlock("bitmap", partial(Bitmap, params), 1)] if params.window_bytes else []),
         HardwareBlock("report_writer", writer, 1),
         HardwareBlock("registers", partial(RegisterBlock, noncoherent_registers()), 1),
         HardwareBlock("system", partial(NoncoherentSystem, params), 1),

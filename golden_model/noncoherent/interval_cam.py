@@ -12,18 +12,20 @@ from typing import NamedTuple
 from racetrap.golden_model.noncoherent.packets import MISS, Hit
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 
-__all__ = ["DIGEST_TURN", "Entry", "IntervalCam", "turned"]
+__all__ = ["DIGEST_BITS", "DIGEST_MASK", "DIGEST_TURN", "Entry", "IntervalCam", "turned"]
 
-_DIGEST_BITS = 32
-_DIGEST_MASK = (1 << _DIGEST_BITS) - 1
+#: Bits of a digest.
+DIGEST_BITS = 32
+#: All of them.
+DIGEST_MASK = (1 << DIGEST_BITS) - 1
 #: Bits by which a part of a digest is turned for each part before it.
 DIGEST_TURN = 7
 
 
 def turned(digest: int, count: int) -> int:
     """A digest with its bits turned to the left."""
-    count %= _DIGEST_BITS
-    return (digest << count | digest >> (_DIGEST_BITS - count)) & _DIGEST_MASK
+    count %= DIGEST_BITS
+    return (digest << count | digest >> (DIGEST_BITS - count)) & DIGEST_MASK
 
 
 class Entry(NamedTuple):
@@ -158,7 +160,7 @@ class IntervalCam:
             return 0
         word, turn, digest = 1 << self._layout.width | self._layout.pack(entry._asdict()), slot, 0
         while word:
-            digest ^= turned(word & _DIGEST_MASK, turn)
-            word >>= _DIGEST_BITS
+            digest ^= turned(word & DIGEST_MASK, turn)
+            word >>= DIGEST_BITS
             turn += DIGEST_TURN
         return digest

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from racetrap.golden_model.noncoherent.bitmap import Bitmap
 from racetrap.golden_model.noncoherent.interval_cam import DIGEST_TURN, Entry, IntervalCam, turned
 from racetrap.golden_model.noncoherent.packets import MISS, Hit, MonitorStep, Row
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
@@ -37,7 +38,7 @@ class Monitor:
 
     Attributes
     ----------
-    sets : dict of str to IntervalCam
+    sets : dict of str to IntervalCam or Bitmap
         Sets of bytes by name: ``dirty_granules``, of mode ``strict`` also ``dirty_bytes``,
         ``valid`` (not with ``prefetch``) and ``stale``, then ``writing_0``, ``reading_0`` and so
         on of each engine.
@@ -45,10 +46,13 @@ class Monitor:
 
     def __init__(self, params: NoncoherentParams) -> None:
         self._params = params
-        self.sets = {name: IntervalCam(params) for name in params.set_names}
+        cams = {name: IntervalCam(params) for name in params.set_names}
+        self._cams = cams
+        self._dirty = Bitmap(params) if params.window_bytes else cams["dirty_granules"]
+        self.sets: dict[str, IntervalCam | Bitmap] = {**cams, "dirty_granules": self._dirty}
         engines = range(params.engines)
-        self._writing = [self.sets[f"writing_{engine}"] for engine in engines]
-        self._reading = [self.sets[f"reading_{engine}"] for engine in engines]
+        self._writing = [cams[f"writing_{engine}"] for engine in engines]
+        self._reading = [cams[f"reading_{engine}"] for engine in engines]
         self._check = self._strict if params.is_strict else self._thesis
 
     @property
@@ -93,7 +97,7 @@ class Monitor:
         bytes_ = row.first, row.end
         granules = self._widened(row, self._params.granule_bytes)
         lines = self._widened(row, self._params.line_bytes)
-        writing, reading, dirty = self._writing, self._reading, self.sets["dirty_granules"]
+        writing, reading, dirty = self._writing, self._reading, self._dirty
         dma = cache = MISS
         if row.kind == _K.CACHED_READ:
             dma = _look_up(writing, lines)
@@ -117,7 +121,7 @@ class Monitor:
         """What a DMA write meets, and that it is under way; the same in both modes."""
         bytes_ = row.first, row.end
         others = [*self._others(self._writing, row), *self._others(self._reading, row)]
-        dma, cache = _look_up(others, bytes_), self.sets["dirty_granules"].look_up(*bytes_)
+        dma, cache = _look_up(others, bytes_), self._dirty.look_up(*bytes_)
         self._writing[row.engine].insert(Entry(*bytes_, row.tag))
         return dma, cache
 
@@ -128,7 +132,7 @@ class Monitor:
         if kind in _CACHED:
             return self._cached_read(row) if kind == _K.CACHED_READ else self._cached_write(row)
         bytes_ = row.first, row.end
-        dirty_bytes = self.sets["dirty_bytes"]
+        dirty_bytes = self._cams["dirty_bytes"]
         dma = cache = MISS
         if kind == _K.UNCACHED_READ:
             dma = _look_up(self._writing, bytes_)
@@ -149,12 +153,12 @@ class Monitor:
 
     def _cached_read(self, row: Row) -> tuple[Hit, Hit]:
         bytes_ = row.first, row.end
-        hits = _look_up(self._writing, bytes_), self.sets["stale"].look_up(*bytes_)
+        hits = _look_up(self._writing, bytes_), self._cams["stale"].look_up(*bytes_)
         self._fill(row)
         return hits
 
     def _cached_write(self, row: Row) -> tuple[Hit, Hit]:
-        bytes_, stale = (row.first, row.end), self.sets["stale"]
+        bytes_, stale = (row.first, row.end), self._cams["stale"]
         first, end = granules = self._widened(row, self._params.granule_bytes)
         # Entries of what is read come first: the hardware looks at those of writes only if they
         # meet the line.
@@ -163,18 +167,18 @@ class Monitor:
         cache = _first_of([stale.look_up(*side) for side in sides])
         stale.remove(*bytes_)
         self._fill(row)
-        self.sets["dirty_granules"].insert(Entry(*granules, row.tag))
-        self.sets["dirty_bytes"].insert(Entry(*bytes_, row.tag))
+        self._dirty.insert(Entry(*granules, row.tag))
+        self._cams["dirty_bytes"].insert(Entry(*bytes_, row.tag))
         return dma, cache
 
     def _uncached_write(self, row: Row) -> tuple[Hit, Hit]:
         bytes_ = row.first, row.end
         dma, cache = _look_up([*self._writing, *self._reading], bytes_), MISS
         if self._params.uncached_snoops_cache:
-            self.sets["stale"].remove(*bytes_)
-            self.sets["dirty_bytes"].remove(*bytes_)
+            self._cams["stale"].remove(*bytes_)
+            self._cams["dirty_bytes"].remove(*bytes_)
         else:
-            cache = self.sets["dirty_granules"].look_up(*bytes_)
+            cache = self._dirty.look_up(*bytes_)
             self._make_stale(row)
         return dma, cache
 
@@ -182,23 +186,23 @@ class Monitor:
         """Flush, clean or invalidate lines."""
         cache = MISS
         if kind in _INVALIDATE:
-            cache = self.sets["dirty_bytes"].look_up(*lines)
-        self.sets["dirty_granules"].remove(*lines)
-        self.sets["dirty_bytes"].remove(*lines)
+            cache = self._cams["dirty_bytes"].look_up(*lines)
+        self._dirty.remove(*lines)
+        self._cams["dirty_bytes"].remove(*lines)
         if kind not in _CLEAN:
-            self.sets["stale"].remove(*lines)
+            self._cams["stale"].remove(*lines)
             if self._params.prefetch:
                 # The line may be filled again at once.
                 self._copy_writing(lines)
             else:
-                self.sets["valid"].remove(*lines)
+                self._cams["valid"].remove(*lines)
         return cache
 
     def _fill(self, row: Row) -> None:
         """The cache may take the lines of a row."""
         lines = self._widened(row, self._params.line_bytes)
         if not self._params.prefetch:
-            self.sets["valid"].insert(Entry(*lines, 0))
+            self._cams["valid"].insert(Entry(*lines, 0))
         self._copy_writing(lines)
 
     def _copy_writing(self, lines: _Range) -> None:
@@ -208,9 +212,9 @@ class Monitor:
     def _make_stale(self, row: Row) -> None:
         """Memory gets new bytes behind the cache."""
         if self._params.prefetch:
-            self.sets["stale"].insert(Entry(row.first, row.end, row.tag))
+            self._cams["stale"].insert(Entry(row.first, row.end, row.tag))
         else:
-            self._copy([self.sets["valid"]], (row.first, row.end), row.tag)
+            self._copy([self._cams["valid"]], (row.first, row.end), row.tag)
 
     def _copy(self, sets: list[IntervalCam], bytes_: _Range, tag: int | None) -> None:
         """Put what is both in the sets and in a range into ``stale``, under another tag if any."""
@@ -222,7 +226,7 @@ class Monitor:
                 if tag is not None:
                     entry = entry._replace(tag=tag, others=0)
                 cut = entry._replace(first=max(entry.first, first), end=min(entry.end, end))
-                self.sets["stale"].insert(cut)
+                self._cams["stale"].insert(cut)
 
 
 def _look_up(sets: Iterable[IntervalCam], bytes_: _Range) -> Hit:

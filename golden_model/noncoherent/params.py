@@ -14,7 +14,7 @@ from racetrap.golden_model.trace.noncoherent.operations import (
     MemorySystem,
 )
 
-__all__ = ["Mode", "NoncoherentParams"]
+__all__ = ["WORD_GRANULES", "Mode", "NoncoherentParams"]
 
 
 class Mode(StrEnum):
@@ -34,7 +34,11 @@ _RANGES = {
     "tag_bits": (4, 32),
     "report_fifo_depth": (1, 1024),
     "bus_fifo_depth": (2, 1024),
+    "window_bytes": (0, 1 << 30),
+    "window_base": (0, (1 << 48) - 1),
 }
+#: Granules of a word of the bitmap.
+WORD_GRANULES = 32
 _SIZE_BITS = 32
 _ROW_BITS = 16
 _KIND_BITS = 4
@@ -62,6 +66,11 @@ class NoncoherentParams:
         Whether DMA is seen on an AXI4 bus, beside what descriptors say: "observed overlaps".
     bus_fifo_depth : int
         Cycles of the bus with a handshake that are held; what finds no room is lost, and counted.
+    window_bytes : int
+        If not 0, mode ``thesis`` keeps dirty granules in a bitmap over so many bytes of memory, a
+        power of two, instead of entries.
+    window_base : int
+        First byte of the bitmap's window.
     trace_port : bool
         Whether the monitor has the retire-style trace port.
 
@@ -83,6 +92,8 @@ class NoncoherentParams:
     report_fifo_depth: int = 16
     observes_bus: bool = False
     bus_fifo_depth: int = 16
+    window_bytes: int = 0
+    window_base: int = 0
     trace_port: bool = True
 
     def __post_init__(self) -> None:
@@ -100,6 +111,27 @@ class NoncoherentParams:
             raise ValueError(
                 f"Parameter granule_bytes must be at most line_bytes, {self.line_bytes}, "
                 f"not {self.granule_bytes}"
+            )
+        if self.window_bytes:
+            self._check_window()
+        elif self.window_base:
+            raise ValueError(
+                f"Parameter window_base must be 0 without a window, not {self.window_base}"
+            )
+
+    def _check_window(self) -> None:
+        size, word, least = self.window_bytes, self.word_bytes, 2 * self.word_bytes
+        if self.is_strict:
+            raise ValueError(f"Parameter window_bytes must be 0 in mode strict, not {size}")
+        if size.bit_count() != 1 or size < least:
+            raise ValueError(
+                f"Parameter window_bytes must be 0 or a power of two from {least}, not {size}"
+            )
+        most = (1 << self.address_bits) - size
+        if self.window_base % word or self.window_base > most:
+            raise ValueError(
+                f"Parameter window_base must be a multiple of {word} up to {most}, "
+                f"not {self.window_base}"
             )
 
     @property
@@ -127,6 +159,25 @@ class NoncoherentParams:
             f"{what}_{engine}" for engine in range(self.engines) for what in ("writing", "reading")
         ))  # fmt: skip
 
+    # Bitmap -----------------------------------------------------------------------------
+
+    @property
+    def word_bytes(self) -> int:
+        """Bytes of memory that a word of the bitmap stands for."""
+        return WORD_GRANULES * self.granule_bytes
+
+    @property
+    def words(self) -> int:
+        """Words of the bitmap."""
+        return self.window_bytes // self.word_bytes
+
+    @cached_property
+    def word_layout(self) -> Layout:
+        """Word of the bitmap: a bit a granule, and where they come from."""
+        return Layout({"dirty": WORD_GRANULES, "tag": self.tag_bits, "others": 1})
+
+    # Streams ----------------------------------------------------------------------------
+
     @property
     def engine_bits(self) -> int:
         """Bits of an engine's number."""
@@ -136,8 +187,6 @@ class NoncoherentParams:
     def end_bits(self) -> int:
         """Bits of the address after the last byte of a range."""
         return self.address_bits + 1
-
-    # Streams ----------------------------------------------------------------------------
 
     @cached_property
     def operation_layout(self) -> Layout:

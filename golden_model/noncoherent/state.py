@@ -13,12 +13,16 @@ __all__ = ["state_bits"]
 
 
 def state_bits(params: NoncoherentParams) -> dict[str, int]:
-    """Bits of the entries, with one that says whether there is one, by kind of set."""
+    """Bits of the entries, with one that says whether there is one, or of a bitmap and the tag of
+    what lies outside, by kind of set."""
     each = params.entries * (params.entry_layout.width + 1)
     names = params.set_names
     kinds = {"dirty": ("dirty_",), "valid": ("valid",), "stale": ("stale",),
              "dma": ("writing_", "reading_")}  # fmt: skip
-    return {
+    bits = {
         kind: each * sum(name.startswith(starts) for name in names)
         for kind, starts in kinds.items()
     }
+    if params.window_bytes:
+        bits["dirty"] = params.words * params.word_layout.width + 1 + params.tag_bits
+    return bits

@@ -41,10 +41,14 @@ class Place(NamedTuple):
     lane: int = 0
 
 
+#: Numbers of a place that are the same throughout a scope.
+_SHARED_LEVELS = {Scope.CTA: 3, Scope.CLUSTER: 2, Scope.GPU: 1}
+
+
 def includes(scope: Scope, executing: Place, other: Place) -> bool:
     """Whether ``scope``, as an operation of the thread at ``executing`` names it, includes the
     thread at ``other``."""
     if scope is Scope.SYS:
         return True
-    shared_levels = {Scope.CTA: 3, Scope.CLUSTER: 2, Scope.GPU: 1}[scope]
+    shared_levels = _SHARED_LEVELS[scope]
     return executing[:shared_levels] == other[:shared_levels]

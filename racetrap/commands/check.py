@@ -61,7 +61,7 @@ from racetrap.presenters.findings import Findings, known_sentences, print_findin
 from racetrap.presenters.line_pairs import exposure_text, number_text
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.presenters.scord_oracle import oracle_to_dict
-from racetrap.presenters.trace_findings import trace_check_to_dict, trace_findings
+from racetrap.presenters.trace_findings import fault_sentence, trace_check_to_dict, trace_findings
 from racetrap.sim.cpu.sigrace.compiled_sigrace import run_sigrace
 
 if TYPE_CHECKING:
@@ -351,7 +351,7 @@ def _check_gpu(
         check.add(other, found=reports.take)
     failures, remarks = subject.expose(check) if subject.expose else ([], [])
     others = {
-        "faults": [f"Fault: {each}" for each in dict.fromkeys(subject.faults)],
+        "faults": [fault_sentence(each) for each in dict.fromkeys(subject.faults)],
         "results": [f"Result: {each}." for each in dict.fromkeys(subject.differences)],
         **({"memory": failures} if subject.expose else {}),
     }

@@ -9,7 +9,7 @@ import click
 from racetrap.commands.shared.options import jobs_option, result_options, seed_option
 from racetrap.commands.shared.terminal import report_console, write_json
 from racetrap.commands.shared.workers import run_parallel
-from racetrap.evaluation.bugaroo.advised import advice_runs, advice_table, advise
+from racetrap.evaluation.bugaroo.advised import Advised, advice_runs, advice_table, advise
 from racetrap.presenters.tables import show_table
 from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS
 from racetrap.sim.gpu.workloads.registry import WORKLOADS
@@ -36,10 +36,14 @@ def command(names: tuple[str, ...], runs: int, seed: int, jobs: int, json_file: 
     are compared with those of the right variant; a right variant has a fence added on purpose,
     which alone must be named.  See docs/weak-memory.md.
     """
-    advised = run_parallel(advise, advice_runs(names, runs, seed), jobs, "Advising")
+    console = report_console(json_file)
+
+    def show(each: Advised) -> None:
+        console.print(f"{each.program} {each.variant}: {each.verdict}", markup=False)
+
+    advised = run_parallel(advise, advice_runs(names, runs, seed), jobs, "Advising", show)
     table = advice_table(advised)
     verdicts = Counter(each.verdict.partition(":")[0] for each in advised)
-    console = report_console(json_file)
     show_table(console, table)
     console.print(
         "; ".join(f"{verdict}: {count}" for verdict, count in verdicts.most_common()), markup=False

@@ -21,6 +21,7 @@ __all__ = ["command"]
     "--program", "names", type=click.Choice(list(PROGRAMS)), multiple=True,
     help="Run only this program; may be repeated.",
 )  # fmt: skip
+@click.option("--right-only", is_flag=True, help="Run only the variants that lack nothing.")
 @click.option(
     "--schedules", type=click.IntRange(1), default=20, show_default=True,
     help="Schedules of each variant: round robin, then random ones.",
@@ -37,8 +38,8 @@ __all__ = ["command"]
 @jobs_option
 @result_options
 def command(
-    names: tuple[str, ...], schedules: int, runs: int, blocks: int | None, seed: int, jobs: int,
-    json_file: str | None,
+    names: tuple[str, ...], right_only: bool, schedules: int, runs: int, blocks: int | None,
+    seed: int, jobs: int, json_file: str | None,
 ) -> None:  # fmt: skip
     """Tables II, III and IV of the Bugaroo paper, and programs in variants of their fences.
 
@@ -48,7 +49,7 @@ def command(
 
     Exit status 0 if results are right and the oracle's verdicts as the suite states them, else 3.
     """
-    variants = variant_runs(names, schedules)
+    variants = variant_runs(names, schedules, right_only=right_only)
     verdicts = run_parallel(judge, variants, jobs, "Judging")
     stressed = [
         ExposureRun(each.program, each.variant, runs, seed, blocks) for each in variants if runs

@@ -13,7 +13,7 @@ from racetrap.commands.shared.terminal import (
 )
 from racetrap.golden_model.ptx_memory_model.candidates import DEFAULT_LIMIT, judge
 from racetrap.golden_model.ptx_memory_model.litmus import read_litmus
-from racetrap.golden_model.ptx_memory_model.operational import MODELS, compare
+from racetrap.golden_model.ptx_memory_model.operational.exploration import MODELS, compare
 from racetrap.presenters.litmus_judgement import judgement_to_dict, print_judgement
 from racetrap.presenters.litmus_runs import comparison_to_dict, print_comparison
 

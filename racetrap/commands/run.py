@@ -115,23 +115,24 @@ def command(
     do is checked by the exact analysis.  Exit status: 0 no race, 1 races or a fault of a kernel,
     2 bad input, 3 the program failed in another way, or hardware and golden model disagree.
     """
-    from racetrap.evaluation.scord.oracle import JUDGE
-    from racetrap.evaluation.scord.program_check import ProgramCheck
-    from racetrap.evaluation.scord.trace_check import TraceCheck
-    from racetrap.presenters.findings import print_findings
-    from racetrap.presenters.program_findings import check_to_dict, findings_of
-    from racetrap.presenters.race_choice import RaceChoice
-    from racetrap.sim.gpu.cuda.context import RunSettings
-    from racetrap.sim.gpu.cuda.program_run import run_program
-
     with input_errors():
         selected = numbers_from("Launches", launches)
     wanted = Reports(**reports)
-    choice = RaceChoice(shows_all, limit)
+    known = wanted.baseline()
     detector = _detector(detector_name, detector_only or simulate)
-    rule = None if detector_only else JUDGE
-    check = ProgramCheck(TraceCheck(wanted.baseline(), rule, detector))
     with executable(program, compiler_options(include, define, arch, std)) as path:
+        # Imported while the program is compiled.
+        from racetrap.evaluation.scord.oracle import JUDGE
+        from racetrap.evaluation.scord.program_check import ProgramCheck
+        from racetrap.evaluation.scord.trace_check import TraceCheck
+        from racetrap.presenters.findings import print_findings
+        from racetrap.presenters.program_findings import check_to_dict, findings_of
+        from racetrap.presenters.race_choice import RaceChoice
+        from racetrap.sim.gpu.cuda.context import RunSettings
+        from racetrap.sim.gpu.cuda.program_run import run_program
+
+        rule = None if detector_only else JUDGE
+        check = ProgramCheck(TraceCheck(known, rule, detector))
         for number in range(schedules):
             with program_errors(), _output(number, json_file) as descriptor:
                 settings = RunSettings(
@@ -146,6 +147,7 @@ def command(
         if trace_file is not None:
             check.runs[0].trace.write_binary(trace_file)
     console = report_console(json_file)
+    choice = RaceChoice(shows_all, limit)
     remarks = [_simulate(detector, check, seed)] if simulate and detector else []
     findings = findings_of(check, choice, remarks)
     print_findings(console, findings, choice)

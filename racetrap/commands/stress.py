@@ -158,7 +158,8 @@ def _search(
     subject: Subject, memory: str, hold: float, deviations: int | None, seed: int
 ) -> Iterator[Run]:
     """Runs without an end at random, or systematically."""
-    from racetrap.sim.gpu.stress.search import bounded_runs, random_runs
+    from racetrap.sim.gpu.stress.search import random_runs
+    from racetrap.sim.gpu.stress.systematic import bounded_runs
 
     if deviations is None:
         return random_runs(subject, memory, seed, hold)

@@ -33,7 +33,7 @@ _THREADS, _ACCELERATOR = "a program with threads", "--accelerator"
 _HEAP_OPTIONS = ("padding", "alignment", "heap_base")
 #: Options that are not for every program.
 _STIMULI = {
-    **{name: [_THREADS] for name in ("compress", "seed", "seconds", "events", "only")},
+    **{name: [_THREADS] for name in ("compress", "seed", "seconds", "events", "follow", "only")},
     **{name: [_ACCELERATOR] for name in (*MEMORY_OPTIONS, *_HEAP_OPTIONS, "target_map")},
 }
 
@@ -167,6 +167,10 @@ class _HexInteger(click.ParamType):
 )  # fmt: skip
 @click.option("--events", type=click.IntRange(min=1), help="Stop the program after so many events.")
 @click.option(
+    "--follow", type=click.Choice(["parent", "child"]), default="parent", show_default=True,
+    help="After a fork, record the process that has forked, or the new one.",
+)  # fmt: skip
+@click.option(
     "--only", metavar="FUNCTION", multiple=True,
     help="Record the plain accesses in calls of FUNCTION alone; may be repeated.",
 )  # fmt: skip
@@ -195,6 +199,7 @@ def command(
     timeout: float,
     seconds: float | None,
     events: int | None,
+    follow: str,
     only: tuple[str, ...],
     include: tuple[str, ...],
     options: tuple[str, ...],
@@ -238,7 +243,7 @@ def command(
     else:
         summary = _record_threads(
             target, sources, arguments, compress, is_built=is_built, seed=seed, seconds=seconds,
-            events=events, only=only, **common,
+            events=events, child=follow == "child", only=only, **common,
         )  # fmt: skip
         text = (
             f"{summary['events']} events of {summary['threads']} threads, "

@@ -8,7 +8,8 @@ from rich.console import Console
 
 from racetrap.golden_model.ptx_memory_model.candidates import Judgement
 from racetrap.golden_model.ptx_memory_model.litmus.condition import observed_in, print_observed
-from racetrap.golden_model.ptx_memory_model.operational import Comparison, Deviation
+from racetrap.golden_model.ptx_memory_model.operational import Deviation
+from racetrap.golden_model.ptx_memory_model.operational.exploration import Comparison
 
 __all__ = ["comparison_to_dict", "print_comparison"]
 

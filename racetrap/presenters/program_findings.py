@@ -9,7 +9,7 @@ from racetrap.evaluation.scord.program_check import ProgramCheck
 from racetrap.presenters.findings import Findings
 from racetrap.presenters.line_pairs import number_text
 from racetrap.presenters.race_choice import RaceChoice
-from racetrap.presenters.trace_findings import trace_check_to_dict, trace_findings
+from racetrap.presenters.trace_findings import fault_sentence, trace_check_to_dict, trace_findings
 from racetrap.sim.gpu.ptx.kernel_names import written_name
 
 __all__ = ["check_to_dict", "findings_of"]
@@ -23,7 +23,7 @@ def findings_of(check: ProgramCheck, choice: RaceChoice, remarks: Sequence[str] 
         ending.append(f"Program: ended with {how}.")
     return trace_findings(
         check.traces, choice,
-        {"faults": [f"Fault: {fault}" for fault in check.faults], "program": ending},
+        {"faults": [fault_sentence(each) for each in check.faults], "program": ending},
         [_launches(check), *remarks],
     )  # fmt: skip
 

@@ -6,12 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from racetrap.evaluation.scord.trace_check import TraceCheck
-from racetrap.evaluation.source_text import relative_place
+from racetrap.evaluation.source_text import relative_place, with_relative_places
 from racetrap.presenters.findings import Findings, known_sentences
 from racetrap.presenters.line_pairs import number_text, pair_to_dict
 from racetrap.presenters.race_choice import RaceChoice
 
-__all__ = ["trace_check_to_dict", "trace_findings"]
+__all__ = ["fault_sentence", "trace_check_to_dict", "trace_findings"]
+
+
+def fault_sentence(fault: str) -> str:
+    """What ended a kernel before its time, and where."""
+    return f"Fault: {with_relative_places(fault)}"
 
 
 def trace_findings(

@@ -1,4 +1,4 @@
-"""Selections among the bits of a vector, as trees of gates."""
+"""Selections among the bits of a vector, as trees of gates, and a comparison."""
 
 from __future__ import annotations
 
@@ -8,7 +8,15 @@ from operator import or_
 
 from amaranth.hdl import Cat, Const, Mux, Value
 
-__all__ = ["lowest_one_hot", "lowest_set", "one_hot_select"]
+__all__ = ["is_less", "lowest_one_hot", "lowest_set", "one_hot_select"]
+
+
+def is_less(one: Value, other: Value) -> Value:
+    """Whether one unsigned number is less than another: a carry chain and nothing beside.
+
+    Of ``<`` synthesis may make the other order's carry chain and a test for equality.
+    """
+    return (one - other)[-1]
 
 
 def lowest_set(bits: Value) -> Value:

@@ -22,6 +22,7 @@ from racetrap.rtl.noncoherent.layouts import range_layout
 from racetrap.rtl.noncoherent.range_comparator import (
     RangeComparator,
     change_layout,
+    left_by,
     relation_layout,
 )
 
@@ -39,9 +40,9 @@ class Command(IntEnum):
 class IntervalCam(wiring.Component):
     """Looks a range up, puts it in or takes it out, one range a cycle.
 
-    What is given in one cycle is registered, compared in the next and takes effect in the one
-    after; the comparison sees what the range just ahead does.  An insertion merges with all
-    entries that it meets or touches at once, a removal shrinks or splits.  After one that takes
+    What is given in one cycle is registered, compared in the next, adjusted to what the range just
+    ahead does in the third, and takes effect in the fourth.  An insertion merges with all entries
+    that it meets or touches at once, a removal shrinks or splits.  After one that takes
     the last free entry, two entries become one: ``o_ready`` is low as long as ``Compactor``
     says, and what was compared meanwhile must be given again.
 
@@ -65,10 +66,12 @@ class IntervalCam(wiring.Component):
     i_valid : ``In(1)``
         Command, clear and query are meant.
     i_execute : ``In(1)``
-        Those given two cycles before take effect; if they are any, only while ``o_ready``.  Else
-        they are lost, and those given in the cycle before must be, too.
+        Those given three cycles before take effect; if they are any, only while ``o_ready``.  Else
+        they are lost, and ``i_drop`` must be set.
+    i_drop : ``In(1)``
+        Those given in the two cycles before are lost.
     o_overlap : ``Out(entries)``
-        Entries that have some of the bytes given two cycles before, or touch them if the command
+        Entries that have some of the bytes given three cycles before, or touch them if the command
         is ``INSERT``.
     o_hit : ``Out(hit_layout)``
         The first precise entry that had some of the bytes whose query took effect two cycles
@@ -96,6 +99,7 @@ class IntervalCam(wiring.Component):
             "i_query": In(1),
             "i_valid": In(1),
             "i_execute": In(1),
+            "i_drop": In(1),
             "o_overlap": Out(params.entries),
             "o_hit": Out(struct_layout(params.hit_layout)),
             "i_read": In(1),
@@ -112,7 +116,7 @@ class IntervalCam(wiring.Component):
         entries = [Signal(self._entry, name=f"entry_{slot}") for slot in range(params.entries)]
         valid = Signal(params.entries)
         m.submodules.compactor = compactor = Compactor(params)
-        change, origin, _, does_query = self._compare(m, entries, valid)
+        change, origin, does_query = self._compare(m, entries, valid)
         self._answer(m, entries, does_query & self.i_execute)
         kept = self._select(m, entries, change, compactor)
         with m.If(compactor.o_merge):
@@ -131,56 +135,84 @@ class IntervalCam(wiring.Component):
 
     def _compare(
         self, m: Module, entries: list, valid: Value
-    ) -> tuple[data.View, data.View, Value, Value]:
-        """Two stages: compared, and taking effect; gives the change, origin, clear and query."""
-        params, count = self._params, self._params.entries
-        m.submodules.comparator = comparator = RangeComparator(params)
-        ranges = [Signal(range_layout(params), name=f"range_{stage}") for stage in range(2)]
-        origins = [Signal.like(self.i_origin, name=f"origin_{stage}") for stage in range(2)]
+    ) -> tuple[data.View, data.View, Value]:
+        """Three stages: compared, adjusted to the range ahead, taking effect.
+
+        Gives the change that takes effect, its origin and whether it is a query.  Two ranges are
+        ahead of one that is compared: the second takes effect now, the first in the next cycle.
+        """
+        params = self._params
+        m.submodules.comparator = comparator = RangeComparator(params, 2)
+        ranges = [Signal(range_layout(params), name=f"range_{stage}") for stage in range(3)]
+        origins = [Signal.like(self.i_origin, name=f"origin_{stage}") for stage in range(3)]
         change = Signal(change_layout(params))
-        relation = Signal(relation_layout(count))
         is_insert, is_remove, clear, query = (
-            Signal(2, name=name) for name in ("is_insert", "is_remove", "clear", "query")
+            Signal(3, name=name) for name in ("is_insert", "is_remove", "clear", "query")
         )
         for flag, given in (
             (is_insert, self.i_command == Command.INSERT),
             (is_remove, self.i_command == Command.REMOVE),
             (clear, self.i_clear), (query, self.i_query),
         ):  # fmt: skip
-            m.d.sync += flag.eq(Cat(given & self.i_valid, flag[0]))
-        kept, new = self._change_valid(m, valid, change, clear[1])
-        newest = Signal(count)
+            m.d.sync += flag.eq(Cat(given & self.i_valid, flag[:-1] & ~self.i_drop.replicate(2)))
         m.d.sync += [
-            Cat(ranges).eq(Cat(self.i_range, ranges[0])),
-            Cat(origins).eq(Cat(self.i_origin, origins[0])),
-            relation.eq(comparator.o_relation),
-            # What is not valid reaches nothing.
-            Cat(relation.reaches[:-1]).eq(Cat(comparator.o_relation.reaches[:-1]) & kept),
-            newest.eq(new),
+            Cat(ranges).eq(Cat(self.i_range, *ranges[:-1])),
+            Cat(origins).eq(Cat(self.i_origin, *origins[:-1])),
         ]
-
-        def meets(*names: str) -> Value:
-            """Entries of which all that is said, in a slot of its own or in that of the newest."""
-            *old, fresh = reduce(and_, (relation[name].as_value() for name in names))
-            return Cat(old) | (newest & fresh.replicate(count))
-
         m.d.comb += [
             comparator.i_range.eq(ranges[0]),
             comparator.i_touch.eq(is_insert[0]),
-            comparator.i_change.eq(change),
+            Cat(comparator.i_ranges).eq(Cat(ranges[1:])),
             *(
                 Cat(one.first, one.end).eq(Cat(entry.first, entry.end))
                 for one, entry in zip(comparator.i_entries, entries, strict=True)
             ),
-            change.is_insert.eq(is_insert[1]),
-            change.is_remove.eq(is_remove[1]),
-            change.range.eq(ranges[1]),
+            change.is_insert.eq(is_insert[-1]),
+            change.is_remove.eq(is_remove[-1]),
+            change.range.eq(ranges[-1]),
+            change.free.eq(lowest_one_hot(~valid)),
+            self.o_overlap.eq(change.overlap),
+        ]
+        kept, new = self._change_valid(m, valid, change, clear[-1])
+        self._adjust(m, comparator, change, kept, new)
+        return change, origins[-1], query[-1]
+
+    def _adjust(
+        self, m: Module, comparator: RangeComparator, change: data.View, kept: Value, new: Value
+    ) -> None:
+        """What was compared, as the two changes ahead leave it, one in each stage."""
+        count = len(kept)
+        relation, fresh, ahead = (
+            Signal(relation_layout(width), name=name)
+            for name, width in (("relation", count), ("fresh", 1), ("ahead", 2))
+        )
+        newest = Signal(count)
+        stays, added = left_by(change, comparator.o_entries, comparator.o_ranges[1])
+        m.d.sync += [
+            *(relation[name].eq(value) for name, value in stays.items()),
+            *(fresh[name].eq(value) for name, value in added.items()),
+            ahead.eq(comparator.o_ranges[0]),
+            newest.eq(new),
+        ]
+        # The entry that was new is in its slot now.
+        placed = Signal.like(relation)
+        m.d.comb += [
+            placed[name].eq((relation[name] & ~newest) | (newest & fresh[name].replicate(count)))
+            for name in added
+        ]
+        stays, added = left_by(change, placed, ahead)
+
+        def meets(*names: str) -> Value:
+            """Entries of which all that is said."""
+            old, one = (reduce(and_, (of[name] for name in names)) for of in (stays, added))
+            # What is not valid meets nothing.
+            return (old & kept) | (new & one.replicate(count))
+
+        m.d.sync += [
+            change.overlap.eq(meets("reaches", "begins")),
             change.lower.eq(meets("reaches", "begins", "left")),
             change.upper.eq(meets("reaches", "begins", "right")),
-            change.fresh.eq(lowest_one_hot(~valid)),
-            self.o_overlap.eq(meets("reaches", "begins")),
         ]
-        return change, origins[1], clear[1], query[1]
 
     def _answer(self, m: Module, entries: list, asks: Value) -> None:
         """An entry that is met keeps its tag for a cycle: what is new goes to a free one."""
@@ -220,7 +252,7 @@ class IntervalCam(wiring.Component):
         gone = Mux(change.is_insert, self.o_overlap, Mux(change.is_remove, inside, 0))
         writes = change.is_insert | (change.is_remove & (change.lower & change.upper).any())
         kept = valid & ~gone & ~clear.replicate(len(valid))
-        new = change.fresh & writes.replicate(len(valid))
+        new = change.free & writes.replicate(len(valid))
         with m.If(self.i_execute):
             m.d.sync += valid.eq(kept | new)
         return kept, new
@@ -250,7 +282,7 @@ class IntervalCam(wiring.Component):
                 new.imprecise.eq(origin.imprecise | (beside & imprecise).any()),
             ]
         for slot, entry in enumerate(entries):
-            is_new = change.fresh[slot]
+            is_new = change.free[slot]
             cuts = self.i_execute & change.is_remove
             cuts_end = cuts & change.lower[slot]
             cuts_first = cuts & change.upper[slot] & ~change.lower[slot]

@@ -16,6 +16,7 @@ from racetrap.golden_model.noncoherent.interval_cam import DIGEST_TURN
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.golden_model.trace.noncoherent.operations import OperationKind
 from racetrap.rtl.common.layout import struct_layout
+from racetrap.rtl.noncoherent.bitmap import Bitmap
 from racetrap.rtl.noncoherent.interval_cam import Command, IntervalCam
 from racetrap.rtl.noncoherent.layouts import range_layout, report_signature, trace_signature
 from racetrap.rtl.noncoherent.row_ring import RowRing
@@ -33,13 +34,14 @@ _STATES = {"dma": "DMA", "sides": "LEFT", "copy": "DRAIN"}
 class Monitor(wiring.Component):
     """Takes rows, reports what they race with, and keeps the sets of bytes.
 
-    A row is compared with all sets in the cycle after it was taken, takes effect in the next, and
-    a row follows each cycle.  One that meets what only another look can tell, in mode ``strict``,
-    is looked at again, and the rows behind it start anew: three cycles and one for each further
-    look (a cached access that meets its line under DMA; the two sides and the bytes of a cached
-    write that meets stale bytes), and six for each entry from which bytes become stale.  After a
-    set has run out of entries the next row waits as long as ``Compactor`` says, and three cycles.
-    What a row has met is known three cycles after its last.
+    A row is compared with all sets in the two cycles after it was taken, takes effect in the
+    next, and a row follows each cycle.  One that meets what only another look can tell, in mode
+    ``strict``, is looked at again, and the rows behind it start anew: four cycles and one for
+    each further look (a cached access that meets its line under DMA; the two sides and the bytes
+    of a cached write that meets stale bytes), and seven for each entry from which bytes become
+    stale.  After a set has run out of entries the next row waits as long as ``Compactor`` says,
+    and four cycles; after a range of several words so does it for ``Bitmap``.  What a row has met
+    is known three cycles after its last.
 
     Parameters
     ----------
@@ -84,7 +86,12 @@ class Monitor(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         params = self._params
-        sets = self._sets = {name: IntervalCam(params) for name in params.set_names}
+        sets = self._sets = {
+            name: Bitmap(params)
+            if params.window_bytes and name == "dirty_granules"
+            else IntervalCam(params)
+            for name in params.set_names
+        }
         engines = range(params.engines)
         self._writing = [sets[f"writing_{engine}"] for engine in engines]
         self._reading = [sets[f"reading_{engine}"] for engine in engines]
@@ -136,7 +143,7 @@ class Monitor(wiring.Component):
     # Stages -----------------------------------------------------------------------------
 
     def _check(self, m: Module, ready: Value) -> tuple[Value, Value]:
-        """Three stages: a look starts, is compared, takes effect.
+        """Four stages: a look starts, is compared in two, takes effect.
 
         Gives whether a row has had its last look, and whether nothing is under way.
         """
@@ -145,25 +152,29 @@ class Monitor(wiring.Component):
             Signal(name=name) for name in ("starts", "is_first", "is_last", "stop", "clearing")
         )
         # Of the looks that are compared and take effect.
-        valid, first, last = (Signal(2, name=name) for name in ("looks", "firsts", "lasts"))
-        early, blocked, execute, is_done = (
-            Signal(name=name) for name in ("early", "blocked", "execute", "is_done")
+        valid, first, last = (Signal(3, name=name) for name in ("looks", "firsts", "lasts"))
+        early = Signal(2)
+        blocked, execute, is_done = (
+            Signal(name=name) for name in ("blocked", "execute", "is_done")
         )
         for flag, given in ((valid, 1), (first, is_first), (last, is_last)):
-            m.d.sync += flag.eq(Cat(starts & given, flag[0] & ~stop))
-        m.d.sync += early.eq(~ready)
-        needs = self._needs(m, first[1])
+            m.d.sync += flag.eq(Cat(starts & given, flag[:-1] & ~stop.replicate(2)))
+        m.d.sync += early.eq(Cat(~ready, early))
+        needs = self._needs(m, first[-1])
         m.d.comb += [
             # Compared before all sets had room, or now one has none.
-            blocked.eq(first[1] & (early | ~ready)),
-            execute.eq(valid[1] & ~blocked),
+            blocked.eq(first[-1] & (early.any() | ~ready)),
+            execute.eq(valid[-1] & ~blocked),
             stop.eq(blocked | Cat(needs.values()).any()),
-            is_done.eq((first[1] & ~stop) | last[1]),
+            is_done.eq((first[-1] & ~stop) | last[-1]),
         ]
         for cam in self._sets.values():
             m.d.comb += [
                 cam.i_valid.eq(starts), cam.i_execute.eq(execute),
             ]  # fmt: skip
+            # A bitmap sees nothing but what has been written.
+            if isinstance(cam, IntervalCam):
+                m.d.comb += cam.i_drop.eq(stop)
         is_drained = ~valid.any() & ~clearing
         with m.If(self.i_clear):
             m.d.sync += clearing.eq(1)
@@ -188,12 +199,13 @@ class Monitor(wiring.Component):
                 m.d.comb += [starts.eq(ready), is_first.eq(1), rows.i_rotate.eq(ready)]
                 with m.If(ready):
                     m.next = "NEXT"
-            # The row behind one that was looked at again.
-            with m.State("NEXT"):
-                m.d.comb += [
-                    starts.eq(rows.o_first.held), is_first.eq(1), rows.i_rotate.eq(1),
-                ]  # fmt: skip
-                m.next = "RUN"
+            # The two rows behind one that was looked at again.
+            for state, next_state in (("NEXT", "SECOND"), ("SECOND", "RUN")):
+                with m.State(state):
+                    m.d.comb += [
+                        starts.eq(rows.o_first.held), is_first.eq(1), rows.i_rotate.eq(1),
+                    ]  # fmt: skip
+                    m.next = next_state
             with m.State("CLEAR"):
                 m.d.comb += starts.eq(1)
                 for cam in self._sets.values():

@@ -1,129 +1,134 @@
-"""Range comparator: how entries will lie to a range once a change that is under way is done.
+"""Range comparator: how entries lie to a range, and how they will once a change is done.
 
 Ref: ``golden_model/noncoherent/interval_cam.py`` (what changes do).
 """
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
-from racetrap.rtl.common.bits import one_hot_select
+from racetrap.rtl.common.bits import is_less
 from racetrap.rtl.noncoherent.layouts import range_layout
 
-__all__ = ["RangeComparator", "change_layout", "relation_layout"]
+__all__ = ["RangeComparator", "change_layout", "left_by", "relation_layout"]
 
 
-def relation_layout(entries: int) -> data.StructLayout:
-    """A bit an entry, and last one of the entry that is new: it ends behind the range's first
-    byte, begins before its end, has bytes to its left, to its right."""
-    return data.StructLayout({
-        name: data.ArrayLayout(1, entries + 1) for name in ("reaches", "begins", "left", "right")
-    })  # fmt: skip
+def relation_layout(count: int) -> data.StructLayout:
+    """How intervals lie to a range, a bit each: an interval ends behind the range's first byte,
+    has bytes to its right, begins before its end, has bytes to its left."""
+    return data.StructLayout(dict.fromkeys(("reaches", "right", "begins", "left"), count))
 
 
 def change_layout(params: NoncoherentParams) -> data.StructLayout:
     """A change of entries: one that takes ``lower`` and ``upper`` into a new entry, or cuts them.
 
-    ``lower`` and ``upper`` are the entries that meet its range and have bytes to the left or to
-    the right, ``fresh`` the slot of the entry that is new, if one is.
+    ``overlap`` are the entries that meet its range, ``lower`` and ``upper`` those of them that
+    have bytes to the left and to the right, ``free`` is the slot of the entry that is new, if one
+    is.
     """
     return data.StructLayout({
         "is_insert": 1, "is_remove": 1, "range": range_layout(params),
-        "lower": params.entries, "upper": params.entries, "fresh": params.entries,
+        **dict.fromkeys(("overlap", "lower", "upper", "free"), params.entries),
     })  # fmt: skip
 
 
 class RangeComparator(wiring.Component):
-    """Compares a range with all entries as they are after a change of this cycle.
+    """Compares a range with intervals: entries, the range of a change, and what lies around it.
 
-    Combinational.  No comparison waits for the change: an entry that is new begins and ends where
-    the change's range or an old entry does, and all of these are compared at once.
+    Combinational.
 
     Parameters
     ----------
     params : NoncoherentParams
         Configuration.
+    ranges : int
+        Ranges of changes.
 
     Members
     -------
     i_range : ``In({first, end})``
         The range.
     i_touch : ``In(1)``
-        Entries reach it, and begin before its end, if they touch it, too.
+        Intervals reach it, and begin before its end, if they touch it, too.
     i_entries : ``In({first, end} of each entry)``
-        Entries before the change.
-    i_change : ``In(change_layout)``
-        The change.
-    o_relation : ``Out(relation_layout)``
-        How valid entries lie after it; anything for others.  Of the slot that gets the new entry
-        it says how what was there lies.
+        Entries.
+    i_ranges : ``In({first, end} of each range)``
+        Ranges of changes; an entry that one cuts ends where it begins, or begins where it ends.
+    o_entries : ``Out(relation_layout)``
+        How the entries lie.
+    o_ranges : ``Out(relation_layout of two for each range)``
+        How each range lies, and an interval that begins where it ends and ends where it begins.
     """
 
-    def __init__(self, params: NoncoherentParams):
-        self._params = params
+    def __init__(self, params: NoncoherentParams, ranges: int):
+        one = range_layout(params)
         super().__init__({
-            "i_range": In(range_layout(params)),
+            "i_range": In(one),
             "i_touch": In(1),
-            "i_entries": In(data.ArrayLayout(range_layout(params), params.entries)),
-            "i_change": In(change_layout(params)),
-            "o_relation": Out(relation_layout(params.entries)),
+            "i_entries": In(data.ArrayLayout(one, params.entries)),
+            "i_ranges": In(data.ArrayLayout(one, ranges)),
+            "o_entries": Out(relation_layout(params.entries)),
+            "o_ranges": Out(data.ArrayLayout(relation_layout(2), ranges)),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
-        change, relation = self.i_change, self.o_relation
-        entries = list(self.i_entries)
-        ends = [self._of_end(m, f"end_{slot}", entry.end) for slot, entry in enumerate(entries)]
-        firsts = [
-            self._of_first(m, f"first_{slot}", entry.first) for slot, entry in enumerate(entries)
-        ]
-        first, end = change.range.first, change.range.end
-        end_at_first, end_at_end = (
-            self._of_end(m, f"cut_{name}", point)
-            for name, point in (("end", first), ("whole", end))
-        )
-        first_at_first, first_at_end = (
-            self._of_first(m, f"cut_{name}", point)
-            for name, point in (("begin", first), ("rest", end))
-        )
-        # What is selected is known before comparisons are done: only ANDs and ORs follow them.
-        keeps_first = change.lower & change.is_insert.replicate(len(entries))
-        fresh_end = one_hot_select(Cat(change.upper, ~change.upper.any()), [*ends, end_at_end])
-        fresh_first = one_hot_select(
-            Cat(keeps_first, change.is_insert & ~change.lower.any(), ~change.is_insert),
-            [*firsts, first_at_first, first_at_end],
-        )
-        m.d.comb += [
-            Cat(relation.reaches[-1], relation.right[-1]).eq(fresh_end),
-            Cat(relation.begins[-1], relation.left[-1]).eq(fresh_first),
-        ]
-        for slot in range(len(entries)):
-            cuts_end = change.is_remove & change.lower[slot]
-            cuts_first = change.is_remove & change.upper[slot] & ~change.lower[slot]
-            m.d.comb += [
-                Cat(relation.reaches[slot], relation.right[slot]).eq(
-                    Mux(cuts_end, end_at_first, ends[slot])
-                ),
-                Cat(relation.begins[slot], relation.left[slot]).eq(
-                    Mux(cuts_first, first_at_end, firsts[slot])
-                ),
-            ]
+        entries = [(entry.first, entry.end) for entry in self.i_entries]
+        self._compare(m, self.o_entries, entries)
+        for relation, change in zip(self.o_ranges, self.i_ranges, strict=True):
+            self._compare(m, relation, [(change.first, change.end), (change.end, change.first)])
         return m
 
-    def _of_end(self, m: Module, name: str, point: Value) -> Signal:
-        """Whether an entry that ends there reaches the range, and has bytes to its right."""
-        # One bit more turns `less` into `less or equal` without another comparison.
-        reaches = Cat(self.i_touch, point) > Cat(Const(0, 1), self.i_range.first)
-        relation = Signal(2, name=name)
-        m.d.comb += relation.eq(Cat(reaches, point > self.i_range.end))
-        return relation
+    def _compare(self, m: Module, relation: data.View, intervals: list) -> None:
+        first, end = self.i_range.first, self.i_range.end
+        for number, (begin, behind) in enumerate(intervals):
+            m.d.comb += [
+                # One bit more turns `less` into `less or equal` without another comparison.
+                relation.reaches[number].eq(
+                    is_less(Cat(Const(0, 1), first), Cat(self.i_touch, behind))
+                ),
+                relation.right[number].eq(is_less(end, behind)),
+                relation.begins[number].eq(
+                    is_less(Cat(Const(0, 1), begin), Cat(self.i_touch, end))
+                ),
+                relation.left[number].eq(is_less(begin, first)),
+            ]
 
-    def _of_first(self, m: Module, name: str, point: Value) -> Signal:
-        """Whether an entry that begins there begins before its end, and has bytes to its left."""
-        begins = Cat(Const(0, 1), point) < Cat(self.i_touch, self.i_range.end)
-        relation = Signal(2, name=name)
-        m.d.comb += relation.eq(Cat(begins, point < self.i_range.first))
-        return relation
+
+def left_by(
+    change: data.View, entries: data.View, of_change: data.View
+) -> tuple[dict[str, Value], dict[str, Value]]:
+    """How entries lie to a range once a change is done.
+
+    Parameters
+    ----------
+    change : View of change_layout
+        The change.
+    entries, of_change : View of relation_layout
+        How entries before it lie to the range, and the two intervals of the change.
+
+    Returns
+    -------
+    tuple of dict
+        The relation of entries that stay, and of the one that is new, if one is.
+    """
+    count = len(change.lower)
+    removes = change.is_remove.replicate(count)
+    cuts_end, cuts_first = change.lower & removes, change.upper & removes & ~change.lower
+    stays, new = {}, {}
+    for name, cuts in (("reaches", cuts_end), ("right", cuts_end),
+                       ("begins", cuts_first), ("left", cuts_first)):  # fmt: skip
+        whole, around = of_change[name]
+        old = entries[name]
+        stays[name] = (old & ~cuts) | (cuts & around.replicate(count))
+        if name in ("reaches", "right"):
+            # An upper entry ends behind the change's range, so what holds of the range's end
+            # holds of the entry's, too: nothing has to be deselected.
+            new[name] = Cat(old & change.upper, whole).any()
+        else:
+            taken = change.lower & change.is_insert.replicate(count)
+            new[name] = Cat(old & taken, whole & change.is_insert, around).any()
+    return stays, new

@@ -1,4 +1,4 @@
-"""Row ring: the rows that a pipeline of three stages works on, so that it can begin them again."""
+"""Row ring: the rows that a pipeline of four stages works on, so that it can begin them again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from racetrap.rtl.common.layout import struct_layout
 
 __all__ = ["RowRing", "place_layout"]
 
-_STAGES = 3
+_STAGES = 4
 
 
 def place_layout(params: NoncoherentParams) -> data.StructLayout:
@@ -20,7 +20,7 @@ def place_layout(params: NoncoherentParams) -> data.StructLayout:
 
 
 class RowRing(wiring.Component):
-    """Three places in a row: rows move on by one, and from the last place out or to the first.
+    """Four places in a row: rows move on by one, and from the last place out or to the first.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ __all__ = ["NoncoherentSystem"]
 class NoncoherentSystem(wiring.Component):
     """Row splitter, monitor, report path and registers.
 
-    A row is checked two cycles after its operation was taken, or after the rows before it; a
+    A row takes effect five cycles after its operation was taken, or after the rows before it; a
     report that finds the queue full is dropped, so operations never wait for memory.  Nothing is
     checked before ``CONTROL.enable`` is set.  No combinational path leads from a ``valid`` input
     to a ``ready`` output.

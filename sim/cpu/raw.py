@@ -11,8 +11,8 @@ import numpy as np
 from racetrap.golden_model.trace.threads.events import ThreadEventKind
 
 __all__ = [
-    "RAW_DTYPE", "RawFrame", "RawStream", "counted_events", "map_records", "read_error",
-    "read_streams", "thread_ids", "used_bytes",
+    "RAW_DTYPE", "RawFrame", "RawStream", "counted_events", "followed_child",
+    "map_records", "read_error", "read_streams", "thread_ids", "used_bytes",
 ]  # fmt: skip
 
 #: One record; ``tag`` is the event's kind and one, or one of the tags below.
@@ -25,7 +25,8 @@ RAW_DTYPE = np.dtype([
 ])  # fmt: skip
 
 _FILE_NAME = "records"
-#: Start of the file: bytes in use, events in full parts, and the error that ended recording.
+#: Start of the file: bytes in use, events in full parts, a child that is followed and one more
+#: than its exit status, and the error that ended recording.
 _HEADER_BYTES = 4096
 #: Start of each part: its thread, the kernel's number of that, and its bytes.
 _PART_DTYPE = np.dtype([("thread", "<u4"), ("tid", "<u4"), ("bytes", "<u8")])
@@ -166,9 +167,17 @@ def counted_events(folder: Path) -> int:
     return int.from_bytes(_header(folder)[8:16], "little")
 
 
+def followed_child(folder: Path) -> tuple[int, int | None]:
+    """Process that the recording has gone over to, 0 for none, and its exit status once it has
+    exited."""
+    head = _header(folder)[16:24]
+    process, status = (int.from_bytes(head[at : at + 4], "little") for at in (0, 4))
+    return process, status - 1 if status else None
+
+
 def read_error(folder: Path) -> str:
     """Why the runtime ended the program; empty if it did not."""
-    return _header(folder)[16:].rstrip(b"\0").decode(errors="replace")
+    return _header(folder)[24:].rstrip(b"\0").decode(errors="replace")
 
 
 def map_records(folder: Path) -> np.ndarray:

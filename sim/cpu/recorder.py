@@ -81,6 +81,8 @@ class RunOptions(TypedDict, total=False):
     events : int or None
         Events after which it is stopped; the trace has no more of them, besides the ends of
         threads.
+    child : bool
+        Whether to record, from a fork on, the child in the place of its parent.
     only : sequence of str
         Functions of the program; plain accesses are recorded in calls of them alone.  Empty:
         everywhere.
@@ -94,6 +96,7 @@ class RunOptions(TypedDict, total=False):
     timeout: float
     seconds: float | None
     events: int | None
+    child: bool
     only: Sequence[str]
     progress: Callable[[int], None] | None
     output: IO[str] | None
@@ -111,7 +114,8 @@ def _progress_of(raw: Path, progress: Callable[[int], None] | None) -> Callable[
 
 def _run(
     program: Path, arguments: Sequence[str], raw: Path, seed: int | None, limits: Limits,
-    only: Sequence[str], progress: Callable[[int], None] | None, output: IO[str] | None,
+    child: bool, only: Sequence[str], progress: Callable[[int], None] | None,
+    output: IO[str] | None,
 ) -> Ending:  # fmt: skip
     # An interrupt that is meant for the program would stop a compiler, too: none runs after it.
     prepare_merge()
@@ -125,7 +129,7 @@ def _run(
     regions = ",".join(f"{begin:x}-{end:x}" for begin, end in find_functions(program, only))
     for name, value in (
         ("RACETRAP_SEED", seed), ("RACETRAP_COUNTING", limits.events),
-        ("RACETRAP_ONLY", regions or None),
+        ("RACETRAP_ONLY", regions or None), ("RACETRAP_FOLLOW", "child" if child else None),
     ):  # fmt: skip
         environment.pop(name, None)
         if value is not None:
@@ -251,8 +255,8 @@ def record_program(
         raw = Path(name) / "raw"
         raw.mkdir()
         ending = _run(
-            program.resolve(), arguments, raw, seed, limits, run.get("only", ()),
-            run.get("progress"), run.get("output"),
+            program.resolve(), arguments, raw, seed, limits, run.get("child", False),
+            run.get("only", ()), run.get("progress"), run.get("output"),
         )  # fmt: skip
         raw_bytes = used_bytes(raw)
         begin = time.perf_counter()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -143,8 +144,15 @@ def _variables(file: Path, base: int) -> dict[int, Variable]:
     }
 
 
-def _symbols(file: Path) -> Iterator[_Symbol]:
+def _symbols(file: Path) -> list[_Symbol]:
     """Symbols of a file that have a size."""
+    return _read_symbols(file, file.stat().st_mtime_ns if file.is_file() else 0)
+
+
+@lru_cache(maxsize=8)
+def _read_symbols(file: Path, changed: int) -> list[_Symbol]:
+    """The same, read once as long as the file has not changed: names and variables take them."""
+    symbols = []
     lines = run_tool(
         ["readelf", "--symbols", "--wide", "--demangle", str(file)],
         f"Symbols of {file} cannot be read",
@@ -152,7 +160,8 @@ def _symbols(file: Path) -> Iterator[_Symbol]:
     ).splitlines()
     for line in lines:
         if found := _SYMBOL.fullmatch(line):
-            address, size, kind, name = found.groups()
-            if int(size, 0):
+            address, length, kind, name = found.groups()
+            if int(length, 0):
                 name = _ADDED.sub("", name)
-                yield _Symbol(int(address, 16), int(size, 0), kind == "FUNC", name)
+                symbols.append(_Symbol(int(address, 16), int(length, 0), kind == "FUNC", name))
+    return symbols

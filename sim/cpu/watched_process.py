@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from select import select
 from typing import IO, NamedTuple
 
 from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.cpu.locations import find_locations
-from racetrap.sim.cpu.raw import counted_events, read_error
+from racetrap.sim.cpu.raw import counted_events, followed_child, read_error
 
 __all__ = ["Ending", "Limits", "run_watched"]
 
 _POLL_SECONDS = 0.05
+_CHILD_POLL_SECONDS = 0.005
 #: All threads must wait, without any progress, for so long.
 _DEADLOCK_SECONDS = 1.0
 _FUTEX = 202
@@ -43,6 +46,41 @@ class Limits(NamedTuple):
     timeout: float
     seconds: float | None = None
     events: int | None = None
+
+
+class _Child:
+    """Child of a program that is followed, if there is one."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._process, self._descriptor = 0, -1
+
+    def _look(self) -> None:
+        process, _ = followed_child(self._folder)
+        if process == self._process:
+            return
+        self.close()
+        self._process = process
+        with suppress(ProcessLookupError):
+            self._descriptor = os.pidfd_open(process)
+
+    @property
+    def process(self) -> int:
+        """Its number while it runs, else 0."""
+        self._look()
+        has_ended = self._descriptor < 0 or select([self._descriptor], [], [], 0)[0]
+        return 0 if has_ended else self._process
+
+    def kill(self) -> None:
+        """End it, if it runs."""
+        if self.process:
+            signal.pidfd_send_signal(self._descriptor, signal.SIGKILL)
+
+    def close(self) -> None:
+        """Forget it."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+        self._descriptor = -1
 
 
 class Ending(NamedTuple):
@@ -98,20 +136,22 @@ def _waiting(pid: int) -> tuple[tuple[Path, tuple[str, str]], ...] | None:
 
 
 def _watch(
-    process: subprocess.Popen[bytes], folder: Path, limits: Limits, progress: Callable[[], None]
+    process: subprocess.Popen[bytes],
+    child: _Child,
+    folder: Path,
+    limits: Limits,
+    progress: Callable[[], None],
 ) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """Wait for the end of a program; why it must be ended, or nothing if it has ended, and what
-    its threads wait for in a deadlock."""
+    """Wait for the end of a program, and of the child that is followed; why they must be ended,
+    or nothing if they have ended, and what threads wait for in a deadlock."""
     begin = since = time.monotonic()
     before = None
     while True:
-        try:
-            process.wait(_POLL_SECONDS)
+        if _ends(process, child, _POLL_SECONDS):
             return "", ()
-        except subprocess.TimeoutExpired:
-            progress()
+        progress()
         now = time.monotonic()
-        waiting = _waiting(process.pid)
+        waiting = _waiting(child.process or process.pid)
         if waiting is None or waiting != before:
             before, since = waiting, now
         elif now - since > _DEADLOCK_SECONDS:
@@ -123,6 +163,16 @@ def _watch(
             return f"stopped after {limits.seconds:g} seconds", ()
         if now - begin > limits.timeout:
             return f"did not end within {limits.timeout:g} seconds", ()
+
+
+def _ends(process: subprocess.Popen[bytes], child: _Child, seconds: float) -> bool:
+    """Whether a program and the child that is followed end within some time."""
+    limit = time.monotonic() + seconds
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(seconds)
+        while child.process and time.monotonic() < limit:
+            time.sleep(_CHILD_POLL_SECONDS)
+    return process.returncode is not None and not child.process
 
 
 @contextmanager
@@ -139,15 +189,10 @@ def _own_interrupts() -> Iterator[None]:
         signal.set_wakeup_fd(descriptor, warn_on_full_buffer=False)
 
 
-def _wait_after_interrupt(process: subprocess.Popen[bytes]) -> None:
-    """Let a program that the terminal has interrupted, too, do what it does then."""
-    try:
-        process.wait(_GRACE_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-
-
-def _text_of(status: int) -> str:
+def _text_of(status: int | None) -> str:
+    """How a process has ended; of a child that another process waits for only exits are known."""
+    if status is None:
+        return "did not exit, but was ended by a signal"
     if status < 0:
         return f"ended by signal {signal.Signals(-status).name}"
     return f"returned {status}" if status else ""
@@ -188,21 +233,27 @@ def run_watched(
         process = subprocess.Popen(command, env=environment, stdout=output)
     except OSError as error:
         raise RecordError(f"Program {command[0]} cannot be started: {error.strerror}") from None
+    child = _Child(folder)
     text = ""
     waits: tuple[tuple[int, int], ...] = ()
     try:
         with _own_interrupts():
             try:
-                text, waits = _watch(process, folder, limits, progress)
+                text, waits = _watch(process, child, folder, limits, progress)
             except KeyboardInterrupt:
-                _wait_after_interrupt(process)
+                # The terminal has interrupted the program, too, which does what it does then.
+                _ends(process, child, _GRACE_SECONDS)
                 text = "interrupted"
     finally:
         if process.poll() is None:
             process.kill()
         process.wait()
+        child.kill()
+        child.close()
     seconds = time.perf_counter() - begin
     error_of_runtime = read_error(folder)
-    if process.returncode == _STATUS_OF_RUNTIME and error_of_runtime:
+    followed, status_of_child = followed_child(folder)
+    status = status_of_child if followed else process.returncode
+    if status == _STATUS_OF_RUNTIME and error_of_runtime:
         raise RecordError(_with_place(error_of_runtime, Path(command[0]), folder / "modules"))
-    return Ending(seconds, text or _text_of(process.returncode), waits)
+    return Ending(seconds, text or _text_of(status), waits)

@@ -12,7 +12,7 @@ from typing import Any
 
 import cocotb
 
-from racetrap.golden_model.axi import AxiBurst
+from racetrap.golden_model.axi import PAGE_BYTES, AxiBurst
 from racetrap.golden_model.noncoherent.axi_monitor import Burst
 from racetrap.golden_model.noncoherent.packets import BusOperation, bus_operation
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
@@ -22,7 +22,7 @@ from racetrap.tb.noncoherent.environment import NoncoherentEnvironment
 
 __all__ = ["operations_beside_a_bus"]
 
-_PAGE_BYTES, _RING_LOG2 = 4096, 8
+_RING_LOG2 = 8
 _LARGEST_SIZE = 3
 _WRAP_LENGTHS = (2, 4, 8, 16)
 _MOST_BEATS = {AxiBurst.FIXED: 16, AxiBurst.INCR: 256}
@@ -73,12 +73,12 @@ def _burst(random: Random, params: NoncoherentParams, lines: int) -> tuple[bool,
     if kind is AxiBurst.WRAP:
         beats = random.choice(_WRAP_LENGTHS)
     # The model of a manager splits what would go over the end of a page if it were an INCR burst.
-    last = _PAGE_BYTES - unit * beats
+    last = PAGE_BYTES - unit * beats
     place = min(random.choice((random.randrange(lines * params.line_bytes), 0, last)), last)
     if kind is AxiBurst.WRAP:
         place &= -unit
-    last_page = (1 << params.address_bits) - _PAGE_BYTES
-    page = random.choice((0, 0, 0, _PAGE_BYTES, last_page))
+    last_page = (1 << params.address_bits) - PAGE_BYTES
+    page = random.choice((0, 0, 0, PAGE_BYTES, last_page))
     engine = random.randrange(params.engines)
     return random.random() < 0.5, Burst(engine, page + place, beats - 1, size, kind)
 

@@ -2,7 +2,13 @@
 
 import os
 
-from racetrap.evaluation.source_text import excerpt, marked_line, relative_place, source_line
+from racetrap.evaluation.source_text import (
+    excerpt,
+    marked_line,
+    relative_place,
+    source_line,
+    with_relative_places,
+)
 
 
 def test_a_line_with_its_caret(tmp_path):
@@ -27,6 +33,9 @@ def test_paths_from_the_current_folder(tmp_path, monkeypatch):
     assert relative_place(f"{tmp_path}/sub/../a.cu:3") == "a.cu:3"
     assert relative_place("/elsewhere/a.cu:3") == "/elsewhere/a.cu:3"
     assert relative_place("pc 0x40") == "pc 0x40"
+    text = f"{tmp_path}/a.cu:3: trap\n  pc 0x40 ({tmp_path}/sub/b.cu:4), not {tmp_path}2/c.cu"
+    relative = f"a.cu:3: trap\n  pc 0x40 (sub/b.cu:4), not {tmp_path}2/c.cu"
+    assert with_relative_places(text) == relative
 
 
 def test_lines_around_a_place(tmp_path):

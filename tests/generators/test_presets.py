@@ -15,7 +15,8 @@ def test_the_paper_is_the_default():
     assert set(PRESETS) == {
         "scord-tiny", "scord", "scord-nocache", "scord-8byte", "scord-16byte", "scord-banks4",
         "scord-wide", "scord-local", "sigrace-tiny", "sigrace", "noncoherent-tiny", "noncoherent",
-        "noncoherent-thesis", "noncoherent-prefetch", "noncoherent-engines4", "noncoherent-wide",
+        "noncoherent-thesis", "noncoherent-bitmap", "noncoherent-prefetch",
+        "noncoherent-engines4", "noncoherent-wide",
         "noncoherent-axi",
     }  # fmt: skip
 

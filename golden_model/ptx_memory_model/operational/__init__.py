@@ -1,7 +1,8 @@
 """Operational memory models: what a run shows, one choice after the other.
 
 ``views`` is PTX's model; ``write_buffers`` the paper's; both answer as ``memory.Memory`` asks.
-The axioms beside them (``axioms``, ``candidates``) say what is allowed at all.
+The axioms beside them (``axioms``, ``candidates``) say what is allowed at all.  ``machine`` and
+``exploration`` run litmus tests on them; they are imported by those who do.
 """
 
 from racetrap.golden_model.ptx_memory_model.operational.choices import (
@@ -13,15 +14,8 @@ from racetrap.golden_model.ptx_memory_model.operational.choices import (
     RandomChoices,
     ReplayedChoices,
     Story,
+    Turn,
 )
-from racetrap.golden_model.ptx_memory_model.operational.exploration import (
-    MODELS,
-    Comparison,
-    Exploration,
-    compare,
-    explore,
-)
-from racetrap.golden_model.ptx_memory_model.operational.machine import Machine, Model, is_covered
 from racetrap.golden_model.ptx_memory_model.operational.memory import (
     WEAK,
     ByteMemory,
@@ -37,8 +31,7 @@ from racetrap.golden_model.ptx_memory_model.operational.write_buffers import (
 )
 
 __all__ = [
-    "BUFFER_ENTRIES", "MODELS", "WEAK", "Asked", "ByteMemory", "Choices", "Comparison", "Deviation",
-    "Exploration", "InOrder", "Kind", "Machine", "Memory", "Model", "Pending", "RandomChoices",
-    "ReplayedChoices", "Sequential", "Story", "Strength", "Views", "WriteBuffers", "compare",
-    "explore", "is_covered",
+    "BUFFER_ENTRIES", "WEAK", "Asked", "ByteMemory", "Choices", "Deviation", "InOrder", "Kind",
+    "Memory", "Pending", "RandomChoices", "ReplayedChoices", "Sequential", "Story", "Strength",
+    "Turn", "Views", "WriteBuffers",
 ]  # fmt: skip

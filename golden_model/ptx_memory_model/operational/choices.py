@@ -12,6 +12,7 @@ from random import Random
 from typing import NamedTuple
 
 __all__ = [
+    "SC_FENCES",
     "Asked",
     "Choices",
     "Deviation",
@@ -20,6 +21,7 @@ __all__ = [
     "RandomChoices",
     "ReplayedChoices",
     "Story",
+    "Turn",
 ]
 
 
@@ -97,6 +99,31 @@ class Asked(NamedTuple):
     load: tuple[int, int] | None
 
 
+class Turn(NamedTuple):
+    """A turn of a run.
+
+    Parameters
+    ----------
+    number : int
+        Number of the choice whose turn it is; that of the next one if there was nothing to choose.
+    ready : tuple of object
+        Who could go on.
+    option : int
+        Which of them did.
+    touched : dict of int to bool
+        What was touched until the next turn, by granule, and whether it was written.
+    """
+
+    number: int
+    ready: tuple[object, ...]
+    option: int
+    touched: dict[int, bool]
+
+
+#: Address of the order of fences ``.sc``, which is no address of memory.
+SC_FENCES = -8
+#: Bytes of what turns are compared by.
+_GRANULE = 8
 #: What is told of a choice about which nothing is known.
 _UNTOLD = Story("", "")
 
@@ -104,14 +131,15 @@ _UNTOLD = Story("", "")
 class Choices(ABC):
     """Takes the choices of one run and keeps the deviations."""
 
+    #: Whether `touched` is of any use.
+    keeps_touched = False
+
     def __init__(self) -> None:
         #: Choices so far, by kind.
         self.counts = dict.fromkeys(Kind, 0)
         self.deviations: list[Deviation] = []
         #: Story of each of them.
         self.stories: list[Story] = []
-        #: Threads that have written a location, by address.
-        self.writers: dict[int, set[int]] = {}
 
     def take(
         self, kind: Kind, options: int, story: Callable[[int], Story] = lambda _: _UNTOLD,
@@ -149,9 +177,8 @@ class Choices(ABC):
         """Whether a deviation may be made."""
         return True
 
-    def written(self, thread: int, address: int) -> None:
-        """A thread has written a location."""
-        self.writers.setdefault(address, set()).add(thread)
+    def touched(self, thread: int, address: int, size: int, writes: bool) -> None:  # noqa: B027
+        """A thread has read or written so many bytes, or what else is shared (``SC_FENCES``)."""
 
     @abstractmethod
     def _take(self, kind: Kind, options: int, load: tuple[int, int] | None) -> int:
@@ -187,7 +214,8 @@ class RandomChoices(Choices):
 
 
 class ReplayedChoices(Choices):
-    """Given deviations, and the first option everywhere else; keeps what there was to choose.
+    """Given deviations, and the first option everywhere else; keeps what there was to choose, and
+    what was touched.
 
     Parameters
     ----------
@@ -195,11 +223,35 @@ class ReplayedChoices(Choices):
         The deviations; of an option that is not there the last is taken.
     """
 
+    keeps_touched = True
+
     def __init__(self, deviations: Iterable[Deviation]) -> None:
         super().__init__()
         self._options = {(one.kind, one.number): one.option for one in deviations}
         #: Each choice that there was.
         self.asked: list[Asked] = []
+        self.turns: list[Turn] = []
+        #: Threads that have written a location, by address.
+        self.writers: dict[int, set[int]] = {}
+
+    def take(
+        self, kind: Kind, options: int, story: Callable[[int], Story] = lambda _: _UNTOLD,
+        load: tuple[int, int] | None = None,
+    ) -> int:  # fmt: skip
+        number = self.counts[kind]
+        option = super().take(kind, options, story, load)
+        if kind is Kind.TURN:
+            ready = tuple(story(each).origin for each in range(options))
+            self.turns.append(Turn(number, ready, option, {}))
+        return option
+
+    def touched(self, thread: int, address: int, size: int, writes: bool) -> None:
+        if writes:
+            self.writers.setdefault(address, set()).add(thread)
+        if self.turns:
+            touched = self.turns[-1].touched
+            for granule in range(address // _GRANULE, (address + size - 1) // _GRANULE + 1):
+                touched[granule] = touched.get(granule, False) or writes
 
     def _take(self, kind: Kind, options: int, load: tuple[int, int] | None) -> int:
         self.asked.append(Asked(kind, self.counts[kind], options, load))

@@ -23,7 +23,7 @@ from racetrap.golden_model.ptx_memory_model.events import Location, Order
 from racetrap.golden_model.ptx_memory_model.litmus import LitmusTest
 from racetrap.golden_model.ptx_memory_model.litmus import instructions as ptx
 from racetrap.golden_model.ptx_memory_model.litmus.condition import Observed
-from racetrap.golden_model.ptx_memory_model.operational.choices import Choices, Kind
+from racetrap.golden_model.ptx_memory_model.operational.choices import Choices, Kind, Story
 from racetrap.golden_model.ptx_memory_model.operational.memory import (
     ByteMemory,
     Memory,
@@ -135,7 +135,11 @@ class Machine:
         ready = self.ready()
         if not ready:
             return False
-        thread = self._threads[ready[self.choices.take(Kind.TURN, len(ready))]]
+
+        def story(option: int) -> Story:
+            return Story(f"thread {ready[option]}", "goes on in the place of others")
+
+        thread = self._threads[ready[self.choices.take(Kind.TURN, len(ready), story)]]
         self._execute(thread)
         while thread.waits_for is None and self._is_private(thread):
             self._execute(thread)

@@ -76,7 +76,7 @@ class Pending(ABC):
 
 def settled(value: int | Pending) -> int:
     """The number that a value is, or is settled to."""
-    return value.settle() if isinstance(value, Pending) else value
+    return value if isinstance(value, int) else value.settle()
 
 
 class Memory:

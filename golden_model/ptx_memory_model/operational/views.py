@@ -20,9 +20,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
 from racetrap.golden_model.ptx_memory_model.events import INITIAL_THREAD, Location, Order
-from racetrap.golden_model.ptx_memory_model.operational.choices import Choices, Kind, Story
+from racetrap.golden_model.ptx_memory_model.operational.choices import (
+    SC_FENCES,
+    Choices,
+    Kind,
+    Story,
+)
 from racetrap.golden_model.ptx_memory_model.operational.memory import (
-    WEAK,
     ByteMemory,
     Memory,
     Pending,
@@ -30,182 +34,10 @@ from racetrap.golden_model.ptx_memory_model.operational.memory import (
     mutual,
     settled,
 )
+from racetrap.golden_model.ptx_memory_model.operational.messages import Cell, Late, Message, View
 from racetrap.golden_model.ptx_memory_model.scopes import Place, Scope
 
-__all__ = ["Late", "Message", "View", "Views"]
-
-
-class Message:
-    """A write to a location.
-
-    Parameters
-    ----------
-    cell : Cell
-        The location's messages.
-    rank : float
-        Its place among them.
-    value : int or Late
-        What was written, or the load that is settled to it.
-    thread, time : int
-        Who wrote it, and how many messages the thread had written with it.
-    strength : Strength
-        How.
-    source : Message, optional
-        What an atomic read when it wrote this one.
-    """
-
-    __slots__ = (
-        "cell", "origin", "rank", "releases", "source", "strength", "thread", "time", "value",
-    )  # fmt: skip
-
-    def __init__(
-        self, cell: Cell, rank: float, value: int | Late, thread: int, time: int,
-        strength: Strength, source: Message | None = None, origin: object = "",
-    ) -> None:  # fmt: skip
-        self.cell, self.rank, self.value, self.origin = cell, rank, value, origin
-        self.thread, self.time, self.strength, self.source = thread, time, strength, source
-        #: What acquires that observe it join: by thread and scope of the release.
-        self.releases: dict[tuple[int, Scope], View] = {}
-
-    @property
-    def number(self) -> int:
-        """What was written; a load that is settled to it is settled."""
-        return settled(self.value)
-
-    def depends_on(self, late: Late) -> bool:
-        """Whether what was written is what a load is settled to, or comes to it through others."""
-        value: int | Late | None = self.value
-        while isinstance(value, Late):
-            if value is late:
-                return True
-            value = None if value.message is None else value.message.value
-        return False
-
-
-class Cell:
-    """Messages of one location, oldest first."""
-
-    __slots__ = ("location", "messages")
-
-    def __init__(self, location: Location, value: int) -> None:
-        self.location = location
-        self.messages = [Message(self, 0.0, value, INITIAL_THREAD, 0, WEAK)]
-
-
-class View:
-    """What precedes an operation in causality order.
-
-    Parameters
-    ----------
-    times : dict of int to int
-        Of each thread, how many of its messages precede.
-    newest : dict of Cell to Message
-        Newest message of a location that precedes by itself, without those of its thread before.
-    late : set of Late
-        Loads that precede it and were, or are still, to be settled late.
-    """
-
-    __slots__ = ("copies", "late", "newest", "number", "times")
-
-    def __init__(
-        self, times: dict[int, int], newest: dict[Cell, Message], late: set[Late], number: int = 0
-    ) -> None:
-        self.times, self.newest, self.late = times, newest, late
-        #: Number among the copies of a view, each of which includes those before it; how many
-        #: there are of this one.
-        self.number, self.copies = number, 0
-
-    def copy(self) -> View:
-        """A copy."""
-        self.fold()
-        self.copies += 1
-        return View(dict(self.times), dict(self.newest), set(self.late), self.copies)
-
-    def fold(self) -> None:
-        """Take in what late loads have read that are settled by now."""
-        for late in [late for late in self.late if late.message is not None]:
-            self.late.discard(late)
-            if late.observes:
-                assert late.message is not None
-                self.include(late.message)
-
-    def include(self, message: Message) -> None:
-        """Take in a message that was read."""
-        known = self.newest.get(message.cell)
-        if known is None or known.rank < message.rank:
-            self.newest[message.cell] = message
-
-    def join(self, other: View) -> None:
-        """Take in another view."""
-        times = self.times
-        for thread, time in other.times.items():
-            if times.get(thread, 0) < time:
-                times[thread] = time
-        for message in other.newest.values():
-            self.include(message)
-        self.late |= other.late
-
-    def rank(self, cell: Cell) -> float:
-        """Rank of the newest message of a location that precedes."""
-        known = self.newest.get(cell)
-        rank, get = 0.0 if known is None else known.rank, self.times.get
-        for message in reversed(cell.messages):
-            if message.rank <= rank or get(message.thread, 0) >= message.time > 0:
-                return max(rank, message.rank)
-        return rank
-
-
-class Late(Pending):
-    """A load that is settled late.
-
-    Parameters
-    ----------
-    memory : Views
-        Its memory.
-    thread : int
-        Its thread.
-    cell : Cell
-        What it reads.
-    strength : Strength
-        How.
-    lowest : float
-        Rank of the oldest message that it may take.
-    """
-
-    def __init__(
-        self, memory: Views, thread: int, cell: Cell, strength: Strength, lowest: float
-    ) -> None:
-        self._memory, self.thread, self.cell = memory, thread, cell
-        self.strength, self.lowest = strength, lowest
-        #: Who loads, for stories.
-        self.origin = memory.origin
-        #: Highest rank, if it takes a morally strong message: operations behind it have gone on.
-        self.highest = float("inf")
-        #: Messages behind it, which it cannot take.
-        self.excluded: set[Message] = set()
-        #: Scopes of acquires that it is part of, so it observes no release of theirs.
-        self.passed: set[Scope] = set()
-        if strength.order.acquires and strength.scope is not None:
-            self.passed.add(strength.scope)
-        self.message: Message | None = None
-        #: Whether it and its message are morally strong.
-        self.observes = False
-        #: Messages that it is settled to.
-        self.written: list[Message] = []
-
-    @property
-    def size(self) -> int:
-        return self.cell.location.size
-
-    @property
-    def is_settled(self) -> bool:
-        return self.message is not None
-
-    def settle(self) -> int:
-        if self.message is None:
-            self._memory.settle(self)
-        assert self.message is not None
-        return self.message.number
+__all__ = ["Views"]
 
 
 class Views(Memory):
@@ -263,8 +95,7 @@ class Views(Memory):
         for late in [late for pending in self._late for late in pending if late.cell is cell]:
             late.settle()
         for message in cell.messages:
-            if isinstance(message.value, Late):
-                message.value.settle()
+            settled(message.value)
         del self._cells[cell.location.address]
 
     def _written_cell(self, location: Location) -> Cell:
@@ -300,6 +131,7 @@ class Views(Memory):
     def load(
         self, thread: int, location: Location, strength: Strength, may_wait: bool = False
     ) -> int | Pending:
+        self.choices.touched(thread, location.address, location.size, False)
         cell = self._cell(location)
         if cell is None:
             if not may_wait:
@@ -307,7 +139,7 @@ class Views(Memory):
             cell = self._written_cell(location)
         lowest = self._lowest(thread, cell)
         if may_wait and not self._unsettled(thread, cell):
-            late = Late(self, thread, cell, strength, lowest)
+            late = Late(thread, cell, strength, lowest, self.origin, self._settle)
             if self._possible(late) and self.choices.take(
                 Kind.LATE, 2, self._told("is settled late"), (thread, location.address)
             ):
@@ -392,8 +224,10 @@ class Views(Memory):
             if releaser != late.thread
         )
 
-    def settle(self, late: Late) -> None:
+    def _settle(self, late: Late) -> None:
         """Settle a load."""
+        location = late.cell.location
+        self.choices.touched(late.thread, location.address, location.size, False)
         options = self._possible(late)
         told = self._stale(options, late.origin)
         late.message = options[self.choices.take(Kind.MESSAGE, len(options), told)]
@@ -412,6 +246,7 @@ class Views(Memory):
     def store(
         self, thread: int, location: Location, value: int | Pending, strength: Strength
     ) -> None:
+        self.choices.touched(thread, location.address, location.size, True)
         if isinstance(value, Pending):
             assert isinstance(value, Late)
             value = value.settle() if value.is_settled else value
@@ -419,39 +254,29 @@ class Views(Memory):
         lowest, newest = self._lowest(thread, cell), len(cell.messages) - 1
         place = newest
         if cell.messages[newest].rank > lowest:
-            places = [
-                number
-                for number in range(newest, -1, -1)
-                if cell.messages[number].rank >= lowest
-                and self._separates_nothing(cell, number, thread, strength)
-            ]
+            places = list(self._places(thread, cell, lowest, strength))
             place = places[self.choices.take(Kind.PLACE, len(places), self._before(cell, places))]
         self._write(thread, cell, place, value, strength)
 
-    def _separates_nothing(
-        self, cell: Cell, number: int, thread: int, strength: Strength, own: Message | None = None
-    ) -> bool:
-        """Whether no morally strong atomic has read a message up to ``number`` and written one
-        behind it."""
-        for message in cell.messages[number + 1 :]:
+    def _places(self, thread: int, cell: Cell, lowest: float, strength: Strength) -> Iterator[int]:
+        """Messages that a write may go behind, the newest first: it separates no morally strong
+        atomic from the message that it read."""
+        read = float("inf")
+        for number in range(len(cell.messages) - 1, -1, -1):
+            message = cell.messages[number]
+            if message.rank < lowest:
+                return
+            if message.rank < read:
+                yield number
             source = message.source
-            if (
-                source is not None
-                and source.rank <= cell.messages[number].rank
-                and self._morally_strong(message, thread, strength)
-            ):
-                return False
-        return own is None or not any(
-            own.rank < message.rank and self._morally_strong(message, thread, strength)
-            for message in cell.messages[: number + 1]
-        )
+            if source is not None and self._morally_strong(message, thread, strength):
+                read = min(read, source.rank)
 
     def _write(
         self, thread: int, cell: Cell, number: int, value: int | Late, strength: Strength,
         source: Message | None = None,
     ) -> None:  # fmt: skip
         """Put a message behind that of a number."""
-        self.choices.written(thread, cell.location.address)
         messages, view = cell.messages, self._views[thread]
         before = messages[number].rank
         newest = number + 1 == len(messages)
@@ -490,6 +315,7 @@ class Views(Memory):
         self, thread: int, location: Location, update: Callable[[int], int | None],
         strength: Strength, returns: bool = True,
     ) -> int:  # fmt: skip
+        self.choices.touched(thread, location.address, location.size, True)
         cell = self._written_cell(location)
         lowest = self._lowest(thread, cell)
         options = list(self._atomic_options(thread, cell, lowest, update, strength))
@@ -506,19 +332,21 @@ class Views(Memory):
         self, thread: int, cell: Cell, lowest: float, update: Callable[[int], int | None],
         strength: Strength,
     ) -> Iterator[tuple[Message, int]]:  # fmt: skip
-        """What an atomic may read, and the message that it may write behind."""
+        """What an atomic may read, and the message that it may write behind, with no morally
+        strong one between."""
         last = len(cell.messages) - 1
+        places = list(self._places(thread, cell, lowest, strength))
+        end = last + 1
         for number in range(last, -1, -1):
             message = cell.messages[number]
             if message.rank < lowest:
                 return
-            if update(message.number) is None:
-                if number == last or not self._newest_atomics:
-                    yield message, number
-                continue
-            for place in range(last, number - 1, -1):
-                if self._separates_nothing(cell, place, thread, strength, message):
-                    yield message, place
+            if update(message.number) is not None:
+                yield from ((message, place) for place in places if number <= place < end)
+            elif number == last or not self._newest_atomics:
+                yield message, number
+            if self._morally_strong(message, thread, strength):
+                end = number
 
     # Fences and barriers
 
@@ -527,6 +355,7 @@ class Views(Memory):
         if order.acquires:
             self._acquire(thread, scope)
         if order is Order.SC:
+            self.choices.touched(thread, SC_FENCES, 1, True)
             for (other, other_scope), other_view in self._sc_fences.items():
                 if mutual(other_scope, self.places[other], scope, self.places[thread]):
                     view.join(other_view)

@@ -72,15 +72,19 @@ class WriteBuffers(Memory):
         """Let out what the thread holds of a location."""
         buffer = self._buffer(thread, location)
         for held in self._overlapping(thread, location):
-            self.memory.write(held, buffer.pop(held))
+            self._write(thread, held, buffer.pop(held))
 
     def _flush(self, thread: int, shared: bool) -> None:
         buffer = self._buffers[thread][shared]
         if buffer:
             self.flush_lengths[shared].append(len(buffer))
         for location, value in buffer.items():
-            self.memory.write(location, value)
+            self._write(thread, location, value)
         buffer.clear()
+
+    def _write(self, thread: int, location: Location, value: int) -> None:
+        self.choices.touched(thread, location.address, location.size, True)
+        self.memory.write(location, value)
 
     def load(
         self, thread: int, location: Location, strength: Strength, may_wait: bool = False
@@ -90,6 +94,7 @@ class WriteBuffers(Memory):
             return self._buffer(thread, location)[location]
         if overlapping:
             self._let_out(thread, location)
+        self.choices.touched(thread, location.address, location.size, False)
         return self.memory.read(location)
 
     def store(
@@ -105,7 +110,7 @@ class WriteBuffers(Memory):
         if self.choices.take(Kind.HOLD, 2, self._told("is held back")):
             buffer[location] = number
         else:
-            self.memory.write(location, number)
+            self._write(thread, location, number)
 
     def atomic(
         self, thread: int, location: Location, update: Callable[[int], int | None],
@@ -114,6 +119,7 @@ class WriteBuffers(Memory):
         if strength.order.releases:
             self.fence(thread, strength.order, Scope.GPU)
         self._let_out(thread, location)
+        self.choices.touched(thread, location.address, location.size, True)
         return super().atomic(thread, location, update, strength, returns)
 
     def fence(self, thread: int, order: Order, scope: Scope) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +18,13 @@ if TYPE_CHECKING:
     from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
 
 __all__ = ["executable", "program_errors"]
+
+#: Modules that commands need once a program is compiled.
+_SLOW_IMPORTS = (
+    "racetrap.evaluation.scord.program_check",
+    "racetrap.evaluation.scord.oracle",
+    "racetrap.presenters.program_findings",
+)
 
 
 @contextmanager
@@ -40,9 +49,21 @@ def _compiled(program: Path, folder: Path, options: CompilerOptions) -> Path:
             )
         return program
     target = folder / program.stem
-    with Console(stderr=True).status(f"Compiling {program}"):
+    with Console(stderr=True).status(f"Compiling {program}"), ThreadPoolExecutor(1) as pool:
+        # Together they take as long as the compiler needs for a small program.
+        prepared = pool.submit(_prepare)
         compile_program(program, target, runtime_library(), options)
+        prepared.result()
     return target
+
+
+def _prepare() -> None:
+    """Import what runs a program and shows its races, and make the parser of its kernels."""
+    for name in _SLOW_IMPORTS:
+        import_module(name)
+    from racetrap.sim.gpu.ptx.syntax import grammar
+
+    grammar()
 
 
 @contextmanager

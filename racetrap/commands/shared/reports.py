@@ -12,7 +12,6 @@ from rich.console import Console
 
 from racetrap.commands.shared.options import writable
 from racetrap.commands.shared.terminal import command_line, input_errors, write_file, write_json
-from racetrap.presenters.line_pairs import print_annotations
 
 if TYPE_CHECKING:
     from racetrap.evaluation.baseline import Baseline
@@ -102,6 +101,8 @@ class Reports:
 
                 write_junit(Path(self.junit_file), f"racetrap.{name}", findings.cases)
         if self.github:
+            from racetrap.presenters.line_pairs import print_annotations
+
             print_annotations(console, findings.pairs)
         if self.sarif_file is not None:
             from racetrap.presenters.sarif import sarif_log

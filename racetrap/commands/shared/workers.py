@@ -15,9 +15,12 @@ _Result = TypeVar("_Result")
 
 
 def run_parallel(
-    function: Callable[[_Item], _Result], items: Sequence[_Item], jobs: int, description: str
-) -> list[_Result]:
+    function: Callable[[_Item], _Result], items: Sequence[_Item], jobs: int, description: str,
+    show: Callable[[_Result], object] = lambda _: None,
+) -> list[_Result]:  # fmt: skip
     """Results of ``function`` on all items, in their order, from so many processes.
+
+    Each is shown as it comes.
 
     Raises
     ------
@@ -25,4 +28,9 @@ def run_parallel(
         If a worker dies; besides, what ``function`` raises.
     """
     with processes(jobs) as pool, progress_bar(description, len(items)) as update:
-        return run_all(function, items, pool, lambda: update(advance=1))
+
+        def done(result: _Result) -> None:
+            update(advance=1)
+            show(result)
+
+        return run_all(function, items, pool, done)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from racetrap.golden_model.axi import AxiBurst
+from racetrap.golden_model.axi import PAGE_BYTES, AxiBurst
 from racetrap.golden_model.noncoherent.axi_monitor import Burst, BusCycle, range_of
 from racetrap.golden_model.noncoherent.monitor import Monitor
 from racetrap.golden_model.noncoherent.packets import BusOperation, MonitorStep, rules_of
@@ -16,8 +16,6 @@ from racetrap.sim.cosim.noncoherent.coverage_bins import BINS, SETS, UNREACHABLE
 
 __all__ = ["Coverage"]
 
-#: A burst may not cross a boundary of so many bytes.
-_PAGE_BYTES = 4096
 _MOST_BEATS = 256
 
 
@@ -91,8 +89,8 @@ class Coverage(BinCounts):
             ("most_beats", burst.length == _MOST_BEATS - 1),
             ("narrow", not burst.size),
             ("unaligned", burst.address % (1 << burst.size)),
-            ("page_begin", not first % _PAGE_BYTES),
-            ("page_end", not end % _PAGE_BYTES),
+            ("page_begin", not first % PAGE_BYTES),
+            ("page_end", not end % PAGE_BYTES),
             ("wrap_begin", is_wrap and burst.address == first),
             ("wrap_middle", is_wrap and burst.address != first),
             ("memory_begin", not first),

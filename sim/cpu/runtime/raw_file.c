@@ -20,6 +20,7 @@
 #define LARGEST_FILE (1ull << 38)
 #define SMALLEST_FILE (1ull << 26)
 #define EXIT_STATUS 97
+#define CHILD_MILLISECONDS 1000  // that a new process has to begin; without one fork has failed
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
@@ -28,11 +29,15 @@
 struct raw_file {
     uint64_t used;     // bytes handed out, this page included
     uint64_t events;   // counted so far
-    char error[4080];  // why recording ended early
+    uint32_t process;  // child that the recording has gone over to; 0: none
+    uint32_t status;   // one more than its exit status; 0 while it runs, and if it did not exit
+    char error[4072];  // why recording ended early
 };
 
 static struct raw_file *raw;
 static uint64_t raw_bytes;
+static struct raw_file *other;  // the same file elsewhere, on its way to a child
+static int is_left;             // to a child: what is mapped here is not the file
 
 _Noreturn void racetrap_die(const char *format, ...) {
     static int is_dying;
@@ -42,7 +47,7 @@ _Noreturn void racetrap_die(const char *format, ...) {
     int length = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     if (length >= (int)sizeof text) length = sizeof text - 1;
-    if (!raw) {
+    if (!raw || is_left) {
         if (write(STDERR_FILENO, text, length) < 0) length = 0;
     } else if (!__atomic_exchange_n(&is_dying, 1, __ATOMIC_RELAXED)) {  // the first error counts
         for (int at = 0; at < length; at++) raw->error[at] = text[at];
@@ -78,6 +83,38 @@ void racetrap_open_raw(void) {
 void racetrap_close_raw(void) {
     munmap(raw, raw_bytes);
     raw = NULL;
+}
+
+void racetrap_leave_raw(void) {
+    other = mremap(raw, 0, raw_bytes, MREMAP_MAYMOVE);
+    if (other == MAP_FAILED) racetrap_die("Raw records of a child cannot be mapped");
+    // Threads that go on meanwhile write records that are nobody's.
+    if (mmap(raw, raw_bytes, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+        racetrap_die("Raw records of a child cannot be mapped");
+    madvise(raw, raw_bytes, MADV_DONTDUMP);
+    is_left = 1;
+    other->process = other->status = 0;
+}
+
+void racetrap_hand_over_raw(void) {
+    // Whoever waits for the end of this process then knows of the child.
+    for (int i = 0; i < CHILD_MILLISECONDS; i++) {
+        if (__atomic_load_n(&other->process, __ATOMIC_ACQUIRE)) break;
+        usleep(1000);
+    }
+    munmap(other, raw_bytes);
+}
+
+void racetrap_take_over_raw(void) {
+    if (mremap(other, raw_bytes, raw_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, raw) == MAP_FAILED)
+        racetrap_die("Raw records of a child cannot be mapped");
+    is_left = 0;
+    __atomic_store_n(&raw->process, getpid(), __ATOMIC_RELEASE);
+}
+
+void racetrap_note_status(int status) {
+    if (raw && !is_left && raw->process) raw->status = (status & 0xff) + 1;
 }
 
 void racetrap_count(uint64_t events) {

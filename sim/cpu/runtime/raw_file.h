@@ -14,6 +14,15 @@ void racetrap_open_raw(void);
 // Takes it out of the calling process's memory.
 void racetrap_close_raw(void);
 
+// Hand the file over to a child: before the fork, then in the parent and in the child.  What the
+// parent's threads write afterwards is not in the file.
+void racetrap_leave_raw(void);
+void racetrap_hand_over_raw(void);
+void racetrap_take_over_raw(void);
+
+// Notes the exit status of a process that has taken the file over; nothing in others.
+void racetrap_note_status(int status);
+
 // Adds to the number of events that the recorder waits for.
 void racetrap_count(uint64_t events);
 

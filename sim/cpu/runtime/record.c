@@ -223,19 +223,7 @@ static void list_modules(void) {
 }
 
 void racetrap_prepare_threads(void);
-
-// A process that the program makes is not recorded: the records are its parent's.
-static void leave_parent(void) {
-    racetrap_is_on = 0;
-    racetrap_unlock_heap();
-    racetrap_reset_stripes();  // their holders are threads of the parent
-    racetrap_grow();
-    self.depth = 0;
-    racetrap_close_raw();
-}
-
-// What pthread_atfork() calls: that one is not in the shared C library.
-int __register_atfork(void (*before)(void), void (*parent)(void), void (*child)(void), void *library);
+void racetrap_watch_forks(int wants_child);
 
 static void begin(int count, char **arguments, char **environment) {
     (void)count;
@@ -246,7 +234,7 @@ static void begin(int count, char **arguments, char **environment) {
     racetrap_is_on = 1;
     list_modules();
     unsetenv("RACETRAP_RAW");  // programs that this one starts are not recorded
-    __register_atfork(racetrap_lock_heap, racetrap_unlock_heap, leave_parent, NULL);
+    racetrap_watch_forks(getenv("RACETRAP_FOLLOW") != NULL);
     const char *text = getenv("RACETRAP_SEED");
     seed = text ? strtoull(text, NULL, 10) : 0;
     is_counting = getenv("RACETRAP_COUNTING") != NULL;

@@ -15,7 +15,7 @@ from lark import Lark, UnexpectedCharacters, UnexpectedToken
 from racetrap.sim.gpu.ptx.errors import PtxError
 from racetrap.sim.gpu.ptx.node_builder import ConstantError, NodeBuilder
 
-__all__ = ["parse_syntax"]
+__all__ = ["grammar", "parse_syntax"]
 
 #: What a reader of an error calls the terminals that are not plain text.
 _WORDS = {
@@ -33,7 +33,8 @@ _GROUPS = (
 
 
 @lru_cache(maxsize=1)
-def _grammar() -> Lark:
+def grammar() -> Lark:
+    """Parser of PTX; the first call makes it, which takes a fifth of a second."""
     return Lark.open_from_package(
         "racetrap.sim.gpu.ptx",
         "ptx.lark",
@@ -50,7 +51,7 @@ def _expected(names: Iterable[str]) -> str:
         if members <= names:
             return word
     words = {
-        _WORDS.get(name) or f"'{_grammar().get_terminal(name).pattern.value}'" for name in names
+        _WORDS.get(name) or f"'{grammar().get_terminal(name).pattern.value}'" for name in names
     }
     *most, last = sorted(words)
     return f"{', '.join(most)} or {last}" if most else last
@@ -77,7 +78,7 @@ def parse_syntax(text: str, name: str) -> list[Any]:
         If the text does not follow the grammar; names the line and what was expected there.
     """
     try:
-        items: Any = _grammar().parse(text)  # what the callbacks made, not a tree
+        items: Any = grammar().parse(text)  # what the callbacks made, not a tree
     except UnexpectedToken as error:
         last = text.count("\n") + 1
         line = error.line if error.token.type != "$END" else last

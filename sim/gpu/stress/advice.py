@@ -16,9 +16,10 @@ from typing import NamedTuple
 
 from racetrap.golden_model.ptx_memory_model import Order, Scope
 from racetrap.sim.gpu.stress.ordering import races_with
-from racetrap.sim.gpu.stress.search import bounded_runs, random_runs
+from racetrap.sim.gpu.stress.search import random_runs
 from racetrap.sim.gpu.stress.subject import Changes, Subject
 from racetrap.sim.gpu.stress.synchronisation import Action, Sync, Synchronisation, name_of
+from racetrap.sim.gpu.stress.systematic import bounded_runs
 
 __all__ = ["Advice", "AdvisedChange", "Advisor"]
 
@@ -152,7 +153,7 @@ class Advisor:
         made wider, if that will do, or fences before lines."""
         program = self._program
         ordering = self._ordering()
-        inserted = [Action("insert", place) for place in program.before]
+        inserted = [Action("insert", place) for place in program.slots()]
         for fence in _FENCES[1:]:
             existing: _Chosen = {Action("fence", place): fence for place in program.fences}
             for place in self._narrow():
@@ -160,8 +161,20 @@ class Advisor:
             before: _Chosen = dict.fromkeys(inserted, fence)
             for chosen in (existing, before):
                 if chosen and not self._fails(chosen):
-                    return self._narrowest(self._fewest(chosen))
+                    return self._narrowest(self._usual(self._fewest(chosen)))
         return None
+
+    def _usual(self, chosen: _Chosen) -> _Chosen:
+        """The same with fences where they are of more use, if that does."""
+        slots = self._program.slots()
+        for what in [what for what in chosen if what.name == "insert"]:
+            rest = {other: fence for other, fence in chosen.items() if other != what}
+            for place in reversed(slots[slots.index(what.place) + 1 :]):
+                moved: _Chosen = {Action("insert", place): chosen[what], **rest}
+                if len(moved) == len(chosen) and not self._fails(moved):
+                    chosen = moved
+                    break
+        return chosen
 
     def _ordering(self) -> list[str]:
         """Lines with an access that acquires or releases."""

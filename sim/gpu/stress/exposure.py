@@ -95,7 +95,7 @@ def expose(
     """
     for number in range(most):
         own = seed + number
-        run = subject.run(memory, _ChoicesAt(own, random_rates(own, 1.0), places, locations))
+        run = subject.run(memory, _ChoicesAt(own, random_rates(own), places, locations))
         if run.failure:
             return Exposure(number + 1, own, run)
     return Exposure(most, seed + most - 1, None)

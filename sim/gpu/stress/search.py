@@ -1,4 +1,4 @@
-"""Search for failing runs, at random or systematically, and their shrinking.
+"""Search for failing runs at random, their repetition, and their shrinking.
 
 Ref: Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input" (TSE 2002), for
 ddmin.
@@ -11,7 +11,6 @@ from itertools import count
 from types import MappingProxyType
 
 from racetrap.golden_model.ptx_memory_model.operational import (
-    Asked,
     Deviation,
     Kind,
     RandomChoices,
@@ -19,17 +18,16 @@ from racetrap.golden_model.ptx_memory_model.operational import (
 )
 from racetrap.sim.gpu.stress.subject import Changes, Run, Subject
 
-__all__ = ["all_bounded_runs", "bounded_runs", "random_rates", "random_runs", "replay", "shrink"]
+__all__ = ["random_rates", "random_runs", "replay", "shrink"]
 
 #: Rates of preemption and of stale loads, which runs take in turn: rare ones let a warp get far
 #: behind, frequent ones interleave.
 _TURNS, _MESSAGES = (0.03, 0.15, 0.6), (0.3, 0.6)
-_Deviations = tuple[Deviation, ...]
 #: Most runs that shrinking takes.
 _MOST_RUNS = 400
 
 
-def random_rates(seed: int, hold: float) -> Mapping[Kind, float]:
+def random_rates(seed: int, hold: float = 1.0) -> Mapping[Kind, float]:
     """Rates of the deviations of a run.
 
     Parameters
@@ -51,76 +49,6 @@ def random_runs(
     """Runs with choices at random, one seed after the other, without end."""
     for each in count(seed):
         yield subject.run(memory, RandomChoices(each, random_rates(each, hold)), changes)
-
-
-def all_bounded_runs(
-    subject: Subject, memory: str, most: int, changes: Changes | None = None
-) -> Iterator[Run]:
-    """Every run with at most so many deviations, those with fewest first."""
-    level: list[_Deviations] = [()]
-    for size in range(most + 1):
-        following: list[_Deviations] = []
-        for deviations in level:
-            choices = ReplayedChoices(deviations)
-            yield subject.run(memory, choices, changes)
-            if size < most:
-                following += (further for further, _ in _further(deviations, choices.asked))
-        level = following
-
-
-def bounded_runs(
-    subject: Subject, memory: str, most: int, changes: Changes | None = None
-) -> Iterator[Run]:
-    """The same without runs that go like others.
-
-    A load of what no other thread writes takes the same value however late it is settled.  It is
-    settled late only once a run has shown a write by another thread; runs that were left out
-    before are made then.
-    """
-    writers: dict[int, set[int]] = {}
-    waiting: dict[int, list[tuple[int, _Deviations]]] = {}
-    levels: list[list[_Deviations]] = [[()], *([] for _ in range(most))]
-    while any(levels):
-        size = next(size for size, level in enumerate(levels) if level)
-        level, levels[size] = levels[size], []
-        for deviations in level:
-            choices = ReplayedChoices(deviations)
-            yield subject.run(memory, choices, changes)
-            for address, threads in choices.writers.items():
-                if not threads <= writers.setdefault(address, set()):
-                    writers[address] |= threads
-                    for thread, further in waiting.pop(address, ()):
-                        _place(further, (thread, address), writers, waiting, levels)
-            if size < most:
-                for further, load in _further(deviations, choices.asked):
-                    _place(further, load, writers, waiting, levels)
-
-
-def _place(
-    deviations: _Deviations, load: tuple[int, int] | None, writers: Mapping[int, set[int]],
-    waiting: dict[int, list[tuple[int, _Deviations]]], levels: list[list[_Deviations]],
-) -> None:  # fmt: skip
-    """Put deviations, the last of which may be that a load is late, where they are tried next, or
-    wait for a write."""
-    if load is None or writers.get(load[1], set()) - {load[0]}:
-        levels[len(deviations)].append(deviations)
-    else:
-        thread, address = load
-        waiting.setdefault(address, []).append((thread, deviations))
-
-
-def _further(
-    deviations: _Deviations, asked: Sequence[Asked]
-) -> Iterator[tuple[_Deviations, tuple[int, int] | None]]:
-    """One deviation more, behind the last, and the load that is late by it."""
-    last = deviations[-1] if deviations else None
-    start = 0
-    if last is not None:
-        places = [(one.kind, one.number) for one in asked]
-        start = places.index((last.kind, last.number)) + 1
-    for kind, number, options, load in asked[start:]:
-        for option in range(1, options):
-            yield (*deviations, Deviation(number, kind, option, options)), load
 
 
 def replay(

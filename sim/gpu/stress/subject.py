@@ -96,7 +96,9 @@ class Subject(ABC):
         """
 
 
-def settings_of(memory: str, choices: Choices, changes: Changes | None) -> WeakMemorySettings:
+def settings_of(
+    memory: str, choices: Choices, changes: Changes | None = None
+) -> WeakMemorySettings:
     """Settings of a run."""
     return WeakMemorySettings(MEMORY_MODELS[memory], choices, *(changes or Changes()))
 

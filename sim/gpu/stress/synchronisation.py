@@ -22,6 +22,7 @@ __all__ = ["Action", "StrongAccess", "Sync", "Synchronisation", "name_of"]
 #: Order and scope of a fence or an access.
 Sync = tuple[Order, Scope]
 
+_STRONG = frozenset({"volatile", "relaxed", "acquire", "release"})
 _PRIVATE = frozenset({"param", "local", "const"})
 _SCOPES = {"cta": Scope.CTA, "cluster": Scope.CTA, "gpu": Scope.GPU, "sys": Scope.GPU}
 _ORDERS = {
@@ -102,6 +103,9 @@ class Synchronisation:
         self.behind: dict[str, set[str]] = {}
         #: Lines of fences since the latest access.
         self._fenced: list[str] = []
+        #: Lines with strong accesses, and those of accesses that come next behind one.
+        self._strong: set[str] = set()
+        self._behind_strong: set[str] = set()
         for function in functions:
             latest = ""
             self._fenced.clear()
@@ -124,6 +128,10 @@ class Synchronisation:
             self._fenced.clear()
             if place != latest:
                 self.before.setdefault(place, []).append(pc)
+                if latest in self._strong:
+                    self._behind_strong.add(place)
+            if opcode in ("atom", "red") or _STRONG & set(instruction.modifiers):
+                self._strong.add(place)
             named = [_ORDERS[name] for name in instruction.modifiers if name in _ORDERS]
             if named or opcode in ("atom", "red"):
                 scopes = [_SCOPES[name] for name in instruction.modifiers if name in _SCOPES]
@@ -131,6 +139,16 @@ class Synchronisation:
                 self.accesses.setdefault(place, {})[pc] = StrongAccess(opcode, own)
             return place
         return latest
+
+    def slots(self) -> list[str]:
+        """Lines that a fence can be put before, those of least use first: fences belong before a
+        strong write, or behind a strong read, and there the sooner the better."""
+        behind = self._behind_strong
+        elsewhere = [place for place in self.before if place not in behind]
+        return [
+            *sorted(elsewhere, key=self._strong.__contains__),
+            *(place for place in reversed(self.before) if place in behind),
+        ]
 
     def changes(self, chosen: Mapping[Action, Sync | None]) -> Changes:
         """The program with some changes; ``None`` leaves a fence out."""

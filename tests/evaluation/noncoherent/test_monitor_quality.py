@@ -9,6 +9,7 @@ from racetrap.evaluation.noncoherent.monitor_quality import (
     program_quality,
     random_quality,
 )
+from racetrap.golden_model.noncoherent.bitmap import Bitmap
 from racetrap.golden_model.noncoherent.interval_cam import IntervalCam
 from racetrap.golden_model.noncoherent.monitor import Monitor
 
@@ -35,6 +36,10 @@ def _claim(self):
             self._put(slot, entry._replace(imprecise=0))
 
 
+def _forget(self, tag):
+    """Nothing of what lies outside the window."""
+
+
 compact = IntervalCam._compact
 
 
@@ -43,6 +48,7 @@ compact = IntervalCam._compact
     [
         (IntervalCam, "_compact", _drop, "lost"),
         (IntervalCam, "_compact", _claim, "falsely_definite"),
+        (Bitmap, "_put_outside", _forget, "lost"),
         (Monitor, "_make_stale", lambda self, row: None, "lost"),
         (Monitor, "_copy_writing", lambda self, lines: None, "lost"),
     ],

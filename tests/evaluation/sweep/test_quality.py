@@ -131,3 +131,15 @@ def test_bus_monitor_is_precise_with_enough_entries():
     assert tiny.races == large.races > 0
     assert tiny.misses == large.misses == 0
     assert tiny.false_reports > 0 == large.false_reports
+
+
+def test_a_bitmap_is_precise_as_far_as_its_window_reaches():
+    params = with_settings(PRESETS["noncoherent-bitmap"].params, ["window_bytes=65536"])
+    inside, across = (
+        noncoherent_quality(params, QualitySpec(workloads=(name,)))
+        for name in ("crypto", "adc_ring")
+    )
+    assert inside.races > 0
+    assert across.races > 0
+    assert inside.misses == across.misses == 0
+    assert across.false_reports > 0 == inside.false_reports

@@ -48,6 +48,17 @@ def test_parts_have_no_more_state_than_what_they_are_part_of():
         assert sum(state(part).flip_flops for part in parts) <= state(whole).flip_flops
 
 
+def test_a_bitmap_stands_for_an_interval_cam():
+    thesis, bitmap = (
+        {block.name: block for block in blocks_of(find_preset(f"noncoherent-{form}").params)}
+        for form in ("thesis", "bitmap")
+    )
+    assert thesis["interval_cam"].count == bitmap["interval_cam"].count + 1
+    assert "bitmap" not in thesis
+    # 1,024 words of 32 granules of 32 bytes, with a tag of 32 bits and one for others.
+    assert sum(memory_bits(bitmap["bitmap"].component()).values()) == 1024 * (32 + 32 + 1)
+
+
 def test_trace_ports_are_left_out():
     for preset in ("scord-tiny", "sigrace-tiny"):
         system = blocks_of(find_preset(preset).params)[-1].component()

@@ -15,6 +15,16 @@ from racetrap.golden_model.noncoherent.state import state_bits
         ({"entries": 1}, "Parameter entries must be from 2 to 64, not 1"),
         ({"engines": 65}, "Parameter engines must be from 1 to 64, not 65"),
         ({"address_bits": 49}, "Parameter address_bits must be from 16 to 48, not 49"),
+        ({"window_bytes": 4096}, "Parameter window_bytes must be 0 in mode strict, not 4096"),
+        (
+            {"mode": "thesis", "window_bytes": 1024},
+            "Parameter window_bytes must be 0 or a power of two from 2048, not 1024",
+        ),
+        (
+            {"mode": "thesis", "window_bytes": 4096, "window_base": 512},
+            "Parameter window_base must be a multiple of 1024 up to 4294963200, not 512",
+        ),
+        ({"window_base": 1024}, "Parameter window_base must be 0 without a window, not 1024"),
     ],
 )
 def test_bad_parameters(settings, message):
@@ -44,6 +54,9 @@ def test_sets_and_state_of_each_mode():
         "dirty": 2 * each, "valid": each, "stale": each, "dma": 4 * each
     }  # fmt: skip
     assert state_bits(thesis) == {"dirty": each, "valid": 0, "stale": 0, "dma": 2 * each}
+    # A bit a granule, and a tag and a bit a word and for what lies outside.
+    bitmap = NoncoherentParams(mode="thesis", window_bytes=4096)
+    assert state_bits(bitmap)["dirty"] == 4 * (32 + 32 + 1) + 32 + 1
 
 
 def test_a_report_fits_its_record_in_the_widest_instance():

@@ -28,6 +28,15 @@ def test_one_program(racetrap):
     assert "Table III" in result.stderr
 
 
+def test_right_variants_only(racetrap):
+    result = racetrap(
+        "evaluate", "bugaroo", "--program", "scan", "--right-only", "--schedules", 1,
+        "--runs", 0, "--jobs", 1, "--json", "-",
+    )  # fmt: skip
+    rows = json.loads(result.stdout)["tables"]["programs"]
+    assert [row["variant"] for row in rows] == ["full", "early_f1"]
+
+
 def test_what_is_not_as_stated_is_a_failure(racetrap, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(evaluate_bugaroo, "problems", lambda verdicts: ["Result must be right"])
     result = racetrap(

@@ -1,6 +1,8 @@
 """`racetrap run`: from a CUDA program to findings and exit status."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -52,6 +54,14 @@ def test_races_by_pair_of_lines(racetrap, program, tmp_path):
     assert race["instances"] > 900
     assert sum(race["kinds"].values()) == sum(race["classes"].values()) == race["instances"]
     assert len(read_trace(tmp_path / "out.trace")) == document["events"][0]
+
+
+@needs_compiler
+def test_a_fault_has_its_place_from_the_current_folder(racetrap, program):
+    result = racetrap("run", *program, "-D", "RACE_FREE", "--", "0", "fault")
+    assert result.exit_code == 1
+    assert "\nFault: program.cu:10: address of st.global.u32 must be" in result.stdout
+    assert "kernel reach)" in result.stdout
 
 
 @needs_compiler
@@ -137,6 +147,19 @@ def test_bad_input(racetrap, program, tmp_path, arguments, sentence):
     (tmp_path / "size.h").touch()
     result = racetrap("run", *arguments)
     assert (result.exit_code, sentence in result.stderr) == (2, True)
+
+
+def test_imports_are_few():
+    code = (
+        "import sys, racetrap.commands.run\n"
+        "before = 'numpy' in sys.modules\n"
+        "import racetrap.evaluation.scord.program_check\n"
+        "seldom = ('amaranth', 'jinja2', 'networkx', 'pydantic', "
+        "'racetrap.golden_model.ptx_memory_model.litmus')\n"
+        "print(before, [name for name in seldom if name in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "False []\n"
 
 
 def test_without_the_compiler(racetrap, program, monkeypatch):

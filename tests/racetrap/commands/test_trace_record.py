@@ -62,6 +62,23 @@ def test_a_program_that_fails_is_said_and_leaves_its_trace(racetrap, program, tm
     assert read_trace(target).header.source == "program.c (returned 7)"
 
 
+def test_the_child_of_a_daemon(racetrap, tmp_path):
+    program = tmp_path / "daemon.c"
+    program.write_text(
+        "#include <unistd.h>\n"
+        + _PROGRAM.replace("if (count", "if (fork()) return 0;\n    usleep(100000);\n    if (count")
+    )
+    target = tmp_path / "x.trace"
+    result = racetrap("trace", "record", "-o", target, program)
+    assert "Program made no threads" in result.stdout
+    assert read_trace(target).header.source == "daemon.c"
+    result = racetrap("trace", "record", "--follow", "child", "-o", target, program)
+    assert "Program returned 7; the trace ends there." in result.stdout
+    racetrap("trace", "record", "--follow", "child", "-o", target, "--", program, "--", "-3")
+    trace = read_trace(target)
+    assert (trace.header.source, trace.header.threads) == ("daemon.c -3", 2)
+
+
 def test_a_deadlock_is_told_with_locks_and_lines(racetrap, tmp_path):
     program = tmp_path / "stuck.c"
     program.write_text(

@@ -24,7 +24,7 @@ def test_merge_for_want_of_room_takes_the_cycles_that_are_said(entries):
             ctx.set(dut.i_range.end, 100 * number + 4)
             await ctx.tick()
         ctx.set(dut.i_valid, 0)
-        for _ in range(2):
+        for _ in range(3):
             assert ctx.get(dut.o_ready)
             await ctx.tick()
         cycles = merged = 0
@@ -54,10 +54,10 @@ def test_a_hit_is_told_two_cycles_after_its_query_took_effect_and_once():
         await ctx.tick()
         ctx.set(dut.i_valid, 0)
         found = []
-        for _ in range(6):
+        for _ in range(7):
             found.append((ctx.get(dut.o_hit.found), ctx.get(dut.o_hit.tag)))
             await ctx.tick()
-        assert found == [(0, 0), (0, 0), (0, 0), (1, 9), (0, 0), (0, 0)]
+        assert found == [(0, 0), (0, 0), (0, 0), (0, 0), (1, 9), (0, 0), (0, 0)]
 
     simulate(dut, testbench)
 
@@ -71,7 +71,7 @@ def test_what_does_not_take_effect_leaves_no_trace():
         ctx.set(dut.i_valid, 1)
         await ctx.tick()
         ctx.set(dut.i_valid, 0)
-        await ctx.tick().repeat(3)
+        await ctx.tick().repeat(4)
         assert ctx.get(dut.o_digest) == 0
 
     simulate(dut, testbench)

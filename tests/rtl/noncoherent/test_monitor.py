@@ -15,8 +15,14 @@ from tests.support.planted_bugs import one_for_each_file
 
 _SMALL = {"entries": 3, "address_bits": 16, "tag_bits": 8, "line_bytes": 8, "granule_bytes": 4}
 _PARAMS = NoncoherentParams(engines=2, **_SMALL)
+#: Operations lie within the window of the bitmap's second word, before it and behind it.
+_BITMAP = NoncoherentParams(
+    mode="thesis", window_bytes=128, window_base=64, engines=2,
+    **(_SMALL | {"granule_bytes": 2}),
+)  # fmt: skip
 #: Seen only if a row comes in one certain cycle.
 _MERGE_BUG = "row-compared-before-a-merge-is-not-compared-again"
+_DROP_BUG = "comparison-sees-what-is-lost"
 
 
 @functools.cache
@@ -25,7 +31,12 @@ def _operations(params, count):
     return [
         bus_operation(params, number, operation)
         for number, operation in enumerate(
-            random_operations(generator, params.memory, count, 12 * params.line_bytes)
+            random_operations(
+                generator,
+                params.memory,
+                count,
+                (36 if params.window_bytes else 12) * params.line_bytes,
+            )
         )
     ]
 
@@ -43,8 +54,13 @@ def _due(params, operations):
 
 @pytest.mark.parametrize(
     "options",
-    [{"mode": "thesis"}, {"prefetch": True}, {"uncached_snoops_cache": True}],
-    ids=lambda options: next(iter(options)),
+    [
+        {"mode": "thesis"},
+        {"prefetch": True},
+        {"uncached_snoops_cache": True},
+        {"mode": "thesis", "window_bytes": 256},
+    ],
+    ids=lambda options: list(options)[-1],
 )
 def test_steps_are_those_of_the_model(options):
     """Other options than those of the preset for tests, with which campaigns run."""
@@ -53,18 +69,23 @@ def test_steps_are_those_of_the_model(options):
     assert steps_of(params, operations) == _due(params, operations)
 
 
-_FILES = {name: bug.file for name, bug in PLANTED_BUGS.items() if name != _MERGE_BUG}
+_FILES = {
+    name: bug.file for name, bug in PLANTED_BUGS.items() if name not in (_MERGE_BUG, _DROP_BUG)
+}
 
 
 @pytest.mark.parametrize("name", one_for_each_file(_FILES))
 def test_planted_bugs_are_found(name):
-    operations = _operations(_PARAMS, 150)
-    assert steps_of(_PARAMS, operations, PLANTED_BUGS[name]) != _due(_PARAMS, operations)
+    bug = PLANTED_BUGS[name]
+    params = _BITMAP if bug.file == "bitmap.py" else _PARAMS
+    operations = _operations(params, 150)
+    assert steps_of(params, operations, bug) != _due(params, operations)
 
 
-def test_without_a_bug():
-    operations = _operations(_PARAMS, 150)
-    assert steps_of(_PARAMS, operations) == _due(_PARAMS, operations)
+@pytest.mark.parametrize("params", [_PARAMS, _BITMAP], ids=["interval-cams", "bitmap"])
+def test_without_a_bug(params):
+    operations = _operations(params, 150)
+    assert steps_of(params, operations) == _due(params, operations)
 
 
 def _differs_while_a_set_merges(bug):
@@ -89,3 +110,26 @@ def test_a_row_comes_while_a_set_merges():
 
 def test_a_row_compared_before_a_merge_is_compared_again():
     assert _differs_while_a_set_merges(PLANTED_BUGS[_MERGE_BUG])
+
+
+def _differs_with_a_flush_behind(bug):
+    """Whether a write that has to look at stale bytes again differs from the model's if the row
+    after the next cuts them."""
+    params = NoncoherentParams(**_SMALL)
+    kind = OperationKind
+    operations = [
+        BusOperation(kind.CACHED_READ, 0, 0, 16),
+        BusOperation(kind.UNCACHED_WRITE, 0, 0, 12),
+        BusOperation(kind.CACHED_WRITE, 0, 2, 2),
+        BusOperation(kind.UNCACHED_READ, 0, 64, 1),
+        BusOperation(kind.CACHE_FLUSH, 0, 0, 4),
+    ]
+    due = _due(params, operations)
+    assert params.step_layout.unpack(due[2])["cache"]["found"]
+    idle = iter([0, 30, 30, 0, 0]).__next__
+    return steps_of(params, operations, bug, idle=idle) != due
+
+
+def test_a_row_is_not_compared_with_what_starts_anew_behind_it():
+    assert not _differs_with_a_flush_behind(None)
+    assert _differs_with_a_flush_behind(PLANTED_BUGS[_DROP_BUG])

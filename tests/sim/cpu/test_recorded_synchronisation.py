@@ -349,6 +349,110 @@ int main(void) {
     assert accesses(trace, "case.c:4") == [("LOAD", 4), ("STORE", 4)]
 
 
+_CHILDREN = """
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile int x, y; static int status;
+static void *parent(void *unused) { x = 1; return unused; }
+static void *child(void *unused) { y++; return unused; }
+static void threads(void *(*work)(void *)) {
+    pthread_t thread;
+    pthread_create(&thread, 0, work, 0);
+    work(malloc(10));
+    pthread_join(thread, 0);
+}
+int main(void) {
+    threads(parent);
+    pid_t first = fork();
+    if (!first) {
+        threads(child);
+        if (GRANDCHILD && fork()) _exit(3);
+        threads(child);
+        END;
+    }
+    threads(parent);
+    WAIT;
+    threads(parent);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("grandchild", "end", "wait", "text"),
+    [
+        (0, "return 0", "waitpid(first, &status, 0)", ""),
+        (0, "_exit(5)", "waitpid(first, &status, 0)", " (returned 5)"),
+        (0, "abort()", "waitpid(first, &status, 0)",
+         " (did not exit, but was ended by a signal)"),
+        (1, "usleep(200000); exit(6)", "_exit(2)", " (returned 6)"),
+    ],
+)  # fmt: skip
+def test_a_child_is_followed(tmp_path, grandchild, end, wait, text):
+    macros = f"#define GRANDCHILD {grandchild}\n#define END {end}\n#define WAIT {wait}\n"
+    trace = record_text(tmp_path, macros + _CHILDREN, child=True)
+    assert trace.header.source == f"case.c{text}"
+    stores = [accesses(trace, f"case.c:{line}").count(("STORE", 4)) for line in (8, 9)]
+    assert stores == [2, 4]  # of the parent before it has forked, and of the child
+
+
+def test_a_child_of_many_threads_is_followed(tmp_path):
+    """Threads that the child does not have write on, in the parent."""
+    trace = record_text(
+        tmp_path,
+        """
+#include <sys/wait.h>
+static volatile int run = 1, x, y, status;
+static void *work(void *unused) {
+    while (run) usleep(100);
+    for (int i = 0; i < 10000; i++)
+        x++;
+    return unused;
+}
+static void *other(void *unused) { y++; return unused; }
+int main(void) {
+    pthread_t threads[3];
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], 0, work, 0);
+    usleep(20000);
+    pid_t child = fork();
+    if (!child) {
+        pthread_create(&threads[2], 0, other, 0);
+        pthread_join(threads[2], 0);
+        _exit(0);
+    }
+    usleep(20000);
+    run = 0;
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
+    return waitpid(child, (int *)&status, 0) != child || status;
+}
+""",
+        child=True,
+    )
+    found = counts(trace)
+    assert (found["CREATE", 0], found["JOIN", 0]) == (3, 1)
+    assert accesses(trace, "case.c:5")
+    assert not accesses(trace, "case.c:7")
+    assert accesses(trace, "case.c:10") == [("LOAD", 4), ("STORE", 4)]
+
+
+def test_children_of_children_run_on(tmp_path):
+    trace = record_text(
+        tmp_path,
+        """
+#include <sys/wait.h>
+int main(void) {
+    int status;
+    if (!fork()) {
+        if (!fork()) _exit(0);
+        _exit(wait(&status) < 0 || status);
+    }
+    return wait(&status) < 0 || status;
+}
+""",
+    )
+    assert trace.header.source == "case.c"
+
+
 def test_a_cancelled_thread_has_its_mutex_again(tmp_path):
     trace = record_text(
         tmp_path,
@@ -472,7 +576,7 @@ def _tasks(*bodies):
         ("int own = 3;" + _tasks(("firstprivate(own)", "x += own;")), False),
         ("\n#pragma omp taskloop num_tasks(2)\n"
          "for (int i = 0; i < 2; i++) { meet(2); x += i; }", True),
-        ("int z[8] = {0};\n#pragma omp taskloop grainsize(2)\n"
+        ("int z[8] = {0};\n#pragma omp taskloop grainsize(2) shared(z)\n"
          "for (int i = 0; i < 8; i++) z[i] = i;\nx = z[7] == 7 ? z[0] : z[9999999];", False),
         ("int z[8] = {0};\n#pragma omp taskloop nogroup num_tasks(1)\n"
          "for (int i = 0; i < 8; i++) { if (!i) meet(2); x = i; }\nmeet(2); x = z[0];", True),

@@ -89,10 +89,8 @@ class CamHarness(wiring.Component):
 
         def observe(inner, entries, valid):
             seen["entries"], seen["valid"] = entries, valid
-            seen["change"], seen["origin"], seen["clear"], seen["query"] = compare(
-                inner, entries, valid
-            )
-            return seen["change"], seen["origin"], seen["clear"], seen["query"]
+            seen["change"], seen["origin"], query = compare(inner, entries, valid)
+            return seen["change"], seen["origin"], query
 
         module.Compactor = lambda params: _AnyCompactor(params, choice)
         cam._compare = observe
@@ -117,16 +115,22 @@ class CamHarness(wiring.Component):
             Assume(command != 3),
             Assume(~(self.i_clear & (command != 0))),
         ]
-        # What is compared while something else is lost, or there is no room, does not count.
-        meant, doomed = Signal(2), Signal()
+        # What is compared while there is no room does not count.
+        meant, clears, doomed = Signal(3), Signal(3), Signal(2)
         given = self.i_valid & (self.i_clear | self.i_query | (command != 0))
         m.d.sync += [
-            meant.eq(Cat(given, meant[0])),
-            doomed.eq((meant[1] & ~self.i_execute) | valid.all()),
+            meant.eq(Cat(given, meant[:-1] & ~self.i_drop.replicate(2))),
+            clears.eq(Cat(given & self.i_clear, clears)),
+            doomed.eq(Cat(valid.all(), doomed)),
         ]
-        m.d.comb += Assume(~(self.i_execute & meant[1]) | (~doomed & ~valid.all()))
-        self._counts = meant[1] & self.i_execute
-        self._may_count = meant[1] & ~doomed & ~valid.all()
+        is_meant, is_doomed = meant[-1], doomed.any() | valid.all()
+        m.d.comb += [
+            Assume(~(self.i_execute & is_meant & is_doomed)),
+            Assume(~(is_meant & ~self.i_execute) | self.i_drop),
+        ]
+        self._counts = is_meant & self.i_execute
+        self._clears = clears[-1]
+        self._may_count = is_meant & ~is_doomed
         byte = Signal(self._params.address_bits)
         started = Signal()
         m.d.sync += [byte.eq(self.i_byte), started.eq(1)]
@@ -151,7 +155,7 @@ class CamHarness(wiring.Component):
         held, sure = Signal(), Signal()
         is_inside = (range_.first <= byte) & (byte < range_.end)
         with m.If(self._counts):
-            with m.If(seen["clear"]):
+            with m.If(self._clears):
                 m.d.sync += [held.eq(0), sure.eq(0)]
             with m.Elif(change.is_insert & is_inside):
                 m.d.sync += [held.eq(1), sure.eq(sure | ~seen["origin"].imprecise)]

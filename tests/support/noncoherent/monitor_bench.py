@@ -22,7 +22,10 @@ __all__ = ["PLANTED_BUGS", "MonitorBug", "modules_with", "steps_of"]
 _FOLDER = REPOSITORY / "rtl" / "noncoherent"
 _PACKAGE = "racetrap.rtl.noncoherent"
 #: Files in which bugs are planted, each after those that it uses.
-_FILES = ("range_comparator", "compactor", "interval_cam", "row_splitter", "row_ring", "monitor")
+_FILES = (
+    "range_comparator", "compactor", "interval_cam", "bitmap", "row_splitter", "row_ring",
+    "monitor",
+)  # fmt: skip
 #: Cycles without a step after which the hardware has lost one.
 _SILENCE = 200
 
@@ -71,12 +74,41 @@ PLANTED_BUGS = {
     "comparison-misses-what-is-new": MonitorBug(
         "interval_cam.py", "newest.eq(new)", "newest.eq(0)"
     ),
+    "comparison-takes-the-range-before-for-the-one-ahead": MonitorBug(
+        "interval_cam.py", "ahead.eq(comparator.o_ranges[0])", "ahead.eq(comparator.o_ranges[1])"
+    ),
+    "comparison-sees-what-is-lost": MonitorBug(
+        "interval_cam.py", "flag[:-1] & ~self.i_drop.replicate(2)", "flag[:-1]"
+    ),
     "comparison-misses-what-is-cut": MonitorBug(
-        "range_comparator.py", "Mux(cuts_end, end_at_first, ends[slot])", "ends[slot]"
+        "range_comparator.py", "(cuts & around.replicate(count))", "(cuts & old)"
     ),
     "comparison-takes-the-range-for-the-union": MonitorBug(
-        "range_comparator.py", "[*firsts, first_at_first, first_at_end]",
-        "[*(first_at_first for _ in firsts), first_at_first, first_at_end]",
+        "range_comparator.py", "Cat(old & taken, whole & change.is_insert, around)",
+        "Cat(whole & change.is_insert, around)",
+    ),
+    # Bitmap
+    "bitmap-misses-the-range-just-ahead": MonitorBug(
+        "bitmap.py", "with m.If(write.en & (index == before)):", "with m.If(Const(0)):"
+    ),
+    "bitmap-misses-the-range-before-that": MonitorBug(
+        "bitmap.py", "with m.Elif(wrote & (wrote_index == before)):", "with m.Elif(Const(0)):"
+    ),
+    "bitmap-puts-a-word-in-and-no-more": MonitorBug(
+        "bitmap.py", "does & step.meets & ~is_last", "does & step.meets & ~is_last & step.query"
+    ),
+    "bitmap-leaves-the-last-granule-out": MonitorBug(
+        "bitmap.py", "(place <= high[:_PLACE_BITS])", "(place < high[:_PLACE_BITS])"
+    ),
+    "bitmap-forgets-other-origins": MonitorBug(
+        "bitmap.py", "has_own & (word.others | (word.tag != step.tag))", "Const(0)"
+    ),
+    "bitmap-forgets-outside-with-any-flush": MonitorBug(
+        "bitmap.py", "step.is_remove & step.is_all", "step.is_remove & step.leaves"
+    ),
+    "bitmap-takes-outside-for-inside": MonitorBug(
+        "bitmap.py", "is_outside.eq(asks & ~step.is_rest & step.leaves & outside.held)",
+        "is_outside.eq(0)",
     ),
     # Compactor
     "gap-is-not-the-smallest": MonitorBug(
@@ -99,7 +131,7 @@ PLANTED_BUGS = {
         "monitor.py", "self._row.kind.matches(*_INVALIDATES)", "self._row.kind.matches(*_CLEANS)"
     ),
     "row-compared-before-a-merge-is-not-compared-again": MonitorBug(
-        "monitor.py", "blocked.eq(first[1] & (early | ~ready))", "blocked.eq(first[1] & ~ready)"
+        "monitor.py", "(early.any() | ~ready)", "(early[0] | ~ready)"
     ),
     "write-back-of-one-neighbour": MonitorBug(
         "monitor.py", "(\"LEFT\", \"RIGHT\", granules.first, bytes_.first)",

@@ -22,17 +22,11 @@ from dataclasses import dataclass
 from racetrap.golden_model.ptx_memory_model.candidates import judge
 from racetrap.golden_model.ptx_memory_model.litmus import LitmusTest, read_litmus
 from racetrap.golden_model.ptx_memory_model.litmus.condition import observed_in
-from racetrap.golden_model.ptx_memory_model.operational import (
-    MODELS,
-    Choices,
-    Kind,
-    Machine,
-    compare,
-    explore,
-    is_covered,
-)
-from racetrap.sim.gpu.stress.search import all_bounded_runs, bounded_runs
+from racetrap.golden_model.ptx_memory_model.operational import Choices, Kind
+from racetrap.golden_model.ptx_memory_model.operational.exploration import MODELS, compare, explore
+from racetrap.golden_model.ptx_memory_model.operational.machine import Machine, is_covered
 from racetrap.sim.gpu.stress.subject import Run
+from racetrap.sim.gpu.stress.systematic import all_bounded_runs, bounded_runs
 from tests.support import REPOSITORY
 from tests.support.ptx_memory_model.shapes import SHAPES, decorated, fenced
 

@@ -1,14 +1,17 @@
 #include "executor.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -23,6 +26,7 @@ namespace {
 
 constexpr int kRestMilliseconds = 10000;
 constexpr int kStatusOfFailure = 97;
+constexpr int kHighDescriptors = 64;
 
 struct ReplyHeader {
   uint32_t code, bytes;
@@ -75,6 +79,18 @@ void receive_all(void *data, size_t bytes, bool begun, int *file) {
   }
 }
 
+// The same file by one of the highest numbers: programs close low descriptors that they do not
+// know, and what they open then must not be ours.
+int out_of_reach(int descriptor) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur <= 2 * kHighDescriptors) return descriptor;
+  rlim_t most = std::min<rlim_t>(limit.rlim_cur, 1 << 20);
+  int high = fcntl(descriptor, F_DUPFD_CLOEXEC, static_cast<int>(most) - kHighDescriptors);
+  if (high < 0) return descriptor;
+  close(descriptor);
+  return high;
+}
+
 void open_socket() {
   const char *path = std::getenv("RACETRAP_EXECUTOR");
   if (!path || !*path) give_up("program must be run by `racetrap run`, which has the executor");
@@ -85,6 +101,7 @@ void open_socket() {
   connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (connection < 0 || connect(connection, reinterpret_cast<sockaddr *>(&address), sizeof address))
     give_up("executor was not found: program must be run by `racetrap run`");
+  connection = out_of_reach(connection);
 }
 
 // Device addresses mean nothing to the host, but for memory that is opened to it.
@@ -134,6 +151,7 @@ void begin() {
   receive_all(&hello, sizeof hello, true, &memory_file);
   if (memory_file < 0 || hello.end <= hello.base)
     give_up("executor must give its device memory, not none");
+  memory_file = out_of_reach(memory_file);
   map_memory();
   start_watching();
   pthread_atfork(nullptr, nullptr, [] { forked = true; });

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from racetrap.sim.gpu.executor.machine.errors import Fault, KernelFault
 from racetrap.sim.gpu.executor.machine.program_counters import instruction_number
+from racetrap.sim.gpu.ptx.kernel_names import written_name
 
 if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.launch import Launch
@@ -42,5 +43,5 @@ def deadlock_error(launch: Launch, reason: str) -> KernelFault:
     unplaced = launch.unplaced
     if unplaced:
         lines.append(f"  {unplaced} blocks not placed yet")
-    head = f"Kernel {launch.kernel_name} must end, not {reason}"
+    head = f"Kernel {written_name(launch.kernel_name)} must end, not {reason}"
     return KernelFault(Fault.NO_END, "\n".join([head, *lines]))

@@ -124,8 +124,7 @@ def _fail(warp: Warp, lane: int, arguments: _Arguments) -> bytes:
     raise KernelFault(
         Fault.ASSERTION,
         f"{_text_at(warp, file)}:{line}: Assertion `{_text_at(warp, sentence)}` must hold in "
-        f"{_text_at(warp, function)} ({thread_name(warp, lane)}, "
-        f"kernel {warp.launch.kernel_name})",
+        f"{_text_at(warp, function)} ({thread_name(warp, lane)})",
     )
 
 
@@ -146,10 +145,7 @@ def _free(warp: Warp, lane: int, arguments: _Arguments) -> bytes:
         if address:
             warp.heap.free(address)
     except ValueError as error:
-        raise KernelFault(
-            Fault.ILLEGAL_ADDRESS,
-            f"{error} ({thread_name(warp, lane)}, kernel {warp.launch.kernel_name})",
-        ) from None
+        raise KernelFault(Fault.ILLEGAL_ADDRESS, f"{error} ({thread_name(warp, lane)})") from None
     return b""
 
 

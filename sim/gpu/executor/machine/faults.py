@@ -12,6 +12,7 @@ import numpy as np
 from racetrap.golden_model.events import lanes_of
 from racetrap.sim.gpu.executor.machine.errors import Fault, KernelFault
 from racetrap.sim.gpu.executor.machine.memory import Heap
+from racetrap.sim.gpu.ptx.kernel_names import written_name
 
 if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.access import Access
@@ -21,10 +22,11 @@ __all__ = ["heap_fault", "small_memory_fault", "thread_name"]
 
 
 def thread_name(warp: Warp, lane: int) -> str:
-    """Three-dimensional thread and block of a lane."""
+    """Three-dimensional thread and block of a lane, and its kernel."""
     launch = warp.block.launch
     thread = launch.thread_position(warp.index, lane)
-    return f"thread {thread} of block {launch.block_position(warp.block.index)}"
+    block = launch.block_position(warp.block.index)
+    return f"thread {thread} of block {block}, kernel {written_name(launch.kernel_name)}"
 
 
 def _error(
@@ -33,7 +35,7 @@ def _error(
     return KernelFault(
         fault,
         f"{access.place}: address of {access.instruction.name} must be {rule}, not {value} "
-        f"({thread_name(warp, lane)}, kernel {warp.block.launch.kernel_name})",
+        f"({thread_name(warp, lane)})",
     )
 
 

@@ -243,6 +243,4 @@ class Warp(ABC):
     def trapped(self, place: str, sentence: str, mask: int) -> KernelFault:
         """The error of the first lane in a mask that comes to a trap."""
         who = thread_name(self, lanes_of(mask)[0])
-        return KernelFault(
-            Fault.TRAP, f"{place}: {sentence} ({who}, kernel {self.launch.kernel_name})"
-        )
+        return KernelFault(Fault.TRAP, f"{place}: {sentence} ({who})")

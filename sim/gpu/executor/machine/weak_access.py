@@ -79,6 +79,7 @@ class WeakLoad(Load):
         address = self.addresses(mask, base)
         first = (address + start).tolist()
         if weak.words.isdisjoint(_words(first, self.size)):
+            weak.touched(warp, mask, first, self.size)
             super().__call__(warp, mask, base, *rows)
             return
         self.space(self, warp, mask, address)
@@ -184,12 +185,12 @@ class WeakAtomic(Atomic):
 
     def _updating(self, values: list[Any]) -> Callable[[int], int | None]:
         """From the bits before to those behind, or ``None`` if a CAS fails."""
-        is_cas = self.op == AtomicOp.CAS
+        if self.op == AtomicOp.CAS:
+            expected, new = np.array(values, self.dtype).view(self._bits).tolist()
+            return lambda bits: new if bits == expected else None
 
-        def update(bits: int) -> int | None:
+        def update(bits: int) -> int:
             old = np.array([bits], self._bits).view(self.dtype)[0].item()
-            if is_cas and old != values[0]:
-                return None
             new = np.array([self._wrap(self._function(old, *values))], self.dtype)
             return int(new.view(self._bits)[0])
 

@@ -192,6 +192,13 @@ class WeakMemory(ByteMemory):
                 self.model.fence(thread, *inserted)
         return (warp.block.index + 1) * _BLOCK_STRIDE if access.space_code else 0
 
+    def touched(self, warp: Warp, mask: int, addresses: Sequence[int], size: int) -> None:
+        """Lanes have read what nobody has written yet."""
+        choices = self._settings.choices
+        if choices.keeps_touched:
+            for lane, address in zip(lanes_of(mask), addresses, strict=True):
+                choices.touched(self.thread(warp, lane), address, size, False)
+
     def strength(self, access: Access) -> Strength:
         """How an access synchronises."""
         if not access.strong:

@@ -33,7 +33,7 @@ SCHEDULES = (
 
 _PACKAGE = "racetrap.sim.gpu.suites.concurrency"
 #: Room for every block of a case at once: two SMs, so that neighbouring blocks are on both.
-_GEOMETRY = Geometry(sm_count=2, blocks_per_sm=4, warps_per_sm=16)
+GEOMETRY = Geometry(sm_count=2, blocks_per_sm=4, warps_per_sm=16)
 _DATA_BYTES = 4096
 _SYNC_BYTES = 256
 #: The detector as it is in the paper, but with an entry for each word: no race is missed for
@@ -69,6 +69,15 @@ class CaseOutcome:
         )
 
 
+def run_case(case: Case, device: Device) -> tuple[bytes, ...]:
+    """Run the case's kernel on a device; gives what it leaves in its buffers."""
+    module = load_kernels(_PACKAGE, case.source)
+    buffers = {device.allocate(size): size for size in (_DATA_BYTES, _SYNC_BYTES)}
+    for _ in range(case.launches):
+        device.launch(module, case.name, case.grid, case.block, [*buffers], case.dynamic_shared)
+    return tuple(bytes(device.read(buffer, "u1", size)) for buffer, size in buffers.items())
+
+
 def capture(case: Case, scheduler: str, seed: int) -> Trace:
     """Run the case's kernel on a new device and return its trace.
 
@@ -79,11 +88,8 @@ def capture(case: Case, scheduler: str, seed: int) -> Trace:
     scheduler, seed : str, int
         Warp scheduler of the executor, and its seed.
     """
-    module = load_kernels(_PACKAGE, case.source)
-    device = Device(_GEOMETRY, scheduler=scheduler, seed=seed)
-    arguments = [device.allocate(_DATA_BYTES), device.allocate(_SYNC_BYTES)]
-    for _ in range(case.launches):
-        device.launch(module, case.name, case.grid, case.block, arguments, case.dynamic_shared)
+    device = Device(GEOMETRY, scheduler=scheduler, seed=seed)
+    run_case(case, device)
     return device.trace(f"{case.name}, {scheduler}, seed {seed}")
 
 

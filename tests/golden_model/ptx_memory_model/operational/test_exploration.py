@@ -5,13 +5,8 @@ import pytest
 from racetrap.golden_model.ptx_memory_model.candidates import judge
 from racetrap.golden_model.ptx_memory_model.events import INITIAL_THREAD
 from racetrap.golden_model.ptx_memory_model.litmus import read_litmus
-from racetrap.golden_model.ptx_memory_model.operational import (
-    Sequential,
-    Views,
-    WriteBuffers,
-    compare,
-    explore,
-)
+from racetrap.golden_model.ptx_memory_model.operational import Sequential, Views, WriteBuffers
+from racetrap.golden_model.ptx_memory_model.operational.exploration import compare, explore
 from racetrap.golden_model.ptx_memory_model.scopes import Scope
 from tests.support import REPOSITORY
 from tests.support.ptx_memory_model.shapes import SHAPES, decorated

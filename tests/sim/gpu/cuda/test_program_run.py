@@ -2,13 +2,17 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
+from itertools import product
+from random import Random
 
 import pytest
 
 from racetrap.golden_model.events import EventKind
+from racetrap.sim.gpu.cuda.connection import Connection
 from racetrap.sim.gpu.cuda.context import RunSettings
 from racetrap.sim.gpu.cuda.program_run import ProgramError, run_program
 from tests.support.gpu.cuda_programs import compile_text, needs_compiler, run_text
@@ -22,6 +26,7 @@ __device__ int symbol = 3;
 __global__ void store(int *data, int value) { data[threadIdx.x] = value; }
 __global__ void reach(int *data, int count) { if (threadIdx.x == 5) data[count] = 1; }
 __global__ void stop(int *data) { assert(data[threadIdx.x] == 7); }
+template <int> __global__ void halt() { __trap(); }
 __global__ void print(int number) {
   if (threadIdx.x == 1) printf("%d %5.2f|%-3s|%c%%\\n", number, 1.5f, "ab", 'x');
 }
@@ -67,6 +72,10 @@ def test_memory_symbols_and_properties_of_the_device():
     [
         ("reach<<<1, 32>>>(data, 64)", "cudaErrorIllegalAddress",
          "program.cu:6: address of st.global.u32 must be inside a buffer"),
+        ("halt<3><<<1, 32>>>()", "cudaErrorLaunchFailure",
+         "Kernel must not reach trap (thread (0, 0, 0) of block (0, 0, 0), kernel halt<3>)"),
+        ("reach<<<1, 32>>>((int *)((char *)data + 1), 0)", "cudaErrorMisalignedAddress",
+         "must be a multiple of 4"),
         ("stop<<<1, 32>>>(data)", "cudaErrorAssert",
          "Assertion `data[threadIdx.x] == 7` must hold"),
     ],
@@ -95,6 +104,24 @@ def test_a_fault_reaches_the_program_and_leaves_the_trace(launch, name, sentence
 def test_kernels_print():
     _, output = run_text(_STORES + "int main() { print<<<1, 32>>>(42); }")
     assert output == "42  1.50|ab |x%\n"
+
+
+def test_a_program_that_closes_descriptors_keeps_the_executor():
+    run, output = run_text(
+        _STORES
+        + """
+    #include <fcntl.h>
+    #include <unistd.h>
+    int main() {
+      int *data;
+      cudaMalloc(&data, 128);
+      for (int i = 3; i < 500; i++) close(i);
+      for (int i = 3; i < 500; i++) open("/dev/null", O_RDWR);
+      store<<<1, 32>>>(data, 1);
+      puts(cudaGetErrorName(cudaDeviceSynchronize()));
+    }"""
+    )
+    assert (run.status, output, len(run.launches)) == (0, "cudaSuccess\n", 1)
 
 
 def test_a_function_that_is_missing_is_named():
@@ -182,6 +209,51 @@ from racetrap.sim.gpu.cuda.context import RunSettings
 from racetrap.sim.gpu.cuda.program_run import run_program
 run_program(sys.argv[1:], RunSettings())
 """
+
+
+def _other_header(reply, random):
+    reply[random.randrange(8)] ^= 1 << random.randrange(8)
+    return reply
+
+
+def _damaging(place, damage, random):
+    """Connections whose reply number ``place`` is damaged, and the last."""
+
+    class Damaging(Connection):
+        replies = 0
+
+        def reply(self, message, status, numbers=()):
+            self.replies += 1
+            if self.replies != place:
+                super().reply(message, status, numbers)
+                return
+            reply = damage(bytearray(message.encode_reply(status, numbers)), random)
+            socket.send_fds(self.socket, [reply], [self._file])
+            self.socket.shutdown(socket.SHUT_WR)
+
+    return Damaging
+
+
+def test_a_damaged_reply_ends_the_program_with_one_error(tmp_path, monkeypatch, capfd):
+    main = """int main() {
+      int *data;
+      cudaMalloc(&data, 128);
+      store<<<1, 32>>>(data, 1);
+      return cudaDeviceSynchronize();
+    }"""
+    program = compile_text(_STORES + main, tmp_path)
+    ways = (
+        _other_header,
+        lambda reply, random: reply[: random.randrange(1, len(reply))],
+        lambda reply, random: random.randbytes(random.randint(1, 100)),
+    )
+    for seed, (place, damage) in enumerate(product(range(1, 9), ways)):
+        connection = _damaging(place, damage, Random(seed))
+        monkeypatch.setattr("racetrap.sim.gpu.cuda.server.Connection", connection)
+        run = run_program([str(program)], RunSettings())
+        (sentence,) = capfd.readouterr().err.splitlines()
+        assert (seed, run.status) == (seed, 97)
+        assert sentence.startswith("racetrap: ")
 
 
 def test_a_killed_executor_ends_the_program(tmp_path):

@@ -53,3 +53,10 @@ def test_fences_of_a_lock(name, fences):
     program = PROGRAMS["dot_product"]
     launch = launch_of(program, program.variant(name))
     assert advice_on(kernels_of(program), launch) == fences
+
+
+@pytest.mark.parametrize("name", ["no_acquire", "no_fence"])
+def test_an_acquire_stands_next_to_the_ticket(variant, name):
+    """Not before the data, far behind the ticket that releases it."""
+    advice = Advisor(variant("reduction", name), "views", 24, 24, 1).advise()
+    assert "reduction.cu:23" in {change.place for change in advice.changes}

@@ -5,38 +5,18 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from racetrap.golden_model.ptx_memory_model.litmus import read_litmus
 from racetrap.golden_model.ptx_memory_model.operational import InOrder, Kind
-from racetrap.sim.gpu.launch.kernel_source import read_kernel_file
-from racetrap.sim.gpu.launch.launch_file import read_launch
 from racetrap.sim.gpu.stress.kernel_subject import KernelSubject
 from racetrap.sim.gpu.stress.replay_file import read_replay, write_replay
 from racetrap.sim.gpu.stress.search import (
-    all_bounded_runs,
-    bounded_runs,
     random_runs,
     replay,
     shrink,
 )
-from racetrap.sim.gpu.stress.subject import Failure
-from racetrap.sim.gpu.suites.weak_memory.launches import launch_of
 from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS
-from racetrap.sim.gpu.suites.weak_memory.runner import kernels_of
 from tests.support import REPOSITORY
-from tests.support.ptx_memory_model.weak_outcomes import LitmusSubject
 
 EXAMPLES = REPOSITORY / "docs" / "examples"
-
-
-def variant(program, name):
-    found = PROGRAMS[program]
-    return KernelSubject(kernels_of(found), launch_of(found, found.variant(name)))
-
-
-@pytest.fixture(scope="module")
-def handover():
-    module = read_kernel_file(EXAMPLES / "handover.ptx")
-    return KernelSubject(module, read_launch(EXAMPLES / "handover.toml"))
 
 
 @pytest.mark.parametrize(
@@ -47,14 +27,14 @@ def handover():
         ("lamport_queue", "no_acquire_head"), ("lamport_queue", "no_release_head"),
     ],
 )  # fmt: skip
-def test_views_expose_what_lacks_a_fence(program, name):
+def test_views_expose_what_lacks_a_fence(program, name, variant):
     runs = random_runs(variant(program, name), "views", 1)
     assert any(run.failure for run in islice(runs, 30))
 
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_a_thousand_replays_are_identical(program):
+def test_a_thousand_replays_are_identical(program, variant):
     """63 of each of the 16 programs: of all its variants in turn."""
     subjects = [variant(program, each.name) for each in PROGRAMS[program].variants]
     for number in range(63):
@@ -65,7 +45,7 @@ def test_a_thousand_replays_are_identical(program):
 
 @pytest.mark.parametrize("memory", ["views", "write-buffers"])
 @pytest.mark.parametrize("program", ["dot_product", "reduction", "octree", "hotspot"])
-def test_right_variants_do_not_fail(program, memory):
+def test_right_variants_do_not_fail(program, memory, variant):
     subject = variant(program, PROGRAMS[program].variants[0].name)
     runs = list(islice(random_runs(subject, memory, 1), 6))
     assert not [run.sentence for run in runs if run.failure]
@@ -78,7 +58,7 @@ def test_a_seed_repeats_its_run_alone(handover):
     assert len({run.deviations for run in runs}) > 1
 
 
-def test_write_buffers_expose_a_missing_release_alone():
+def test_write_buffers_expose_a_missing_release_alone(variant):
     released = random_runs(variant("octree", "no_release"), "write-buffers", 1)
     assert all(run.failure for run in islice(released, 3))
     acquired = random_runs(variant("octree", "no_acquire"), "write-buffers", 1)
@@ -105,33 +85,6 @@ def test_a_failing_run_shrinks_and_replays(handover, tmp_path):
     given = read_replay(str(path), "handover.ptx")
     for _ in range(3):
         assert replay(handover, given.memory, given.deviations) == failing
-
-
-def test_systematic_search_finds_it_with_one_deviation(handover):
-    runs = list(bounded_runs(handover, "views", 1))
-    assert runs[0].deviations == ()
-    assert all(len(run.deviations) <= 1 for run in runs)
-    assert [run.failure for run in runs if run.failure] == [Failure.RESULT]
-
-
-def test_the_fast_systematic_search_has_the_failures_of_the_plain_one():
-    subject = variant("dot_product", "no_acquire")
-    plain, fast = (
-        [(run.failure, run.sentence) for run in search(subject, "views", 1)]
-        for search in (all_bounded_runs, bounded_runs)
-    )
-    assert set(fast) == set(plain)
-    assert len(fast) < len(plain) / 5
-
-
-def test_late_loads_wait_for_a_write_of_another_thread():
-    """The reader's turn comes first, so the write shows up after the load is known."""
-    test = read_litmus(REPOSITORY / "docs" / "examples" / "litmus" / "LB+relaxed.litmus")
-    late = [
-        run for run in bounded_runs(LitmusSubject(test), "views", 2)
-        if any(one.kind is Kind.LATE for one in run.deviations)
-    ]  # fmt: skip
-    assert late
 
 
 def test_a_replay_of_another_kernel_is_refused(tmp_path):

@@ -5,16 +5,17 @@ import pytest
 from racetrap.golden_model.events import Geometry
 from racetrap.golden_model.ptx_memory_model.operational import RandomChoices
 from racetrap.sim.gpu.executor.device import Device
-from racetrap.sim.gpu.executor.machine.weak_memory import MEMORY_MODELS, WeakMemorySettings
+from racetrap.sim.gpu.executor.machine.weak_memory import MEMORY_MODELS
 from racetrap.sim.gpu.stress.search import random_rates
+from racetrap.sim.gpu.stress.subject import settings_of
 from racetrap.sim.gpu.workloads.registry import WORKLOADS
 
 _GEOMETRY = Geometry(15, 8, 32)
 
 
 def _run(workload, memory, seed):
-    choices = RandomChoices(seed, random_rates(seed, 1.0))
-    settings = WeakMemorySettings(MEMORY_MODELS[memory], choices)
+    choices = RandomChoices(seed, random_rates(seed))
+    settings = settings_of(memory, choices)
     WORKLOADS[workload].run(Device(_GEOMETRY, memory=settings), "tiny", 1)
     assert choices.deviations
 

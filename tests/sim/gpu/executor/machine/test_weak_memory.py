@@ -18,6 +18,15 @@ POLL = "ld.volatile.global.u32 %r2, [%rd1+4];"
 ACQUIRE = "ld.acquire.gpu.global.u32 %r2, [%rd1+4];"
 
 
+def word_left(module, word, grid, block, seed, memory="views", **options):
+    """A word of the buffer of a kernel, after a run."""
+    settings = WeakMemorySettings(MEMORY_MODELS[memory], RandomChoices(seed, RATES))
+    device = Device(GEOMETRY, memory=settings, **options)
+    data = device.allocate(np.zeros(4, np.uint32))
+    device.launch(module, "k", grid, block, [data])
+    return int(device.read(data, np.uint32, 4)[word])
+
+
 def passed_on(seed, before="", flag=VOLATILE, poll=POLL, behind="", reader="block", **options):
     """What a thread reads that waits for a flag, after data was stored and the flag set.
 
@@ -50,12 +59,8 @@ WAIT:
 END:
   ret;
 }}""", f"{reader}.ptx")  # fmt: skip
-    memory = options.pop("memory", "views")
-    settings = WeakMemorySettings(MEMORY_MODELS[memory], RandomChoices(seed, RATES))
-    device = Device(GEOMETRY, memory=settings, independent_threads=reader == "lane", **options)
-    data = device.allocate(np.zeros(4, np.uint32))
-    device.launch(module, "k", grid, block, [data])
-    return int(device.read(data, np.uint32, 4)[2])
+    options.setdefault("independent_threads", reader == "lane")
+    return word_left(module, 2, grid, block, seed, **options)
 
 
 @pytest.mark.parametrize(
@@ -120,11 +125,7 @@ def block_sum(seed, memory, barrier):
   red.global.add.u32 [%rd1], %r6;
   ret;
 }}""", "sum.ptx")  # fmt: skip
-    settings = WeakMemorySettings(MEMORY_MODELS[memory], RandomChoices(seed, RATES))
-    device = Device(GEOMETRY, memory=settings)
-    total = device.allocate(np.zeros(1, np.uint32))
-    device.launch(module, "k", 1, 64, [total])
-    return int(device.read(total, np.uint32, 1)[0])
+    return word_left(module, 0, 1, 64, seed, memory)
 
 
 @pytest.mark.parametrize("memory", MEMORY_MODELS)
@@ -158,11 +159,7 @@ WAIT:
 END:
   ret;
 }}""", "copy.ptx")  # fmt: skip
-    settings = WeakMemorySettings(MEMORY_MODELS["views"], RandomChoices(seed, RATES))
-    device = Device(GEOMETRY, memory=settings)
-    data = device.allocate(np.zeros(4, np.uint32))
-    device.launch(module, "k", 2, 1, [data])
-    return int(device.read(data, np.uint32, 4)[2])
+    return word_left(module, 2, 2, 1, seed)
 
 
 def test_a_store_takes_what_its_late_load_is_settled_to():

@@ -3,8 +3,9 @@
 import pytest
 
 from racetrap.golden_model.ptx_memory_model.operational import RandomChoices
-from racetrap.sim.gpu.executor.machine.weak_memory import MEMORY_MODELS, WeakMemorySettings
+from racetrap.sim.gpu.executor.machine.weak_memory import MEMORY_MODELS
 from racetrap.sim.gpu.stress.search import random_rates
+from racetrap.sim.gpu.stress.subject import settings_of
 from racetrap.sim.gpu.suites.constructs.cases import GROUPS, run_kernel
 
 PAIRS = {pair.free: pair for pairs in GROUPS.values() for pair in pairs}
@@ -16,7 +17,6 @@ PAIRS = {pair.free: pair for pairs in GROUPS.values() for pair in pairs}
 def test_results_are_right(kernel, memory):
     pair = PAIRS[kernel]
     for seed in range(1, 21):
-        choices = RandomChoices(seed, random_rates(seed, 1.0))
-        settings = WeakMemorySettings(MEMORY_MODELS[memory], choices)
+        settings = settings_of(memory, RandomChoices(seed, random_rates(seed)))
         run = run_kernel(pair, kernel, "in-order", 1, settings)
         assert tuple(run.data[: len(pair.result)]) == pair.result, f"seed {seed}"

@@ -1,6 +1,5 @@
 """Micro-benchmarks on weak memory: race-free ones give sequentially consistent results."""
 
-from collections import Counter
 from random import Random
 
 import pytest
@@ -8,14 +7,12 @@ import pytest
 from racetrap.golden_model.events import AtomicOp, EventKind
 from racetrap.golden_model.ptx_memory_model import Location, Order, Scope
 from racetrap.golden_model.ptx_memory_model.operational import (
-    ByteMemory,
     Pending,
     RandomChoices,
-    Sequential,
     Strength,
-    Views,
-    WriteBuffers,
 )
+from racetrap.golden_model.ptx_memory_model.operational.exploration import MODELS
+from racetrap.golden_model.ptx_memory_model.operational.machine import NumberMemory
 from racetrap.golden_model.ptx_memory_model.operational.memory import WEAK
 from racetrap.golden_model.ptx_memory_model.scopes import Place
 from racetrap.sim.gpu.executor.machine.weak_memory import SCOPES
@@ -23,29 +20,15 @@ from racetrap.sim.gpu.stress.search import random_rates
 from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
 from racetrap.sim.gpu.suites.micro.program import VARIABLES
 
-MODELS = {"sequential": Sequential, "views": Views, "write-buffers": WriteBuffers}
 RACE_FREE = [each for each in MICRO_BENCHMARKS.values() if not each.racy]
 SEEDS = range(1, 61)
-
-
-class Words(ByteMemory):
-    """The variables, all 0."""
-
-    def __init__(self):
-        self.words = Counter()
-
-    def read(self, location):
-        return self.words[location.address]
-
-    def write(self, location, number):
-        self.words[location.address] = number
 
 
 def outcome(program, memory, seed):
     """What the loads of each actor return, and the variables behind."""
     places = [Place(0, actor.block, 0, actor.warp, 0) for actor in program.actors]
-    words, turns = Words(), Random(seed)
-    model = MODELS[memory](words, places, RandomChoices(seed, random_rates(seed, 1.0)))
+    numbers, turns = NumberMemory(), Random(seed)
+    model = MODELS[memory](numbers, places, RandomChoices(seed, random_rates(seed)))
     left = [list(actor.statements) for actor in program.actors]
     loaded = [[] for _ in left]
     while any(left):
@@ -61,7 +44,7 @@ def outcome(program, memory, seed):
         [value.settle() if isinstance(value, Pending) else value for value in each]
         for each in loaded
     ]
-    return repr((values, [words.words[address] for address in VARIABLES.values()]))
+    return repr((values, [numbers.read(Location(address, 4)) for address in VARIABLES.values()]))
 
 
 def run_statement(model, thread, statement, loaded):

@@ -1,0 +1,194 @@
+"""Messages, and the views of them: the state of a memory of views.
+
+Ref: Kang et al., "A Promising Semantics for Relaxed-Memory Concurrency" (POPL'17).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from racetrap.golden_model.ptx_memory_model.events import INITIAL_THREAD, Location
+from racetrap.golden_model.ptx_memory_model.operational.memory import (
+    WEAK,
+    Pending,
+    Strength,
+    settled,
+)
+from racetrap.golden_model.ptx_memory_model.scopes import Scope
+
+__all__ = ["Cell", "Late", "Message", "View"]
+
+
+class Message:
+    """A write to a location.
+
+    Parameters
+    ----------
+    cell : Cell
+        The location's messages.
+    rank : float
+        Its place among them.
+    value : int or Late
+        What was written, or the load that is settled to it.
+    thread, time : int
+        Who wrote it, and how many messages the thread had written with it.
+    strength : Strength
+        How.
+    source : Message, optional
+        What an atomic read when it wrote this one.
+    """
+
+    __slots__ = (
+        "cell", "origin", "rank", "releases", "source", "strength", "thread", "time", "value",
+    )  # fmt: skip
+
+    def __init__(
+        self, cell: Cell, rank: float, value: int | Late, thread: int, time: int,
+        strength: Strength, source: Message | None = None, origin: object = "",
+    ) -> None:  # fmt: skip
+        self.cell, self.rank, self.value, self.origin = cell, rank, value, origin
+        self.thread, self.time, self.strength, self.source = thread, time, strength, source
+        #: What acquires that observe it join: by thread and scope of the release.
+        self.releases: dict[tuple[int, Scope], View] = {}
+
+    @property
+    def number(self) -> int:
+        """What was written; a load that is settled to it is settled."""
+        return settled(self.value)
+
+    def depends_on(self, late: Late) -> bool:
+        """Whether what was written is what a load is settled to, or comes to it through others."""
+        value: int | Late | None = self.value
+        while isinstance(value, Late):
+            if value is late:
+                return True
+            value = None if value.message is None else value.message.value
+        return False
+
+
+class Cell:
+    """Messages of one location, oldest first."""
+
+    __slots__ = ("location", "messages")
+
+    def __init__(self, location: Location, value: int) -> None:
+        self.location = location
+        self.messages = [Message(self, 0.0, value, INITIAL_THREAD, 0, WEAK)]
+
+
+class View:
+    """What precedes an operation in causality order.
+
+    Parameters
+    ----------
+    times : dict of int to int
+        Of each thread, how many of its messages precede.
+    newest : dict of Cell to Message
+        Newest message of a location that precedes by itself, without those of its thread before.
+    late : set of Late
+        Loads that precede it and were, or are still, to be settled late.
+    """
+
+    __slots__ = ("copies", "late", "newest", "number", "times")
+
+    def __init__(
+        self, times: dict[int, int], newest: dict[Cell, Message], late: set[Late], number: int = 0
+    ) -> None:
+        self.times, self.newest, self.late = times, newest, late
+        #: Number among the copies of a view, each of which includes those before it; how many
+        #: there are of this one.
+        self.number, self.copies = number, 0
+
+    def copy(self) -> View:
+        """A copy."""
+        self.fold()
+        self.copies += 1
+        return View(dict(self.times), dict(self.newest), set(self.late), self.copies)
+
+    def fold(self) -> None:
+        """Take in what late loads have read that are settled by now."""
+        for late in [late for late in self.late if late.message is not None]:
+            self.late.discard(late)
+            if late.observes:
+                assert late.message is not None
+                self.include(late.message)
+
+    def include(self, message: Message) -> None:
+        """Take in a message that was read."""
+        known = self.newest.get(message.cell)
+        if known is None or known.rank < message.rank:
+            self.newest[message.cell] = message
+
+    def join(self, other: View) -> None:
+        """Take in another view."""
+        times = self.times
+        for thread, time in other.times.items():
+            if times.get(thread, 0) < time:
+                times[thread] = time
+        for message in other.newest.values():
+            self.include(message)
+        self.late |= other.late
+
+    def rank(self, cell: Cell) -> float:
+        """Rank of the newest message of a location that precedes."""
+        known = self.newest.get(cell)
+        rank, get = 0.0 if known is None else known.rank, self.times.get
+        for message in reversed(cell.messages):
+            if message.rank <= rank or get(message.thread, 0) >= message.time > 0:
+                return max(rank, message.rank)
+        return rank
+
+
+class Late(Pending):
+    """A load that is settled late.
+
+    Parameters
+    ----------
+    thread : int
+        Its thread.
+    cell : Cell
+        What it reads.
+    strength : Strength
+        How.
+    lowest : float
+        Rank of the oldest message that it may take.
+    origin : object
+        Who loads, for stories.
+    settle : callable
+        Gives it one of the messages.
+    """
+
+    def __init__(
+        self, thread: int, cell: Cell, strength: Strength, lowest: float, origin: object,
+        settle: Callable[[Late], None],
+    ) -> None:  # fmt: skip
+        self.thread, self.cell = thread, cell
+        self.strength, self.lowest = strength, lowest
+        self.origin, self._settle = origin, settle
+        #: Highest rank, if it takes a morally strong message: operations behind it have gone on.
+        self.highest = float("inf")
+        #: Messages behind it, which it cannot take.
+        self.excluded: set[Message] = set()
+        #: Scopes of acquires that it is part of, so it observes no release of theirs.
+        self.passed: set[Scope] = set()
+        if strength.order.acquires and strength.scope is not None:
+            self.passed.add(strength.scope)
+        self.message: Message | None = None
+        #: Whether it and its message are morally strong.
+        self.observes = False
+        #: Messages that it is settled to.
+        self.written: list[Message] = []
+
+    @property
+    def size(self) -> int:
+        return self.cell.location.size
+
+    @property
+    def is_settled(self) -> bool:
+        return self.message is not None
+
+    def settle(self) -> int:
+        if self.message is None:
+            self._settle(self)
+        assert self.message is not None
+        return self.message.number
