@@ -16,8 +16,9 @@ from racetrap.generators.shared_modules import share_modules
 __all__ = ["ports_of", "to_verilog"]
 
 _MODULE = re.compile(r"^module .*?^end$", re.MULTILINE | re.DOTALL)
-#: A field without bits, which Verilog cannot declare, or what is connected to it.
-_EMPTY = re.compile(r"^ *(?:wire width 0 (\S+)|connect (\S+) \{  \})\n", re.MULTILINE)
+#: A field without bits, which Verilog cannot declare, or what is connected to it; further in are
+#: the ports of cells.
+_EMPTY = re.compile(r"^ {,2}(?:wire width 0 (\S+)|connect (\S+) \{  \})\n", re.MULTILINE)
 
 
 def ports_of(component: wiring.Component) -> dict[str, tuple[Signal, PortDirection]]:

@@ -40,3 +40,15 @@ end
     kept = _without_empty_fields(module)
     assert "alone" not in kept
     assert kept.count("named") == 3
+
+
+def test_a_port_of_a_cell_that_has_no_bits_is_kept():
+    module = """module \\top
+  cell $eq $1
+    parameter \\B_WIDTH 0
+    connect \\A \\level
+    connect \\B {  }
+  end
+end
+"""
+    assert _without_empty_fields(module) == module
