@@ -25,6 +25,8 @@ __all__ = ["RESULTS", "Result", "add", "figures_of", "read_results", "revision_o
 RESULTS = Path(__file__).resolve().parents[1] / "docs" / "results.csv"
 
 _Json = Mapping[str, Any]
+#: Cells that are look-up tables and nothing else.
+_TABLES = ("LUT4", "SB_LUT4")
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,12 @@ def _cost(found: _Json) -> Iterator[tuple[str, str, float]]:
             for target, cost in block["costs"].items():
                 name = f"{block['block']} of {table['preset']} on {target}"
                 if synthesis := cost["synthesis"]:
-                    yield f"{name}: look-up tables", "LUT", synthesis["lut"]
+                    tables = sum(synthesis["cells"].get(cell, 0) for cell in _TABLES)
+                    yield f"{name}: look-up tables", "LUT", tables
+                    if synthesis["lut"] != tables:
+                        whole = f"{name}: the same with carry chains and LUT RAM"
+                        yield whole, "LUT", synthesis["lut"]
+                    yield f"{name}: flip-flops", "FF", synthesis["ff"]
                 if fmax := cost["fmax_mhz"]:
                     yield f"{name}: median Fmax", "MHz", fmax["median"]
 

@@ -20,7 +20,10 @@ from racetrap.evaluation.history import (
 _COST = {
     "tables": [{"preset": "scord", "blocks": [
         {"block": "bank", "costs": {
-            "ecp5": {"synthesis": {"lut": 2400}, "fmax_mhz": {"median": 105.5}},
+            "ecp5": {
+                "synthesis": {"cells": {"LUT4": 2000, "CCU2C": 200}, "lut": 2400, "ff": 900},
+                "fmax_mhz": {"median": 105.5},
+            },
             "ice40": {"synthesis": None, "fmax_mhz": None},
         }},
     ]}],
@@ -45,7 +48,9 @@ _DETECTION = {
     ("found", "figures"),
     [
         (_COST, [
-            ("bank of scord on ecp5: look-up tables", "LUT", 2400),
+            ("bank of scord on ecp5: look-up tables", "LUT", 2000),
+            ("bank of scord on ecp5: the same with carry chains and LUT RAM", "LUT", 2400),
+            ("bank of scord on ecp5: flip-flops", "FF", 900),
             ("bank of scord on ecp5: median Fmax", "MHz", 105.5),
         ]),
         (_BENCH, [
