@@ -11,8 +11,6 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from racetrap.presenters.site.parts import PARTS, SLOW_PARTS
-
 project = "racetrap"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 autodoc_member_order = "bysource"
@@ -47,6 +45,9 @@ class Generated(SphinxDirective):
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
+        # What makes the parts is for pages that have one.
+        from racetrap.presenters.site.parts import PARTS, SLOW_PARTS
+
         name = self.arguments[0]
         if name in SLOW_PARTS and not self.config.slow_parts:
             text = "Left out of a quick build."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -14,7 +15,7 @@ from racetrap.golden_model.trace.threads.events import ThreadTraceHeader
 
 __all__ = [
     "SourceLine", "beside", "excerpt", "header_beside", "marked_line", "relative_place",
-    "source_line", "with_relative_places",
+    "source_line", "split_place", "with_relative_places",
 ]  # fmt: skip
 
 _Header = TypeVar("_Header", TraceHeader, ThreadTraceHeader)
@@ -27,6 +28,15 @@ def relative_place(place: str) -> str:
     path, colon, line = place.rpartition(":")
     folder = os.getcwd() + os.sep
     return f"{os.path.normpath(path).removeprefix(folder)}{colon}{line}" if colon else place
+
+
+_PLACE = re.compile(r"(?P<place>[^\n]+?:\d+): (?P<rest>.*)", re.DOTALL)
+
+
+def split_place(sentence: str) -> tuple[str, str]:
+    """The place that a sentence begins with, empty if with none, and the rest."""
+    found = _PLACE.fullmatch(sentence)
+    return (found["place"], found["rest"]) if found else ("", sentence)
 
 
 def with_relative_places(text: str) -> str:

@@ -16,8 +16,9 @@ from racetrap.generators.shared_modules import share_modules
 __all__ = ["ports_of", "to_verilog"]
 
 _MODULE = re.compile(r"^module .*?^end$", re.MULTILINE | re.DOTALL)
-#: A field without bits, which Verilog cannot declare, or what is connected to it.
-_EMPTY = re.compile(r"^ *(?:wire width 0 (\S+)|connect (\S+) \{  \})\n", re.MULTILINE)
+#: A field without bits, which Verilog cannot declare, or what is connected to it; further in are
+#: the ports of cells.
+_EMPTY = re.compile(r"^ {,2}(?:wire width 0 (\S+)|connect (\S+) \{  \})\n", re.MULTILINE)
 
 
 def ports_of(component: wiring.Component) -> dict[str, tuple[Signal, PortDirection]]:
@@ -37,11 +38,8 @@ def ports_of(component: wiring.Component) -> dict[str, tuple[Signal, PortDirecti
 def _without_empty_fields(module: str) -> str:
     """RTLIL of a module without fields that have no bits, as far as nothing else names them."""
     elsewhere = Counter(re.findall(r"\S+", module))
-    fields = list(_EMPTY.finditer(module))
-    elsewhere.subtract(field[1] or field[2] for field in fields)
-    # An input of a cell may be without bits, too: its name is no field's.
-    empty = {field[1] for field in fields if field[1] and not elsewhere[field[1]]}
-    return _EMPTY.sub(lambda field: "" if (field[1] or field[2]) in empty else field[0], module)
+    elsewhere.subtract(field[1] or field[2] for field in _EMPTY.finditer(module))
+    return _EMPTY.sub(lambda field: field[0] * bool(elsewhere[field[1] or field[2]]), module)
 
 
 def to_verilog(component: wiring.Component, name: str, *, asynchronous_reset: bool = False) -> str:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from racetrap.evaluation.line_pairs import LinePair
-from racetrap.evaluation.source_text import relative_place
-from racetrap.presenters.line_pairs import number_text, pairs_text, race_sentence
+from racetrap.evaluation.source_text import relative_place, split_place
+from racetrap.presenters.line_pairs import annotation, number_text, pairs_text, race_sentence
 from racetrap.presenters.race_choice import RaceChoice
 
 if TYPE_CHECKING:
     from racetrap.evaluation.baseline import KnownRace
 
-__all__ = ["Findings", "known_sentences", "print_findings"]
+__all__ = ["Findings", "known_sentences", "print_annotations", "print_findings"]
 
 
 @dataclass(frozen=True)
@@ -83,3 +83,15 @@ def print_findings(console: Console, findings: Findings, choice: RaceChoice) -> 
     for sentences in findings.others.values():
         lines += sentences
     console.print("\n".join([*lines, *findings.summary]), markup=False)
+
+
+def print_annotations(console: Console, findings: Findings) -> None:
+    """Print what was found as GitHub's workflow commands."""
+    for pair in findings.pairs:
+        later = pair.first.later
+        text = f"{race_sentence(pair.first)} ({number_text(pair.instances, 'instance')})"
+        console.print(annotation("race", later.place, later.column, text), markup=False)
+    for name, sentences in findings.others.items():
+        for sentence in sentences:
+            place, text = split_place(sentence)
+            console.print(annotation(name, place, 0, text), markup=False)

@@ -9,20 +9,18 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from rich.console import Console
-
 from racetrap.evaluation.line_pairs import LinePair, LineRace, Side
 from racetrap.evaluation.source_text import marked_line, relative_place
 from racetrap.golden_model.call_stacks import Frame
 from racetrap.presenters.race_choice import RaceChoice
 
 __all__ = [
+    "annotation",
     "counts_text",
     "exposure_text",
     "number_text",
     "pair_to_dict",
     "pairs_text",
-    "print_annotations",
     "race_sentence",
     "side_text",
     "stack_text",
@@ -145,15 +143,24 @@ def pairs_text(
     return texts
 
 
-def print_annotations(console: Console, pairs: Sequence[LinePair]) -> None:
-    """Print findings as GitHub's workflow commands, which mark the lines of a change."""
-    for pair in pairs:
-        path, colon, line = relative_place(pair.first.later.place).rpartition(":")
-        file = _escaped(path).replace(":", "%3A").replace(",", "%2C")
-        column = f"col={pair.first.later.column}," if pair.first.later.column else ""
-        place = f"file={file},line={line},{column}" if colon else ""
-        text = f"{race_sentence(pair.first)} ({number_text(pair.instances, 'instance')})"
-        console.print(f"::error {place}title=race::{_escaped(text)}", markup=False)
+def annotation(title: str, place: str, column: int, text: str) -> str:
+    """A finding as GitHub's workflow command, which marks a line of a change.
+
+    Parameters
+    ----------
+    title : str
+        What it is, in a word.
+    place : str
+        Where; empty if that is not known.
+    column : int
+        Column in the line; 0 if that is not known.
+    text : str
+        What was found.
+    """
+    path, colon, line = relative_place(place).rpartition(":")
+    file = _escaped(path).replace(":", "%3A").replace(",", "%2C")
+    where = f"file={file},line={line}," + f"col={column}," * bool(column) if colon else ""
+    return f"::error {where}title={title}::{_escaped(text)}"
 
 
 def _escaped(text: str) -> str:

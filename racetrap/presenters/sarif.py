@@ -6,8 +6,6 @@ Ref: OASIS Static Analysis Results Interchange Format (SARIF) Version 2.1.0.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,8 @@ from urllib.parse import quote
 
 from racetrap.evaluation.baseline import line_texts
 from racetrap.evaluation.line_pairs import LinePair, LineRace, Side
-from racetrap.evaluation.source_text import relative_place
+from racetrap.evaluation.source_text import relative_place, split_place
+from racetrap.presenters.findings import Findings
 from racetrap.presenters.line_pairs import number_text, race_sentence
 
 __all__ = ["sarif_log"]
@@ -25,18 +24,18 @@ _SCHEMA = (
 )
 
 
-def _location(side: Side, message: str = "") -> dict[str, Any]:
-    path, _, line = relative_place(side.place).rpartition(":")
+def _location(place: str, column: int = 0, message: str = "") -> dict[str, Any]:
+    path, _, line = relative_place(place).rpartition(":")
     found: dict[str, Any] = {}
     if line.isdecimal():
         uri = Path(path).as_uri() if Path(path).is_absolute() else quote(path)
         found["physicalLocation"] = {
             "artifactLocation": {"uri": uri},
             "region": {"startLine": max(int(line), 1)}
-            | ({"startColumn": side.column} if side.column else {}),
+            | ({"startColumn": column} if column else {}),
         }
     else:
-        found["logicalLocations"] = [{"name": side.place}]
+        found["logicalLocations"] = [{"name": place}]
     if message:
         found["message"] = {"text": message}
     return found
@@ -49,8 +48,10 @@ def _result(pair: LinePair) -> dict[str, Any]:
         "ruleId": race.kind,
         "level": "error",
         "message": {"text": f"{race_sentence(race)} ({number_text(pair.instances, 'instance')})."},
-        "locations": [_location(race.later)],
-        "relatedLocations": [_location(race.earlier, f"{race.sides[0][0]} access")],
+        "locations": [_location(race.later.place, race.later.column)],
+        "relatedLocations": [
+            _location(race.earlier.place, race.earlier.column, f"{race.sides[0][0]} access")
+        ],
         **_stacks(race),
         "partialFingerprints": {"linePair/v1": digest},
     }
@@ -71,18 +72,30 @@ def _frames(side: Side) -> list[dict[str, Any]]:
     places = [side.place, *(frame.place for frame in side.stack)]
     frames = []
     for place, frame in zip(places, side.stack, strict=False):
-        found = _location(replace(side, place=place, column=side.column * (place == side.place)))
+        found = _location(place, side.column * (place == side.place))
         frames.append({"location": found | {"message": {"text": frame.function}}})
     return frames
 
 
-def sarif_log(pairs: Sequence[LinePair]) -> dict[str, Any]:
-    """A log with one run: a result for each pair of source lines, a rule for each kind of race."""
-    reasons = {pair.first.kind: pair.first.reason for pair in pairs}
+def _other_result(name: str, sentence: str) -> dict[str, Any]:
+    """What is wrong besides races."""
+    place, text = split_place(sentence)
+    result = {"ruleId": name, "level": "error", "message": {"text": text}}
+    return result | ({"locations": [_location(place)]} if place else {})
+
+
+def sarif_log(findings: Findings) -> dict[str, Any]:
+    """A log with one run: a result for each pair of source lines, and for what is wrong besides; a
+    rule for each kind of race, and of the rest."""
+    others = {name: sentences for name, sentences in findings.others.items() if sentences}
+    reasons = {pair.first.kind: pair.first.reason for pair in findings.pairs}
+    reasons |= {name: f"What a check finds of {name}" for name in others}
+    results = list(map(_result, findings.pairs))
+    results += [_other_result(name, each) for name, found in others.items() for each in found]
     rules = [{"id": kind, "shortDescription": {"text": text}} for kind, text in reasons.items()]
     driver = {"name": "racetrap", "version": version("racetrap"), "rules": rules}
     return {
         "$schema": _SCHEMA,
         "version": "2.1.0",
-        "runs": [{"tool": {"driver": driver}, "results": list(map(_result, pairs))}],
+        "runs": [{"tool": {"driver": driver}, "results": results}],
     }

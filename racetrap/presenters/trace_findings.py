@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from racetrap.evaluation.scord.trace_check import TraceCheck
-from racetrap.evaluation.source_text import relative_place, with_relative_places
+from racetrap.evaluation.source_text import relative_place, split_place, with_relative_places
 from racetrap.presenters.findings import Findings, known_sentences
 from racetrap.presenters.line_pairs import number_text, pair_to_dict
 from racetrap.presenters.race_choice import RaceChoice
@@ -15,8 +15,9 @@ __all__ = ["fault_sentence", "trace_check_to_dict", "trace_findings"]
 
 
 def fault_sentence(fault: str) -> str:
-    """What ended a kernel before its time, and where."""
-    return f"Fault: {with_relative_places(fault)}"
+    """What ended a kernel before its time, and where, if that is known."""
+    place, text = split_place(with_relative_places(fault))
+    return f"{place}: fault: {text}" if place else f"Fault: {text}"
 
 
 def trace_findings(

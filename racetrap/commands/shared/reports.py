@@ -101,13 +101,13 @@ class Reports:
 
                 write_junit(Path(self.junit_file), f"racetrap.{name}", findings.cases)
         if self.github:
-            from racetrap.presenters.line_pairs import print_annotations
+            from racetrap.presenters.findings import print_annotations
 
-            print_annotations(console, findings.pairs)
+            print_annotations(console, findings)
         if self.sarif_file is not None:
             from racetrap.presenters.sarif import sarif_log
 
-            write_json(self.sarif_file, sarif_log(findings.pairs))
+            write_json(self.sarif_file, sarif_log(findings))
         if self.html_file is not None:
             from racetrap.presenters.findings_page import findings_page
 

@@ -16,6 +16,7 @@ from racetrap.presenters.site.commands import commands_reference
 from racetrap.presenters.site.concurrency_suite import run_suite, suite_tables
 from racetrap.presenters.site.construct_suite import constructs_table, verdicts_tables
 from racetrap.presenters.site.decision_tables import decision_table
+from racetrap.presenters.site.methods import METHODS, method_table
 from racetrap.presenters.site.presets import presets_tables
 from racetrap.presenters.site.ptx_support import instructions_table, types_table
 from racetrap.presenters.site.python_api import api_reference
@@ -48,11 +49,10 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "thread-programs": programs_table,
     "weak-memory-programs": programs_tables,
     "results": results_table,
-    "waveform-check-pipeline": check_pipeline,
-    "waveform-summary-message": summary_message,
+    **{f"method-{method}": partial(method_table, method) for method in METHODS},
     **{f"registers-{system.name}": partial(register_manual, system) for system in SYSTEMS},
 }
-#: Parts that take seconds: what elaborated designs and runs of whole suites give.
+#: Parts that take seconds: what elaborated and simulated designs and runs of suites give.
 SLOW_PARTS: Mapping[str, Callable[[], str]] = {
     "block-diagram-bank": partial(diagram_of, "Detector bank", "scord-tiny", "top.bank_0"),
     "block-diagram-core-unit": partial(
@@ -67,4 +67,6 @@ SLOW_PARTS: Mapping[str, Callable[[], str]] = {
     "concurrency-suite": lambda: suite_tables(run_suite()),
     "construct-verdicts": lambda: verdicts_tables(verdicts()),
     "sweep-metadata": metadata_plot,
+    "waveform-check-pipeline": check_pipeline,
+    "waveform-summary-message": summary_message,
 }

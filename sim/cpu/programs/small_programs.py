@@ -14,10 +14,13 @@ _FOLDER = Path(__file__).parent / "small"
 #: An entry of the list of cases in a source.
 _CASE = re.compile(r"^ +CASE\((\w+), (clean|racy)\),$", re.MULTILINE)
 
-_OPTIONS = {"cxx20.cpp": ("-std=c++20",), "openmp.c": ("-fopenmp",)}
+_OPTIONS = {
+    "cxx20.cpp": ("-std=c++20",), "openmp.c": ("-fopenmp",), "openmp_tasks.c": ("-fopenmp",),
+}  # fmt: skip
 _UNSEEN = {
     "c11.c": "threads of C11, which it does not intercept",
     "openmp.c": "waiting of libgomp, which is not instrumented",
+    "openmp_tasks.c": "beginnings and ends of libgomp's tasks, which is not instrumented",
 }
 
 

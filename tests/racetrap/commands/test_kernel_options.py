@@ -201,12 +201,12 @@ def test_fault_and_the_races_before_it(racetrap, edited, tmp_path):
     result = racetrap("check", kernel, "--launch", launch, "--json", "-")
     assert result.exit_code == 1
     assert (
-        "Fault: handover.cu:12: address of st.global.u32 must be inside a buffer" in result.stderr
+        "handover.cu:12: fault: address of st.global.u32 must be inside a buffer" in result.stderr
     )
     document = json.loads(result.stdout)
     assert (len(document["findings"]), len(document["faults"])) == (1, 1)
     result = racetrap("check", kernel, "--launch", launch, "--detector-only")
-    assert (result.exit_code, "Fault: handover.cu:12" in result.stdout) == (1, True)
+    assert (result.exit_code, "handover.cu:12: fault: " in result.stdout) == (1, True)
     target = tmp_path / "until.trace"
     result = racetrap("trace", "capture", kernel, "--launch", launch, "-o", target, "--json", "-")
     assert result.exit_code == 3

@@ -60,7 +60,7 @@ def test_races_by_pair_of_lines(racetrap, program, tmp_path):
 def test_a_fault_has_its_place_from_the_current_folder(racetrap, program):
     result = racetrap("run", *program, "-D", "RACE_FREE", "--", "0", "fault")
     assert result.exit_code == 1
-    assert "\nFault: program.cu:10: address of st.global.u32 must be" in result.stdout
+    assert "\nprogram.cu:10: fault: address of st.global.u32 must be" in result.stdout
     assert "kernel reach)" in result.stdout
 
 
@@ -90,7 +90,7 @@ def test_statuses(racetrap, tmp_path):
     result = racetrap("run", race_free, "--", "5")
     assert (result.exit_code, "Program: ended with exit status 5." in result.stdout) == (3, True)
     result = racetrap("run", race_free, "--", "0", "fault")
-    assert (result.exit_code, "Fault: " in result.stdout) == (1, True)
+    assert (result.exit_code, "fault: " in result.stdout) == (1, True)
     result = racetrap("run", race_free, "--kernel", "other")
     assert result.exit_code == 2
     assert "Launches checked must be some of the 1 (add), not other" in result.stderr

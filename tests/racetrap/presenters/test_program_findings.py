@@ -27,12 +27,12 @@ def _found(traces=None, **changes):
 def test_what_is_wrong_is_said():
     barrier = SimpleNamespace(place="a.cu:2", thread=3, grid_block=4)
     found = _found(
-        {"divergences": {"a.cu:2": barrier}}, faults=["it broke"],
+        {"divergences": {"a.cu:2": barrier}}, faults=["it broke", "a.cu:5: it broke"],
         problems=["f is not supported"], status=-11,
     )  # fmt: skip
     assert found.others == {
         "barriers": ["a.cu:2: barrier: thread 3 of block 4 does not come to it with the others"],
-        "faults": ["Fault: it broke"],
+        "faults": ["Fault: it broke", "a.cu:5: fault: it broke"],
         "program": ["Not done: f is not supported", "Program: ended with signal 11."],
     }  # fmt: skip
 

@@ -11,6 +11,7 @@ _FEW = {
     "c11.c": ("c11_mutex", "c11_condition_before_data", "c11_once"),
     "cxx20.cpp": ("cxx_latch", "cxx_semaphore_of_two", "cxx_atomic_wait"),
     "openmp.c": ("openmp_barrier", "openmp_no_barrier", "openmp_lock"),
+    "openmp_tasks.c": ("openmp_task_after_writer", "openmp_task_after_another"),
 }
 _PAIR = frozenset({("a.c:1", "a.c:2")})
 
