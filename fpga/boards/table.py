@@ -24,7 +24,7 @@ _HX8K = (
     "packet_fifo_depth=2", "report_fifo_depth=2", "sm_count=1",
 )  # fmt: skip
 #: The three sets of the thesis, of two entries each, for one engine.
-_HX8K_MONITOR = ("mode=thesis", "engines=1", "entries=2", "tag_bits=8")
+_HX8K_MONITOR = ("mode=thesis", "engines=1", "entries=2", "tag_bits=4", "report_fifo_depth=2")
 
 
 @dataclass(frozen=True)
