@@ -186,7 +186,12 @@ def _compare(
     behind = Synchronisation(author.functions).behind
     advice = _advice_on(run, lacking)
     slots = places.union(*(behind.get(place, ()) for place in places))
-    elsewhere = [change for change in advice.changes if change.place not in slots]
+    following = Synchronisation(lacking.functions).following
+    elsewhere = []
+    for change in advice.changes:
+        is_after = change.action == "insert_after"
+        if not slots.issuperset(following(change.place) if is_after else {change.place}):
+            elsewhere.append(change)
     if not advice.cured:
         verdict = "no fences cure it"
     elif not advice.changes or any(each.action in _LESS for each in advice.changes):

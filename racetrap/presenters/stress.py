@@ -51,9 +51,10 @@ def witness_lines(run: Run, folder: Path) -> Iterator[str]:
 
 def _sentence(change: AdvisedChange) -> str:
     """What to change, in words."""
-    before = "before" if change.action == "insert" else "at"
-    to = "" if change.action in ("insert", "remove") else " to"
-    return f"{change.action}{to} {change.what} {before} {change.place}"
+    verb = change.action.partition("_")[0]
+    before = {"insert": "before", "insert_after": "after"}.get(change.action, "at")
+    to = "" if verb in ("insert", "remove") else " to"
+    return f"{verb}{to} {change.what} {before} {change.place}"
 
 
 def _change_lines(changes: Sequence[AdvisedChange], folder: Path) -> Iterator[str]:

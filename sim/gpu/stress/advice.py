@@ -32,7 +32,8 @@ _FENCES: tuple[Sync, ...] = (
 _PLAIN: Sync = Order.RELAXED, Scope.GPU
 #: What an action comes to: that which makes something narrower, and that which makes it wider.
 _VERBS = {
-    "insert": ("insert", "insert"), "fence": ("narrow", "widen"), "access": ("weaken", "order"),
+    "insert": ("insert", "insert"), "insert_after": ("insert_after", "insert_after"),
+    "fence": ("narrow", "widen"), "access": ("weaken", "order"),
 }  # fmt: skip
 
 
@@ -42,10 +43,10 @@ class AdvisedChange(NamedTuple):
     Parameters
     ----------
     action : str
-        Of a fence ``insert``, ``widen``, ``remove`` or ``narrow``; of a strong access ``order`` or
-        ``weaken``.
+        Of a fence ``insert``, ``insert_after``, ``widen``, ``remove`` or ``narrow``; of a strong
+        access ``order`` or ``weaken``.
     place : str
-        Line before which to insert, or of the fence or access.
+        Line before or after which to insert, or of the fence or access.
     what : str
         What is to stand there, in PTX, or what is to be removed.
     """
@@ -125,7 +126,8 @@ class Advisor:
         missing = self._missing()
         if missing is None:
             return Advice([], [], False, total)
-        ordered = self._ordered() if any(what.name == "insert" for what in missing) else None
+        inserts = any(what.name.startswith("insert") for what in missing)
+        ordered = self._ordered() if inserts else None
         instead = self._advised(ordered or {}, 1)
         return Advice(self._advised(missing, 1), instead, True, total)
 
@@ -153,13 +155,12 @@ class Advisor:
         made wider, if that will do, or fences before lines."""
         program = self._program
         ordering = self._ordering()
-        inserted = [Action("insert", place) for place in program.slots()]
         for fence in _FENCES[1:]:
             existing: _Chosen = {Action("fence", place): fence for place in program.fences}
             for place in self._narrow():
                 existing[Action("access", place)] = fence if place in ordering else _PLAIN
-            before: _Chosen = dict.fromkeys(inserted, fence)
-            for chosen in (existing, before):
+            inserted: _Chosen = dict.fromkeys(program.slots(), fence)
+            for chosen in (existing, inserted):
                 if chosen and not self._fails(chosen):
                     return self._narrowest(self._usual(self._fewest(chosen)))
         return None
@@ -167,10 +168,10 @@ class Advisor:
     def _usual(self, chosen: _Chosen) -> _Chosen:
         """The same with fences where they are of more use, if that does."""
         slots = self._program.slots()
-        for what in [what for what in chosen if what.name == "insert"]:
+        for what in [what for what in chosen if what in slots]:
             rest = {other: fence for other, fence in chosen.items() if other != what}
-            for place in reversed(slots[slots.index(what.place) + 1 :]):
-                moved: _Chosen = {Action("insert", place): chosen[what], **rest}
+            for slot in reversed(slots[slots.index(what) + 1 :]):
+                moved: _Chosen = {slot: chosen[what], **rest}
                 if len(moved) == len(chosen) and not self._fails(moved):
                     chosen = moved
                     break

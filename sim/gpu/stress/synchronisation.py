@@ -14,6 +14,7 @@ from racetrap.golden_model.ptx_memory_model.operational import Strength
 from racetrap.sim.gpu.executor.codegen.access_modes import fence_mode
 from racetrap.sim.gpu.executor.machine.program_counters import event_pc
 from racetrap.sim.gpu.executor.machine.weak_memory import ORDERS, SCOPES
+from racetrap.sim.gpu.ptx.control_flow import successors
 from racetrap.sim.gpu.ptx.module import Function, Instruction
 from racetrap.sim.gpu.stress.subject import Changes
 
@@ -37,7 +38,8 @@ class Action(NamedTuple):
     Parameters
     ----------
     name : str
-        ``insert`` a fence before it, or change its ``fence`` or its strong ``access``.
+        ``insert`` a fence before it, or ``insert_after``, or change its ``fence`` or its strong
+        ``access``.
     place : str
         The line.
     """
@@ -75,6 +77,35 @@ def name_of(what: str, sync: Sync) -> str:
     return f"{what}.{sync[0].value}.{sync[1].name.lower()}"
 
 
+def _place(instruction: Instruction) -> str:
+    return str(instruction.location or f"line {instruction.line}")
+
+
+def _is_access(instruction: Instruction) -> bool:
+    spaces = {name.partition("::")[0] for name in instruction.modifiers}
+    return instruction.opcode in ("ld", "st", "atom", "red") and not _PRIVATE & spaces
+
+
+def _next_accesses(function: Function, index: int) -> set[int]:
+    """Accesses that may come next behind an instruction, or from the beginning (-1)."""
+    seen, found = set[int](), set[int]()
+    left = [*successors(function, index)] if index >= 0 else [0]
+    while left:
+        following = left.pop()
+        if following in seen or following >= len(function.instructions):
+            continue
+        seen.add(following)
+        if _is_access(function.instructions[following]):
+            found.add(following)
+        else:
+            left += successors(function, following)
+    return found
+
+
+def _width(sync: Sync) -> tuple[Scope, bool]:
+    return sync[1], sync[0] is Order.SC
+
+
 class Synchronisation:
     """Fences and accesses of some functions by line.
 
@@ -90,65 +121,84 @@ class Synchronisation:
     accesses : dict of str to dict of int to StrongAccess
         Strong accesses that are not volatile, likewise.
     before : dict of str to list of int
-        Accesses that a fence before the line comes before: those that follow an access of another
-        line.
+        Accesses that a fence before the line comes before: those that may follow an access of
+        another line.
+    after : dict of str to list of int
+        Accesses of other lines that may come next after strong reads of the line, if they are of
+        several lines; likewise.
     behind : dict of str to set of str
-        Lines of the accesses that come next behind the fences of a line.
+        Lines of the accesses that may come next behind the fences of a line, or behind its
+        accesses.
     """
 
     def __init__(self, functions: Iterable[Function]) -> None:
         self.fences: dict[str, dict[int, Sync]] = {}
         self.accesses: dict[str, dict[int, StrongAccess]] = {}
         self.before: dict[str, list[int]] = {}
+        self.after: dict[str, list[int]] = {}
         self.behind: dict[str, set[str]] = {}
-        #: Lines of fences since the latest access.
-        self._fenced: list[str] = []
-        #: Lines with strong accesses, and those of accesses that come next behind one.
-        self._strong: set[str] = set()
-        self._behind_strong: set[str] = set()
+        #: Lines with strong reads, in their order, and with strong writes.
+        self._reads: dict[str, None] = {}
+        self._writes: set[str] = set()
         for function in functions:
-            latest = ""
-            self._fenced.clear()
-            for instruction in function.instructions:
-                latest = self._add(instruction, latest)
+            self._add(function)
+        for place in [place for place in self.after if len(self.following(place)) < 2]:
+            del self.after[place]
 
-    def _add(self, instruction: Instruction, latest: str) -> str:
-        """Take in an instruction behind an access of a line; the line of the latest access."""
-        place = str(instruction.location or f"line {instruction.line}")
-        pc, opcode = event_pc(instruction.index), instruction.opcode
-        spaces = {name.partition("::")[0] for name in instruction.modifiers}
-        if opcode in ("membar", "fence"):
-            scope, order = fence_mode(instruction)
-            own = ORDERS.get(order, Order.SC), SCOPES[scope]
-            self.fences.setdefault(place, {})[pc] = own
-            self._fenced.append(place)
-        elif opcode in ("ld", "st", "atom", "red") and not _PRIVATE & spaces:
-            for fence in self._fenced:
-                self.behind.setdefault(fence, set()).add(place)
-            self._fenced.clear()
-            if place != latest:
-                self.before.setdefault(place, []).append(pc)
-                if latest in self._strong:
-                    self._behind_strong.add(place)
-            if opcode in ("atom", "red") or _STRONG & set(instruction.modifiers):
-                self._strong.add(place)
-            named = [_ORDERS[name] for name in instruction.modifiers if name in _ORDERS]
-            if named or opcode in ("atom", "red"):
-                scopes = [_SCOPES[name] for name in instruction.modifiers if name in _SCOPES]
-                own = (*named, Order.RELAXED)[0], (*scopes, Scope.GPU)[0]
-                self.accesses.setdefault(place, {})[pc] = StrongAccess(opcode, own)
-            return place
-        return latest
+    def _add(self, function: Function) -> None:
+        """Take in a function."""
+        latest: dict[int, set[str]] = {}
+        for following in _next_accesses(function, -1):
+            latest.setdefault(following, set()).add("")
+        for index, instruction in enumerate(function.instructions):
+            place = _place(instruction)
+            if is_fence := instruction.opcode in ("membar", "fence"):
+                scope, order = fence_mode(instruction)
+                own = ORDERS.get(order, Order.SC), SCOPES[scope]
+                self.fences.setdefault(place, {})[event_pc(instruction.index)] = own
+            elif _is_access(instruction):
+                self._add_access(instruction, place)
+            else:
+                continue
+            for following in _next_accesses(function, index):
+                access = function.instructions[following]
+                self.behind.setdefault(place, set()).add(_place(access))
+                if not is_fence and _place(access) != place:
+                    latest.setdefault(following, set()).add(place)
+                    if place in self._reads:
+                        self.after.setdefault(place, []).append(event_pc(access.index))
+        for index in sorted(latest):
+            access = function.instructions[index]
+            self.before.setdefault(_place(access), []).append(event_pc(access.index))
 
-    def slots(self) -> list[str]:
-        """Lines that a fence can be put before, those of least use first: fences belong before a
-        strong write, or behind a strong read, and there the sooner the better."""
-        behind = self._behind_strong
-        elsewhere = [place for place in self.before if place not in behind]
-        return [
-            *sorted(elsewhere, key=self._strong.__contains__),
-            *(place for place in reversed(self.before) if place in behind),
+    def _add_access(self, instruction: Instruction, place: str) -> None:
+        opcode, pc = instruction.opcode, event_pc(instruction.index)
+        if opcode in ("atom", "red") or _STRONG & set(instruction.modifiers):
+            if opcode in ("ld", "atom"):
+                self._reads[place] = None
+            if opcode != "ld":
+                self._writes.add(place)
+        named = [_ORDERS[name] for name in instruction.modifiers if name in _ORDERS]
+        if named or opcode in ("atom", "red"):
+            scopes = [_SCOPES[name] for name in instruction.modifiers if name in _SCOPES]
+            own = (*named, Order.RELAXED)[0], (*scopes, Scope.GPU)[0]
+            self.accesses.setdefault(place, {})[pc] = StrongAccess(opcode, own)
+
+    def slots(self) -> list[Action]:
+        """Where a fence can be put, places of least use first: fences belong before a strong
+        write, or next behind a strong read, and there the sooner the better."""
+        behind = [
+            Action("insert_after", place) if place in self.after else Action("insert", one)
+            for place in self._reads for one in sorted(self.following(place))[:1]
+        ]  # fmt: skip
+        before = [
+            Action("insert", place) for place in sorted(self.before, key=self._writes.__contains__)
         ]
+        return [*(slot for slot in before if slot not in behind), *dict.fromkeys(reversed(behind))]
+
+    def following(self, place: str) -> set[str]:
+        """Other lines that may come next behind the accesses of a line."""
+        return self.behind.get(place, set()) - {place}
 
     def changes(self, chosen: Mapping[Action, Sync | None]) -> Changes:
         """The program with some changes; ``None`` leaves a fence out."""
@@ -158,8 +208,9 @@ class Synchronisation:
         for (name, place), sync in chosen.items():
             if name == "fence":
                 fences.update(dict.fromkeys(self.fences[place], sync))
-            elif sync is not None and name == "insert":
-                inserted.update(dict.fromkeys(self.before[place], sync))
+            elif sync is not None and name in ("insert", "insert_after"):
+                for pc in (self.before if name == "insert" else self.after)[place]:
+                    inserted[pc] = max(sync, inserted.get(pc, sync), key=_width)
             elif sync is not None:
                 for pc, access in self.accesses[place].items():
                     has = sync[0] in (Order.RELAXED, *access.orders)
