@@ -187,14 +187,17 @@ class Synchronisation:
     def slots(self) -> list[Action]:
         """Where a fence can be put, places of least use first: fences belong before a strong
         write, or next behind a strong read, and there the sooner the better."""
-        behind = [
-            Action("insert_after", place) if place in self.after else Action("insert", one)
-            for place in self._reads for one in sorted(self.following(place))[:1]
+        after = [Action("insert_after", place) for place in self._reads if place in self.after]
+        next_line = [
+            Action("insert", place)
+            for read in self._reads if read not in self.after
+            for place in self.following(read)
         ]  # fmt: skip
+        behind = dict.fromkeys([*reversed(after), *reversed(next_line)])
         before = [
             Action("insert", place) for place in sorted(self.before, key=self._writes.__contains__)
         ]
-        return [*(slot for slot in before if slot not in behind), *dict.fromkeys(reversed(behind))]
+        return [*(slot for slot in before if slot not in behind), *behind]
 
     def following(self, place: str) -> set[str]:
         """Other lines that may come next behind the accesses of a line."""
