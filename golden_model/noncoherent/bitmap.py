@@ -11,13 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from racetrap.golden_model.noncoherent.interval_cam import (
-    DIGEST_BITS,
-    DIGEST_MASK,
-    DIGEST_TURN,
-    Entry,
-    turned,
-)
+from racetrap.golden_model.noncoherent.interval_cam import DIGEST_MASK, Entry, folded
 from racetrap.golden_model.noncoherent.packets import MISS, Hit
 from racetrap.golden_model.noncoherent.params import WORD_GRANULES, NoncoherentParams
 
@@ -124,7 +118,8 @@ class Bitmap:
             yield index, ((1 << min(high - start, WORD_GRANULES)) - 1) & ~below
 
     def _put(self, index: int, word: Word) -> None:
-        self.digest ^= self._fold(index, self.words[index]) ^ self._fold(index, word)
+        for one in (self.words[index], word):
+            self.digest ^= folded(self._layout.pack(one._asdict()), index)
         self.words[index] = word
 
     def _put_outside(self, tag: int | None) -> None:
@@ -132,12 +127,3 @@ class Bitmap:
             if one is not None:
                 self.digest ^= DIGEST_MASK ^ one
         self.outside = tag
-
-    def _fold(self, index: int, word: Word) -> int:
-        """Part of the digest that a word has: its parts, each turned by its number and index."""
-        packed, turn, digest = self._layout.pack(word._asdict()), index, 0
-        while packed:
-            digest ^= turned(packed & DIGEST_MASK, turn)
-            packed >>= DIGEST_BITS
-            turn += DIGEST_TURN
-        return digest

@@ -12,20 +12,29 @@ from typing import NamedTuple
 from racetrap.golden_model.noncoherent.packets import MISS, Hit
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 
-__all__ = ["DIGEST_BITS", "DIGEST_MASK", "DIGEST_TURN", "Entry", "IntervalCam", "turned"]
+__all__ = ["DIGEST_MASK", "DIGEST_TURN", "Entry", "IntervalCam", "folded", "turned"]
 
-#: Bits of a digest.
-DIGEST_BITS = 32
-#: All of them.
-DIGEST_MASK = (1 << DIGEST_BITS) - 1
+_DIGEST_BITS = 32
+#: All bits of a digest.
+DIGEST_MASK = (1 << _DIGEST_BITS) - 1
 #: Bits by which a part of a digest is turned for each part before it.
 DIGEST_TURN = 7
 
 
 def turned(digest: int, count: int) -> int:
     """A digest with its bits turned to the left."""
-    count %= DIGEST_BITS
-    return (digest << count | digest >> (DIGEST_BITS - count)) & DIGEST_MASK
+    count %= _DIGEST_BITS
+    return (digest << count | digest >> (_DIGEST_BITS - count)) & DIGEST_MASK
+
+
+def folded(word: int, turn: int) -> int:
+    """Digest of a word: its parts, each turned by ``turn`` and by its number."""
+    digest = 0
+    while word:
+        digest ^= turned(word & DIGEST_MASK, turn)
+        word >>= _DIGEST_BITS
+        turn += DIGEST_TURN
+    return digest
 
 
 class Entry(NamedTuple):
@@ -155,12 +164,7 @@ class IntervalCam:
         self.slots[slot] = entry
 
     def _fold(self, slot: int, entry: Entry | None) -> int:
-        """Part of the digest that an entry has: its words, each turned by its number and slot."""
+        """Part of the digest that an entry has."""
         if entry is None:
             return 0
-        word, turn, digest = 1 << self._layout.width | self._layout.pack(entry._asdict()), slot, 0
-        while word:
-            digest ^= turned(word & DIGEST_MASK, turn)
-            word >>= DIGEST_BITS
-            turn += DIGEST_TURN
-        return digest
+        return folded(1 << self._layout.width | self._layout.pack(entry._asdict()), slot)

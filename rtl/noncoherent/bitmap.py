@@ -11,10 +11,9 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.layout import index_bits
-from racetrap.golden_model.noncoherent.interval_cam import DIGEST_TURN
 from racetrap.golden_model.noncoherent.params import WORD_GRANULES, NoncoherentParams
 from racetrap.rtl.common.layout import struct_layout
-from racetrap.rtl.noncoherent.interval_cam import Command
+from racetrap.rtl.noncoherent.interval_cam import Command, folded
 from racetrap.rtl.noncoherent.layouts import range_layout
 
 __all__ = ["Bitmap"]
@@ -238,10 +237,7 @@ class Bitmap(wiring.Component):
         """Kept along: a memory cannot be looked at as a whole."""
         digest = Signal(32)
         changed = Value.cast(word) ^ Value.cast(new)
-        turned = Const(0, 32)
-        for number, offset in enumerate(range(0, len(changed), 32)):
-            part = Cat(changed[offset : offset + 32], Const(0, 32))[:32]
-            turned ^= part.rotate_left(number * DIGEST_TURN % 32)
+        turned = folded(changed, 0, Const(0, 32))
         for place, bit in enumerate(step.low[_PLACE_BITS:][:5]):
             turned = Mux(bit, turned.rotate_left(1 << place), turned)
         with m.If(self.i_execute & step.clear):

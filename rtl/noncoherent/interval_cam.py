@@ -26,7 +26,7 @@ from racetrap.rtl.noncoherent.range_comparator import (
     relation_layout,
 )
 
-__all__ = ["Command", "IntervalCam"]
+__all__ = ["Command", "IntervalCam", "folded"]
 
 
 class Command(IntEnum):
@@ -298,11 +298,17 @@ class IntervalCam(wiring.Component):
                 m.d.sync += [entry.others.eq(new.others), entry.imprecise.eq(new.imprecise)]
 
 
+def folded(word: Value, turn: int, digest: Value) -> Value:
+    """A digest and that of a word: its parts, each turned by ``turn`` and by its number."""
+    for number, offset in enumerate(range(0, len(word), 32)):
+        part = Cat(word[offset : offset + 32], Const(0, 32))[:32]
+        digest ^= part.rotate_left((turn + number * DIGEST_TURN) % 32)
+    return digest
+
+
 def _digest(entries: list, valid: Value) -> Value:
     digest = Const(0, 32)
     for slot, entry in enumerate(entries):
         word = Cat(entry, Const(1, 1)) & valid[slot].replicate(len(Value.cast(entry)) + 1)
-        for number, offset in enumerate(range(0, len(word), 32)):
-            part = Cat(word[offset : offset + 32], Const(0, 32))[:32]
-            digest ^= part.rotate_left((slot + number * DIGEST_TURN) % 32)
+        digest = folded(word, slot, digest)
     return digest

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from racetrap.golden_model.events import Space
 from racetrap.presenters.site.markdown import table
-from racetrap.sim.gpu.executor.machine.shapes import Shape
+from racetrap.sim.gpu.executor.machine.shapes import shape_text
 from racetrap.sim.gpu.suites.concurrency.cases import (
     BARRIER_DIVERGENCE,
     CASES,
@@ -54,15 +54,10 @@ def remarks(case: Case, outcome: CaseOutcome) -> str:
     return text
 
 
-def _shape(sizes: Shape) -> str:
-    dimensions = max((n for n, size in enumerate(sizes, start=1) if size > 1), default=1)
-    return "x".join(map(str, sizes[:dimensions]))
-
-
 def _row(case: Case, outcome: CaseOutcome) -> list[str]:
     return [
         f"`{case.name}`",
-        f"{_shape(case.grid)}, {_shape(case.block)}",
+        f"{shape_text(case.grid)}, {shape_text(case.block)}",
         _words(outcome.races),
         _words(outcome.scoped),
         _words(outcome.scord),

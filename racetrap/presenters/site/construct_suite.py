@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from racetrap.evaluation.scord.construct_verdicts import Verdict, is_right
 from racetrap.presenters.site.markdown import table
+from racetrap.sim.gpu.executor.machine.shapes import shape_text
 from racetrap.sim.gpu.suites.constructs.cases import CONSTRUCTS, GROUPS, Pair, refusal
 
 __all__ = ["constructs_table", "verdicts_tables"]
@@ -35,10 +36,6 @@ def _counts(title: str, pairs: list[Pair], found: Mapping[str, Verdict]) -> list
     ]  # fmt: skip
 
 
-def _shape(sizes: Iterable[int]) -> str:
-    return "x".join(str(size) for number, size in enumerate(sizes) if size > 1 or not number)
-
-
 def verdicts_tables(found: Mapping[str, Verdict]) -> str:
     """Counts and verdicts, from the verdict on every kernel by name."""
     every = [pair for pairs in GROUPS.values() for pair in pairs]
@@ -55,7 +52,8 @@ def verdicts_tables(found: Mapping[str, Verdict]) -> str:
     for title, pairs in GROUPS.items():
         rows = [
             (
-                f"`{pair.free}`", f"`{pair.racy}`", f"{_shape(pair.grid)}, {_shape(pair.block)}",
+                f"`{pair.free}`", f"`{pair.racy}`",
+                f"{shape_text(pair.grid)}, {shape_text(pair.block)}",
                 ", ".join(sorted(pair.races)), pair.reason, found[pair.free].explanation(),
                 found[pair.racy].explanation(),
             )

@@ -24,8 +24,12 @@ from racetrap.presenters.site.markdown import table
 __all__ = ["presets_tables"]
 
 
-def _state(params: Params) -> str:
-    return f"{sum(system_of(params).method_bits(params).values()) / 8:.0f} bytes"
+_PURPOSE = ("preset", "purpose", "state of the method")
+
+
+def _purpose(preset: Preset[Params]) -> list[str]:
+    bits = sum(system_of(preset.params).method_bits(preset.params).values())
+    return [f"`{preset.name}`", preset.summary, f"{bits / 8:.0f} bytes"]
 
 
 def _value(value: object) -> str:
@@ -45,21 +49,8 @@ def _parameters(presets: Mapping[str, Preset[Params]]) -> str:
 def presets_tables() -> str:
     """The presets of each system, as Markdown."""
     scord = [
-        [
-            f"`{preset.name}`",
-            preset.summary,
-            _state(preset.params),
-            f"{metadata_overhead(preset.params):.1%}",
-        ]
+        [*_purpose(preset), f"{metadata_overhead(preset.params):.1%}"]
         for preset in SCORD_PRESETS.values()
-    ]
-    sigrace = [
-        [f"`{preset.name}`", preset.summary, _state(preset.params)]
-        for preset in SIGRACE_PRESETS.values()
-    ]
-    noncoherent = [
-        [f"`{preset.name}`", preset.summary, _state(preset.params)]
-        for preset in NONCOHERENT_PRESETS.values()
     ]
     settings = [
         [
@@ -72,14 +63,14 @@ def presets_tables() -> str:
     ]
     return "\n".join([
         "## ScoRD\n",
-        table(["preset", "purpose", "state of the method", "metadata for the data"], scord),
+        table([*_PURPOSE, "metadata for the data"], scord),
         _parameters(SCORD_PRESETS),
         "## SigRace\n",
-        table(["preset", "purpose", "state of the method"], sigrace),
+        table(_PURPOSE, map(_purpose, SIGRACE_PRESETS.values())),
         _parameters(SIGRACE_PRESETS),
         "The signature configurations of the paper's Tables 5 and 6 (`sigrace` is B2_S2):\n",
         table(["configuration", "settings of `sigrace`"], settings),
         "## Bus monitor for non-coherent accelerators\n",
-        table(["preset", "purpose", "state of the method"], noncoherent),
+        table(_PURPOSE, map(_purpose, NONCOHERENT_PRESETS.values())),
         _parameters(NONCOHERENT_PRESETS),
     ])  # fmt: skip

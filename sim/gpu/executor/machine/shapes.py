@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["Shape", "position", "three_dimensions"]
+__all__ = ["Shape", "position", "shape_text", "three_dimensions"]
 
 Shape = tuple[int, int, int]
 
@@ -16,6 +16,12 @@ def position(index: int, shape: Shape) -> Shape:
     """Coordinates of a number; x counts fastest."""
     width, height, _ = shape
     return index % width, index // width % height, index // (width * height)
+
+
+def shape_text(shape: Shape) -> str:
+    """A shape without the last dimensions of 1, such as ``32x2``."""
+    dimensions = max((n for n, size in enumerate(shape, start=1) if size > 1), default=1)
+    return "x".join(map(str, shape[:dimensions]))
 
 
 def three_dimensions(what: str, value: int | Sequence[int]) -> Shape:

@@ -2,42 +2,37 @@
 
 import pytest
 
-from racetrap.sim.gpu.launch.kernel_source import read_kernel_file
 from racetrap.sim.gpu.launch.launch_file import read_launch
 from racetrap.sim.gpu.ptx.parser import parse_ptx
 from racetrap.sim.gpu.stress.advice import Advisor
 from racetrap.sim.gpu.stress.kernel_subject import KernelSubject
-from racetrap.sim.gpu.suites.weak_memory.launches import launch_of
-from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS
-from racetrap.sim.gpu.suites.weak_memory.runner import kernels_of
 from tests.support import REPOSITORY
 
 FOLDER = REPOSITORY / "docs" / "examples"
 
 
-def advice_on(module, launch):
-    advice = Advisor(KernelSubject(module, launch), "views", 24, 12, 1).advise()
+def advice_on(subject):
+    advice = Advisor(subject, "views", 24, 12, 1).advise()
     assert advice.cured
     return [tuple(one) for one in advice.changes]
 
 
-def handover(text):
-    return parse_ptx(text, "handover.ptx"), read_launch(FOLDER / "handover.toml")
+def handover_of(text):
+    module = parse_ptx(text, "handover.ptx")
+    return KernelSubject(module, read_launch(FOLDER / "handover.toml"))
 
 
-def test_a_fence_that_is_too_narrow():
-    module = read_kernel_file(FOLDER / "handover.ptx")
-    found = advice_on(module, read_launch(FOLDER / "handover.toml"))
-    assert found == [("widen", "handover.cu:7", "fence.acq_rel.gpu")]
+def test_a_fence_that_is_too_narrow(handover):
+    assert advice_on(handover) == [("widen", "handover.cu:7", "fence.acq_rel.gpu")]
 
 
 def test_a_fence_added_on_purpose_is_redundant_and_needed_ones_are_not():
     text = (FOLDER / "handover.ptx").read_text().replace("membar.cta", "membar.gl")
-    assert advice_on(*handover(text)) == []
+    assert advice_on(handover_of(text)) == []
     start = text.index(".loc", text.index("{"))
     line = text[start : text.index("\n", start)].split()
     again = f".loc {line[1]} 3 1\n\tmembar.gl;\n\t"
-    found = advice_on(*handover(text[:start] + again + text[start:]))
+    found = advice_on(handover_of(text[:start] + again + text[start:]))
     assert found == [("remove", "handover.cu:3", "fence.sc.gpu")]
 
 
@@ -49,10 +44,8 @@ def test_a_fence_added_on_purpose_is_redundant_and_needed_ones_are_not():
         ("release_block", [("widen", "dot_product.cu:17", "fence.acq_rel.gpu")]),
     ],
 )
-def test_fences_of_a_lock(name, fences):
-    program = PROGRAMS["dot_product"]
-    launch = launch_of(program, program.variant(name))
-    assert advice_on(kernels_of(program), launch) == fences
+def test_fences_of_a_lock(variant, name, fences):
+    assert advice_on(variant("dot_product", name)) == fences
 
 
 @pytest.mark.parametrize("name", ["no_acquire", "no_fence"])
