@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import NamedTuple
 
 from racetrap.golden_model.ptx_memory_model import Order, Scope
@@ -160,8 +161,20 @@ class Advisor:
             inserted: _Chosen = dict.fromkeys(program.slots(), fence)
             for chosen in (existing, inserted):
                 if chosen and not self._fails(chosen):
-                    return self._narrowest(self._usual(self._fewest(chosen)))
+                    fewest = self._merged(self._fewest(chosen))
+                    return self._narrowest(self._on_fewer_paths(self._usual(fewest)))
         return None
+
+    def _merged(self, chosen: _Chosen) -> _Chosen:
+        """The same with one fence in the place of two, if that does."""
+        slots = self._program.slots()
+        for pair in combinations([what for what in chosen if what in slots], 2):
+            rest = {what: sync for what, sync in chosen.items() if what not in pair}
+            for slot in reversed(slots):
+                merged: _Chosen = {**rest, slot: chosen[pair[0]]}
+                if slot not in rest and not self._fails(merged):
+                    return self._merged(merged)
+        return chosen
 
     def _usual(self, chosen: _Chosen) -> _Chosen:
         """The same with fences where they are of more use, if that does."""
@@ -170,6 +183,18 @@ class Advisor:
             rest = {other: fence for other, fence in chosen.items() if other != what}
             for slot in reversed(slots[slots.index(what) + 1 :]):
                 moved: _Chosen = {slot: chosen[what], **rest}
+                if len(moved) == len(chosen) and not self._fails(moved):
+                    chosen = moved
+                    break
+        return chosen
+
+    def _on_fewer_paths(self, chosen: _Chosen) -> _Chosen:
+        """The same with a fence before one of several next lines in the place of one after a
+        line, if that does."""
+        for what in [what for what in chosen if what.name == "insert_after"]:
+            rest = {other: sync for other, sync in chosen.items() if other != what}
+            for place in sorted(self._program.following(what.place)):
+                moved: _Chosen = {Action("insert", place): chosen[what], **rest}
                 if len(moved) == len(chosen) and not self._fails(moved):
                     chosen = moved
                     break
