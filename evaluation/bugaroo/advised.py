@@ -175,32 +175,37 @@ def _compare(
     """Advice on a subject, beside what the right one that is most like it has besides."""
     has = _synchronisation(lacking.trace)
     author = min(right, key=lambda each: len(_synchronisation(each.trace) ^ has))
-    # What the other has in its place counts as well: a narrower one may be another line.
-    missing = _synchronisation(author.trace) ^ has
-    if not missing:  # some warps alone lack it
-        missing = {
-            sync
-            for _, sync in _synchronising_warps(author.trace) ^ _synchronising_warps(lacking.trace)
-        }
-    places = {place for place, *_ in missing}
-    behind = Synchronisation(author.functions).behind
+    places = _missing_places(author.trace, lacking.trace)
     advice = _advice_on(run, lacking)
+    return tuple(sorted(places)), advice, _verdict(advice, places, author, lacking)
+
+
+def _missing_places(right: Trace, lacking: Trace) -> set[str]:
+    """Lines of what a right run has and the other lacks."""
+    # What the other has in its place counts as well: a narrower one may be another line.
+    missing = _synchronisation(right) ^ _synchronisation(lacking)
+    if not missing:  # some warps alone lack it
+        warps = _synchronising_warps(right) ^ _synchronising_warps(lacking)
+        missing = {sync for _, sync in warps}
+    return {place for place, *_ in missing}
+
+
+def _verdict(advice: Advice, places: set[str], author: Subject, lacking: Subject) -> str:
+    """How advice compares with what the author has at some lines."""
+    if not advice.cured:
+        return "no fences cure it"
+    if not advice.changes or any(change.action in _LESS for change in advice.changes):
+        return "not exposed"
+    behind = Synchronisation(author.functions).behind
     slots = places.union(*(behind.get(place, ()) for place in places))
     following = Synchronisation(lacking.functions).following
-    elsewhere = []
-    for change in advice.changes:
-        is_after = change.action == "insert_after"
-        if not slots.issuperset(following(change.place) if is_after else {change.place}):
-            elsewhere.append(change)
-    if not advice.cured:
-        verdict = "no fences cure it"
-    elif not advice.changes or any(each.action in _LESS for each in advice.changes):
-        verdict = "not exposed"
-    elif elsewhere:
-        verdict = f"elsewhere: {', '.join(change.place for change in elsewhere)}"
-    else:
-        verdict = "as the author"
-    return tuple(sorted(places)), advice, verdict
+    elsewhere = [
+        change.place for change in advice.changes
+        if not slots.issuperset(
+            following(change.place) if change.action == "insert_after" else {change.place}
+        )
+    ]  # fmt: skip
+    return f"elsewhere: {', '.join(elsewhere)}" if elsewhere else "as the author"
 
 
 #: Actions of advice on a program that does not fail.

@@ -9,21 +9,22 @@ Ref: Bugaroo Section III-D (root cause analysis), which puts them behind accesse
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import combinations
 from typing import NamedTuple
 
 from racetrap.golden_model.ptx_memory_model import Order, Scope
 from racetrap.sim.gpu.stress.ordering import races_with
-from racetrap.sim.gpu.stress.search import random_runs
+from racetrap.sim.gpu.stress.refutation import RefutingSearch
 from racetrap.sim.gpu.stress.subject import Changes, Subject
 from racetrap.sim.gpu.stress.synchronisation import Action, Sync, Synchronisation, name_of
-from racetrap.sim.gpu.stress.systematic import bounded_runs
 
 __all__ = ["Advice", "AdvisedChange", "Advisor"]
 
 _Chosen = dict[Action, Sync | None]
+#: Parts of a search, the shortest first: one divided by each.
+_DIVISORS = (8, 4, 2, 1)
 #: Fences tried, the narrowest first.
 _FENCES: tuple[Sync, ...] = (
     (Order.ACQ_REL, Scope.CTA), (Order.ACQ_REL, Scope.GPU), (Order.SC, Scope.GPU),
@@ -97,37 +98,35 @@ class Advisor:
     """
 
     def __init__(self, subject: Subject, memory: str, runs: int, bounded: int, seed: int) -> None:
-        self._subject, self._memory, self._seed = subject, memory, seed
-        self._runs, self._bounded = runs, bounded
+        self._subject = subject
         self._program = Synchronisation(subject.functions)
-        #: Seeds that have refuted something, the latest first: they are tried first.
-        self._refuters: list[int] = []
+        self._search = RefutingSearch(subject, self._program, memory, runs, bounded, seed)
+        self._divisor = 1
         self._known_races: set[tuple[int, int]] | None = None
 
     def _fails(self, chosen: _Chosen) -> bool:
-        """Whether a run refutes a choice of changes."""
-        changes = self._program.changes(chosen)
-        for seed in self._refuters:
-            if next(random_runs(self._subject, self._memory, seed, 1.0, changes)).failure:
-                return True
-        runs = random_runs(self._subject, self._memory, self._seed, 1.0, changes)
-        for number, run in enumerate(islice(runs, self._runs)):
-            if run.failure:
-                self._refuters.insert(0, self._seed + number)
-                return True
-        bounded = bounded_runs(self._subject, self._memory, 2, changes)
-        return any(run.failure for run in islice(bounded, self._bounded))
+        """Whether a run refutes a choice of changes, by a search as long as they are now."""
+        return self._search.refutes(chosen, self._divisor)
+
+    def _lasting(self, find: Callable[[], _Chosen | None]) -> _Chosen | None:
+        """What is found with short searches if a whole one does not refute it; with longer ones
+        if it does.  What has been refuted stays so, and most is refuted soon."""
+        for self._divisor in _DIVISORS:
+            found = find()
+            if found is None or not self._search.refutes(found):
+                return found
+        raise AssertionError("The last search is a whole one")
 
     def advise(self) -> Advice:
         """Advice on the program as it stands."""
-        total = self._runs + self._bounded
-        if not self._fails({}):
-            return Advice(self._advised(self._excess(), 0), [], True, total)
-        missing = self._missing()
+        total = self._search.total
+        if not self._search.refutes({}):
+            return Advice(self._advised(self._lasting(self._excess) or {}, 0), [], True, total)
+        missing = self._lasting(self._missing)
         if missing is None:
             return Advice([], [], False, total)
         inserts = any(what.name.startswith("insert") for what in missing)
-        ordered = self._ordered() if inserts else None
+        ordered = self._lasting(self._ordered) if inserts else None
         instead = self._advised(ordered or {}, 1)
         return Advice(self._advised(missing, 1), instead, True, total)
 
@@ -162,8 +161,20 @@ class Advisor:
             inserted: _Chosen = dict.fromkeys(program.slots(), fence)
             for chosen in (existing, inserted):
                 if chosen and not self._fails(chosen):
-                    return self._narrowest(self._usual(self._fewest(chosen)))
+                    fewest = self._merged(self._fewest(chosen))
+                    return self._narrowest(self._on_fewer_paths(self._usual(fewest)))
         return None
+
+    def _merged(self, chosen: _Chosen) -> _Chosen:
+        """The same with one fence in the place of two, if that does."""
+        slots = self._program.slots()
+        for pair in combinations([what for what in chosen if what in slots], 2):
+            rest = {what: sync for what, sync in chosen.items() if what not in pair}
+            for slot in reversed(slots):
+                merged: _Chosen = {**rest, slot: chosen[pair[0]]}
+                if slot not in rest and not self._fails(merged):
+                    return self._merged(merged)
+        return chosen
 
     def _usual(self, chosen: _Chosen) -> _Chosen:
         """The same with fences where they are of more use, if that does."""
@@ -172,6 +183,18 @@ class Advisor:
             rest = {other: fence for other, fence in chosen.items() if other != what}
             for slot in reversed(slots[slots.index(what) + 1 :]):
                 moved: _Chosen = {slot: chosen[what], **rest}
+                if len(moved) == len(chosen) and not self._fails(moved):
+                    chosen = moved
+                    break
+        return chosen
+
+    def _on_fewer_paths(self, chosen: _Chosen) -> _Chosen:
+        """The same with a fence before one of several next lines in the place of one after a
+        line, if that does."""
+        for what in [what for what in chosen if what.name == "insert_after"]:
+            rest = {other: sync for other, sync in chosen.items() if other != what}
+            for place in sorted(self._program.following(what.place)):
+                moved: _Chosen = {Action("insert", place): chosen[what], **rest}
                 if len(moved) == len(chosen) and not self._fails(moved):
                     chosen = moved
                     break

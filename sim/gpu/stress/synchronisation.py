@@ -18,7 +18,7 @@ from racetrap.sim.gpu.ptx.control_flow import successors
 from racetrap.sim.gpu.ptx.module import Function, Instruction
 from racetrap.sim.gpu.stress.subject import Changes
 
-__all__ = ["Action", "StrongAccess", "Sync", "Synchronisation", "name_of"]
+__all__ = ["Action", "Chosen", "StrongAccess", "Sync", "Synchronisation", "name_of"]
 
 #: Order and scope of a fence or an access.
 Sync = tuple[Order, Scope]
@@ -46,6 +46,10 @@ class Action(NamedTuple):
 
     name: str
     place: str
+
+
+#: What is to stand at places; ``None`` where a fence is left out.
+Chosen = Mapping[Action, Sync | None]
 
 
 class StrongAccess(NamedTuple):
@@ -203,7 +207,7 @@ class Synchronisation:
         """Other lines that may come next behind the accesses of a line."""
         return self.behind.get(place, set()) - {place}
 
-    def changes(self, chosen: Mapping[Action, Sync | None]) -> Changes:
+    def changes(self, chosen: Chosen) -> Changes:
         """The program with some changes; ``None`` leaves a fence out."""
         fences: dict[int, Sync | None] = {}
         inserted: dict[int, Sync] = {}

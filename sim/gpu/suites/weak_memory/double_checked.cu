@@ -1,10 +1,10 @@
 // Double-checked initialisation: the first warp makes a table under a lock; who finds it made
-// takes no lock.
+// takes no lock.  A table that is made twice is wrong.
 
 #include "common.cuh"
 
 // Words of the table, and looks at the flag before a warp takes the lock.
-enum { WORDS = 4, LOOKS = 64 };
+enum { WORDS = 4, LOOKS = 4 };
 
 template <Scope acquire, Scope release>
 INLINE void double_checked(unsigned *sums, unsigned *table, unsigned *is_made, unsigned *mutex) {
@@ -19,7 +19,7 @@ INLINE void double_checked(unsigned *sums, unsigned *table, unsigned *is_made, u
   if (!is_seen) {
     lock<DEVICE>(mutex);
     if (!load_relaxed(is_made)) {
-      for (unsigned word = 0; word < WORDS; ++word) table[word] = scattered(word);
+      for (unsigned word = 0; word < WORDS; ++word) table[word] += scattered(word);
       fence<release>();
       store_relaxed(is_made, 1);
     }

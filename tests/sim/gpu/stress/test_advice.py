@@ -53,3 +53,20 @@ def test_an_acquire_stands_next_to_the_ticket(variant, name):
     """Not before the data, far behind the ticket that releases it."""
     advice = Advisor(variant("reduction", name), "views", 24, 24, 1).advise()
     assert "reduction.cu:23" in {change.place for change in advice.changes}
+
+
+def test_one_fence_does_what_two_do(variant):
+    """A fence before the load that follows each of Dekker's stores, not one behind each."""
+    fences = [("insert", "dekker.cu:20", "fence.sc.gpu")]
+    assert advice_on(variant("dekker", "no_store_load")) == fences
+
+
+def test_a_fence_stands_on_as_few_paths_as_do(variant):
+    """Before the section, not behind each look at whether the other wants to enter."""
+    fences = [("insert", "dekker.cu:48", "fence.acq_rel.gpu")]
+    assert advice_on(variant("dekker", "no_acquire")) == fences
+
+
+def test_fences_of_a_path_that_few_runs_take_are_needed(variant):
+    """Of a lock that is taken only by who has looked for the table in vain."""
+    assert advice_on(variant("double_checked", "full")) == []

@@ -1,0 +1,87 @@
+"""Search for runs that refute changes to how a program synchronises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from itertools import islice
+
+from racetrap.sim.gpu.stress.search import random_runs, replay
+from racetrap.sim.gpu.stress.subject import Changes, Run, Subject
+from racetrap.sim.gpu.stress.synchronisation import Chosen, Synchronisation
+from racetrap.sim.gpu.stress.systematic import bounded_runs
+
+__all__ = ["RefutingSearch"]
+
+
+class RefutingSearch:
+    """Search for runs that refute changes: those that fail although they are made.
+
+    What has refuted something is tried first on what comes next, and each answer is kept.
+
+    Parameters
+    ----------
+    subject : Subject
+        The subject.
+    program : Synchronisation
+        Its fences and strong accesses.
+    memory : str
+        Memory model.
+    runs : int
+        Random runs that must not fail.
+    bounded : int
+        Systematic runs, of up to two deviations, that must not fail.
+    seed : int
+        First seed.
+    """
+
+    def __init__(
+        self, subject: Subject, program: Synchronisation, memory: str, runs: int, bounded: int,
+        seed: int,
+    ) -> None:  # fmt: skip
+        self._subject, self._program, self._memory = subject, program, memory
+        self._runs, self._bounded, self._seed = runs, bounded, seed
+        #: What repeats runs that have refuted something, the latest first.
+        self._refuters: list[Callable[[Changes], Run]] = []
+        #: Smallest divisor of searches that have not refuted changes; 0 of what is refuted.
+        self._answers: dict[frozenset[object], int] = {}
+
+    @property
+    def total(self) -> int:
+        """Runs of a whole search."""
+        return self._runs + self._bounded
+
+    def refutes(self, chosen: Chosen, divisor: int = 1) -> bool:
+        """Whether a run refutes changes.
+
+        Parameters
+        ----------
+        chosen : mapping of Action to Sync or None
+            The changes.
+        divisor : int
+            What part of all runs is made if none refutes them: one divided by this.
+        """
+        key = frozenset(chosen.items())
+        if key not in self._answers or self._answers[key] > divisor:
+            changes = self._program.changes(chosen)
+            self._answers[key] = 0 if self._is_refuted(changes, divisor) else divisor
+        return self._answers[key] == 0
+
+    def _is_refuted(self, changes: Changes, divisor: int) -> bool:
+        if any(refuter(changes).failure for refuter in self._refuters):
+            return True
+        subject, memory = self._subject, self._memory
+        runs = random_runs(subject, memory, self._seed, 1.0, changes)
+        for number, run in enumerate(islice(runs, -(-self._runs // divisor))):
+            if run.failure:
+                self._refuters.insert(0, partial(self._again, self._seed + number))
+                return True
+        bounded = bounded_runs(subject, memory, 2, changes)
+        for run in islice(bounded, -(-self._bounded // divisor)):
+            if run.failure:
+                self._refuters.insert(0, partial(replay, subject, memory, run.deviations))
+                return True
+        return False
+
+    def _again(self, seed: int, changes: Changes) -> Run:
+        return next(random_runs(self._subject, self._memory, seed, 1.0, changes))
