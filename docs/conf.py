@@ -60,9 +60,18 @@ class Generated(SphinxDirective):
         return self.parse_text_to_nodes(text, allow_section_headings=True)
 
 
+def _write_schemas(app: Sphinx, error: Exception | None) -> None:
+    """Put the schemas of what commands write beside the page that links them."""
+    if error is None and "json" in app.env.found_docs:
+        from racetrap.presenters.site.json_documents import write_schemas
+
+        write_schemas(app.outdir)
+
+
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
     # Quick builds, as of a test: `-D slow_parts=0`.
     app.add_config_value("slow_parts", True, "env", types=bool)
     app.add_directive("generated", Generated)
     app.connect("source-read", _add_contents)
+    app.connect("build-finished", _write_schemas)

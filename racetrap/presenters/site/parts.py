@@ -16,6 +16,7 @@ from racetrap.presenters.site.commands import commands_reference
 from racetrap.presenters.site.concurrency_suite import run_suite, suite_tables
 from racetrap.presenters.site.construct_suite import constructs_table, verdicts_tables
 from racetrap.presenters.site.decision_tables import decision_table
+from racetrap.presenters.site.json_documents import json_reference
 from racetrap.presenters.site.methods import METHODS, method_table
 from racetrap.presenters.site.presets import presets_tables
 from racetrap.presenters.site.ptx_support import instructions_table, types_table
@@ -37,6 +38,7 @@ __all__ = ["PARTS", "SLOW_PARTS"]
 PARTS: Mapping[str, Callable[[], str]] = {
     "commands": commands_reference,
     "constructs": constructs_table,
+    "json": json_reference,
     "load-decisions": partial(decision_table, "load"),
     "presets": presets_tables,
     "ptx-instructions": instructions_table,
