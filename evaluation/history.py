@@ -12,21 +12,19 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-__all__ = ["RESULTS", "Result", "add", "figures_of", "read_results", "revision_of"]
+from racetrap.evaluation.result_figures import figures_of
+
+__all__ = ["RESULTS", "Result", "add", "read_results", "revision_of"]
 
 #: The file of all rows, in a checkout.
 RESULTS = Path(__file__).resolve().parents[1] / "docs" / "results.csv"
-
-_Json = Mapping[str, Any]
-#: Cells that are look-up tables and nothing else.
-_TABLES = ("LUT4", "SB_LUT4")
 
 
 @dataclass(frozen=True)
@@ -56,67 +54,6 @@ class Result:
     value: float
 
 
-def _cost(found: _Json) -> Iterator[tuple[str, str, float]]:
-    for table in found["tables"]:
-        for block in table["blocks"]:
-            for target, cost in block["costs"].items():
-                name = f"{block['block']} of {table['preset']} on {target}"
-                if synthesis := cost["synthesis"]:
-                    tables = sum(synthesis["cells"].get(cell, 0) for cell in _TABLES)
-                    yield f"{name}: look-up tables", "LUT", tables
-                    if synthesis["lut"] != tables:
-                        whole = f"{name}: the same with carry chains and LUT RAM"
-                        yield whole, "LUT", synthesis["lut"]
-                    yield f"{name}: flip-flops", "FF", synthesis["ff"]
-                if fmax := cost["fmax_mhz"]:
-                    yield f"{name}: median Fmax", "MHz", fmax["median"]
-
-
-def _bench(found: _Json) -> Iterator[tuple[str, str, float]]:
-    for system in ("scord", "sigrace"):
-        if speed := found.get(system, {}).get("speed"):
-            for golden in ("plain", "compiled"):
-                if rates := speed[golden]:
-                    name = f"co-simulation of {system}, {golden} golden model"
-                    yield name, "accesses/s", rates["together"]["median"]
-    if scord := found.get("scord"):
-        for name, rate in scord["accesses_per_cycle"].items():
-            yield f"one bank of scord, {name.replace('_', ' ')}", "accesses/cycle", rate
-        yield "four banks of scord", "accesses/cycle", scord["banks"]["four"]
-
-
-def _detection(found: _Json) -> Iterator[tuple[str, str, float]]:
-    total = next(row for row in found["races"] if row["name"] == "Total")
-    name = f"ScoR suite, size {found['size']}, schedules {found['schedules']}"
-    for key, detector in (("oracle", "oracle"), ("base", "an entry a word"), ("cached", "cached")):
-        yield f"{name}: racy builds found, {detector}", f"of {total['builds']}", total[key]
-    false = sum(row["counts"]["cached"] for row in found["false_races"])
-    yield f"{name}: false races, cached", "races", false
-
-
-#: A key that only the JSON of a command has, and the figures in it.
-_READERS: Mapping[str, Callable[[_Json], Iterator[tuple[str, str, float]]]] = {
-    "tables": _cost,
-    "tools": _bench,
-    "false_races": _detection,
-}
-
-
-def figures_of(found: _Json) -> list[tuple[str, str, float]]:
-    """Figures in the JSON of ``bench``, ``cost`` or ``evaluate scord``: name, unit, value.
-
-    Raises
-    ------
-    ValueError
-        If it is of another command, or has none.
-    """
-    reader = next((read for key, read in _READERS.items() if key in found), None)
-    figures = list(reader(found)) if reader else []
-    if not figures:
-        raise ValueError("Command must be bench, cost or evaluate scord, with a figure")
-    return figures
-
-
 def revision_of(path: Path) -> str:
     """Commit of the checkout of the results; with a plus if other files of it are changed."""
 
@@ -141,7 +78,9 @@ def read_results(path: Path = RESULTS) -> list[Result]:
     ]  # fmt: skip
 
 
-def add(command: Sequence[str], found: _Json, revision: str, path: Path = RESULTS) -> list[Result]:
+def add(
+    command: Sequence[str], found: Mapping[str, Any], revision: str, path: Path = RESULTS
+) -> list[Result]:
     """Add a row for each figure of a command's JSON.
 
     Parameters
@@ -164,7 +103,7 @@ def add(command: Sequence[str], found: _Json, revision: str, path: Path = RESULT
     line = shlex.join(["racetrap", *command])
     rows = [
         Result(today, metadata.version("racetrap"), revision, line, figure, unit, value)
-        for figure, unit, value in figures_of(found)
+        for figure, unit, value in figures_of(list(command), found)
     ]
     is_new = not path.exists()
     with path.open("a", encoding="utf-8", newline="") as file:
