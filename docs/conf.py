@@ -60,12 +60,14 @@ class Generated(SphinxDirective):
         return self.parse_text_to_nodes(text, allow_section_headings=True)
 
 
-def _write_schemas(app: Sphinx, error: Exception | None) -> None:
-    """Put the schemas of what commands write beside the page that links them."""
-    if error is None and "json" in app.env.found_docs:
-        from racetrap.presenters.site.json_documents import write_schemas
+def _write_files(app: Sphinx, error: Exception | None) -> None:
+    """Put schemas and scripts beside the pages that name them."""
+    from racetrap.presenters.site.json_documents import write_schemas
+    from racetrap.presenters.site.walk_part import write_scripts
 
-        write_schemas(app.outdir)
+    for page, write in (("json", write_schemas), ("step-by-step", write_scripts)):
+        if error is None and page in app.env.found_docs:
+            write(app.outdir)
 
 
 def setup(app: Sphinx) -> None:
@@ -74,4 +76,4 @@ def setup(app: Sphinx) -> None:
     app.add_config_value("slow_parts", True, "env", types=bool)
     app.add_directive("generated", Generated)
     app.connect("source-read", _add_contents)
-    app.connect("build-finished", _write_schemas)
+    app.connect("build-finished", _write_files)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
+from racetrap.evaluation.scord.missed import Cause
 from racetrap.evaluation.sigrace.figures import CHOSEN
 
 __all__ = ["MEASURING", "OUTCOME", "figures_of"]
@@ -93,10 +94,10 @@ def _scord(found: _Json) -> _Figures:
     for detector, what in (("cached", "cached"), ("byte8", "8 bytes"), ("byte16", "16 bytes")):
         false = sum(row["counts"][detector] for row in found["false_races"])
         yield f"{name}: false races, {what}", "races", false
-    outcomes: Counter[str] = Counter()
+    outcomes = Counter({cause.value: 0 for cause in Cause})
     for build in found["builds"]:
         outcomes.update(build["outcomes"])
-    yield from _outcomes(name, dict(sorted(outcomes.items())))
+    yield from _outcomes(name, outcomes)
 
 
 def _sigrace(found: _Json) -> _Figures:

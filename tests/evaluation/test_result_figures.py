@@ -3,6 +3,7 @@
 import pytest
 
 from racetrap.evaluation.result_figures import figures_of
+from racetrap.evaluation.scord.missed import Cause
 from tests.support.pages.measured import BENCH, COST
 
 _SCORD = {
@@ -84,8 +85,11 @@ _BUGAROO = {
             ("ScoR suite, size tiny, schedules 8: false races, cached", "races", 3),
             ("ScoR suite, size tiny, schedules 8: false races, 8 bytes", "races", 8),
             ("ScoR suite, size tiny, schedules 8: false races, 16 bytes", "races", 10),
-            ("ScoR suite, size tiny, schedules 8: races of the oracle, reported", "of 10", 9),
-            ("ScoR suite, size tiny, schedules 8: races of the oracle, tag conflict", "of 10", 1),
+            *(
+                (f"ScoR suite, size tiny, schedules 8: races of the oracle, {cause}", "of 10",
+                 {Cause.REPORTED: 9, Cause.TAG_CONFLICT: 1}.get(cause, 0))
+                for cause in Cause
+            ),
         ]),
         ("evaluate sigrace", _SIGRACE, [
             ("programs with threads, size tiny, 2 programs: races of the oracle, reported",
