@@ -9,6 +9,7 @@ Ref: Brython 3.15.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from dataclasses import asdict
 from html import escape
@@ -32,13 +33,11 @@ SCRIPTS = ("brython.js", "brython_stdlib.js", "golden_model.js")
 #: Configuration of the page: an entry for each word.
 PARAMS = SCORD_PRESETS["scord-nocache"].params
 _EXAMPLE = "race_interblock_blkfence_raw"
-#: Modules that the page runs, as paths in the package.
-_SOURCES = (
-    "golden_model/*.py", "golden_model/scord/*.py", "golden_model/trace/container/*.py",
-    "golden_model/trace/gpu/*.py", "presenters/site/walk*.py",
-)  # fmt: skip
+#: What the page begins with.
+_SCRIPT = "racetrap.presenters.site.walk_script"
 #: Records of NumPy are named by schemas of traces, and made by nothing that the page calls.
 _NUMPY = "def dtype(fields):\n    return fields\n"
+_OURS = re.compile(r"^from (racetrap\.[\w.]+) import ", re.MULTILINE)
 _CONTROLS = """\
 <p id="walk-wait">The controls need JavaScript; <a href="#by-hand">an example</a> does not.</p>
 <div id="walk" style="display: none">
@@ -115,15 +114,18 @@ def write_scripts(site: Path) -> None:
 
 
 def _modules() -> str:
-    """Sources of the golden model as Brython imports them."""
-    package = Path(racetrap.__path__[0])
+    """Sources of the page's script, and of all that it imports of ours, as Brython takes them."""
     found: dict[str, list[object]] = {"numpy": [".py", _NUMPY, []]}
-    for pattern in _SOURCES:
-        for file in sorted(package.glob(pattern)):
-            parts = ("racetrap", *file.relative_to(package).with_suffix("").parts)
-            for length in range(1, len(parts)):
-                # What a package re-exports is for others, and may need NumPy.
-                found[".".join(parts[:length])] = [".py", "", [], 1]
-            if parts[-1] != "__init__":
-                found[".".join(parts)] = [".py", file.read_text(encoding="utf-8"), []]
+    todo = [_SCRIPT]
+    while todo:
+        name = todo.pop()
+        parts = name.split(".")
+        for length in range(1, len(parts)):
+            # What a package re-exports is for others, and may need NumPy.
+            found[".".join(parts[:length])] = [".py", "", [], 1]
+        if name not in found:
+            file = Path(racetrap.__path__[0], *parts[1:]).with_suffix(".py")
+            source = file.read_text(encoding="utf-8")
+            found[name] = [".py", source, []]
+            todo += _OURS.findall(source)
     return f"Object.assign(__BRYTHON__.VFS, {json.dumps(found)});\n"

@@ -7,7 +7,7 @@ from racetrap.golden_model.scord.report import race_words
 from racetrap.golden_model.trace.container.text import text_file
 from racetrap.golden_model.trace.gpu.trace import Trace
 from racetrap.presenters.site.walk import walk
-from racetrap.presenters.site.walk_part import PARAMS, micro_trace
+from racetrap.presenters.site.walk_part import PARAMS, SCRIPTS, micro_trace, write_scripts
 from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
 
 
@@ -70,3 +70,14 @@ def test_a_wrong_text_is_refused(old, new, message):
     assert old in text
     with pytest.raises(ValueError, match=message):
         walk(text.replace(old, new, 1), PARAMS)
+
+
+def test_the_scripts_have_what_the_page_imports(tmp_path):
+    (tmp_path / "_static").mkdir()
+    write_scripts(tmp_path)
+    assert {path.name for path in (tmp_path / "_static").iterdir()} == set(SCRIPTS)
+    text = (tmp_path / "_static" / "golden_model.js").read_text(encoding="utf-8")
+    for module in ("presenters.site.walk_script", "golden_model.scord.detection_logic"):
+        assert f'"racetrap.{module}": [".py", "\\"\\"\\"' in text
+    assert '"racetrap.golden_model.trace": [".py", "", [], 1]' in text
+    assert "generators" not in text
