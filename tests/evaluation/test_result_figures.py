@@ -46,7 +46,7 @@ _BUGAROO = {
     "schedules": 2,
     "tables": {"programs": [
         {"lacks by PTX": "a fence", "racy": 2}, {"lacks by PTX": "a fence", "racy": 0},
-        {"lacks by PTX": "", "racy": 0},
+        {"lacks by PTX": "nothing", "racy": 0},
     ]},
 }  # fmt: skip
 
