@@ -14,8 +14,6 @@ from racetrap.presenters.site.markdown import plain, table
 
 __all__ = ["LIMITS", "Limit", "limits_table"]
 
-_RANDOM = "random traces of accelerators"
-
 
 class Limit(NamedTuple):
     """A limit of a detector.
@@ -98,6 +96,13 @@ LIMITS: Mapping[str, Sequence[Limit]] = {
         Limit("mode thesis", ("mode thesis: first race missed", "mode thesis: first race added")),
         Limit("bus monitor, lost", ("races lost",), "there must be none"),
         Limit("bus monitor, possible races that are none", ("possible races that are none",)),
+    ),
+    "exact": (
+        Limit(
+            "missing fences that are no race", ("that lack a fence, racy by the oracle",),
+            "why the others are none: [programs of weak memory](weak-memory-programs.md)",
+        ),
+        Limit("race-free variants", ("that lack nothing, racy by the oracle",)),
     ),
 }  # fmt: skip
 
