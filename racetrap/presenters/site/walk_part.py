@@ -77,7 +77,7 @@ def micro_trace(name: str) -> str:
 def walk_page() -> str:
     """Controls of the page, with the traces of all micro-benchmarks."""
     traces = {name: micro_trace(name) for name in MICRO_BENCHMARKS}
-    data = json.dumps({"parameters": asdict(PARAMS), "traces": traces})
+    data = json.dumps({"parameters": asdict(PARAMS), "traces": traces, "example": _EXAMPLE})
     controls = _CONTROLS.format(
         options="".join(f"<option>{escape(name)}</option>" for name in traces),
         # Nothing in it may end the script.

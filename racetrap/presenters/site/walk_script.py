@@ -23,6 +23,7 @@ class _Page:
         data = json.loads(document["walk-data"].text)
         self.params = ScordParams(**data["parameters"])
         self.traces: dict[str, str] = data["traces"]
+        self.example: str = data["example"]
         self.moments: list[Moment] = []
         self.number = 0
 
@@ -81,7 +82,7 @@ def start() -> None:
     document["walk-back"].bind("click", lambda event: page.go(-1))
     document["walk-forward"].bind("click", lambda event: page.go(1))
     name, _, step = window.location.hash[1:].partition("/")
-    page.choose(name if name in page.traces else next(iter(page.traces)))
+    page.choose(name if name in page.traces else page.example)
     if step.isdigit():
         page.go(int(step) - 1)
     document["walk"].style.display = "block"
