@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from racetrap.evaluation.history import Result, read_results
-from racetrap.evaluation.result_figures import OUTCOME
+from racetrap.evaluation.history.figures import OUTCOME
+from racetrap.evaluation.history.results import Result, read_results
 from racetrap.presenters.site.markdown import plain, table
 
 __all__ = ["LIMITS", "Limit", "limits_table"]

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from racetrap.evaluation.result_figures import figures_of
+from racetrap.evaluation.history.figures import figures_of
 from racetrap.evaluation.throughput import (
     accelerator_rates,
     analysis_rates,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from racetrap.evaluation.history import Result, read_results
+from racetrap.evaluation.history.results import Result, read_results
 from racetrap.presenters.site.limits import LIMITS, limits_table
 
 

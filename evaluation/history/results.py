@@ -1,8 +1,4 @@
-"""History of the results: figures of runs of the commands that measure, a row each.
-
-``python -m racetrap.evaluation.history COMMAND...`` runs ``racetrap COMMAND... --json``, and adds a
-row to ``docs/results.csv`` of each figure that the command gives.
-"""
+"""History of the results: figures of runs of the commands that measure, a row each."""
 
 from __future__ import annotations
 
@@ -19,12 +15,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from racetrap.evaluation.result_figures import figures_of
+from racetrap.evaluation.history.figures import figures_of
 
-__all__ = ["RESULTS", "Result", "add", "read_results", "revision_of"]
+__all__ = ["RESULTS", "Result", "add", "main", "read_results", "revision_of"]
 
 #: The file of all rows, in a checkout.
-RESULTS = Path(__file__).resolve().parents[1] / "docs" / "results.csv"
+RESULTS = Path(__file__).resolve().parents[2] / "docs" / "results.csv"
 
 
 @dataclass(frozen=True)
@@ -125,7 +121,3 @@ def main(*command: str) -> None:
         found = json.loads(file.read_text(encoding="utf-8"))
     for row in add(command, found, revision):
         print(f"{row.figure}: {row.value:.6g} {row.unit}")
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

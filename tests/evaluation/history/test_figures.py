@@ -2,7 +2,7 @@
 
 import pytest
 
-from racetrap.evaluation.result_figures import figures_of
+from racetrap.evaluation.history.figures import figures_of
 from racetrap.evaluation.scord.missed import Cause
 from tests.support.pages.measured import BENCH, COST
 
