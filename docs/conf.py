@@ -60,9 +60,20 @@ class Generated(SphinxDirective):
         return self.parse_text_to_nodes(text, allow_section_headings=True)
 
 
+def _write_files(app: Sphinx, error: Exception | None) -> None:
+    """Put schemas and scripts beside the pages that name them."""
+    from racetrap.presenters.site.json_documents import write_schemas
+    from racetrap.presenters.site.walk_part import write_scripts
+
+    for page, write in (("json", write_schemas), ("step-by-step", write_scripts)):
+        if error is None and page in app.env.found_docs:
+            write(app.outdir)
+
+
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
     # Quick builds, as of a test: `-D slow_parts=0`.
     app.add_config_value("slow_parts", True, "env", types=bool)
     app.add_directive("generated", Generated)
     app.connect("source-read", _add_contents)
+    app.connect("build-finished", _write_files)

@@ -36,6 +36,7 @@ _LINES = {
     "litmus": "Judge litmus tests by PTX's memory model.",
     "presets": "List the presets, or show one.",
     "run": "Run a CUDA program without a GPU and check its kernels for races.",
+    "schema": "Print the JSON Schema of what a command writes with --json.",
     "simulate": "Run hardware and golden model together.",
     "stress": "Run a kernel by weak memory until it fails, and say which fence is missing.",
     "sweep": "Measure cost and detection quality over a grid of parameters.",

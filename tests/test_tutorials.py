@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from time import monotonic
 from typing import NamedTuple
 
 import pytest
@@ -16,6 +17,8 @@ from tests.support import REPOSITORY
 _TUTORIALS = REPOSITORY / "docs" / "tutorials"
 #: A block of code, and the line before it.
 _BLOCK = re.compile(r"^([^\n]*)\n\n```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+#: What a tutorial may take.
+_MOST_SECONDS = 15 * 60
 #: The end of a line behind which a file stands.
 _NAMED = re.compile(r"`([\w.]+)`:$")
 
@@ -47,8 +50,9 @@ def fits(expected: str, output: str) -> bool:
     return re.fullmatch(".*?".join(map(re.escape, parts)), output, re.DOTALL) is not None
 
 
-def follow(page: str, folder: Path) -> None:
+def follow(page: str, folder: Path, most_seconds: float = _MOST_SECONDS) -> None:
     """Do what a page says."""
+    begin = monotonic()
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     for name, text, is_command in steps(page):
         if not is_command:
@@ -57,6 +61,7 @@ def follow(page: str, folder: Path) -> None:
         done = subprocess.run(
             ["bash", "-c", name], cwd=folder, env={**os.environ, "PATH": path, "COLUMNS": "200"},
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False,
+            timeout=begin + most_seconds - monotonic(),
         )  # fmt: skip
         assert fits(text, done.stdout), f"$ {name}\n{done.stdout}"
 
@@ -89,3 +94,9 @@ def test_output_that_is_another_is_seen(tmp_path):
     for wrong in ("b", "b\nd", "...\nb", "c\nb"):
         with pytest.raises(AssertionError, match=r"cat a\.txt"):
             follow(page.format(wrong), tmp_path)
+
+
+def test_a_tutorial_that_takes_too_long_is_stopped(tmp_path):
+    page = "Then:\n\n```console\n$ true\n$ sleep 60\n```\n"
+    with pytest.raises(subprocess.TimeoutExpired, match="sleep 60"):
+        follow(page, tmp_path, most_seconds=0.5)

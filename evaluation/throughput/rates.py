@@ -18,7 +18,13 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True)
 class Rate:
-    """Accesses or events a second: the median of some runs, the slowest and the fastest."""
+    """Accesses or events a second.
+
+    Parameters
+    ----------
+    median, low, high : float
+        Of some runs: the median, the slowest and the fastest.
+    """
 
     median: float
     low: float

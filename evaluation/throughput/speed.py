@@ -111,8 +111,13 @@ class Rates:
 
 @dataclass(frozen=True)
 class SameTrace:
-    """Accesses or events a second of one trace with everything compared, by cocotb and by the
-    fast co-simulation."""
+    """One trace with everything compared.
+
+    Parameters
+    ----------
+    cocotb, fast : float
+        Accesses or events a second by cocotb and by the fast co-simulation.
+    """
 
     cocotb: float
     fast: float

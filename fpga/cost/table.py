@@ -20,7 +20,13 @@ __all__ = ["BlockRow", "Cost", "CostTable", "Fmax"]
 
 @dataclass(frozen=True)
 class Fmax:
-    """Clock frequencies over seeds, in MHz."""
+    """Clock frequencies over seeds, in MHz.
+
+    Parameters
+    ----------
+    median, low, high : float
+        Of all seeds, MHz.
+    """
 
     median: float
     low: float

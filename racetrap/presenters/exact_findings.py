@@ -14,6 +14,7 @@ from racetrap.golden_model.happens_before.race_context import RaceContext
 from racetrap.golden_model.trace.threads.events import ThreadTraceHeader
 from racetrap.presenters.line_pairs import stack_to_dict
 from racetrap.presenters.sigrace_races import thread_race_to_dict
+from racetrap.schemas.thread_races import LockOrder as LockOrderDocument
 
 __all__ = ["exact_to_dict", "inversion_sentence"]
 
@@ -40,9 +41,11 @@ def exact_to_dict(findings: ExactFindings, header: ThreadTraceHeader) -> dict[st
         "suppressed": findings.suppressed,
         "checked_events": findings.events,
         "races": [
-            thread_race_to_dict(race, header)
-            | {"addresses": addresses}
-            | _context_to_dict(context, header)
+            {
+                **thread_race_to_dict(race, header),
+                "addresses": addresses,
+                **_context_to_dict(context, header),
+            }
             for (race, addresses), context in zip(findings.races, findings.contexts, strict=True)
         ],
         "lock_order_inversions": _inversions_to_dict(findings.inversions, header.locations),
@@ -74,7 +77,7 @@ def _context_to_dict(context: RaceContext, header: ThreadTraceHeader) -> dict[st
 
 def _inversions_to_dict(
     cycles: Iterable[Sequence[LockOrder]], locations: Mapping[int, str]
-) -> list[list[dict[str, Any]]]:
+) -> list[list[LockOrderDocument]]:
     """Lock-order inversions as plain data, for JSON."""
     return [
         [

@@ -13,6 +13,7 @@ from racetrap.evaluation.line_pairs import LinePair, LineRace, Side
 from racetrap.evaluation.source_text import marked_line, relative_place
 from racetrap.golden_model.call_stacks import Frame
 from racetrap.presenters.race_choice import RaceChoice
+from racetrap.schemas.values import StackFrame
 
 __all__ = [
     "annotation",
@@ -68,7 +69,7 @@ def stack_text(side: Side) -> str:
     return ", ".join(names) + f", {number_text(left, 'frame')} more" * bool(left)
 
 
-def stack_to_dict(stack: Sequence[Frame]) -> list[dict[str, str | None]]:
+def stack_to_dict(stack: Sequence[Frame]) -> list[StackFrame]:
     """Functions of a call stack as plain data, the innermost first, with the place of each call."""
     return [
         {"function": frame.function, "called_at": relative_place(frame.place) or None}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import zip_longest
-from typing import Any
 
 from rich.console import Console
 
@@ -22,6 +21,7 @@ from racetrap.golden_model.ptx_memory_model.events import INITIAL_THREAD
 from racetrap.golden_model.ptx_memory_model.litmus import LitmusTest
 from racetrap.golden_model.ptx_memory_model.litmus.condition import Quantifier, print_observed
 from racetrap.golden_model.ptx_memory_model.litmus.printer import print_place
+from racetrap.schemas.weak_memory import Execution, Instruction, LitmusJudgement
 
 __all__ = [
     "judgement_to_dict",
@@ -122,7 +122,7 @@ def _table(columns: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def judgement_to_dict(judgement: Judgement) -> dict[str, Any]:
+def judgement_to_dict(judgement: Judgement) -> LitmusJudgement:
     """The judgement as plain data."""
     test = judgement.test
     return {
@@ -153,11 +153,11 @@ def judgement_to_dict(judgement: Judgement) -> dict[str, Any]:
     }
 
 
-def _party_to_dict(party: RaceParty) -> dict[str, Any]:
+def _party_to_dict(party: RaceParty) -> Instruction:
     return {"thread": party.thread, "instruction": party.instruction, "text": party.text}
 
 
-def _witness_to_dict(judgement: Judgement) -> dict[str, Any] | None:
+def _witness_to_dict(judgement: Judgement) -> Execution | None:
     if judgement.witness is None or judgement.outcome is Outcome.NO_CLAIM:
         return None
     witness = witness_of(judgement.witness)
@@ -175,5 +175,8 @@ def _witness_to_dict(judgement: Judgement) -> dict[str, Any] | None:
             {"kind": edge.kind.value, "first": edge.first, "second": edge.second}
             for edge in witness.edges
         ],
-        "contradictions": [contradiction._asdict() for contradiction in witness.contradictions],
+        "contradictions": [
+            {"axiom": axiom, "section": section, "sentence": sentence}
+            for axiom, section, sentence in witness.contradictions
+        ],
     }

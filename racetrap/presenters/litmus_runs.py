@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rich.console import Console
 
 from racetrap.golden_model.ptx_memory_model.candidates import Judgement
 from racetrap.golden_model.ptx_memory_model.litmus.condition import observed_in, print_observed
 from racetrap.golden_model.ptx_memory_model.operational import Deviation
 from racetrap.golden_model.ptx_memory_model.operational.exploration import Comparison
+from racetrap.schemas.weak_memory import LitmusDeviation, LitmusRuns
 
 __all__ = ["comparison_to_dict", "print_comparison"]
 
@@ -40,13 +39,13 @@ def print_comparison(
         console.print(f"  {line}", markup=False)
 
 
-def _deviation_to_dict(deviation: Deviation) -> dict[str, Any]:
+def _deviation_to_dict(deviation: Deviation) -> LitmusDeviation:
     return {"kind": deviation.kind.value, "story": deviation.story}
 
 
 def comparison_to_dict(
     judgement: Judgement, memory: str, comparison: Comparison | None
-) -> dict[str, Any] | None:
+) -> LitmusRuns | None:
     """The same as plain data; nothing if there is nothing to compare."""
     if comparison is None:
         return None

@@ -18,6 +18,11 @@ from racetrap.golden_model.trace.noncoherent.operations import ENGINE_KINDS
 from racetrap.presenters.locations import pc_text
 from racetrap.presenters.race_choice import RaceChoice, RaceList, instances_text
 from racetrap.presenters.tables import print_table
+from racetrap.schemas.accelerator_races import (
+    AcceleratorRace,
+    MonitorRaceDocument,
+    OperationParty,
+)
 
 __all__ = ["monitor_race_list", "oracle_to_dict", "print_oracle", "print_races", "race_to_dict"]
 
@@ -67,7 +72,7 @@ def print_races(console: Console, races: Sequence[Race], trace: NoncoherentTrace
         console.print(remark)
 
 
-def race_to_dict(race: Race, locations: Mapping[int, str]) -> dict[str, Any]:
+def race_to_dict(race: Race, locations: Mapping[int, str]) -> AcceleratorRace:
     """A race as plain data."""
 
     return {
@@ -85,7 +90,7 @@ def race_to_dict(race: Race, locations: Mapping[int, str]) -> dict[str, Any]:
     }
 
 
-def _party_to_dict(origin: Origin, locations: Mapping[int, str]) -> dict[str, Any]:
+def _party_to_dict(origin: Origin, locations: Mapping[int, str]) -> OperationParty:
     return {
         "operation": origin.number,
         "kind": kind_name(origin.kind),
@@ -121,7 +126,7 @@ def monitor_race_list(
             markup=False,
         )
 
-    def to_dict(race: MonitorRace) -> dict[str, Any]:
+    def to_dict(race: MonitorRace) -> MonitorRaceDocument:
         return {
             "rule": race.rule.value,
             "definite": race.is_definite,

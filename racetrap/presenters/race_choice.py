@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -84,7 +84,7 @@ class RaceList(Generic[_Race]):
 
     def __init__(
         self, console: Console, choice: RaceChoice, key: Callable[[_Race], Any],
-        show: Callable[[int, _Race, int], object], to_dict: Callable[[_Race], dict[str, Any]],
+        show: Callable[[int, _Race, int], object], to_dict: Callable[[_Race], Mapping[str, object]],
         place: Callable[[_Race], int] | None = None,
     ) -> None:  # fmt: skip
         self._console, self._choice = console, choice

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from racetrap.evaluation.scord.oracle import is_missed
 from racetrap.evaluation.scord.trace_check import DetectorRun
 from racetrap.golden_model.barracuda import Party, Race
+from racetrap.schemas.gpu_races import Oracle, OraclePair, OracleParty
 
 __all__ = ["oracle_to_dict"]
 
 
-def oracle_to_dict(run: DetectorRun, locations: Mapping[int, str]) -> dict[str, Any]:
+def oracle_to_dict(run: DetectorRun, locations: Mapping[int, str]) -> Oracle:
     """Every race of the oracle, and what the detector made of it, as plain data."""
 
-    def party(one: Party) -> dict[str, Any]:
+    def party(one: Party) -> OracleParty:
         return {
             "event": one.event,
             "kind": one.access.name.lower(),
@@ -25,7 +25,7 @@ def oracle_to_dict(run: DetectorRun, locations: Mapping[int, str]) -> dict[str, 
             "thread": one.thread,
         }
 
-    def pair(race: Race) -> dict[str, Any]:
+    def pair(race: Race) -> OraclePair:
         return {
             "kind": race.kind.value,
             "class": race.race_class.value,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 from rich.console import Console
 
@@ -18,6 +17,7 @@ from racetrap.presenters.sigrace_races import (
     thread_race_to_dict,
 )
 from racetrap.presenters.tables import print_table
+from racetrap.schemas.thread_races import ThreadOracle
 
 __all__ = ["oracle_to_dict", "print_oracle"]
 
@@ -51,7 +51,7 @@ def print_oracle(console: Console, found: OracleComparison, header: ThreadTraceH
     )
 
 
-def oracle_to_dict(found: OracleComparison, header: ThreadTraceHeader) -> dict[str, Any]:
+def oracle_to_dict(found: OracleComparison, header: ThreadTraceHeader) -> ThreadOracle:
     """The same as plain data."""
     exact = found.exact
     return {
@@ -61,8 +61,11 @@ def oracle_to_dict(found: OracleComparison, header: ThreadTraceHeader) -> dict[s
         "ideal": len(found.ideal.races),
         "false_sharing": len(exact.false_sharing),
         "races": [
-            thread_race_to_dict(race, header)
-            | {"outcome": outcome.value, "missed": outcome != RaceOutcome.REPORTED}
+            {
+                **thread_race_to_dict(race, header),
+                "outcome": outcome.value,
+                "missed": outcome != RaceOutcome.REPORTED,
+            }
             for race, outcome in found.outcomes.items()
         ],
         "unconfirmed": [thread_race_to_dict(race, header) for race in found.unconfirmed],

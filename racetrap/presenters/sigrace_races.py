@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Literal
 
 from rich.console import Console
 
@@ -20,6 +20,7 @@ from racetrap.golden_model.trace.threads.events import ThreadTraceHeader
 from racetrap.presenters.locations import pc_text
 from racetrap.presenters.race_choice import RaceChoice, RaceList
 from racetrap.presenters.tables import print_table
+from racetrap.schemas.thread_races import ThreadParty, ThreadRaceDocument
 
 __all__ = [
     "by_static_race",
@@ -41,7 +42,7 @@ def by_static_race(races: Iterable[ThreadRace]) -> dict[tuple[int, int], list[Th
     return groups
 
 
-def _kind(party: RaceParty) -> str:
+def _kind(party: RaceParty) -> Literal["load", "store"]:
     return "store" if party.is_write else "load"
 
 
@@ -165,10 +166,10 @@ def result_to_dict(result: SigraceResult) -> dict[str, Any]:
     }
 
 
-def thread_race_to_dict(race: ThreadRace, header: ThreadTraceHeader) -> dict[str, Any]:
+def thread_race_to_dict(race: ThreadRace, header: ThreadTraceHeader) -> ThreadRaceDocument:
     """A race as plain data."""
 
-    def party(one: RaceParty) -> dict[str, Any]:
+    def party(one: RaceParty) -> ThreadParty:
         return {
             "thread": one.thread,
             "epoch": one.epoch,
@@ -180,7 +181,7 @@ def thread_race_to_dict(race: ThreadRace, header: ThreadTraceHeader) -> dict[str
     return {
         "address": race.address,
         "variables": [
-            {"address": address, **variable._asdict()}
+            {"address": address, "size": variable.size, "name": variable.name}
             for address, variable in header.variables_at(race.address).items()
         ],
         "first": party(race.first),

@@ -1,15 +1,20 @@
 """Traces for the commands, a race between blocks and the same without it; how to run; what is
-not installed."""
+not installed; all that they write as JSON held against its schema."""
 
+import io
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
 from racetrap.cli import cli
+from racetrap.commands.shared import terminal
+from tests.support.pages.schemas import check_document
 
 _HEAD = """\
 racetrap-trace 2
@@ -64,6 +69,24 @@ def racetrap() -> Callable[..., Result]:
         return result
 
     return run
+
+
+@pytest.fixture(autouse=True)
+def documents(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a command writes as JSON in this process is what its schema says."""
+    write_document = terminal.write_document
+
+    def write_checked(target, data):
+        text = io.StringIO()
+        write_document(text, data)
+        context = click.get_current_context(silent=True)
+        # SARIF has a schema of its own, and tests of it.
+        if context is not None and not (isinstance(data, dict) and "$schema" in data):
+            command = context.command_path.partition(" ")[2]
+            check_document(command, json.loads(text.getvalue()))
+        target.write(text.getvalue())
+
+    monkeypatch.setattr(terminal, "write_document", write_checked)
 
 
 @pytest.fixture

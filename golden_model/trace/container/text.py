@@ -12,6 +12,7 @@ from racetrap.golden_model.trace.container.rules import Rule, TraceError
 
 __all__ = [
     "FIRST_LINE", "NUMBER", "LineError", "TextFile", "assignments", "open_text", "read_number",
+    "text_file",
 ]  # fmt: skip
 
 #: First line of every text trace: what it is, and the version of the form.
@@ -173,6 +174,11 @@ def open_text(path: Path) -> TextFile:
         raise TraceError(
             place, Rule.MAGIC, "File must be a binary trace or UTF-8 text, not other bytes"
         ) from None
+    return text_file(text, place)
+
+
+def text_file(text: str, place: str) -> TextFile:
+    """The same of a text that has been read from ``place``, or ``TraceError``."""
     lines = list(_lines(text))
     _check_first_line(lines, place)
     header, used = _read_header(lines, place)

@@ -25,7 +25,7 @@ __all__ = ["lane_words", "read_lanes"]
 _LANES_RE = re.compile(
     rf"(?P<first>[0-9]{{1,9}})(?:\.\.(?P<last>[0-9]{{1,9}}))?:(?P<address>{NUMBER})"
     rf"(?P<stride>[+-]{NUMBER})?"
-    rf"(?:=(?:(?P<compare>{NUMBER})->)?(?P<value>{NUMBER})(?::(?P<outcome>ok|failed))?)?"
+    rf"(?:=(?:(?P<compare>{NUMBER})->)?(?P<value>{NUMBER})(?::(?P<outcome>ok|failed))?)?\Z"
 )
 #: Values that a lane of an atomic has, and how they are written.
 _VALUES: dict[AtomicOp | None, tuple[set[str], str]] = {
@@ -54,7 +54,7 @@ def _check_values(match: re.Match[str], kind: EventKind, op: AtomicOp | None) ->
 
 def read_lanes(word: str, kind: EventKind, op: AtomicOp | None) -> Iterator[Lane]:
     """Lanes of one word of an access, or ``LineError``."""
-    match = _LANES_RE.fullmatch(word)
+    match = _LANES_RE.match(word)  # fullmatch of the browser's Python has no groups
     if match is None or (match["last"] is None) != (match["stride"] is None):
         raise LineError(
             Rule.TEXT,

@@ -20,11 +20,11 @@ from racetrap.golden_model.events import (
     lanes_of,
 )
 from racetrap.golden_model.trace.container.columns import BLOCK_EVENTS, event_records, fill
-from racetrap.golden_model.trace.container.event_text import event_values, event_words
+from racetrap.golden_model.trace.container.event_text import event_words
 from racetrap.golden_model.trace.container.rules import Rule, RuleViolation, TraceError, Where
-from racetrap.golden_model.trace.container.text import LineError
 from racetrap.golden_model.trace.container.trace import BaseTrace
-from racetrap.golden_model.trace.gpu.lanes import lane_words, read_lanes
+from racetrap.golden_model.trace.gpu.event_line import LANELESS_KINDS, read_event
+from racetrap.golden_model.trace.gpu.lanes import lane_words
 from racetrap.golden_model.trace.gpu.rules import rule_violations
 from racetrap.golden_model.trace.gpu.schema import GPU_SCHEMA, LANE_DTYPE
 
@@ -35,7 +35,6 @@ _SCOPES = tuple(Scope)
 _OPS = tuple(AtomicOp)
 _SPACES = tuple(Space)
 _ORDERS = tuple(MemoryOrder)
-_LANELESS = frozenset(EventKind) - LANE_KINDS
 _HAS_LANES = [kind in LANE_KINDS for kind in EventKind]
 _FLAGS = (False, True)
 
@@ -87,15 +86,7 @@ class Trace(BaseTrace[TraceHeader, Event]):
 
     @classmethod
     def _event_of(cls, words: list[str]) -> Event:
-        at = words.index("lanes", 1) if "lanes" in words[1:] else len(words)
-        if at < len(words) and words[0] in map(GPU_SCHEMA.name, _LANELESS):
-            raise LineError(Rule.UNUSED_FIELD, f"Lanes must not be given in {words[0]}")
-        values = event_values(GPU_SCHEMA, words[:at])
-        kind, op = values["kind"], values.get("op")
-        lanes = tuple(lane for word in words[at + 1 :] for lane in read_lanes(word, kind, op))
-        if kind == EventKind.ATOMIC:
-            values["strong"] = True
-        return Event(lanes=lanes, **values)
+        return read_event(words)
 
     def _words_of(self, event: Event) -> list[str]:
         words = event_words(GPU_SCHEMA, event)
@@ -128,7 +119,7 @@ def _lane_masks(events: list[Event], where: Where) -> tuple[list[int], list[int]
             mask |= 1 << number
             if lane.success:
                 success |= 1 << number
-        if event.lanes and event.kind in _LANELESS:
+        if event.lanes and event.kind in LANELESS_KINDS:
             name = GPU_SCHEMA.name(event.kind)
             raise TraceError(where(row), Rule.UNUSED_FIELD, f"Lanes must be none in {name}")
         if event.lanes and event.mask:

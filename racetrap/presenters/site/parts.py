@@ -16,6 +16,8 @@ from racetrap.presenters.site.commands import commands_reference
 from racetrap.presenters.site.concurrency_suite import run_suite, suite_tables
 from racetrap.presenters.site.construct_suite import constructs_table, verdicts_tables
 from racetrap.presenters.site.decision_tables import decision_table
+from racetrap.presenters.site.json_documents import json_reference
+from racetrap.presenters.site.limits import LIMITS, limits_table
 from racetrap.presenters.site.methods import METHODS, method_table
 from racetrap.presenters.site.presets import presets_tables
 from racetrap.presenters.site.ptx_support import instructions_table, types_table
@@ -28,6 +30,7 @@ from racetrap.presenters.site.thread_programs import (
     programs_table,
     small_programs_table,
 )
+from racetrap.presenters.site.walk_part import walk_example, walk_page
 from racetrap.presenters.site.waveforms import check_pipeline, summary_message
 from racetrap.presenters.site.weak_memory_programs import programs_tables
 
@@ -37,6 +40,7 @@ __all__ = ["PARTS", "SLOW_PARTS"]
 PARTS: Mapping[str, Callable[[], str]] = {
     "commands": commands_reference,
     "constructs": constructs_table,
+    "json": json_reference,
     "load-decisions": partial(decision_table, "load"),
     "presets": presets_tables,
     "ptx-instructions": instructions_table,
@@ -47,8 +51,11 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "store-decisions": partial(decision_table, "store"),
     "thread-program-chapters": program_chapters,
     "thread-programs": programs_table,
+    "walk": walk_page,
+    "walk-example": walk_example,
     "weak-memory-programs": programs_tables,
     "results": results_table,
+    **{f"limits-{detector}": partial(limits_table, detector) for detector in LIMITS},
     **{f"method-{method}": partial(method_table, method) for method in METHODS},
     **{f"registers-{system.name}": partial(register_manual, system) for system in SYSTEMS},
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from racetrap.evaluation.history import Result, read_results
+from racetrap.evaluation.history.results import Result, read_results
 from racetrap.presenters.site.markdown import plain, table
 
 __all__ = ["results_table"]

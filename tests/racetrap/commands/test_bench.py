@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from racetrap.evaluation.history.figures import figures_of
 from racetrap.evaluation.throughput import (
     accelerator_rates,
     analysis_rates,
@@ -128,6 +129,11 @@ def test_tables(racetrap, figures, tmp_path):
     assert data["noncoherent"]["analysis"][2]["check"] == 6.0
     assert data["noncoherent"]["recorder"]["scattered"]["low"] == 2e7
     assert "golden, compiled" not in result.output
+    # The history of the results reads it.
+    figures = {name: value for name, _, value in figures_of(["bench"], data)}
+    assert figures["metadata port of scord-tiny, words a cycle 8, lines"] == 7.2
+    assert figures["RDM of sigrace, blocks of 2000 instructions"] == 250.25
+    assert figures["recorder of accelerators, neighbours"] == 3e7
 
 
 def test_one_system(racetrap, figures):

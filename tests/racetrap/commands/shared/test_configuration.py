@@ -75,7 +75,7 @@ def test_wrong_files(racetrap, racy, folder, text, said):
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
-        (["chek"], "Did you mean check or cache?"),
+        (["chekc"], "Did you mean check or cache?"),
         (["trace", "inof"], "Did you mean info?"),
         (["check", "--jso", "x"], "--json"),
         (["zzzz"], "No such command 'zzzz'."),

@@ -1,6 +1,6 @@
 """Table of the results."""
 
-from racetrap.evaluation.history import Result
+from racetrap.evaluation.history.results import Result
 from racetrap.presenters.site.results import results_table
 
 _ROWS = [

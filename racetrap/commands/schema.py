@@ -1,0 +1,28 @@
+"""`racetrap schema`: JSON Schema of what a command writes with `--json`."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from racetrap.commands.shared.terminal import input_errors
+
+__all__ = ["command"]
+
+
+@click.command("schema")
+@click.argument("words", metavar="[COMMAND]", nargs=-1)
+def command(words: tuple[str, ...]) -> None:
+    """Print the JSON Schema (draft 2020-12) of what COMMAND writes with --json.
+
+    COMMAND is without `racetrap`, such as `trace info`.  Without it, list the commands.
+    """
+    from racetrap.schemas.json_schema import DOCUMENTS, schema_of
+
+    if not words:
+        click.echo("\n".join(DOCUMENTS))
+        return
+    with input_errors():
+        schema = schema_of(" ".join(words))
+    click.echo(json.dumps(schema, indent=2))

@@ -1,0 +1,270 @@
+"""JSON of `racetrap evaluate`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from typing_extensions import TypedDict
+
+from racetrap.evaluation.sigrace.races import Injected
+from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.schemas.values import Tables
+
+__all__ = [
+    "EvaluateAdvice",
+    "EvaluateBugaroo",
+    "EvaluateNoncoherent",
+    "EvaluateRules",
+    "EvaluateScord",
+    "EvaluateSigrace",
+]
+
+
+class PaperRacesDocument(TypedDict):
+    """The paper's row of Table VI."""
+
+    present: Annotated[int, "races present"]
+    base: Annotated[int, "caught without caching"]
+    cached: Annotated[int, "caught with caching"]
+
+
+class PaperFalseRacesDocument(TypedDict):
+    """The paper's row of Table VII."""
+
+    byte4: Annotated[int, "4 bytes an entry"]
+    byte8: Annotated[int, "8 bytes"]
+    byte16: Annotated[int, "16 bytes"]
+    cached: Annotated[int, "with caching"]
+
+
+class RaceRowDocument(TypedDict):
+    """A row of Table VI."""
+
+    name: Annotated[str, "workload"]
+    builds: Annotated[int, "racy builds"]
+    oracle: Annotated[int, "those with a race by the oracle"]
+    base: Annotated[int, "those caught by the golden model with an entry a word"]
+    cached: Annotated[int, "those caught by the golden model with caching"]
+    hardware: Annotated[int | None, "those caught by the hardware; null if it did not run"]
+    paper: Annotated[PaperRacesDocument, "the paper's row"]
+
+
+class FalseRowDocument(TypedDict):
+    """A row of Table VII."""
+
+    name: Annotated[str, "workload"]
+    runs: Annotated[int, "runs of race-free builds"]
+    counts: Annotated[
+        dict[str, int], "unique reports by detector: `base`, `cached`, `byte8`, `byte16`"
+    ]
+    paper: Annotated[PaperFalseRacesDocument, "the paper's row"]
+
+
+class UniqueRaceDocument(TypedDict):
+    """A race of the oracle by its instructions."""
+
+    first: Annotated[int, "program counter"]
+    second: Annotated[int, "program counter"]
+    kind: Annotated[str, "its kind"]
+
+
+class BuildDocument(TypedDict):
+    """A build."""
+
+    workload: Annotated[str, "row of the tables"]
+    program: Annotated[str, "its program"]
+    switches: Annotated[list[str], "race switches that are on"]
+    racy: Annotated[bool, "whether it has a race"]
+    runs: Annotated[int, "schedules"]
+    present: Annotated[int, "runs with a race by the oracle"]
+    reported: Annotated[dict[str, int], "runs with a report, by detector"]
+    hardware_runs: Annotated[int, "runs on the hardware"]
+    hardware_reported: Annotated[int, "those with a report"]
+    hardware_agrees: Annotated[bool, "whether its reports are the golden model's"]
+    oracle: Annotated[list[UniqueRaceDocument], "unique races of the oracle"]
+    unique: Annotated[
+        dict[str, list[tuple[int, int]]], "unique races by detector: program counter and kind"
+    ]
+    unconfirmed: Annotated[list[tuple[int, int]], "those for which the oracle has none"]
+    outcomes: Annotated[dict[str, int], "what the detector with caching made of the oracle's"]
+    places: Annotated[dict[str, str], "line of the source by program counter"]
+
+
+#: How Tables VI and VII were made; keys as they are printed.
+ScordFacts = TypedDict(
+    "ScordFacts",
+    {
+        "size": Annotated[str, "`--size`"],
+        "seed": Annotated[int, "`--seed`"],
+        "schedules": Annotated[int, "`--schedules`"],
+        "oracle": Annotated[str, "rule of the oracle"],
+        "bytes monitored at least": Annotated[int, "the region"],
+        "schedules on hardware": Annotated[int, "those of them"],
+        "runs": Annotated[int, "all runs"],
+        "events": Annotated[int, "events of all runs"],
+        "accesses on hardware": Annotated[int, "accesses compared"],
+        "seconds": Annotated[int, "wall-clock time"],
+        "racetrap": Annotated[str, "version"],
+        "verilator": Annotated[str, "version"],
+    },
+)
+
+
+class EvaluateScord(ScordFacts):
+    """`racetrap evaluate scord`."""
+
+    races: Annotated[list[RaceRowDocument], "Table VI"]
+    false_races: Annotated[list[FalseRowDocument], "Table VII"]
+    builds: Annotated[list[BuildDocument], "each build"]
+    problems: Annotated[
+        list[str],
+        "what must not be: hardware and golden model apart, or a race in a race-free build",
+    ]
+
+
+class EvaluateAdvice(TypedDict):
+    """`racetrap evaluate advice`."""
+
+    runs: Annotated[int, "random runs of each question; as many systematic ones"]
+    seed: Annotated[int, "`--seed`"]
+    verdicts: Annotated[dict[str, int], "number of programs by verdict"]
+    tables: Annotated[
+        Tables,
+        "`advice`: of each variant or race switch what it `lacks`, the `author's lines`, the "
+        "`advice` and what would do `instead`, the `verdict` (`as the author`, `elsewhere` with "
+        "the lines, `not exposed`, `no fences cure it`, `wrong on sequentially consistent memory`; "
+        "of right variants `the added fence alone`, and what is named `besides`), `seconds`",
+    ]
+
+
+class EvaluateBugaroo(TypedDict):
+    """`racetrap evaluate bugaroo`."""
+
+    schedules: Annotated[int, "schedules of each variant"]
+    variants: Annotated[int, "how many variants"]
+    runs: Annotated[int, "stressed runs of each variant by each memory"]
+    blocks: Annotated[int | None, "their blocks; null: the default of each program"]
+    seed: Annotated[int, "seed of the first"]
+    tables: Annotated[
+        Tables,
+        "`programs` (what each variant lacks, its wrong and racy runs, different races), "
+        "`table-2`, `table-3`, `table-4`, `figures-3-4` (columns that begin with `paper` are the "
+        "paper's)",
+    ]
+    problems: Annotated[
+        list[str],
+        "what must not be, in sentences: results that are not NumPy's, verdicts that are not the "
+        "suite's",
+    ]
+
+
+class EvaluateRules(TypedDict):
+    """`racetrap evaluate rules`."""
+
+    size: Annotated[str, "`--size`"]
+    schedules: Annotated[int, "`--schedules`"]
+    seed: Annotated[int, "`--seed`"]
+    programs: Annotated[int, "programs judged"]
+    tables: Annotated[
+        Tables,
+        "`rules`: programs of each `group`, by what they are `meant` to be, in which each rule "
+        "finds a race; `scor-micro-benchmarks`, `scor-applications`, `small-kernels`: different "
+        "races of each program by rule, and pairs listed apart",
+    ]
+
+
+class ThreadVerdictDocument(TypedDict):
+    """Verdicts on a program with threads."""
+
+    name: Annotated[str, "its name"]
+    arguments: Annotated[list[str], "its arguments"]
+    events: Annotated[int, "events of its trace"]
+    expected: Annotated[bool, "whether it has races"]
+    exact: Annotated[list[tuple[str, str]], "pairs of source lines by the exact detector"]
+    sanitizer: Annotated[list[tuple[str, str]], "pairs of source lines by ThreadSanitizer"]
+    agrees: Annotated[bool, "whether the verdicts agree"]
+
+
+#: How the figures of SigRace were made; keys as they are printed.
+SigraceFacts = TypedDict(
+    "SigraceFacts",
+    {
+        "size": Annotated[str, "`--size`"],
+        "seed": Annotated[int, "`--seed`"],
+        "runs with injected races": Annotated[int, "runs with a synchronisation taken out"],
+        "size on hardware": Annotated[str, "`--hardware`"],
+        "programs": Annotated[int, "programs"],
+        "events": Annotated[int, "events of all traces"],
+        "instructions": Annotated[int, "instructions of all programs"],
+        "steps compared on hardware": Annotated[int, "steps compared"],
+        "seconds": Annotated[int, "wall-clock time"],
+        "gcc": Annotated[str, "version"],
+        "racetrap": Annotated[str, "version"],
+        "numpy": Annotated[str, "version"],
+        "verilator": Annotated[str, "version"],
+    },
+)
+
+
+class EvaluateSigrace(SigraceFacts):
+    """`racetrap evaluate sigrace`."""
+
+    parameters: Annotated[SigraceParams, "of the configuration"]
+    tables: Annotated[
+        Tables,
+        "`figure-7a`, `figure-7a-programs`, `figure-7b`, `figure-7b-programs`, `figure-8`, "
+        "`existing`, `injected`, `outcomes`, `instructions`, `messages`, `storage`, `verdicts`, "
+        "`hardware`: rows with the columns that people see, numbers unrounded",
+    ]
+    injected: Annotated[dict[str, list[Injected]], "by program, a record for each run"]
+    verdicts: Annotated[list[ThreadVerdictDocument], "of each program"]
+    problems: Annotated[
+        list[str],
+        "what must not be: reports that are no race, verdicts apart, hardware and golden model "
+        "apart",
+    ]
+
+
+class CaseDocument(TypedDict):
+    """A program with one thing left out, or nothing."""
+
+    program: Annotated[str, "its name"]
+    omission: Annotated[str, "what is left out; empty: nothing"]
+    operations: Annotated[int, "operations of the trace"]
+    strict: Annotated[list[str], "rules that mode strict reports"]
+    thesis: Annotated[list[str], "rules that mode thesis reports"]
+    is_reported: Annotated[bool, "whether mode strict finds a race that counts"]
+    racy_bytes: Annotated[int, "bytes that race on the exhaustive machine"]
+    is_first_same: Annotated[
+        bool, "whether the machine's first racy operation is that of mode strict"
+    ]
+    timings: Annotated[int, "runs under random timings"]
+    wrong: Annotated[int, "those with another result than without deferral"]
+    is_harmful: Annotated[bool, "whether machine or timings show that the result can be wrong"]
+    explanation: Annotated[str, "in words"]
+
+
+#: How the figures of accelerators were made; keys as they are printed.
+NoncoherentFacts = TypedDict(
+    "NoncoherentFacts",
+    {
+        "seed": Annotated[int, "`--seed`"],
+        "programs": Annotated[int, "programs"],
+        "programs with something left out": Annotated[int, "cases besides"],
+        "timings of each": Annotated[int, "`--timings`"],
+        "random traces": Annotated[int, "`--traces`"],
+        "seconds": Annotated[int, "wall-clock time"],
+    },
+)
+
+
+class EvaluateNoncoherent(NoncoherentFacts):
+    """`racetrap evaluate noncoherent`."""
+
+    tables: Annotated[
+        Tables,
+        "`published`, `programs`, `figure-5.1`, `random-traces`, `random-differences`, "
+        "`fixpoints`, `monitor`, `monitor-cycles`; only those that were made",
+    ]
+    cases: Annotated[list[CaseDocument], "each program and what is left out of it"]
+    problems: Annotated[list[str], "what no evaluation may show, in sentences"]

@@ -1,0 +1,182 @@
+"""JSON of races on a GPU: the verdict of the exact analysis, and reports of the detector."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+from racetrap.evaluation.scord.findings import Access
+from racetrap.schemas.values import StackFrame
+
+__all__ = [
+    "BarrierDivergence",
+    "DetectorVerdict",
+    "Exposure",
+    "GpuVerdict",
+    "LineAccess",
+    "LineFinding",
+    "Oracle",
+    "ScordRace",
+]
+
+
+class LineAccess(TypedDict):
+    """One side of a finding."""
+
+    place: Annotated[str, "line of the source, such as `kernel.cu:12`, or program counter"]
+    column: Annotated[int, "column in the line, or 0"]
+    stack: Annotated[list[StackFrame], "functions that it is in, the innermost first"]
+    kind: Annotated[NotRequired[str], "`load`, `store`, `atomic` and the like"]
+    pc: Annotated[NotRequired[int], "its program counter"]
+    grid_block: Annotated[NotRequired[int], "index of its block in the grid"]
+    thread: Annotated[NotRequired[int], "its thread in the block"]
+    event: Annotated[NotRequired[int], "number of the event in the trace, from 0"]
+
+
+class Exposure(TypedDict):
+    """What became of a race in runs by weak memory."""
+
+    memory: Annotated[str, "`--memory`"]
+    runs: Annotated[int, "runs made"]
+    seed: Annotated[int, "seed of the last"]
+    failure: Annotated[str | None, "how it failed, null if it did not"]
+    sentence: Annotated[str, "the failure in a sentence"]
+    alone: Annotated[bool, "whether memory deviated at these lines alone"]
+
+
+class LineFinding(TypedDict):
+    """All races of a pair of source lines."""
+
+    sentence: Annotated[str, "the first race in one sentence"]
+    earlier: Annotated[NotRequired[LineAccess], "access of the first race that came first"]
+    later: Annotated[NotRequired[LineAccess], "the other"]
+    one: Annotated[NotRequired[LineAccess], "as `earlier`, where no order is known"]
+    other: Annotated[NotRequired[LineAccess], "as `later`, where no order is known"]
+    space: Annotated[NotRequired[str], "memory of the first race: `global` or `shared`"]
+    address: Annotated[NotRequired[int], "byte address of the first race"]
+    launch: Annotated[NotRequired[int], "launch of the first race, from 0"]
+    instances: Annotated[int, "races of these lines"]
+    block_pairs: Annotated[int, "pairs of blocks that they belong to"]
+    kinds: Annotated[dict[str, int], "races by kind"]
+    classes: Annotated[dict[str, int], "races by how their threads are related"]
+    schedules: Annotated[list[int], "schedules in which they were found"]
+    outcomes: Annotated[dict[str, int], "what the detector made of different races of the lines"]
+    exposure: Annotated[Exposure | None, "null without `--memory`"]
+
+
+class BarrierDivergence(TypedDict):
+    """A barrier that not all threads of a block came to."""
+
+    place: Annotated[str, "line of the source"]
+    grid_block: Annotated[int, "index of the block in the grid"]
+    thread: Annotated[int, "the first thread missing"]
+
+
+class ScordReport(TypedDict):
+    """A report without a race of the exact analysis."""
+
+    place: Annotated[str, "line of the source"]
+    kind: Annotated[str, "kind of the report"]
+
+
+class DetectorVerdict(TypedDict):
+    """What the detector made of the races."""
+
+    preset: Annotated[str, "its preset"]
+    counters: Annotated[
+        dict[str, int],
+        "by the names of its registers, summed over the banks (so a fence counts once in each)",
+    ]
+    shared_accesses: Annotated[int, "accesses of warps to shared memory, which it does not watch"]
+    missed: Annotated[int, "races that it missed"]
+    not_confirmed: Annotated[list[ScordReport], "reports that the exact analysis does not confirm"]
+    by_decree: Annotated[
+        list[ScordReport], "those that only the paper's rule confirms, by decree of the method"
+    ]
+
+
+class GpuVerdict(TypedDict):
+    """The verdict on a GPU."""
+
+    rule: Annotated[str | None, "rule of the exact analysis; null if the detector alone judges"]
+    independent_threads: Annotated[bool, "whether the lanes of a warp were scheduled independently"]
+    findings: Annotated[list[LineFinding], "one for each pair of source lines"]
+    known: Annotated[list[LineFinding], "the same for races of the baseline"]
+    unordered_strong: Annotated[
+        list[LineFinding], "the same for pairs that are unordered, but free to conflict: no races"
+    ]
+    ordered_by_lockstep: Annotated[
+        list[LineFinding], "the same for pairs ordered by the lockstep of a warp's lanes alone"
+    ]
+    barrier_divergences: Annotated[
+        list[BarrierDivergence], "barriers that not all threads of a block came to"
+    ]
+    detector: Annotated[DetectorVerdict | None, "null if none ran"]
+
+
+class ScordRace(TypedDict):
+    """A race that the detector reports."""
+
+    sequence: Annotated[int, "number of the race, from 0"]
+    address: Annotated[
+        int, "byte address of the word (loads and stores: the first word of the metadata unit)"
+    ]
+    pc: Annotated[int, "PC of the access that found the race"]
+    kind: Annotated[
+        Literal[
+            "missing-block-fence", "missing-device-fence", "not-strong", "scoped-atomic",
+            "missing-lock",
+        ],
+        "what is missing",
+    ]  # fmt: skip
+    scope: Annotated[
+        Literal["block", "device"], "`block` if both accesses come from one block slot"
+    ]
+    table_iv: Annotated[str, "letter of the condition in Table IV of the ScoRD paper"]
+    access: Annotated[Access, "the access that found the race"]
+    earlier: Annotated[
+        Access, "the access that the detector's metadata remembered as the location's owner"
+    ]
+    sentence: Annotated[str, "the race in one sentence"]
+
+
+class OracleParty(TypedDict):
+    """An access of a race of the exact analysis."""
+
+    event: Annotated[int, "number of the event in the trace, from 0"]
+    kind: Annotated[str, "what it is"]
+    pc: Annotated[int, "its program counter"]
+    location: Annotated[str | None, "line of the source, null if the trace does not know it"]
+    grid_block: Annotated[int, "index of its block in the grid"]
+    thread: Annotated[int, "its thread in the block"]
+
+
+#: A pair of accesses of the exact analysis; one of its keys is a word of Python.
+OraclePair = TypedDict(
+    "OraclePair",
+    {
+        "kind": Annotated[str, "kind of the pair"],
+        "class": Annotated[str, "how the threads are related"],
+        "space": Annotated[str, "memory: `global` or `shared`"],
+        "address": Annotated[int, "byte address"],
+        "earlier": Annotated[OracleParty, "the access that came first"],
+        "later": Annotated[OracleParty, "the other"],
+        "reason": Annotated[str, "why it is a race, or none"],
+    },
+)
+
+
+class OracleRace(OraclePair):
+    """A race of the exact analysis beside the detector's reports."""
+
+    outcome: Annotated[str, "what the detector made of it"]
+    missed: Annotated[bool, "whether it missed a race that is its task"]
+
+
+class Oracle(TypedDict):
+    """Each different race of the exact analysis of the first schedule."""
+
+    races: Annotated[list[OracleRace], "races"]
+    unordered_strong: Annotated[list[OraclePair], "unordered pairs that are no races"]
+    ordered_by_lockstep: Annotated[list[OraclePair], "pairs ordered by lockstep alone"]

@@ -1,0 +1,323 @@
+"""JSON of the commands that generate, simulate and load hardware."""
+
+from __future__ import annotations
+
+from typing import Annotated, NotRequired, TypeAlias
+
+from typing_extensions import TypedDict
+
+from racetrap.generators.state import StatePart
+from racetrap.schemas.accelerator_races import MonitorRaceDocument
+from racetrap.schemas.gpu_races import ScordRace
+from racetrap.schemas.thread_races import SigraceFigures, ThreadRaceDocument
+from racetrap.schemas.values import Call, Configuration, Parameters, Verdict
+
+__all__ = [
+    "BoardBuildDocument",
+    "BoardRun",
+    "Boards",
+    "Campaign",
+    "Coverage",
+    "Generate",
+    "Presets",
+    "Simulate",
+]
+
+
+class Generate(Configuration):
+    """`racetrap generate`."""
+
+    files: Annotated[
+        dict[str, str],
+        "path of each file: `verilog`, `description`, `verilator` (lint waivers), `fusesoc`, "
+        "`header`, `manual`, `ipxact`, `systemrdl`, and `verilog PART` of each part (SigRace: "
+        "`core-unit`, `rdm`)",
+    ]
+
+
+class FieldPlace(TypedDict):
+    """Place of a field in a packed word."""
+
+    offset: Annotated[int, "its lowest bit"]
+    width: Annotated[int, "its bits"]
+
+
+class PackedWord(TypedDict):
+    """A packed word."""
+
+    width: Annotated[int, "its bits"]
+    fields: Annotated[dict[str, FieldPlace], "by name; nested ones are dotted"]
+
+
+class PresetDocument(TypedDict):
+    """`racetrap presets NAME`."""
+
+    preset: Annotated[str, "name"]
+    summary: Annotated[str, "purpose"]
+    parameters: Annotated[Parameters, "every parameter"]
+    layouts: Annotated[
+        dict[str, PackedWord], "as in the description that `racetrap generate` writes"
+    ]
+    state_bits: Annotated[list[StatePart], "state by kind"]
+    metadata_overhead: Annotated[
+        NotRequired[float], "ScoRD: bytes of metadata for each byte of monitored data"
+    ]
+
+
+#: Without a name: the purpose of each preset.
+Presets: TypeAlias = PresetDocument | dict[str, str]
+
+
+class CampaignRow(TypedDict):
+    """Sums over all cases of a preset."""
+
+    preset: Annotated[str, "name"]
+    cases: Annotated[int, "cases"]
+    differences: Annotated[int, "cases in which hardware and golden model differ"]
+    accesses: Annotated[NotRequired[int], "ScoRD: accesses compared"]
+    accesses_per_cycle: Annotated[NotRequired[float], "ScoRD"]
+    accesses_per_second: Annotated[NotRequired[int], "ScoRD"]
+    events: Annotated[NotRequired[int], "SigRace: events compared"]
+    messages: Annotated[NotRequired[int], "SigRace: messages"]
+    conflicts: Annotated[NotRequired[int], "SigRace: conflicts"]
+    events_per_cycle: Annotated[NotRequired[float], "SigRace"]
+    events_per_second: Annotated[NotRequired[int], "SigRace"]
+    operations: Annotated[NotRequired[int], "bus monitor: operations"]
+    rows: Annotated[NotRequired[int], "bus monitor: rows of operations compared"]
+    compactions: Annotated[NotRequired[int], "bus monitor: merges of entries for want of room"]
+    operations_per_cycle: Annotated[NotRequired[float], "bus monitor"]
+    operations_per_second: Annotated[NotRequired[int], "bus monitor"]
+    races: Annotated[NotRequired[int], "ScoRD and bus monitor: races"]
+    cycles: Annotated[int, "clock cycles"]
+    seed: Annotated[int, "`--seed`"]
+
+
+class Campaign(TypedDict):
+    """`racetrap campaign`."""
+
+    presets: Annotated[list[CampaignRow], "of each preset, as the tables show"]
+    coverage: Annotated[
+        dict[str, dict[str, int]],
+        "hits of functional coverage by detector and bin, of the bins that were hit",
+    ]
+
+
+class Coverage(TypedDict):
+    """`racetrap coverage`."""
+
+    bins: Annotated[dict[str, int], "hits by bin; a bin that was not hit may be absent"]
+    missed: Annotated[list[str], "bins that can be hit and were not"]
+
+
+class SimulatedTrace(Call):
+    """What `racetrap simulate` of a trace has of each detector."""
+
+    trace: Annotated[str, "file, as given"]
+    events: Annotated[int, "number of events"]
+
+
+class GpuSimulation(SimulatedTrace):
+    """`racetrap simulate` of a trace of a GPU."""
+
+    steps: Annotated[int, "steps compared, of all kernels"]
+    cycles: Annotated[int, "clock cycles, of all kernels"]
+    races: Annotated[list[ScordRace], "races; the hardware found the same"]
+
+
+class MachineRunDocument(SigraceFigures):
+    """A run on SigRace's hardware."""
+
+    core_events: Annotated[int, "events of core units, all compared"]
+    messages: Annotated[int, "messages, all compared"]
+    rdm_steps: Annotated[int, "steps of the RDM, all compared"]
+    analysed_events: Annotated[int, "events in Analysis mode, all compared"]
+    cycles: Annotated[int, "clock cycles"]
+
+
+class ThreadSimulation(SimulatedTrace, MachineRunDocument):
+    """`racetrap simulate` of a trace of threads."""
+
+    environment: Annotated[str, "name of how threads were put on cores"]
+    races: Annotated[list[ThreadRaceDocument], "races; the hardware found the same"]
+
+
+class AcceleratorSimulation(SimulatedTrace):
+    """`racetrap simulate` of a trace of a CPU and its accelerators."""
+
+    rows: Annotated[int, "rows of operations compared with the golden model"]
+    cycles: Annotated[int, "clock cycles"]
+    compactions: Annotated[int, "merges of two entries of a set for want of room"]
+    races: Annotated[list[MonitorRaceDocument], "races; the hardware found the same"]
+
+
+class MicroBenchmarkVerdict(TypedDict):
+    """Verdict on a micro-benchmark."""
+
+    name: Annotated[str, "its name"]
+    expected: Annotated[Verdict, "what is right"]
+    golden: Annotated[str, "verdict of the golden model: as `expected`, or in how many runs so"]
+    rtl: Annotated[str, "verdict of the hardware, likewise"]
+    kinds: Annotated[list[str], "kinds of the hardware's reports"]
+    scope: Annotated[list[str], "their scopes"]
+    cycles: Annotated[int, "most of a run"]
+    schedules: Annotated[int, "runs"]
+    golden_right: Annotated[int, "runs that the golden model has right"]
+    rtl_right: Annotated[int, "runs that the hardware has right"]
+    wrong: Annotated[list[str], "the wrong runs"]
+    difference: Annotated[str | None, "first difference of hardware and golden model"]
+
+
+class MicroBenchmarks(Call):
+    """`racetrap simulate --suite scor-micro`."""
+
+    failure: Annotated[
+        str | None,
+        "null, or why the simulation ended early, in a sentence: hardware and golden model differ, "
+        "or a tool failed",
+    ]
+    benchmarks: Annotated[list[MicroBenchmarkVerdict], "each micro-benchmark"]
+
+
+class ApplicationVerdictDocument(TypedDict):
+    """Verdict on a build of an application."""
+
+    application: Annotated[str, "its name"]
+    switches: Annotated[list[str], "race switches that are on"]
+    expected: Annotated[Verdict, "what is right"]
+    runs: Annotated[int, "runs"]
+    oracle: Annotated[int, "runs in which the oracle found a race"]
+    golden: Annotated[int, "runs in which the golden model did"]
+    rtl: Annotated[int, "runs in which the hardware did"]
+    kinds: Annotated[list[str], "kinds that the hardware reported"]
+    steps: Annotated[int, "steps compared"]
+    cycles: Annotated[int, "clock cycles"]
+    agrees: Annotated[
+        bool, "whether golden model and hardware reported the same unique races in every run"
+    ]
+
+
+class Applications(Call):
+    """`racetrap simulate --suite scor-apps`."""
+
+    size: Annotated[str, "`--size`"]
+    builds: Annotated[list[ApplicationVerdictDocument], "each build"]
+
+
+class ProgramFailure(TypedDict):
+    """A program without figures."""
+
+    program: Annotated[str, "its name"]
+    events: Annotated[int, "events of its trace"]
+    failure: Annotated[str, "why it has none, in a sentence"]
+
+
+class ProgramRun(MachineRunDocument):
+    """A program on SigRace's hardware."""
+
+    program: Annotated[str, "its name"]
+    events: Annotated[int, "events of its trace"]
+    failure: Annotated[None, "it has figures"]
+    exact: Annotated[int, "pairs of instructions that race by the oracle"]
+    unreal: Annotated[int, "pairs reported that do not; there must be none"]
+
+
+class ThreadPrograms(Call):
+    """`racetrap simulate --suite threads`."""
+
+    size: Annotated[str, "`--size`"]
+    environment: Annotated[str, "`--environment`"]
+    programs: Annotated[list[ProgramRun | ProgramFailure], "each program"]
+
+
+Simulate: TypeAlias = (
+    GpuSimulation
+    | ThreadSimulation
+    | AcceleratorSimulation
+    | MicroBenchmarks
+    | Applications
+    | ThreadPrograms
+)
+
+
+class BoardDocument(TypedDict):
+    """A board."""
+
+    name: Annotated[str, "name on the command line"]
+    summary: Annotated[str, "what it is"]
+    platform: Annotated[str, "class of amaranth-boards, as `module:class`"]
+    family: Annotated[str, "`ecp5` or `ice40`"]
+    device: Annotated[str, "the FPGA"]
+    clock_mhz: Annotated[float, "system clock, after the PLL"]
+    baud: Annotated[int, "bits a second of the host link"]
+    lights: Annotated[
+        list[tuple[str, int, str]], "of each light: resource, number, and signal in it or nothing"
+    ]
+    settings: Annotated[
+        dict[str, list[str]], "presets that fit, with the settings under which they do"
+    ]
+    core: Annotated[bool, "whether a system of ScoRD comes as one tracker and one bank"]
+
+
+#: `racetrap fpga boards`.
+Boards: TypeAlias = list[BoardDocument]
+
+
+class BoardBuildDocument(Configuration):
+    """`racetrap fpga build`."""
+
+    board: Annotated[str, "name of the board"]
+    device: Annotated[str, "its FPGA"]
+    bitstream: Annotated[str, "file to load into the board"]
+    fmax: Annotated[float, "MHz that placement and routing reached"]
+    constraint: Annotated[float, "MHz that were asked for"]
+    utilization: Annotated[
+        dict[str, tuple[int, int]], "cells used and available, by nextpnr's kinds"
+    ]
+    seed: Annotated[int, "`--seed`"]
+    seconds: Annotated[float, "time of the whole build"]
+
+
+class StreamedTrace(TypedDict):
+    """What `racetrap fpga run` has of each detector."""
+
+    trace: Annotated[str, "file, as given"]
+    configuration: Annotated[str, "preset with its settings, or what the device says it is"]
+    parameters: Annotated[Parameters, "every parameter of the detector"]
+    port: Annotated[str, "`--port`"]
+    events: Annotated[int, "number of events"]
+    seconds: Annotated[float, "time of the run"]
+    counters: Annotated[dict[str, int], "by the names of the device's registers"]
+    line: Annotated[
+        dict[str, dict[str, int]], "what the line lost and repeated: counts of `host` and `device`"
+    ]
+
+
+class GpuBoardRun(StreamedTrace):
+    """`racetrap fpga run` of a trace of a GPU."""
+
+    transactions: Annotated[int, "transactions streamed"]
+    reports: Annotated[int, "reports compared with the golden model"]
+    races: Annotated[list[ScordRace], "races; the device found the same"]
+
+
+class AcceleratorBoardRun(StreamedTrace):
+    """`racetrap fpga run` of a trace of a CPU and its accelerators."""
+
+    rows: Annotated[int, "rows of operations streamed"]
+    reports: Annotated[int, "reports compared with the golden model"]
+    races: Annotated[list[MonitorRaceDocument], "races; the device found the same"]
+
+
+class ThreadBoardRun(StreamedTrace, SigraceFigures):
+    """`racetrap fpga run` of a trace of threads."""
+
+    environment: Annotated[str, "name of how threads were put on cores"]
+    core_events: Annotated[int, "events of contexts"]
+    messages: Annotated[int, "messages"]
+    analysed_events: Annotated[int, "events in Analysis mode"]
+    conflict_records: Annotated[int, "records of conflicts compared with the golden model"]
+    trap_records: Annotated[int, "records of traps compared with the golden model"]
+    races: Annotated[list[ThreadRaceDocument], "races; the device found the same"]
+
+
+BoardRun: TypeAlias = GpuBoardRun | ThreadBoardRun | AcceleratorBoardRun

@@ -1,0 +1,69 @@
+"""JSON of the commands that look after racetrap itself."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from typing_extensions import TypedDict
+
+__all__ = ["CacheClear", "CacheInfo", "Doctor", "Fuzz"]
+
+
+class CacheHolding(TypedDict):
+    """A kind of content of the cache."""
+
+    version: Annotated[str, "version of racetrap that has made it"]
+    kind: Annotated[str, "what it is"]
+    bytes: Annotated[int, "its size"]
+
+
+class CacheInfo(TypedDict):
+    """`racetrap cache info`."""
+
+    folder: Annotated[str, "folder of the cache"]
+    bytes: Annotated[int, "size of all"]
+    holdings: Annotated[list[CacheHolding], "by version and kind"]
+
+
+class CacheClear(TypedDict):
+    """`racetrap cache clear`."""
+
+    removed_bytes: Annotated[int, "what is free now"]
+
+
+class Doctor(TypedDict):
+    """`racetrap doctor`."""
+
+    missing: Annotated[
+        list[str],
+        "one sentence for each tool that generation or simulation misses, empty if all are there",
+    ]
+    missing_extras: Annotated[
+        list[str], "the same for what only recording or an extra of the package needs"
+    ]
+
+
+class ReaderCount(TypedDict):
+    """Files of a reader."""
+
+    reader: Annotated[str, "the reader"]
+    inputs: Annotated[int, "files read"]
+    findings: Annotated[int, "files taken amiss"]
+
+
+class FuzzFinding(TypedDict):
+    """A file that a reader takes amiss."""
+
+    reader: Annotated[str, "the reader"]
+    number: Annotated[int, "number of the file"]
+    problem: Annotated[str, "what is wrong, in a sentence"]
+
+
+class Fuzz(TypedDict):
+    """`racetrap fuzz`."""
+
+    seed: Annotated[int, "`--seed`"]
+    seconds: Annotated[float, "most time for a file"]
+    memory_bytes: Annotated[int, "most memory for a file"]
+    readers: Annotated[list[ReaderCount], "of each reader"]
+    findings: Annotated[list[FuzzFinding], "files taken amiss"]

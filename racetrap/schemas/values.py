@@ -1,0 +1,41 @@
+"""Values that the JSON of several commands has."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+from typing_extensions import TypedDict
+
+from racetrap.evaluation.table import Cell
+from racetrap.golden_model.noncoherent.params import NoncoherentParams
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.sigrace.params import SigraceParams
+
+__all__ = ["Call", "Configuration", "Parameters", "Rows", "StackFrame", "Tables", "Verdict"]
+
+#: Every parameter of a detector.
+Parameters: TypeAlias = ScordParams | SigraceParams | NoncoherentParams
+#: A table: its rows, each by column; null where there is nothing to say.
+Rows: TypeAlias = list[dict[str, Cell]]
+Tables: TypeAlias = dict[str, Rows]
+Verdict: TypeAlias = Literal["race", "none"]
+
+
+class StackFrame(TypedDict):
+    """A function of a call stack."""
+
+    function: Annotated[str, "its name"]
+    called_at: Annotated[str | None, "place of the call in its caller, null if it is not known"]
+
+
+class Configuration(TypedDict):
+    """A preset with its settings."""
+
+    preset: Annotated[str, "preset, as given or by default"]
+    parameters: Annotated[Parameters, "every parameter of the detector, after `--set`"]
+
+
+class Call(Configuration):
+    """A preset with its settings, and the seed of a run."""
+
+    seed: Annotated[int, "`--seed`"]

@@ -1,0 +1,59 @@
+"""History of the results."""
+
+import csv
+import json
+import re
+import subprocess
+
+from racetrap.evaluation.history import results as history
+from racetrap.evaluation.history.results import RESULTS, Result, add, read_results, revision_of
+from tests.support.pages.measured import BENCH, COST
+
+
+def test_rows_are_added_to_those_before(tmp_path):
+    path = tmp_path / "results.csv"
+    first = add(["cost", "scord", "--block", "a b"], COST, "abc", path)
+    again = add(["bench"], BENCH, "abd", path)
+    assert read_results(path) == [*first, *again]
+    assert first[0].command == "racetrap cost scord --block 'a b'"
+    assert (first[0].revision, again[0].revision) == ("abc", "abd")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", first[0].date)
+
+
+def test_a_changed_tree_is_marked(tmp_path):
+    git = ["git", "-C", tmp_path, "-c", "user.name=a", "-c", "user.email=b"]
+    (tmp_path / "source").write_text("1")
+    for words in (["init", "-q"], ["add", "source"], ["commit", "-q", "-m", "c"]):
+        subprocess.run([*git, *words], check=True)
+    path = tmp_path / "results.csv"
+    assert re.fullmatch(r"[0-9a-f]{9}", revision_of(path))
+    (tmp_path / "source").write_text("2")
+    assert re.fullmatch(r"[0-9a-f]{9}[+]", revision_of(path))
+
+
+def test_a_command_is_run_and_kept(monkeypatch, capsys):
+    runs = []
+
+    def run(words, check):
+        runs.append(words[1:-1])
+        with open(words[-1], "w") as file:
+            json.dump(COST, file)
+
+    monkeypatch.setattr(history, "revision_of", lambda path: "abc")
+    monkeypatch.setattr(history.subprocess, "run", run)
+    row = Result("2026-01-01", "1", "abc", "racetrap cost", "LUTs", "LUT", 2400)
+    monkeypatch.setattr(
+        history, "add", lambda command, found, revision: [row] if found == COST else []
+    )
+    history.main("cost", "scord")
+    assert runs == [["-m", "racetrap", "cost", "scord", "--json"]]
+    assert capsys.readouterr().out == "LUTs: 2400 LUT\n"
+
+
+def test_rows_in_the_tree_are_whole_and_in_order():
+    results = read_results()
+    assert results
+    assert [row.date for row in results] == sorted(row.date for row in results)
+    assert all(row.command.startswith("racetrap ") and row.unit for row in results)
+    with RESULTS.open(newline="") as file:
+        assert next(csv.reader(file)) == list(Result.__dataclass_fields__)

@@ -1,0 +1,40 @@
+"""JSON of commands that measure, as far as the history of the results reads it."""
+
+COST = {
+    "tables": [{"preset": "scord", "blocks": [
+        {"block": "bank", "costs": {
+            "ecp5": {
+                "synthesis": {"cells": {"LUT4": 2000, "CCU2C": 200}, "lut": 2400, "ff": 900},
+                "fmax_mhz": {"median": 105.5},
+            },
+            "ice40": {"synthesis": None, "fmax_mhz": None},
+        }},
+    ]}],
+}  # fmt: skip
+BENCH = {
+    "tools": {},
+    "scord": {
+        "speed": {
+            "plain": {"together": {"median": 9e5}}, "compiled": None,
+            "same_trace": {"cocotb": 50.0, "fast": 1500.0},
+        },
+        "accesses_per_cycle": {"streaming": 1.0, "back_to_back": 0.99},
+        "banks": {"one": 1.0, "four": 3.9, "ratio": 3.9},
+        "widths": [{"words": 8, "traffic": "one line", "accesses_per_cycle": 7.9,
+                    "reads_per_cycle": 0.1}],
+        "executor": {"64": 1e5, "1024": 2e6},
+    },
+    "sigrace": {
+        "speed": {
+            "plain": {"together": {"median": 7e4}}, "compiled": {"together": {"median": 9e4}},
+            "same_trace": {},
+        },
+        "worst_scan": {"comparisons": 112, "cycles": 224},
+        "sustained": [{"block_instructions": 2000, "message_cycles": 250.0}],
+        "recorder": [{"name": "a.c", "recorded": {"median": 6e7}}],
+    },
+    "noncoherent": {
+        "analysis": [{"operations": 1000, "mode": "strict", "buffers": 4, "check": 2.0}],
+        "recorder": {"neighbours": {"median": 3e7}, "scattered": {"median": 2e7}},
+    },
+}  # fmt: skip
