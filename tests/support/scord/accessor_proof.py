@@ -76,6 +76,8 @@ class AccessorHarness(Harness):
             answers=self.i_rvalid, answer_slot=self.i_rid,
             checks=inner["window.o_check"], retires=inner["write_back.o_retire"],
         ))  # fmt: skip
+        #: Ids of reads that the memory has taken and not answered.
+        self._reads = Signal(slots.count)
         self._connect(m)
         self._follow_packets(m)
         self._follow_writes(m)
@@ -99,8 +101,11 @@ class AccessorHarness(Harness):
             axi.bvalid.eq(self.i_bvalid),
             # A launch begins after the one before.
             Assume(~(self.i_clear & accessor.o_busy)),
-            Assume(~self.i_rvalid | self._slots.unanswered.bit_select(self.i_rid, 1)),
+            Assume(~self.i_rvalid | self._reads.bit_select(self.i_rid, 1)),
         ]
+        begun = (1 << axi.arid) & (axi.arvalid & self.i_arready).replicate(len(self._reads))
+        ended = (1 << self.i_rid) & self.i_rvalid.replicate(len(self._reads))
+        m.d.sync += self._reads.eq(self._reads & ~ended | begun)
         # The region stays as it is; its metadata are as many whole segments as indices can name.
         region, entries, started = (
             Signal.like(self.i_region), Signal.like(self.i_entries_log2), Signal()
@@ -171,13 +176,13 @@ class AccessorHarness(Harness):
             stays(m, axi, "w", "data", "strb", "last"),
             keeps_page(axi, "ar", 1),
             keeps_page(axi, "aw", 1),
-            ~axi.arvalid | ~self._slots.unanswered.bit_select(axi.arid, 1),
+            ~axi.arvalid | ~self._reads.bit_select(axi.arid, 1),
             ~axi.awvalid | (axi.awid == 0),
             ~axi.wvalid | axi.wlast,
             axi.rready & axi.bready,
         ]
         events = {
-            "four-reads": self._slots.unanswered.all(),
+            "four-reads": self._reads.all(),
             "both-wait": axi.arvalid & ~self.i_arready & axi.awvalid & ~self.i_awready,
         }
         return rules, events
@@ -231,6 +236,7 @@ class AccessorHarness(Harness):
         address_waits, entry_waits = inner["writer.address_waits"], inner["writer.entry_waits"]
         sent = (self._addresses - self._answers)[: len(self._items)]
         helps = [
+            self._reads == slots.unanswered,
             inner["write_back.retired"] == slots.retired,
             back == self._back,
             distance(passed) <= distance(back),
