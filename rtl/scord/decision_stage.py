@@ -90,7 +90,8 @@ class DecisionStage(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         m.submodules.logic = logic = DetectionLogic(self._params)
-        self._owner_replaced, self._read_error = Signal(), Signal()
+        self._owner_replaced = Signal(name="owner_replaced")
+        self._read_error = Signal(name="read_error")
         self._is_present = is_present(self._params, self.i.p.located)
         self._elaborate_relation(m, logic)
         self._elaborate_fence_status(m, logic)
