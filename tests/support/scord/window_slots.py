@@ -182,6 +182,7 @@ def window_helps(registers: OpenComponent, slots: Slots, prefix: str = "") -> li
             ~pending | (source[0] == origin.any()),
             ~pending | ~origin.any() | (origin == 1 << source[1:]),
             ~pending | (marks == waits),
+            ~slots.unanswered[slot] | (live & slots.wants[slot]),
             # What is checked has its entry.
             ~slots.is_between(slot, slots.retired, slots.checked) | ~waits,
         ]
