@@ -25,7 +25,7 @@ def all_proofs() -> Mapping[str, Proof]:
 def row_of(file: str, proof: Proof) -> str:
     """A proof's row of the table on the page of proofs, up to its time."""
     return (
-        f"| `{file}` | {proof.rule} | {proof.sizes} | {proof.depth} | {len(proof.events)} | "
+        f"| `tests/{file}` | {proof.rule} | {proof.sizes} | {proof.depth} | {len(proof.events)} | "
         f"{len(proof.bugs)} |"
     )
 
