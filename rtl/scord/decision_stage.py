@@ -96,7 +96,9 @@ class DecisionStage(wiring.Component):
         self._elaborate_relation(m, logic)
         self._elaborate_fence_status(m, logic)
         request = self.i.p
-        is_uninitialised, tag_conflict = Signal(), Signal()
+        is_uninitialised, tag_conflict = (
+            Signal(name=name) for name in ("is_uninitialised", "tag_conflict")
+        )
         same_granule = logic.i_relation.same_granule
         m.d.comb += [
             self.o_entry.eq(Mux(request.follows, self.o_checked.p.entry, request.entry)),

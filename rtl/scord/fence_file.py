@@ -121,7 +121,9 @@ class FenceFile(wiring.Component):
             self.i_late, answered == self.i_late_owner, answered == owner
         )
         owner_before = written & (written_slot == owner)
-        newer_owner, newer_own = Signal(counters), Signal(counters)
+        newer_owner, newer_own = (
+            Signal(counters, name=name) for name in ("newer_owner", "newer_own")
+        )
         m.d.comb += [
             newer_own.eq(Mux(own_now, self.o_own, written_value)),
             newer_owner.eq(
