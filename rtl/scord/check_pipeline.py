@@ -96,11 +96,14 @@ class CheckPipeline(wiring.Component):
     def _elaborate_entry(self, m, fence_file):
         """Stage 1: the entry is the one read, or the result of a packet that has left stage 3."""
         params, given, last = self._params, self.i.p, self.o_checked.p
-        lookup, valid = Signal(_lookup(params)), Signal()
-        entry, owner = Signal.like(given.entry), Signal(fence_slot(params))
+        lookup, valid = Signal(_lookup(params), name="lookup"), Signal(name="lookup_valid")
+        entry = Signal.like(given.entry, name="entry")
+        owner = Signal(fence_slot(params))
         read_error = Signal()
         # The result memory misses what was written at the edge at which it was read.
-        older, older_valid = Signal(checked_packet(params)), Signal()
+        older, older_valid = (
+            Signal(checked_packet(params), name="older"), Signal(name="older_valid")
+        )  # fmt: skip
         with m.If(~given.is_forwarded):
             m.d.comb += [
                 entry.eq(given.entry),
@@ -150,7 +153,7 @@ class CheckPipeline(wiring.Component):
         """
         last, ahead = self.o_checked.p, decision.i.p
         entry = Signal.like(lookup.entry)
-        is_late, follows = Signal(), Signal()
+        is_late, follows = (Signal(name=name) for name in ("is_late", "follows"))
         m.d.comb += [
             is_late.eq(lookup.is_forwarded & self.o_checked.valid & (last.slot == lookup.source)),
             follows.eq(lookup.is_forwarded & decision.i.valid & (ahead.slot == lookup.source)),
@@ -171,7 +174,7 @@ class CheckPipeline(wiring.Component):
                 identify(relation.i_last, last_access, tag),
             ]
             relations[name] = relation.o
-        valid, request = Signal(), Signal.like(ahead)
+        valid, request = Signal(name="request_valid"), Signal.like(ahead, name="request")
         m.d.sync += [
             valid.eq(lookup_valid),
             request.located.eq(lookup.located),

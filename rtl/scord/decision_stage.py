@@ -90,12 +90,15 @@ class DecisionStage(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         m.submodules.logic = logic = DetectionLogic(self._params)
-        self._owner_replaced, self._read_error = Signal(), Signal()
+        self._owner_replaced = Signal(name="owner_replaced")
+        self._read_error = Signal(name="read_error")
         self._is_present = is_present(self._params, self.i.p.located)
         self._elaborate_relation(m, logic)
         self._elaborate_fence_status(m, logic)
         request = self.i.p
-        is_uninitialised, tag_conflict = Signal(), Signal()
+        is_uninitialised, tag_conflict = (
+            Signal(name=name) for name in ("is_uninitialised", "tag_conflict")
+        )
         same_granule = logic.i_relation.same_granule
         m.d.comb += [
             self.o_entry.eq(Mux(request.follows, self.o_checked.p.entry, request.entry)),

@@ -114,10 +114,15 @@ class DetectionLogic(wiring.Component):
         """
         packet, entry, relation = self.i_packet, self.i_entry, self.i_relation
         is_load, is_known = self._is_load, ~self.i_uninitialised
-        barrier_between, program_order, scoped_atomic = Signal(), Signal(), Signal()
-        is_checked, atomics, foreign_write, lockless = Signal(), Signal(), Signal(), Signal()
-        self._both_strong = both_strong = Signal()
-        self._unfenced_write, self._unfenced_owner = Signal(), Signal()
+        barrier_between, program_order, scoped_atomic = (
+            Signal(name=name) for name in ("barrier_between", "program_order", "scoped_atomic")
+        )
+        is_checked, atomics, foreign_write, lockless = (
+            Signal(name=name) for name in ("is_checked", "atomics", "foreign_write", "lockless")
+        )
+        both_strong = Signal()
+        self._unfenced_write = Signal(name="unfenced_write")
+        self._unfenced_owner = Signal(name="unfenced_owner")
         m.d.comb += [
             barrier_between.eq(
                 is_known & relation.same_block & ~relation.same_barrier & ~entry.dev_shared

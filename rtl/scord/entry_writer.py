@@ -73,7 +73,9 @@ class EntryWriter(wiring.Component):
         m = Module()
         axi, params = self.m_axi, self._params
         write = Signal(entry_write(params))
-        address_waits, entry_waits = Signal(), Signal()
+        address_waits, entry_waits = (
+            Signal(name=name) for name in ("address_waits", "entry_waits")
+        )
         m.d.comb += [
             self.i.ready.eq((~address_waits | axi.awready) & (~entry_waits | axi.wready)),
             axi.awvalid.eq(address_waits),

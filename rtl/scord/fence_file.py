@@ -86,7 +86,8 @@ class FenceFile(wiring.Component):
         depth = params.sm_count << params.warp_bits
         # What is read at the edge of a write of the same warp is never used.
         m.submodules.memory = memory = block_memory(fence_counters(params), depth)
-        owner_port, own_port = memory.read_port(), memory.read_port()
+        owner_port = memory.read_port()
+        own_port = memory.read_port()
         m.d.comb += [owner_port.addr.eq(self.i_owner), own_port.addr.eq(self.i_own)]
         slot = self._elaborate_lookup(m, owner_port, own_port)
         self._elaborate_writes(m, memory.write_port(), slot, depth)
@@ -96,10 +97,12 @@ class FenceFile(wiring.Component):
         """Register what the memory answers, or a newer value; returns the accessing warp."""
         params = self._params
         slot, counters = fence_slot(params), fence_counters(params)
-        owner, own, answered = Signal(slot), Signal(slot), Signal(slot)
+        owner, own, answered = (Signal(slot, name=name) for name in ("owner", "own", "answered"))
         # A lookup at the clock edge of a write reads the old value: forward the last write.
-        written, written_slot = Signal(), Signal(slot)
-        written_value, looked_up = Signal(counters), Signal(counters)
+        written, written_slot = Signal(name="written"), Signal(slot, name="written_slot")
+        written_value, looked_up = (
+            Signal(counters, name=name) for name in ("written_value", "looked_up")
+        )
         m.d.comb += [
             self.o_own.blk.eq(looked_up.blk + (self.i_fence & (self.i_scope == Scope.BLOCK))),
             self.o_own.dev.eq(looked_up.dev + (self.i_fence & (self.i_scope == Scope.DEVICE))),
@@ -118,7 +121,9 @@ class FenceFile(wiring.Component):
             self.i_late, answered == self.i_late_owner, answered == owner
         )
         owner_before = written & (written_slot == owner)
-        newer_owner, newer_own = Signal(counters), Signal(counters)
+        newer_owner, newer_own = (
+            Signal(counters, name=name) for name in ("newer_owner", "newer_own")
+        )
         m.d.comb += [
             newer_own.eq(Mux(own_now, self.o_own, written_value)),
             newer_owner.eq(

@@ -85,8 +85,13 @@ class HazardWindow(wiring.Component):
         m = Module()
         slots = self._params.outstanding
         # Positions count on beyond the slots, so that a full window is not an empty one.
-        claimed, noted, checked, retired = (Signal(slot_bits(self._params) + 1) for _ in range(4))
-        accepted, is_full, is_noted = Signal(), Signal(), Signal()
+        claimed, noted, checked, retired = (
+            Signal(slot_bits(self._params) + 1, name=name)
+            for name in ("claimed", "noted", "checked", "retired")
+        )
+        accepted, is_full, is_noted = (
+            Signal(name=name) for name in ("accepted", "is_full", "is_noted")
+        )
         m.d.comb += [
             is_full.eq((claimed ^ retired) == slots),
             self.o_slot.eq(claimed),
@@ -111,9 +116,11 @@ class HazardWindow(wiring.Component):
     def _elaborate_holder(self, m, accepted):
         """One-hot, of the packet accepted last: the slot that last held its entry."""
         slots = self._params.outstanding
-        newest, matches, held_by = Signal(slots), Signal(slots), Signal(slots)
+        newest, matches, held_by = (
+            Signal(slots, name=name) for name in ("newest", "matches", "held_by")
+        )
         # One-hot copies of two positions: decoding them would cost more than these flip-flops.
-        claiming, retiring = Signal(slots, init=1), Signal(slots, init=1)
+        claiming, retiring = (Signal(slots, init=1, name=name) for name in ("claiming", "retiring"))
         for slot in range(slots):
             index = Signal(index_bits(self._params), name=f"index_{slot}")
             m.d.comb += matches[slot].eq(newest[slot] & (index == self.i.p.index))
@@ -137,7 +144,7 @@ class HazardWindow(wiring.Component):
         The packet after it waits while the memory does, even if no entry is asked for: that is
         known too late to be told to the stream.
         """
-        is_monitored, needs_read = Signal(), Signal()
+        is_monitored, needs_read = (Signal(name=name) for name in ("is_monitored", "needs_read"))
         with m.If(~self.o_read.valid | self.o_read.ready):
             m.d.sync += is_noted.eq(accepted)
         with m.If(accepted):

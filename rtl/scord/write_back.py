@@ -55,13 +55,17 @@ class WriteBack(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         bits = slot_bits(self._params)
-        checked, passed, retired = (Signal(bits + 1) for _ in range(3))
+        checked, passed, retired = (
+            Signal(bits + 1, name=name) for name in ("checked", "passed", "retired")
+        )
         m.submodules.changed = changed = Memory(shape=1, depth=self._params.outstanding, init=[])
         write = changed.write_port()
         passing, retiring = changed.read_port(domain="comb"), changed.read_port(domain="comb")
         answers = Signal(bits + 1)
         result_waits = Signal()
-        slot_changed, oldest_changed, skip = Signal(), Signal(), Signal()
+        slot_changed, oldest_changed, skip = (
+            Signal(name=name) for name in ("slot_changed", "oldest_changed", "skip")
+        )
         m.d.comb += [
             write.en.eq(self.i_checked.valid),
             write.addr.eq(checked),

@@ -5,6 +5,8 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.generators.verilog import _without_empty_fields, to_verilog
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.rtl.scord.detector_bank import DetectorBank
 
 _LAYOUT = data.StructLayout({"none": 0, "some": 4})
 
@@ -52,3 +54,9 @@ def test_a_port_of_a_cell_that_has_no_bits_is_kept():
 end
 """
     assert _without_empty_fields(module) == module
+
+
+def test_every_signal_of_a_bank_has_a_name():
+    """Amaranth calls ``$signal`` what it finds no name for, as in an assignment to several."""
+    params = ScordParams(sm_count=1, warps_per_sm=2, outstanding=4, address_bits=16)
+    assert "$signal" not in to_verilog(DetectorBank(params, 0), "bank")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
 import pytest
 
+from racetrap.sim.cosim.verilator.build_cache import Patch
 from tests.support import REPOSITORY
 
-__all__ = ["module_with", "one_for_each_file"]
+__all__ = ["module_with", "modules_with", "one_for_each_file"]
 
 
 def one_for_each_file(files: Mapping[str, str]) -> list[Any]:
@@ -25,11 +26,32 @@ def one_for_each_file(files: Mapping[str, str]) -> list[Any]:
 
 def module_with(file: str, bug: tuple[str, str] | None) -> ModuleType:
     """A module of the RTL made anew: ``bug`` is what stands in its source, and what instead."""
-    path = REPOSITORY / "rtl" / file
-    text = path.read_text(encoding="utf-8")
-    if bug is not None:
-        assert text.count(bug[0]) == 1, f"{bug[0]!r} must be in {path.name} once"
-        text = text.replace(*bug)
-    module = ModuleType(".".join(("racetrap.rtl", *path.relative_to(REPOSITORY / "rtl").parts)))
-    exec(compile(text, path.name, "exec"), vars(module))
-    return module
+    return modules_with([file], None if bug is None else Patch(file, *bug))[file]
+
+
+def modules_with(files: Sequence[str], bug: Patch | None) -> dict[str, ModuleType]:
+    """Modules of the RTL made anew, with a bug in one of them.
+
+    Parameters
+    ----------
+    files : sequence of str
+        Source files relative to the folder of the RTL, each after those that it uses: what it
+        uses of one of them then comes from there.
+    bug : Patch or None
+        Change of one of these files.
+    """
+    assert bug is None or bug.file in files, f"no bug can be planted in {bug.file}"
+    modules: dict[str, ModuleType] = {}
+    for file in files:
+        text = (REPOSITORY / "rtl" / file).read_text(encoding="utf-8")
+        if bug is not None and bug.file == file:
+            assert text.count(bug.before) == 1, f"{bug.before!r} must be in {file} once"
+            text = text.replace(bug.before, bug.after)
+        name = ".".join(("racetrap", "rtl", *file.removesuffix(".py").split("/")))
+        module = modules[file] = ModuleType(name)
+        exec(compile(text, file, "exec", dont_inherit=True), vars(module))
+        for earlier in modules.values():
+            for exported in vars(earlier)["__all__"]:
+                if exported in vars(module):
+                    setattr(module, exported, getattr(earlier, exported))
+    return modules

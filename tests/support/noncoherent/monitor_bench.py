@@ -14,13 +14,12 @@ from racetrap.golden_model.noncoherent.packets import BusOperation, rows_of
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.noncoherent.layouts import trace_signature
-from tests.support import REPOSITORY
+from racetrap.sim.cosim.verilator.build_cache import Patch
+from tests.support import planted_bugs
 from tests.support.rtl.streams import Idle, never_idle, put_all, simulate
 
 __all__ = ["PLANTED_BUGS", "MonitorBug", "modules_with", "steps_of"]
 
-_FOLDER = REPOSITORY / "rtl" / "noncoherent"
-_PACKAGE = "racetrap.rtl.noncoherent"
 #: Files in which bugs are planted, each after those that it uses.
 _FILES = (
     "range_comparator", "compactor", "interval_cam", "bitmap", "row_splitter", "row_ring",
@@ -147,21 +146,10 @@ PLANTED_BUGS = {
 
 
 def modules_with(bug: MonitorBug | None) -> dict[str, ModuleType]:
-    """The modules of the monitor, made anew with the bug in."""
-    modules: dict[str, ModuleType] = {}
-    for name in _FILES:
-        text = (_FOLDER / f"{name}.py").read_text(encoding="utf-8")
-        if bug is not None and bug.file == f"{name}.py":
-            assert text.count(bug.before) == 1, f"{bug.before!r} must be in {bug.file} once"
-            text = text.replace(bug.before, bug.after)
-        module = modules[name] = ModuleType(f"{_PACKAGE}.{name}")
-        exec(compile(text, f"{name}.py", "exec"), vars(module))
-        # What a file uses of one before it comes from there.
-        for earlier in modules.values():
-            for exported in vars(earlier)["__all__"]:
-                if exported in vars(module):
-                    setattr(module, exported, getattr(earlier, exported))
-    return modules
+    """The modules of the monitor by name, made anew with the bug in."""
+    patch = bug and Patch(f"noncoherent/{bug.file}", bug.before, bug.after)
+    modules = planted_bugs.modules_with([f"noncoherent/{name}.py" for name in _FILES], patch)
+    return dict(zip(_FILES, modules.values(), strict=True))
 
 
 class _Chain(wiring.Component):

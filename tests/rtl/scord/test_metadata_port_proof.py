@@ -1,0 +1,34 @@
+"""Proof: a metadata port keeps AXI4's rules, whatever the memory does."""
+
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.sim.cosim.verilator.build_cache import Patch
+from tests.support.formal.proof import Proof, proof_tests
+from tests.support.scord.accessor_proof import AccessorHarness
+
+_PARAMS = ScordParams(
+    sm_count=1, blocks_per_sm=1, warps_per_sm=1, ratio=1, outstanding=4, local_bytes=64,
+    address_bits=16, pc_bits=8,
+)  # fmt: skip
+PROOF = Proof(
+    rule="A request of a metadata port that waits stays as it is, keeps to its 4 KiB, and has an "
+    "id of which no read is unanswered.",
+    sizes="4 slots, 8 entries, 16 address bits",
+    harness=lambda case: AccessorHarness(_PARAMS, case, "port"),
+    depth=4,
+    events=("four-reads", "both-wait"),
+    bugs={
+        "read-offered-for-a-cycle": Patch(
+            "scord/hazard_window.py", "with m.If(~self.o_read.valid | self.o_read.ready):",
+            "if True:",
+        ),
+        "slot-given-twice": Patch(
+            "scord/hazard_window.py", "is_full.eq((claimed ^ retired) == slots)", "is_full.eq(0)"
+        ),
+        "data-overwritten": Patch(
+            "scord/entry_writer.py", " & (~entry_waits | axi.wready))", ")"
+        ),
+    },
+    cycles=14,
+)  # fmt: skip
+
+test_holds, test_can_happen, test_bug_shows = proof_tests(PROOF)

@@ -1,0 +1,76 @@
+"""Registers and memories of a component, open to a proof's harness by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from amaranth.hdl import Array, Fragment, Module, Shape, Signal, Value
+from amaranth.lib import wiring
+from amaranth.lib.memory import Memory
+
+__all__ = ["OpenComponent", "OpenMemory"]
+
+
+class OpenComponent:
+    """A component, elaborated once, and every signal that it drives.
+
+    ``fragment`` is what the harness takes as its submodule.  A signal's name is that of its
+    submodules and its own, as ``"window.claimed"``.
+
+    Parameters
+    ----------
+    component : wiring.Component
+        The component.
+    """
+
+    def __init__(self, component: wiring.Component):
+        self.fragment = Fragment.get(component, None)
+        self._signals: dict[str, list[Signal]] = {}
+        for name, signal in _signals(self.fragment):
+            known = self._signals.setdefault(name, [])
+            if not any(signal is other for other in known):
+                known.append(signal)
+
+    def __getitem__(self, name: str) -> Signal:
+        """The signal of this name.
+
+        Raises
+        ------
+        KeyError
+            If there is none, or more than one.
+        """
+        found = self._signals.get(name, [])
+        if len(found) != 1:
+            raise KeyError(f"{len(found)} signals have the name {name!r}")
+        return found[0]
+
+
+def _signals(fragment: Fragment, prefix: str = "") -> Iterator[tuple[str, Signal]]:
+    for statements in fragment.statements.values():
+        for statement in statements:
+            for signal in statement._lhs_signals():
+                yield f"{prefix}{signal.name}", signal
+    for part, name, _ in fragment.subfragments:
+        yield from _signals(part, f"{prefix}{name}.")
+
+
+class OpenMemory(Memory):
+    """A memory of registers ``row_0`` and so on.
+
+    What a synchronous port reads at the edge of a write of the same word is the word before.
+    """
+
+    def elaborate(self, platform):
+        m = Module()
+        width = Shape.cast(self.shape).width
+        rows = Array(Signal(width, name=f"row_{number}") for number in range(self.depth))
+        for port in self.write_ports:
+            with m.If(port.en):
+                m.d.sync += rows[port.addr].eq(port.data)
+        for port in self.read_ports:
+            if port.domain == "comb":
+                m.d.comb += Value.cast(port.data).eq(rows[port.addr])
+            else:
+                with m.If(port.en):
+                    m.d.sync += Value.cast(port.data).eq(rows[port.addr])
+        return m
