@@ -31,6 +31,7 @@ class CoreUnit {
 public:
     bool is_collecting = false;
     uint32_t thread = 0;
+    Cause cause = NONE;  // of the latest block that ended, sent or empty
 
     CoreUnit(const Settings &settings, const SignatureHash &hash) : settings_(&settings), hash_(&hash) {
         lsb_bits_ = settings.lsb_bits - GRANULE_LOG2;
@@ -58,8 +59,13 @@ public:
         if (counter_ >= settings_->block_instructions) end(LIMIT, clock, ended);
     }
 
+    // Instructions, and USB values of reads or writes, in the block so far.
+    uint32_t counter() const { return counter_; }
+    uint32_t values(bool is_write) const { return sets_[is_write].usb.size(); }
+
     // Ends the block; an empty one is not sent.
-    void end(Cause cause, const Clock &clock, std::vector<Summary> &ended) {
+    void end(Cause why, const Clock &clock, std::vector<Summary> &ended) {
+        cause = why;
         counter_ = 0;
         if (!used_[0] && !used_[1]) return;
         Summary &summary = ended.emplace_back();
