@@ -46,7 +46,7 @@ _OPTIONS = ("-std=c++20", "-O3")
 _SHARE = 1 << 22
 #: Why conflicts are handled, by the number that the library gives.
 _REASONS = ("full", "blocks", "sync", "checkpoint", "end")
-_STATISTICS = ("blocks", "message_bytes", "checkpoints")
+_STATISTICS = ("blocks", "message_bytes", "checkpoints", "conflicts_ignored")
 _COUNTERS = (
     "messages", "comparisons", "intersections", "hits", "conflicts", "log_dropped",
 )  # fmt: skip
@@ -220,7 +220,7 @@ class _Machine:
         return set(members[:count].tolist())
 
     def _log(self) -> list[LogEntry]:
-        """The conflict log."""
+        """The conflict log, without conflicts that need no second look."""
         params = self._sigrace.params
         count = self._library.racetrap_sigrace_log(self._machine, None, None, None, 0)
         numbers = np.zeros((count, 3), np.uint32)
