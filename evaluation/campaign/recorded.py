@@ -1,7 +1,4 @@
-"""Recorded programs through SigRace's hardware, each step compared with the golden model.
-
-Cores run as fast as they can, and nobody rolls back: what each core does follows from the program
-alone, and the golden RDM takes the messages in the order in which the hardware has taken them.
+"""Recorded programs through SigRace's hardware, each step compared with the compiled model.
 
 Ref: SigRace (ISCA'09) Sections 3 and 4.
 """

@@ -178,10 +178,13 @@ class FastSim(Simulation[Timing, SimStats]):
         layout = self._params.trap_layout
         return list(map(Trap, *unpack_records(layout, self._trace(self._units + unit, layout))))
 
+    def rdm_words(self) -> NDArray[np.uint32]:
+        """Steps of the last run on the RDM's trace port, each a row of 32-bit words."""
+        return self._trace(2 * self._units, self._params.rdm_step_layout)
+
     def rdm_steps(self) -> list[RdmStep]:
         """Steps of the last run on the RDM's trace port."""
-        layout = self._params.rdm_step_layout
-        return list(map(RdmStep, *unpack_records(layout, self._trace(2 * self._units, layout))))
+        return list(map(RdmStep, *unpack_records(self._params.rdm_step_layout, self.rdm_words())))
 
     def rdm_cycles(self) -> list[int]:
         """Cycle, since reset, of each of ``rdm_steps``."""

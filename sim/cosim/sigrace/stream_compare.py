@@ -1,26 +1,29 @@
-"""A recorded program on the fast co-simulation, compared with compiled core units as arrays.
+"""A recorded program on the fast co-simulation, compared with the compiled model as arrays.
 
 Cores run as fast as they can, and nobody rolls back: what a core does follows from the program
-alone.  The golden RDM takes the messages in the order in which the hardware has taken them.
+alone.  The compiled RDM takes the messages in the order in which the hardware has taken them.
 
 Ref: SigRace (ISCA'09) Section 3.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
+from racetrap.golden_model.layout import Layout
 from racetrap.golden_model.sigrace.environment import Environment, Remap
-from racetrap.golden_model.sigrace.packets import CoreEvent, CoreStep
+from racetrap.golden_model.sigrace.packets import CoreEvent, CoreStep, RdmStep, RdmStepKind
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.playback import check_threads
 from racetrap.golden_model.trace.threads.schema import THREAD_DTYPE
 from racetrap.sim.cosim.comparison.mismatch import Mismatch, difference
 from racetrap.sim.cosim.fast.garbage_collection import garbage_collection_paused
-from racetrap.sim.cosim.fast.packing import nested, pack_records, unpack_records
+from racetrap.sim.cosim.fast.packing import nested, pack_records, unpack_column, unpack_records
 from racetrap.sim.cosim.sigrace.fast_compare import RunResult
 from racetrap.sim.cosim.sigrace.fast_simulation import FastSim, Program
-from racetrap.sim.cosim.sigrace.rdm_check import RdmCheck
 from racetrap.sim.cpu.sigrace.compiled_sigrace import prepare_sigrace
 from racetrap.sim.cpu.sigrace.core_stream import EVENT_COLUMNS, STEP_COLUMNS, CoreStream
 
@@ -49,24 +52,21 @@ class StreamCompare:
         self._sim, self._params = sim, params
         check_threads(threads, self._params, Environment())
         self._stream = CoreStream(prepare_sigrace(), self._params, threads)
-        self._check = RdmCheck(self._params)
         self._units = []
         sim.rdm.control()
         for thread, (core, context) in enumerate(Environment().slots(self._params)[:threads]):
             self._units.append(core * self._params.contexts + context)
-            remap = Remap(core, context, thread)
-            sim.rdm.remap(remap)
-            self._check.rdm.map(*remap)
+            sim.rdm.remap(Remap(core, context, thread))
 
     def flush(self) -> None:
         """Empty all queues."""
         self._sim.rdm.flush()
-        self._check.rdm.flush()
+        self._stream.flush()
 
     def clear_log(self) -> None:
         """Empty the conflict log."""
         self._sim.rdm.clear_log()
-        self._check.rdm.clear_log()
+        self._stream.clear_log()
 
     def run(self, events: np.ndarray) -> RunResult:
         """Play the program's next events, records of ``THREAD_DTYPE``, and compare all of it.
@@ -78,20 +78,18 @@ class StreamCompare:
         SimulationError
             If the simulation cannot go on.
         """
-        check, sim = self._check, self._sim
-        before = check.messages, check.steps, check.rdm.counters["conflicts"]
+        before = self._stream.counters()
         with garbage_collection_paused():
             count = self._play(np.ascontiguousarray(events, THREAD_DTYPE))
-            for step in sim.rdm_steps():
-                check.step(step)
-            check.settle()
-        check.compare_registers(sim.rdm.log(), sim.rdm.status()["reasons"], sim.rdm.counters())
-        stats = sim.stats
+            steps = self._compare_rdm()
+        after = self._stream.counters()
+        self._compare_registers(after)
+        stats = self._sim.stats
         return RunResult(
             count,
-            check.messages - before[0],
-            check.steps - before[1],
-            check.rdm.counters["conflicts"] - before[2],
+            after["messages"] - before["messages"],
+            steps,
+            after["conflicts"] - before["conflicts"],
             stats.last_event - stats.first_event + 1,
         )
 
@@ -99,33 +97,66 @@ class StreamCompare:
         """Run the hardware, and compare the steps of its core units; how many."""
         params = self._params
         self._stream.take(events)
-        messages = 0
-        for block in self._stream.blocks():
-            self._check.add(block)
-            messages += 1
         columns = [self._stream.steps(thread) for thread in range(len(self._units))]
         program = Program([()] * (params.cores * params.contexts))
         for unit, steps in zip(self._units, columns, strict=True):
             own = [steps[name] for name in EVENT_COLUMNS]
             program.events[unit] = pack_records(params.event_layout, own)
-        self._sim.run(program, messages, 0)
+        self._sim.run(program, self._stream.messages, 0)
         self._sim.rdm.wait_idle()
         for unit, steps in zip(self._units, columns, strict=True):
             self._compare(unit, steps)
         return sum(map(len, columns))
 
+    def _compare_rdm(self) -> int:
+        """Compare the steps of the RDM; how many."""
+        params, layout = self._params, self._params.rdm_step_layout
+        seen = self._sim.rdm_words()
+        core, context = (unpack_column(layout, seen, name) for name in ("core", "context"))
+        ends = unpack_column(layout, seen, "kind") != int(RdmStepKind.COMPARE)
+        threads = {unit: thread for thread, unit in enumerate(self._units)}
+        units = (core * np.uint64(params.contexts) + context)[ends].tolist()
+        order = np.array([threads.get(unit, len(threads)) for unit in units], np.uint32)
+        try:
+            golden = pack_records(layout, self._stream.take_messages(order))
+        except ValueError as error:
+            raise Mismatch(f"RDM: {error}") from None
+        if self._stream.messages:
+            raise Mismatch(f"RDM: {self._stream.messages} messages must come, but are missing")
+        self._compare_words("RDM", layout, RdmStep, seen, golden)
+        return len(golden)
+
+    def _compare_registers(self, golden: dict[str, int]) -> None:
+        """Compare conflict log, reasons of a rollback, and counters."""
+        rdm = self._sim.rdm
+        seen = rdm.counters() | {"reasons": rdm.status()["reasons"]}
+        for name in golden.keys() & seen.keys():
+            if seen[name] != golden[name]:
+                raise Mismatch(f"Register {name} must be {golden[name]}, not {seen[name]}")
+        log, expected = rdm.log(), self._stream.log()
+        if log != expected:
+            raise Mismatch(f"Conflict log must be {expected}, not {log}")
+
     def _compare(self, unit: int, steps: np.ndarray) -> None:
         """Compare the steps of a core unit; it gives no trap records."""
         layout = self._params.core_step_layout
         golden = pack_records(layout, [steps[name] for name in STEP_COLUMNS])
-        seen = self._sim.core_words(unit)
         place = "Core {}, context {}".format(*divmod(unit, self._params.contexts))
-        if len(seen) != len(golden):
-            raise Mismatch(f"{place}: steps must number {len(golden)}, not {len(seen)}")
-        rows = np.flatnonzero((seen != golden).any(axis=1))
-        if len(rows):
-            pair = np.stack([seen[rows[0]], golden[rows[0]]])
-            both = map(nested(CoreStep, CoreEvent), *unpack_records(layout, pair))
-            raise Mismatch(f"{place}, step {rows[0]}: {difference('step', *both)}")
+        step = nested(CoreStep, CoreEvent)
+        self._compare_words(place, layout, step, self._sim.core_words(unit), golden)
         if self._sim.traps(unit):
             raise Mismatch(f"{place}: no trap record must come in Normal mode")
+
+    @staticmethod
+    def _compare_words(
+        place: str, layout: Layout, step: Callable[..., Any], seen: np.ndarray, golden: np.ndarray
+    ) -> None:
+        """Compare rows; the first that differs is named with its fields."""
+        count = min(len(seen), len(golden))
+        rows = np.flatnonzero((seen[:count] != golden[:count]).any(axis=1))
+        if len(rows):
+            pair = np.stack([seen[rows[0]], golden[rows[0]]])
+            both = map(step, *unpack_records(layout, pair))
+            raise Mismatch(f"{place}, step {rows[0]}: {difference('step', *both)}")
+        if len(seen) != len(golden):
+            raise Mismatch(f"{place}: steps must number {len(golden)}, not {len(seen)}")

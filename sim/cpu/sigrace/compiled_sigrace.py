@@ -36,6 +36,7 @@ from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.compiled_library import Functions, compiled_library
 from racetrap.sim.cpu.sigrace.compiled_epochs import EPOCH_FUNCTIONS, CompiledEpochs
 from racetrap.sim.cpu.sigrace.core_stream import STREAM_FUNCTIONS
+from racetrap.sim.cpu.sigrace.log_entries import log_entries
 from racetrap.sim.cpu.sigrace.settings import Filter, Settings, filters_of, settings_of
 
 __all__ = ["prepare_sigrace", "run_sigrace"]
@@ -221,23 +222,8 @@ class _Machine:
 
     def _log(self) -> list[LogEntry]:
         """The conflict log, without conflicts that need no second look."""
-        params = self._sigrace.params
-        count = self._library.racetrap_sigrace_log(self._machine, None, None, None, 0)
-        numbers = np.zeros((count, 3), np.uint32)
-        stamps = np.zeros((count, 2, params.threads), np.uint32)
-        signatures = np.zeros((count, -(-params.signature_bits // 64)), np.uint64)
-        self._library.racetrap_sigrace_log(
-            self._machine, numbers.ctypes.data, stamps.ctypes.data, signatures.ctypes.data, count
-        )
-        return [
-            LogEntry(
-                thread, other, conflict, tuple(own), tuple(others),
-                int.from_bytes(signature.tobytes(), "little"),
-            )
-            for (thread, other, conflict), (own, others), signature in zip(
-                numbers.tolist(), stamps.tolist(), signatures, strict=True
-            )
-        ]  # fmt: skip
+        copy = self._library.racetrap_sigrace_log
+        return log_entries(copy, self._machine, self._sigrace.params)
 
 
 class _Rollback(Rollback):

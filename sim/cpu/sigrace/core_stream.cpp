@@ -1,8 +1,7 @@
 // Events of the cores in a program whose threads stay where they are, and the state of each core
-// unit after every one: as SyncLibrary, playback and CoreUnit of racetrap.golden_model.sigrace.
-#include <deque>
-
-#include "core_unit.h"
+// unit after every one: as SyncLibrary, playback and CoreUnit of racetrap.golden_model.sigrace; and
+// the RDM's steps for their messages.
+#include "rdm.h"
 
 namespace {
 
@@ -24,33 +23,42 @@ struct Step {
 };
 static_assert(sizeof(Step) == 32);
 
-// A block that a unit has sent.
-struct Block {
-    uint32_t unit;
-    Summary summary;
-};
-
 class CoreStream {
 public:
     const Settings settings;
     const SignatureHash hash;
     std::vector<std::vector<Step>> steps;  // of each unit
-    std::deque<Block> blocks;
+    uint64_t messages = 0;                 // that the RDM has not taken
+    Rdm rdm;
+    std::vector<RdmStep> rdm_steps;
 
     CoreStream(const Settings &settings, const Filter *filters, uint32_t threads)
         : settings(settings), hash(this->settings, filters), steps(threads),
-          units_(threads, CoreUnit(this->settings, hash)),
+          rdm(this->settings, hash), sent_(threads), units_(threads, CoreUnit(this->settings, hash)),
           clocks_(threads, Clock(settings.threads)), collects_(threads, true), saturated_(threads) {}
 
     // Replaces what the events before have made.
     void take(const Event *events, uint64_t count) {
         for (auto &each : steps) each.clear();
-        blocks.clear();
         if (!is_begun_) begin();
         for (const Event *event = events; event != events + count; event++) play(*event);
     }
 
+    // Lets the RDM take the next message of each of these units; false if there is none.
+    bool take_messages(const uint32_t *units, uint64_t count) {
+        rdm_steps.clear();
+        rdm.steps = &rdm_steps;
+        for (const uint32_t *unit = units; unit != units + count; unit++) {
+            if (*unit >= sent_.size() || sent_[*unit].empty()) return false;
+            rdm.take(std::move(sent_[*unit].front()));
+            sent_[*unit].pop_front();
+            messages--;
+        }
+        return true;
+    }
+
 private:
+    std::vector<std::deque<Summary>> sent_;  // messages of each unit
     std::vector<CoreUnit> units_;
     std::vector<Clock> clocks_;
     std::vector<bool> collects_, saturated_;
@@ -83,7 +91,8 @@ private:
         step.saturated = saturated_[thread];
         steps[thread].push_back(step);
         unit.cause = NONE;
-        for (Summary &summary : ended_) blocks.push_back({thread, std::move(summary)});
+        messages += ended_.size();
+        for (Summary &summary : ended_) sent_[thread].push_back(std::move(summary));
         ended_.clear();
     }
 
@@ -186,21 +195,40 @@ uint64_t racetrap_stream_steps(void *stream, uint32_t unit, Step *target) {
     return steps.size();
 }
 
-// Number of blocks; copies unit and cause, timestamps and both signatures if there is room for all.
-uint64_t racetrap_stream_blocks(void *stream, uint32_t *numbers, uint32_t *timestamps,
-                                uint64_t *signatures, uint64_t room) {
+// Messages that the RDM has not taken.
+uint64_t racetrap_stream_messages(void *stream) { return stream_of(stream).messages; }
+
+// Lets the RDM take messages, one of each unit given; number of its steps, or -1 if one of the
+// messages was never sent.
+int64_t racetrap_stream_take_messages(void *stream, const uint32_t *units, uint64_t count) {
     CoreStream &own = stream_of(stream);
-    if (own.blocks.size() > room) return own.blocks.size();
-    for (const Block &block : own.blocks) {
-        *numbers++ = block.unit;
-        *numbers++ = block.summary.cause;
-        const Clock &clock = block.summary.timestamp;
-        timestamps = std::copy(clock.begin(), clock.end(), timestamps);
-        for (const Words *signature : {&block.summary.read, &block.summary.write}) {
-            own.hash.pack(*signature, signatures);
-            signatures += own.hash.packed_bytes() / 8;
-        }
-    }
-    return own.blocks.size();
+    return own.take_messages(units, count) ? (int64_t)own.rdm_steps.size() : -1;
+}
+
+void racetrap_stream_rdm_steps(void *stream, RdmStep *target) {
+    const std::vector<RdmStep> &steps = stream_of(stream).rdm_steps;
+    std::copy(steps.begin(), steps.end(), target);
+}
+
+void racetrap_stream_flush(void *stream) { stream_of(stream).rdm.flush(); }
+
+void racetrap_stream_clear_log(void *stream) { stream_of(stream).rdm.clear_log(); }
+
+// Counters as of racetrap_sigrace_statistics, windows lost, and reasons of a rollback.
+void racetrap_stream_counters(void *stream, uint64_t *counters) {
+    const Rdm &rdm = stream_of(stream).rdm;
+    counters = std::copy_n(reinterpret_cast<const uint64_t *>(&rdm.counters), 6, counters);
+    *counters = 0;
+    for (uint64_t lost : rdm.lost) *counters += lost;
+    counters[1] = rdm.reasons;
+}
+
+// Number of logged conflicts; copies them as racetrap_sigrace_log.
+uint64_t racetrap_stream_log(void *stream, uint32_t *numbers, uint32_t *timestamps,
+                             uint64_t *signatures, uint64_t room) {
+    const CoreStream &own = stream_of(stream);
+    std::vector<const LogEntry *> log;
+    for (const LogEntry &entry : own.rdm.log) log.push_back(&entry);
+    return copy_log(log, own.hash, numbers, timestamps, signatures, room);
 }
 }

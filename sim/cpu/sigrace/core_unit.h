@@ -19,6 +19,7 @@ struct Summary {
     Clock timestamp;
     Words read, write;
     uint64_t message_bits;
+    uint32_t sequence;  // number of the block among those of its unit
 };
 
 // LSB values and USB values of a block, in form `sets`.
@@ -70,6 +71,7 @@ public:
         if (!used_[0] && !used_[1]) return;
         Summary &summary = ended.emplace_back();
         summary.thread = thread;
+        summary.sequence = sent_++;
         summary.cause = cause;
         summary.reads = used_[0];
         summary.writes = used_[1];
@@ -83,7 +85,7 @@ private:
     static constexpr uint32_t GRANULES_MASK = (1u << (ADDRESS_BITS - GRANULE_LOG2)) - 1;
     const Settings *settings_;
     const SignatureHash *hash_;
-    uint32_t lsb_bits_, lsb_values_, counter_ = 0;
+    uint32_t lsb_bits_, lsb_values_, counter_ = 0, sent_ = 0;
     bool used_[2] = {};
     AddressSet sets_[2];  // of reads and of writes
     Words signatures_[2];

@@ -305,18 +305,7 @@ bool racetrap_sigrace_end(void *machine) { return machine_of(machine).end(); }
 uint64_t racetrap_sigrace_log(void *machine, uint32_t *numbers, uint32_t *timestamps,
                               uint64_t *signatures, uint64_t room) {
     Machine &own = machine_of(machine);
-    if (own.unknown.size() > room) return own.unknown.size();
-    for (const LogEntry *each : own.unknown) {
-        const LogEntry &entry = *each;
-        *numbers++ = entry.thread;
-        *numbers++ = entry.other;
-        *numbers++ = entry.conflict;
-        timestamps = std::copy(entry.timestamp.begin(), entry.timestamp.end(), timestamps);
-        timestamps = std::copy(entry.other_timestamp.begin(), entry.other_timestamp.end(), timestamps);
-        own.hash.pack(entry.signature, signatures);
-        signatures += own.hash.packed_bytes() / 8;
-    }
-    return own.unknown.size();
+    return copy_log(own.unknown, own.hash, numbers, timestamps, signatures, room);
 }
 
 // Progress and epochs of all threads at the checkpoint; all instructions committed so far.

@@ -55,19 +55,44 @@ def test_another_event_is_a_difference(model, monkeypatch):
         _run(model, _trace())
 
 
+def test_a_message_that_was_never_sent_is_a_difference(model, monkeypatch):
+    take = CoreStream.take_messages
+    monkeypatch.setattr(
+        CoreStream, "take_messages", lambda self, order: take(self, np.append(order, order[-1:]))
+    )
+    with pytest.raises(Mismatch, match="RDM: Messages must be of threads that have sent them"):
+        _run(model, _trace())
+
+
 def test_a_missing_message_is_a_difference(model, monkeypatch):
-    blocks = CoreStream.blocks
-    monkeypatch.setattr(CoreStream, "blocks", lambda self: list(blocks(self))[:-1])
-    with pytest.raises(Mismatch, match="message was never sent"):
+    take = CoreStream.take_messages
+    monkeypatch.setattr(CoreStream, "take_messages", lambda self, order: take(self, order[:-1]))
+    with pytest.raises(Mismatch, match="RDM: 1 messages must come, but are missing"):
         _run(model, _trace())
 
 
-def test_another_message_is_a_difference(model, monkeypatch):
-    blocks = CoreStream.blocks
+@pytest.mark.parametrize(("column", "name"), [(8, "relation"), (12, "digest")])
+def test_another_step_of_the_rdm_is_a_difference(model, monkeypatch, column, name):
+    take = CoreStream.take_messages
 
-    def others(self):
-        return [each._replace(read=each.read ^ 1) for each in blocks(self)]
+    def others(self, order):
+        columns = take(self, order)
+        columns[column][-1] ^= 1
+        return columns
 
-    monkeypatch.setattr(CoreStream, "blocks", others)
-    with pytest.raises(Mismatch, match="RDM, message 0"):
+    monkeypatch.setattr(CoreStream, "take_messages", others)
+    with pytest.raises(Mismatch, match=rf"RDM, step \d+: step differs: {name} must be"):
         _run(model, _trace())
+
+
+@pytest.mark.parametrize("what", ["log", "counters"])
+def test_other_registers_are_a_difference(model, monkeypatch, what):
+    right = getattr(CoreStream, what)
+
+    def other(self):
+        found = right(self)
+        return found[:-1] if what == "log" else found | {"comparisons": found["comparisons"] + 1}
+
+    monkeypatch.setattr(CoreStream, what, other)
+    with pytest.raises(Mismatch, match=r"Conflict log must be|Register comparisons must be"):
+        _run(model, _trace(1))
