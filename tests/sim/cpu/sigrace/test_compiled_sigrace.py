@@ -205,10 +205,9 @@ BUGS = {
     "a conflict is known by its epochs alone": (
         "sigrace/machine.cpp", "if (entry.signature[word] & ~saved->second[word]) return false;",
         "if (~entry.signature[word] & ~saved->second[word] & 0) return false;"),
-    "an access is like an earlier one of another size": (
-        "sigrace/epoch_index.h", "bool operator==(const Access &other) const = default;",
-        "bool operator==(const Access &other) const { return address == other.address && "
-        "pc == other.pc && kind == other.kind; }"),
+    "accesses of one instruction are alike": (
+        "sigrace/epoch_index.h", "seen.insert({event.address, event.pc, event.kind, event.size})",
+        "seen.insert({0, event.pc, event.kind, 0})"),
     "a reader waits for readers": (
         "sync_objects.h", "if (event.value == RWLOCK_READ) return {address, READERS, 0};",
         "if (event.value == RWLOCK_READ) return {address, WRITERS, 0};"),
