@@ -24,6 +24,11 @@ def test_eight_words_a_cycle():
     assert by_name["one SM, a word of each line"].accesses_per_cycle > 0.95
 
 
+@pytest.mark.parametrize(("lanes", "sms"), [(1, 1), (1, 15)])
+def test_a_fence_a_cycle_and_lane(lanes, sms):
+    assert bench.fences(lanes, sms).fences_per_cycle > 0.95 * lanes
+
+
 @pytest.mark.parametrize(("latency", "least", "most"), [(1, 0.95, 1), (8, 0.95, 1), (64, 0, 0.5)])
 def test_read_data_channel(latency, least, most):
     assert least <= bench.bandwidth(32, latency).busy <= most
