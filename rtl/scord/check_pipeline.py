@@ -141,10 +141,10 @@ class CheckPipeline(wiring.Component):
         ]
         packet = given.located.packet
         for own, fence in zip(fence_file.i_own, fences_of(params, packet), strict=True):
-            with m.If(packet.kind == PacketKind.FENCE):
-                m.d.comb += warp_index(params, own, fence)
-            with m.Else():
-                m.d.comb += warp_index(params, own, packet)
+            m.d.comb += warp_index(params, own, packet)
+            if fence is not packet:
+                with m.If(packet.kind == PacketKind.FENCE):
+                    m.d.comb += warp_index(params, own, fence)
         m.d.sync += [
             older.eq(last),
             older_valid.eq(self.o_checked.valid),

@@ -180,8 +180,9 @@ class DecisionStage(wiring.Component):
         """Register the step."""
         request, step, checked = self.i.p, self.o_step.p, self.o_checked.p
         is_fence = request.located.packet.kind == PacketKind.FENCE
+        has_first = fence_presence(self._params, request.located.packet)[0]
         m.d.sync += [
-            self.o_step.valid.eq(Mux(is_fence, self.o_fence[0], self.i.valid & self._is_present)),
+            self.o_step.valid.eq(self.i.valid & self._is_present & (~is_fence | has_first)),
             self.o_checked.valid.eq(self.i.valid),
             checked.slot.eq(request.slot),
             checked.index.eq(request.located.index),
