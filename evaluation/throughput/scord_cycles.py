@@ -195,10 +195,14 @@ def _one_line(sms: int, count: int) -> _Traffic:
     return [(sm, transaction._replace(line=0)) for sm, transaction in _lines(sms, count)]
 
 
-def _fenced(count: int) -> _Traffic:
-    """Whole lines of one SM, with a fence of the warp behind each."""
+def _fenced(count: int, warps: int) -> _Traffic:
+    """Whole lines of one SM, of its warps in turn, with a fence of the warp behind each."""
     fence = Transaction(TransactionKind.FENCE, scope=1)
-    return [step for line in _lines(1, count) for step in (line, (0, fence))]
+    return [
+        (0, transaction._replace(warp=number % warps))
+        for number, (_, line) in enumerate(_lines(1, count))
+        for transaction in (line, fence)
+    ]
 
 
 #: Traffic by name, for two SMs; the first passes over the region's entries once.
@@ -207,7 +211,8 @@ _WIDE_TRAFFIC: dict[str, _Traffic] = {
     "two SMs, whole lines": _lines(2, 256),
     "two SMs, one line": _one_line(2, 256),
     "one SM, a word of each line": _strided(256),
-    "one SM, lines and fences": _fenced(256),
+    "one SM, lines and fences": _fenced(256, 1),
+    "one SM, lines and fences of four warps": _fenced(256, 4),
 }
 
 

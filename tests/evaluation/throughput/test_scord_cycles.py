@@ -22,6 +22,9 @@ def test_eight_words_a_cycle():
     assert by_name["one SM, whole lines"].accesses_per_cycle > 7.8
     assert by_name["two SMs, one line"].accesses_per_cycle > 7.8
     assert by_name["one SM, a word of each line"].accesses_per_cycle > 0.95
+    fences = "one SM, lines and fences"
+    one, four = (by_name[name].accesses_per_cycle for name in (fences, f"{fences} of four warps"))
+    assert four > 1.5 * one
 
 
 @pytest.mark.parametrize(("lanes", "sms"), [(1, 1), (1, 15)])
