@@ -90,7 +90,8 @@ def _sigrace() -> dict[str, Callable[[], Any]]:
 
 def _recorder() -> list[dict[str, Any]]:
     measured = map(recorder_rates.recorder_rates, recorder_rates.MEASURED)
-    return [asdict(rates) | {"slowdown": rates.slowdown} for rates in measured]
+    ratios = ("slowdown", "sigrace_ratio")
+    return [asdict(rates) | {name: getattr(rates, name) for name in ratios} for rates in measured]
 
 
 def _noncoherent() -> dict[str, Callable[[], Any]]:

@@ -1,11 +1,13 @@
-// Reads and writes arrays in one thread beside the first, for measuring the recorder.
-// Each pass loads a word of one array and stores one of another.  Argument: number of passes.
+// Reads and writes arrays in threads beside the first, for measuring the recorder.
+// Each pass loads a word of one array and stores one of another.  Arguments: number of passes, and
+// of threads, which race if there are several.
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define WORDS 4096
+#define MOST_THREADS 8
 
 // Not static: the compiler must not know that nobody else uses them.
 int source[WORDS], target[WORDS];
@@ -20,10 +22,11 @@ static void *work(void *unused) {
 
 int main(int count, char **arguments) {
     passes = count > 1 ? atoi(arguments[1]) : 1;
-    pthread_t worker;
-    if (pthread_create(&worker, NULL, work, NULL) || pthread_join(worker, NULL)) {
-        fprintf(stderr, "Thread must start and end\n");
-        return 1;
-    }
-    return 0;
+    int threads = count > 2 ? atoi(arguments[2]) : 1, failed = threads > MOST_THREADS;
+    pthread_t workers[MOST_THREADS];
+    for (int i = 0; i < threads && !failed; i++)
+        failed = pthread_create(&workers[i], NULL, work, NULL);
+    for (int i = 0; i < threads && !failed; i++) failed = pthread_join(workers[i], NULL);
+    if (failed) fprintf(stderr, "Threads must start and end, and be at most %d\n", MOST_THREADS);
+    return failed;
 }

@@ -46,14 +46,16 @@ class MeasuredProgram(NamedTuple):
 
 
 _ARRAYS = Path(__file__).with_suffix(".c")
-#: At least 10 million events each, the last one 50 million; threads, size and seed of the others.
+#: At least 10 million events each, the last one 50 million; threads, size and seed of the
+#: programs, passes and threads of the arrays, which race if there are several threads.
 MEASURED = (
     MeasuredProgram(PROGRAMS["blackscholes"].source, ("4", "270000", "7")),
     MeasuredProgram(PROGRAMS["kvstore"].source, ("4", "850000", "7")),
     MeasuredProgram(PROGRAMS["ocean"].source, ("4", "400", "7")),
     MeasuredProgram(PROGRAMS["radix"].source, ("4", "400000", "7")),
     MeasuredProgram(PROGRAMS["water"].source, ("4", "1000", "7")),
-    MeasuredProgram(_ARRAYS, ("6400",)),
+    MeasuredProgram(_ARRAYS, ("320", "4")),
+    MeasuredProgram(_ARRAYS, ("6400", "1")),
 )
 
 
@@ -64,7 +66,7 @@ class RecorderRates:
     Parameters
     ----------
     name : str
-        The program's source.
+        The program's source, and its arguments.
     events : int
         Events of the program.
     recorded : Rate
@@ -98,6 +100,11 @@ class RecorderRates:
         """Time from the program's start to the exact verdict, in multiples of ThreadSanitizer's."""
         rates = (self.recorded, self.merged, self.checked)
         return sum(self.events / rate.median for rate in rates) / self.sanitizer_seconds
+
+    @property
+    def sigrace_ratio(self) -> float:
+        """Time of SigRace in multiples of the exact detector's."""
+        return self.checked.median / self.sigrace.median
 
 
 def recorder_rates(program: MeasuredProgram, runs: int = 3) -> RecorderRates:
@@ -143,7 +150,7 @@ def _measure(program: MeasuredProgram, runs: int) -> RecorderRates:
         sanitized = SanitizedProgram([source], Path(folder))
         seconds = [_seconds(partial(sanitized.races, arguments, runs=1)) for _ in range(runs)]
     return RecorderRates(
-        source.name, events,
+        " ".join([source.name, *arguments]), events,
         recorded=rate_of(recorded), merged=rate_of(merged), checked=rate_of(checked),
         sigrace=rate_of(sigrace), conflicts=conflicts, bytes_per_event=memory,
         sanitizer_seconds=median(seconds),

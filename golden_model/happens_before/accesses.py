@@ -11,12 +11,16 @@ import numpy as np
 
 from racetrap.golden_model.arrays import ranges, run_starts
 from racetrap.golden_model.happens_before.epochs import EventEpochs
-from racetrap.golden_model.trace.threads.events import GRANULE_BYTES, GRANULE_LOG2, ThreadEventKind
+from racetrap.golden_model.trace.threads.events import (
+    GRANULE_BYTES,
+    GRANULE_LOG2,
+    WRITE_KINDS,
+    ThreadEventKind,
+)
 
 __all__ = ["SharedAccesses", "granule_accesses", "shared_accesses"]
 
 _KIND = ThreadEventKind
-_WRITES = (_KIND.STORE, _KIND.ATOMIC_STORE, _KIND.ATOMIC_UPDATE)
 
 
 class SharedAccesses(NamedTuple):
@@ -125,7 +129,7 @@ def _is_shared(events: np.ndarray, rows: np.ndarray, locations: np.ndarray) -> n
     firsts = run_starts(locations)
     threads = events["thread"][rows]
     shared = np.minimum.reduceat(threads, firsts) != np.maximum.reduceat(threads, firsts)
-    shared &= np.logical_or.reduceat(np.isin(events["kind"][rows], _WRITES), firsts)
+    shared &= np.logical_or.reduceat(np.isin(events["kind"][rows], WRITE_KINDS), firsts)
     return np.repeat(shared, np.diff(firsts, append=len(rows)))
 
 
@@ -141,7 +145,7 @@ def _grouped(
     instruction = events["thread"][rows].astype(np.int64) << 38
     instruction |= events["pc"][rows].astype(np.int64) << 6
     instruction |= _bytes_used(events[rows], granules) << 2
-    instruction |= np.isin(kinds, _WRITES).astype(np.int64) << 1
+    instruction |= np.isin(kinds, WRITE_KINDS).astype(np.int64) << 1
     instruction |= kinds >= _KIND.ATOMIC_LOAD
     order = np.lexsort((instruction, locations))  # stable: epochs of a group ascend already
     rows, granules, locations = rows[order], granules[order], locations[order]

@@ -10,8 +10,10 @@ from racetrap.golden_model.happens_before.epochs import event_epochs
 from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
 from racetrap.golden_model.trace.threads.events import (
     GRANULE_BYTES,
+    WRITE_KINDS,
     SyncClass,
     ThreadEventKind,
+    frame_of,
 )
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
@@ -129,20 +131,24 @@ class RaceContexts:
         return int(rows[0]) if len(rows) else len(self._events)
 
     def _frame(self, party: RaceParty, address: int) -> int:
-        """Frame of the first such access of a granule in an epoch, if it is a plain one."""
+        """Frame of the first such access of a granule in an epoch."""
         own = self._events["thread"] == party.thread
-        before = self._rows[own & (self._epochs <= party.epoch)]
-        after = self._rows[own & (self._epochs > party.epoch)]
-        first = int(before[-1]) if len(before) else 0
-        last = int(after[0]) if len(after) else len(self._trace)
+        begun = self._rows[own & (self._epochs >= party.epoch)] if party.epoch else [-1]
+        ended = self._rows[own & (self._epochs > party.epoch)]
+        # An atomic access that ends an epoch is in it, one that begins an epoch is not.
+        first = int(begun[0]) + 1
+        last = int(ended[0]) + 1 if len(ended) else len(self._trace)
         for start in range(first, last, _BLOCK):
             events = self._trace[start : min(start + _BLOCK, last)]
-            rows = np.flatnonzero((events["pc"] == party.pc) & (events["thread"] == party.thread))
-            events = events[rows]
-            there = (events["kind"] <= _KIND.STORE) & (events["address"] < address + GRANULE_BYTES)
+            there = (events["pc"] == party.pc) & (events["thread"] == party.thread)
+            events = events[there]
+            kind = events["kind"]
+            there = (kind <= _KIND.ATOMIC_UPDATE) & (np.isin(kind, WRITE_KINDS) == party.is_write)
+            there &= events["address"] < address + GRANULE_BYTES
             there &= events["address"] + events["size"] > address
             if there.any():
-                return int(events["value"][there.argmax()])
+                row = there.argmax()
+                return int(frame_of(kind[row], events["value"][row]))
         return 0
 
     def _block(self, address: int, end: int) -> Allocation | None:

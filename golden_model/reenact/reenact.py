@@ -13,13 +13,17 @@ from racetrap.golden_model.happens_before.epochs import EventEpochs, event_epoch
 from racetrap.golden_model.happens_before.race import ThreadRace
 from racetrap.golden_model.reenact.cache import Cache, Line
 from racetrap.golden_model.reenact.watchpoints import Meeting, watch
-from racetrap.golden_model.trace.threads.events import GRANULE_BYTES, GRANULE_LOG2, ThreadEventKind
+from racetrap.golden_model.trace.threads.events import (
+    GRANULE_BYTES,
+    GRANULE_LOG2,
+    WRITE_KINDS,
+    ThreadEventKind,
+)
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
 __all__ = ["Reenact"]
 
 _KIND = ThreadEventKind
-_WRITES = (_KIND.STORE, _KIND.ATOMIC_STORE, _KIND.ATOMIC_UPDATE)
 #: Events turned into Python objects at a time.
 _BLOCK = 1 << 16
 
@@ -109,7 +113,7 @@ class _Run:
             (rows["address"] >> np.uint64(GRANULE_LOG2)),
             (rows["address"] + rows["size"] - np.uint64(1)) >> np.uint64(GRANULE_LOG2),
             rows["value"],
-            np.isin(rows["kind"], _WRITES),
+            np.isin(rows["kind"], WRITE_KINDS),
             epochs.epoch[chosen],
             is_checked,
         )

@@ -1,4 +1,4 @@
-"""`racetrap campaign`: random volume through hardware and golden model, every step compared."""
+"""`racetrap campaign`: volume through hardware and golden model, every step compared."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from racetrap.commands.shared.options import jobs_option, result_options, seed_option
-from racetrap.commands.shared.stimuli import check_options
+from racetrap.commands.shared.stimuli import check_options, check_system
 from racetrap.commands.shared.terminal import (
     ExitStatus,
     input_errors,
@@ -17,6 +17,7 @@ from racetrap.commands.shared.terminal import (
     report_console,
     write_json,
 )
+from racetrap.commands.shared.workers import run_parallel
 from racetrap.evaluation.campaign.random_volume import (
     DETECTORS,
     Case,
@@ -24,19 +25,25 @@ from racetrap.evaluation.campaign.random_volume import (
     run_case,
     run_cases,
 )
+from racetrap.evaluation.campaign.recorded import RecordedProgram, compare_program
 from racetrap.evaluation.processes import processes
 from racetrap.generators.presets import PRESETS, Preset, find_preset
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
 from racetrap.presenters.campaign import print_campaign, to_json
+from racetrap.presenters.recorded_campaign import print_recorded, recorded_to_json
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.systems import build_fast
+from racetrap.sim.cpu.programs.catalogue import PROGRAMS, SIZES
 
 __all__ = ["command"]
 
-_VOLUME = "random volume"
-#: Options that are not for a single case.
-_STIMULI = {"volume": [_VOLUME], "jobs": [_VOLUME]}
+_VOLUME, _RECORDED = "random volume", "recorded programs"
+#: Options that are not for every stimulus.
+_STIMULI = {
+    "volume": [_VOLUME], "jobs": [_VOLUME, _RECORDED], "number": ["--case"],
+    "configurations": [_VOLUME],
+}  # fmt: skip
 
 
 @click.command("campaign")
@@ -53,13 +60,17 @@ _STIMULI = {"volume": [_VOLUME], "jobs": [_VOLUME]}
 )  # fmt: skip
 @seed_option
 @click.option("--case", "number", type=click.IntRange(0), help="Run only this case of a preset.")
+@click.option(
+    "--recorded", "size", type=click.Choice(SIZES),
+    help="Compare SigRace on the recorded programs of this size instead.",
+)  # fmt: skip
 @jobs_option
 @result_options
 def command(
     name: str | None, system: str | None, configurations: int | None, volume: int, seed: int,
-    number: int | None, jobs: int, json_file: str | None,
+    number: int | None, size: str | None, jobs: int, json_file: str | None,
 ) -> None:  # fmt: skip
-    """Compare hardware and golden model on random volume.
+    """Compare hardware and golden model on random volume, or on recorded programs.
 
     Exit status 0 if they agree everywhere (races or not), 3 if they differ or a tool fails; each
     difference is printed with the line that reruns its case alone.
@@ -67,7 +78,12 @@ def command(
     with input_errors():
         if number is not None and name is None:
             raise ValueError("Option --case must come with --preset")
-        check_options(_STIMULI, _VOLUME if number is None else "--case")
+        check_options(_STIMULI, _stimulus(number, size))
+        if size is not None:
+            preset = find_preset(name or "sigrace")
+            check_system(preset.params, "sigrace", _RECORDED)
+            is_equal = _compare_recorded(preset, size, seed, jobs, json_file)
+            raise SystemExit(ExitStatus.NO_RACE if is_equal else ExitStatus.FAILED)
         presets = _presets(name, system, configurations)
     models = [
         build_fast(preset.name, preset.params)
@@ -81,6 +97,25 @@ def command(
     write_json(json_file, to_json(results, jobs))
     differs = any(result.difference for cases in results for result in cases)
     raise SystemExit(ExitStatus.FAILED if differs else ExitStatus.NO_RACE)
+
+
+def _stimulus(number: int | None, size: str | None) -> str:
+    if number is not None and size is not None:
+        raise ValueError("Option --recorded must come without --case")
+    return "--case" if number is not None else _RECORDED if size is not None else _VOLUME
+
+
+def _compare_recorded(
+    preset: Preset[Any], size: str, seed: int, jobs: int, json_file: str | None
+) -> bool:
+    """Compare a preset of SigRace on the recorded programs; whether it agrees everywhere."""
+    with progress_bar("Building"):
+        model = build_fast(preset.name, preset.params)
+    programs = [RecordedProgram(model, program, size, seed) for program in PROGRAMS]
+    results = run_parallel(compare_program, programs, jobs, "Comparing")
+    print_recorded(report_console(json_file), results)
+    write_json(json_file, recorded_to_json(results) | {"preset": preset.name, "seed": seed})
+    return not any(result.difference for result in results)
 
 
 def _presets(

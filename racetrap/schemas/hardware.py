@@ -92,14 +92,41 @@ class CampaignRow(TypedDict):
     seed: Annotated[int, "`--seed`"]
 
 
-class Campaign(TypedDict):
-    """`racetrap campaign`."""
+class RandomCampaign(TypedDict):
+    """Campaign on random volume."""
 
     presets: Annotated[list[CampaignRow], "of each preset, as the tables show"]
     coverage: Annotated[
         dict[str, dict[str, int]],
         "hits of functional coverage by detector and bin, of the bins that were hit",
     ]
+
+
+class RecordedRow(TypedDict):
+    """SigRace on a recorded program."""
+
+    program: Annotated[str, "name; `all` of all together"]
+    events: Annotated[int, "events compared"]
+    messages: Annotated[int, "messages"]
+    rdm_steps: Annotated[int, "steps of the RDM compared"]
+    conflicts: Annotated[int, "conflicts"]
+    cycles: Annotated[int, "clock cycles"]
+    seconds: Annotated[float, "seconds of CPU time"]
+    events_per_second: Annotated[int, "events compared in a second of CPU time"]
+
+
+class RecordedCampaign(TypedDict):
+    """Campaign on recorded programs."""
+
+    programs: Annotated[list[RecordedRow], "of each program"]
+    all: Annotated[RecordedRow, "of all programs together"]
+    differences: Annotated[dict[str, str], "first difference by program"]
+    preset: Annotated[str, "name"]
+    seed: Annotated[int, "as given"]
+
+
+#: `racetrap campaign`.
+Campaign: TypeAlias = RandomCampaign | RecordedCampaign
 
 
 class Coverage(TypedDict):

@@ -75,6 +75,7 @@ class MeasuredRecorder(TypedDict):
     bytes_per_event: Annotated[float, "most memory that recorder and detectors took for an event"]
     sanitizer_seconds: Annotated[float, "seconds of the program under ThreadSanitizer"]
     slowdown: Annotated[float, "recording, merging and checking in multiples of that"]
+    sigrace_ratio: Annotated[float, "time of SigRace in multiples of the exact check's"]
 
 
 class ProgramRates(TypedDict):

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from racetrap.golden_model.trace.threads.events import ThreadEventKind
+from racetrap.golden_model.trace.threads.events import ATOMIC_KINDS, ORDER_BITS, ThreadEventKind
 from racetrap.golden_model.trace.threads.schema import THREAD_DTYPE
 from racetrap.sim.cpu.raw import RawFrame, RawStream
 
@@ -91,8 +91,10 @@ def _records(thread: int, stream: RawStream, frames: np.ndarray) -> np.ndarray:
     for name in ("kind", "address", "size", "pc", "instructions"):
         records[name] = getattr(stream, name)
     records["thread"] = thread
-    records["value"] = frames[stream.frame]
-    records["value"][stream.ordered] = stream.value
+    of_frames = frames[stream.frame]
+    is_atomic = np.isin(stream.kind, list(ATOMIC_KINDS))
+    records["value"] = np.where(is_atomic, of_frames << ORDER_BITS, of_frames)
+    records["value"][stream.ordered] |= stream.value
     return records
 
 

@@ -90,14 +90,14 @@ public:
         event.instructions = instructions + record->instructions;
         event.kind = record->tag - 1;
         event.size = record->size;
-        event.value = event.kind <= STORE ? frame_ : 0;
+        event.value = event.kind <= ATOMIC_UPDATE ? frame_ << bits_below_frame(event) : 0;
         time += event.instructions;
         is_ordered = !is_unordered(event.kind);
         if (!is_ordered) return true;
         const Record *extension = take();
         if (!extension) return false;
         sequence = extension->address;
-        event.value = extension->pc;
+        event.value |= extension->pc;
         return true;
     }
 
@@ -225,10 +225,7 @@ public:
             uint32_t number = queue.first().thread;
             const Event &found = threads_[number].event;
             *event = found;
-            if (found.kind <= STORE && found.value) {
-                event->value = frame_numbers_[number][found.value - 1];
-                is_used_[event->value - 1] = 1;
-            }
+            if (found.kind <= ATOMIC_UPDATE) number_frame(*event, frame_numbers_[number]);
             event++;
             note_pc(found.pc);
             if (found.kind == BEGIN) begun[number] = 1;
@@ -264,6 +261,16 @@ private:
 
     uint64_t time_of(uint32_t number, const std::vector<int64_t> &waited) const {
         return threads_[number].time + waited[number];
+    }
+
+    // Gives the frame of an access, which is one of its thread's own, its number among all.
+    void number_frame(Event &access, const std::vector<uint32_t> &numbers) {
+        unsigned below = bits_below_frame(access);
+        uint32_t own = access.value >> below;
+        if (!own) return;
+        uint32_t frame = numbers[own - 1];
+        access.value += (frame - own) << below;
+        is_used_[frame - 1] = 1;
     }
 
     void note_pc(uint32_t pc) {

@@ -76,8 +76,8 @@ class RawStream(NamedTuple):
     sequence, value : numpy.ndarray
         Sequence numbers, unique among all threads, and values of those events.
     frame : numpy.ndarray
-        Number of the frame that each plain access was made in; 0 if it is not known, and for
-        other events.
+        Number of the frame that each access was made in; 0 if it is not known, and for other
+        events.
     frames : list of RawFrame
         The thread's frames; the first has number 1.
     """
@@ -145,8 +145,7 @@ def _frames_of(raw: np.ndarray, rows: np.ndarray) -> np.ndarray:
     changes = np.flatnonzero(raw["tag"] == _IN_FRAME)
     numbers = np.concatenate([[0], raw["pc"][changes]]).astype(np.uint32)
     frames = numbers[np.searchsorted(changes, rows)]
-    is_access = np.isin(raw["tag"][rows] - 1, (ThreadEventKind.LOAD, ThreadEventKind.STORE))
-    return np.where(is_access, frames, 0)
+    return np.where(raw["tag"][rows] - 1 <= ThreadEventKind.ATOMIC_UPDATE, frames, 0)
 
 
 def _header(folder: Path) -> bytes:

@@ -24,4 +24,7 @@ enum SyncClass : uint32_t {
 // Bits of an order.
 enum MemoryOrder : uint32_t { ORDER_ACQUIRES = 1, ORDER_RELEASES = 2 };
 
+// Bits of an access's value below its frame: those of an atomic one's order.
+inline unsigned bits_below_frame(const Event &access) { return access.kind > STORE ? 2 : 0; }
+
 #endif

@@ -8,7 +8,6 @@
 
 namespace {
 
-constexpr uint32_t ORDERS = 4;
 constexpr uint8_t MOST_BYTES = 16;
 
 // What is known of a thread; of its barriers and locks, the objects know.
@@ -37,10 +36,10 @@ public:
         if (thread.is_ended || (!thread.is_begun && event.kind != BEGIN)) return false;
         switch (event.kind) {
         case LOAD:
-        case STORE: return has_size(event);
+        case STORE:
         case ATOMIC_LOAD:
         case ATOMIC_STORE:
-        case ATOMIC_UPDATE: return event.value < ORDERS && has_size(event);
+        case ATOMIC_UPDATE: return has_size(event);
         case ACQUIRE:
         case RELEASE:
             return !event.size && event.value < CLASSES &&

@@ -39,7 +39,7 @@ def field_violations(schema: EventSchema, events: np.ndarray) -> Iterator[RuleVi
         for field in fields:
             count = max(field.codes.values()) + 1 if isinstance(field, Word) else 0
             meanings[field.column].add(count)
-            if isinstance(field, Word):
+            if isinstance(field, Word) and not field.bits:
                 codes[field.column, count].append(kind)
                 if field.condition:
                     conditions[field.column, field.condition].append(kind)

@@ -41,7 +41,11 @@ def event_values(schema: EventSchema, words: list[str]) -> dict[str, Any]:
     for name, field in fields.items():
         if name not in numbers and not field.is_optional:
             raise _missing(schema, kind, f"Field {name}")
-    return {"kind": kind, **codes, **{fields[name].column: numbers[name] for name in numbers}}
+    values = {"kind": kind, **codes}
+    for name, number in numbers.items():
+        column = fields[name].column
+        values[column] = values.get(column, 0) | number << fields[name].first_bit
+    return values
 
 
 def _codes(schema: EventSchema, kind: int, words: list[str]) -> dict[str, Any]:

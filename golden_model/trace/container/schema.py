@@ -36,19 +36,22 @@ class Number:
         Whether it is written in hexadecimal.
     is_optional : bool
         Whether text may leave it out where it is 0.
+    first_bit : int
+        Lowest bit of the column that is the field's; those below are of another one.
     """
 
     column: str
     name: str = ""
     is_hexadecimal: bool = False
     is_optional: bool = False
+    first_bit: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.name or self.column)
 
     def text(self, event: Any) -> str | None:
         """Word of an event's line; None if the field is left out."""
-        value = getattr(event, self.column)
+        value = getattr(event, self.column) >> self.first_bit
         if self.is_optional and not value:
             return None
         return f"{self.name}={value:#x}" if self.is_hexadecimal else f"{self.name}={value}"
@@ -68,18 +71,22 @@ class Word:
         Code of each word; without a word for 0, text leaves the field out where it is 0.
     condition : str
         Column that must not be 0, or else the field is 0 and left out; empty if there is none.
+    bits : int
+        Bits of the column, from the lowest, that are the field's; 0 if all are.  Each of their
+        values must be a code.
     """
 
     column: str
     name: str
     codes: Mapping[str, Any]
     condition: str = ""
+    bits: int = 0
 
     def text(self, event: Any) -> str | None:
         """Word of an event's line; None if the field is left out."""
         if self.condition and not getattr(event, self.condition):
             return None
-        value = getattr(event, self.column)
+        value = getattr(event, self.column) & (1 << (self.bits or 64)) - 1
         return next((word for word, code in self.codes.items() if code == value), None)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from racetrap.golden_model.call_stacks import Frame, check_frames
 from racetrap.golden_model.checks import check_integer, check_printable, check_provenance
@@ -27,6 +27,8 @@ __all__ = [
     "GRANULE_LOG2",
     "MAX_ACCESS_BYTES",
     "MAX_THREADS",
+    "ORDER_BITS",
+    "WRITE_KINDS",
     "MemoryOrder",
     "SyncClass",
     "ThreadEvent",
@@ -34,6 +36,7 @@ __all__ = [
     "ThreadTraceHeader",
     "acquires",
     "epoch_steps",
+    "frame_of",
     "releases",
 ]
 
@@ -53,8 +56,8 @@ class ThreadEventKind(IntEnum):
     kind                        fields used besides ``kind``, ``thread``, ``pc``, ``instructions``
     ==========================  ================================================================
     LOAD, STORE                 address, size, value: frame of the innermost function
-    ATOMIC_LOAD, _STORE,        address, size, value: ``MemoryOrder``
-    _UPDATE
+    ATOMIC_LOAD, _STORE,        address, size, value: ``MemoryOrder`` in the lowest ``ORDER_BITS``,
+    _UPDATE                     the frame above
     ACQUIRE, RELEASE            address: the object; value: ``SyncClass``
     BARRIER_ARRIVE, _LEAVE      address: the barrier; value: threads that it waits for
     CREATE                      value: number of the new thread
@@ -90,6 +93,10 @@ ACCESS_KINDS = frozenset({ThreadEventKind.LOAD, ThreadEventKind.STORE})
 ATOMIC_KINDS = frozenset({
     ThreadEventKind.ATOMIC_LOAD, ThreadEventKind.ATOMIC_STORE, ThreadEventKind.ATOMIC_UPDATE,
 })  # fmt: skip
+#: Accesses that write.
+WRITE_KINDS = (
+    ThreadEventKind.STORE, ThreadEventKind.ATOMIC_STORE, ThreadEventKind.ATOMIC_UPDATE,
+)  # fmt: skip
 
 
 class MemoryOrder(IntEnum):
@@ -99,6 +106,10 @@ class MemoryOrder(IntEnum):
     ACQUIRE = 1
     RELEASE = 2
     ACQ_REL = 3
+
+
+#: Bits of an atomic access's value that are its order.
+ORDER_BITS = (len(MemoryOrder) - 1).bit_length()
 
 
 class SyncClass(IntEnum):
@@ -222,6 +233,11 @@ def releases(kind: int, value: int) -> bool:
     if kind in (ThreadEventKind.ATOMIC_STORE, ThreadEventKind.ATOMIC_UPDATE):
         return bool(value & MemoryOrder.RELEASE)
     return kind in _RELEASES
+
+
+def frame_of(kind: Any, value: Any) -> Any:
+    """Frame of the innermost function of an access, or of each of an array of them."""
+    return value >> ORDER_BITS * (kind > ThreadEventKind.STORE)
 
 
 def acquires(kind: int, value: int, thread: int) -> bool:

@@ -44,7 +44,7 @@ class SyncOrder:
         events = trace.events
         kind, value = events["kind"], events["value"]
         sorts = np.array([_SORTS.get(kind, 0) for kind in ThreadEventKind])[kind]
-        sorts[(sorts == 3) & (value == MemoryOrder.RELAXED)] = 0
+        sorts[(sorts == 3) & (value % len(MemoryOrder) == MemoryOrder.RELAXED)] = 0
         # The lifecycle of a thread is an object, too.
         names = events["address"].copy()
         by_value = np.isin(kind, (ThreadEventKind.CREATE, ThreadEventKind.JOIN))

@@ -9,6 +9,7 @@ import numpy as np
 
 from racetrap.golden_model.trace.container.schema import EventSchema, Number, Word, words_of
 from racetrap.golden_model.trace.threads.events import (
+    ORDER_BITS,
     MemoryOrder,
     SyncClass,
     ThreadEvent,
@@ -37,7 +38,11 @@ _THREAD = (
 _OBJECT = (*_THREAD, Number("address", is_hexadecimal=True))
 _ACCESS = (*_OBJECT, Number("size"))
 _FRAME = Number("value", "frame", is_optional=True)
-_ATOMIC = (*_ACCESS, Word("value", "order", words_of(MemoryOrder)))
+_ATOMIC = (
+    *_ACCESS,
+    Word("value", "order", words_of(MemoryOrder), bits=ORDER_BITS),
+    Number("value", "frame", is_optional=True, first_bit=ORDER_BITS),
+)
 _LOCK = (*_OBJECT, Word("value", "class", words_of(SyncClass)))
 _BARRIER = (*_OBJECT, Number("value", "width"))
 _CHILD = (*_THREAD, Number("value", "child"))

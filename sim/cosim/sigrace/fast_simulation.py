@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from ctypes import c_int, c_uint32, c_uint64, c_void_p
 from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,8 +70,8 @@ class Program:
 
     Attributes
     ----------
-    events : list of list of CoreEvent
-        Events of each context, in its order.
+    events : list of sequence of CoreEvent, or of numpy.ndarray
+        Events of each context, in its order; an array has them packed.
     remaps : list of (Remap, int)
         Changes of CoreToThread, in order, each with the messages of its context that come first.
     stops : list of list of (int, int, int)
@@ -79,7 +79,7 @@ class Program:
         messages of all contexts taken.
     """
 
-    events: list[list[CoreEvent]]
+    events: list[Any]
     remaps: list[tuple[Remap, int]] = field(default_factory=list)
     stops: list[list[tuple[int, int, int]]] = field(default_factory=list)
 
@@ -149,9 +149,13 @@ class FastSim(Simulation[Timing, SimStats]):
         return place.core * self._params.contexts + place.context
 
     def _load(
-        self, unit: int, events: Sequence[CoreEvent], stops: list[tuple[int, int, int]]
+        self,
+        unit: int,
+        events: Sequence[CoreEvent] | NDArray[np.uint32],
+        stops: list[tuple[int, int, int]],
     ) -> None:
-        words = pack_tuples(self._params.event_layout, events)
+        layout = self._params.event_layout
+        words = events if isinstance(events, np.ndarray) else pack_tuples(layout, events)
         gates = np.array(stops, dtype=np.uint64)
         self._buffers["events", unit], self._buffers["stops", unit] = words, gates
         self._library.sim_events(
@@ -174,10 +178,13 @@ class FastSim(Simulation[Timing, SimStats]):
         layout = self._params.trap_layout
         return list(map(Trap, *unpack_records(layout, self._trace(self._units + unit, layout))))
 
+    def rdm_words(self) -> NDArray[np.uint32]:
+        """Steps of the last run on the RDM's trace port, each a row of 32-bit words."""
+        return self._trace(2 * self._units, self._params.rdm_step_layout)
+
     def rdm_steps(self) -> list[RdmStep]:
         """Steps of the last run on the RDM's trace port."""
-        layout = self._params.rdm_step_layout
-        return list(map(RdmStep, *unpack_records(layout, self._trace(2 * self._units, layout))))
+        return list(map(RdmStep, *unpack_records(self._params.rdm_step_layout, self.rdm_words())))
 
     def rdm_cycles(self) -> list[int]:
         """Cycle, since reset, of each of ``rdm_steps``."""

@@ -68,7 +68,7 @@ static void remember(unsigned kind, const volatile void *address, unsigned size,
 
 void racetrap_atomic_begin(const volatile void *address) {
     enter_runtime();
-    if (self.next == NULL || self.end - self.next < 4) racetrap_grow();
+    if (self.next == NULL || self.end - self.next < 5) racetrap_grow();  // one for the frame
     racetrap_delay();
     racetrap_lock(stripe_of(address));
 }

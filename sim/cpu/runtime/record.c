@@ -79,6 +79,7 @@ uint64_t racetrap_sequence(void) { return __atomic_add_fetch(&sequence, 1, __ATO
 void racetrap_sync(unsigned kind, uint64_t address, unsigned size, uint32_t value, uint32_t pc) {
     if (self.is_ended) return;
     enter_runtime();
+    if (kind <= ATOMIC_UPDATE) racetrap_note_frame();
     if (self.end - self.next < 4) racetrap_grow();  // room for a filler, too
     uint16_t instructions = take_instructions();
     uint64_t number = racetrap_sequence();
@@ -109,20 +110,21 @@ void racetrap_record_frame(uint32_t caller, uint32_t call, uint32_t function) {
 }
 
 void racetrap_note_frame(void) {
-    if (self.unusual != IN_OTHER_FRAME || self.is_ended) return;
+    if (!(self.unusual & IN_OTHER_FRAME) || self.is_ended) return;
     uint32_t frame = self.unknown_frames ? 0 : self.frame;
     if (frame != self.recorded_frame) put_of_calls(IN_FRAME, 0, frame);
     self.recorded_frame = frame;
-    self.unusual = 0;
+    self.unusual &= ~IN_OTHER_FRAME;
 }
 
 void racetrap_range(unsigned kind, const volatile void *address, uint64_t size, uint32_t pc) {
     uint64_t at = (uint64_t)address, last = at + size;
     enter_runtime();
-    racetrap_note_frame();
     if (self.unusual & OUTSIDE) {
         self.pending += (size + 15) / 16 + count_after(pc);
         at = last;
+    } else {
+        racetrap_note_frame();
     }
     while (at < last) {
         uint64_t stop = (at | 15) + 1;

@@ -128,11 +128,13 @@ void racetrap_note_frame(void);
 static inline void record_access(unsigned kind, unsigned size, const volatile void *address,
                                  uint32_t pc) {
     enter_runtime();
-    if (!LIKELY(!self.unusual)) racetrap_note_frame();
     if (!LIKELY(!self.unusual)) {
-        self.pending += 1 + count_after(pc);
-        leave_runtime();
-        return;
+        if (self.unusual & OUTSIDE) {
+            self.pending += 1 + count_after(pc);
+            leave_runtime();
+            return;
+        }
+        racetrap_note_frame();
     }
     if (!LIKELY(self.next != self.end)) racetrap_grow();
     uint16_t instructions = take_instructions();

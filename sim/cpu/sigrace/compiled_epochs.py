@@ -85,7 +85,11 @@ class CompiledEpochs:
     def accesses(
         self, thread: int, first: int, last: int, granules: Sequence[int]
     ) -> list[CollectedAccess]:
-        """Accesses there, in order, that touch any of ``granules`` (byte addresses, ascending)."""
+        """Accesses there, in order, that touch any of ``granules`` (byte addresses, ascending).
+
+        An access like an earlier one of the same life of its granules is left out: it makes no
+        race that the earlier one does not make.
+        """
         wanted, found = np.array(granules, np.uint64), POINTER(c_uint64)()
         count = self._library.racetrap_epochs_accesses(
             self._index, thread, first, last, wanted.ctypes.data, len(wanted), byref(found)

@@ -6,13 +6,11 @@ logged conflicts are the golden model's own.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
 from ctypes import (
     CDLL,
     CFUNCTYPE,
     POINTER,
-    Structure,
     byref,
     c_bool,
     c_uint32,
@@ -29,15 +27,17 @@ import numpy as np
 
 from racetrap.golden_model.sigrace.core_unit import CoreUnit
 from racetrap.golden_model.sigrace.packets import LogEntry
-from racetrap.golden_model.sigrace.params import ADDRESS_BITS, Form, SigraceParams
+from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.result import SigraceResult, SigraceStatistics
 from racetrap.golden_model.sigrace.rollback import Rollback
 from racetrap.golden_model.sigrace.sigrace import Sigrace
-from racetrap.golden_model.trace.threads.events import GRANULE_LOG2
 from racetrap.golden_model.trace.threads.schema import THREAD_DTYPE
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.compiled_library import Functions, compiled_library
 from racetrap.sim.cpu.sigrace.compiled_epochs import EPOCH_FUNCTIONS, CompiledEpochs
+from racetrap.sim.cpu.sigrace.core_stream import STREAM_FUNCTIONS
+from racetrap.sim.cpu.sigrace.log_entries import log_entries
+from racetrap.sim.cpu.sigrace.settings import Filter, Settings, filters_of, settings_of
 
 __all__ = ["prepare_sigrace", "run_sigrace"]
 
@@ -47,7 +47,7 @@ _OPTIONS = ("-std=c++20", "-O3")
 _SHARE = 1 << 22
 #: Why conflicts are handled, by the number that the library gives.
 _REASONS = ("full", "blocks", "sync", "checkpoint", "end")
-_STATISTICS = ("blocks", "message_bytes", "checkpoints")
+_STATISTICS = ("blocks", "message_bytes", "checkpoints", "conflicts_ignored")
 _COUNTERS = (
     "messages", "comparisons", "intersections", "hits", "conflicts", "log_dropped",
 )  # fmt: skip
@@ -56,29 +56,8 @@ _Handle = CFUNCTYPE(c_uint32, c_uint32)
 _Draw = CFUNCTYPE(c_uint64, c_uint64, c_uint64)
 
 
-class _Settings(Structure):
-    _fields_ = [
-        (name, c_uint64)
-        for name in (
-            "cores", "contexts", "threads", "lsb_bits", "is_hashed", "usb_limit", "usb_count_bits",
-            "block_instructions", "max_count", "max_counter", "history_depth", "log_depth",
-            "log_blocks", "message_bits", "filters", "signature_bits", "is_unbounded", "interval",
-            "slots", "moves", "quantum",
-        )
-    ]  # fmt: skip
-
-
-class _Filter(Structure):
-    _fields_ = [
-        ("is_lsb", c_uint32),
-        ("offset", c_uint32),
-        ("bits", c_uint32),
-        ("rows", c_uint32 * ADDRESS_BITS),
-    ]
-
-
 _FUNCTIONS: Functions = {
-    "racetrap_sigrace_new": (c_void_p, [POINTER(_Settings), POINTER(_Filter), _Handle]),
+    "racetrap_sigrace_new": (c_void_p, [POINTER(Settings), POINTER(Filter), _Handle]),
     "racetrap_sigrace_delete": (None, [c_void_p]),
     "racetrap_sigrace_last_epoch": (c_uint64, [c_void_p, c_uint64, c_uint32]),
     "racetrap_sigrace_begin_fixed": (None, [c_void_p, c_uint32]),
@@ -92,6 +71,7 @@ _FUNCTIONS: Functions = {
     "racetrap_sigrace_statistics": (None, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "racetrap_sigrace_members": (c_uint64, [c_void_p, c_void_p, c_void_p, c_uint64, c_void_p]),
     **EPOCH_FUNCTIONS,
+    **STREAM_FUNCTIONS,
 }
 
 
@@ -152,9 +132,8 @@ class _Machine:
         random = Random(sigrace.environment.seed)
         # What C++ calls must live as long as the machine.
         self._handle, self._draw = _Handle(self._handle_conflicts), _Draw(random.randint)
-        filters = (_Filter * len(params.sub_filters))(*_filters(params))
         self._machine = self._library.racetrap_sigrace_new(
-            byref(_settings(sigrace)), filters, self._handle
+            byref(settings_of(sigrace)), filters_of(params), self._handle
         )
         self._checkpoint = _Checkpoint(self._library, self._machine, params.threads)
 
@@ -242,24 +221,9 @@ class _Machine:
         return set(members[:count].tolist())
 
     def _log(self) -> list[LogEntry]:
-        """The conflict log."""
-        params = self._sigrace.params
-        count = self._library.racetrap_sigrace_log(self._machine, None, None, None, 0)
-        numbers = np.zeros((count, 3), np.uint32)
-        stamps = np.zeros((count, 2, params.threads), np.uint32)
-        signatures = np.zeros((count, -(-params.signature_bits // 64)), np.uint64)
-        self._library.racetrap_sigrace_log(
-            self._machine, numbers.ctypes.data, stamps.ctypes.data, signatures.ctypes.data, count
-        )
-        return [
-            LogEntry(
-                thread, other, conflict, tuple(own), tuple(others),
-                int.from_bytes(signature.tobytes(), "little"),
-            )
-            for (thread, other, conflict), (own, others), signature in zip(
-                numbers.tolist(), stamps.tolist(), signatures, strict=True
-            )
-        ]  # fmt: skip
+        """The conflict log, without conflicts that need no second look."""
+        copy = self._library.racetrap_sigrace_log
+        return log_entries(copy, self._machine, self._sigrace.params)
 
 
 class _Rollback(Rollback):
@@ -330,33 +294,3 @@ class _Checkpoint:
         if not length:
             return np.zeros((0, self._threads), np.uint32)
         return np.ctypeslib.as_array(stamps, (length // self._threads, self._threads))
-
-
-def _settings(sigrace: Sigrace) -> _Settings:
-    params, environment = sigrace.params, sigrace.environment
-    return _Settings(
-        cores=params.cores, contexts=params.contexts, threads=params.threads,
-        lsb_bits=params.lsb_bits, is_hashed=params.form is Form.HASHED,
-        usb_limit=params.usb_limit, usb_count_bits=params.usb_count_bits,
-        block_instructions=params.block_instructions, max_count=(1 << params.counter_bits) - 1,
-        max_counter=params.max_counter, history_depth=params.history_depth,
-        log_depth=params.log_depth, log_blocks=params.log_blocks,
-        message_bits=params.header_layout.width + params.timestamp_width,
-        filters=len(params.sub_filters), signature_bits=params.signature_bits,
-        is_unbounded=sigrace.unbounded, interval=sigrace.checkpoint_interval,
-        slots=len(environment.slots(params)), moves=environment.name == "migration",
-        quantum=environment.quantum,
-    )  # fmt: skip
-
-
-def _filters(params: SigraceParams) -> list[_Filter]:
-    """Filters, the granule's two bits of the LSB portion left out."""
-    filters = []
-    for each in params.sub_filters:
-        if each.rows is None:
-            rows = tuple(1 << bit for bit in range(params.lsb_bits - GRANULE_LOG2))
-        else:
-            rows = each.rows[GRANULE_LOG2 if each.is_lsb else 0 :]
-        padded = (ctypes.c_uint32 * ADDRESS_BITS)(*rows)
-        filters.append(_Filter(each.is_lsb, each.offset, each.bits, padded))
-    return filters

@@ -19,6 +19,7 @@ struct Summary {
     Clock timestamp;
     Words read, write;
     uint64_t message_bits;
+    uint32_t sequence;  // number of the block among those of its unit
 };
 
 // LSB values and USB values of a block, in form `sets`.
@@ -31,6 +32,7 @@ class CoreUnit {
 public:
     bool is_collecting = false;
     uint32_t thread = 0;
+    Cause cause = NONE;  // of the latest block that ended, sent or empty
 
     CoreUnit(const Settings &settings, const SignatureHash &hash) : settings_(&settings), hash_(&hash) {
         lsb_bits_ = settings.lsb_bits - GRANULE_LOG2;
@@ -58,12 +60,18 @@ public:
         if (counter_ >= settings_->block_instructions) end(LIMIT, clock, ended);
     }
 
+    // Instructions, and USB values of reads or writes, in the block so far.
+    uint32_t counter() const { return counter_; }
+    uint32_t values(bool is_write) const { return sets_[is_write].usb.size(); }
+
     // Ends the block; an empty one is not sent.
-    void end(Cause cause, const Clock &clock, std::vector<Summary> &ended) {
+    void end(Cause why, const Clock &clock, std::vector<Summary> &ended) {
+        cause = why;
         counter_ = 0;
         if (!used_[0] && !used_[1]) return;
         Summary &summary = ended.emplace_back();
         summary.thread = thread;
+        summary.sequence = sent_++;
         summary.cause = cause;
         summary.reads = used_[0];
         summary.writes = used_[1];
@@ -77,7 +85,7 @@ private:
     static constexpr uint32_t GRANULES_MASK = (1u << (ADDRESS_BITS - GRANULE_LOG2)) - 1;
     const Settings *settings_;
     const SignatureHash *hash_;
-    uint32_t lsb_bits_, lsb_values_, counter_ = 0;
+    uint32_t lsb_bits_, lsb_values_, counter_ = 0, sent_ = 0;
     bool used_[2] = {};
     AddressSet sets_[2];  // of reads and of writes
     Words signatures_[2];

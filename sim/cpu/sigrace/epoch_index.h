@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <unordered_set>
 #include <vector>
 
 #include "../sync_objects.h"
@@ -24,6 +25,7 @@ public:
             for (int steps = releases(event) + acquires(event); steps; steps--)
                 thread.starts.push_back(position);
             if (event.kind >= COLLECT_OFF) thread.toggles.push_back(position);
+            if (event.kind == ALLOCATE) allocations_.push_back(number);
         }
     }
 
@@ -53,17 +55,31 @@ public:
     }
 
     // Numbers of the accesses there that touch any of the granules (byte addresses, ascending).
+    // One that is like an earlier one is left out, unless a granule was allocated in between.
     void find_accesses(uint32_t thread, uint64_t first, uint64_t last, const uint64_t *granules,
                        uint64_t count) {
         found.clear();
         if (!count) return;
-        uint64_t lowest = granules[0] >> GRANULE_LOG2;
-        uint64_t highest = granules[count - 1] >> GRANULE_LOG2;
-        each_access(thread, first, last, [&](uint32_t number, uint64_t granule, uint64_t end) {
-            if (end < lowest || granule > highest) return;
+        auto touches = [&](uint64_t granule, uint64_t end) {
+            if (end < granules[0] >> GRANULE_LOG2 || granule > granules[count - 1] >> GRANULE_LOG2)
+                return false;
             const uint64_t *next =
                 std::lower_bound(granules, granules + count, granule << GRANULE_LOG2);
-            if (next != granules + count && *next >> GRANULE_LOG2 <= end) found.push_back(number);
+            return next != granules + count && *next >> GRANULE_LOG2 <= end;
+        };
+        std::unordered_set<Access, AccessHash> seen;
+        auto allocation = allocations_.begin();
+        each_access(thread, first, last, [&](uint32_t number, uint64_t granule, uint64_t end) {
+            for (; allocation != allocations_.end() && *allocation < number; allocation++) {
+                const Event &block = events_[*allocation];
+                uint64_t behind = block.address + block.value + (1u << GRANULE_LOG2) - 1;
+                if (!seen.empty() && touches(block.address >> GRANULE_LOG2, behind >> GRANULE_LOG2))
+                    seen.clear();
+            }
+            if (!touches(granule, end)) return;
+            const Event &event = events_[number];
+            if (seen.insert({event.address, event.pc, event.kind, event.size}).second)
+                found.push_back(number);
         });
     }
 
@@ -79,8 +95,23 @@ private:
         uint64_t sum = 0;
     };
 
+    // What tells accesses of a thread in an epoch apart.
+    struct Access {
+        uint64_t address;
+        uint32_t pc;
+        uint8_t kind, size;
+        bool operator==(const Access &other) const = default;
+    };
+    struct AccessHash {
+        size_t operator()(const Access &access) const {
+            uint64_t mixed = access.address * 0x9e3779b97f4a7c15u ^ access.pc * 0xbf58476d1ce4e5b9u;
+            return (mixed ^ mixed >> 29) + access.kind * 16 + access.size;
+        }
+    };
+
     const Event *events_;
     std::vector<Thread> threads_;
+    std::vector<uint32_t> allocations_;
 
     uint64_t before(const Thread &thread, uint64_t position) const {
         if (position == thread.numbers.size()) return thread.sum;

@@ -2,6 +2,7 @@
 // what is asked of the software when conflicts are logged, Re-execution and Analysis, is the
 // caller's.
 #include <memory>
+#include <unordered_map>
 
 #include "epoch_index.h"
 #include "rdm.h"
@@ -20,7 +21,7 @@ class Machine : public Scheduler::Machine {
 public:
     // In the order of _STATISTICS in compiled_sigrace.py.
     struct Statistics {
-        uint64_t blocks, message_bytes, checkpoints;
+        uint64_t blocks, message_bytes, checkpoints, conflicts_ignored;
     };
 
     Machine(const Settings &settings, const Filter *filters, Handle handle)
@@ -40,6 +41,7 @@ public:
     const SignatureHash hash;
     Rdm rdm;
     Statistics statistics = {};
+    std::vector<const LogEntry *> unknown;  // logged conflicts that have not been analysed
     // Since the checkpoint, or at it: as Checkpoint of racetrap.golden_model.sigrace.checkpoint.
     std::vector<int64_t> committed, progress, epochs;
     std::vector<std::vector<uint32_t>> stamps;  // TS log: a timestamp for each synchronisation
@@ -79,6 +81,24 @@ public:
     }
 
 private:
+    // Epochs of a conflict, in either order of discovery the same.
+    struct Epochs {
+        uint64_t low, high;  // each a thread and its own counter
+        explicit Epochs(const LogEntry &entry)
+            : low((uint64_t)entry.thread << 32 | entry.timestamp[entry.thread]),
+              high((uint64_t)entry.other << 32 | entry.other_timestamp[entry.other]) {
+            if (high < low) std::swap(low, high);
+        }
+        bool operator==(const Epochs &other) const = default;
+    };
+    struct EpochsHash {
+        size_t operator()(const Epochs &epochs) const {
+            uint64_t mixed = (epochs.low ^ epochs.high << 17) * 0x9e3779b97f4a7c15u ^ epochs.high;
+            return mixed ^ mixed >> 29;
+        }
+    };
+
+    std::unordered_map<Epochs, Words, EpochsHash> saved_;  // addresses analysed
     std::vector<CoreUnit> units_;
     std::vector<CoreUnit *> slots_;
     std::vector<Clock> clocks_;
@@ -186,10 +206,28 @@ private:
             handle(rdm.reasons & LOG_FULL ? AT_FULL : rdm.reasons & BLOCKS ? AT_BLOCKS : AT_SYNC);
     }
 
+    // Conflicts of epochs whose addresses have all been analysed need no second look, as in
+    // Rollback of racetrap.golden_model.sigrace.rollback.
     void handle(Handling reason) {
         if (rdm.log.empty()) return;
-        stopped_ |= handle_(reason) != 0;
+        for (const LogEntry &entry : rdm.log)
+            if (!is_known(entry)) unknown.push_back(&entry);
+        statistics.conflicts_ignored += rdm.log.size() - unknown.size();
+        if (!unknown.empty()) stopped_ |= handle_(reason) != 0;
+        for (const LogEntry *entry : unknown) {
+            Words &saved = saved_.try_emplace(Epochs(*entry), hash.words()).first->second;
+            for (size_t word = 0; word < saved.size(); word++) saved[word] |= entry->signature[word];
+        }
+        unknown.clear();
         rdm.clear_log();
+    }
+
+    bool is_known(const LogEntry &entry) const {
+        auto saved = saved_.find(Epochs(entry));
+        if (saved == saved_.end()) return false;
+        for (size_t word = 0; word < entry.signature.size(); word++)
+            if (entry.signature[word] & ~saved->second[word]) return false;
+        return true;
     }
 
     void end_block(CoreUnit &unit) {
@@ -263,21 +301,11 @@ bool racetrap_sigrace_run_scheduled(void *machine, uint64_t steps) {
 
 bool racetrap_sigrace_end(void *machine) { return machine_of(machine).end(); }
 
-// Number of logged conflicts; copies numbers, timestamps and signatures if there is room for all.
+// Number of conflicts to analyse; copies numbers, timestamps and signatures if there is room for all.
 uint64_t racetrap_sigrace_log(void *machine, uint32_t *numbers, uint32_t *timestamps,
                               uint64_t *signatures, uint64_t room) {
     Machine &own = machine_of(machine);
-    if (own.rdm.log.size() > room) return own.rdm.log.size();
-    for (const LogEntry &entry : own.rdm.log) {
-        *numbers++ = entry.thread;
-        *numbers++ = entry.other;
-        *numbers++ = entry.conflict;
-        timestamps = std::copy(entry.timestamp.begin(), entry.timestamp.end(), timestamps);
-        timestamps = std::copy(entry.other_timestamp.begin(), entry.other_timestamp.end(), timestamps);
-        own.hash.pack(entry.signature, signatures);
-        signatures += own.hash.packed_bytes() / 8;
-    }
-    return own.rdm.log.size();
+    return copy_log(own.unknown, own.hash, numbers, timestamps, signatures, room);
 }
 
 // Progress and epochs of all threads at the checkpoint; all instructions committed so far.
@@ -298,7 +326,7 @@ uint64_t racetrap_sigrace_stamps(void *machine, uint32_t thread, const uint32_t 
 void racetrap_sigrace_statistics(void *machine, uint64_t *statistics, uint64_t *counters,
                                  uint64_t *lost) {
     Machine &own = machine_of(machine);
-    std::copy_n(reinterpret_cast<uint64_t *>(&own.statistics), 3, statistics);
+    std::copy_n(reinterpret_cast<uint64_t *>(&own.statistics), 4, statistics);
     std::copy_n(reinterpret_cast<uint64_t *>(&own.rdm.counters), 6, counters);
     std::copy(own.rdm.lost.begin(), own.rdm.lost.end(), lost);
 }

@@ -17,8 +17,38 @@ struct LogEntry {
     Words signature;
 };
 
+enum Relation : uint8_t { PRECEDES, FOLLOWS, UNORDERED };
+
+// A comparison of a message with an entry, or its end (`is_push`).
+struct RdmStep {
+    uint64_t lost = 0;  // a bit for each thread whose full queue held no predecessor
+    uint32_t thread = 0, sequence = 0, digest = 0;
+    uint16_t other = 0, position = 0;
+    uint8_t is_push = 0, cause = 0, relation = 0, conflict = 0;
+    uint32_t padding = 0;
+};
+static_assert(sizeof(RdmStep) == 32);
+
+// Number of conflicts; copies numbers, timestamps and signatures if there is room for all.
+inline uint64_t copy_log(const std::vector<const LogEntry *> &log, const SignatureHash &hash,
+                         uint32_t *numbers, uint32_t *timestamps, uint64_t *signatures,
+                         uint64_t room) {
+    if (log.size() > room) return log.size();
+    for (const LogEntry *entry : log) {
+        *numbers++ = entry->thread;
+        *numbers++ = entry->other;
+        *numbers++ = entry->conflict;
+        for (const Clock *clock : {&entry->timestamp, &entry->other_timestamp})
+            timestamps = std::copy(clock->begin(), clock->end(), timestamps);
+        hash.pack(entry->signature, signatures);
+        signatures += hash.packed_bytes() / 8;
+    }
+    return log.size();
+}
+
 class Rdm {
 public:
+    std::vector<RdmStep> *steps = nullptr;  // where its steps go, if they are wanted
     // In the order of _COUNTERS in compiled_sigrace.py.
     struct Counters {
         uint64_t messages, comparisons, intersections, hits, conflicts, log_dropped;
@@ -35,9 +65,16 @@ public:
 
     void take(Summary &&summary) {
         counters.messages++;
+        uint64_t lost_threads = 0;
         for (uint32_t other = 0; other < queues_.size(); other++)
-            if (other != summary.thread) search(summary, other);
+            if (other != summary.thread && search(summary, other)) lost_threads |= 1ull << other;
         pushed(summary);
+        if (steps) {
+            RdmStep &step = add(summary);
+            step.is_push = 1;
+            step.lost = lost_threads;
+            step.digest = digest(summary);
+        }
         auto &queue = queues_[summary.thread];
         queue.push_front(std::move(summary));
         if (!settings_->is_unbounded && queue.size() > settings_->history_depth) queue.pop_back();
@@ -64,25 +101,69 @@ private:
         return !settings_->is_unbounded && log.size() == settings_->log_depth;
     }
 
-    // Compares with a thread's blocks, newest first.
-    void search(const Summary &summary, uint32_t other) {
+    // Compares with a thread's blocks, newest first; whether the window is lost.
+    bool search(const Summary &summary, uint32_t other) {
         const auto &queue = queues_[other];
         uint32_t known = summary.timestamp[other], own = summary.timestamp[summary.thread];
+        uint32_t position = 0;
         for (const Summary &entry : queue) {
             counters.comparisons++;
-            if (entry.timestamp[other] < known) {
-                counters.hits++;
-                return;
+            Relation relation = entry.timestamp[other] < known               ? PRECEDES
+                                : own < entry.timestamp[summary.thread] ? FOLLOWS  // it came late
+                                                                        : UNORDERED;
+            uint32_t conflict = 0;
+            if (relation == UNORDERED) {
+                counters.intersections++;
+                conflict = intersect(summary, other, entry);
             }
-            if (own < entry.timestamp[summary.thread]) continue;  // it came late
-            counters.intersections++;
-            intersect(summary, other, entry);
+            if (steps) {
+                RdmStep &step = add(summary);
+                step.other = other;
+                step.position = position++;
+                step.relation = relation;
+                step.conflict = conflict;
+            }
+            if (relation == PRECEDES) {
+                counters.hits++;
+                return false;
+            }
         }
-        if (!settings_->is_unbounded && queue.size() == settings_->history_depth)
-            lost[summary.thread * settings_->threads + other]++;
+        if (settings_->is_unbounded || queue.size() != settings_->history_depth) return false;
+        lost[summary.thread * settings_->threads + other]++;
+        return true;
     }
 
-    void intersect(const Summary &summary, uint32_t other, const Summary &entry) {
+    RdmStep &add(const Summary &summary) {
+        RdmStep &step = steps->emplace_back();
+        step.thread = summary.thread;
+        step.sequence = summary.sequence;
+        step.cause = summary.cause;
+        return step;
+    }
+
+    // XOR of all 32-bit words of timestamp and signatures.
+    uint32_t digest(const Summary &summary) const {
+        unsigned width = std::bit_width(settings_->max_counter);
+        Words words(std::max((width * summary.timestamp.size() + 63) / 64 + 1,
+                             hash_->packed_bytes() / 8));
+        for (const Words *signature : {&summary.read, &summary.write}) {
+            Words packed(hash_->packed_bytes() / 8);
+            hash_->pack(*signature, packed.data());
+            for (size_t word = 0; word < packed.size(); word++) words[word] ^= packed[word];
+        }
+        for (size_t index = 0; index < summary.timestamp.size(); index++) {
+            uint64_t counter = summary.timestamp[index];
+            size_t bit = width * index;
+            words[bit / 64] ^= counter << bit % 64;
+            if (bit % 64 + width > 64) words[bit / 64 + 1] ^= counter >> (64 - bit % 64);
+        }
+        uint64_t folded = 0;
+        for (uint64_t word : words) folded ^= word;
+        return folded ^ folded >> 32;
+    }
+
+    // Logs the conflict of a message and an unordered block; 0 if there is none.
+    uint32_t intersect(const Summary &summary, uint32_t other, const Summary &entry) {
         uint32_t conflict = 0;
         if (summary.reads && entry.writes && hash_->meet(summary.read, entry.write))
             conflict |= READ_WRITE;
@@ -90,11 +171,11 @@ private:
             conflict |= WRITE_READ;
         if (summary.writes && entry.writes && hash_->meet(summary.write, entry.write))
             conflict |= WRITE_WRITE;
-        if (!conflict) return;
+        if (!conflict) return 0;
         counters.conflicts++;
         if (is_log_full()) {
             counters.log_dropped++;
-            return;
+            return conflict;
         }
         Words signature(hash_->words());
         for (size_t word = 0; word < signature.size(); word++) {
@@ -105,6 +186,7 @@ private:
         log.push_back({summary.thread, other, conflict, summary.timestamp, entry.timestamp,
                        std::move(signature)});
         if (first_ < 0) first_ = summary.thread;
+        return conflict;
     }
 
     // A message goes into its queue: is a rollback due?

@@ -1,4 +1,4 @@
-// Configuration of a run, as _Settings and _Filter of compiled_sigrace.py.
+// Configuration of a run, as Settings and Filter of settings.py.
 #ifndef SETTINGS_H
 #define SETTINGS_H
 

@@ -11,6 +11,7 @@ def test_recorder():
         assert 0 < rate.low <= rate.median <= rate.high
     assert measured.sanitizer_seconds > 0
     assert measured.slowdown > 0
+    assert measured.sigrace_ratio > 0
     assert 0 <= measured.bytes_per_event < 1000
 
 

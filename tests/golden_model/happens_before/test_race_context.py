@@ -1,5 +1,7 @@
 """Context of a race: locks held at both accesses, and the block of the heap."""
 
+import pytest
+
 from racetrap.golden_model.happens_before.happens_before import HappensBefore
 from racetrap.golden_model.happens_before.race_context import (
     Allocation,
@@ -7,6 +9,8 @@ from racetrap.golden_model.happens_before.race_context import (
     RaceContexts,
 )
 from racetrap.golden_model.trace.threads.events import (
+    ORDER_BITS,
+    MemoryOrder,
     SyncClass,
     ThreadEventKind,
     epoch_steps,
@@ -63,10 +67,35 @@ def test_frames_of_the_accesses():
     program.add(_KIND.STORE, 0, 0x1000, size=4, value=2, pc=0x23)
     program.add(_KIND.STORE, 0, 0x1000, size=4, value=3, pc=0x23)
     program.unlock(0, 0x9000)
-    program.add(_KIND.ATOMIC_LOAD, 1, 0x1000, size=4, pc=0x31)
+    program.add(_KIND.STORE, 1, 0x1000, size=4, value=4, pc=0x31)
     race, context = _context(program)
     assert (race.first.pc, context.first_frame) == (0x23, 2)
-    assert context.second_frame == 0  # an atomic access has none
+    assert (race.second.pc, context.second_frame) == (0x31, 4)
+
+
+@pytest.mark.parametrize("order", MemoryOrder)
+def test_frames_of_an_atomic_access(order):
+    program = ThreadProgram(2)
+    program.store(0, 0x1000, pc=0x23)
+    for frame, kind in ((5, _KIND.ATOMIC_LOAD), (6, _KIND.ATOMIC_UPDATE)):
+        program.add(_KIND.ALLOCATE, 1, 0x3000, value=8)  # no access, and no end of an epoch
+        program.add(_KIND.ATOMIC_UPDATE, 1, 0x2000, 4, order | 7 << ORDER_BITS, pc=0x31)
+        program.add(kind, 1, 0x1000, 4, order | frame << ORDER_BITS, pc=0x31)
+    trace = program.trace()
+    contexts = RaceContexts(trace)
+    races = HappensBefore().run(trace).races
+    frames = {race.second.is_write: contexts.of(race).second_frame for race in races}
+    assert frames == {False: 5, True: 6}
+
+
+def test_what_does_not_end_an_epoch_lies_within_it():
+    program = ThreadProgram(2)
+    program.store(0, 0x1000, pc=0x23)
+    program.add(_KIND.STORE, 1, 0x1000, 4, value=3, pc=0x31)
+    program.add(_KIND.ATOMIC_LOAD, 1, 0x2000, 4, MemoryOrder.RELAXED)
+    program.add(_KIND.FREE, 1, 0x3000)
+    _, context = _context(program)
+    assert context.second_frame == 3
 
 
 def test_the_epoch_of_an_access_says_which_of_its_instructions_frames_it_is():

@@ -159,8 +159,8 @@ def _ends(event, crossing):
         _K.END: lambda: ([("ended", thread)], []),
         _K.JOIN: lambda: ([], [("ended", value)]),
         _K.ATOMIC_LOAD: lambda: ([], [atomic] * (value & 1)),
-        _K.ATOMIC_STORE: lambda: ([atomic] * (value >> 1), []),
-        _K.ATOMIC_UPDATE: lambda: ([atomic] * (value >> 1), [atomic] * (value & 1)),
+        _K.ATOMIC_STORE: lambda: ([atomic] * (value >> 1 & 1), []),
+        _K.ATOMIC_UPDATE: lambda: ([atomic] * (value >> 1 & 1), [atomic] * (value & 1)),
     }.get(kind, lambda: ([], []))()
 
 

@@ -128,6 +128,7 @@ def test_tables(racetrap, figures, tmp_path):
     assert sigrace["recorder"][0]["recorded"]["low"] == 5e7
     assert sigrace["recorder"][0]["sigrace"]["high"] == 2e7
     assert sigrace["recorder"][0]["slowdown"] == 14.0  # (0.2 + 3 + 0.3) / 0.25
+    assert sigrace["recorder"][0]["sigrace_ratio"] == 4e7 / 12.3e6
     assert data["noncoherent"]["analysis"][2]["check"] == 6.0
     assert data["noncoherent"]["recorder"]["scattered"]["low"] == 2e7
     assert "golden, compiled" not in result.output

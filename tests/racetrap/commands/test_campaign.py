@@ -7,6 +7,7 @@ import pytest
 
 from racetrap.commands import campaign
 from racetrap.evaluation.campaign.random_volume import Case, CaseResult
+from racetrap.evaluation.campaign.recorded import ComparedProgram
 from racetrap.generators.presets import (
     NONCOHERENT_PRESETS,
     PRESETS,
@@ -16,6 +17,7 @@ from racetrap.generators.presets import (
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.simulation import SimulationError
 from racetrap.sim.cosim.verilator.build_cache import BuildError
+from racetrap.sim.cpu.programs.catalogue import PROGRAMS
 
 _TINY = ("--preset", "scord-tiny")
 _PRESETS = {
@@ -157,7 +159,7 @@ def test_failed_run(racetrap, unbuilt, monkeypatch, error):
         ),
         (
             (*_TINY, "--case", "3", "--jobs", "2"),
-            "Option --jobs must come with random volume, not with --case",
+            "Option --jobs must come with random volume or recorded programs, not with --case",
         ),
         (
             (*_TINY, "--case", "3", "--volume", "9"),
@@ -179,3 +181,51 @@ def test_failed_build(racetrap, monkeypatch):
     result = racetrap("campaign", "--preset", "scord-tiny")
     assert result.exit_code == 3
     assert "Command verilator failed" in result.stderr
+
+
+def _recorded(monkeypatch, difference=""):
+    """Programs that are not run; fft differs if told so."""
+
+    def compare(job):
+        counts = {"events": 1000, "messages": 10, "rdm_steps": 30, "conflicts": 2, "cycles": 400}
+        return ComparedProgram(job.program, counts, 0.5, difference * (job.program == "fft"))
+
+    monkeypatch.setattr(
+        campaign, "run_parallel", lambda function, items, jobs, words: list(map(compare, items))
+    )
+
+
+def test_recorded_programs(racetrap, tmp_path, monkeypatch, unbuilt):
+    _recorded(monkeypatch)
+    file = tmp_path / "result.json"
+    result = racetrap("campaign", "--recorded", "tiny", "--json", file)
+    assert result.exit_code == 0
+    found = json.loads(file.read_text())
+    assert [row["program"] for row in found["programs"]] == list(PROGRAMS)
+    assert found["all"]["events"] == 1000 * len(PROGRAMS)
+    assert found["all"]["events_per_second"] == 2000
+    assert found["differences"] == {}
+    assert (found["preset"], found["seed"]) == ("sigrace", 1)
+
+
+def test_a_recorded_program_that_differs(racetrap, monkeypatch, unbuilt):
+    _recorded(monkeypatch, "Core 1, context 0, step 4: step differs")
+    result = racetrap("campaign", "--recorded", "tiny")
+    assert result.exit_code == 3
+    assert "fft: Core 1, context 0, step 4: step differs" in result.output
+    assert f"1 of {len(PROGRAMS)} programs differ." in result.output
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--case", 1, "--preset", "sigrace"), "must come without --case"),
+        (("--preset", "scord"), "must be one of sigrace for recorded programs"),
+        (("--configurations", 2), "--configurations"),
+        (("--volume", 2), "--volume"),
+    ],
+)
+def test_options_that_recorded_programs_do_not_have(racetrap, unbuilt, options, message):
+    result = racetrap("campaign", "--recorded", "tiny", *options)
+    assert result.exit_code == 2
+    assert message in result.output

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from racetrap.golden_model.trace.threads.events import ThreadEventKind
+from racetrap.golden_model.trace.threads.events import ThreadEventKind, frame_of
 from racetrap.sim.cpu.interleave import common_frames, interleave
 from racetrap.sim.cpu.merge import merge_records
 from racetrap.sim.cpu.raw import RAW_DTYPE, read_streams
@@ -68,7 +68,8 @@ class RawRun:
             self.append(thread, 0, frame, 0, _IN_FRAME, 0)
         if random.random() < 0.3:
             kind = random.choice(_ORDERED)
-            self.ordered(thread, kind, int(random.integers(4)) << 62, int(random.integers(6)))
+            value = int(random.integers(4 if kind == ThreadEventKind.ATOMIC_UPDATE else 6))
+            self.ordered(thread, kind, int(random.integers(4)) << 62, value)
         else:
             fields = (random.integers(1 << 40), random.integers(1 << 32), random.integers(60))
             self.append(thread, *map(int, fields), int(random.choice(_UNORDERED)) + 1, 4)
@@ -99,7 +100,8 @@ def test_merge_gives_what_python_gives(tmp_path, seed):
         assert_array_equal(merged.events, plain, err_msg=f"seed {seed}")
         assert merged.pcs == np.unique(plain["pc"]).tolist()
         frames, _ = common_frames(streams)
-        used = set(plain["value"][plain["kind"] <= ThreadEventKind.STORE].tolist()) - {0}
+        accesses = plain[plain["kind"] <= ThreadEventKind.ATOMIC_UPDATE]
+        used = set(frame_of(accesses["kind"], accesses["value"]).tolist()) - {0}
         assert used <= merged.frames.keys()
         assert {frame.caller for frame in merged.frames.values()} <= merged.frames.keys() | {0}
         assert merged.frames.items() <= frames.items()

@@ -3,7 +3,9 @@
 import pytest
 
 from racetrap.golden_model.call_stacks import call_stack
-from racetrap.golden_model.trace.threads.events import ThreadEventKind
+from racetrap.golden_model.happens_before.happens_before import HappensBefore
+from racetrap.golden_model.happens_before.race_context import RaceContexts
+from racetrap.golden_model.trace.threads.events import ThreadEventKind, frame_of
 from racetrap.sim.cpu.recorder import RecordError
 from tests.support.threads.recordings import record_text
 
@@ -11,13 +13,18 @@ _NOINLINE = "#define FUNCTION __attribute__((noinline, noclone)) void\nint cell;
 _TIMEOUT = 10.0
 
 
-def _stacks(trace):
-    """Functions, the innermost first, of each store to the variable ``cell``."""
+def _functions(trace, frame):
+    """Functions of a call stack, the innermost first."""
+    return [each.function.partition("(")[0] for each in call_stack(trace.header.frames, frame)]
+
+
+def _stacks(trace, kind=ThreadEventKind.STORE):
+    """Functions, the innermost first, of each access of a kind to the variable ``cell``."""
     (cell,) = (a for a, variable in trace.header.variables.items() if variable.name == "cell")
     return [
-        [frame.function.partition("(")[0] for frame in call_stack(trace.header.frames, event.value)]
+        _functions(trace, frame_of(event.kind, event.value))
         for event in trace
-        if event.kind == ThreadEventKind.STORE and event.address == cell
+        if event.kind == kind and event.address == cell
     ]
 
 
@@ -44,6 +51,61 @@ def test_functions_and_places_of_calls(tmp_path):
     assert place == ""
     places = [frame.place for frame in trace.header.frames.values() if frame.function == "put"]
     assert sorted(places) == ["case.c:6", "case.c:6", "case.c:8", "case.c:8"]
+
+
+_ATOMICS = (
+    _NOINLINE
+    + """
+    FUNCTION add(void) { __atomic_fetch_add(&cell, 1, __ATOMIC_RELAXED); }
+    FUNCTION put(void) { *(volatile int *)&cell = 1; }
+    FUNCTION twice(void) { add(); put(); add(); }
+    static void *work(void *unused) { twice(); return unused; }
+    static void *other(void *unused) { put(); return unused; }
+    int main(void) {
+        pthread_t threads[2];
+        for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, i ? other : work, NULL);
+        for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+        add();
+    }
+"""
+)
+
+
+@pytest.mark.parametrize("only", [(), ("put",)])
+def test_stacks_of_atomic_accesses(tmp_path, only):
+    """They are known where no plain access is recorded, too."""
+    trace = record_text(tmp_path, _ATOMICS, timeout=_TIMEOUT, only=only)
+    add = ["add", "twice", "work"]
+    assert _stacks(trace, ThreadEventKind.ATOMIC_UPDATE) == [add, add, ["add", "main"]]
+    assert sorted(_stacks(trace)) == [["put", "other"], ["put", "twice", "work"]]
+    assert {("add", "put"), ("put", "put")} == {
+        (first[0], second[0]) for first, second in _stacks_of_races(trace)
+    }
+
+
+def _stacks_of_races(trace):
+    contexts = RaceContexts(trace)
+    found = [contexts.of(race) for race in HappensBefore().run(trace).races]
+    return [
+        sorted(_functions(trace, frame) for frame in (one.first_frame, one.second_frame))
+        for one in found
+    ]
+
+
+def test_waiting_by_a_function_is_recorded_once(tmp_path):
+    trace = record_text(tmp_path, _NOINLINE + """
+        static int tries;
+        FUNCTION look(void) { tries += !__atomic_load_n(&cell, __ATOMIC_ACQUIRE); }
+        static void *work(void *unused) { do look(); while (tries < 1000); return unused; }
+        int main(void) {
+            pthread_t thread;
+            pthread_create(&thread, NULL, work, NULL);
+            pthread_join(thread, NULL);
+        }
+    """, timeout=_TIMEOUT)  # fmt: skip
+    stacks = _stacks(trace, ThreadEventKind.ATOMIC_LOAD)
+    assert stacks == [["look", "work"]] * len(stacks)
+    assert len(stacks) < 10
 
 
 def test_recursion_and_functions_behind_pointers(tmp_path):

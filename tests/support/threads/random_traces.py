@@ -11,6 +11,7 @@ from collections.abc import Callable
 from random import Random
 
 from racetrap.golden_model.trace.threads.events import (
+    ORDER_BITS,
     MemoryOrder,
     SyncClass,
     ThreadEvent,
@@ -129,7 +130,9 @@ class _Program:
     def _atomic(self, thread: int) -> None:
         kind, order = self.random.choice(_ATOMIC_KINDS), self.random.choice(list(MemoryOrder))
         address = _ATOMICS + 8 * self.random.randrange(self._objects)
-        self._event(kind, thread, address, self.random.choice((4, 8)), order)
+        frame = self.random.choice((0, 1, 2, 1 << 29))
+        value = order | frame << ORDER_BITS
+        self._event(kind, thread, address, self.random.choice((4, 8)), value)
 
     def _lock(self, thread: int) -> None:
         item = SyncClass(self.random.randrange(SyncClass.RWLOCK_WRITE + 1))

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from racetrap.golden_model.trace.threads.events import ThreadEvent, ThreadEventKind
+from racetrap.golden_model.trace.threads.events import (
+    ATOMIC_KINDS,
+    MemoryOrder,
+    ThreadEvent,
+    ThreadEventKind,
+)
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.cpu.recorder import record
 
@@ -35,10 +40,13 @@ def record_text(
 
 
 def counts(trace: ThreadTrace) -> Counter[tuple[str, int]]:
-    """How many events there are of each kind, and value where the value is a code."""
-    coded = {"ACQUIRE", "RELEASE", "ATOMIC_LOAD", "ATOMIC_STORE", "ATOMIC_UPDATE"}
-    names = [(ThreadEventKind(event.kind).name, event.value) for event in trace]
-    return Counter((name, value if name in coded else 0) for name, value in names)
+    """How many events there are of each kind, and class or order if they have one."""
+    orders = dict.fromkeys(ATOMIC_KINDS, len(MemoryOrder) - 1)
+    codes = orders | dict.fromkeys((ThreadEventKind.ACQUIRE, ThreadEventKind.RELEASE), -1)
+    return Counter(
+        (ThreadEventKind(event.kind).name, event.value & codes.get(event.kind, 0))
+        for event in trace
+    )
 
 
 def accesses(trace: ThreadTrace, place: str | None = None) -> list[tuple[str, int]]:

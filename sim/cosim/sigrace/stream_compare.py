@@ -1,0 +1,162 @@
+"""A recorded program on the fast co-simulation, compared with the compiled model as arrays.
+
+Cores run as fast as they can, and nobody rolls back: what a core does follows from the program
+alone.  The compiled RDM takes the messages in the order in which the hardware has taken them.
+
+Ref: SigRace (ISCA'09) Section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from racetrap.golden_model.layout import Layout
+from racetrap.golden_model.sigrace.environment import Environment, Remap
+from racetrap.golden_model.sigrace.packets import CoreEvent, CoreStep, RdmStep, RdmStepKind
+from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.golden_model.sigrace.playback import check_threads
+from racetrap.golden_model.trace.threads.schema import THREAD_DTYPE
+from racetrap.sim.cosim.comparison.mismatch import Mismatch, difference
+from racetrap.sim.cosim.fast.garbage_collection import garbage_collection_paused
+from racetrap.sim.cosim.fast.packing import nested, pack_records, unpack_column, unpack_records
+from racetrap.sim.cosim.sigrace.fast_compare import RunResult
+from racetrap.sim.cosim.sigrace.fast_simulation import FastSim, Program
+from racetrap.sim.cpu.sigrace.compiled_sigrace import prepare_sigrace
+from racetrap.sim.cpu.sigrace.core_stream import EVENT_COLUMNS, STEP_COLUMNS, CoreStream
+
+__all__ = ["StreamCompare"]
+
+
+class StreamCompare:
+    """Comparison of a system after reset, which runs one program.
+
+    Parameters
+    ----------
+    sim : FastSim
+        The hardware.
+    params : SigraceParams
+        Its parameters.
+    threads : int
+        Threads of the program, each on a context of its own.
+
+    Raises
+    ------
+    ValueError
+        If the machine has too few contexts.
+    """
+
+    def __init__(self, sim: FastSim, params: SigraceParams, threads: int) -> None:
+        self._sim, self._params = sim, params
+        check_threads(threads, self._params, Environment())
+        self._stream = CoreStream(prepare_sigrace(), self._params, threads)
+        self._units = []
+        sim.rdm.control()
+        for thread, (core, context) in enumerate(Environment().slots(self._params)[:threads]):
+            self._units.append(core * self._params.contexts + context)
+            sim.rdm.remap(Remap(core, context, thread))
+
+    def flush(self) -> None:
+        """Empty all queues."""
+        self._sim.rdm.flush()
+        self._stream.flush()
+
+    def clear_log(self) -> None:
+        """Empty the conflict log."""
+        self._sim.rdm.clear_log()
+        self._stream.clear_log()
+
+    def run(self, events: np.ndarray) -> RunResult:
+        """Play the program's next events, records of ``THREAD_DTYPE``, and compare all of it.
+
+        Raises
+        ------
+        Mismatch
+            If hardware and golden model differ.
+        SimulationError
+            If the simulation cannot go on.
+        """
+        before = self._stream.counters()
+        with garbage_collection_paused():
+            count = self._play(np.ascontiguousarray(events, THREAD_DTYPE))
+            steps = self._compare_rdm()
+        after = self._stream.counters()
+        self._compare_registers(after)
+        stats = self._sim.stats
+        return RunResult(
+            count,
+            after["messages"] - before["messages"],
+            steps,
+            after["conflicts"] - before["conflicts"],
+            stats.last_event - stats.first_event + 1,
+        )
+
+    def _play(self, events: np.ndarray) -> int:
+        """Run the hardware, and compare the steps of its core units; how many."""
+        params = self._params
+        self._stream.take(events)
+        columns = [self._stream.steps(thread) for thread in range(len(self._units))]
+        program = Program([()] * (params.cores * params.contexts))
+        for unit, steps in zip(self._units, columns, strict=True):
+            own = [steps[name] for name in EVENT_COLUMNS]
+            program.events[unit] = pack_records(params.event_layout, own)
+        self._sim.run(program, self._stream.messages, 0)
+        self._sim.rdm.wait_idle()
+        for unit, steps in zip(self._units, columns, strict=True):
+            self._compare(unit, steps)
+        return sum(map(len, columns))
+
+    def _compare_rdm(self) -> int:
+        """Compare the steps of the RDM; how many."""
+        params, layout = self._params, self._params.rdm_step_layout
+        seen = self._sim.rdm_words()
+        core, context = (unpack_column(layout, seen, name) for name in ("core", "context"))
+        ends = unpack_column(layout, seen, "kind") != int(RdmStepKind.COMPARE)
+        threads = {unit: thread for thread, unit in enumerate(self._units)}
+        units = (core * np.uint64(params.contexts) + context)[ends].tolist()
+        order = np.array([threads.get(unit, len(threads)) for unit in units], np.uint32)
+        try:
+            golden = pack_records(layout, self._stream.take_messages(order))
+        except ValueError as error:
+            raise Mismatch(f"RDM: {error}") from None
+        if self._stream.messages:
+            raise Mismatch(f"RDM: {self._stream.messages} messages must come, but are missing")
+        self._compare_words("RDM", layout, RdmStep, seen, golden)
+        return len(golden)
+
+    def _compare_registers(self, golden: dict[str, int]) -> None:
+        """Compare conflict log, reasons of a rollback, and counters."""
+        rdm = self._sim.rdm
+        seen = rdm.counters() | {"reasons": rdm.status()["reasons"]}
+        for name in golden.keys() & seen.keys():
+            if seen[name] != golden[name]:
+                raise Mismatch(f"Register {name} must be {golden[name]}, not {seen[name]}")
+        log, expected = rdm.log(), self._stream.log()
+        if log != expected:
+            raise Mismatch(f"Conflict log must be {expected}, not {log}")
+
+    def _compare(self, unit: int, steps: np.ndarray) -> None:
+        """Compare the steps of a core unit; it gives no trap records."""
+        layout = self._params.core_step_layout
+        golden = pack_records(layout, [steps[name] for name in STEP_COLUMNS])
+        place = "Core {}, context {}".format(*divmod(unit, self._params.contexts))
+        step = nested(CoreStep, CoreEvent)
+        self._compare_words(place, layout, step, self._sim.core_words(unit), golden)
+        if self._sim.traps(unit):
+            raise Mismatch(f"{place}: no trap record must come in Normal mode")
+
+    @staticmethod
+    def _compare_words(
+        place: str, layout: Layout, step: Callable[..., Any], seen: np.ndarray, golden: np.ndarray
+    ) -> None:
+        """Compare rows; the first that differs is named with its fields."""
+        count = min(len(seen), len(golden))
+        rows = np.flatnonzero((seen[:count] != golden[:count]).any(axis=1))
+        if len(rows):
+            pair = np.stack([seen[rows[0]], golden[rows[0]]])
+            both = map(step, *unpack_records(layout, pair))
+            raise Mismatch(f"{place}, step {rows[0]}: {difference('step', *both)}")
+        if len(seen) != len(golden):
+            raise Mismatch(f"{place}: steps must number {len(golden)}, not {len(seen)}")
