@@ -78,7 +78,7 @@ SCORD_PRESETS: Mapping[str, Preset[ScordParams]] = MappingProxyType({
         Preset(
             "scord-wide",
             "The paper's detector, eight words a cycle through one metadata port",
-            ScordParams(banks=8, words_per_cycle=8, outstanding=64),
+            ScordParams(banks=8, words_per_cycle=8, fence_lanes=4, outstanding=64),
         ),
         # No metadata memory port: fits a small FPGA; the monitored region is small as well.
         Preset(

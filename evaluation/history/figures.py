@@ -51,6 +51,9 @@ def _bench(found: _Json) -> _Figures:
         for name, rate in scord["accesses_per_cycle"].items():
             yield f"one bank of scord, {name.replace('_', ' ')}", "accesses/cycle", rate
         yield "four banks of scord", "accesses/cycle", scord["banks"]["four"]
+        for row in scord["fences"]:
+            name = f"bank of scord, fence lanes {row['lanes']}, SMs {row['sms']}"
+            yield name, "fences/cycle", row["fences_per_cycle"]
         for row in scord["widths"]:
             name = f"metadata port of scord-tiny, words a cycle {row['words']}, {row['traffic']}"
             yield name, "accesses/cycle", row["accesses_per_cycle"]

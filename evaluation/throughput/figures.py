@@ -16,6 +16,7 @@ from racetrap.evaluation.throughput import (
     sigrace_cycles,
     speed,
 )
+from racetrap.generators.presets import SCORD_PRESETS
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
 from racetrap.sim.gpu.workloads.registry import WORKLOADS
 
@@ -55,6 +56,11 @@ def _scord() -> dict[str, Callable[[], Any]]:
             for latency in scord_cycles.LATENCIES
         ],
         "banks": _banks,
+        "fences": lambda: [
+            asdict(scord_cycles.fences(lanes, sms))
+            for lanes in scord_cycles.FENCE_LANES
+            for sms in (lanes, SCORD_PRESETS["scord"].params.sm_count)
+        ],
         "widths": lambda: [
             asdict(row) for words in scord_cycles.WIDTHS for row in scord_cycles.width(words)
         ],

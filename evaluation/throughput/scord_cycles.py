@@ -19,14 +19,17 @@ from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.systems import build_fast
 
 __all__ = [
+    "FENCE_LANES",
     "LATENCIES",
     "OUTSTANDING",
     "WIDTHS",
     "Bandwidth",
+    "Fences",
     "Width",
     "back_to_back",
     "bandwidth",
     "banks",
+    "fences",
     "streaming",
     "wide",
     "width",
@@ -39,6 +42,10 @@ OUTSTANDING = (8, 16, 32, 64, 128, 256)
 #: Words a cycle that are measured.
 WIDTHS = (1, 2, 4, 8)
 
+#: Fence lanes that are measured.
+FENCE_LANES = (1, 4)
+
+_FENCES = 6000
 #: The presets' SMs as the bandwidth is measured with: enough to keep one bank busy.
 _FEW_SMS = 4
 _REGION = Region(size_log2=17, metadata_base=1 << 20)
@@ -61,6 +68,23 @@ class Bandwidth:
     outstanding: int
     latency: int
     busy: float
+
+
+@dataclass(frozen=True)
+class Fences:
+    """Fences of some SMs at one bank that counts some of them in a cycle.
+
+    Parameters
+    ----------
+    lanes, sms : int
+        Fences a cycle at most, and SMs that send them.
+    fences_per_cycle : float
+        Fences counted in a cycle, from the first to the last.
+    """
+
+    lanes: int
+    sms: int
+    fences_per_cycle: float
 
 
 @dataclass(frozen=True)
@@ -138,6 +162,19 @@ def banks(preset: str) -> float:
     return result.accesses / result.cycles
 
 
+def fences(lanes: int, sms: int) -> Fences:
+    """Fences alone, from some SMs of the paper's detector, in turn from all warps of an SM."""
+    params = replace(SCORD_PRESETS["scord"].params, fence_lanes=lanes)
+    fence = Transaction(TransactionKind.FENCE, scope=1)
+    traffic = [
+        (sm, fence._replace(warp=number % params.warps_per_sm))
+        for number in range(_FENCES // sms)
+        for sm in range(sms)
+    ]
+    result, _ = _launch("scord", params, traffic)
+    return Fences(lanes, sms, result.steps / result.cycles)
+
+
 def wide() -> ScordParams:
     """Parameters of the system that :func:`width` measures, at eight words a cycle."""
     return _of_width(WIDTHS[-1])
@@ -145,7 +182,7 @@ def wide() -> ScordParams:
 
 def _of_width(words: int) -> ScordParams:
     tiny = SCORD_PRESETS["scord-tiny"].params
-    return replace(tiny, banks=words, words_per_cycle=words, outstanding=64)
+    return replace(tiny, banks=words, words_per_cycle=words, fence_lanes=2, outstanding=64)
 
 
 def _strided(count: int) -> _Traffic:
@@ -158,10 +195,14 @@ def _one_line(sms: int, count: int) -> _Traffic:
     return [(sm, transaction._replace(line=0)) for sm, transaction in _lines(sms, count)]
 
 
-def _fenced(count: int) -> _Traffic:
-    """Whole lines of one SM, with a fence of the warp behind each."""
+def _fenced(count: int, warps: int) -> _Traffic:
+    """Whole lines of one SM, of its warps in turn, with a fence of the warp behind each."""
     fence = Transaction(TransactionKind.FENCE, scope=1)
-    return [step for line in _lines(1, count) for step in (line, (0, fence))]
+    return [
+        (0, transaction._replace(warp=number % warps))
+        for number, (_, line) in enumerate(_lines(1, count))
+        for transaction in (line, fence)
+    ]
 
 
 #: Traffic by name, for two SMs; the first passes over the region's entries once.
@@ -170,7 +211,8 @@ _WIDE_TRAFFIC: dict[str, _Traffic] = {
     "two SMs, whole lines": _lines(2, 256),
     "two SMs, one line": _one_line(2, 256),
     "one SM, a word of each line": _strided(256),
-    "one SM, lines and fences": _fenced(256),
+    "one SM, lines and fences": _fenced(256, 1),
+    "one SM, lines and fences of four warps": _fenced(256, 4),
 }
 
 

@@ -10,6 +10,7 @@ from amaranth.lib.wiring import connect
 
 from racetrap.fpga.boards.device import LinkedDevice
 from racetrap.fpga.host.scord_board import core_region
+from racetrap.golden_model.scord.packets import PacketKind
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.registers import REGISTER_ADDRESS_BITS, RegisterBlock
 from racetrap.rtl.common.report_writer import RECORD_BYTES
@@ -84,6 +85,9 @@ class ScordCoreDevice(LinkedDevice):
             bank.i_region.data_base.eq(region.data_base),
             bank.i_region.size_log2.eq(region.size_log2),
         ]
+        packet = tracker.o_packet
+        is_fence = packet.valid & packet.ready & (packet.p.kind == PacketKind.FENCE)
+        m.d.comb += tracker.i_fenced.eq(is_fence << packet.p.warp)
         self._elaborate_registers(m, link.m_axil, tracker, bank, is_empty=~records.valid)
         self._elaborate_lights(
             m, link, busy=records.valid, race=bank.o_report[0].valid,

@@ -43,8 +43,9 @@ _RANGES = {
     "barrier_id_bits": (2, 16),
     "address_bits": (16, 64),
     "pc_bits": (8, 32),
-    "banks": (1, 128),
+    "banks": (1, 1024),
     "words_per_cycle": (1, 8),
+    "fence_lanes": (1, 16),
     "outstanding": (4, 1024),
     "packet_fifo_depth": (2, 64),
     "report_fifo_depth": (2, 1024),
@@ -52,7 +53,8 @@ _RANGES = {
     "local_bytes": (0, 1 << 20),
 }
 _POWERS_OF_TWO = (
-    "granularity", "ratio", "banks", "words_per_cycle", "outstanding", "report_filter_entries",
+    "granularity", "ratio", "words_per_cycle", "fence_lanes", "outstanding",
+    "report_filter_entries",
 )  # fmt: skip
 
 
@@ -76,10 +78,14 @@ class ScordParams:
     address_bits, pc_bits : int
         Width of byte addresses (data and metadata) and of program counters.
     banks : int
-        Detector banks; metadata entries are interleaved over them by their index.
+        Detector banks, a multiple of ``words_per_cycle``; metadata entries are interleaved over
+        them by their index.
     words_per_cycle : int
         Banks that check the words of one segment in one cycle and share a metadata port of as many
         entries: 1 (each bank has a port of its own), 2, 4 or 8.
+    fence_lanes : int
+        Fences that every bank counts in one cycle: one of each group of SMs, whose numbers are
+        equal modulo ``fence_lanes``.
     outstanding : int
         Segments a port may have in flight between its metadata read and its write's response.
     packet_fifo_depth, report_fifo_depth : int
@@ -109,6 +115,7 @@ class ScordParams:
     pc_bits: int = 32
     banks: int = 1
     words_per_cycle: int = 1
+    fence_lanes: int = 1
     outstanding: int = 32
     packet_fifo_depth: int = 8
     report_fifo_depth: int = 16
@@ -124,10 +131,25 @@ class ScordParams:
                 "(reduce sm_count, blocks_per_sm, warps_per_sm, ratio, fence_id_bits "
                 "or barrier_id_bits)"
             )
-        if self.words_per_cycle > self.banks:
+        if self.banks % self.words_per_cycle:
             raise ValueError(
-                f"Parameter words_per_cycle must be at most banks {self.banks}, "
-                f"not {self.words_per_cycle}"
+                f"Parameter banks must be a multiple of words_per_cycle {self.words_per_cycle}, "
+                f"not {self.banks}"
+            )
+        if self.local_bytes and self.odd_ports > 1:
+            raise ValueError(
+                f"Parameter banks must be a power of two with local_bytes, not {self.banks}"
+            )
+        if self.fence_lanes > self.sm_count:
+            raise ValueError(
+                f"Parameter fence_lanes must be at most sm_count {self.sm_count}, "
+                f"not {self.fence_lanes}"
+            )
+        if self.fence_bundle_bits > self._bits_without_fence:
+            raise ValueError(
+                f"Fences of one cycle must fit in {self._bits_without_fence} bits of a packet, "
+                f"not {self.fence_bundle_bits} (reduce fence_lanes, or widen pc_bits or "
+                "address_bits)"
             )
         if self.local_bytes and (
             self.local_bytes.bit_count() != 1 or self.local_bytes < ENTRY_BYTES * self.banks
@@ -180,11 +202,6 @@ class ScordParams:
         return self.ratio.bit_length() - 1
 
     @property
-    def bank_bits(self) -> int:
-        """Bits of a bank's number."""
-        return self.banks.bit_length() - 1
-
-    @property
     def lane_bits(self) -> int:
         """Bits of a bank's number among those of its port, the low ones of its number."""
         return self.words_per_cycle.bit_length() - 1
@@ -193,6 +210,24 @@ class ScordParams:
     def metadata_ports(self) -> int:
         """Metadata ports, each of ``words_per_cycle`` banks."""
         return self.banks // self.words_per_cycle
+
+    @property
+    def port_bits(self) -> int:
+        """Low bits of a segment's index that are those of its port's number."""
+        return (self.metadata_ports & -self.metadata_ports).bit_length() - 1
+
+    @property
+    def odd_ports(self) -> int:
+        """Odd factor of the number of ports: the rest of a port's number is a residue by it."""
+        return self.metadata_ports >> self.port_bits
+
+    @property
+    def residue_bits(self) -> int:
+        """Bits of a segment's index, above ``port_bits``, whose residue is the rest of its port's.
+
+        So many that no port has above three percent more segments than another.
+        """
+        return 0 if self.odd_ports == 1 else self.odd_ports.bit_length() + 5
 
     @property
     def segment_bytes(self) -> int:
@@ -234,9 +269,12 @@ class ScordParams:
 
     @property
     def min_region_log2(self) -> int:
-        """Smallest monitored region (log2 bytes): one entry a bank, and at least one line."""
-        granules = self.ratio * self.banks
-        return max(7, self.granularity_bits + granules.bit_length() - 1)
+        """Smallest monitored region (log2 bytes): an entry for each bank, and at least one line.
+
+        The bits of an index that say the port are in it as well.
+        """
+        index_bits = self.residue_bits + self.port_bits + self.lane_bits
+        return max(7, self.granularity_bits + self.tag_bits + index_bits)
 
     @property
     def max_region_log2(self) -> int:
@@ -278,6 +316,32 @@ class ScordParams:
             "pc": self.pc_bits,
             "word": self.word_bits,
         })  # fmt: skip
+
+    @property
+    def fence_lane_bits(self) -> int:
+        """Bits of the number of a fence lane, the low ones of its SMs' numbers."""
+        return self.fence_lanes.bit_length() - 1
+
+    @cached_property
+    def fence_layout(self) -> Layout:
+        """What the detector banks need of a fence."""
+        return Layout({"scope": 1, "block": self.block_bits, "warp": self.warp_bits})
+
+    @property
+    def fence_bundle_bits(self) -> int:
+        """Bits of a packet of fences beside those of a single one.
+
+        A bit for each lane that has a fence, and the fences of all lanes but the first, which is
+        the packet itself.
+        """
+        if self.fence_lanes == 1:
+            return 0
+        return self.fence_lanes + (self.fence_lanes - 1) * self.fence_layout.width
+
+    @property
+    def _bits_without_fence(self) -> int:
+        """Bits of a packet that a single fence leaves 0."""
+        return self.packet_layout.width - 3 - self.fence_layout.width
 
     @cached_property
     def segment_layout(self) -> Layout:
@@ -333,8 +397,8 @@ class ScordParams:
             "owner_blk_shared": 1,
             "owner_modified": 1,
             "reserved_owner": 2,
-            "bank": 8,
-            "reserved": 8,
+            "bank": 10,
+            "reserved": 6,
         })  # fmt: skip
 
 

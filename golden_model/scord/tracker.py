@@ -91,7 +91,7 @@ class Tracker:
         table = self.lock_tables[warp]
         if kind == _FENCE:
             table.fence(scope)
-            return [Packet(PacketKind.FENCE, scope, 0, block, warp, 0, 0, pc, 0)]
+            return [Packet(PacketKind.FENCE, scope, 0, block, warp, 0, 0, 0, 0)]
         if kind == _ATOMIC:
             return self._atomic(transaction, block, table)
 

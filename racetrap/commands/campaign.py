@@ -61,14 +61,14 @@ _STIMULI = {
 @seed_option
 @click.option("--case", "number", type=click.IntRange(0), help="Run only this case of a preset.")
 @click.option(
-    "--recorded", "size", type=click.Choice(SIZES),
+    "--recorded", type=click.Choice(SIZES),
     help="Compare SigRace on the recorded programs of this size instead.",
 )  # fmt: skip
 @jobs_option
 @result_options
 def command(
     name: str | None, system: str | None, configurations: int | None, volume: int, seed: int,
-    number: int | None, size: str | None, jobs: int, json_file: str | None,
+    number: int | None, recorded: str | None, jobs: int, json_file: str | None,
 ) -> None:  # fmt: skip
     """Compare hardware and golden model on random volume, or on recorded programs.
 
@@ -78,11 +78,11 @@ def command(
     with input_errors():
         if number is not None and name is None:
             raise ValueError("Option --case must come with --preset")
-        check_options(_STIMULI, _stimulus(number, size))
-        if size is not None:
+        check_options(_STIMULI, _stimulus(number, recorded))
+        if recorded is not None:
             preset = find_preset(name or "sigrace")
             check_system(preset.params, "sigrace", _RECORDED)
-            is_equal = _compare_recorded(preset, size, seed, jobs, json_file)
+            is_equal = _compare_recorded(preset, recorded, seed, jobs, json_file)
             raise SystemExit(ExitStatus.NO_RACE if is_equal else ExitStatus.FAILED)
         presets = _presets(name, system, configurations)
     models = [

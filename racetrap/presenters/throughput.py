@@ -33,6 +33,11 @@ def _scord(figures: dict[str, Any]) -> Iterator[tuple[str, list[str], _Rows]]:
         ["four banks, all SMs", banks["four"]],
         ["four banks against one", banks["ratio"]],
     ]  # fmt: skip
+    yield (
+        "Fences alone, one bank, scord",
+        ["fence lanes", "SMs", "fences a cycle"],
+        [[row["lanes"], row["sms"], row["fences_per_cycle"]] for row in figures["fences"]],
+    )
     by_traffic: dict[str, list[Cell]] = {}
     for row in figures["widths"]:
         cells = by_traffic.setdefault(row["traffic"], [row["traffic"]])

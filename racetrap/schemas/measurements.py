@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from racetrap.evaluation.throughput.accelerator_rates import AnalysisRun
 from racetrap.evaluation.throughput.rates import Rate
-from racetrap.evaluation.throughput.scord_cycles import Bandwidth, Width
+from racetrap.evaluation.throughput.scord_cycles import Bandwidth, Fences, Width
 from racetrap.evaluation.throughput.sigrace_cycles import Scan, Sustained
 from racetrap.evaluation.throughput.speed import Rates, SameTrace
 
@@ -54,6 +54,7 @@ class BenchScord(TypedDict):
 
     speed: Annotated[Speed, "speed of simulation"]
     accesses_per_cycle: Annotated[PaceOfBank, "of one bank"]
+    fences: Annotated[list[Fences], "fences a cycle"]
     bandwidth: Annotated[list[Bandwidth], "metadata bandwidth by accesses in flight and latency"]
     banks: Annotated[PaceOfBanks, "of several banks"]
     widths: Annotated[list[Width], "of one metadata port by words a cycle"]

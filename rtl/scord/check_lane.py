@@ -52,10 +52,12 @@ class CheckLane(wiring.Component):
         No report is held here.
     o_report : ``Out(stream.Signature(report_layout))``
         Races found; ``sequence`` is 0.
-    o_count : ``Out(pulses_layout(BANK_PULSES))``
+    o_count : ``Out(pulses_layout(params, BANK_PULSES))``
         One pulse for each event that is counted.
     trace : ``Out(trace_signature(params))``
         Every step, in order.
+    trace_fences : ``Out(trace_signature(params)).array(fence_lanes - 1)``
+        Steps of the other fences that are counted in the same cycle.
     """
 
     def __init__(self, params: ScordParams, bank: int):
@@ -68,8 +70,9 @@ class CheckLane(wiring.Component):
             "o_busy": Out(1),
             "o_idle": Out(1),
             "o_report": Out(stream.Signature(struct_layout(params.report_layout))),
-            "o_count": Out(pulses_layout(BANK_PULSES)),
+            "o_count": Out(pulses_layout(params, BANK_PULSES)),
             "trace": Out(trace_signature(params)),
+            "trace_fences": Out(trace_signature(params)).array(params.fence_lanes - 1),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -78,6 +81,8 @@ class CheckLane(wiring.Component):
         connect(m, flipped(self.i), pipeline.i)
         connect(m, pipeline.o_checked, flipped(self.o_checked))
         connect(m, pipeline.o_step, flipped(self.trace))
+        for fence, trace in zip(pipeline.o_fences, self.trace_fences, strict=True):
+            connect(m, fence, flipped(trace))
         m.d.comb += [
             pipeline.i_clear.eq(self.i_clear),
             self.o_busy.eq(pipeline.o_busy),
@@ -104,9 +109,10 @@ class CheckLane(wiring.Component):
         count, step = self.o_count, pipeline.o_step.p
         is_fence = step.packet.kind == PacketKind.FENCE
         is_access = step.row != TableRow.UNMONITORED
+        is_one = pipeline.o_step.valid & is_fence
+        m.d.comb += count.fences.eq(sum((fence.valid for fence in pipeline.o_fences), is_one))
         with m.If(pipeline.o_step.valid):
             m.d.comb += [
-                count.fences.eq(is_fence),
                 count.unmonitored.eq(~is_access),
                 count.accesses.eq(is_access & ~is_fence),
                 count.tag_conflicts.eq(step.tag_conflict),

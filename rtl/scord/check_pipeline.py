@@ -9,10 +9,12 @@ from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from racetrap.golden_model.scord.packets import PacketKind
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.scord.access_relation import AccessComparator, identify
 from racetrap.rtl.scord.decision_stage import DecisionStage
+from racetrap.rtl.scord.fence_bundle import fences_of
 from racetrap.rtl.scord.fence_file import FenceFile, fence_slot, warp_index
 from racetrap.rtl.scord.hazard_window import slot_bits
 from racetrap.rtl.scord.metadata_accessor import (
@@ -56,6 +58,8 @@ class CheckPipeline(wiring.Component):
         Packets, in order.
     o_step : ``Out(stream.Signature(step_layout, always_ready=True))``
         Steps, as on the trace port.
+    o_fences : ``Out(stream.Signature(step_layout, always_ready=True)).array(fence_lanes - 1)``
+        Steps of the fences of one cycle beside ``o_step``.
     o_checked : ``Out(stream.Signature(checked_packet(params), always_ready=True))``
         With each packet, present or not: the entry left behind, for the accessor.
     i_clear : ``In(1)``
@@ -69,6 +73,9 @@ class CheckPipeline(wiring.Component):
         super().__init__({
             "i": In(stream.Signature(packet_with_entry(params), always_ready=True)),
             "o_step": Out(stream.Signature(struct_layout(params.step_layout), always_ready=True)),
+            "o_fences": Out(
+                stream.Signature(struct_layout(params.step_layout), always_ready=True)
+            ).array(params.fence_lanes - 1),
             "o_checked": Out(stream.Signature(checked_packet(params), always_ready=True)),
             "i_clear": In(1),
             "o_busy": Out(1),
@@ -83,6 +90,8 @@ class CheckPipeline(wiring.Component):
         self._elaborate_request(m, fence_file, decision, lookup, lookup_valid)
         wiring.connect(m, decision.o_step, wiring.flipped(self.o_step))
         wiring.connect(m, decision.o_checked, wiring.flipped(self.o_checked))
+        for fence, step in zip(decision.o_fences, self.o_fences, strict=True):
+            wiring.connect(m, fence, wiring.flipped(step))
         m.d.comb += [
             fence_file.i_clear.eq(self.i_clear),
             self.o_busy.eq(fence_file.o_busy),
@@ -91,6 +100,8 @@ class CheckPipeline(wiring.Component):
             fence_file.i_fence.eq(decision.o_fence),
             fence_file.i_scope.eq(decision.o_scope),
         ]
+        for given, counters in zip(decision.i_fenced, fence_file.o_fenced, strict=True):
+            m.d.comb += given.eq(counters)
         return m
 
     def _elaborate_entry(self, m, fence_file):
@@ -130,8 +141,13 @@ class CheckPipeline(wiring.Component):
             ]
         m.d.comb += [
             fence_file.i_owner.eq(owner),
-            warp_index(params, fence_file.i_own, given.located.packet),
         ]
+        packet = given.located.packet
+        for own, fence in zip(fence_file.i_own, fences_of(params, packet), strict=True):
+            m.d.comb += warp_index(params, own, packet)
+            if fence is not packet:
+                with m.If(packet.kind == PacketKind.FENCE):
+                    m.d.comb += warp_index(params, own, fence)
         m.d.sync += [
             older.eq(last),
             older_valid.eq(self.o_checked.valid),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from amaranth.lib import data
 
 from racetrap.golden_model.scord.packets import Preliminary, RaceKind
+from racetrap.golden_model.scord.params import ScordParams
 
 __all__ = ["BANK_PULSES", "PORT_PULSES", "PULSES", "pulses_layout"]
 
@@ -25,6 +26,7 @@ BANK_PULSES = (
 PULSES = (*BANK_PULSES, *PORT_PULSES)
 
 
-def pulses_layout(names: tuple[str, ...] = PULSES) -> data.StructLayout:
-    """One bit for each of some pulses, all by default."""
-    return data.StructLayout(dict.fromkeys(names, 1))
+def pulses_layout(params: ScordParams, names: tuple[str, ...] = PULSES) -> data.StructLayout:
+    """One bit for each of some pulses, all by default; ``fences`` is a number."""
+    widths = {"fences": params.fence_lanes.bit_length()}
+    return data.StructLayout({name: widths.get(name, 1) for name in names})

@@ -5,7 +5,7 @@ Ref: ScoRD (ISCA'20) Section IV-A.
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -15,7 +15,8 @@ from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.scord.access_relation import AccessComparator, AccessRelation, identify
 from racetrap.rtl.scord.detection_logic import DetectionLogic, FenceStatus
-from racetrap.rtl.scord.fence_file import fence_counters
+from racetrap.rtl.scord.fence_bundle import fence_presence, fences_of, unused_by_fence
+from racetrap.rtl.scord.fence_counters import fence_counters
 from racetrap.rtl.scord.hazard_window import slot_bits
 from racetrap.rtl.scord.metadata_accessor import checked_packet, is_present, located_packet
 
@@ -59,12 +60,16 @@ class DecisionStage(wiring.Component):
     i_owner, i_own : ``In(fence_counters(params))``
         Fence counters now of the entry's owner (unless the packet follows the one before), and of
         the packet's warp, after its own fence.
-    o_fence, o_scope : ``Out(1)``
-        The packet is a fence, of this scope.
+    i_fenced : ``In(fence_counters(params)).array(fence_lanes)``
+        Counters of each lane's warp after its fence, if the packet has fences.
+    o_fence, o_scope : ``Out(fence_lanes)``
+        The packet has a fence of this lane, of this scope.
     o_entry : ``Out(entry_layout)``
         Entry of the packet at ``i``; combinational.
     o_step : ``Out(stream.Signature(step_layout, always_ready=True))``
         Steps, as on the trace port.
+    o_fences : ``Out(stream.Signature(step_layout, always_ready=True)).array(fence_lanes - 1)``
+        Steps of the fences in the same packet as that at ``o_step``, if that lane has one at all.
     o_checked : ``Out(stream.Signature(checked_packet(params), always_ready=True))``
         With each step, and each packet that is not present: the entry left behind, for the
         accessor.
@@ -79,10 +84,14 @@ class DecisionStage(wiring.Component):
             "i": In(stream.Signature(decision_request(params), always_ready=True)),
             "i_owner": In(counters),
             "i_own": In(counters),
-            "o_fence": Out(1),
-            "o_scope": Out(1),
+            "i_fenced": In(counters).array(params.fence_lanes),
+            "o_fence": Out(params.fence_lanes),
+            "o_scope": Out(params.fence_lanes),
             "o_entry": Out(struct_layout(params.entry_layout)),
             "o_step": Out(stream.Signature(struct_layout(params.step_layout), always_ready=True)),
+            "o_fences": Out(
+                stream.Signature(struct_layout(params.step_layout), always_ready=True)
+            ).array(params.fence_lanes - 1),
             "o_checked": Out(stream.Signature(checked_packet(params), always_ready=True)),
             "o_last_counters": Out(counters),
         })  # fmt: skip
@@ -117,6 +126,7 @@ class DecisionStage(wiring.Component):
         ]
         m.d.sync += self._owner_replaced.eq(logic.o_owner_replaced & self._is_present)
         self._elaborate_step(m, logic, tag_conflict)
+        self._elaborate_fences(m)
         return m
 
     def _elaborate_relation(self, m, logic):
@@ -152,8 +162,11 @@ class DecisionStage(wiring.Component):
         last_fenced = Signal(FenceStatus)
         m.d.sync += last_fenced.eq(logic.i_fenced)
         m.d.comb += [
-            self.o_fence.eq(self.i.valid & (packet.kind == PacketKind.FENCE)),
-            self.o_scope.eq(packet.scope),
+            self.o_fence.eq(
+                Cat(fence_presence(self._params, packet))
+                & (self.i.valid & (packet.kind == PacketKind.FENCE)).replicate(len(self.o_fence))
+            ),
+            self.o_scope.eq(Cat(fence.scope for fence in fences_of(self._params, packet))),
             self._owner.eq(Mux(follows, self.o_last_counters, self.i_owner)),
         ]
         for scope in ("blk", "dev"):
@@ -169,8 +182,10 @@ class DecisionStage(wiring.Component):
     def _elaborate_step(self, m, logic, tag_conflict):
         """Register the step."""
         request, step, checked = self.i.p, self.o_step.p, self.o_checked.p
+        is_fence = request.located.packet.kind == PacketKind.FENCE
+        has_first = fence_presence(self._params, request.located.packet)[0]
         m.d.sync += [
-            self.o_step.valid.eq(self.i.valid & self._is_present),
+            self.o_step.valid.eq(self.i.valid & self._is_present & (~is_fence | has_first)),
             self.o_checked.valid.eq(self.i.valid),
             checked.slot.eq(request.slot),
             checked.index.eq(request.located.index),
@@ -202,7 +217,24 @@ class DecisionStage(wiring.Component):
                 step.before.eq(self.o_entry),
                 step.after.eq(Mux(self._is_present, logic.o_after, self.o_entry)),
             ]
-        with m.Elif(request.located.packet.kind == PacketKind.FENCE):
+        with m.Elif(is_fence):
             m.d.sync += [step.row.eq(TableRow.FENCE), *own_counters]
+            if self._params.fence_lanes > 1:
+                m.d.sync += unused_by_fence(step.packet).eq(0)
         with m.Else():
             m.d.sync += step.row.eq(TableRow.UNMONITORED)
+
+    def _elaborate_fences(self, m):
+        """Register the steps of the fences of all lanes but the first."""
+        fences = fences_of(self._params, self.i.p.located.packet)[1:]
+        for lane, (fence, port) in enumerate(zip(fences, self.o_fences, strict=True), start=1):
+            step, counters = port.p, self.i_fenced[lane]
+            m.d.sync += [
+                port.valid.eq(self.o_fence[lane]),
+                step.packet.scope.eq(fence.scope),
+                step.packet.block.eq(fence.block),
+                step.packet.warp.eq(fence.warp),
+                step.own_blk_fence_id.eq(counters.blk),
+                step.own_dev_fence_id.eq(counters.dev),
+            ]
+            m.d.comb += [step.packet.kind.eq(PacketKind.FENCE), step.row.eq(TableRow.FENCE)]

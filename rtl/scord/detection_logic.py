@@ -16,7 +16,7 @@ from racetrap.golden_model.scord.packets import PacketKind, Preliminary, RaceKin
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.scord.access_relation import AccessRelation
-from racetrap.rtl.scord.fence_file import fence_counters
+from racetrap.rtl.scord.fence_counters import fence_counters
 
 __all__ = ["DetectionLogic", "FenceStatus"]
 

@@ -55,10 +55,12 @@ class DetectorBank(wiring.Component):
         No packet, write or report is unfinished here.
     o_report : ``Out(stream.Signature(report_layout)).array(words_per_cycle)``
         Races that each bank finds; ``sequence`` is 0.
-    o_count : ``Out(pulses_layout()).array(words_per_cycle)``
+    o_count : ``Out(pulses_layout(params)).array(words_per_cycle)``
         One pulse for each event that is counted; the port's own are the first bank's.
     trace : ``Out(trace_signature(params)).array(words_per_cycle)``
         Every step of each bank, in order; only with ``trace_port``.
+    trace_fences : ``Out(trace_signature(params)).array(words_per_cycle * (fence_lanes - 1))``
+        Of each bank, steps of the other fences that it counts in the same cycle; likewise.
     """
 
     def __init__(self, params: ScordParams, port: int):
@@ -76,10 +78,12 @@ class DetectorBank(wiring.Component):
             "o_busy": Out(1),
             "o_idle": Out(1),
             "o_report": Out(report).array(words),
-            "o_count": Out(pulses_layout()).array(words),
+            "o_count": Out(pulses_layout(params)).array(words),
         }
         if params.trace_port:
-            members["trace"] = Out(trace_signature(params)).array(words)
+            trace = Out(trace_signature(params))
+            members["trace"] = trace.array(words)
+            members["trace_fences"] = trace.array(words * (params.fence_lanes - 1))
         super().__init__(members)
 
     def elaborate(self, platform):
@@ -142,5 +146,9 @@ class DetectorBank(wiring.Component):
                 m.d.comb += [count[name].eq(0) for name in PORT_PULSES]
             if self._params.trace_port:
                 connect(m, lane.trace, flipped(self.trace[number]))
+                others = self._params.fence_lanes - 1
+                for fence in range(others):
+                    port = self.trace_fences[number * others + fence]
+                    connect(m, lane.trace_fences[fence], flipped(port))
             lanes.append(lane)
         return lanes

@@ -1,24 +1,18 @@
-"""Fence file: two wrapping counters for each warp slot of the GPU, in one memory.
+"""Fence file: two wrapping counters for each warp slot of the GPU, in a memory for each fence lane.
 
 Ref: ScoRD (ISCA'20) Section IV, Fig. 6, and Section IV-C.
 """
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Mux, Signal, unsigned
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from racetrap.golden_model.events import Scope
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.rtl.common.memory import block_memory
+from racetrap.rtl.scord.fence_counters import FenceCounters, fence_counters
 
-__all__ = ["FenceFile", "fence_counters", "fence_slot", "warp_index"]
-
-
-def fence_counters(params: ScordParams) -> data.StructLayout:
-    """Counters of one warp: block-scope and device-scope fences."""
-    return data.StructLayout({"blk": params.fence_id_bits, "dev": params.fence_id_bits})
+__all__ = ["FenceFile", "fence_slot", "warp_index"]
 
 
 def fence_slot(params: ScordParams) -> data.StructLayout:
@@ -27,19 +21,15 @@ def fence_slot(params: ScordParams) -> data.StructLayout:
 
 
 def warp_index(params: ScordParams, slot: data.View, holder: data.View):
-    """Statements that set ``slot`` to that of the warp of a packet or an entry."""
+    """Statements that set ``slot`` to that of the warp of a packet, a fence or an entry."""
     return [slot.warp.eq(holder.warp), slot.sm.eq(holder.block >> params.slot_bits)]
 
 
 class FenceFile(wiring.Component):
-    """Looks up two warps a cycle, and counts a fence of the second one.
+    """Looks up two warps a cycle, or counts a fence in each lane.
 
-    Warps given in one cycle are answered two cycles later, from registers, since block RAM is slow
-    to answer.  The owner may be replaced in the cycle between, together with its counters as they
-    were before the last two answers.  If ``i_fence`` is high in the cycle of
-    the answer, the warp of ``i_own`` executed a fence: its counter is incremented, ``o_own`` is the
-    value after that, and every later lookup sees it.  Throughput is one lookup pair or fence a
-    cycle.  After ``i_clear`` all counters are set to 0, one warp slot a cycle.
+    Lane ``k`` has the warps of the SMs whose number is ``k`` modulo ``fence_lanes``.  Timing is
+    that of ``FenceCounters``: warps given in one cycle are answered two cycles later.
 
     Parameters
     ----------
@@ -48,15 +38,19 @@ class FenceFile(wiring.Component):
 
     Members
     -------
-    i_owner, i_own : ``In(fence_slot(params))``
-        Warp that owns the metadata entry, and warp that accesses or executes the fence.
+    i_owner : ``In(fence_slot(params))``
+        Warp that owns the metadata entry.
+    i_own : ``In(fence_slot(params)).array(fence_lanes)``
+        Warp that accesses, in all places; or for each lane the warp that executes a fence.
     i_late, i_late_owner, i_late_counters : ``In(1)``, ``In(fence_slot)``, ``In(fence_counters)``
         In the cycle after: the owner is this one instead, and its counters are these but for a
         fence in this cycle.
-    i_fence, i_scope : ``In(1)``
-        In the cycle of the answer: it is a fence, and its scope.
+    i_fence, i_scope : ``In(fence_lanes)``
+        In the cycle of the answer, for each lane: there is a fence, and its scope.
     o_owner, o_own : ``Out(fence_counters(params))``
-        Counters of the two warps.
+        Counters of the owner, and of the warp that accesses.
+    o_fenced : ``Out(fence_counters(params)).array(fence_lanes)``
+        For each lane, counters of the warp that executes a fence, after it.
     i_clear : ``In(1)``
         Pulse: reset all counters.
     o_busy : ``Out(1)``
@@ -65,89 +59,70 @@ class FenceFile(wiring.Component):
 
     def __init__(self, params: ScordParams):
         self._params = params
-        counters = fence_counters(params)
+        slot, counters, lanes = fence_slot(params), fence_counters(params), params.fence_lanes
         super().__init__({
-            "i_owner": In(fence_slot(params)),
-            "i_own": In(fence_slot(params)),
+            "i_owner": In(slot),
+            "i_own": In(slot).array(lanes),
             "i_late": In(1),
-            "i_late_owner": In(fence_slot(params)),
+            "i_late_owner": In(slot),
             "i_late_counters": In(counters),
-            "i_fence": In(1),
-            "i_scope": In(1),
+            "i_fence": In(lanes),
+            "i_scope": In(lanes),
             "o_owner": Out(counters),
             "o_own": Out(counters),
+            "o_fenced": Out(counters).array(lanes),
             "i_clear": In(1),
             "o_busy": Out(1),
         })  # fmt: skip
 
     def elaborate(self, platform):
-        params = self._params
         m = Module()
-        depth = params.sm_count << params.warp_bits
-        # What is read at the edge of a write of the same warp is never used.
-        m.submodules.memory = memory = block_memory(fence_counters(params), depth)
-        owner_port = memory.read_port()
-        own_port = memory.read_port()
-        m.d.comb += [owner_port.addr.eq(self.i_owner), own_port.addr.eq(self.i_own)]
-        slot = self._elaborate_lookup(m, owner_port, own_port)
-        self._elaborate_writes(m, memory.write_port(), slot, depth)
+        lanes = []
+        for number in range(self._params.fence_lanes):
+            m.submodules[f"lane_{number}"] = lane = FenceCounters(self._params)
+            self._elaborate_lane(m, number, lane)
+            lanes.append(lane)
+        m.d.comb += self.o_busy.eq(lanes[0].o_busy)
+        if len(lanes) == 1:
+            m.d.comb += [self.o_owner.eq(lanes[0].o_owner), self.o_own.eq(lanes[0].o_own)]
+        else:
+            self._elaborate_answer(m, lanes)
         return m
 
-    def _elaborate_lookup(self, m, owner_port, own_port):
-        """Register what the memory answers, or a newer value; returns the accessing warp."""
-        params = self._params
-        slot, counters = fence_slot(params), fence_counters(params)
-        owner, own, answered = (Signal(slot, name=name) for name in ("owner", "own", "answered"))
-        # A lookup at the clock edge of a write reads the old value: forward the last write.
-        written, written_slot = Signal(name="written"), Signal(slot, name="written_slot")
-        written_value, looked_up = (
-            Signal(counters, name=name) for name in ("written_value", "looked_up")
-        )
+    def _elaborate_lane(self, m, number, lane):
+        """A lane looks up whatever warp is given; what is not of its SMs is not used."""
+        low = self._params.fence_lane_bits
+        for given, taken in (
+            (self.i_owner, lane.i_owner),
+            (self.i_own[number], lane.i_own),
+            (self.i_late_owner, lane.i_late_owner),
+        ):
+            m.d.comb += [taken.warp.eq(given.warp), taken.sm.eq(given.sm >> low)]
         m.d.comb += [
-            self.o_own.blk.eq(looked_up.blk + (self.i_fence & (self.i_scope == Scope.BLOCK))),
-            self.o_own.dev.eq(looked_up.dev + (self.i_fence & (self.i_scope == Scope.DEVICE))),
+            lane.i_late.eq(self.i_late),
+            lane.i_late_counters.eq(self.i_late_counters),
+            lane.i_fence.eq(self.i_fence[number]),
+            lane.i_scope.eq(self.i_scope[number]),
+            lane.i_clear.eq(self.i_clear),
+            self.o_fenced[number].eq(lane.o_own),
         ]
-        m.d.sync += [
-            owner.eq(self.i_owner),
-            own.eq(self.i_own),
-            answered.eq(own),
-            written.eq(self.i_fence),
-            written_slot.eq(answered),
-            written_value.eq(self.o_own),
-        ]
-        own_now, own_before = self.i_fence & (answered == own), written & (written_slot == own)
-        # Both owners are compared before one is chosen, and everything before the memory answers.
-        owner_now = self.i_fence & Mux(
-            self.i_late, answered == self.i_late_owner, answered == owner
-        )
-        owner_before = written & (written_slot == owner)
-        newer_owner, newer_own = (
-            Signal(counters, name=name) for name in ("newer_owner", "newer_own")
-        )
-        m.d.comb += [
-            newer_own.eq(Mux(own_now, self.o_own, written_value)),
-            newer_owner.eq(
-                Mux(owner_now, self.o_own, Mux(self.i_late, self.i_late_counters, written_value))
-            ),
-        ]
-        m.d.sync += [
-            looked_up.eq(Mux(own_now | own_before, newer_own, own_port.data)),
-            self.o_owner.eq(
-                Mux(owner_now | self.i_late | owner_before, newer_owner, owner_port.data)
-            ),
-        ]
-        return answered
 
-    def _elaborate_writes(self, m, port, slot, depth):
-        """Fences, and the reset."""
-        clearing = Signal(unsigned(depth.bit_length()), init=depth)
-        with m.If(self.i_clear):
-            m.d.sync += clearing.eq(0)
-        with m.Elif(self.o_busy):
-            m.d.sync += clearing.eq(clearing + 1)
-        m.d.comb += [
-            self.o_busy.eq(clearing != depth),
-            port.en.eq(self.i_fence | self.o_busy),
-            port.addr.eq(Mux(self.o_busy, clearing, slot)),
-            port.data.eq(Mux(self.o_busy, 0, self.o_own)),
+    def _elaborate_answer(self, m, lanes):
+        """The answers of the lanes that the two warps belong to."""
+        low = self._params.fence_lane_bits
+        # Lanes of the warps given in the cycle before.
+        owner, own, owner_lane, own_lane = (
+            Signal(low, name=name) for name in ("owner", "own", "owner_lane", "own_lane")
+        )
+        m.d.sync += [
+            owner.eq(self.i_owner.sm),
+            own.eq(self.i_own[0].sm),
+            owner_lane.eq(Mux(self.i_late, self.i_late_owner.sm, owner)),
+            own_lane.eq(own),
         ]
+        for lane, answer, name in (
+            (owner_lane, self.o_owner, "o_owner"),
+            (own_lane, self.o_own, "o_own"),
+        ):
+            answers = [Value.cast(getattr(each, name)) for each in lanes]
+            m.d.comb += Value.cast(answer).eq(Cat(answers).word_select(lane, len(answers[0])))

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import or_
-
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -161,17 +158,19 @@ class HazardWindow(wiring.Component):
 
     def _elaborate_origins(self, m, is_noted, held_by):
         """Keep for each slot where its entry comes from."""
-        slot_shape = slot_bits(self._params)
-        origin = data.StructLayout({"is_forwarded": 1, "source": slot_shape})
+        bits = slot_bits(self._params)
+        origin = data.StructLayout({"is_forwarded": 1, "source": bits})
         write, read = self._slot_memory(m, "origins", origin)
-        source = reduce(
-            or_, (held_by[slot].replicate(slot_shape) & slot for slot in range(len(held_by)))
+        # Not a chain of operators, which Amaranth follows by recursion: there may be 1,024 slots.
+        source = (
+            Cat(held_by[slot] for slot in range(len(held_by)) if slot >> bit & 1).any()
+            for bit in range(bits)
         )
         m.d.comb += [
             write.en.eq(is_noted),
             write.addr.eq(self.o_read.p.slot),
             write.data.is_forwarded.eq(held_by.any()),
-            write.data.source.eq(source),
+            write.data.source.eq(Cat(source)),
             read.addr.eq(self.o_check_slot),
             self.o_check_forwarded.eq(read.data.is_forwarded),
             self.o_check_source.eq(read.data.source),

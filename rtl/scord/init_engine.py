@@ -5,7 +5,7 @@ Ref: ScoRD (ISCA'20) Section IV ("all initialized to true for each entry").
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -25,7 +25,7 @@ class InitEngine(wiring.Component):
     params : ScordParams
         Configuration.
     port : int
-        Number of the port: it owns the segments that are ``port`` modulo the number of ports.
+        Number of the port: it writes its own segments (``golden_model.scord.interleaver.port_of``).
 
     Members
     -------
@@ -58,14 +58,13 @@ class InitEngine(wiring.Component):
         index = Signal(index_bits(self._params) + 1)
         unanswered = Signal.like(index)
         sending = Signal()
-        ports = self._params.metadata_ports
-        port = Signal(range(max(ports, 2)))  # Verilog has no width of zero
+        port = Signal(range(max(self._params.metadata_ports, 2)))  # Verilog has no width of zero
         following = Signal.like(index)
         sent = self.o.valid & self.o.ready
         m.d.comb += [
             self.o.valid.eq(sending),
             self.o.p.index.eq(index),
-            following.eq(index + ports),
+            self._elaborate_following(following, index, port),
             port.eq(self._port),
         ]
         m.d.comb += [entry.eq(UNINITIALISED_ENTRY) for entry in self.o.p.entries]
@@ -82,3 +81,22 @@ class InitEngine(wiring.Component):
         with m.If(self.i_start):
             m.d.sync += [index.eq(port), sending.eq(1), self.o_busy.eq(1)]
         return m
+
+    def _elaborate_following(self, following, index, port):
+        """Statement that sets ``following`` to the port's next segment.
+
+        Its residue is larger by the odd number of ports, or the first of the next index.
+        """
+        low, odd = self._params.port_bits, self._params.odd_ports
+        if odd == 1:
+            return following.eq(index + (1 << low))
+        high = low + self._params.residue_bits
+        residue = index[low:high] + odd
+        is_last = residue[high - low :].any()
+        return following.eq(
+            Cat(
+                index[:low],
+                Mux(is_last, port[low:], residue)[: high - low],
+                index[high:] + is_last,
+            )
+        )

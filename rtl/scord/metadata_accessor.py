@@ -6,7 +6,7 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6, and Section IV-B.
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Const, Module, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out, connect
@@ -253,7 +253,7 @@ class MetadataAccessor(wiring.Component):
         statements = [located.packet[name].eq(given.segment[name]) for name in fields]
         if params.words_per_cycle > 1:
             is_fence = given.segment.kind == PacketKind.FENCE
-            number = Const(lane, params.lane_bits) & ~is_fence.replicate(params.lane_bits)
+            number = Mux(is_fence, word[low:high], Const(lane, params.lane_bits))
             word = Cat(word[:low], number, word[high:])
             statements.append(located.is_present.eq(is_fence | given.segment.lanes[lane]))
         return [

@@ -46,6 +46,9 @@ class ScordSystem(wiring.Component):
     -------
     i_transaction : ``In(stream.Signature(transaction_layout)).array(sm_count)``
         Transactions of each SM's coalescer.
+    o_fencing : ``Out(warps_per_sm).array(sm_count)``
+        Warps whose fence is on its way: nothing of theirs is taken meanwhile, nor a barrier of
+        their block.  An SM that does not offer such a transaction is not held up.
     m_axi_metadata : ``Out(Axi4Signature).array(metadata_ports)``
         Metadata memory of the banks, an entry of each in one beat; absent if the metadata is on
         the chip.
@@ -57,6 +60,8 @@ class ScordSystem(wiring.Component):
         High while the ring buffer holds reports that software has not read, if enabled.
     trace : ``Out({valid, payload: step_layout}).array(banks)``
         Each step of each bank, without back-pressure; only with ``trace_port``.
+    trace_fences : ``Out({valid, payload: step_layout}).array(banks * (fence_lanes - 1))``
+        Of each bank, the steps of the other fences that it counts in the same cycle; likewise.
     """
 
     def __init__(self, params: ScordParams):
@@ -66,6 +71,7 @@ class ScordSystem(wiring.Component):
             "i_transaction": In(stream.Signature(struct_layout(params.transaction_layout))).array(
                 params.sm_count
             ),
+            "o_fencing": Out(params.warps_per_sm).array(params.sm_count),
             "m_axi_report": Out(
                 Axi4WriteSignature(address_bits=address_bits, data_bits=64, id_bits=1)
             ),
@@ -75,7 +81,9 @@ class ScordSystem(wiring.Component):
         if not params.local_bytes:
             members["m_axi_metadata"] = Out(metadata_port(params)).array(params.metadata_ports)
         if params.trace_port:
-            members["trace"] = Out(trace_signature(params)).array(params.banks)
+            trace = Out(trace_signature(params))
+            members["trace"] = trace.array(params.banks)
+            members["trace_fences"] = trace.array(params.banks * (params.fence_lanes - 1))
         super().__init__(members)
 
     def elaborate(self, platform):
@@ -119,6 +127,10 @@ class ScordSystem(wiring.Component):
             wiring.connect(m, wiring.flipped(port), gate.i)
             wiring.connect(m, gate.o, tracker.i_transaction)
             wiring.connect(m, tracker.o_packet, interleaver.i_packet[sm])
+            m.d.comb += [
+                tracker.i_fenced.eq(interleaver.o_fenced[sm]),
+                self.o_fencing[sm].eq(tracker.o_fencing),
+            ]
             gates.append(gate)
             trackers.append(tracker)
         return gates, trackers
@@ -141,6 +153,10 @@ class ScordSystem(wiring.Component):
                 if params.trace_port:
                     trace = wiring.flipped(self.trace[words * number + lane])
                     wiring.connect(m, bank.trace[lane], trace)
+            if params.trace_port:
+                first = number * len(bank.trace_fences)
+                for fence, trace in enumerate(bank.trace_fences, first):
+                    wiring.connect(m, trace, wiring.flipped(self.trace_fences[fence]))
             banks.append(bank)
         return banks
 

@@ -5,8 +5,8 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6 (barrier ids and lock tables of the SM).
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module, Mux, Signal
-from amaranth.lib import data, enum, stream, wiring
+from amaranth.hdl import Cat, Module, Signal
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.events import AtomicOp
@@ -15,6 +15,7 @@ from racetrap.golden_model.scord.params import LOCK_HASH_BITS, ScordParams
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.stream import StreamRegister
 from racetrap.rtl.scord.barrier_ids import BarrierIds
+from racetrap.rtl.scord.fence_hold import FenceHold
 from racetrap.rtl.scord.filter_encoder import FilterEncoder
 from racetrap.rtl.scord.granule_splitter import GranuleSplitter, item_layout
 from racetrap.rtl.scord.lock_hash import block_masks_of, lock_hash_of
@@ -23,21 +24,13 @@ from racetrap.rtl.scord.lock_table import LockOperation, LockTables
 __all__ = ["Tracker"]
 
 
-class _Fence(enum.Enum, shape=2):  # type: ignore[call-arg]  # Amaranth's metaclass
-    """Where the fence is that waits at the input."""
-
-    NONE = 0
-    ON_ITS_WAY = 1
-    DELIVERED = 2
-
-
 class Tracker(wiring.Component):
     """Barrier ids and lock tables of one SM.
 
     A transaction's first packet is valid three cycles after the transaction was taken; then
-    comes one packet each cycle, also across transactions and for atomics of one warp.  A fence
-    stays at the input until its packet has left through ``o_packet``: with ``o_packet`` always
-    ready it is taken four cycles after it was first seen.
+    comes one packet each cycle, also across transactions and for atomics of one warp.  From the
+    cycle after a fence was taken until ``i_fenced`` no transaction of its warp is taken, nor a
+    barrier of its block; those of other warps are.
 
     A transaction taken in the cycle of ``i_clear`` or before it belongs to the launch that
     ends: it is finished first.  ``o_busy`` rises in the cycle after ``i_clear`` and falls when
@@ -59,6 +52,10 @@ class Tracker(wiring.Component):
         Transactions of the SM's coalescer.
     o_packet : ``Out(stream.Signature(segment_layout))``
         Packets for the interleaver, those of one segment as one.
+    i_fenced : ``In(warps_per_sm)``
+        Pulse for each warp: every bank has its fence.
+    o_fencing : ``Out(warps_per_sm)``
+        Warps whose fence is on its way: an SM that offers nothing of theirs is not held up.
     i_enable : ``In(1)``
         Low: transactions are taken and ignored.
     i_clear : ``In(1)``
@@ -85,6 +82,8 @@ class Tracker(wiring.Component):
         super().__init__({
             "i_transaction": In(stream.Signature(struct_layout(params.transaction_layout))),
             "o_packet": Out(stream.Signature(struct_layout(params.segment_layout))),
+            "i_fenced": In(params.warps_per_sm),
+            "o_fencing": Out(params.warps_per_sm),
             "i_enable": In(1),
             "i_clear": In(1),
             "o_busy": Out(1),
@@ -114,54 +113,44 @@ class Tracker(wiring.Component):
         ]
         wiring.connect(m, packet.o, wiring.flipped(self.o_packet))
 
-        fence = self._elaborate_input(m, splitter)
+        self._elaborate_input(m, splitter)
         self._elaborate_update_stage(m, lookup, packet, lock_tables, barrier_ids)
         self._elaborate_packet_stage(m, lookup.o.payload.item, packet, lock_tables, barrier_ids)
 
-        is_empty = ~(splitter.o.valid | lookup.o.valid | packet.o.valid)
-        m.d.comb += self.o_idle.eq(is_empty & (fence == _Fence.NONE) & ~self.o_busy)
+        holds_packet = splitter.o.valid | lookup.o.valid | packet.o.valid
+        is_empty = ~(holds_packet | self.o_fencing.any())
+        m.d.comb += self.o_idle.eq(is_empty & ~self.o_busy)
         self._elaborate_clear(m, is_empty, lock_tables, barrier_ids)
-        # If the splitter's word waits, both stages behind it are full, and wait too; a fence that
-        # was delivered may be taken all the same.
-        waits = splitter.o.valid & ~splitter.o.ready & (fence != _Fence.DELIVERED)
-        sleeps = self.o_idle & ~splitter.i.valid
-        m.d.comb += self.o_quiescent.eq((waits | sleeps) & ~self.i_clear)
+        # If the splitter's word waits, both stages behind it are full, and wait too.
+        waits = splitter.o.valid & ~splitter.o.ready
+        sleeps = ~holds_packet & ~self.o_busy & ~splitter.i.valid
+        changes = self.i_clear | self.i_fenced.any()
+        m.d.comb += self.o_quiescent.eq((waits | sleeps) & ~changes)
         return m
 
-    def _elaborate_input(self, m: Module, splitter: GranuleSplitter) -> Signal:
-        """Input side: all but fences go straight in; a fence goes in, and is taken later."""
-        transaction, packet = self.i_transaction, self.o_packet
+    def _elaborate_input(self, m: Module, splitter: GranuleSplitter):
+        """Input side: what follows a fence that is on its way waits."""
+        transaction = self.i_transaction
+        m.submodules.fence_hold = hold = FenceHold(self._params)
+        waits = Signal()
         is_fence = transaction.payload.kind == TransactionKind.FENCE
-        fence = Signal(_Fence)
         m.d.comb += [
+            hold.i_warp.eq(transaction.payload.warp),
+            hold.i_slot.eq(transaction.payload.slot),
+            hold.i_fenced.eq(self.i_fenced),
+            self.o_fencing.eq(hold.o_fencing),
             splitter.i.payload.eq(transaction.payload),
-            splitter.i.valid.eq(
-                transaction.valid
-                & ~self.o_busy
-                & self.i_enable
-                & (~is_fence | (fence == _Fence.NONE))
-            ),
-            transaction.ready.eq(
-                ~self.o_busy
-                & Mux(
-                    is_fence,
-                    (fence == _Fence.DELIVERED) | ((fence == _Fence.NONE) & ~self.i_enable),
-                    splitter.i.ready | ~self.i_enable,
-                )
-            ),
+            splitter.i.valid.eq(transaction.valid & ~self.o_busy & self.i_enable & ~waits),
+            transaction.ready.eq(~self.o_busy & (~self.i_enable | (splitter.i.ready & ~waits))),
+            hold.i_start.eq(splitter.i.valid & splitter.i.ready & is_fence),
         ]
-        with m.Switch(fence):
-            with m.Case(_Fence.NONE):
-                with m.If(splitter.i.valid & splitter.i.ready & is_fence):
-                    m.d.sync += fence.eq(_Fence.ON_ITS_WAY)
-            with m.Case(_Fence.ON_ITS_WAY):
-                is_last = packet.payload.kind == TransactionKind.FENCE
-                with m.If(packet.valid & packet.ready & is_last):
-                    m.d.sync += fence.eq(_Fence.DELIVERED)
-            with m.Case(_Fence.DELIVERED):
-                with m.If(transaction.valid & transaction.ready):
-                    m.d.sync += fence.eq(_Fence.NONE)
-        return fence
+        with m.Switch(transaction.payload.kind):
+            with m.Case(TransactionKind.BARRIER):  # of all warps of a block
+                m.d.comb += waits.eq(hold.o_block_waits)
+            with m.Case(TransactionKind.BLOCK_START):  # of none
+                m.d.comb += waits.eq(0)
+            with m.Default():
+                m.d.comb += waits.eq(hold.o_warp_waits)
 
     def _elaborate_update_stage(self, m: Module, lookup, packet, lock_tables, barrier_ids):
         """Second stage: an item leaves with its packet, if it has one, and updates its tables."""
@@ -207,10 +196,10 @@ class Tracker(wiring.Component):
             payload.scope.eq(item.scope),
             payload.block.eq(Cat(item.slot, sm[: params.sm_bits])),
             payload.warp.eq(item.warp),
-            payload.pc.eq(item.pc),
         ]
         with m.If(item.kind != TransactionKind.FENCE):
             m.d.comb += [
+                payload.pc.eq(item.pc),
                 payload.strong.eq(item.strong),
                 payload.barrier_id.eq(barrier_ids.o_barrier_id),
                 payload.filter.eq(filter_encoder.o_filter),

@@ -96,6 +96,14 @@ class ScordEnvironment(uvm_env):
             )
             for bank in range(params.banks)
         ]
+        others = params.fence_lanes - 1
+        self.traces += [
+            StreamMonitor(
+                f"trace_fences_{lane}", self, f"trace_fences__{lane}", params.step_layout,
+                partial(_step, lane // others),
+            )
+            for lane in range(params.banks * others)
+        ]  # fmt: skip
         self.scoreboard = ScoreboardComponent("scoreboard", self)
 
     def connect_phase(self) -> None:

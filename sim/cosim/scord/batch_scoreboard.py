@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from racetrap.golden_model.scord.packets import PacketKind
 from racetrap.sim.cosim.fast.packing import pack_tuples, unpack_column
 from racetrap.sim.cosim.scord.scoreboard import Scoreboard
 
@@ -56,13 +57,15 @@ class BatchScoreboard(Scoreboard):
         if (sms >= self._params.sm_count).any():
             return False
         errors = unpack_column(layout, words, "read_error").astype(bool).tolist()
+        fences = unpack_column(layout, words, "packet.kind") == np.uint64(PacketKind.FENCE)
         step = self.banks[bank].step
         due = [expected.take for expected in self._packets[bank]]
         try:
             golden = [
-                step(due[sm](), error) for sm, error in zip(sms.tolist(), errors, strict=True)
+                step(due[sm](is_fence), error)
+                for sm, is_fence, error in zip(sms.tolist(), fences.tolist(), errors, strict=True)
             ]
-        except IndexError:  # a step of an SM from which none is due
+        except IndexError:  # a step of an SM from which none is due, or not yet
             return False
         if not np.array_equal(pack_tuples(layout, golden), words):
             return False

@@ -31,6 +31,13 @@ def _ports(params: ScordParams) -> list[PortGroup]:
             "TransactionPort", "transaction", "i_transaction__{}__", _STREAM, params.sm_count
         ),
         PortGroup("TracePort", "trace", "trace__{}__", ("valid", "payload"), params.banks),
+        PortGroup(
+            "FencePort",
+            "fences",
+            "trace_fences__{}__",
+            ("valid", "payload"),
+            params.banks * (params.fence_lanes - 1),
+        ),
         PortGroup("MetadataPort", "metadata", "m_axi_metadata__{}__", AXI_WRITE + _READ, metadata),
         PortGroup("ReportPort", "report", "m_axi_report__", AXI_WRITE),
         LITE,
@@ -46,6 +53,7 @@ def _constants(params: ScordParams) -> dict[str, int]:
     return {
         "SMS": params.sm_count,
         "BANKS": params.banks,
+        "OTHER_LANES": params.fence_lanes - 1,
         "METADATA_PORTS": _metadata_ports(params),
         "SEGMENT_WORDS": params.words_per_cycle,
         "TRANSACTION_WORDS": words_of_bits(params.transaction_layout.width),

@@ -21,7 +21,7 @@ from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.fast.packing import nested, pack_tuples, record_at, unpack_records
 from racetrap.sim.cosim.fast.simulation import Simulation, SimulationError
 from racetrap.sim.cosim.scord.scord_software import ScordSoftware
-from racetrap.sim.cosim.scord.sweep import is_swept
+from racetrap.sim.cosim.scord.sweep import is_swept, last_index
 
 __all__ = ["FastSim", "SimStats"]
 
@@ -30,7 +30,7 @@ _RECORD_WORDS = 4  # 64-bit words of a report
 #: Functions of shim.cpp besides those of every library.
 _FUNCTIONS: Functions = {
     "sim_metadata": (None, [c_void_p, c_uint64, c_void_p, c_uint64]),
-    "sim_preset": (None, [c_void_p, c_uint64, c_uint64, c_uint64]),
+    "sim_preset": (None, [c_void_p, c_uint64, c_uint64, c_uint64, c_void_p]),
     "sim_reached": (c_uint64, [c_void_p, c_void_p, c_uint64]),
     "sim_entry": (c_uint64, [c_void_p, c_uint64]),
     "sim_ring": (None, [c_void_p, c_uint64, c_void_p, c_uint64]),
@@ -112,7 +112,14 @@ class FastSim(Simulation[MemoryTiming, SimStats]):
         self._is_preset = not (sweep or is_swept(self._params, region))
         if self._is_preset:
             self._buffers.pop("metadata", None)
-            self._library.sim_preset(self._sim, region.metadata_base, UNINITIALISED_ENTRY, entries)
+            ports = range(self._params.metadata_ports)
+            last = np.array(
+                [last_index(self._params, region, port) for port in ports], dtype=np.uint64
+            )
+            self._buffers["last"] = last
+            self._library.sim_preset(
+                self._sim, region.metadata_base, UNINITIALISED_ENTRY, entries, last.ctypes.data
+            )
         else:
             self._memory("metadata", region.metadata_base, entries)
         self._memory("ring", ring_base, _RECORD_WORDS << capacity_log2)

@@ -4,7 +4,7 @@ Nothing here knows a clock: a monitor hands over what it saw, in any order betwe
 :meth:`Scoreboard.finish` demands that everything has been seen and agrees.
 
 * Each SM's transactions go through a golden tracker, which gives the packets that each bank
-  must receive from that SM, in that order; fences must reach every bank.
+  must receive from that SM, in the order of ``ExpectedPackets``; fences must reach every bank.
 * The packets in the order of a bank's trace port go through a golden bank, and every field of
   every step is compared.  The order between SMs is the hardware's to choose.
 * Race reports must be the golden races of their bank in order, and each race that is missing
@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NoReturn, Protocol
 
 from racetrap.golden_model.scord.detector_bank import DetectorBank
-from racetrap.golden_model.scord.interleaver import bank_of
+from racetrap.golden_model.scord.interleaver import bank_of, bank_of_entry
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import (
     LockState,
@@ -28,12 +28,13 @@ from racetrap.golden_model.scord.packets import (
     PacketKind,
     Step,
     Transaction,
+    TransactionKind,
 )
 from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.tracker import Tracker
-from racetrap.sim.cosim.comparison.expected import Expected
 from racetrap.sim.cosim.comparison.mismatch import Mismatch, difference
+from racetrap.sim.cosim.scord.expected_packets import ExpectedPackets
 from racetrap.sim.cosim.scord.report_check import ReportCheck
 
 __all__ = ["Observer", "Scoreboard"]
@@ -57,6 +58,26 @@ class Observer(Protocol):
 
     def report(self, report: RaceReport) -> None:
         """A record read from the ring buffer."""
+
+
+class _FencesSent:
+    """Fences of an SM, counted: how many an access must find behind it."""
+
+    def __init__(self, params: ScordParams) -> None:
+        self._sent = 0
+        self._of_warp = [0] * params.warps_per_sm
+        self._of_block = [0] * params.blocks_per_sm
+        self._at_barrier = [0] * params.blocks_per_sm
+
+    def before(self, transaction: Transaction) -> int:
+        """Fences of the SM up to the last that must be before a transaction's accesses."""
+        warp, slot = transaction.warp, transaction.slot
+        if transaction.kind == TransactionKind.FENCE:
+            self._sent += 1
+            self._of_warp[warp] = self._of_block[slot] = self._sent
+        elif transaction.kind == TransactionKind.BARRIER:
+            self._at_barrier[slot] = self._of_block[slot]
+        return max(self._of_warp[warp], self._at_barrier[slot])
 
 
 class Scoreboard:
@@ -91,9 +112,11 @@ class Scoreboard:
         self.banks = [DetectorBank(params, region, bank) for bank in range(params.banks)]
         #: Packets that each bank takes from each SM, by bank and SM.
         self._packets = [
-            [Expected(f"Bank {bank}, SM {sm}", "packet") for sm in range(params.sm_count)]
+            [ExpectedPackets(f"Bank {bank}, SM {sm}") for sm in range(params.sm_count)]
             for bank in range(params.banks)
         ]
+        #: Of each SM, the fences that it has sent.
+        self._fences = [_FencesSent(params) for _ in range(params.sm_count)]
         self._region = region
         self._reports = ReportCheck(params)
         self._sm_shift = params.slot_bits
@@ -109,12 +132,13 @@ class Scoreboard:
             packets = tracker.step(transaction)
             after = list(tracker.lock_tables[transaction.warp].entries)
             self._observer.transaction(sm, transaction, before, after, packets)
+        fences = self._fences[sm].before(transaction)
         for packet in packets:
             if packet.kind == _FENCE or len(self.banks) == 1:
                 for expected in self._packets:
-                    expected[sm].predict(packet)
+                    expected[sm].predict(packet, fences)
             else:
-                self._packets[bank_of(self._params, packet.word)][sm].predict(packet)
+                self._packets[bank_of(self._params, packet.word)][sm].predict(packet, fences)
         return packets
 
     @property
@@ -207,7 +231,8 @@ class Scoreboard:
 
     def _compare_memory(self, memory: Callable[[int], int], indices: Iterable[int]) -> None:
         for index in indices:
-            golden = self.banks[index % len(self.banks)].entries.get(index, UNINITIALISED_ENTRY)
+            bank = bank_of_entry(self._params, index)
+            golden = self.banks[bank].entries.get(index, UNINITIALISED_ENTRY)
             if memory(index) != golden:
                 raise Mismatch(
                     f"Metadata entry {index} must be {golden:#018x}, not {memory(index):#018x}"

@@ -11,6 +11,7 @@ struct Queue : Source<TransactionPort, TRANSACTION_WORDS> {
 class Sim : public Testbench {
   public:
     Memory metadata, ring;
+    const uint64_t* last_segments = nullptr;  // of each port, if metadata is preset
 
     explicit Sim(uint64_t seed) : Testbench(seed) { reset(); }
 
@@ -132,7 +133,7 @@ class Sim : public Testbench {
         bool begins = engine.begun && !sweeps[port];
         sweeps[port] = engine.begun;
         if (begins && !metadata.words)
-            engine.index = metadata.count / SEGMENT_WORDS - METADATA_PORTS + port;
+            engine.index = last_segments[port];
     }
 
     bool may_offer(const Queue& queue) {
@@ -143,9 +144,13 @@ class Sim : public Testbench {
     }
 
     bool capture(int bank) {
-        if (!ports.trace[bank].valid) return false;
-        traces[bank].take(ports.trace[bank].payload, STEP_WORDS, now);
-        return true;
+        uint64_t before = traces[bank].count();
+        if (ports.trace[bank].valid)
+            traces[bank].take(ports.trace[bank].payload, STEP_WORDS, now);
+        for (int lane = OTHER_LANES * bank; lane < OTHER_LANES * (bank + 1); lane++)
+            if (ports.fences[lane].valid)
+                traces[bank].take(ports.fences[lane].payload, STEP_WORDS, now);
+        return traces[bank].count() != before;
     }
 };
 
@@ -156,7 +161,8 @@ Testbench* sim_new(uint64_t seed) { return new Sim(seed); }
 void sim_metadata(Sim* sim, uint64_t base, uint64_t* words, uint64_t count) {
     sim->metadata = {base, count, words};
 }
-void sim_preset(Sim* sim, uint64_t base, uint64_t preset, uint64_t count) {
+void sim_preset(Sim* sim, uint64_t base, uint64_t preset, uint64_t count, const uint64_t* last) {
+    sim->last_segments = last;
     sim->metadata = {base, count, nullptr, preset};
 }
 // Indices of the words reached, as many as `indices` takes; how many there are.

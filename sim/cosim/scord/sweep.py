@@ -7,6 +7,9 @@ each bank's initialisation engine begin at its last entry.
 
 from __future__ import annotations
 
+from itertools import count
+
+from racetrap.golden_model.scord.interleaver import port_of
 from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.rtl.scord.region import index_bits
 
@@ -34,8 +37,8 @@ def is_swept(params: ScordParams, region: Region) -> bool:
 
 def last_index(params: ScordParams, region: Region, port: int) -> int:
     """Index of the last segment that a port's engine writes."""
-    ports = params.metadata_ports
-    return region.entries(params) // params.words_per_cycle - ports + port
+    segments = region.entries(params) // params.words_per_cycle
+    return segments - 1 - next(n for n in count() if port_of(params, segments - 1 - n) == port)
 
 
 def index_width(params: ScordParams) -> int:

@@ -22,6 +22,14 @@ def test_eight_words_a_cycle():
     assert by_name["one SM, whole lines"].accesses_per_cycle > 7.8
     assert by_name["two SMs, one line"].accesses_per_cycle > 7.8
     assert by_name["one SM, a word of each line"].accesses_per_cycle > 0.95
+    fences = "one SM, lines and fences"
+    one, four = (by_name[name].accesses_per_cycle for name in (fences, f"{fences} of four warps"))
+    assert four > 1.5 * one
+
+
+@pytest.mark.parametrize(("lanes", "sms"), [(1, 1), (1, 15)])
+def test_a_fence_a_cycle_and_lane(lanes, sms):
+    assert bench.fences(lanes, sms).fences_per_cycle > 0.95 * lanes
 
 
 @pytest.mark.parametrize(("latency", "least", "most"), [(1, 0.95, 1), (8, 0.95, 1), (64, 0, 0.5)])

@@ -57,7 +57,7 @@ def test_fence_packet_carries_no_more_than_it_must(tracker):
     tracker.step(Transaction(K.BARRIER, slot=2))
     tracker.step(cas(1, 1, slot=2, warp=7))
     (packet,) = tracker.step(Transaction(K.FENCE, scope=DEVICE, slot=2, warp=7, pc=0x48))
-    assert packet == Packet(PacketKind.FENCE, DEVICE, 0, 26, 7, 0, 0, 0x48, 0)
+    assert packet == Packet(PacketKind.FENCE, DEVICE, 0, 26, 7, 0, 0, 0, 0)
 
 
 def test_lock_protects_from_its_fence_to_its_release(tracker):

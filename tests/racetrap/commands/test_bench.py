@@ -18,7 +18,7 @@ from racetrap.evaluation.throughput.accelerator_rates import AnalysisRun
 from racetrap.evaluation.throughput.executor_rates import ExecutorRun
 from racetrap.evaluation.throughput.rates import Rate
 from racetrap.evaluation.throughput.recorder_rates import RecorderRates
-from racetrap.evaluation.throughput.scord_cycles import Bandwidth, Width
+from racetrap.evaluation.throughput.scord_cycles import Bandwidth, Fences, Width
 from racetrap.evaluation.throughput.sigrace_cycles import Scan, Sustained
 from racetrap.evaluation.throughput.speed import Rates, SameTrace
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
@@ -44,6 +44,7 @@ def figures(monkeypatch):
     monkeypatch.setattr(
         scord_cycles, "width", lambda words: [Width(words, "lines", 0.9 * words, 0.9)]
     )
+    monkeypatch.setattr(scord_cycles, "fences", lambda lanes, sms: Fences(lanes, sms, 0.96 * lanes))
     monkeypatch.setattr(scord_cycles, "banks", {"scord": 1.0, "scord-banks4": 3.9}.get)
     monkeypatch.setattr(
         scord_cycles, "bandwidth", lambda slots, latency: Bandwidth(slots, latency, 0.5)
@@ -85,6 +86,7 @@ def test_tables(racetrap, figures, tmp_path):
         "one entry only",
         "0.98",
         "3.9",
+        "3.84",
         "latency 100",
         "50",
         "golden, plain Python",

@@ -37,7 +37,7 @@ def test_one_block(racetrap, tmp_path):
     [
         (("nothing",), "Preset must be one of"),
         (("scord-tiny", "--block", "nothing"), "Block must be one of tracker, "),
-        (("scord-tiny", "--set", "banks=3"), "banks must be a power of two"),
+        (("scord-tiny", "--set", "ratio=3"), "ratio must be a power of two"),
         (("scord-tiny", "--device", "up5k"), "Device must be one of 85k, 45k, 25k, sky130, not"),
     ],
 )

@@ -17,7 +17,7 @@ from racetrap.golden_model.scord.packets import ROWS_KEEPING_OWNER, Packet, Pack
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.access_relation import AccessComparator, identify
 from racetrap.rtl.scord.detection_logic import DetectionLogic
-from racetrap.rtl.scord.fence_file import fence_counters
+from racetrap.rtl.scord.fence_counters import fence_counters
 
 TINY = ScordParams(sm_count=2, blocks_per_sm=2, warps_per_sm=2, ratio=4)
 LOAD, STORE, ATOMIC = PacketKind.LOAD, PacketKind.STORE, PacketKind.ATOMIC

@@ -40,11 +40,13 @@ async def play(ctx, dut, model, params, lookups, is_late=lambda: False):
             ctx.set(dut.i_late_counters.dev, dev)
         late = bool(lookup) and is_late()
         if lookup:
-            _set_warp(ctx, params, dut.i_own, lookup[0])
+            for own in dut.i_own:
+                _set_warp(ctx, params, own, lookup[0])
             _set_warp(ctx, params, dut.i_owner, lookup[0] if late else lookup[1])
         fence = answered and answered[2]
-        ctx.set(dut.i_fence, fence is not None)
-        ctx.set(dut.i_scope, fence or 0)
+        lane = params.sm_of_block(answered[0][0]) % params.fence_lanes if answered else 0
+        ctx.set(dut.i_fence, (fence is not None) << lane)
+        ctx.set(dut.i_scope, (fence or 0) << lane)
         if answered:
             # The owner's counters are those before a fence in this very cycle.
             owner = model.read(*answered[1])
@@ -93,6 +95,8 @@ def run(params, lookups, is_late=lambda: False):
             for count in (1, 3, 4, 5)
         ),
         {"sm_count": 1, "blocks_per_sm": 1, "warps_per_sm": 1},
+        {"sm_count": 2, "fence_lanes": 2},
+        {"sm_count": 5, "fence_lanes": 4},
     ],
     ids=str,
 )
@@ -102,6 +106,45 @@ def test_random_lookups_and_fences(settings):
     lookups = random_lookups(params, rng, 300)
     run(params, lookups)
     run(params, lookups, is_late=lambda: rng.random() < 0.5)
+
+
+def test_a_fence_in_each_lane():
+    """All at once, again and again; owners looked up meanwhile see every fence."""
+    params = ScordParams(sm_count=6, blocks_per_sm=1, warps_per_sm=2, fence_lanes=4)
+    dut, model, rng = FenceFile(params), GoldenFile(params), random.Random(4)
+
+    def fences():
+        return [
+            (rng.randrange(lane, params.sm_count, 4), rng.randrange(2), rng.getrandbits(1))
+            if rng.random() < 0.7
+            else None
+            for lane in range(4)
+        ]
+
+    async def testbench(ctx):
+        waiting = answered = None
+        for _ in range(300):
+            given = fences(), (rng.randrange(params.sm_count), rng.randrange(2))
+            for own, fence in zip(dut.i_own, given[0], strict=True):
+                if fence:
+                    _set_warp(ctx, params, own, (params.block_id(fence[0], 0), fence[1]))
+            _set_warp(ctx, params, dut.i_owner, (params.block_id(given[1][0], 0), given[1][1]))
+            now = answered[0] if answered else [None] * 4
+            ctx.set(dut.i_fence, sum(bool(fence) << lane for lane, fence in enumerate(now)))
+            ctx.set(dut.i_scope, sum(fence[2] << lane for lane, fence in enumerate(now) if fence))
+            if answered:
+                owner = model.read(params.block_id(answered[1][0], 0), answered[1][1])
+                assert (ctx.get(dut.o_owner.blk), ctx.get(dut.o_owner.dev)) == owner
+            for lane, fence in enumerate(now):
+                if fence:
+                    block = params.block_id(fence[0], 0)
+                    model.fence(block, fence[1], fence[2])
+                    after = ctx.get(dut.o_fenced[lane].blk), ctx.get(dut.o_fenced[lane].dev)
+                    assert after == model.read(block, fence[1])
+            await ctx.tick()
+            waiting, answered = given, waiting
+
+    simulate(dut, testbench)
 
 
 @pytest.mark.parametrize("gap", range(4))
@@ -152,4 +195,4 @@ def test_clear(settings):
 
 def test_size_is_the_papers():
     """Section IV-C: 720 bytes, here in one memory."""
-    assert state_bits(FenceFile(ScordParams()))["top"].memory_bits == 720 * 8
+    assert state_bits(FenceFile(ScordParams()))["top.lane_0"].memory_bits == 720 * 8

@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 
+from racetrap.generators.structure import state_bits
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.hazard_window import HazardWindow
 from tests.support.rtl.streams import simulate
@@ -126,3 +127,9 @@ def test_one_packet_a_cycle():
     model = WindowModel(16, "rate", rates)
     simulate(model.dut, partial(model.testbench, cycles=300, indices=5))
     assert len(model.claims) == 300
+
+
+def test_as_many_slots_as_there_may_be():
+    """No chain of operators is too long to be followed."""
+    bits = state_bits(HazardWindow(ScordParams(outstanding=1024)))["top"]
+    assert bits.flip_flops > 1024

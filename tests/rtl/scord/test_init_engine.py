@@ -3,6 +3,7 @@
 import pytest
 
 from racetrap.golden_model.layout import Layout
+from racetrap.golden_model.scord.interleaver import bank_of_entry
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.init_engine import InitEngine
@@ -14,7 +15,7 @@ def run(params, bank, entries_log2, *, idle: Idle | None = None, delay=3, runs=1
     """Entries written by each run, and the cycles it was busy."""
     dut = InitEngine(params, bank)
     layout = Layout({"entry": 64, "index": index_bits(params)})
-    per_run = (1 << entries_log2) // params.banks
+    per_run = sum(bank_of_entry(params, index) == bank for index in range(1 << entries_log2))
     written, busy, due = [], [], []
 
     async def sink(ctx):
@@ -56,6 +57,9 @@ SIZES = [
     ({"banks": 4}, 0, 2),
     ({"banks": 4}, 3, 2),
     ({"banks": 4}, 2, 6),
+    ({"banks": 3}, 0, 7),
+    ({"banks": 6}, 5, 9),
+    ({"banks": 20}, 0, 11),
     ({"banks": 2, "local_bytes": 256}, 1, 5),  # the largest region of this configuration
 ]
 
@@ -68,7 +72,8 @@ def test_every_entry_of_the_bank_once(settings, bank, entries_log2, has_gaps):
     written, _ = run(params, bank, entries_log2, idle=idle, runs=2)
     once = [
         {"entry": UNINITIALISED_ENTRY, "index": index}
-        for index in range(bank, 1 << entries_log2, params.banks)
+        for index in range(1 << entries_log2)
+        if bank_of_entry(params, index) == bank
     ]
     assert written == once * 2
 

@@ -1,16 +1,14 @@
 """Tracker step by step against the golden tracker, and its timing."""
 
 import random
-from itertools import pairwise
 
 import pytest
 
 from racetrap.generators.structure import StateBits, state_bits, valid_to_ready_paths
-from racetrap.golden_model.events import Scope
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.tracker import Tracker
-from tests.support.rtl.streams import pulse, put
+from tests.support.rtl.streams import pulse
 from tests.support.scord.tracker_bench import (
     ALL_WORDS,
     TrackerBench,
@@ -94,24 +92,21 @@ def test_clear_forgets_locks_and_barriers(warps, is_idle):
         assert busy == [warps + 1]
 
 
-def test_clear_while_a_fence_waits():
-    """The fence is finished first; its transaction is taken when clearing is over."""
+def test_clear_while_a_fence_is_on_its_way():
+    """The fence is finished first; what follows it is taken when clearing is over."""
     bench = TrackerBench(ScordParams(warps_per_sm=4))
-
     transactions = [cas(0), fence(), load()]
 
     async def testbench(ctx):
-        await bench.play(ctx, transactions[:1])
-        await bench.offer(ctx, transactions[1], cycles=2)
+        await bench.play(ctx, transactions[:2])
         await pulse(ctx, bench.dut.i_clear)
-        await put(ctx, bench.dut.i_transaction, bench.pack(transactions[1]))
         await bench.play(ctx, transactions[2:])
 
     bench.simulate(testbench)
     assert [packet.kind for packet in bench.packets] == [KIND.ATOMIC, KIND.FENCE, KIND.LOAD]
     assert bench.packets[-1].filter == 0
-    (taken,), (left,) = bench.cycles_of_fences()
-    assert taken > left + 4
+    ((done, _),) = bench.done
+    assert bench.taken[-1][0] > done + 4
 
 
 def test_disabled_tracker_takes_and_ignores():
@@ -130,23 +125,6 @@ def test_disabled_tracker_takes_and_ignores():
     cycles = [cycle for cycle, _ in bench.taken[: len(ignored)]]
     assert cycles == list(range(cycles[0], cycles[0] + len(ignored)))
     assert bench.packets == [packet for each in kept for packet in bench.model.step(each)]
-
-
-@pytest.mark.parametrize("delay", range(1, 5))
-def test_disabling_does_not_hurry_a_fence(delay):
-    """A fence on its way is still taken after its packet, and the next one waits for its own."""
-    bench = TrackerBench(ScordParams())
-    transactions = [fence(), load(), fence(Scope.BLOCK), load()]
-
-    async def testbench(ctx):
-        await bench.offer(ctx, transactions[0], cycles=delay)
-        ctx.set(bench.dut.i_enable, 0)
-        await put(ctx, bench.dut.i_transaction, bench.pack(transactions[0]))
-        ctx.set(bench.dut.i_enable, 1)
-        await bench.play(ctx, transactions[1:])
-
-    bench.simulate(testbench)
-    bench.check(transactions)
 
 
 # Timing and structure ----------------------------------------------------------------------
@@ -189,26 +167,33 @@ def test_barrier_and_block_start_take_their_cycles():
     assert [cycle - first for cycle, _ in bench.left] == [0, 2, 6]
 
 
-def test_fence_is_taken_four_cycles_after_it_was_seen():
-    bench = run(ScordParams(), [fence(), fence(), fence()])
+def test_fence_delays_its_own_warp_only():
+    """Fences of other warps, accesses of theirs and barriers of other blocks are taken at once."""
+    others = [fence(warp=1, slot=1), load(warp=2), Transaction(KIND.BARRIER, slot=2), fence(warp=3)]
+    own = [load(), Transaction(KIND.BARRIER, slot=1), fence(warp=3)]
+    bench = run(ScordParams(), [fence(), *others, *own])
     taken = [cycle for cycle, _ in bench.taken]
-    assert [after - before for before, after in pairwise(taken)] == [5, 5]
-    assert [cycle for cycle, _ in bench.left] == [cycle - 1 for cycle in taken]
+    assert taken[:5] == list(range(taken[0], taken[0] + 5))
+    done = [cycle for cycle, _ in bench.done]
+    assert [taken[5], taken[6], taken[7]] == [done[0] + 1, done[1] + 1, done[2] + 1]
 
 
-def test_not_idle_until_a_fence_is_taken():
+def test_not_idle_until_a_fence_is_done():
     bench = TrackerBench(ScordParams())
+    bench.fence_cycles = 9
+    cycles = []
 
     async def testbench(ctx):
-        await bench.offer(ctx, fence(), cycles=4)
-        assert ctx.get(bench.dut.i_transaction.ready)
-        assert not ctx.get(bench.dut.o_idle)
-        await ctx.tick()
-        ctx.set(bench.dut.i_transaction.valid, 0)
-        assert ctx.get(bench.dut.o_idle)
+        await bench.play(ctx, [fence()])
+        assert ctx.get(bench.dut.o_fencing) == 1
+        while not ctx.get(bench.dut.o_idle):
+            await ctx.tick()
+            cycles.append(ctx.get(bench.dut.o_fencing))
 
     bench.simulate(testbench)
-    assert len(bench.packets) == 1
+    assert len(bench.packets) == len(bench.done) == 1
+    assert cycles == [1] * (len(cycles) - 1) + [0]
+    assert len(cycles) > 9
 
 
 @pytest.mark.parametrize("settings", [{}, {"granularity": 16, "warps_per_sm": 1}], ids=str)

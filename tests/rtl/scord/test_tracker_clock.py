@@ -23,6 +23,7 @@ def _inputs(params, rng):
             "ready": rng.random() < 0.2,
             "enable": rng.random() < 0.95,
             "clear": rng.random() < 0.005,
+            "fenced": rng.getrandbits(4) & rng.getrandbits(4) & rng.getrandbits(4),
         }
 
 
@@ -32,12 +33,13 @@ def _set(ctx, tracker, inputs):
     ctx.set(tracker.o_packet.ready, inputs["ready"])
     ctx.set(tracker.i_enable, inputs["enable"])
     ctx.set(tracker.i_clear, inputs["clear"])
+    ctx.set(tracker.i_fenced, inputs["fenced"])
 
 
 def _outputs(ctx, tracker):
     signals = (
         tracker.i_transaction.ready, tracker.o_packet.valid, tracker.o_packet.payload.as_value(),
-        tracker.o_busy, tracker.o_idle, tracker.o_quiescent,
+        tracker.o_busy, tracker.o_idle, tracker.o_quiescent, tracker.o_fencing,
     )  # fmt: skip
     return [ctx.get(signal) for signal in signals]
 

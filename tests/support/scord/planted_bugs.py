@@ -52,20 +52,28 @@ PLANTED_BUGS: dict[str, PlantedBug] = {
         "scord/barrier_ids.py", "eq(self.o_barrier_id + 1)", "eq(self.o_barrier_id + 2)"
     ),
     # Interconnect
-    "interleaver-fence-to-one-bank": _bug(
-        "scord/interleaver.py", "Mux(is_fence, ~done, 1 << number)", "Mux(is_fence, 1, 1 << number)"
+    "fence-to-one-bank": _bug(
+        "scord/fence_collector.py",
+        "leaves.eq(present.any() & has_taken.all())",
+        "leaves.eq(present.any() & has_taken[0])",
+    ),
+    "fence-overtaken-by-its-warp": _bug(
+        "scord/tracker.py", "waits.eq(hold.o_warp_waits)", "waits.eq(0)"
+    ),
+    "fence-overtaken-by-its-block": _bug(
+        "scord/tracker.py", "waits.eq(hold.o_block_waits)", "waits.eq(0)"
     ),
     "interleaver-routes-by-wrong-bit": _bug(
         "scord/interleaver.py",
-        "low = params.granularity_bits",
-        "low = 1 + params.granularity_bits",
+        "segment = params.granularity_bits",
+        "segment = 1 + params.granularity_bits",
     ),
     # Detector bank
     "fence-file-not-forwarded": _bug(
-        "scord/fence_file.py", "written.eq(self.i_fence)", "written.eq(0)"
+        "scord/fence_counters.py", "written.eq(self.i_fence)", "written.eq(0)"
     ),
     "fence-file-survives-launch": _bug(
-        "scord/fence_file.py", "m.d.sync += clearing.eq(0)", "m.d.sync += clearing.eq(depth)"
+        "scord/fence_counters.py", "m.d.sync += clearing.eq(0)", "m.d.sync += clearing.eq(depth)"
     ),
     "logic-block-fence-hides-read": _bug(
         "scord/detection_logic.py",
@@ -144,8 +152,8 @@ PLANTED_BUGS: dict[str, PlantedBug] = {
     ),
     "init-skips-entries": _bug(
         "scord/init_engine.py",
-        "following.eq(index + ports)",
-        "following.eq(index + 2 * ports)",
+        "following.eq(index + (1 << low))",
+        "following.eq(index + (2 << low))",
     ),
     # Reports
     "report-scope-by-warp": _bug(

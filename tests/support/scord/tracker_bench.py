@@ -25,7 +25,12 @@ ALL_WORDS = (1 << 32) - 1
 
 
 class TrackerBench:
-    """A tracker with monitors on both streams and a sink with back-pressure."""
+    """A tracker with monitors on both streams and a sink with back-pressure.
+
+    Every bank has a fence ``fence_cycles`` after its packet left.
+    """
+
+    fence_cycles = 3
 
     def __init__(self, params, sm=0, seed=None):
         self.params = params
@@ -33,6 +38,7 @@ class TrackerBench:
         self.model = GoldenTracker(params, sm)
         self.taken = []
         self.left = []
+        self.done = []
         self.idle = {"idle": random_idle(f"{seed} get", 0.3)} if seed else {}
         self.put_idle = random_idle(f"{seed} put", 0.3) if seed else lambda: 0
 
@@ -53,8 +59,23 @@ class TrackerBench:
                 get_forever(self.dut.o_packet, [], **self.idle),
                 monitor(self.dut.i_transaction, self.taken),
                 monitor(self.dut.o_packet, self.left),
+                self._banks,
             ],
         )
+
+    async def _banks(self, ctx):
+        """Tell of each fence when all banks have it; ``done`` has the cycle and the warp."""
+        port, cycle, due = self.dut.o_packet, 0, []
+        while True:
+            sampled = ctx.tick().sample(port.valid, port.ready, port.p.kind, port.p.warp)
+            *_, valid, ready, kind, warp = await sampled
+            cycle += 1
+            if valid and ready and kind == PacketKind.FENCE:
+                due.append((cycle + self.fence_cycles - 1, warp))
+            now = [each for each in due if each[0] == cycle]
+            self.done += now
+            due = [each for each in due if each not in now]
+            ctx.set(self.dut.i_fenced, sum(1 << warp for _, warp in now))
 
     def pack(self, transaction):
         return self.params.transaction_layout.pack(transaction._asdict())
@@ -82,20 +103,26 @@ class TrackerBench:
         layout = self.params.packet_layout
         return [Packet(**layout.unpack(word)) for _, word in self.left]
 
-    def cycles_of_fences(self):
-        """Cycles in which fence transactions were taken, and in which their packets left."""
-        unpack = self.params.transaction_layout.unpack
-        taken = [cycle for cycle, word in self.taken if unpack(word)["kind"] == KIND.FENCE]
-        packets = zip(self.left, self.packets, strict=True)
-        left = [cycle for (cycle, _), packet in packets if packet.kind == PacketKind.FENCE]
-        return taken, left
-
     def check(self, transactions):
-        """Packets are the golden ones, and every fence waited for its packet."""
+        """Packets are the golden ones, and what follows a fence waited until it was done."""
         expected = [packet for each in transactions for packet in self.model.step(each)]
         assert self.packets == expected
-        taken, left = self.cycles_of_fences()
-        assert all(accepted > sent for accepted, sent in zip(taken, left, strict=True))
+        done = iter(self.done)
+        pending = []  # (cycle in which the fence was done, warp, slot)
+        layout = self.params.transaction_layout
+        for cycle, word in self.taken:
+            transaction = Transaction(**layout.unpack(word))
+            if transaction.kind == KIND.BARRIER:
+                late = [at for at, _, slot in pending if slot == transaction.slot]
+            elif transaction.kind == KIND.BLOCK_START:
+                late = []
+            else:
+                late = [at for at, warp, _ in pending if warp == transaction.warp]
+            assert all(at < cycle for at in late), transaction
+            if transaction.kind == KIND.FENCE:
+                at, warp = next(done)
+                assert warp == transaction.warp
+                pending.append((at, warp, transaction.slot))
 
 
 def run(params, transactions, *, sm=0, seed=None):

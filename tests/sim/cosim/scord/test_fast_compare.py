@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from racetrap.generators.presets import find_preset
+from racetrap.golden_model.scord.packets import PacketKind
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
@@ -89,7 +90,9 @@ def test_failing_writes(model, region, traffic):
 
 _PLANTED_IN_RTL = {
     "fence without reset": Patch(
-        "scord/tracker.py", "fence = Signal(_Fence)", "fence = Signal(_Fence, reset_less=True)"
+        "scord/fence_hold.py",
+        "fencing = Signal(warps)",
+        "fencing = Signal(warps, reset_less=True)",
     ),
     "head passes a failed write": Patch(
         "common/report_writer.py",
@@ -190,7 +193,9 @@ def test_sentence_names_the_field(model, region, sim, traffic, monkeypatch):
     with pytest.raises(Mismatch) as caught:
         check_launch(sim, model.params, region, traffic("contended"))
     sms = unpack_column(_LAYOUT, original(sim, 0), "packet.block") >> model.params.slot_bits
-    number = int((sms[:9] == sms[9]).sum())  # of the packet among those of its SM
+    kinds = unpack_column(_LAYOUT, original(sim, 0), "packet.kind") == PacketKind.FENCE
+    assert not kinds[9]
+    number = int(((sms[:9] == sms[9]) & ~kinds[:9]).sum())  # of the packet among those of its SM
     place = f"Bank 0, SM {sms[9]}, packet {number}: packet differs"
     assert re.match(rf"{place}: \w+ must be .*, not .*; golden", str(caught.value))
 

@@ -60,6 +60,7 @@ def test_hardware_agrees(wide_model, timing):
         {"banks": 8, "words_per_cycle": 4, "granularity": 8, "ratio": 1},
         {"banks": 8, "words_per_cycle": 8, "granularity": 16},
         {"banks": 4, "words_per_cycle": 2, "local_bytes": 1 << 13},
+        {"sm_count": 5, "banks": 6, "words_per_cycle": 2, "fence_lanes": 4},
     ],
     ids=str,
 )
@@ -86,6 +87,18 @@ _PLANTED = {
     "locks taken together": Patch(
         "scord/granule_splitter.py", "(transaction.lock_mask.any() | (words > 1))", "(words > 1)"
     ),
+    "fences of one lane": Patch(
+        "scord/decision_stage.py", "port.valid.eq(self.o_fence[lane])", "port.valid.eq(0)"
+    ),
+    "fence of the other lane's SM": Patch(
+        "scord/fence_file.py", "taken.sm.eq(given.sm >> low)", "taken.sm.eq(given.sm)"
+    ),
+    "fence overtaken by its warp": Patch(
+        "scord/tracker.py", "waits.eq(hold.o_warp_waits)", "waits.eq(0)"
+    ),
+    "fence overtaken by its block": Patch(
+        "scord/tracker.py", "waits.eq(hold.o_block_waits)", "waits.eq(0)"
+    ),
     "change of one bank": Patch(
         "scord/metadata_accessor.py",
         "Cat(lane.p.changed for lane in self.i_checked).any()",
@@ -97,7 +110,7 @@ _PLANTED = {
 @pytest.mark.campaign
 @pytest.mark.parametrize("name", _PLANTED)
 def test_planted_bug_is_found(name):
-    params = replace(_TINY, banks=2, words_per_cycle=2)
+    params = replace(_TINY, sm_count=4, banks=2, words_per_cycle=2, fence_lanes=2)
     model = build_fast("scord-tiny", params, _PLANTED[name])
     with pytest.raises((Mismatch, SimulationError)) as caught:
         _compare(model, instructions=500)
@@ -105,7 +118,7 @@ def test_planted_bug_is_found(name):
 
 
 def test_words_need_banks():
-    with pytest.raises(ValueError, match=r"words_per_cycle must be at most banks 2, not 4"):
+    with pytest.raises(ValueError, match=r"banks must be a multiple of words_per_cycle 4, not 2"):
         replace(_TINY, banks=2, words_per_cycle=4)
 
 

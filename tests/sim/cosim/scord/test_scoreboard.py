@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -143,6 +144,40 @@ def test_order_within_an_sm(board, hardware):
     steps = hardware.steps[0]
     with pytest.raises(Mismatch, match="Bank 0, SM 0, packet 0: packet differs: word must be 0"):
         board.step(0, steps[1])
+
+
+def test_a_fence_lets_other_warps_pass_only():
+    device, board = _Hardware(), Scoreboard(_PARAMS, _REGION)
+    program = [_store(mask=1), _FENCE, _store(1, mask=1), _store(mask=1)]
+    for transaction in program:
+        device.play(0, transaction)
+        board.transaction(0, transaction)
+    first, fence, other, own = (step.packet for step in device.steps[0])
+    bank = DetectorBank(_PARAMS, _REGION, 0)
+    for packet in (first, other, fence, own):
+        board.step(0, bank.step(packet))
+
+
+@pytest.mark.parametrize(
+    ("program", "order", "sentence"),
+    [
+        ([_store(mask=1), _FENCE], [1, 0], "SM 0, fence 0: must come behind 1 packets, not 0"),
+        ([_FENCE, _store(mask=1)], [1, 0], "SM 0, packet 0: must come behind 1 fences, not 0"),
+        (
+            [_FENCE, Transaction(TransactionKind.BARRIER), _store(1, mask=1)], [1, 0],
+            "SM 0, packet 0: must come behind 1 fences, not 0",
+        ),
+    ],
+    ids=["overtakes", "overtaken by its warp", "overtaken by its block"],
+)  # fmt: skip
+def test_a_fence_out_of_order(program, order, sentence):
+    device, board = _Hardware(), Scoreboard(_PARAMS, _REGION)
+    for transaction in program:
+        device.play(0, transaction)
+        board.transaction(0, transaction)
+    steps = [device.steps[0][number] for number in order]
+    with pytest.raises(Mismatch, match=sentence):
+        _see(board, SimpleNamespace(steps=[steps]))
 
 
 def test_packet_of_an_sm_that_does_not_exist(board, hardware):

@@ -1,0 +1,67 @@
+"""Fence hold: the warps of an SM whose fence is on its way, and what has to wait for them."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from racetrap.golden_model.scord.params import ScordParams
+
+__all__ = ["FenceHold"]
+
+
+class FenceHold(wiring.Component):
+    """Remembers each warp from its fence until every bank has it, and the block that it is of.
+
+    Parameters
+    ----------
+    params : ScordParams
+        Configuration.
+
+    Members
+    -------
+    i_start : ``In(1)``
+        The warp ``i_warp`` of block slot ``i_slot`` executes a fence.
+    i_warp, i_slot : ``In(warp_bits)``, ``In(slot_bits)``
+        Warp and block slot of the transaction at the input.
+    i_fenced : ``In(warps_per_sm)``
+        Pulse for each warp: every bank has its fence.
+    o_fencing : ``Out(warps_per_sm)``
+        Warps whose fence is on its way, from the cycle after ``i_start`` to that of ``i_fenced``.
+    o_warp_waits, o_block_waits : ``Out(1)``
+        That of ``i_warp``, and of any warp of block slot ``i_slot``; combinational.
+    """
+
+    def __init__(self, params: ScordParams):
+        self._params = params
+        super().__init__({
+            "i_start": In(1),
+            "i_warp": In(params.warp_bits),
+            "i_slot": In(params.slot_bits),
+            "i_fenced": In(params.warps_per_sm),
+            "o_fencing": Out(params.warps_per_sm),
+            "o_warp_waits": Out(1),
+            "o_block_waits": Out(1),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        warps = self._params.warps_per_sm
+        fencing = Signal(warps)
+        started, of_block = Signal(warps, name="started"), Signal(warps, name="of_block")
+        for warp in range(warps):
+            slot = Signal(self._params.slot_bits, name=f"slot_{warp}")
+            m.d.comb += [
+                started[warp].eq(self.i_start & (self.i_warp == warp)),
+                of_block[warp].eq(slot == self.i_slot),
+            ]
+            with m.If(started[warp]):
+                m.d.sync += slot.eq(self.i_slot)
+        m.d.sync += fencing.eq((fencing & ~self.i_fenced) | started)
+        m.d.comb += [
+            self.o_fencing.eq(fencing),
+            self.o_warp_waits.eq(fencing.bit_select(self.i_warp, 1)),
+            self.o_block_waits.eq((fencing & of_block).any()),
+        ]
+        return m

@@ -1,0 +1,91 @@
+"""Packets that a bank must take from one SM: accesses in order, and fences beside them.
+
+A fence goes another way than accesses do and delays its own warp only, so that later accesses of
+other warps may come before it.  It must come behind all accesses that the SM sent before it, and
+an access behind the fences of its warp, and of its block before the block's last barrier.
+
+Ref: ScoRD (ISCA'20) Section IV-A.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import NoReturn
+
+from racetrap.golden_model.scord.packets import Packet, PacketKind
+from racetrap.sim.cosim.comparison.mismatch import Mismatch, difference
+
+__all__ = ["ExpectedPackets"]
+
+_FENCE = int(PacketKind.FENCE)
+_WORDS = ("packet", "fence")
+
+
+class ExpectedPackets:
+    """Accesses and fences of one SM at one bank; prediction and observation may each come first.
+
+    Parameters
+    ----------
+    place : str
+        Which bank and SM, for messages of differences.
+    """
+
+    def __init__(self, place: str) -> None:
+        self._place = place
+        # Each of accesses and of fences.  What is due has how many of the others must be before
+        # it, what came early how many were.
+        self._due: tuple[deque[tuple[Packet, int]], ...] = (deque(), deque())
+        self._early: tuple[deque[tuple[Packet, int]], ...] = (deque(), deque())
+        self._seen, self._agreed = [0, 0], [0, 0]
+        self._accesses = 0
+
+    def __len__(self) -> int:
+        """Packets that are still to come."""
+        return len(self._due[0]) + len(self._due[1])
+
+    def predict(self, packet: Packet, fences: int) -> None:
+        """The golden model gives the next; an access comes behind so many fences of the SM."""
+        is_fence = packet[0] == _FENCE
+        behind = self._accesses if is_fence else fences
+        self._accesses += not is_fence
+        if self._early[is_fence]:
+            self._compare(*self._early[is_fence].popleft(), packet, behind)
+        else:
+            self._due[is_fence].append((packet, behind))
+
+    def take(self, is_fence: bool) -> Packet:
+        """The next of its kind, for a caller who compares it; ``IndexError`` if none may come."""
+        packet, behind = self._due[is_fence].popleft()
+        if self._seen[not is_fence] < behind:
+            raise IndexError
+        self._seen[is_fence] += 1
+        return packet
+
+    def see(self, packet: Packet) -> None:
+        """The hardware gives the next."""
+        is_fence = packet[0] == _FENCE
+        others = self._seen[not is_fence]
+        if self._due[is_fence]:
+            self._compare(packet, others, *self._due[is_fence].popleft())
+        else:
+            self._early[is_fence].append((packet, others))
+        self._seen[is_fence] += 1
+
+    def finish(self) -> None:
+        """Demand that both have given as much."""
+        for queues, word in ((self._due, "missing"), (self._early, "too many")):
+            left = [packet for queue in queues for packet, _ in queue]
+            if left:
+                raise Mismatch(f"{self._place}: {len(left)} packets {word}, next {left[0]}")
+
+    def _compare(self, seen: Packet, others: int, golden: Packet, behind: int) -> None:
+        is_fence = golden[0] == _FENCE
+        if seen != golden:
+            self._fail(is_fence, difference(_WORDS[is_fence], seen, golden))
+        if others < behind:
+            self._fail(is_fence, f"must come behind {behind} {_WORDS[not is_fence]}s, not {others}")
+        self._agreed[is_fence] += 1
+
+    def _fail(self, is_fence: bool, what: str) -> NoReturn:
+        word = _WORDS[is_fence]
+        raise Mismatch(f"{self._place}, {word} {self._agreed[is_fence]}: {what}")
