@@ -129,7 +129,7 @@ class Synchronisation:
         another line.
     after : dict of str to list of int
         Accesses of other lines that may come next after strong reads of the line, if they are of
-        several lines; likewise.
+        several lines and come next after no other line; likewise.
     behind : dict of str to set of str
         Lines of the accesses that may come next behind the fences of a line, or behind its
         accesses.
@@ -144,10 +144,18 @@ class Synchronisation:
         #: Lines with strong reads, in their order, and with strong writes.
         self._reads: dict[str, None] = {}
         self._writes: set[str] = set()
+        #: Other lines whose accesses each may come next after, by program counter.
+        self._latest: dict[int, set[str]] = {}
         for function in functions:
             self._add(function)
-        for place in [place for place in self.after if len(self.following(place)) < 2]:
+        for place in [place for place in self.after if not self._has_after(place)]:
             del self.after[place]
+
+    def _has_after(self, place: str) -> bool:
+        """Whether a fence after a line is one before each of several next lines, and nothing
+        else."""
+        alone = all(self._latest[pc] == {place} for pc in self.after[place])
+        return alone and len(self.following(place)) > 1
 
     def _add(self, function: Function) -> None:
         """Take in a function."""
@@ -173,6 +181,7 @@ class Synchronisation:
                         self.after.setdefault(place, []).append(event_pc(access.index))
         for index in sorted(latest):
             access = function.instructions[index]
+            self._latest[event_pc(access.index)] = latest[index]
             self.before.setdefault(_place(access), []).append(event_pc(access.index))
 
     def _add_access(self, instruction: Instruction, place: str) -> None:
@@ -195,7 +204,7 @@ class Synchronisation:
         next_line = [
             Action("insert", place)
             for read in self._reads if read not in self.after
-            for place in self.following(read)
+            for place in sorted(self.following(read))
         ]  # fmt: skip
         behind = dict.fromkeys([*reversed(after), *reversed(next_line)])
         before = [

@@ -55,3 +55,12 @@ def test_a_fence_after_a_line_is_before_whatever_comes_next():
     assert program.changes({after: narrow}).inserted == {five: narrow, six: narrow}
     both = program.changes({Action("insert", "k.cu:5"): wide, after: narrow})
     assert both.inserted == {five: wide, six: narrow}
+
+
+def test_no_fence_is_after_a_line_if_what_comes_next_may_come_after_another():
+    """Before each next line it would order what that other line does, too."""
+    text = TEXT.replace("POLL:\n", "  @%p3 bra OTHER;\nPOLL:\n")
+    assert "k.cu:4" in Synchronisation(parse_ptx(TEXT, "k.ptx").functions.values()).after
+    program = Synchronisation(parse_ptx(text, "k.ptx").functions.values())
+    assert not program.after
+    assert program.slots()[-2:] == [Action("insert", "k.cu:6"), Action("insert", "k.cu:5")]
