@@ -23,7 +23,7 @@ from racetrap.golden_model.ptx_memory_model.scopes import Place
 from racetrap.sim.gpu.executor.machine.weak_memory import WeakMemorySettings, is_shared
 from racetrap.sim.gpu.launch.capture import capture
 from racetrap.sim.gpu.stress.kernel_subject import KernelSubject
-from racetrap.sim.gpu.stress.search import random_rates, random_runs, shrink
+from racetrap.sim.gpu.stress.search import random_rates, random_runs, short_witness
 from racetrap.sim.gpu.stress.subject import Run
 from racetrap.sim.gpu.suites.weak_memory.launches import launch_of
 from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS, Program, Variant
@@ -128,7 +128,7 @@ def expose(run: ExposureRun) -> Exposure:
     viewed = perf_counter() - begin
     witness = None
     if found:
-        kinds = [one.kind for one in shrink(subject, "views", found[0]).deviations]
+        kinds = [one.kind for one in short_witness(subject, "views", found).deviations]
         witness = len(kinds) - kinds.count(Kind.TURN), kinds.count(Kind.TURN)
     times = _sequential_seconds(subject), buffered / run.runs, viewed / run.runs
     flushes = _flushes(subject, run.seed)

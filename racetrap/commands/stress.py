@@ -102,7 +102,7 @@ def command(
     as of `racetrap run`: a .cu file or a program that was built with `-cudart shared`; it must end
     with exit status 0 and print what it prints on sequentially consistent memory.
 
-    Says what went wrong in how many runs, and shrinks the first failing run to the deviations
+    Says what went wrong in how many runs, and shrinks a failing run to the deviations
     from sequentially consistent memory that it takes.  Exit status: 0 nothing exposed, 1 a
     failure exposed, 2 bad input.
     """
@@ -115,7 +115,7 @@ def command(
             raise ValueError("Arguments of a program must come without --launch")
     from racetrap.presenters.stress import stress_to_dict, witness_lines
     from racetrap.sim.gpu.stress.replay_file import read_replay, write_replay
-    from racetrap.sim.gpu.stress.search import replay, shrink
+    from racetrap.sim.gpu.stress.search import replay, short_witness
 
     options = compiler_options(include, define, arch, std)
     console, name, folder = report_console(json_file), Path(kernel).name, Path(kernel).parent
@@ -136,7 +136,7 @@ def command(
         failing = [run for run in done if run.failure]
         console.print(f"Exposed: {len(failing)} of {len(done)} runs fail, memory {memory}{how}.")
         if failing:
-            witness = failing[0] if replay_file else shrink(subject, memory, failing[0])
+            witness = failing[0] if replay_file else short_witness(subject, memory, failing)
             for line in witness_lines(witness, folder):
                 console.print(line, markup=False)
             if witness_file is not None:

@@ -18,13 +18,15 @@ from racetrap.golden_model.ptx_memory_model.operational import (
 )
 from racetrap.sim.gpu.stress.subject import Changes, Run, Subject
 
-__all__ = ["random_rates", "random_runs", "replay", "shrink"]
+__all__ = ["random_rates", "random_runs", "replay", "short_witness", "shrink"]
 
 #: Rates of preemption and of stale loads, which runs take in turn: rare ones let a warp get far
 #: behind, frequent ones interleave.
 _TURNS, _MESSAGES = (0.03, 0.15, 0.6), (0.3, 0.6)
 #: Most runs that shrinking takes.
 _MOST_RUNS = 400
+#: Deviations of a witness that is short enough, and failing runs that are shrunk to find one.
+_SHORT, _SHRUNK = 4, 5
 
 
 def random_rates(seed: int, hold: float = 1.0) -> Mapping[Kind, float]:
@@ -77,6 +79,18 @@ def shrink(subject: Subject, memory: str, failing: Run) -> Run:
     # Most preemptions are of no account.
     fails([one for one in best.deviations if one.kind is not Kind.TURN])
     _ddmin(list(best.deviations), fails)
+    return best
+
+
+def short_witness(subject: Subject, memory: str, failing: Sequence[Run]) -> Run:
+    """The first of some failing runs, shrunk; if it still has many deviations, the shortest of a
+    few that fail in the same way."""
+    alike = [run for run in failing if run.failure is failing[0].failure]
+    best = shrink(subject, memory, alike[0])
+    for run in alike[1:_SHRUNK]:
+        if len(best.deviations) <= _SHORT:
+            break
+        best = min(best, shrink(subject, memory, run), key=lambda each: len(each.deviations))
     return best
 
 

@@ -11,6 +11,7 @@ from racetrap.sim.gpu.stress.replay_file import read_replay, write_replay
 from racetrap.sim.gpu.stress.search import (
     random_runs,
     replay,
+    short_witness,
     shrink,
 )
 from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS
@@ -109,3 +110,12 @@ def test_expectations_decide(handover):
     ):
         with pytest.raises(ValueError, match=rule):
             KernelSubject(handover.module, handover.launch, wrong)
+
+
+def test_another_failing_run_has_a_shorter_witness(variant):
+    """Of a variant whose first failing run needs many deviations."""
+    subject = variant("double_checked", "release_block")
+    failing = [run for run in islice(random_runs(subject, "views", 1), 60) if run.failure]
+    first, best = shrink(subject, "views", failing[0]), short_witness(subject, "views", failing)
+    assert len(best.deviations) <= 4 < len(first.deviations)
+    assert replay(subject, "views", best.deviations) == best
