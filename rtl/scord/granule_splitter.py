@@ -112,9 +112,14 @@ class GranuleSplitter(wiring.Component):
         if lanes == 1:
             return without_lowest
         words = self._params.granularity // WORD_BYTES
-        shift = (lanes * words).bit_length() - 1
-        number = index >> shift
-        segment = remaining.word_select(number, lanes * words)
+        size = lanes * words
+        number = index[size.bit_length() - 1 :]
+        segment = remaining.word_select(number, size)
+        # Nothing remains of segments before it.
+        others = [
+            Mux(number == other, 0, remaining.word_select(other, size))
+            for other in range(len(remaining) // size)
+        ]
         by_word = Signal()
         m.d.comb += [
             by_word.eq(
@@ -130,7 +135,7 @@ class GranuleSplitter(wiring.Component):
                 )
             ),
         ]
-        return Mux(by_word, without_lowest, remaining & (~0 << ((number + 1) << shift)))
+        return Mux(by_word, without_lowest, Cat(*others))
 
     def _elaborate_start(self, m: Module, remaining: Signal):
         """Which words of a new transaction are to be handed out."""
