@@ -83,7 +83,8 @@ class FenceCounters(wiring.Component):
         depth = sms << params.warp_bits
         # What is read at the edge of a write of the same warp is never used.
         m.submodules.memory = memory = block_memory(fence_counters(params), depth)
-        owner_port, own_port = memory.read_port(), memory.read_port()
+        owner_port = memory.read_port()
+        own_port = memory.read_port()
         m.d.comb += [owner_port.addr.eq(self.i_owner), own_port.addr.eq(self.i_own)]
         slot = self._elaborate_lookup(m, owner_port, own_port)
         self._elaborate_writes(m, memory.write_port(), slot, depth)

@@ -1,20 +1,15 @@
 """Proof: no metadata is read while a write of it is unanswered."""
 
-from racetrap.golden_model.scord.params import ScordParams
 from racetrap.sim.cosim.verilator.build_cache import Patch
 from tests.support.formal.proof import Proof, proof_tests
-from tests.support.scord.accessor_proof import AccessorHarness
+from tests.support.scord.accessor_proof import ACCESSOR, ACCESSOR_SIZES, AccessorHarness
 from tests.support.scord.planted_bugs import PLANTED_BUGS
 
-_PARAMS = ScordParams(
-    sm_count=1, blocks_per_sm=1, warps_per_sm=1, ratio=1, outstanding=4, local_bytes=64,
-    address_bits=16, pc_bits=8,
-)  # fmt: skip
 PROOF = Proof(
     rule="No entry is read from memory between the offer of a write of it and its answer, also "
     "during and after a launch's initialisation.",
-    sizes="4 slots, 8 entries, 16 address bits",
-    harness=lambda case: AccessorHarness(_PARAMS, case, "order"),
+    sizes=ACCESSOR_SIZES,
+    harness=lambda case: AccessorHarness(ACCESSOR, case, "order"),
     depth=4,
     events=("read-beside-a-write", "read-after-the-answer"),
     bugs={

@@ -1,19 +1,14 @@
 """Proof: a metadata port keeps AXI4's rules, whatever the memory does."""
 
-from racetrap.golden_model.scord.params import ScordParams
 from racetrap.sim.cosim.verilator.build_cache import Patch
 from tests.support.formal.proof import Proof, proof_tests
-from tests.support.scord.accessor_proof import AccessorHarness
+from tests.support.scord.accessor_proof import ACCESSOR, ACCESSOR_SIZES, AccessorHarness
 
-_PARAMS = ScordParams(
-    sm_count=1, blocks_per_sm=1, warps_per_sm=1, ratio=1, outstanding=4, local_bytes=64,
-    address_bits=16, pc_bits=8,
-)  # fmt: skip
 PROOF = Proof(
     rule="A request of a metadata port that waits stays as it is, keeps to its 4 KiB, and has an "
     "id of which no read is unanswered.",
-    sizes="4 slots, 8 entries, 16 address bits",
-    harness=lambda case: AccessorHarness(_PARAMS, case, "port"),
+    sizes=ACCESSOR_SIZES,
+    harness=lambda case: AccessorHarness(ACCESSOR, case, "port"),
     depth=4,
     events=("four-reads", "both-wait"),
     bugs={

@@ -1,4 +1,4 @@
-"""What a proof says of any AXI4 port: requests that wait stay as they are, bursts keep to 4 KiB."""
+"""Rules of any AXI4 port, for proofs: requests that wait stay as they are, bursts keep to 4 KiB."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from tests.support.formal.proof import Case, Harness
 from tests.support.planted_bugs import modules_with
 from tests.support.scord.window_slots import SlotEvents, Slots, window_helps
 
-__all__ = ["AccessorHarness"]
+__all__ = ["ACCESSOR", "ACCESSOR_SIZES", "AccessorHarness"]
 
 _FILES = tuple(
     f"scord/{name}.py"
@@ -28,6 +28,12 @@ _FILES = tuple(
         "hazard_window", "entry_writer", "write_back", "init_engine", "metadata_accessor"
     )
 )  # fmt: skip
+#: Configuration of the proofs, and what they say of it.
+ACCESSOR = ScordParams(
+    sm_count=1, blocks_per_sm=1, warps_per_sm=1, ratio=1, outstanding=4, local_bytes=64,
+    address_bits=16, pc_bits=8,
+)  # fmt: skip
+ACCESSOR_SIZES = "4 slots, 8 entries, 16 address bits"
 
 
 class AccessorHarness(Harness):

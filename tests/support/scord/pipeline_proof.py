@@ -17,7 +17,8 @@ from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.scord.access_relation import AccessComparator, identify
 from racetrap.rtl.scord.detection_logic import DetectionLogic
-from racetrap.rtl.scord.fence_file import fence_counters, warp_index
+from racetrap.rtl.scord.fence_counters import fence_counters
+from racetrap.rtl.scord.fence_file import warp_index
 from racetrap.rtl.scord.hazard_window import slot_bits
 from racetrap.rtl.scord.metadata_accessor import checked_packet, located_packet
 from tests.support.formal.internals import OpenComponent, OpenMemory
@@ -26,7 +27,12 @@ from tests.support.planted_bugs import modules_with
 
 __all__ = ["PipelineHarness"]
 
-_FILES = tuple(f"scord/{name}.py" for name in ("fence_file", "decision_stage", "check_pipeline"))
+_COUNTERS, _DECISION, _PIPELINE = (
+    f"scord/{name}.py" for name in ("fence_counters", "decision_stage", "check_pipeline")
+)
+_FILES = (_COUNTERS, "scord/fence_file.py", _DECISION, _PIPELINE)
+#: The counters of all warps: the fence file has one lane.
+_LANE = "fence_file.lane_0"
 
 
 class PipelineHarness(Harness):
@@ -35,7 +41,7 @@ class PipelineHarness(Harness):
     Parameters
     ----------
     params : ScordParams
-        Configuration; one word a cycle, a power of two of SMs.
+        Configuration; one word and one fence lane a cycle, a power of two of SMs.
     case : Case
         What is asked.
     """
@@ -43,10 +49,10 @@ class PipelineHarness(Harness):
     def __init__(self, params: ScordParams, case: Case):
         self._params = params
         self._modules = modules = modules_with(_FILES, case.bug)
-        modules[_FILES[0]].block_memory = lambda shape, depth: OpenMemory(
+        modules[_COUNTERS].block_memory = lambda shape, depth: OpenMemory(
             shape=shape, depth=depth, init=[]
         )
-        self._pipeline = modules[_FILES[-1]].CheckPipeline(params)
+        self._pipeline = modules[_PIPELINE].CheckPipeline(params)
         self._entry = struct_layout(params.entry_layout)
         super().__init__(case, {
             "i_valid": In(1), "i_located": In(located_packet(params)), "i_entry": In(self._entry),
@@ -93,7 +99,10 @@ class PipelineHarness(Harness):
             "race": step.valid & (step.p.race != 0) & forwarded,
             "fence-just-ahead": step.valid & fenced & (step.p.owner_blk_fence_id != 0),
         }
-        helps = self._helps(m, given)
+        helps = self._helps(given)
+        helps += self._helps_of_lookup(given)
+        helps += self._helps_of_request(m, given)
+        helps += self._helps_behind()
         self.state(m, rules, events, helps)
         return m
 
@@ -218,47 +227,35 @@ class PipelineHarness(Harness):
             "after": Mux(is_checked, logic.o_after.as_value(), 0),
         }
 
-    def _helps(self, m: Module, given: dict[str, Array]) -> list[Value]:
-        """What the registers of each stage hold, by what its packet was given."""
-        inner, params, results = self._inner, self._params, self._results
-        lookup = data.View(self._modules[_FILES[2]]._lookup(params), inner["lookup"])
-        request = data.View(self._modules[_FILES[1]].decision_request(params), inner["request"])
-        older = data.View(checked_packet(params), inner["older"])
-        step = self._pipeline.o_step.p
-        (valid_0, slot_0), (valid_1, slot_1), (valid_2, slot_2), (valid_3, slot_3) = self._stages
-        rows = Array(
-            inner[f"fence_file.memory.row_{number}"] for number in range(len(self._counters))
+    def _fence_file(self, name: str) -> Signal:
+        return self._inner[f"{_LANE}.{name}"]
+
+    def _helps(self, given: dict[str, Array]) -> list[Value]:
+        """What the registers of all stages hold, by what their packets were given."""
+        inner, step = self._inner, self._pipeline.o_step
+        self._rows = rows = Array(
+            self._fence_file(f"memory.row_{number}") for number in range(len(self._counters))
         )
-        fence_file = {
-            name: inner[f"fence_file.{name}"]
-            for name in ("owner", "own", "answered", "looked_up", "o_owner", "written",
-                         "written_slot", "written_value", "clearing")
-        }  # fmt: skip
-        located = [
-            data.View(located_packet(params), given["located"][slot]) for _, slot in self._stages
+        self._located = [
+            data.View(located_packet(self._params), given["located"][slot])
+            for _, slot in self._stages
         ]
-        before = data.View(self._entry, step.before)
-        forwarded = [given["forwarded"][slot] for _, slot in self._stages]
-        source = [given["source"][slot] for _, slot in self._stages]
-        comes_1 = valid_1 & (slot_1 == source[0])
-        comes_2 = valid_2 & (slot_2 == source[0])
-        follows = forwarded[1] & valid_2 & (slot_2 == source[1])
-        is_fence = step.packet.kind == PacketKind.FENCE
-        is_fenced = self._pipeline.o_step.valid & is_fence
-        is_monitored = valid_2 & located[2].monitored
-        place = self._position
+        self._forwarded = forwarded = [given["forwarded"][slot] for _, slot in self._stages]
+        self._source = source = [given["source"][slot] for _, slot in self._stages]
+        self._is_fenced = step.valid & (step.p.packet.kind == PacketKind.FENCE)
+        names = ("lookup_valid", "request_valid", None, "older_valid")
         helps = [
-            inner["lookup_valid"] == valid_0,
-            inner["request_valid"] == valid_1,
-            inner["older_valid"] == valid_3,
-            fence_file["clearing"] == len(rows),
-            *(
-                row == Mux(is_fenced & (self._number(step.packet) == number),
-                           Cat(step.own_blk_fence_id, step.own_dev_fence_id),
-                           self._counters[number])
-                for number, row in enumerate(rows)
-            ),
+            inner[name] == valid
+            for name, (valid, _) in zip(names, self._stages, strict=True) if name
         ]  # fmt: skip
+        helps.append(self._fence_file("clearing") == len(rows))
+        helps += [
+            row == Mux(self._is_fenced & (self._number(step.p.packet) == number),
+                       Cat(step.p.own_blk_fence_id, step.p.own_dev_fence_id),
+                       self._counters[number])
+            for number, row in enumerate(rows)
+        ]  # fmt: skip
+        place = self._position
         for number, (valid, slot) in enumerate(self._stages):
             place = place - valid
             helps += [
@@ -266,65 +263,83 @@ class PipelineHarness(Harness):
                 ~(valid & forwarded[number]) | (source[number] != slot),
                 ~(valid & forwarded[number]) | ~given["read_error"][slot],
             ]
-        # Stage 1
-        helps += [
-            ~valid_0 | (lookup.slot == slot_0),
-            ~valid_0 | (Value.cast(lookup.located) == Value.cast(located[0])),
-            ~valid_0 | (lookup.is_forwarded == forwarded[0]),
-            ~valid_0 | (lookup.source == source[0]),
-            ~valid_0 | (lookup.read_error == given["read_error"][slot_0]),
-            ~valid_0 | forwarded[0] | (Value.cast(lookup.entry) == given["entry"][slot_0]),
-            ~(valid_0 & forwarded[0]) | comes_1 | comes_2
-            | (Value.cast(lookup.entry) == results[source[0]]),
-            ~(valid_0 & forwarded[0] & comes_1) | located[1].monitored,
-            ~(valid_0 & forwarded[0] & comes_2) | located[2].monitored,
-            ~valid_0 | (fence_file["owner"] == self._number(lookup.entry)),
-            ~valid_0 | (fence_file["own"] == self._number(located[0].packet)),
-        ]  # fmt: skip
+        return helps
+
+    def _helps_of_lookup(self, given: dict[str, Array]) -> list[Value]:
+        """What the registers behind the first stage hold."""
+        lookup = data.View(self._modules[_PIPELINE]._lookup(self._params), self._inner["lookup"])
+        (valid, slot), (valid_1, slot_1), (valid_2, slot_2), _ = self._stages
+        located, forwarded, source = self._located, self._forwarded[0], self._source[0]
+        comes_1, comes_2 = valid_1 & (slot_1 == source), valid_2 & (slot_2 == source)
+        helps = [
+            lookup.slot == slot,
+            Value.cast(lookup.located) == Value.cast(located[0]),
+            lookup.is_forwarded == forwarded,
+            lookup.source == source,
+            lookup.read_error == given["read_error"][slot],
+            forwarded | (Value.cast(lookup.entry) == given["entry"][slot]),
+            ~forwarded | comes_1 | comes_2 | (Value.cast(lookup.entry) == self._results[source]),
+            ~(forwarded & comes_1) | located[1].monitored,
+            ~(forwarded & comes_2) | located[2].monitored,
+            self._fence_file("owner") == self._number(lookup.entry),
+            self._fence_file("own") == self._number(located[0].packet),
+        ]
         for who in ("owner", "own"):
-            warp = fence_file[who]
-            is_old = fence_file["written"] & (fence_file["written_slot"] == warp)
-            answer = inner[f"fence_file.memory.{who}_port__data"]
-            helps.append(~valid_0 | is_old | (answer == rows[warp]))
-        # Stage 2
-        relations = self._relations(m, located[1], {
-            "before": (before, before.tag), "ahead": (located[2].packet, located[2].tag),
+            warp, answer = self._fence_file(who), self._fence_file(f"memory.{who}_port__data")
+            is_old = self._fence_file("written") & (self._fence_file("written_slot") == warp)
+            helps.append(is_old | (answer == self._rows[warp]))
+        return [~valid | each for each in helps]
+
+    def _helps_of_request(self, m: Module, given: dict[str, Array]) -> list[Value]:
+        """What the registers behind the second stage hold."""
+        layout = self._modules[_DECISION].decision_request(self._params)
+        request = data.View(layout, self._inner["request"])
+        before = data.View(self._entry, self._pipeline.o_step.p.before)
+        _, (valid, slot), (valid_2, slot_2), _ = self._stages
+        _, located, ahead, _ = self._located
+        forwarded, source = self._forwarded[1], self._source[1]
+        follows = forwarded & valid_2 & (slot_2 == source)
+        relations = self._relations(m, located, {
+            "before": (before, before.tag), "ahead": (ahead.packet, ahead.tag),
             "entry": (request.entry, request.entry.tag),
         })  # fmt: skip
         relation = Mux(request.follows, relations["before"], relations["entry"])
-        entry = Mux(forwarded[1], results[source[1]], given["entry"][slot_1])
-        helps += [
-            ~valid_1 | (request.slot == slot_1),
-            ~valid_1 | (Value.cast(request.located) == Value.cast(located[1])),
-            ~valid_1 | (request.read_error == given["read_error"][slot_1]),
-            ~valid_1 | (request.follows == follows),
-            ~(valid_1 & follows) | located[2].monitored,
-            ~valid_1 | follows | (Value.cast(request.entry) == entry),
-            ~valid_1 | (Value.cast(request.relation) == relation),
-            ~(valid_1 & follows)
-            | (Value.cast(request.relation_if_replaced) == relations["ahead"]),
-            ~valid_1 | follows
-            | (fence_file["o_owner"] == rows[self._number(request.entry)]),
-            ~valid_1 | (fence_file["looked_up"] == rows[self._number(located[1].packet)]),
-            ~valid_1 | (fence_file["answered"] == self._number(located[1].packet)),
-        ]  # fmt: skip
-        # Stage 3 and behind
-        logic = self._logic
-        helps += [
-            fence_file["written"] == is_fenced,
-            ~is_fenced | (fence_file["written_slot"] == self._number(step.packet)),
-            ~is_fenced
-            | (fence_file["written_value"] == rows[self._number(step.packet)]),
+        entry = Mux(forwarded, self._results[source], given["entry"][slot])
+        own, rows = self._number(located.packet), self._rows
+        helps = [
+            request.slot == slot,
+            Value.cast(request.located) == Value.cast(located),
+            request.read_error == given["read_error"][slot],
+            request.follows == follows,
+            ~follows | ahead.monitored,
+            follows | (Value.cast(request.entry) == entry),
+            Value.cast(request.relation) == relation,
+            ~follows | (Value.cast(request.relation_if_replaced) == relations["ahead"]),
+            follows | (self._fence_file("o_owner") == rows[self._number(request.entry)]),
+            self._fence_file("looked_up") == rows[own],
+            self._fence_file("answered") == own,
+        ]
+        return [~valid | each for each in helps]
+
+    def _helps_behind(self) -> list[Value]:
+        """What the registers of the third stage hold, and those behind it."""
+        inner, logic, results, step = self._inner, self._logic, self._results, self._pipeline.o_step
+        older = data.View(checked_packet(self._params), inner["older"])
+        _, _, (valid_2, _), (valid, slot) = self._stages
+        is_monitored, number = valid_2 & self._located[2].monitored, self._number(step.p.packet)
+        return [
+            self._fence_file("written") == self._is_fenced,
+            ~self._is_fenced | (self._fence_file("written_slot") == number),
+            ~self._is_fenced | (self._fence_file("written_value") == self._rows[number]),
             ~is_monitored | (inner["decision.owner_replaced"] == logic.o_owner_replaced),
             ~is_monitored | (inner["decision.last_fenced"] == Value.cast(logic.i_fenced)),
-            ~valid_3 | (older.slot == slot_3),
-            ~valid_3 | (Value.cast(older.entry) == results[slot_3]),
+            ~valid | (older.slot == slot),
+            ~valid | (Value.cast(older.entry) == results[slot]),
             *(
-                (valid_3 & (slot_3 == number)) | (answer == results[number])
-                for number, answer in enumerate(self._answers)
+                (valid & (slot == place)) | (answer == results[place])
+                for place, answer in enumerate(self._answers)
             ),
-        ]  # fmt: skip
-        return helps
+        ]
 
     def _relations(self, m: Module, located, lasts) -> dict[str, Value]:
         """How a packet stands to other accesses."""

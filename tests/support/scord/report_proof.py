@@ -31,9 +31,10 @@ class _AnySteps(wiring.Component):
 
     def __init__(self, params: ScordParams):
         checked = stream.Signature(checked_packet(params), always_ready=True)
+        step = Out(stream.Signature(struct_layout(params.step_layout), always_ready=True))
         super().__init__({
             "i": In(stream.Signature(packet_with_entry(params), always_ready=True)),
-            "o_step": Out(stream.Signature(struct_layout(params.step_layout), always_ready=True)),
+            "o_step": step, "o_fences": step.array(params.fence_lanes - 1),
             "o_checked": Out(checked), "i_clear": In(1), "o_busy": Out(1),
             # What the harness chooses.
             "i_valid": In(1), "i_race": In(3), "i_pc": In(params.pc_bits),

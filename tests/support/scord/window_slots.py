@@ -1,4 +1,4 @@
-"""What the slots of a hazard window hold, for proofs, and how its registers say the same."""
+"""Contents of the slots of a hazard window, for proofs, and how its registers say the same."""
 
 from __future__ import annotations
 
