@@ -61,11 +61,8 @@ def _bench(found: _Json) -> _Figures:
         yield f"executor, {threads} threads", "instructions/s", scord["executor"][threads]
     if sigrace := found.get("sigrace"):
         scan = sigrace["worst_scan"]
-        yield (
-            "RDM of sigrace, longest scan",
-            "comparisons/cycle",
-            (scan["comparisons"] / scan["cycles"]),
-        )
+        rate = scan["comparisons"] / scan["cycles"]
+        yield "RDM of sigrace, longest scan", "comparisons/cycle", rate
         for row in sigrace["sustained"]:
             name = f"RDM of sigrace, blocks of {row['block_instructions']} instructions"
             yield name, "cycles a message", row["message_cycles"]
@@ -140,9 +137,8 @@ def _noncoherent(found: _Json) -> _Figures:
     for row in tables.get("monitor", ()):
         name = f"bus monitor, {row['entries']} entries, "
         name += "random traces" if row["program"] == "random traces" else "programs"
-        numbers = {key: value for key, value in row.items() if key in ("lost", "races")}
-        numbers |= {"possible": row["possible"], "imprecise": row["imprecise"]}
-        monitor.setdefault(name, Counter()).update(numbers)
+        counted = {key: row[key] for key in ("races", "lost", "possible", "imprecise")}
+        monitor.setdefault(name, Counter()).update(counted)
     for name, counts in monitor.items():
         yield f"{name}: races lost", f"of {counts['races']}", counts["lost"]
         if possible := counts["possible"]:
@@ -188,14 +184,8 @@ def figures_of(command: list[str], found: _Json) -> list[tuple[str, str, float]]
     ValueError
         If it is no command that measures, or has no figure.
     """
-    read = next(
-        (
-            read
-            for name, read in MEASURING.items()
-            if command[: len(words := name.split())] == words
-        ),
-        None,
-    )
+    line = " ".join([*command, ""])
+    read = next((read for name, read in MEASURING.items() if line.startswith(f"{name} ")), None)
     figures = list(read(found)) if read else []
     if not figures:
         raise ValueError(f"Command must be one of {', '.join(MEASURING)}, with a figure")

@@ -47,10 +47,6 @@ class Expected:
         else:
             self._due.append(golden)
 
-    def take(self) -> Any:
-        """The next that is still to come, for a caller who compares it; ``IndexError`` if none."""
-        return self._due.popleft()
-
     def see(self, seen: Any) -> None:
         """The hardware gives the next."""
         if self._due:

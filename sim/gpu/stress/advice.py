@@ -9,7 +9,7 @@ Ref: Bugaroo Section III-D (root cause analysis), which puts them behind accesse
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
@@ -179,23 +179,24 @@ class Advisor:
     def _usual(self, chosen: _Chosen) -> _Chosen:
         """The same with fences where they are of more use, if that does."""
         slots = self._program.slots()
-        for what in [what for what in chosen if what in slots]:
-            rest = {other: fence for other, fence in chosen.items() if other != what}
-            for slot in reversed(slots[slots.index(what) + 1 :]):
-                moved: _Chosen = {slot: chosen[what], **rest}
-                if len(moved) == len(chosen) and not self._fails(moved):
-                    chosen = moved
-                    break
-        return chosen
+        return self._moved(chosen, {
+            what: slots[:slots.index(what):-1] for what in chosen if what in slots
+        })  # fmt: skip
 
     def _on_fewer_paths(self, chosen: _Chosen) -> _Chosen:
         """The same with a fence before one of several next lines in the place of one after a
         line, if that does."""
-        for what in [what for what in chosen if what.name == "insert_after"]:
+        return self._moved(chosen, {
+            what: [Action("insert", place) for place in sorted(self._program.following(what.place))]
+            for what in chosen if what.name == "insert_after"
+        })  # fmt: skip
+
+    def _moved(self, chosen: _Chosen, places: Mapping[Action, Iterable[Action]]) -> _Chosen:
+        """The same with each change at the first of its places at which it does, if any."""
+        for what, candidates in places.items():
             rest = {other: sync for other, sync in chosen.items() if other != what}
-            for place in sorted(self._program.following(what.place)):
-                moved: _Chosen = {Action("insert", place): chosen[what], **rest}
-                if len(moved) == len(chosen) and not self._fails(moved):
+            for place in candidates:
+                if place not in rest and not self._fails(moved := {place: chosen[what], **rest}):
                     chosen = moved
                     break
         return chosen
