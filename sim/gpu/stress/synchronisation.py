@@ -199,18 +199,23 @@ class Synchronisation:
 
     def slots(self) -> list[Action]:
         """Where a fence can be put, places of least use first: fences belong before a strong
-        write, or next behind a strong read, and there the sooner the better."""
+        write, or next behind a strong read and nothing else, and there the sooner the better."""
         after = [Action("insert_after", place) for place in self._reads if place in self.after]
         next_line = [
             Action("insert", place)
             for read in self._reads if read not in self.after
             for place in sorted(self.following(read))
+            if len(self.following(read)) == 1 or self._comes_after_reads(place)
         ]  # fmt: skip
         behind = dict.fromkeys([*reversed(after), *reversed(next_line)])
         before = [
             Action("insert", place) for place in sorted(self.before, key=self._writes.__contains__)
         ]
         return [*(slot for slot in before if slot not in behind), *behind]
+
+    def _comes_after_reads(self, place: str) -> bool:
+        """Whether accesses of a line come next after strong reads of other lines alone."""
+        return all(self._latest[pc] <= self._reads.keys() for pc in self.before[place])
 
     def following(self, place: str) -> set[str]:
         """Other lines that may come next behind the accesses of a line."""
