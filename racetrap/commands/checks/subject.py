@@ -1,0 +1,136 @@
+"""What is checked: a trace, or the runs of a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from racetrap.commands.shared.terminal import input_errors, progress
+from racetrap.evaluation.scord.trace_check import TraceCheck
+from racetrap.evaluation.source_text import relative_place
+from racetrap.golden_model.trace import AnyTrace, Trace, read_trace
+from racetrap.presenters.line_pairs import exposure_text, number_text
+
+if TYPE_CHECKING:
+    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
+    from racetrap.sim.gpu.launch.capture import Capture
+    from racetrap.sim.gpu.launch.launch_file import LaunchSpec
+    from racetrap.sim.gpu.ptx.module import Module
+
+__all__ = ["Subject", "read_subject"]
+
+#: Runs for each race, to expose it.
+_RUNS = 100
+#: Names of kernel files end so; what runs them is slow to import.
+_KERNELS = (".cu", ".ptx")
+
+
+@dataclass
+class Subject:
+    """What is checked: a trace, or one for each schedule of a kernel.
+
+    Parameters
+    ----------
+    first : AnyTrace
+        The first trace.
+    others : iterable of Capture
+        Further runs of a kernel, made as they are asked for.
+    run : dict
+        What JSON says of the runs of a kernel.
+    differences : list of str
+        What buffers do not hold, though it is expected; of all runs so far.
+    faults : list of str
+        What ended kernels before their time; of all runs so far.
+    independent : bool
+        Whether the lanes of warps were scheduled independently.
+    expose : callable, optional
+        Notes with each race of a check whether it is exposed by a weak memory: failures by what is
+        no race, and a summary, in sentences.
+    """
+
+    first: AnyTrace
+    others: Iterable[Capture] = ()
+    run: dict[str, Any] = field(default_factory=dict)
+    differences: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    independent: bool = False
+    expose: Callable[[TraceCheck], tuple[list[str], list[str]]] | None = None
+
+    def further_traces(self) -> Iterator[Trace]:
+        """Traces of the further runs."""
+        for captured in self.others:
+            self.differences += captured.differences
+            self.faults += [str(captured.fault)] if captured.fault else []
+            yield captured.trace
+
+
+def read_subject(
+    path: str, launch_file: str | None, options: CompilerOptions, memory: str | None,
+    runs: int | None,
+) -> Subject:  # fmt: skip
+    with input_errors():
+        if memory and launch_file is None:
+            raise ValueError(f"Option --memory must come with a kernel and --launch, not {path}")
+        if runs and not memory:
+            raise ValueError("Option --runs must come with --memory")
+    if launch_file is not None:
+        # The executor is slow to import.
+        from racetrap.commands.shared.kernels import capture_kernel, read_kernel, run_to_dict
+
+        module, launch = read_kernel(path, launch_file, options)
+        captures = capture_kernel(module, launch)
+        first = next(captures)
+        differences = list(first.differences)
+        faults = [str(first.fault)] if first.fault else []
+        run = {
+            "launch": launch_file, "run": run_to_dict(first), "results": differences,
+            "faults": faults,
+        }  # fmt: skip
+        expose = memory and partial(
+            _expose, module, launch, memory, runs or _RUNS, Path(path).parent
+        )
+        return Subject(
+            first.trace, captures, run, differences, faults,
+            first.independent_threads, expose or None,
+        )  # fmt: skip
+    with input_errors():
+        if Path(path).suffix in _KERNELS:
+            raise ValueError(f"Check of a kernel must have --launch FILE, not only {path}")
+        if options.is_given:
+            raise ValueError(f"Options of the compiler must come with a .cu file, not {path}")
+        return Subject(read_trace(path))
+
+
+def _expose(
+    module: Module, launch: LaunchSpec, memory: str, runs: int, folder: Path, check: TraceCheck
+) -> tuple[list[str], list[str]]:
+    """Note with each race whether it is exposed: failures by what is no race of the runs checked,
+    and a summary, in sentences."""
+    from racetrap.evaluation.scord.exposed_races import ExposureSearch, expose_races
+    from racetrap.sim.gpu.stress.kernel_subject import KernelSubject
+
+    try:
+        subject = KernelSubject(module, launch)
+    except ValueError as error:
+        return [], [f"Exposure not looked for: {error}"]
+    pairs = [*check.pairs, *check.strong]
+    search = ExposureSearch(memory, runs, launch.seed)
+    weak_only = expose_races(
+        pairs, subject, search, folder, lambda each: progress(each, "Exposing", len(each))
+    )
+    failures = [
+        f"{relative_place(pair.first.later.place)}: {exposure_text(pair.exposure)}"
+        for pair in check.strong
+        if pair.exposure["failure"]
+    ]
+    for lines, exposure in weak_only.items():
+        where = " and ".join(map(relative_place, sorted(lines)))
+        failures.append(
+            f"{where}: no race in sequentially consistent runs: {exposure_text(exposure)}"
+        )
+    exposed = sum(pair.exposure["failure"] is not None for pair in pairs)
+    counted = f"{exposed} of {number_text(len(pairs), 'unordered pair')}"
+    return failures, [f"Exposed by {memory}: {counted}, {len(weak_only)} by weak memory alone."]

@@ -1,0 +1,112 @@
+"""Checks of threads: exact, and by SigRace."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+from racetrap.commands.checks.outcome import Outcome, line_findings
+from racetrap.commands.shared.stimuli import check_options
+from racetrap.commands.shared.terminal import input_errors
+from racetrap.evaluation.sigrace.line_races import thread_race
+from racetrap.evaluation.sigrace.suppressions import Suppressions, read_suppressions
+from racetrap.golden_model.sigrace.sigrace import Sigrace
+from racetrap.golden_model.trace import ThreadTrace
+from racetrap.presenters import sigrace_races
+from racetrap.presenters.findings import print_findings
+from racetrap.presenters.race_choice import RaceChoice
+from racetrap.sim.cpu.sigrace.compiled_sigrace import run_sigrace
+
+if TYPE_CHECKING:
+    from racetrap.evaluation.baseline import Baseline
+
+__all__ = ["check_exact", "check_threads"]
+
+#: Options that are about a detector.
+_OF_A_DETECTOR = ("preset_name", "settings", "environment", "interval", "ideal", "oracle")
+
+
+def check_exact(
+    console: Console, choice: RaceChoice, trace: object, baseline: Baseline | None,
+    suppressed: str | None, fails_fast: bool,
+) -> Outcome:  # fmt: skip
+    """Run the exact detector and print what is neither suppressed nor known."""
+    with input_errors():
+        suppressions = read_suppressions(Path(suppressed)) if suppressed else Suppressions()
+        others = {name: ["a check without --exact"] for name in _OF_A_DETECTOR}
+        check_options(others, "an exact check")
+    assert isinstance(trace, ThreadTrace)
+    # The compiled detector is for long traces only.
+    from racetrap.evaluation.sigrace.exact_check import check_exactly
+    from racetrap.presenters.exact_findings import exact_to_dict, inversion_sentence
+
+    exact, header = check_exactly(trace, suppressions, fails_fast), trace.header
+    by_line = [
+        thread_race(race.first, header, race.addresses, context)
+        for race, context in zip(exact.races, exact.contexts, strict=True)
+    ]
+    findings, known, is_new = line_findings(by_line, baseline)
+    kept = [number for number, race in enumerate(by_line) if is_new(race)]
+    exact = exact._replace(
+        races=[exact.races[number] for number in kept],
+        contexts=[exact.contexts[number] for number in kept],
+    )
+    words = (
+        f"Races: {len(kept)} pair{'s' * (len(kept) != 1)} of instructions in {len(trace)} "
+        f"events of {trace.header.threads} threads; lock-order inversions: "
+        f"{len(exact.inversions)}; suppressed: {exact.suppressed}."
+    )
+    if exact.events < len(trace):
+        words += (
+            f" Stopped at event {exact.events - 1}: what comes after it, and lock-order "
+            "inversions, were not looked for."
+        )
+    unused = [f"Suppression matches nothing: {pattern}" for pattern in suppressions.unused]
+    findings = replace(
+        findings,
+        others={"locks": [inversion_sentence(cycle, header) for cycle in exact.inversions]},
+        summary=[words, *unused, *findings.summary],
+    )
+    print_findings(console, findings, choice)
+    return Outcome(findings, known, exact_to_dict(exact, header))
+
+
+def check_threads(
+    console: Console, choice: RaceChoice, trace: ThreadTrace, sigrace: Sigrace, oracle: bool,
+    baseline: Baseline | None,
+) -> Outcome:  # fmt: skip
+    """Run SigRace and print the races."""
+    whole, header = run_sigrace(sigrace, trace), trace.header
+    findings, known, is_new = line_findings(
+        (thread_race(race, header) for race in whole.races), baseline
+    )
+    result = replace(
+        whole, races=[race for race in whole.races if is_new(thread_race(race, header))]
+    )
+    races = sigrace_races.race_list(console, choice, header)
+    words = sigrace_races.print_result(console, races, result, header)
+    overhead = f"{result.statistics.overhead:.1%}"
+    summary = [
+        f"Races: {words} in {len(trace)} events of {trace.header.threads} threads; overhead of "
+        f"Re-execution and Analysis {overhead} of the committed instructions.",
+        *findings.summary,
+    ]
+    console.print("\n".join(summary), markup=False)
+    document: dict[str, Any] = {
+        "environment": asdict(sigrace.environment),
+        "checkpoint_interval": sigrace.checkpoint_interval,
+        "unbounded": sigrace.unbounded,
+        **sigrace_races.result_to_dict(result),
+        "races": races.json,
+    }
+    if oracle:
+        from racetrap.evaluation.sigrace.oracle import compare_with_oracle
+        from racetrap.presenters.sigrace_oracle import oracle_to_dict, print_oracle
+
+        comparison = compare_with_oracle(trace, sigrace, whole)
+        print_oracle(console, comparison, header)
+        document["oracle"] = oracle_to_dict(comparison, header)
+    return Outcome(replace(findings, summary=summary), known, document)
