@@ -138,23 +138,6 @@ def test_errors_are_the_golden_models():
         assert str(compiled.value) == str(golden.value)
 
 
-def test_an_error_of_the_analysis_comes_through(monkeypatch):
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(compiled_sigrace._Rollback, "handle", interrupted)
-    sigrace, trace = next(
-        case for case in map(random_case, count()) if run_would_find_conflicts(case)
-    )
-    with pytest.raises(KeyboardInterrupt):
-        run_sigrace(sigrace, trace)
-
-
-def run_would_find_conflicts(case):
-    sigrace, trace = case
-    return sigrace.run(trace).conflicts > 0
-
-
 def test_without_a_compiler_the_golden_model_runs(monkeypatch):
     monkeypatch.setattr(compiled_sigrace, "which", lambda name: None)
     monkeypatch.setattr(compiled_sigrace, "prepare_sigrace", None)
