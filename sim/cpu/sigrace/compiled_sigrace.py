@@ -18,6 +18,7 @@ from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.compiled_library import Functions, compiled_library
 from racetrap.sim.cpu.sigrace.core_stream import STREAM_FUNCTIONS
 from racetrap.sim.cpu.sigrace.settings import Filter, Settings, filters_of, settings_of
+from racetrap.sim.garbage_collection import garbage_collection_paused
 
 __all__ = ["prepare_sigrace", "run_sigrace"]
 
@@ -90,7 +91,8 @@ def run_sigrace(sigrace: Sigrace, trace: ThreadTrace) -> SigraceResult:
     machine = _Machine(sigrace, trace)
     try:
         machine.run()
-        return machine.result()
+        with garbage_collection_paused():
+            return machine.result()
     finally:
         machine.close()
 

@@ -208,6 +208,11 @@ private:
         rdm.clear_log();
     }
 
+    bool is_over(uint64_t epoch) const {
+        uint32_t thread = epoch >> 32;
+        return (uint32_t)epoch < clocks_[thread][thread];
+    }
+
     bool is_known(const LogEntry &entry) const {
         auto saved = saved_.find(Epochs(entry));
         if (saved == saved_.end()) return false;
@@ -237,6 +242,10 @@ private:
             checkpoint.committed[thread] = 0;
         }
         checkpoint.progress = reached_;
+        // Epochs that are over have no blocks left to conflict.
+        std::erase_if(saved_, [&](const auto &each) {
+            return is_over(each.first.low) || is_over(each.first.high);
+        });
         statistics.checkpoints++;
     }
 };

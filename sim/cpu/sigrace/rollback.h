@@ -97,6 +97,7 @@ public:
 
 private:
     static constexpr size_t REMEMBERED = 1 << 22;  // granules, in all
+    static constexpr uint64_t LONG = 256;          // events of an epoch whose granules are
 
     // A conflicting thread: where it stops, and its Conflict Signature.
     struct Stop {
@@ -160,6 +161,7 @@ private:
     uint64_t count_;
     std::unique_ptr<EpochIndex> index_;
     std::map<std::tuple<uint32_t, uint64_t, uint64_t>, std::vector<uint64_t>> granules_;
+    std::vector<uint64_t> short_;  // those of an epoch that are not
     size_t remembered_ = 0;
 
     uint64_t repeated() const { return costs.reexecuted + costs.analysed; }
@@ -232,8 +234,10 @@ private:
         return low;
     }
 
-    // Granules of a stop's epoch, ascending; an epoch is often asked for again.
+    // Granules of a stop's epoch, ascending; a long epoch is often asked for again.
     const std::vector<uint64_t> &granules(const Stop &stop) {
+        if (stop.last - stop.first < LONG)
+            return short_ = index_->granules(stop.thread, stop.first, stop.last);
         auto [known, is_new] = granules_.try_emplace({stop.thread, stop.first, stop.last});
         if (!is_new) return known->second;
         std::vector<uint64_t> found = index_->granules(stop.thread, stop.first, stop.last);
