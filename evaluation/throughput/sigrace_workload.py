@@ -14,13 +14,13 @@ from racetrap.golden_model.sigrace.environment import Remap
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.rdm import Rdm
 from racetrap.sim.cosim.fast.build import FastModel
-from racetrap.sim.cosim.fast.garbage_collection import garbage_collection_paused
 from racetrap.sim.cosim.sigrace.fast_compare import check_commands
 from racetrap.sim.cosim.sigrace.fast_simulation import FastSim
 from racetrap.sim.cosim.sigrace.knobs import KNOBS
 from racetrap.sim.cosim.sigrace.plans import fast_cores, random_plan
 from racetrap.sim.cosim.sigrace.random_events import random_events
 from racetrap.sim.cosim.sigrace.scoreboard import Scoreboard
+from racetrap.sim.garbage_collection import garbage_collection_paused
 
 __all__ = ["SigraceWorkload"]
 

@@ -17,6 +17,7 @@ from racetrap.commands.shared.memory import MEMORY_OPTIONS, memory_options, memo
 from racetrap.commands.shared.options import output_option, result_options
 from racetrap.commands.shared.stimuli import check_options
 from racetrap.commands.shared.terminal import fail, input_errors, report_console, write_json
+from racetrap.evaluation.sigrace.line_races import address_text
 from racetrap.golden_model.trace.noncoherent.operations import MemorySystem, OperationKind
 from racetrap.golden_model.trace.threads.events import ThreadEventKind
 from racetrap.sim.accelerator.recorder import (
@@ -70,7 +71,11 @@ def _summary(target: str, recording: Recording) -> dict[str, Any]:
         "ending": recording.ending,
         "waiting": [
             thread._asdict()
-            | {"place": places.get(thread.pc), "holder_place": places.get(thread.holder_pc or 0)}
+            | {
+                "place": places.get(thread.pc),
+                "holder_place": places.get(thread.holder_pc or 0),
+                "address_text": address_text(thread.address, trace.header),
+            }
             for thread in recording.waiting
         ],
         "threads": trace.header.threads,
@@ -95,7 +100,8 @@ def _remarks(summary: dict[str, Any]) -> Iterator[str]:
         if thread["holder"] is not None:
             since = thread["holder_place"] or f"pc {thread['holder_pc']:#x}"
             holds = f"a lock that thread {thread['holder']} holds since {since}"
-        yield f"Thread {thread['thread']} waits behind {place} for {thread['address']:#x}, {holds}."
+        address = thread["address_text"]
+        yield f"Thread {thread['thread']} waits behind {place} for {address}, {holds}."
     if summary["threads"] == 1:
         yield "Program made no threads, so the trace has no races: look at what it printed."
 

@@ -181,6 +181,7 @@ class ThreadWaiting(TypedDict):
     pc: Annotated[int, "program counter of its last event"]
     place: Annotated[str | None, "its place, null if it is not known"]
     address: Annotated[int, "what it waits at"]
+    address_text: Annotated[NotRequired[str], "the same with the variable there, if it is known"]
     holder: Annotated[int | None, "if that is a lock, the thread that holds it; else null"]
     holder_pc: Annotated[int | None, "where that acquired it"]
     holder_place: Annotated[NotRequired[str | None], "its place"]

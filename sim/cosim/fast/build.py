@@ -118,8 +118,9 @@ def _compile(
     ports = description["ports"]
     widths = {name: port["width"] for name, port in ports.items()}
     header = ports_header(
-        TOP, widths, harness.ports(params), harness.constants(params), harness.internals(params)
-    )
+        TOP, widths, harness.ports(params), harness.constants(params), harness.internals(params),
+        harness.instances(params),
+    )  # fmt: skip
     (folder / "ports.h").write_text(header, encoding="utf-8")
     top = top_module(description["module"], ports)
     (folder / f"{TOP}.v").write_text(top, encoding="utf-8")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from racetrap.sim.cosim.fast.ports import Internals, PortGroup
+from racetrap.sim.cosim.fast.ports import Instances, Internals, PortGroup
 
 __all__ = ["Harness"]
 
@@ -30,6 +30,8 @@ class Harness:
         Modules in the folder that have a part in ports, constants or rewriting.
     internals : callable
         From parameters to the registers inside the system that the shim uses.
+    instances : callable
+        From parameters to the instances inside the system whose memory the shim uses.
     """
 
     folder: Path
@@ -38,6 +40,7 @@ class Harness:
     rewrite: Callable[[str, Any], str]
     scripts: tuple[str, ...]
     internals: Callable[[Any], Sequence[Internals]] = lambda params: ()
+    instances: Callable[[Any], Sequence[Instances]] = lambda params: ()
 
     @property
     def sources(self) -> list[Path]:

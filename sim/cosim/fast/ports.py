@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["AXI_WRITE", "LITE", "Internals", "PortGroup", "ports_header", "words_of_bits"]
+__all__ = [
+    "AXI_WRITE",
+    "LITE",
+    "Instances",
+    "Internals",
+    "PortGroup",
+    "ports_header",
+    "words_of_bits",
+]
 
 #: Signals of an AXI4 port that writes.
 AXI_WRITE = (
@@ -30,6 +38,7 @@ _HEADER = """\
 #include <cstring>
 
 #include "V{top}.h"
+#include "V{top}__Syms.h"
 #include "V{top}___024root.h"
 
 using Top = V{top};
@@ -49,6 +58,10 @@ template <class T> void store(const T& port, uint32_t* words) {{
 template <std::size_t N> void store(const VlWide<N>& port, uint32_t* words) {{
     std::memcpy(words, port.data(), 4 * N);
 }}
+struct Memory {{
+    const void* data;
+    std::size_t bytes;
+}};
 
 """
 
@@ -113,9 +126,42 @@ class Internals:
         return f"    {self.struct} {self.member}[{self.count}] = {{{items}}};"
 
     def _references(self, top: str, index: int) -> str:
-        path = ".".join([top, "dut", self.path.format(index)]).replace(".", "__DOT__")
+        path = _instance_path(top, self.path, index)
         names = (f"top.rootp->{path}__DOT__{name}" for name, _ in self.widths.values())
         return "{" + ", ".join(names) + "}"
+
+
+@dataclass(frozen=True)
+class Instances:
+    """Instances of a module that is a C++ class of its own, as the memory that they lie in.
+
+    Parameters
+    ----------
+    member : str
+        Name of the array of ``Memory`` in ``Ports``.
+    path : str
+        As of :class:`Internals`.
+    count : int
+        Length of the array, which may be 0.
+    """
+
+    member: str
+    path: str
+    count: int
+
+    def instance(self, top: str) -> str:
+        """The array in ``Ports``."""
+        if not self.count:
+            return f"    Memory* {self.member} = nullptr;"
+        names = (_instance_path(top, self.path, index) for index in range(self.count))
+        objects = (f"top.rootp->vlSymsp->TOP__{name}" for name in names)
+        items = ", ".join(f"{{&{each}, sizeof {each}}}" for each in objects)
+        return f"    Memory {self.member}[{self.count}] = {{{items}}};"
+
+
+def _instance_path(top: str, path: str, index: int) -> str:
+    """C++ name of an instance inside the system."""
+    return ".".join([top, "dut", path.format(index)]).replace(".", "__DOT__")
 
 
 #: The AXI4-Lite port that every system has.
@@ -181,6 +227,7 @@ def ports_header(
     groups: Sequence[PortGroup],
     constants: Mapping[str, int],
     internals: Sequence[Internals] = (),
+    instances: Sequence[Instances] = (),
 ) -> str:
     """Text of ``ports.h`` for one design.
 
@@ -196,6 +243,8 @@ def ports_header(
         Numbers that the shim uses, by name.
     internals : sequence of Internals
         Registers that the shim uses.
+    instances : sequence of Instances
+        Instances whose memory the shim uses.
     """
     lines = [f"constexpr int {name} = {value};" for name, value in constants.items()]
     text = _HEADER.format(top=top, constants="\n".join([*lines, ""]))
@@ -203,5 +252,6 @@ def ports_header(
     text += "".join(registers.declaration for registers in internals)
     members = ["    Top& top;", *map(_instance, groups)]
     members += [registers.instance(top) for registers in internals]
+    members += [memories.instance(top) for memories in instances]
     members.append("    explicit Ports(Top& top_) : top(top_) {}")
     return text + "\n".join(["\nstruct Ports {", *members, "};", ""])

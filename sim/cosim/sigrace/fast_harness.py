@@ -8,7 +8,8 @@ from racetrap.golden_model.sigrace.packets import RdmStepKind
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.sim.cosim.fast.folding import fold_registers
 from racetrap.sim.cosim.fast.harness import Harness
-from racetrap.sim.cosim.fast.ports import LITE, PortGroup, words_of_bits
+from racetrap.sim.cosim.fast.ports import LITE, Instances, Internals, PortGroup, words_of_bits
+from racetrap.sim.cosim.sigrace.unit_clocks import gate_units, unit_gates, unit_memories
 
 __all__ = ["SIGRACE"]
 
@@ -44,8 +45,19 @@ def _constants(params: SigraceParams) -> dict[str, int]:
     }
 
 
+def _internals(params: SigraceParams) -> list[Internals]:
+    return [unit_gates(params.cores * params.contexts)]
+
+
+def _instances(params: SigraceParams) -> list[Instances]:
+    return [unit_memories(params.cores * params.contexts)]
+
+
 def _rewrite(verilog: str, params: SigraceParams) -> str:
-    return fold_registers(verilog)
+    return gate_units(fold_registers(verilog), params.cores * params.contexts)
 
 
-SIGRACE = Harness(Path(__file__).parent, _ports, _constants, _rewrite, scripts=("fast_harness.py",))
+SIGRACE = Harness(
+    Path(__file__).parent, _ports, _constants, _rewrite, ("fast_harness.py", "unit_clocks.py"),
+    _internals, _instances,
+)  # fmt: skip

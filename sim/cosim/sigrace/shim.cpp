@@ -2,6 +2,7 @@
 // through the registers, trap records and traces.
 
 #include "testbench.h"
+#include "unit_clocks.h"
 
 // Behaviour of cores: the fields of `Timing` in fast_simulation.py, in their order.
 struct Timing {
@@ -31,8 +32,10 @@ struct Queue : Source<EventPort, EVENT_WORDS> {
 class Sim : public Testbench {
   public:
     explicit Sim(uint64_t seed) : Testbench(seed) {
-        for (int unit = 0; unit < UNITS; unit++)
+        for (int unit = 0; unit < UNITS; unit++) {
             ports.event[unit].valid = ports.trap[unit].ready = 0;  // inputs begin as junk, too
+            clocks[unit].begin(ports.core_unit[unit], ports.gate[unit]);
+        }
         reset();
     }
 
@@ -84,6 +87,7 @@ class Sim : public Testbench {
   protected:
     void drive() override {
         for (int unit = 0; unit < UNITS; unit++) {
+            clocks[unit].set();
             if (may_offer(queues[unit])) queues[unit].offer(ports.event[unit]);
             ports.trap[unit].ready = !random.percent(timing.trap_stall);
         }
@@ -126,6 +130,7 @@ class Sim : public Testbench {
     static constexpr int SETTLE = 64;
     Timing timing{};
     Queue queues[UNITS];
+    UnitClock clocks[UNITS];
     Trace steps[UNITS], traps[UNITS], rdm;
     const Remap* remaps = nullptr;
     uint64_t remap_count = 0;

@@ -20,12 +20,12 @@ from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.playback import check_threads
 from racetrap.golden_model.trace.threads.schema import THREAD_DTYPE
 from racetrap.sim.cosim.comparison.mismatch import Mismatch, difference
-from racetrap.sim.cosim.fast.garbage_collection import garbage_collection_paused
 from racetrap.sim.cosim.fast.packing import nested, pack_records, unpack_column, unpack_records
 from racetrap.sim.cosim.sigrace.fast_compare import RunResult
 from racetrap.sim.cosim.sigrace.fast_simulation import FastSim, Program
 from racetrap.sim.cpu.sigrace.compiled_sigrace import prepare_sigrace
 from racetrap.sim.cpu.sigrace.core_stream import EVENT_COLUMNS, STEP_COLUMNS, CoreStream
+from racetrap.sim.garbage_collection import garbage_collection_paused
 
 __all__ = ["StreamCompare"]
 

@@ -16,7 +16,6 @@ from racetrap.golden_model.sigrace.packets import CoreEvent, CoreStep, LogEntry,
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.sim.compiled_library import Functions
-from racetrap.sim.cpu.sigrace.log_entries import log_entries
 from racetrap.sim.cpu.sigrace.settings import Filter, Settings, filters_of, settings_of
 
 __all__ = ["EVENT_COLUMNS", "STEP_COLUMNS", "STREAM_FUNCTIONS", "CoreStream"]
@@ -138,8 +137,23 @@ class CoreStream:
         self._library.racetrap_stream_clear_log(self._stream)
 
     def log(self) -> list[LogEntry]:
-        """The conflict log."""
-        return log_entries(self._library.racetrap_stream_log, self._stream, self._params)
+        """The conflict log, oldest first."""
+        params, copy = self._params, self._library.racetrap_stream_log
+        count = copy(self._stream, None, None, None, 0)
+        numbers = np.zeros((count, 3), np.uint32)
+        stamps = np.zeros((count, 2, params.threads), np.uint32)
+        signatures = np.zeros((count, -(-params.signature_bits // 64)), np.uint64)
+        places = (array.ctypes.data for array in (numbers, stamps, signatures))
+        copy(self._stream, *places, count)
+        return [
+            LogEntry(
+                thread, other, conflict, tuple(own), tuple(others),
+                int.from_bytes(signature.tobytes(), "little"),
+            )
+            for (thread, other, conflict), (own, others), signature in zip(
+                numbers.tolist(), stamps.tolist(), signatures, strict=True
+            )
+        ]  # fmt: skip
 
     def counters(self) -> dict[str, int]:
         """Counters of the RDM, by register name in lower case, and ``reasons`` of a rollback."""

@@ -4,12 +4,63 @@
 #define EPOCH_INDEX_H
 
 #include <algorithm>
+#include <bit>
+#include <compare>
 #include <cstdint>
 #include <unordered_set>
 #include <vector>
 
 #include "../sync_objects.h"
 #include "settings.h"
+
+// Allocations of a trace by what they cover, as Allocations of the same module.
+class Allocations {
+public:
+    void add(const Event &event, uint32_t number) {
+        uint64_t end = event.address + event.value;
+        // At this level an allocation lies in one bucket, or in two.
+        uint32_t level = std::bit_width(event.value | 1u << GRANULE_LOG2);
+        levels_ |= 1ull << level;
+        uint64_t last = std::max<uint64_t>(end, 1) - 1;
+        for (uint64_t bucket = event.address >> level; bucket <= last >> level; bucket++)
+            pieces_.push_back({level, bucket, event.address, end, number});
+    }
+
+    // All have been added.
+    void settle() { std::sort(pieces_.begin(), pieces_.end()); }
+
+    // Number of allocations that cover a granule (byte address) before an event.
+    uint64_t count(uint64_t granule, uint32_t number) const {
+        uint64_t found = 0;
+        for (uint64_t rest = levels_; rest; rest &= rest - 1) {
+            uint32_t level = std::countr_zero(rest);
+            uint64_t bucket = granule >> level;
+            auto at = std::lower_bound(pieces_.begin(), pieces_.end(), Piece{level, bucket, 0, 0, 0});
+            while (at != pieces_.end() && at->level == level && at->bucket == bucket) {
+                auto before = at;
+                Piece piece = *at;
+                piece.number = number;
+                at = std::lower_bound(at, pieces_.end(), piece);
+                if (piece.first < granule + (1u << GRANULE_LOG2) && piece.end > granule)
+                    found += at - before;
+                piece.number = -1;
+                at = std::upper_bound(at, pieces_.end(), piece);
+            }
+        }
+        return found;
+    }
+
+private:
+    // The part of an allocation in a bucket.
+    struct Piece {
+        uint32_t level;
+        uint64_t bucket, first, end;
+        uint32_t number;
+        auto operator<=>(const Piece &other) const = default;
+    };
+    std::vector<Piece> pieces_;
+    uint64_t levels_ = 0;  // a bit for each that has allocations
+};
 
 class EpochIndex {
 public:
@@ -25,8 +76,12 @@ public:
             for (int steps = releases(event) + acquires(event); steps; steps--)
                 thread.starts.push_back(position);
             if (event.kind >= COLLECT_OFF) thread.toggles.push_back(position);
-            if (event.kind == ALLOCATE) allocations_.push_back(number);
+            if (event.kind == ALLOCATE) {
+                allocated_.push_back(number);
+                allocations.add(event, number);
+            }
         }
+        allocations.settle();
     }
 
     uint64_t start(uint32_t number, uint64_t epoch) const {
@@ -45,32 +100,31 @@ public:
     }
 
     // Different granules (byte addresses) that are collected at some positions, ascending.
-    void find_granules(uint32_t thread, uint64_t first, uint64_t last) {
-        found.clear();
+    std::vector<uint64_t> granules(uint32_t thread, uint64_t first, uint64_t last) const {
+        std::vector<uint64_t> found;
         each_access(thread, first, last, [&](uint32_t, uint64_t granule, uint64_t end) {
             for (; granule <= end; granule++) found.push_back(granule << GRANULE_LOG2);
         });
         std::sort(found.begin(), found.end());
         found.erase(std::unique(found.begin(), found.end()), found.end());
+        return found;
     }
 
     // Numbers of the accesses there that touch any of the granules (byte addresses, ascending).
     // One that is like an earlier one is left out, unless a granule was allocated in between.
-    void find_accesses(uint32_t thread, uint64_t first, uint64_t last, const uint64_t *granules,
-                       uint64_t count) {
-        found.clear();
-        if (!count) return;
+    std::vector<uint32_t> accesses(uint32_t thread, uint64_t first, uint64_t last,
+                                   const std::vector<uint64_t> &granules) const {
         auto touches = [&](uint64_t granule, uint64_t end) {
-            if (end < granules[0] >> GRANULE_LOG2 || granule > granules[count - 1] >> GRANULE_LOG2)
+            if (end < granules.front() >> GRANULE_LOG2 || granule > granules.back() >> GRANULE_LOG2)
                 return false;
-            const uint64_t *next =
-                std::lower_bound(granules, granules + count, granule << GRANULE_LOG2);
-            return next != granules + count && *next >> GRANULE_LOG2 <= end;
+            auto next = std::lower_bound(granules.begin(), granules.end(), granule << GRANULE_LOG2);
+            return next != granules.end() && *next >> GRANULE_LOG2 <= end;
         };
+        std::vector<uint32_t> found;
         std::unordered_set<Access, AccessHash> seen;
-        auto allocation = allocations_.begin();
+        auto allocation = allocated_.begin();
         each_access(thread, first, last, [&](uint32_t number, uint64_t granule, uint64_t end) {
-            for (; allocation != allocations_.end() && *allocation < number; allocation++) {
+            for (; allocation != allocated_.end() && *allocation < number; allocation++) {
                 const Event &block = events_[*allocation];
                 uint64_t behind = block.address + block.value + (1u << GRANULE_LOG2) - 1;
                 if (!seen.empty() && touches(block.address >> GRANULE_LOG2, behind >> GRANULE_LOG2))
@@ -81,9 +135,10 @@ public:
             if (seen.insert({event.address, event.pc, event.kind, event.size}).second)
                 found.push_back(number);
         });
+        return found;
     }
 
-    std::vector<uint64_t> found;
+    Allocations allocations;
 
 private:
     static constexpr uint64_t SUMMED = 32;  // events of each sum that is kept
@@ -111,7 +166,7 @@ private:
 
     const Event *events_;
     std::vector<Thread> threads_;
-    std::vector<uint32_t> allocations_;
+    std::vector<uint32_t> allocated_;  // events that allocate
 
     uint64_t before(const Thread &thread, uint64_t position) const {
         if (position == thread.numbers.size()) return thread.sum;

@@ -1,19 +1,14 @@
-// SigRace over a recorded program in Normal mode, as Sigrace of racetrap.golden_model.sigrace;
-// what is asked of the software when conflicts are logged, Re-execution and Analysis, is the
-// caller's.
+// SigRace over a recorded program, as Sigrace of racetrap.golden_model.sigrace.
 #include <memory>
 #include <unordered_map>
 
-#include "epoch_index.h"
-#include "rdm.h"
+#include "rollback.h"
 #include "scheduler.h"
 
 namespace {
 
 // Why conflicts are handled, in the order of _REASONS in compiled_sigrace.py.
 enum Handling : uint32_t { AT_FULL, AT_BLOCKS, AT_SYNC, AT_CHECKPOINT, AT_END };
-// Handles the logged conflicts; not 0 if the run must stop.
-using Handle = uint32_t (*)(uint32_t);
 
 constexpr uint32_t MAX_INSTRUCTIONS = (1u << 12) - 1;
 
@@ -24,13 +19,13 @@ public:
         uint64_t blocks, message_bytes, checkpoints, conflicts_ignored;
     };
 
-    Machine(const Settings &settings, const Filter *filters, Handle handle)
+    Machine(const Settings &settings, const Filter *filters, const Event *events, uint64_t count)
         : settings(settings), hash(this->settings, filters), rdm(this->settings, hash),
-          committed(settings.threads), progress(settings.threads, -1),
-          epochs(settings.threads), stamps(settings.threads),
+          checkpoint(settings.threads), rollback(this->settings, hash, events, count),
+          events_(events), count_(count),
           units_(settings.cores * settings.contexts, CoreUnit(this->settings, hash)),
           clocks_(settings.threads, Clock(settings.threads)),
-          collects_(settings.threads, true), reached_(settings.threads, -1), handle_(handle) {
+          collects_(settings.threads, true), reached_(settings.threads, -1) {
         for (uint64_t slot = 0; slot < settings.slots; slot++) {
             uint64_t core = slot % settings.cores, context = slot / settings.cores;
             slots_.push_back(&units_[core * settings.contexts + context]);
@@ -41,43 +36,33 @@ public:
     const SignatureHash hash;
     Rdm rdm;
     Statistics statistics = {};
-    std::vector<const LogEntry *> unknown;  // logged conflicts that have not been analysed
-    // Since the checkpoint, or at it: as Checkpoint of racetrap.golden_model.sigrace.checkpoint.
-    std::vector<int64_t> committed, progress, epochs;
-    std::vector<std::vector<uint32_t>> stamps;  // TS log: a timestamp for each synchronisation
-
-    uint64_t total() const {
-        uint64_t sum = earlier_;
-        for (int64_t each : committed) sum += each;
-        return sum;
-    }
+    Checkpoint checkpoint;
+    Rollback rollback;
 
     // Begins a program whose threads stay where they are, and one whose threads do not.
     void begin(uint32_t threads) {
         for (uint32_t thread = 0; thread < threads; thread++) switch_in(thread, thread);
     }
-    void begin(const Event *events, uint64_t count, Draw draw) {
-        scheduler_ = std::make_unique<Scheduler>(settings, *this, draw, events, count);
+    void begin(Draw draw) {
+        scheduler_ = std::make_unique<Scheduler>(settings, *this, draw, events_, count_);
     }
 
-    // Plays events of a program whose threads stay; false if the run must stop.
-    bool run(const Event *events, uint64_t first, uint64_t count) {
-        for (uint64_t number = first; number < first + count && !stopped_; number++)
-            play(events[number].thread, events[number], number);
-        return !stopped_;
+    // Plays events of a program whose threads stay.
+    void run(uint64_t first, uint64_t count) {
+        for (uint64_t number = first; number < first + count; number++)
+            play(events_[number].thread, events_[number], number);
     }
 
     // Plays some steps of the scheduler; whether there are more.
     bool run(uint64_t steps) {
         while (steps--)
-            if (stopped_ || !scheduler_->step()) return false;
+            if (!scheduler_->step()) return false;
         return true;
     }
 
-    bool end() {
+    void end() {
         end_blocks();
         handle(AT_END);
-        return !stopped_;
     }
 
 private:
@@ -98,6 +83,8 @@ private:
         }
     };
 
+    const Event *events_;
+    uint64_t count_;
     std::unordered_map<Epochs, Words, EpochsHash> saved_;  // addresses analysed
     std::vector<CoreUnit> units_;
     std::vector<CoreUnit *> slots_;
@@ -107,10 +94,8 @@ private:
     std::vector<int64_t> reached_;  // each thread's last event
     std::vector<Summary> ended_;
     std::unique_ptr<Scheduler> scheduler_;
-    Handle handle_;
-    uint64_t earlier_ = 0;
     int64_t last_ = -1;
-    bool is_due_ = false, stopped_ = false;
+    bool is_due_ = false;
 
     void play(uint32_t slot, const Event &event, uint64_t number) override {
         CoreUnit &unit = *slots_[slot];
@@ -155,7 +140,8 @@ private:
         if (acquires(event)) {
             reach_sync(unit);
             objects_.acquire(event, clocks_[thread]);
-            std::copy(clocks_[thread].begin(), clocks_[thread].end(), stamps[thread].end() - settings.threads);
+            std::copy(clocks_[thread].begin(), clocks_[thread].end(),
+                      checkpoint.stamps[thread].end() - settings.threads);
         }
         unit.is_collecting = collects_[thread];
     }
@@ -165,7 +151,7 @@ private:
         unit.end(SYNC, clock, ended_);
         uint32_t &own = clock[unit.thread];
         own = std::min<uint64_t>(own + 1ull, settings.max_counter);
-        std::vector<uint32_t> &log = stamps[unit.thread];
+        std::vector<uint32_t> &log = checkpoint.stamps[unit.thread];
         log.insert(log.end(), clock.begin(), clock.end());
         send();
     }
@@ -189,8 +175,9 @@ private:
 
     void after(CoreUnit &unit, int64_t number, uint32_t instructions) {
         reached_[unit.thread] = last_ = number;
-        committed[unit.thread] += instructions;
-        if (committed[unit.thread] >= (int64_t)settings.interval) is_due_ = true;
+        int64_t &committed = checkpoint.committed[unit.thread];
+        committed += instructions;
+        if (committed >= (int64_t)settings.interval) is_due_ = true;
     }
 
     // Sends the finished blocks to the RDM, and rolls back if it requests that.
@@ -206,20 +193,24 @@ private:
             handle(rdm.reasons & LOG_FULL ? AT_FULL : rdm.reasons & BLOCKS ? AT_BLOCKS : AT_SYNC);
     }
 
-    // Conflicts of epochs whose addresses have all been analysed need no second look, as in
-    // Rollback of racetrap.golden_model.sigrace.rollback.
+    // Conflicts of epochs whose addresses have all been analysed need no second look.
     void handle(Handling reason) {
         if (rdm.log.empty()) return;
+        std::vector<const LogEntry *> unknown;
         for (const LogEntry &entry : rdm.log)
             if (!is_known(entry)) unknown.push_back(&entry);
         statistics.conflicts_ignored += rdm.log.size() - unknown.size();
-        if (!unknown.empty()) stopped_ |= handle_(reason) != 0;
+        if (!unknown.empty()) rollback.handle(unknown, reason, checkpoint);
         for (const LogEntry *entry : unknown) {
             Words &saved = saved_.try_emplace(Epochs(*entry), hash.words()).first->second;
             for (size_t word = 0; word < saved.size(); word++) saved[word] |= entry->signature[word];
         }
-        unknown.clear();
         rdm.clear_log();
+    }
+
+    bool is_over(uint64_t epoch) const {
+        uint32_t thread = epoch >> 32;
+        return (uint32_t)epoch < clocks_[thread][thread];
     }
 
     bool is_known(const LogEntry &entry) const {
@@ -245,19 +236,19 @@ private:
         end_blocks();
         handle(AT_CHECKPOINT);
         rdm.flush();
-        earlier_ = total();
+        checkpoint.earlier = checkpoint.total();
         for (uint64_t thread = 0; thread < settings.threads; thread++) {
-            if (!stamps[thread].empty())
-                epochs[thread] = stamps[thread][stamps[thread].size() - settings.threads + thread];
-            stamps[thread].clear();
-            committed[thread] = 0;
+            checkpoint.stamps[thread].clear();
+            checkpoint.committed[thread] = 0;
         }
-        progress = reached_;
+        checkpoint.progress = reached_;
+        // Epochs that are over have no blocks left to conflict.
+        std::erase_if(saved_, [&](const auto &each) {
+            return is_over(each.first.low) || is_over(each.first.high);
+        });
         statistics.checkpoints++;
     }
 };
-
-EpochIndex &index_of(void *handle) { return *static_cast<EpochIndex *>(handle); }
 
 Machine &machine_of(void *handle) { return *static_cast<Machine *>(handle); }
 
@@ -265,8 +256,9 @@ Machine &machine_of(void *handle) { return *static_cast<Machine *>(handle); }
 
 extern "C" {
 
-void *racetrap_sigrace_new(const Settings *settings, const Filter *filters, Handle handle) {
-    return new Machine(*settings, filters, handle);
+void *racetrap_sigrace_new(const Settings *settings, const Filter *filters, const Event *events,
+                           uint64_t count) {
+    return new Machine(*settings, filters, events, count);
 }
 
 void racetrap_sigrace_delete(void *machine) { delete &machine_of(machine); }
@@ -287,102 +279,44 @@ void racetrap_sigrace_begin_fixed(void *machine, uint32_t threads) {
     machine_of(machine).begin(threads);
 }
 
-void racetrap_sigrace_begin_scheduled(void *machine, const Event *events, uint64_t count, Draw draw) {
-    machine_of(machine).begin(events, count, draw);
-}
+void racetrap_sigrace_begin_scheduled(void *machine, Draw draw) { machine_of(machine).begin(draw); }
 
-bool racetrap_sigrace_run_fixed(void *machine, const Event *events, uint64_t first, uint64_t count) {
-    return machine_of(machine).run(events, first, count);
+void racetrap_sigrace_run_fixed(void *machine, uint64_t first, uint64_t count) {
+    machine_of(machine).run(first, count);
 }
 
 bool racetrap_sigrace_run_scheduled(void *machine, uint64_t steps) {
     return machine_of(machine).run(steps);
 }
 
-bool racetrap_sigrace_end(void *machine) { return machine_of(machine).end(); }
+void racetrap_sigrace_end(void *machine) { machine_of(machine).end(); }
 
-// Number of conflicts to analyse; copies numbers, timestamps and signatures if there is room for all.
-uint64_t racetrap_sigrace_log(void *machine, uint32_t *numbers, uint32_t *timestamps,
-                              uint64_t *signatures, uint64_t room) {
-    Machine &own = machine_of(machine);
-    return copy_log(own.unknown, own.hash, numbers, timestamps, signatures, room);
-}
-
-// Progress and epochs of all threads at the checkpoint; all instructions committed so far.
-uint64_t racetrap_sigrace_checkpoint(void *machine, int64_t *progress, int64_t *epochs) {
-    Machine &own = machine_of(machine);
-    std::copy(own.progress.begin(), own.progress.end(), progress);
-    std::copy(own.epochs.begin(), own.epochs.end(), epochs);
-    return own.total();
-}
-
-// Counters in the TS log of a thread since the checkpoint.
-uint64_t racetrap_sigrace_stamps(void *machine, uint32_t thread, const uint32_t **stamps) {
-    Machine &own = machine_of(machine);
-    *stamps = own.stamps[thread].data();
-    return own.stamps[thread].size();
-}
-
-void racetrap_sigrace_statistics(void *machine, uint64_t *statistics, uint64_t *counters,
-                                 uint64_t *lost) {
+// All instructions committed.
+uint64_t racetrap_sigrace_statistics(void *machine, uint64_t *statistics, uint64_t *counters,
+                                     uint64_t *lost, uint64_t *costs) {
     Machine &own = machine_of(machine);
     std::copy_n(reinterpret_cast<uint64_t *>(&own.statistics), 4, statistics);
     std::copy_n(reinterpret_cast<uint64_t *>(&own.rdm.counters), 6, counters);
     std::copy(own.rdm.lost.begin(), own.rdm.lost.end(), lost);
+    std::copy_n(reinterpret_cast<uint64_t *>(&own.rollback.costs), 9, costs);
+    return own.checkpoint.total();
 }
 
-// Copies those of the granules (byte addresses, ascending) that are members of a signature; how
-// many.
-uint64_t racetrap_sigrace_members(void *machine, const uint64_t *signature,
-                                  const uint64_t *granules, uint64_t count, uint64_t *members) {
-    Machine &own = machine_of(machine);
-    Words words;
-    own.hash.unpack(signature, words);
-    unsigned lsb_bits = own.settings.lsb_bits - GRANULE_LOG2;
-    uint64_t *end = members;
-    int64_t known = -1;  // USB value of the granule before
-    bool is_usb_in = false;
-    for (const uint64_t *address = granules; address != granules + count; address++) {
-        uint32_t granule = (uint32_t)*address >> GRANULE_LOG2, usb = granule >> lsb_bits;
-        if (usb != known) is_usb_in = own.hash.has_usb(words, known = usb);
-        if (is_usb_in && own.hash.has_lsb(words, granule & ((1u << lsb_bits) - 1)))
-            *end++ = *address;
+// Number of the reasons of rollbacks; copies each, and how many there were.
+uint64_t racetrap_sigrace_rollbacks(void *machine, uint64_t *numbers) {
+    for (auto [reason, count] : machine_of(machine).rollback.rollbacks) {
+        *numbers++ = reason;
+        *numbers++ = count;
     }
-    return end - members;
+    return machine_of(machine).rollback.rollbacks.size();
 }
 
-void *racetrap_epochs_new(const Event *events, uint64_t count, uint32_t threads) {
-    return new EpochIndex(events, count, threads);
-}
-
-void racetrap_epochs_delete(void *index) { delete &index_of(index); }
-
-uint64_t racetrap_epochs_start(void *index, uint32_t thread, uint64_t epoch) {
-    return index_of(index).start(thread, epoch);
-}
-
-uint64_t racetrap_epochs_position(void *index, uint32_t thread, int64_t number) {
-    return index_of(index).position(thread, number);
-}
-
-uint64_t racetrap_epochs_instructions(void *index, uint32_t thread, uint64_t first, uint64_t last) {
-    return index_of(index).instructions(thread, first, last);
-}
-
-// Number of what has been found, which stays there until the next search.
-uint64_t racetrap_epochs_granules(void *index, uint32_t thread, uint64_t first, uint64_t last,
-                                  const uint64_t **found) {
-    EpochIndex &own = index_of(index);
-    own.find_granules(thread, first, last);
-    *found = own.found.data();
-    return own.found.size();
-}
-
-uint64_t racetrap_epochs_accesses(void *index, uint32_t thread, uint64_t first, uint64_t last,
-                                  const uint64_t *granules, uint64_t count, const uint64_t **found) {
-    EpochIndex &own = index_of(index);
-    own.find_accesses(thread, first, last, granules, count);
-    *found = own.found.data();
-    return own.found.size();
+// Number of different races, or of accesses to different bytes, ascending; they stay there until
+// the machine is deleted.
+uint64_t racetrap_sigrace_races(void *machine, bool is_false_sharing, const Race **races) {
+    Rollback &own = machine_of(machine).rollback;
+    const std::vector<Race> &found = (is_false_sharing ? own.false_sharing : own.races).sorted();
+    *races = found.data();
+    return found.size();
 }
 }

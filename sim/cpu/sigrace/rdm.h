@@ -29,21 +29,11 @@ struct RdmStep {
 };
 static_assert(sizeof(RdmStep) == 32);
 
-// Number of conflicts; copies numbers, timestamps and signatures if there is room for all.
-inline uint64_t copy_log(const std::vector<const LogEntry *> &log, const SignatureHash &hash,
-                         uint32_t *numbers, uint32_t *timestamps, uint64_t *signatures,
-                         uint64_t room) {
-    if (log.size() > room) return log.size();
-    for (const LogEntry *entry : log) {
-        *numbers++ = entry->thread;
-        *numbers++ = entry->other;
-        *numbers++ = entry->conflict;
-        for (const Clock *clock : {&entry->timestamp, &entry->other_timestamp})
-            timestamps = std::copy(clock->begin(), clock->end(), timestamps);
-        hash.pack(entry->signature, signatures);
-        signatures += hash.packed_bytes() / 8;
-    }
-    return log.size();
+// Of a block that is known and one of another thread that comes, as relation of
+// racetrap.golden_model.sigrace.timestamp.
+inline Relation order(const Clock &known, uint32_t thread, const Clock &coming, uint32_t other) {
+    if (known[thread] < coming[thread]) return PRECEDES;
+    return coming[other] < known[other] ? FOLLOWS : UNORDERED;
 }
 
 class Rdm {
@@ -104,13 +94,10 @@ private:
     // Compares with a thread's blocks, newest first; whether the window is lost.
     bool search(const Summary &summary, uint32_t other) {
         const auto &queue = queues_[other];
-        uint32_t known = summary.timestamp[other], own = summary.timestamp[summary.thread];
         uint32_t position = 0;
         for (const Summary &entry : queue) {
             counters.comparisons++;
-            Relation relation = entry.timestamp[other] < known               ? PRECEDES
-                                : own < entry.timestamp[summary.thread] ? FOLLOWS  // it came late
-                                                                        : UNORDERED;
+            Relation relation = order(entry.timestamp, other, summary.timestamp, summary.thread);
             uint32_t conflict = 0;
             if (relation == UNORDERED) {
                 counters.intersections++;

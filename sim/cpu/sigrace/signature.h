@@ -23,7 +23,8 @@ inline bool is_zero(const Words &words) {
 class SignatureHash {
 public:
     SignatureHash(const Settings &settings, const Filter *filters)
-        : filters_(filters, filters + settings.filters), bits_(settings.signature_bits) {
+        : filters_(filters, filters + settings.filters), bits_(settings.signature_bits),
+          lsb_bits_(settings.lsb_bits - GRANULE_LOG2) {
         for (const Filter &filter : filters_) {
             first_.push_back(words_);
             (filter.is_lsb ? lsb_ : usb_).add(filter, words_ * 64);
@@ -51,8 +52,12 @@ public:
         return true;
     }
 
-    bool has_lsb(const Words &signature, uint32_t value) const { return lsb_.is_in(signature, value); }
-    bool has_usb(const Words &signature, uint32_t value) const { return usb_.is_in(signature, value); }
+    // Whether a granule (byte address) is a member.
+    bool has(const Words &signature, uint64_t address) const {
+        uint32_t granule = (uint32_t)address >> GRANULE_LOG2;
+        return usb_.is_in(signature, granule >> lsb_bits_) &&
+               lsb_.is_in(signature, granule & ((1u << lsb_bits_) - 1));
+    }
 
     // Bits of the compressed form of a signature that is not empty.
     uint64_t message_bits(const Words &signature) const {
@@ -67,18 +72,14 @@ public:
         return total;
     }
 
-    // A signature with its filters at their offsets, and back.
+    // A signature with its filters at their offsets.
     void pack(const Words &signature, uint64_t *target) const {
         std::fill_n(target, packed_bytes() / 8, 0);
-        each_bit([&](uint64_t from, uint64_t to) {
-            target[to >> 6] |= (signature[from >> 6] >> (from & 63) & 1) << (to & 63);
-        });
-    }
-    void unpack(const uint64_t *packed, Words &signature) const {
-        signature.assign(words_, 0);
-        each_bit([&](uint64_t to, uint64_t from) {
-            signature[to >> 6] |= (packed[from >> 6] >> (from & 63) & 1) << (to & 63);
-        });
+        for (size_t filter = 0; filter < filters_.size(); filter++)
+            for (uint64_t bit = 0; bit < filters_[filter].bits; bit++) {
+                uint64_t from = first_[filter] * 64 + bit, to = filters_[filter].offset + bit;
+                target[to >> 6] |= (signature[from >> 6] >> (from & 63) & 1) << (to & 63);
+            }
     }
 
 private:
@@ -125,15 +126,9 @@ private:
     };
 
     std::vector<Filter> filters_;
-    size_t bits_, words_ = 0;
+    size_t bits_, lsb_bits_, words_ = 0;
     std::vector<size_t> first_;
     Portion lsb_, usb_;
-
-    template <class Work> void each_bit(Work work) const {
-        for (size_t filter = 0; filter < filters_.size(); filter++)
-            for (uint64_t bit = 0; bit < filters_[filter].bits; bit++)
-                work(first_[filter] * 64 + bit, filters_[filter].offset + bit);
-    }
 };
 
 #endif

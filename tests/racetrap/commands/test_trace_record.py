@@ -98,7 +98,8 @@ def test_a_deadlock_is_told_with_locks_and_lines(racetrap, tmp_path):
     first, second = json.loads(report.read_text())["waiting"]
     assert (first["thread"], first["holder"]) == (0, None)
     assert (second["thread"], second["holder"], second["holder_place"]) == (1, 0, "stuck.c:6")
-    assert hex(second["address"]) in result.stdout
+    assert f" for {second['address']:#x} (lock, 40 bytes), a lock that " in result.stdout
+    assert second["address_text"] == f"{second['address']:#x} (lock, 40 bytes)"
 
 
 def test_one_sentence_for_errors(racetrap, program, tmp_path):
