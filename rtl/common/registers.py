@@ -38,11 +38,11 @@ _REGISTER_BITS = 8 * _REGISTER_BYTES
 
 
 @cache
-def compile_description(path: Path) -> AddrmapNode:
-    """The elaborated address map of a SystemRDL file."""
+def compile_description(path: Path, **parameters: int) -> AddrmapNode:
+    """The elaborated address map of a SystemRDL file, with values for its parameters."""
     compiler = RDLCompiler()
     compiler.compile_file(str(path))
-    return compiler.elaborate().top
+    return compiler.elaborate(parameters=parameters).top
 
 
 def version_fields() -> dict[str, int]:

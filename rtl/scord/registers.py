@@ -18,9 +18,13 @@ __all__ = ["RDL_FILE", "compile_registers", "supplied_constants"]
 RDL_FILE = Path(__file__).with_name("scord.rdl")
 
 
-def compile_registers() -> AddrmapNode:
-    """The elaborated address map of ``scord.rdl``."""
-    return compile_description(RDL_FILE)
+def compile_registers(params: ScordParams | None = None) -> AddrmapNode:
+    """The elaborated address map of ``scord.rdl``; its counters take what an instance counts."""
+    if params is None:
+        return compile_description(RDL_FILE)
+    # At most all banks have a fence in each lane, or drop a report as the report path does.
+    most = params.banks * params.fence_lanes + 1
+    return compile_description(RDL_FILE, INCREMENT_BITS=max(5, most.bit_length()))
 
 
 def supplied_constants(params: ScordParams) -> dict[str, dict[str, int]]:

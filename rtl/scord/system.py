@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Value
+from amaranth.hdl import Cat, Module
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.axi import Axi4WriteSignature, AxiLiteSignature
+from racetrap.rtl.common.bits import total
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.registers import REGISTER_ADDRESS_BITS, RegisterBlock
 from racetrap.rtl.scord.check_lane import trace_signature
@@ -89,7 +90,7 @@ class ScordSystem(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         params = self._params
-        m.submodules.registers = registers = RegisterBlock(compile_registers())
+        m.submodules.registers = registers = RegisterBlock(compile_registers(params))
         m.submodules.launch_control = launch = LaunchControl(params)
         m.submodules.interleaver = interleaver = Interleaver(params)
         m.submodules.report_path = reports = ReportPath(params)
@@ -197,11 +198,11 @@ class ScordSystem(wiring.Component):
         banks: Sequence[DetectorBank],
         reports: ReportPath,
     ) -> None:
-        increments: dict[str, Value] = {
-            name: sum(count[name] for bank in banks for count in bank.o_count) for name in PULSES
+        counted = {
+            name: [count[name] for bank in banks for count in bank.o_count] for name in PULSES
         }
-        increments["reports_dropped"] += reports.o_dropped
-        increments |= {
+        counted["reports_dropped"].append(reports.o_dropped)
+        increments = {name: total(values) for name, values in counted.items()} | {
             "reports_written": reports.o_written,
             "reports_suppressed": reports.o_suppressed,
             "report_write_errors": reports.o_write_error,

@@ -75,6 +75,23 @@ def test_named_constants_are_inputs_again():
     assert "4'1101" not in module
 
 
+def test_modules_within_have_an_input_each_for_constants_of_one_name():
+    """Two chains of two blocks, all numbers different, are one chain with two inputs."""
+    chains = [
+        _Chain(*(_Adder(number, named=True) for number in pair)) for pair in ((9, 13), (10, 15))
+    ]
+    text = _shared(_Chain(*chains))
+    assert _modules(text) == ["top", "top_block", "top_block_block"]
+    inner = text[text.index("module \\top_block\n") : text.index("module \\top_block_block")]
+    connected = re.findall(r"^    connect \\number (.+)$", inner, re.MULTILINE)
+    assert connected == ["\\number [3:0]", "\\number_1 [3:0]"]
+    top = text[: text.index("module \\top_block\n")]
+    assert re.findall(r"^    connect (\\number\S*) (\S+)$", top, re.MULTILINE) == [
+        ("\\number", "4'1001"), ("\\number_1", "4'1101"),
+        ("\\number", "4'1010"), ("\\number_1", "4'1111"),
+    ]  # fmt: skip
+
+
 def test_other_constants_keep_modules_apart():
     text = _shared(_Chain(_Adder(9, named=False), _Adder(13, named=False)))
     assert _modules(text) == ["top", "top_block_0", "top_block_1"]

@@ -41,11 +41,13 @@ def test_every_counter_of_a_bank_has_a_register():
     }  # fmt: skip
 
 
-def test_counters_take_the_pulses_of_every_bank_at_once():
-    """The report path may add one to the dropped reports of all banks."""
-    block = RegisterBlock(compile_registers())
-    most_banks = 16
-    assert len(block.reports_dropped.count.increment) >= (most_banks + 1).bit_length()
+@pytest.mark.parametrize(("banks", "lanes"), [(1, 1), (8, 4), (192, 4), (1024, 1)])
+def test_counters_take_the_pulses_of_every_bank_at_once(banks, lanes):
+    """All fences of all banks; the report path may add one to the dropped reports of all banks."""
+    params = ScordParams(banks=banks, fence_lanes=lanes)
+    block = RegisterBlock(compile_registers(params))
+    assert len(block.fences.count.increment) >= (banks * lanes).bit_length()
+    assert len(block.reports_dropped.count.increment) >= (banks + 1).bit_length()
 
 
 @pytest.mark.parametrize("params", [SMALLEST, ScordParams(), LARGEST])
