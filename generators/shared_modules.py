@@ -31,7 +31,8 @@ _CONNECTED = re.compile(r"^(?:    )?connect (\\\S+) $")
 _USED = re.compile(r"^ *(?:assign|connect|switch) ")
 _WIRE = re.compile(r"^  wire width \d+ (\\\S+)$", re.MULTILINE)
 _PORT = re.compile(r"^  wire width \d+ (?:input|output|inout) (\d+) ", re.MULTILINE)
-_INSTANCE_NUMBER = re.compile(r"_\d+(?=\.|$)")
+#: At the end of an instance's name; the name of the top, which is before the first dot, is kept.
+_INSTANCE_NUMBER = re.compile(r"(\..*?)_\d+(?=\.|$)")
 
 
 @dataclass
@@ -195,7 +196,7 @@ def _part(bits: Sequence[str], inputs: Mapping[str, Sequence[str]]) -> str | Non
 def _names(modules: Iterable[_Module]) -> list[str]:
     """Name of each module from its path: without numbers if that is no other's name."""
     paths = [module.name for module in modules]
-    short = [_INSTANCE_NUMBER.sub("", path).replace(".", "_") for path in paths]
+    short = [_INSTANCE_NUMBER.sub(r"\1", path).replace(".", "_") for path in paths]
     whole = [path.replace(".", "_") for path in paths]
     names = [
         less if short.count(less) == 1 and less not in whole else more

@@ -65,6 +65,12 @@ def test_equal_modules_are_one():
     assert _instances(text) == [("top_block", f"block_{number}") for number in range(3)]
 
 
+def test_the_top_keeps_a_number_at_the_end_of_its_name():
+    chain = _Chain(*(_Adder(5, named=False) for _ in range(2)))
+    text = share_modules(rtlil.convert(chain, name="random_1", emit_src=False))
+    assert _modules(text) == ["random_1", "random_1_block"]
+
+
 def test_named_constants_are_inputs_again():
     text = _shared(_Chain(*(_Adder(number, named=True) for number in (9, 13))))
     assert _modules(text) == ["top", "top_block"]
