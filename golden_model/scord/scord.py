@@ -90,10 +90,10 @@ class Scord:
             steps += self.transact(event.sm, transaction)
         return steps
 
-    def transact(self, sm: int, transaction: Transaction) -> list[Step]:
-        """Check one transaction of an SM, for sources that make no events."""
+    def transact(self, sm: int, transaction: Transaction, is_full: bool = False) -> list[Step]:
+        """Check one transaction of an SM, whose access buffer may be full."""
         steps: list[Step] = []
-        if not self.access_buffers[sm].step(transaction):
+        if not self.access_buffers[sm].step(transaction, is_full):
             return steps
         for packet in self.trackers[sm].step(transaction):
             steps += self._check(packet)
