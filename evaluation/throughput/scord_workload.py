@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, ClassVar
 
+from racetrap.generators.garbage_collection import garbage_collection_paused
 from racetrap.golden_model.scord.detector_bank import DetectorBank
 from racetrap.golden_model.scord.packets import Transaction
 from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.golden_model.scord.tracker import Tracker
 from racetrap.sim.cosim.fast.build import FastModel
-from racetrap.sim.cosim.fast.garbage_collection import garbage_collection_paused
 from racetrap.sim.cosim.scord.batch_scoreboard import BatchScoreboard
 from racetrap.sim.cosim.scord.fast_compare import check_launch
 from racetrap.sim.cosim.scord.fast_simulation import FastSim

@@ -9,12 +9,12 @@ import time
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from racetrap.generators.garbage_collection import garbage_collection_paused
 from racetrap.golden_model.sigrace.core_unit import CoreUnit
 from racetrap.golden_model.sigrace.environment import Remap
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.rdm import Rdm
 from racetrap.sim.cosim.fast.build import FastModel
-from racetrap.sim.cosim.fast.garbage_collection import garbage_collection_paused
 from racetrap.sim.cosim.sigrace.fast_compare import check_commands
 from racetrap.sim.cosim.sigrace.fast_simulation import FastSim
 from racetrap.sim.cosim.sigrace.knobs import KNOBS

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from racetrap.generators.garbage_collection import garbage_collection_paused
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
 from racetrap.golden_model.scord.params import AccessPolicy, Region, ScordParams
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
-from racetrap.sim.cosim.fast.garbage_collection import garbage_collection_paused
 from racetrap.sim.cosim.scord.batch_scoreboard import BatchScoreboard
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.scoreboard import Observer, Scoreboard

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from racetrap.generators.garbage_collection import garbage_collection_paused
 from racetrap.golden_model.sigrace.environment import Command, Remap
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
-from racetrap.sim.cosim.fast.garbage_collection import garbage_collection_paused
 from racetrap.sim.cosim.fast.packing import pack_tuples
 from racetrap.sim.cosim.fast.simulation import SimulationError
 from racetrap.sim.cosim.sigrace.fast_simulation import FastSim, Program

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from racetrap.generators.garbage_collection import garbage_collection_paused
 from racetrap.golden_model.layout import Layout
 from racetrap.golden_model.sigrace.environment import Environment, Remap
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreStep, RdmStep, RdmStepKind
@@ -20,7 +21,6 @@ from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.playback import check_threads
 from racetrap.golden_model.trace.threads.schema import THREAD_DTYPE
 from racetrap.sim.cosim.comparison.mismatch import Mismatch, difference
-from racetrap.sim.cosim.fast.garbage_collection import garbage_collection_paused
 from racetrap.sim.cosim.fast.packing import nested, pack_records, unpack_column, unpack_records
 from racetrap.sim.cosim.sigrace.fast_compare import RunResult
 from racetrap.sim.cosim.sigrace.fast_simulation import FastSim, Program
