@@ -78,9 +78,6 @@ _PLANTED = {
     "what is left out is not counted": Patch(
         "scord/system.py", "total([buffer.o_count for buffer in buffers])", "0"
     ),
-    "idle with transactions in the buffers": Patch(
-        "scord/system.py", "(*clearing, *buffers, interleaver)", "(*clearing, interleaver)"
-    ),
     "a fence is dropped": Patch(
         "scord/access_buffer.py",
         "transaction.kind == TransactionKind.LOAD,",
