@@ -160,9 +160,9 @@ def test_agrees_with_golden_model(name, params):
             await ctx.tick()
         await bench.wait_idle(ctx)
         counters = {
-            register.lower(): await bench.read(ctx, register)
-            for register, address in ADDRESS.items()
-            if address >= ADDRESS["ACCESSES"]
+            register.inst_name.lower(): await bench.read(ctx, register.inst_name)
+            for register in compile_registers(params).registers()
+            if register.address_offset >= ADDRESS["ACCESSES"]
         }
         for bank, step in bench.steps:
             scoreboard.step(bank, step)
