@@ -11,14 +11,14 @@ from random import Random
 from typing import Any, TypeVar
 
 from racetrap.golden_model.noncoherent.params import Mode, NoncoherentParams
-from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.scord.params import AccessPolicy, ScordParams
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
 
 __all__ = ["random_noncoherent", "random_scord", "random_sigrace"]
 
 _Params = TypeVar("_Params", ScordParams, SigraceParams, NoncoherentParams)
 
-_SCORD: dict[str, tuple[int, ...]] = {
+_SCORD: dict[str, Sequence[Any]] = {
     "sm_count": (1, 2, 3, 4, 5, 7, 8, 9),
     "blocks_per_sm": (1, 2, 3, 4, 5, 7, 8, 9),
     "warps_per_sm": (1, 2, 3, 4, 5, 7, 8, 9, 31, 32),
@@ -29,12 +29,16 @@ _SCORD: dict[str, tuple[int, ...]] = {
     "barrier_id_bits": (2, 5, 8),
     "address_bits": (32, 40, 48, 64),
     "pc_bits": (16, 20, 32),
-    "banks": (1, 2, 4, 8),
-    "words_per_cycle": (1, 1, 2, 4, 8),
+    "banks": (1, 2, 3, 4, 5, 6, 8, 8, 12, 24),
+    "words_per_cycle": (1, 1, 2, 4, 8, 8),
+    "fence_lanes": (1, 1, 2, 4),
     "outstanding": (4, 8, 16, 64),
     "packet_fifo_depth": (2, 3, 4, 5, 8),
     "report_fifo_depth": (2, 3, 4, 5, 16),
     "report_filter_entries": (2, 4, 64),
+    "access_buffer_depth": (0, 0, 0, 1, 2, 8),
+    "access_policy": (AccessPolicy.STALL, *AccessPolicy),
+    "sample_log2": (0, 0, 0, 1, 3),
     "local_bytes": (0, 0, 0, 4096),
 }
 

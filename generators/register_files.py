@@ -11,32 +11,34 @@ from peakrdl_ipxact import IPXACTExporter
 from peakrdl_markdown import MarkdownExporter
 
 from racetrap.generators.fusesoc import LIBRARY, VENDOR
-from racetrap.generators.system import System
+from racetrap.generators.system import Params, System
+from racetrap.generators.systems import system_of
+from racetrap.rtl.common.registers import description_text
 
 __all__ = ["register_manual", "write_register_files"]
 
 _SUFFIXES = {"header": "h", "manual": "md", "ipxact": "xml", "systemrdl": "rdl"}
 
 
-def register_manual(system: System) -> str:
-    """The register manual of a system, as Markdown whose first heading is of the second level."""
+def register_manual(system: System, params: Params | None = None) -> str:
+    """The register manual of a system, or of an instance, whose first heading is of level two."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "manual.md"
-        MarkdownExporter().export(system.registers(), str(path))
+        MarkdownExporter().export(system.registers(params), str(path))
         return path.read_text("utf-8")
 
 
 def write_register_files(
-    system: System, component: str, folder: Path, stem: str
+    params: Params, component: str, folder: Path, stem: str
 ) -> dict[str, Path]:
-    """Write all files on the registers of a system.
+    """Write all files on the registers of an instance.
 
     Ref: IEEE 1685-2014 (IP-XACT).
 
     Parameters
     ----------
-    system : System
-        The system.
+    params : Params
+        Parameters of the instance.
     component : str
         Name of the IP-XACT component.
     folder : Path
@@ -51,10 +53,12 @@ def write_register_files(
         the hardware's registers are made from.
     """
     paths = {kind: folder / f"{stem}.{suffix}" for kind, suffix in _SUFFIXES.items()}
-    CHeaderExporter().export(system.registers(), str(paths["header"]))
-    manual = f"# Registers of {system.name}\n\n{register_manual(system)}"
+    system = system_of(params)
+    CHeaderExporter().export(system.registers(params), str(paths["header"]))
+    manual = f"# Registers of {system.name}\n\n{register_manual(system, params)}"
     paths["manual"].write_text(manual, encoding="utf-8")
     ipxact = IPXACTExporter(vendor=VENDOR, library=LIBRARY, version=metadata.version("racetrap"))
-    ipxact.export(system.registers(), str(paths["ipxact"]), component_name=component)
-    paths["systemrdl"].write_bytes(system.register_source.read_bytes())
+    ipxact.export(system.registers(params), str(paths["ipxact"]), component_name=component)
+    source = description_text(system.register_source, **system.register_parameters(params))
+    paths["systemrdl"].write_text(source, encoding="utf-8")
     return paths

@@ -29,7 +29,7 @@ _STATE_KINDS = {
     "lock_tables": r"\.tracker_\d+\.lock_tables",
     "barrier_ids": r"\.tracker_\d+\.barrier_ids",
     "fence_files": r"\.bank_\d+\..*fence_file",
-    "tracker_pipelines": r"\.(tracker|gate)_\d+",
+    "tracker_pipelines": r"\.(tracker|gate|access_buffer)_\d+",
     "interleaver": r"\.interleaver",
     "packet_fifos": r"\.bank_\d+\.(fifo|decoder|located)",
     "report_fifos": r"\.bank_\d+\.reports",
@@ -59,6 +59,13 @@ def _top(params: ScordParams) -> Component:
     return ScordSystem(params)
 
 
+def _register_parameters(params: ScordParams) -> dict[str, int]:
+    # The compiler of register descriptions, likewise.
+    from racetrap.rtl.scord.registers import register_parameters
+
+    return register_parameters(params)
+
+
 SCORD = System(
     name="scord",
     params=ScordParams,
@@ -68,6 +75,7 @@ SCORD = System(
     traces={"step": "trace"},
     state_kinds=_STATE_KINDS,
     method_bits=state_bits,
+    register_parameters=_register_parameters,
     inputs={"transaction": "i_transaction"},
     codes=_CODES,
     back_doors={"accessor.init": ("index", "o_busy")},  # a sweep of metadata is cut short

@@ -12,6 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, count
 
 __all__ = ["share_modules"]
 
@@ -30,7 +31,8 @@ _CONNECTED = re.compile(r"^(?:    )?connect (\\\S+) $")
 _USED = re.compile(r"^ *(?:assign|connect|switch) ")
 _WIRE = re.compile(r"^  wire width \d+ (\\\S+)$", re.MULTILINE)
 _PORT = re.compile(r"^  wire width \d+ (?:input|output|inout) (\d+) ", re.MULTILINE)
-_INSTANCE_NUMBER = re.compile(r"_\d+(?=\.|$)")
+#: At the end of an instance's name; the name of the top, which is before the first dot, is kept.
+_INSTANCE_NUMBER = re.compile(r"(\..*?)_\d+(?=\.|$)")
 
 
 @dataclass
@@ -138,12 +140,11 @@ def _make_inputs_of(group: Sequence[_Module]) -> None:
     heads = [body[body.rfind("\n", 0, place.start()) + 1 : place.start()] for place in places]
     differ = [number for number, of_all in enumerate(values) if len(set(of_all)) > 1]
     own = set(_WIRE.findall(body))
-    inputs: dict[str, Sequence[str]] = {
-        match[1]: values[number]
-        for number in differ
-        if (match := _CONNECTED.match(heads[number]))
-        and match[1] in (own if match[0][0] == "c" else group[0].within - own)
-    }
+    inputs: dict[str, Sequence[str]] = {}
+    for number in differ:
+        match = _CONNECTED.match(heads[number])
+        if match and match[1] in (own if match[0][0] == "c" else group[0].within - own):
+            inputs[_free_name(match[1], values[number], inputs)] = values[number]
     pieces, end = [], 0
     for number in differ:
         part = _signal(values[number], inputs) if _USED.match(heads[number]) else None
@@ -153,14 +154,20 @@ def _make_inputs_of(group: Sequence[_Module]) -> None:
         end = places[number].end()
     body = "".join([*pieces, body[end:]])
     ports = len(_PORT.findall(body))
-    for count, (name, of_all) in enumerate(inputs.items()):
+    for port, (name, of_all) in enumerate(inputs.items(), ports):
         width = of_all[0].partition("'")[0]
         body = body.replace(f"  wire width {width} {name}\n", "")
         body = body.replace(f"\nconnect {name} {name} [{int(width) - 1}:0]\n", "\n")
-        body = f"  wire width {width} input {ports + count} {name}\n\n{body}"
+        body = f"  wire width {width} input {port} {name}\n\n{body}"
     for number, module in enumerate(group):
         module.body = body
         module.constants = {name: of_all[number] for name, of_all in inputs.items()}
+
+
+def _free_name(name: str, values: Sequence[str], inputs: Mapping[str, Sequence[str]]) -> str:
+    """Name of an input with these values: several modules within may have one of that name."""
+    names = chain([name], (f"{name}_{number}" for number in count(1)))
+    return next(each for each in names if inputs.get(each, values) == values)
 
 
 def _signal(constants: Sequence[str], inputs: Mapping[str, Sequence[str]]) -> str | None:
@@ -189,7 +196,7 @@ def _part(bits: Sequence[str], inputs: Mapping[str, Sequence[str]]) -> str | Non
 def _names(modules: Iterable[_Module]) -> list[str]:
     """Name of each module from its path: without numbers if that is no other's name."""
     paths = [module.name for module in modules]
-    short = [_INSTANCE_NUMBER.sub("", path).replace(".", "_") for path in paths]
+    short = [_INSTANCE_NUMBER.sub(r"\1", path).replace(".", "_") for path in paths]
     whole = [path.replace(".", "_") for path in paths]
     names = [
         less if short.count(less) == 1 and less not in whole else more

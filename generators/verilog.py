@@ -11,6 +11,7 @@ from amaranth.hdl import ClockDomain, Fragment, Signal, ValueCastable
 from amaranth.hdl._ir import PortDirection
 from amaranth.lib import wiring
 
+from racetrap.generators.garbage_collection import garbage_collection_paused
 from racetrap.generators.shared_modules import share_modules
 
 __all__ = ["ports_of", "to_verilog"]
@@ -56,13 +57,14 @@ def to_verilog(component: wiring.Component, name: str, *, asynchronous_reset: bo
     asynchronous_reset : bool
         Whether ``rst`` resets registers at once; otherwise it does so at the clock's edge.
     """
-    fragment, ports = Fragment.get(component, None), ports_of(component)
-    if asynchronous_reset:
-        clock = ClockDomain("sync", async_reset=True)
-        fragment.add_domains(clock)
-        inputs = {"clk": clock.clk, "rst": clock.rst}
-        ports = {name: (signal, PortDirection.Input) for name, signal in inputs.items()} | ports
-    design = rtlil.convert(fragment, name=name, ports=ports, emit_src=False)
-    design = _MODULE.sub(lambda module: _without_empty_fields(module[0]), design)
-    named = share_modules(design)
-    return _convert_rtlil_text(named, strip_internal_attrs=True)
+    with garbage_collection_paused():
+        fragment, ports = Fragment.get(component, None), ports_of(component)
+        if asynchronous_reset:
+            clock = ClockDomain("sync", async_reset=True)
+            fragment.add_domains(clock)
+            inputs = {"clk": clock.clk, "rst": clock.rst}
+            ports = {name: (signal, PortDirection.Input) for name, signal in inputs.items()} | ports
+        design = rtlil.convert(fragment, name=name, ports=ports, emit_src=False)
+        design = _MODULE.sub(lambda module: _without_empty_fields(module[0]), design)
+        named = share_modules(design)
+        return _convert_rtlil_text(named, strip_internal_attrs=True)

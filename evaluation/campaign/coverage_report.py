@@ -19,6 +19,8 @@ from racetrap.sim.cosim.sigrace import coverage_bins as sigrace
 __all__ = ["merge_files"]
 
 _MODELS = {"scord": scord, "sigrace": sigrace, "noncoherent": noncoherent}
+#: Bins that only some instances have: merged if one of the files is of such an instance.
+_OPTIONAL = {"scord": scord.BUFFER_BINS}
 
 
 def merge_files(paths: Iterable[Path]) -> dict[str, BinCounts]:
@@ -29,14 +31,22 @@ def merge_files(paths: Iterable[Path]) -> dict[str, BinCounts]:
     ValueError
         If a file is not what it should be.
     """
+    documents = [document for path in paths for document in _documents(path)]
     merged: dict[str, BinCounts] = {}
-    for path in paths:
-        for system, counts in _documents(path):
-            bins = _MODELS[system]
-            if system not in merged:
-                merged[system] = BinCounts(bins.BINS, bins.UNREACHABLE)
+    for system in dict.fromkeys(system for system, _ in documents):
+        own = [counts for each, counts in documents if each == system]
+        bins = _MODELS[system].BINS
+        if not bins.keys() >= {name for counts in own for name in counts}:
+            bins = _bins(system)
+        merged[system] = BinCounts(bins, _MODELS[system].UNREACHABLE)
+        for counts in own:
             merged[system].merge(counts)
     return merged
+
+
+def _bins(system: str) -> dict[str, None]:
+    """All bins that an instance of a system may have."""
+    return {**_MODELS[system].BINS, **_OPTIONAL.get(system, {})}
 
 
 def _documents(path: Path) -> list[tuple[str, Mapping[str, int]]]:
@@ -68,13 +78,13 @@ def _hits(path: Path, counts: Any, system: Any) -> tuple[str, Mapping[str, int]]
         raise ValueError(f"{path}: Coverage must be hits by bin, not {str(counts)[:80]!r}")
     if system is None:
         first = next(iter(counts), "")
-        system = next((name for name, bins in _MODELS.items() if first in bins.BINS), None)
+        system = next((name for name in _MODELS if first in _bins(name)), None)
         if system is None:
             raise ValueError(f"{path}: Coverage bin must be one of a system's, not {first!r}")
     if not isinstance(system, str) or system not in _MODELS:
         raise ValueError(f"{path}: System must be {' or '.join(_MODELS)}, not {system!r}")
     for name, hits in counts.items():
-        if name not in _MODELS[system].BINS:
+        if name not in _bins(system):
             raise ValueError(f"{path}: Coverage bin must be one of {system}, not {name!r}")
         if type(hits) is not int or hits < 0:
             raise ValueError(f"{path}: Hits of {name} must be a number from 0, not {hits!r}")

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from racetrap.evaluation.scord.detect import Reports, UniqueRace, region_of
 from racetrap.golden_model.events import AtomicOp, Event, EventKind, Scope
+from racetrap.golden_model.scord.access_buffer import AccessBuffer
 from racetrap.golden_model.scord.coalescer import coalesce
 from racetrap.golden_model.scord.interleaver import bank_of
 from racetrap.golden_model.scord.packets import (
@@ -218,7 +219,8 @@ def steps_of_event(
 ) -> list[Step]:
     """Next steps of an event, taken from those of each bank in the trace's order."""
     steps: list[Step] = []
-    for transaction in coalesce(event, params):
+    # In the trace's order the buffer is never full.
+    for transaction in filter(AccessBuffer(params).step, coalesce(event, params)):
         if transaction.kind == TransactionKind.FENCE:
             steps += map(next, banks)
         steps += [next(banks[bank_of(params, word)]) for word in _words(transaction, params)]

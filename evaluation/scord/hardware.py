@@ -95,10 +95,13 @@ class SimulatedTrace:
     ----------
     steps, cycles : int
         Steps compared, and clock cycles, of all kernels.
+    left_out : int or None
+        Accesses that the access buffers left out; None if their policy leaves nothing out.
     """
 
     steps: int
     cycles: int
+    left_out: int | None
 
 
 def simulate_trace(
@@ -108,7 +111,7 @@ def simulate_trace(
     accesses."""
     params = model.params
     finder = RaceFinder(params, region_of(trace), trace.header.locations)
-    number = steps = cycles = 0
+    number = steps = cycles = left_out = 0
     for sim, events, result in _launches(model, trace, seed):
         banks = [iter(sim.steps(bank)) for bank in range(params.banks)]
         for event in events:
@@ -117,7 +120,8 @@ def simulate_trace(
             number += 1
         steps += result.steps
         cycles += result.cycles
-    return SimulatedTrace(steps, cycles)
+        left_out += sim.read("ACCESSES_LEFT_OUT") if params.leaves_out else 0
+    return SimulatedTrace(steps, cycles, left_out if params.leaves_out else None)
 
 
 def _launches(

@@ -30,6 +30,7 @@ class Cause(StrEnum):
     """Outcome of a race of the oracle."""
 
     REPORTED = "reported"
+    LEFT_OUT = "left out by policy"
     TAG_CONFLICT = "tag conflict"
     HANDED_OVER = "handed-over entry"
     BLOOM_COLLISION = "Bloom collision"
@@ -115,6 +116,8 @@ def _cause(
     granule_mask = -(params.granularity // 4)
     granule = pair.address >> 2 & granule_mask
     own = {number: step for number, step in history if step.packet.word & granule_mask == granule}
+    if not {pair.first, pair.second} <= own.keys():
+        return Cause.LEFT_OUT
     second = own[pair.second]
     if second.race:
         return Cause.REPORTED

@@ -64,6 +64,9 @@ def _scord() -> dict[str, Callable[[], Any]]:
         "widths": lambda: [
             asdict(row) for words in scord_cycles.WIDTHS for row in scord_cycles.width(words)
         ],
+        "slices": lambda: [
+            asdict(row) for row in (scord_cycles.one_slice(), *scord_cycles.slices())
+        ],
         "executor": lambda: {
             threads: executor_rates.measure_executor(threads).per_second
             for threads in executor_rates.THREADS

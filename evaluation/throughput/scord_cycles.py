@@ -9,14 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from random import Random
 
+from racetrap.evaluation.scord.detect import region_of
+from racetrap.evaluation.scord.programs import Build, Schedule, trace_of
 from racetrap.generators.presets import SCORD_PRESETS
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
 from racetrap.golden_model.scord.params import LINE_BYTES, WORDS_PER_LINE, Region, ScordParams
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.scord.fast_compare import LaunchResult, check_launch
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
+from racetrap.sim.cosim.scord.random_events import transactions_of
 from racetrap.sim.cosim.systems import build_fast
+from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2
+from racetrap.sim.gpu.workloads.registry import WORKLOADS
 
 __all__ = [
     "FENCE_LANES",
@@ -25,11 +31,14 @@ __all__ = [
     "WIDTHS",
     "Bandwidth",
     "Fences",
+    "Load",
     "Width",
     "back_to_back",
     "bandwidth",
     "banks",
     "fences",
+    "one_slice",
+    "slices",
     "streaming",
     "wide",
     "width",
@@ -85,6 +94,28 @@ class Fences:
     lanes: int
     sms: int
     fences_per_cycle: float
+
+
+@dataclass(frozen=True)
+class Load:
+    """Traffic of a GPU with a detector port at each of its L2 slices.
+
+    Parameters
+    ----------
+    traffic : str
+        What it is.
+    accesses : int
+        Words checked.
+    accesses_per_cycle : float
+        Of them in a cycle, from the first step to the last.
+    reads_per_cycle : float
+        Segments that a port reads in a cycle of that time, in the mean over all ports.
+    """
+
+    traffic: str
+    accesses: int
+    accesses_per_cycle: float
+    reads_per_cycle: float
 
 
 @dataclass(frozen=True)
@@ -224,3 +255,85 @@ def width(words: int) -> list[Width]:
         rates = result.accesses / result.cycles, len(reads) / result.cycles
         measured.append(Width(words, name, *rates))
     return measured
+
+
+#: The paper's GPU with a port of eight words at each of its 24 L2 slices.
+_SLICES = replace(
+    SCORD_PRESETS["scord-wide"].params, banks=192, outstanding=256, packet_fifo_depth=16
+)
+#: Cycles from a metadata request to its answer there, for reads and writes.
+_SLICE_LATENCY = 140
+_SLICE_REGION = Region(size_log2=26, metadata_base=1 << 32)
+
+
+def one_slice() -> Load:
+    """Whole segments of all SMs at the one port of preset ``scord-wide``, with more in flight."""
+    params = replace(SCORD_PRESETS["scord-wide"].params, outstanding=512)
+    return _load("scord-wide", params, "one port, whole lines of all SMs", _random_lines(2400))
+
+
+def slices() -> list[Load]:
+    """All traffic on the paper's GPU with 24 ports of eight words.
+
+    Each SM offers its transactions in its program's order as fast as they are taken, so that a
+    fence holds up all that its SM has behind it.
+    """
+    rows = {
+        "one SM, whole lines": _lines(1, 1200),
+        "15 SMs, random whole lines": _random_lines(9000),
+        "15 SMs, random words of random lines": _random_lines(9000, full=False),
+        "15 SMs, a word of each line": _random_lines(9000, mask=1),
+        "15 SMs, one line": _one_line(_SLICES.sm_count, 3000),
+        "15 SMs, random lines and fences": _with_fences(_random_lines(6000)),
+    }
+    measured = [_load("scord-wide", _SLICES, *row) for row in rows.items()]
+    for name in WORKLOADS:
+        trace = trace_of(Build(name, name), "small", Schedule(0, 1), 1, DEFAULT_REGION_LOG2)
+        traffic = list(transactions_of(trace, _SLICES))
+        region = replace(region_of(trace), metadata_base=1 << 32)
+        measured.append(_load("scord-wide", _SLICES, f"application {name}", traffic, region))
+    return measured
+
+
+def _load(
+    preset: str,
+    params: ScordParams,
+    name: str,
+    traffic: Sequence[tuple[int, Transaction]],
+    region: Region = _SLICE_REGION,
+) -> Load:
+    timing = MemoryTiming(latency=_SLICE_LATENCY)
+    with FastSim(build_fast(preset, params), timing=timing) as sim:
+        result = check_launch(sim, params, region, traffic, capacity_log2=4)
+        reads = sum(len(sim.read_cycles(port)) for port in range(params.metadata_ports))
+    reads_per_cycle = reads / result.cycles / params.metadata_ports
+    return Load(name, result.accesses, result.accesses / result.cycles, reads_per_cycle)
+
+
+def _random_lines(count: int, full: bool = True, mask: int = 0) -> _Traffic:
+    """Stores to lines drawn at random, dealt to the SMs in turn."""
+    random = Random(f"lines {count} {full} {mask}")
+    lines = (1 << _SLICE_REGION.size_log2) // LINE_BYTES
+    return [
+        (
+            sm,
+            transaction._replace(
+                line=random.randrange(lines),
+                mask=mask or (_ALL_WORDS if full else random.getrandbits(WORDS_PER_LINE)),
+            ),
+        )
+        for sm, transaction in _lines(_SLICES.sm_count, count)
+    ]
+
+
+def _with_fences(traffic: _Traffic) -> _Traffic:
+    """A fence behind each eighth line of an SM, and lines of its 32 warps in turn."""
+    sms, warps = _SLICES.sm_count, _SLICES.warps_per_sm
+    fence = Transaction(TransactionKind.FENCE, scope=1)
+    fenced: _Traffic = []
+    for number, (sm, line) in enumerate(traffic):
+        warp = number // sms % warps
+        fenced.append((sm, line._replace(warp=warp)))
+        if number // sms % 8 == 7:
+            fenced.append((sm, fence._replace(warp=warp)))
+    return fenced

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, ClassVar
 
+from racetrap.generators.garbage_collection import garbage_collection_paused
 from racetrap.golden_model.scord.detector_bank import DetectorBank
 from racetrap.golden_model.scord.packets import Transaction
 from racetrap.golden_model.scord.params import Region, ScordParams
@@ -20,7 +21,6 @@ from racetrap.sim.cosim.scord.fast_compare import check_launch
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
-from racetrap.sim.garbage_collection import garbage_collection_paused
 
 __all__ = ["ScordWorkload"]
 

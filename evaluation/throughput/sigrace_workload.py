@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from racetrap.generators.garbage_collection import garbage_collection_paused
 from racetrap.golden_model.sigrace.core_unit import CoreUnit
 from racetrap.golden_model.sigrace.environment import Remap
 from racetrap.golden_model.sigrace.params import SigraceParams
@@ -20,7 +21,6 @@ from racetrap.sim.cosim.sigrace.knobs import KNOBS
 from racetrap.sim.cosim.sigrace.plans import fast_cores, random_plan
 from racetrap.sim.cosim.sigrace.random_events import random_events
 from racetrap.sim.cosim.sigrace.scoreboard import Scoreboard
-from racetrap.sim.garbage_collection import garbage_collection_paused
 
 __all__ = ["SigraceWorkload"]
 

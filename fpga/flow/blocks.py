@@ -20,6 +20,7 @@ from racetrap.rtl.noncoherent.monitor import Monitor
 from racetrap.rtl.noncoherent.registers import compile_registers as noncoherent_registers
 from racetrap.rtl.noncoherent.row_splitter import RowSplitter
 from racetrap.rtl.noncoherent.system import NoncoherentSystem
+from racetrap.rtl.scord.access_buffer import AccessBuffer
 from racetrap.rtl.scord.barrier_ids import BarrierIds
 from racetrap.rtl.scord.detection_logic import DetectionLogic
 from racetrap.rtl.scord.detector_bank import DetectorBank
@@ -85,7 +86,9 @@ def blocks_of(params: Params) -> list[HardwareBlock]:
 
 def _scord(params: ScordParams) -> list[HardwareBlock]:
     sms, banks, ports = params.sm_count, params.banks, params.metadata_ports
+    buffers = [HardwareBlock("access_buffer", partial(AccessBuffer, params), sms)]
     return [
+        *(buffers if params.access_buffer_depth else []),
         HardwareBlock("tracker", partial(Tracker, params, 0), sms),
         HardwareBlock("lock_tables", partial(LockTables, params), sms),
         HardwareBlock("barrier_ids", partial(BarrierIds, params), sms),
@@ -96,7 +99,7 @@ def _scord(params: ScordParams) -> list[HardwareBlock]:
         HardwareBlock("fence_file", partial(FenceFile, params), banks),
         HardwareBlock("detection_logic", partial(DetectionLogic, params), banks),
         HardwareBlock("report_path", partial(ReportPath, params), 1),
-        HardwareBlock("registers", partial(RegisterBlock, scord_registers()), 1),
+        HardwareBlock("registers", partial(RegisterBlock, scord_registers(params)), 1),
         HardwareBlock("system", partial(ScordSystem, params), 1),
     ]
 

@@ -6,13 +6,16 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6-7, Table V, Section IV-C.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
 
 from racetrap.golden_model.checks import check_parameters
 from racetrap.golden_model.events import DataRegion
 from racetrap.golden_model.layout import Layout, index_bits
 
-__all__ = ["LINE_BYTES", "WORDS_PER_LINE", "WORD_BYTES", "Region", "ScordParams"]
+__all__ = [
+    "LINE_BYTES", "WORDS_PER_LINE", "WORD_BYTES", "AccessPolicy", "Region", "ScordParams",
+]  # fmt: skip
 
 #: Bytes of a word: the unit in which locks are named and lines are masked.
 WORD_BYTES = 4
@@ -29,6 +32,14 @@ FILTER_BIN_BITS = 8
 FILTER_BITS = 2 * FILTER_BIN_BITS
 #: State bits of one lock-table entry beside its hash: scope, valid, active in the paper.
 LOCK_STATE_BITS = 3
+
+
+class AccessPolicy(StrEnum):
+    """What an SM's access buffer does with accesses when there are more than the detector takes."""
+
+    STALL = "stall"
+    DROP = "drop"
+    SAMPLE = "sample"
 
 
 #: Inclusive range of every integer parameter.
@@ -50,6 +61,8 @@ _RANGES = {
     "packet_fifo_depth": (2, 64),
     "report_fifo_depth": (2, 1024),
     "report_filter_entries": (2, 1024),
+    "access_buffer_depth": (0, 256),
+    "sample_log2": (0, 15),
     "local_bytes": (0, 1 << 20),
 }
 _POWERS_OF_TWO = (
@@ -92,6 +105,13 @@ class ScordParams:
         Depth of the FIFO before each port (segments) and after each bank (race reports).
     report_filter_entries : int
         Entries of the optional filter that lets only new (PC, kind) pairs through.
+    access_buffer_depth : int
+        Transactions that may wait between an SM's load/store unit and its tracker; 0: no buffer.
+    access_policy : AccessPolicy or str
+        What happens when they are too many: ``stall`` lets the load/store unit wait, ``drop`` drops
+        accesses and counts them, ``sample`` looks at some lines only, always the same.
+    sample_log2 : int
+        Log2 of the lines of which one is looked at, with ``sample``; 0 otherwise.
     local_bytes : int
         Bytes of on-chip metadata memory for the whole instance; 0 keeps metadata behind AXI4.
     trace_port : bool
@@ -120,11 +140,15 @@ class ScordParams:
     packet_fifo_depth: int = 8
     report_fifo_depth: int = 16
     report_filter_entries: int = 64
+    access_buffer_depth: int = 0
+    access_policy: AccessPolicy = AccessPolicy.STALL
+    sample_log2: int = 0
     local_bytes: int = 0
     trace_port: bool = True
 
     def __post_init__(self) -> None:
         check_parameters(self, _RANGES, _POWERS_OF_TWO, ("trace_port",))
+        self._check_access_buffer()
         if self.entry_layout_bits > ENTRY_BITS:
             raise ValueError(
                 f"Metadata entry must fit in {ENTRY_BITS} bits, not {self.entry_layout_bits} "
@@ -157,6 +181,25 @@ class ScordParams:
             raise ValueError(
                 "Parameter local_bytes must be 0 or a power of two of at least "
                 f"{ENTRY_BYTES * self.banks}, not {self.local_bytes}"
+            )
+
+    def _check_access_buffer(self) -> None:
+        try:
+            object.__setattr__(self, "access_policy", AccessPolicy(self.access_policy))
+        except ValueError:
+            choices = ", ".join(policy.value for policy in AccessPolicy)
+            raise ValueError(
+                f"Parameter access_policy must be one of {choices}, not {self.access_policy!r}"
+            ) from None
+        if self.access_policy != AccessPolicy.STALL and not self.access_buffer_depth:
+            raise ValueError(
+                f"Parameter access_buffer_depth must be at least 1 with access_policy "
+                f"{self.access_policy}, not 0"
+            )
+        if (self.sample_log2 > 0) != (self.access_policy == AccessPolicy.SAMPLE):
+            raise ValueError(
+                "Parameter sample_log2 must be at least 1 with access_policy sample and 0 without, "
+                f"not {self.sample_log2} with {self.access_policy}"
             )
 
     # Geometry ---------------------------------------------------------------------------
@@ -316,6 +359,11 @@ class ScordParams:
             "pc": self.pc_bits,
             "word": self.word_bits,
         })  # fmt: skip
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether the access buffers may leave accesses out."""
+        return self.access_policy != AccessPolicy.STALL
 
     @property
     def fence_lane_bits(self) -> int:

@@ -5,9 +5,12 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
 
 from __future__ import annotations
 
+from collections import Counter
+
 from racetrap.golden_model.events import Event, EventKind
+from racetrap.golden_model.scord.access_buffer import AccessBuffer
 from racetrap.golden_model.scord.coalescer import coalesce
-from racetrap.golden_model.scord.detector_bank import COUNTERS, DetectorBank
+from racetrap.golden_model.scord.detector_bank import DetectorBank
 from racetrap.golden_model.scord.interleaver import bank_of
 from racetrap.golden_model.scord.packets import Packet, PacketKind, Step, Transaction
 from racetrap.golden_model.scord.params import Region, ScordParams
@@ -18,7 +21,9 @@ __all__ = ["Scord"]
 
 
 class Scord:
-    """Trackers of all SMs and all detector banks.
+    """Access buffers and trackers of all SMs, and all detector banks.
+
+    A buffer that drops has room for everything here, since nothing takes time.
 
     Parameters
     ----------
@@ -31,8 +36,8 @@ class Scord:
 
     Attributes
     ----------
-    trackers, banks : list
-        One tracker for each SM, and the detector banks.
+    access_buffers, trackers, banks : list
+        One buffer and one tracker for each SM, and the detector banks.
     races : list of RaceReport
         Every race since construction, in order; empty unless they are kept.
     race_count : int
@@ -47,6 +52,7 @@ class Scord:
 
     def __init__(self, params: ScordParams, region: Region, keep_races: bool = True) -> None:
         self._params, self._keep_races = params, keep_races
+        self.access_buffers = [AccessBuffer(params) for _ in range(params.sm_count)]
         self.trackers = [Tracker(params, sm) for sm in range(params.sm_count)]
         self.banks = [DetectorBank(params, region, bank) for bank in range(params.banks)]
         self.races: list[RaceReport] = []
@@ -84,18 +90,24 @@ class Scord:
             steps += self.transact(event.sm, transaction)
         return steps
 
-    def transact(self, sm: int, transaction: Transaction) -> list[Step]:
-        """Check one transaction of an SM, for sources that make no events."""
+    def transact(self, sm: int, transaction: Transaction, is_full: bool = False) -> list[Step]:
+        """Check one transaction of an SM, whose access buffer may be full."""
         steps: list[Step] = []
+        if not self.access_buffers[sm].step(transaction, is_full):
+            return steps
         for packet in self.trackers[sm].step(transaction):
             steps += self._check(packet)
         return steps
 
     @property
     def counters(self) -> dict[str, int]:
-        """Counters by name, summed over the banks (so a fence counts once for each bank)."""
-        banks = [bank.counters for bank in self.banks]
-        return {name: sum(counters[name] for counters in banks) for name in COUNTERS}
+        """Counters by name, summed over banks and buffers (a fence counts once for each bank)."""
+        sums: Counter[str] = Counter()
+        for bank in self.banks:
+            sums.update(bank.counters)
+        for buffer in self.access_buffers:
+            sums.update(buffer.counters)
+        return dict(sums)
 
     def _check(self, packet: Packet) -> list[Step]:
         if packet.kind == PacketKind.FENCE:

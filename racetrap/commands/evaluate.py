@@ -10,6 +10,7 @@ _LINES = {
     "advice": "Advice on programs of weak memory beside what their authors have.",
     "bugaroo": "Tables II, III and IV of the Bugaroo paper.",
     "noncoherent": "Figures and Table 5.1 of the thesis on non-coherent accelerators.",
+    "policies": "Races that access buffers find which leave accesses out.",
     "rules": "Verdicts of the exact oracle by each of its rules.",
     "scord": "Tables VI and VII of the ScoRD paper.",
     "sigrace": "Figures 7, 8 and 10 and Table 7 of the SigRace paper.",

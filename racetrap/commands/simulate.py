@@ -212,7 +212,9 @@ def _gpu_trace(call: _Call, trace: Trace) -> tuple[int, dict[str, Any]]:
         f"Races: {races.count} in {len(trace)} events; hardware and golden model agree in "
         f"all {found.steps} steps ({found.cycles} cycles)."
     )
-    return races.count, {"steps": found.steps, "cycles": found.cycles, "races": races.json}
+    if found.left_out is not None:
+        call.console.print(scord_races.left_out_sentence(call.preset, found.left_out))
+    return races.count, {**asdict(found), "races": races.json}
 
 
 def _thread_hardware_trace(call: _Call, trace: ThreadTrace) -> tuple[int, dict[str, Any]]:

@@ -34,7 +34,7 @@ _MOST_FRAMES = 8
 
 def number_text(count: int, noun: str) -> str:
     """A number with its noun, in the plural if it needs that."""
-    ending = "es" if noun.endswith("ch") else "s"
+    ending = "es" if noun.endswith(("ch", "s")) else "s"
     return f"{count} {noun}{ending * (count != 1)}"
 
 

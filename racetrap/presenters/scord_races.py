@@ -10,10 +10,11 @@ from rich.console import Console
 
 from racetrap.evaluation.scord.findings import Finding
 from racetrap.golden_model.scord.report import RaceReport, race_words
+from racetrap.presenters.line_pairs import number_text
 from racetrap.presenters.race_choice import RaceChoice, RaceList, instances_text
 from racetrap.presenters.tables import print_table
 
-__all__ = ["finding_to_dict", "print_kinds", "race_list"]
+__all__ = ["finding_to_dict", "left_out_sentence", "print_kinds", "race_list"]
 
 
 def finding_to_dict(finding: Finding) -> dict[str, Any]:
@@ -52,6 +53,14 @@ def race_list(console: Console, choice: RaceChoice) -> RaceList[Finding]:
 
 def _key(report: RaceReport) -> tuple[int, int, int, str]:
     return report.pc, report.race, report.race_scope, report.table_iv
+
+
+def left_out_sentence(name: str, accesses: int) -> str:
+    """What is to be said of accesses that the policy of the access buffers left out."""
+    return (
+        f"Detector {name} left out {number_text(accesses, 'access')} that its access buffers "
+        "dropped or did not sample: races of these are not counted."
+    )
 
 
 def print_kinds(console: Console, races: RaceList[Finding]) -> None:

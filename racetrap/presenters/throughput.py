@@ -48,6 +48,15 @@ def _scord(figures: dict[str, Any]) -> Iterator[tuple[str, list[str], _Rows]]:
         ["words a cycle", *(head for words in widths for head in (str(words), "%"))],
         list(by_traffic.values()),
     )
+    yield (
+        "24 metadata ports of eight words, 15 SMs, latency 140; the first row has one port",
+        ["traffic", "accesses", "accesses a cycle", "% of each port's cycles with a read"],
+        [
+            [row["traffic"], row["accesses"], row["accesses_per_cycle"],
+             100 * row["reads_per_cycle"]]
+            for row in figures["slices"]
+        ],
+    )  # fmt: skip
     busy = {(row["outstanding"], row["latency"]): row["busy"] for row in figures["bandwidth"]}
     latencies = list(dict.fromkeys(latency for _, latency in busy))
     yield (

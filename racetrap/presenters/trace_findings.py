@@ -10,6 +10,7 @@ from racetrap.evaluation.source_text import relative_place, split_place, with_re
 from racetrap.presenters.findings import Findings, known_sentences
 from racetrap.presenters.line_pairs import number_text, pair_to_dict
 from racetrap.presenters.race_choice import RaceChoice
+from racetrap.presenters.scord_races import left_out_sentence
 
 __all__ = ["fault_sentence", "trace_check_to_dict", "trace_findings"]
 
@@ -100,6 +101,8 @@ def _detector(check: TraceCheck, choice: RaceChoice) -> list[str]:
         f"{counters['tag_conflicts']} times a word took over the entry of another, whose history "
         "was lost."
     )
+    if (left_out := counters.get("accesses_left_out")) is not None:
+        sentences.append(left_out_sentence(name, left_out))
     return sentences
 
 

@@ -14,6 +14,7 @@ __all__ = [
     "EvaluateAdvice",
     "EvaluateBugaroo",
     "EvaluateNoncoherent",
+    "EvaluatePolicies",
     "EvaluateRules",
     "EvaluateScord",
     "EvaluateSigrace",
@@ -156,6 +157,16 @@ class EvaluateBugaroo(TypedDict):
         "what must not be, in sentences: results that are not NumPy's, verdicts that are not the "
         "suite's",
     ]
+
+
+class EvaluatePolicies(TypedDict):
+    """`racetrap evaluate policies`."""
+
+    size: Annotated[str, "`--size`"]
+    schedules: Annotated[int, "`--schedules`"]
+    seed: Annotated[int, "`--seed`"]
+    builds: Annotated[int, "builds of programs that ran"]
+    tables: Annotated[Tables, "`policies`: a row for each policy"]
 
 
 class EvaluateRules(TypedDict):

@@ -148,6 +148,9 @@ class GpuSimulation(SimulatedTrace):
 
     steps: Annotated[int, "steps compared, of all kernels"]
     cycles: Annotated[int, "clock cycles, of all kernels"]
+    left_out: Annotated[
+        int | None, "accesses that the access buffers left out; null if their policy leaves none"
+    ]
     races: Annotated[list[ScordRace], "races; the hardware found the same"]
 
 

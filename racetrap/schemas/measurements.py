@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from racetrap.evaluation.throughput.accelerator_rates import AnalysisRun
 from racetrap.evaluation.throughput.rates import Rate
-from racetrap.evaluation.throughput.scord_cycles import Bandwidth, Fences, Width
+from racetrap.evaluation.throughput.scord_cycles import Bandwidth, Fences, Load, Width
 from racetrap.evaluation.throughput.sigrace_cycles import Scan, Sustained
 from racetrap.evaluation.throughput.speed import Rates, SameTrace
 
@@ -58,6 +58,7 @@ class BenchScord(TypedDict):
     bandwidth: Annotated[list[Bandwidth], "metadata bandwidth by accesses in flight and latency"]
     banks: Annotated[PaceOfBanks, "of several banks"]
     widths: Annotated[list[Width], "of one metadata port by words a cycle"]
+    slices: Annotated[list[Load], "of a GPU with a metadata port at each L2 slice"]
     executor: Annotated[dict[str, float], "thread instructions a second by number of threads"]
     applications: Annotated[list[ApplicationRates], "of each application"]
 

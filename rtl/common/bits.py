@@ -1,14 +1,14 @@
-"""Selections among the bits of a vector, as trees of gates, and a comparison."""
+"""Selections among the bits of a vector, as trees of gates, a comparison and a sum."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from operator import or_
 
 from amaranth.hdl import Cat, Const, Mux, Value
 
-__all__ = ["is_less", "lowest_one_hot", "lowest_set", "one_hot_select"]
+__all__ = ["is_less", "lowest_one_hot", "lowest_set", "one_hot_select", "total"]
 
 
 def is_less(one: Value, other: Value) -> Value:
@@ -44,3 +44,12 @@ def one_hot_select(select: Value, values: Iterable[Value]) -> Value:
             for value, chosen in zip(values, select, strict=True)
         ),
     )
+
+
+def total(values: Sequence[Value]) -> Value:
+    """Sum of some values, at least one, as a tree.
+
+    Each sum of a chain would be a bit wider than the one before it, and as late.
+    """
+    half = len(values) // 2
+    return total(values[:half]) + total(values[half:]) if half else values[0]

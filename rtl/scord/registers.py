@@ -9,20 +9,38 @@ from pathlib import Path
 
 from systemrdl.node import AddrmapNode
 
-from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.scord.params import WORDS_PER_LINE, AccessPolicy, ScordParams
 from racetrap.rtl.common.registers import compile_description, identity_values
 
-__all__ = ["RDL_FILE", "compile_registers", "supplied_constants"]
+__all__ = ["RDL_FILE", "compile_registers", "register_parameters", "supplied_constants"]
 
 #: The register description.
 RDL_FILE = Path(__file__).with_name("scord.rdl")
 
 
-def compile_registers() -> AddrmapNode:
-    """The elaborated address map of ``scord.rdl``."""
-    return compile_description(RDL_FILE)
+def compile_registers(params: ScordParams | None = None) -> AddrmapNode:
+    """The elaborated address map of ``scord.rdl``; its counters take what an instance counts."""
+    if params is None:
+        return compile_description(RDL_FILE)
+    return compile_description(RDL_FILE, **register_parameters(params))
+
+
+def register_parameters(params: ScordParams) -> dict[str, int]:
+    """Parameters of the description for an instance."""
+    # At most all banks have a fence in each lane, or drop a report as the report path does.
+    most = params.banks * params.fence_lanes + 1
+    if params.leaves_out:
+        most = max(most, params.sm_count * WORDS_PER_LINE)
+    return {
+        "INCREMENT_BITS": max(5, most.bit_length()),
+        "HAS_ACCESS_BUFFER": params.access_buffer_depth > 0,
+        "LEAVES_OUT": params.leaves_out,
+    }
 
 
 def supplied_constants(params: ScordParams) -> dict[str, dict[str, int]]:
     """Values of the VERSION and PARAMS registers, as register -> field -> value."""
-    return identity_values(compile_registers(), params, local_metadata=params.local_bytes > 0)
+    return identity_values(
+        compile_registers(params), params,
+        local_metadata=params.local_bytes > 0, drops=params.access_policy == AccessPolicy.DROP,
+    )  # fmt: skip

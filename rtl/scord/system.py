@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Value
+from amaranth.hdl import Cat, Module
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.axi import Axi4WriteSignature, AxiLiteSignature
+from racetrap.rtl.common.bits import total
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.registers import REGISTER_ADDRESS_BITS, RegisterBlock
+from racetrap.rtl.scord.access_buffer import AccessBuffer
 from racetrap.rtl.scord.check_lane import trace_signature
 from racetrap.rtl.scord.counters import PULSES
 from racetrap.rtl.scord.detector_bank import DetectorBank
@@ -49,6 +51,9 @@ class ScordSystem(wiring.Component):
     o_fencing : ``Out(warps_per_sm).array(sm_count)``
         Warps whose fence is on its way: nothing of theirs is taken meanwhile, nor a barrier of
         their block.  An SM that does not offer such a transaction is not held up.
+    o_left_out : ``Out(1).array(sm_count)``
+        The transaction of the SM that is taken in this cycle is not checked: the access buffer
+        has dropped it, or its line is not sampled; absent if the policy leaves nothing out.
     m_axi_metadata : ``Out(Axi4Signature).array(metadata_ports)``
         Metadata memory of the banks, an entry of each in one beat; absent if the metadata is on
         the chip.
@@ -78,6 +83,8 @@ class ScordSystem(wiring.Component):
             "s_axil": In(AxiLiteSignature(address_bits=REGISTER_ADDRESS_BITS)),
             "irq": Out(1),
         }
+        if params.leaves_out:
+            members["o_left_out"] = Out(1).array(params.sm_count)
         if not params.local_bytes:
             members["m_axi_metadata"] = Out(metadata_port(params)).array(params.metadata_ports)
         if params.trace_port:
@@ -89,17 +96,17 @@ class ScordSystem(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         params = self._params
-        m.submodules.registers = registers = RegisterBlock(compile_registers())
+        m.submodules.registers = registers = RegisterBlock(compile_registers(params))
         m.submodules.launch_control = launch = LaunchControl(params)
         m.submodules.interleaver = interleaver = Interleaver(params)
         m.submodules.report_path = reports = ReportPath(params)
-        gates, trackers = self._elaborate_sms(m, interleaver)
+        gates, buffers, trackers = self._elaborate_sms(m, interleaver)
         banks = self._elaborate_banks(m, interleaver, reports)
 
         clearing: list[Any] = [*trackers, *banks, reports]
         for part in clearing:
             m.d.comb += part.i_clear.eq(launch.o_clear)
-        is_idle = Cat(part.o_idle for part in (*clearing, interleaver)).all()
+        is_idle = Cat(part.o_idle for part in (*clearing, *buffers, interleaver)).all()
         m.d.comb += [
             launch.i_idle.eq(is_idle & Cat(gate.o_closed for gate in gates).all()),
             launch.i_busy.eq(Cat(part.o_busy for part in clearing).any()),
@@ -110,30 +117,45 @@ class ScordSystem(wiring.Component):
                 gate.i_hold.eq(launch.o_hold),
                 tracker.i_enable.eq(registers.control.enable & launch.o_launched),
             ]
+        for buffer in buffers:
+            m.d.comb += buffer.i_enable.eq(registers.control.enable & launch.o_launched)
         for bank in banks:
             m.d.comb += bank.i_region.eq(launch.o_region)
         self._connect_launch(m, registers, launch)
         self._connect_reports(m, registers, launch, reports)
         self._connect_counters(m, registers, banks, reports)
+        if params.leaves_out:
+            left_out = total([buffer.o_count for buffer in buffers])
+            registers.count(m, {"accesses_left_out": left_out}, registers.control.clear_counters)
         return m
 
     def _elaborate_sms(
         self, m: Module, interleaver: Interleaver
-    ) -> tuple[list[TransactionGate], list[Tracker]]:
-        gates, trackers = [], []
+    ) -> tuple[list[TransactionGate], list[AccessBuffer], list[Tracker]]:
+        gates, buffers, trackers = [], [], []
         for sm, port in enumerate(self.i_transaction):
             m.submodules[f"gate_{sm}"] = gate = TransactionGate(self._params)
             m.submodules[f"tracker_{sm}"] = tracker = Tracker(self._params, sm)
             wiring.connect(m, wiring.flipped(port), gate.i)
-            wiring.connect(m, gate.o, tracker.i_transaction)
+            fencing = tracker.o_fencing
+            if self._params.access_buffer_depth:
+                m.submodules[f"access_buffer_{sm}"] = buffer = AccessBuffer(self._params)
+                wiring.connect(m, gate.o, buffer.i)
+                wiring.connect(m, buffer.o, tracker.i_transaction)
+                fencing = fencing | buffer.o_fencing
+                if self._params.leaves_out:
+                    m.d.comb += self.o_left_out[sm].eq(buffer.o_left_out)
+                buffers.append(buffer)
+            else:
+                wiring.connect(m, gate.o, tracker.i_transaction)
             wiring.connect(m, tracker.o_packet, interleaver.i_packet[sm])
             m.d.comb += [
                 tracker.i_fenced.eq(interleaver.o_fenced[sm]),
-                self.o_fencing[sm].eq(tracker.o_fencing),
+                self.o_fencing[sm].eq(fencing),
             ]
             gates.append(gate)
             trackers.append(tracker)
-        return gates, trackers
+        return gates, buffers, trackers
 
     def _elaborate_banks(
         self, m: Module, interleaver: Interleaver, reports: ReportPath
@@ -197,11 +219,11 @@ class ScordSystem(wiring.Component):
         banks: Sequence[DetectorBank],
         reports: ReportPath,
     ) -> None:
-        increments: dict[str, Value] = {
-            name: sum(count[name] for bank in banks for count in bank.o_count) for name in PULSES
+        counted = {
+            name: [count[name] for bank in banks for count in bank.o_count] for name in PULSES
         }
-        increments["reports_dropped"] += reports.o_dropped
-        increments |= {
+        counted["reports_dropped"].append(reports.o_dropped)
+        increments = {name: total(values) for name, values in counted.items()} | {
             "reports_written": reports.o_written,
             "reports_suppressed": reports.o_suppressed,
             "report_write_errors": reports.o_write_error,

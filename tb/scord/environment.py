@@ -32,8 +32,10 @@ _PACKET_FIELDS = len(Packet._fields)
 _RING_BASE = 0x2000
 
 
-def _transaction(sm: int, *values: int) -> tuple[int, Transaction]:
-    return sm, Transaction(*values)
+def _transaction(
+    sm: int, left_out: Callable[[], int] | None, *values: int
+) -> tuple[int, Transaction, bool | None]:
+    return sm, Transaction(*values), None if left_out is None else bool(left_out())
 
 
 def _step(bank: int, *values: int) -> tuple[int, Step]:
@@ -74,7 +76,7 @@ class ScordEnvironment(uvm_env):
         self.sms = [
             StreamAgent(
                 f"sm_{sm}", self, f"i_transaction__{sm}", params.transaction_layout,
-                partial(_transaction, sm),
+                partial(_transaction, sm, self._left_out(sm)),
             )
             for sm in range(params.sm_count)
         ]  # fmt: skip
@@ -105,6 +107,11 @@ class ScordEnvironment(uvm_env):
             for lane in range(params.banks * others)
         ]  # fmt: skip
         self.scoreboard = ScoreboardComponent("scoreboard", self)
+
+    def _left_out(self, sm: int) -> Callable[[], int] | None:
+        """Reader of an SM's pin that says that a transaction is not checked, if there is one."""
+        testbench = self._testbench
+        return testbench.pins.reader(f"o_left_out__{sm}") if testbench.params.leaves_out else None
 
     def connect_phase(self) -> None:
         scoreboard = self.scoreboard

@@ -96,7 +96,7 @@ class ScoreboardComponent(uvm_component):
 
     # What monitors saw --------------------------------------------------------------------
 
-    def _transaction(self, datum: tuple[int, Transaction]) -> None:
+    def _transaction(self, datum: tuple[int, Transaction, bool | None]) -> None:
         if self.enabled:
             self._comparison.transaction(*datum)
 
@@ -138,6 +138,9 @@ class ScoreboardComponent(uvm_component):
         banks = self._params.banks
         self.due += sum(banks if packet.kind == PacketKind.FENCE else 1 for packet in packets)
         self.coverage.transaction(sm, transaction, before, after, packets)
+
+    def left_out(self, transaction: Transaction) -> None:
+        self.coverage.left_out(transaction)
 
     def step(self, bank: int, step: Step) -> None:
         self.compared += 1

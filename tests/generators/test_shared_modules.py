@@ -65,6 +65,12 @@ def test_equal_modules_are_one():
     assert _instances(text) == [("top_block", f"block_{number}") for number in range(3)]
 
 
+def test_the_top_keeps_a_number_at_the_end_of_its_name():
+    chain = _Chain(*(_Adder(5, named=False) for _ in range(2)))
+    text = share_modules(rtlil.convert(chain, name="random_1", emit_src=False))
+    assert _modules(text) == ["random_1", "random_1_block"]
+
+
 def test_named_constants_are_inputs_again():
     text = _shared(_Chain(*(_Adder(number, named=True) for number in (9, 13))))
     assert _modules(text) == ["top", "top_block"]
@@ -73,6 +79,23 @@ def test_named_constants_are_inputs_again():
     assert re.search(r"^  wire width 4 input \d \\number$", module, re.MULTILINE)
     assert "4'1001" not in module
     assert "4'1101" not in module
+
+
+def test_modules_within_have_an_input_each_for_constants_of_one_name():
+    """Two chains of two blocks, all numbers different, are one chain with two inputs."""
+    chains = [
+        _Chain(*(_Adder(number, named=True) for number in pair)) for pair in ((9, 13), (10, 15))
+    ]
+    text = _shared(_Chain(*chains))
+    assert _modules(text) == ["top", "top_block", "top_block_block"]
+    inner = text[text.index("module \\top_block\n") : text.index("module \\top_block_block")]
+    connected = re.findall(r"^    connect \\number (.+)$", inner, re.MULTILINE)
+    assert connected == ["\\number [3:0]", "\\number_1 [3:0]"]
+    top = text[: text.index("module \\top_block\n")]
+    assert re.findall(r"^    connect (\\number\S*) (\S+)$", top, re.MULTILINE) == [
+        ("\\number", "4'1001"), ("\\number_1", "4'1101"),
+        ("\\number", "4'1010"), ("\\number_1", "4'1111"),
+    ]  # fmt: skip
 
 
 def test_other_constants_keep_modules_apart():

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from racetrap.generators.garbage_collection import garbage_collection_paused
 from racetrap.golden_model.noncoherent.monitor import Monitor
 from racetrap.golden_model.noncoherent.packets import BusOperation, MonitorStep, rows_of
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
@@ -15,7 +16,6 @@ from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.packing import pack_records
 from racetrap.sim.cosim.noncoherent.fast_simulation import FastSim
 from racetrap.sim.cosim.noncoherent.report_compare import compare_reports
-from racetrap.sim.garbage_collection import garbage_collection_paused
 
 __all__ = ["RunResult", "check_run"]
 

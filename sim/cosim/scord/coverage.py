@@ -17,14 +17,20 @@ from racetrap.golden_model.scord.packets import (
     Transaction,
     TransactionKind,
 )
-from racetrap.golden_model.scord.params import WORD_BYTES, Region, ScordParams
+from racetrap.golden_model.scord.params import WORD_BYTES, WORDS_PER_LINE, Region, ScordParams
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.sim.cosim.comparison.coverage import BinCounts
-from racetrap.sim.cosim.scord.coverage_bins import BINS, UNREACHABLE, distance_bin, lock_change
+from racetrap.sim.cosim.scord.coverage_bins import (
+    BINS,
+    BUFFER_BINS,
+    UNREACHABLE,
+    distance_bin,
+    lock_change,
+)
 
 __all__ = ["Coverage"]
 
-_ACCESS_NAMES = {
+_ACCESS_NAMES: dict[int, str] = {
     PacketKind.LOAD: "load",
     PacketKind.STORE: "store",
     PacketKind.ATOMIC: "atomic",
@@ -58,7 +64,7 @@ class Coverage(BinCounts):
     """
 
     def __init__(self, params: ScordParams):
-        super().__init__(BINS, UNREACHABLE)
+        super().__init__(BINS | BUFFER_BINS if params.leaves_out else BINS, UNREACHABLE)
         self._params = params
         self._block_offset = params.entry_layout.offset("block")
         self._block_mask = (1 << params.block_bits) - 1
@@ -97,6 +103,12 @@ class Coverage(BinCounts):
             self.counts["lock.cleared"] += 1
         if len(packets) > 1:
             self.counts["transaction.several_packets"] += 1
+
+    def left_out(self, transaction: Transaction) -> None:
+        """A transaction that the access buffer did not hand on."""
+        words = transaction.mask.bit_count()
+        size = {1: "word", WORDS_PER_LINE: "line"}.get(words, "words")
+        self.counts[f"access.left_out.{_ACCESS_NAMES[transaction.kind]}.{size}"] += 1
 
     def _lock(
         self,

@@ -12,7 +12,7 @@ from racetrap.golden_model.scord.packets import (
     TransactionKind,
 )
 
-__all__ = ["BINS", "UNREACHABLE", "distance_bin", "lock_change"]
+__all__ = ["BINS", "BUFFER_BINS", "UNREACHABLE", "distance_bin", "lock_change"]
 
 #: Accesses to one entry that are at most this far apart meet in a bank's pipeline.
 _PIPELINE_DEPTH = 8
@@ -95,6 +95,12 @@ BINS: dict[str, None] = dict.fromkeys([
     *(distance_bin(distance) for distance in range(1, _PIPELINE_DEPTH + 2)),
     *_testbench(), "launch",
 ])  # fmt: skip
+
+
+#: Bins of an instance whose access buffers leave accesses out.
+BUFFER_BINS: dict[str, None] = dict.fromkeys(
+    f"access.left_out.{access}.{size}" for access in _ACCESSES for size in ("word", "words", "line")
+)
 
 
 _ALWAYS_READY = "the device takes every response at once: it keeps room for what it asked for"

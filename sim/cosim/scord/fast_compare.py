@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from racetrap.generators.garbage_collection import garbage_collection_paused
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
-from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.scord.params import AccessPolicy, Region, ScordParams
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.scord.batch_scoreboard import BatchScoreboard
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.scoreboard import Observer, Scoreboard
-from racetrap.sim.garbage_collection import garbage_collection_paused
 
 __all__ = ["LaunchResult", "check_launch"]
 
@@ -84,12 +84,12 @@ def check_launch(
     sim.launch(region, capacity_log2, report_filter, sweep)
     with garbage_collection_paused():
         batch = BatchScoreboard(params, region)
-        steps = _play(sim, batch, params, played, in_order)
+        steps, left_out = _play(sim, batch, params, played, in_order)
         words = [sim.step_words(bank) for bank in range(params.banks)]
         agree = all(map(batch.take, range(params.banks), words))
         board: Scoreboard = batch
         if observer is not None or not agree:
-            board = _one_by_one(sim, Scoreboard(params, region, observer), played)
+            board = _one_by_one(sim, Scoreboard(params, region, observer), played, left_out)
     reports = sim.reports()
     for record in reports:
         board.report(record)
@@ -120,27 +120,38 @@ def _play(
     params: ScordParams,
     played: Sequence[tuple[int, Transaction]],
     in_order: bool,
-) -> int:
-    """Run the hardware; gives the steps that all banks must take."""
+) -> tuple[int, Sequence[bool | None]]:
+    """Run the hardware; gives the steps that all banks must take, and what it has left out."""
     queues: list[list[Transaction]] = [[] for _ in range(params.sm_count)]
+    for sm, transaction in played:
+        queues[sm].append(transaction)
+    left_out: Sequence[bool | None] = [None] * len(played)
+    if params.access_policy == AccessPolicy.DROP and not in_order:
+        # What finds its buffer full is the hardware's to say.
+        sim.run(queues, ())
+        dropped = [iter(sim.left_out(sm)) for sm in range(params.sm_count)]
+        left_out = [next(dropped[sm]) for sm, _ in played]
     order: list[list[tuple[int, int]]] = [[] for _ in range(params.sm_count)]
     steps = 0
-    for number, (sm, transaction) in enumerate(played):
-        queues[sm].append(transaction)
+    for number, ((sm, transaction), is_left_out) in enumerate(zip(played, left_out, strict=True)):
         order[sm].append((number, steps))
-        packets = board.transaction(sm, transaction)
+        packets = board.transaction(sm, transaction, is_left_out)
         fence = transaction.kind == TransactionKind.FENCE
         steps += params.banks if fence else len(packets)
-    sim.run(queues, board.due, order if in_order else None)
-    return steps
+    if params.access_policy != AccessPolicy.DROP or in_order:
+        sim.run(queues, board.due, order if in_order else None)
+    return steps, left_out
 
 
 def _one_by_one(
-    sim: FastSim, board: Scoreboard, played: Iterable[tuple[int, Transaction]]
+    sim: FastSim,
+    board: Scoreboard,
+    played: Iterable[tuple[int, Transaction]],
+    left_out: Iterable[bool | None],
 ) -> Scoreboard:
     """The board after all transactions and steps of a launch, compared field by field."""
-    for sm, transaction in played:
-        board.transaction(sm, transaction)
+    for (sm, transaction), is_left_out in zip(played, left_out, strict=True):
+        board.transaction(sm, transaction, is_left_out)
     for bank in range(len(board.banks)):
         for step in sim.steps(bank):
             board.step(bank, step)

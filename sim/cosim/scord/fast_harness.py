@@ -24,12 +24,17 @@ def _metadata_ports(params: ScordParams) -> int:
     return 0 if params.local_bytes else params.metadata_ports
 
 
+def _leaving_out(params: ScordParams) -> int:
+    return params.sm_count if params.leaves_out else 0
+
+
 def _ports(params: ScordParams) -> list[PortGroup]:
     metadata = _metadata_ports(params)
     return [
         PortGroup(
             "TransactionPort", "transaction", "i_transaction__{}__", _STREAM, params.sm_count
         ),
+        PortGroup("LeftOutPort", "left_out", "o_left_out__{}", (), _leaving_out(params)),
         PortGroup("TracePort", "trace", "trace__{}__", ("valid", "payload"), params.banks),
         PortGroup(
             "FencePort",
@@ -52,6 +57,7 @@ def _internals(params: ScordParams) -> list[Internals]:
 def _constants(params: ScordParams) -> dict[str, int]:
     return {
         "SMS": params.sm_count,
+        "LEAVING_OUT": _leaving_out(params),
         "BANKS": params.banks,
         "OTHER_LANES": params.fence_lanes - 1,
         "METADATA_PORTS": _metadata_ports(params),

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from racetrap.golden_model.layout import Layout
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import Packet, Step, Transaction
 from racetrap.golden_model.scord.params import Region, ScordParams
@@ -26,6 +27,8 @@ from racetrap.sim.cosim.scord.sweep import is_swept, last_index
 __all__ = ["FastSim", "SimStats"]
 
 _RECORD_WORDS = 4  # 64-bit words of a report
+
+_NUMBER = Layout({"transaction": 32})
 
 #: Functions of shim.cpp besides those of every library.
 _FUNCTIONS: Functions = {
@@ -151,7 +154,7 @@ class FastSim(Simulation[MemoryTiming, SimStats]):
         queues : sequence of sequence of Transaction
             Transactions of each SM, in its order.
         steps : sequence of int
-            Steps that each bank must take.
+            Steps that each bank must take; none if what is dropped decides on that.
         order : sequence of sequence of (int, int), optional
             Of each transaction, its number in the global order and the steps of all banks
             that must come before it is offered; SMs run freely without it.
@@ -200,9 +203,16 @@ class FastSim(Simulation[MemoryTiming, SimStats]):
         """Cycle, since reset, of each step of the last run on a bank's trace port."""
         return self._trace_cycles(bank)
 
+    def left_out(self, sm: int) -> list[bool]:
+        """Of each transaction of an SM in the last run, whether its access buffer left it out."""
+        flags = np.zeros(len(self._buffers["transactions", sm]), dtype=bool)
+        number = self._params.banks + sm
+        flags[self._trace(number, _NUMBER)[:, 0]] = True
+        return flags.tolist()
+
     def read_cycles(self, port: int) -> list[int]:
         """Cycle, since reset, of each segment that a metadata port has read in the last run."""
-        return self._trace_cycles(self._params.banks + port)
+        return self._trace_cycles(self._params.banks + self._params.sm_count + port)
 
     def entry(self, index: int) -> int:
         """Metadata entry as it stands in memory."""

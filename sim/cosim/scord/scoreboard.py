@@ -3,8 +3,9 @@
 Nothing here knows a clock: a monitor hands over what it saw, in any order between ports, and
 :meth:`Scoreboard.finish` demands that everything has been seen and agrees.
 
-* Each SM's transactions go through a golden tracker, which gives the packets that each bank
-  must receive from that SM, in the order of ``ExpectedPackets``; fences must reach every bank.
+* Each SM's transactions go through a golden access buffer and a golden tracker, which gives the
+  packets that each bank must receive from that SM, in the order of ``ExpectedPackets``; fences must
+  reach every bank.
 * The packets in the order of a bank's trace port go through a golden bank, and every field of
   every step is compared.  The order between SMs is the hardware's to choose.
 * Race reports must be the golden races of their bank in order, and each race that is missing
@@ -19,6 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import NoReturn, Protocol
 
+from racetrap.golden_model.scord.access_buffer import AccessBuffer
 from racetrap.golden_model.scord.detector_bank import DetectorBank
 from racetrap.golden_model.scord.interleaver import bank_of, bank_of_entry
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
@@ -52,6 +54,9 @@ class Observer(Protocol):
         self, sm: int, transaction: Transaction, before: Locks, after: Locks, packets: list[Packet]
     ) -> None:
         """A transaction, the lock table of its warp before and after, the packets it gives."""
+
+    def left_out(self, transaction: Transaction) -> None:
+        """A transaction that the access buffer did not hand on."""
 
     def step(self, bank: int, step: Step) -> None:
         """A step of a bank, in the bank's order."""
@@ -108,6 +113,7 @@ class Scoreboard:
     def __init__(self, params: ScordParams, region: Region, observer: Observer | None = None):
         self._params = params
         self._observer = observer
+        self._buffers = [AccessBuffer(params) for _ in range(params.sm_count)]
         self._trackers = [Tracker(params, sm) for sm in range(params.sm_count)]
         self.banks = [DetectorBank(params, region, bank) for bank in range(params.banks)]
         #: Packets that each bank takes from each SM, by bank and SM.
@@ -122,8 +128,29 @@ class Scoreboard:
         self._sm_shift = params.slot_bits
         self.steps_of = [0] * params.banks
 
-    def transaction(self, sm: int, transaction: Transaction) -> list[Packet]:
-        """A transaction was accepted from SM ``sm``; its packets (returned) are now due."""
+    def transaction(
+        self, sm: int, transaction: Transaction, left_out: bool | None = None
+    ) -> list[Packet]:
+        """A transaction was accepted from SM ``sm``; its packets (returned) are now due.
+
+        Parameters
+        ----------
+        sm : int
+            SM.
+        transaction : Transaction
+            What it handed over.
+        left_out : bool or None
+            Whether the hardware says that it leaves it out; None if that is not known yet.  The
+            golden buffer takes its word only for whether the buffer was full.
+        """
+        handed_on = self._buffers[sm].step(transaction, bool(left_out))
+        if left_out is not None and handed_on == left_out:
+            must = "be handed on" if handed_on else "be left out"
+            raise Mismatch(f"SM {sm}: {transaction} must {must}")
+        if not handed_on:
+            if self._observer is not None:
+                self._observer.left_out(transaction)
+            return []
         tracker = self._trackers[sm]
         if self._observer is None:
             packets = tracker.step(transaction)
@@ -186,6 +213,8 @@ class Scoreboard:
         sums: Counter[str] = Counter()
         for bank in self.banks:
             sums.update(bank.counters)
+        for buffer in self._buffers:
+            sums.update(buffer.counters)
         return dict(sums)
 
     def finish(

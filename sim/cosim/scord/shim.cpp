@@ -38,6 +38,7 @@ class Sim : public Testbench {
     // Cycles until `steps` steps have been seen and all transactions accepted.
     int run(uint64_t steps) {
         for (auto& trace : traces) trace.clear();
+        for (auto& trace : left_out) trace.clear();
         for (auto& side : reads) side.beats.clear();
         uint64_t goal = accepted;
         for (auto& queue : queues) goal += queue.count - queue.next;
@@ -56,9 +57,12 @@ class Sim : public Testbench {
         }
     }
 
-    // Steps of each bank, then the metadata reads of each port.
+    // Steps of each bank, of each SM the numbers of the transactions that its access buffer has
+    // left out, and the metadata reads of each port.
     const Trace& trace(uint32_t number) const override {
-        return number < BANKS ? traces[number] : reads[number - BANKS].beats;
+        if (number < BANKS) return traces[number];
+        number -= BANKS;
+        return number < SMS ? left_out[number] : reads[number - SMS].beats;
     }
 
   protected:
@@ -76,6 +80,8 @@ class Sim : public Testbench {
     bool sample() override {
         bool moved = false;
         for (int sm = 0; sm < SMS; sm++) moved |= queues[sm].sample(ports.transaction[sm]);
+        for (int sm = 0; sm < LEAVING_OUT; sm++)
+            if (ports.left_out[sm].value) left_out[sm].take(uint32_t(queues[sm].next), 1, now);
         for (int port = 0; port < METADATA_PORTS; port++) {
             shorten_sweep(port);
             moved |= reads[port].sample(ports.metadata[port], timing, random, metadata, failure, now);
@@ -114,7 +120,7 @@ class Sim : public Testbench {
   private:
     Timing timing{};
     Queue queues[SMS];
-    Trace traces[BANKS];
+    Trace traces[BANKS], left_out[SMS];
     uint64_t accepted = 0;
     ReadSide<MetadataPort, SEGMENT_WORDS> reads[METADATA_PORTS + 1];
     WriteSide<MetadataPort, SEGMENT_WORDS> writes[METADATA_PORTS + 1];

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from racetrap.generators.garbage_collection import garbage_collection_paused
 from racetrap.golden_model.sigrace.environment import Command, Remap
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
@@ -17,7 +18,6 @@ from racetrap.sim.cosim.fast.packing import pack_tuples
 from racetrap.sim.cosim.fast.simulation import SimulationError
 from racetrap.sim.cosim.sigrace.fast_simulation import FastSim, Program
 from racetrap.sim.cosim.sigrace.scoreboard import Scoreboard
-from racetrap.sim.garbage_collection import garbage_collection_paused
 
 __all__ = ["RunResult", "check_commands"]
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from racetrap.generators.garbage_collection import garbage_collection_paused
 from racetrap.golden_model.layout import Layout
 from racetrap.golden_model.sigrace.environment import Environment, Remap
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreStep, RdmStep, RdmStepKind
@@ -25,7 +26,6 @@ from racetrap.sim.cosim.sigrace.fast_compare import RunResult
 from racetrap.sim.cosim.sigrace.fast_simulation import FastSim, Program
 from racetrap.sim.cpu.sigrace.compiled_sigrace import prepare_sigrace
 from racetrap.sim.cpu.sigrace.core_stream import EVENT_COLUMNS, STEP_COLUMNS, CoreStream
-from racetrap.sim.garbage_collection import garbage_collection_paused
 
 __all__ = ["StreamCompare"]
 

@@ -10,6 +10,7 @@ from shutil import which
 
 import numpy as np
 
+from racetrap.generators.garbage_collection import garbage_collection_paused
 from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
 from racetrap.golden_model.sigrace.result import FirstRace, SigraceResult, SigraceStatistics
 from racetrap.golden_model.sigrace.sigrace import Sigrace
@@ -18,7 +19,6 @@ from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.compiled_library import Functions, compiled_library
 from racetrap.sim.cpu.sigrace.core_stream import STREAM_FUNCTIONS
 from racetrap.sim.cpu.sigrace.settings import Filter, Settings, filters_of, settings_of
-from racetrap.sim.garbage_collection import garbage_collection_paused
 
 __all__ = ["prepare_sigrace", "run_sigrace"]
 

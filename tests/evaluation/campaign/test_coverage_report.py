@@ -19,6 +19,17 @@ def test_files_are_merged(tmp_path):
     assert ("irq", 5, "") in merged["scord"].table()
 
 
+def test_bins_that_only_some_instances_have(tmp_path):
+    """They are missed only where there is such an instance among the files."""
+    (tmp_path / "a.json").write_text(json.dumps({"access.left_out.load.word": 4}))
+    (tmp_path / "b.json").write_text(json.dumps({"irq": 3}))
+    merged = merge_files(sorted(tmp_path.iterdir()))["scord"]
+    assert merged.to_json() == {"access.left_out.load.word": 4, "irq": 3}
+    assert "access.left_out.atomic.line" in merged.missed
+    alone = merge_files([tmp_path / "b.json"])["scord"]
+    assert not any(name.startswith("access.left_out") for name in alone.missed)
+
+
 def test_systems_are_kept_apart(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"system": "sigrace"}\n{"coverage": {"link.shared": 2}}\n')
     (tmp_path / "b.json").write_text(json.dumps({"irq": 3}))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from racetrap.evaluation.scord.missed import Cause, Pair, causes
@@ -16,6 +18,7 @@ from racetrap.golden_model.events import (
     Scope,
     TraceHeader,
 )
+from racetrap.golden_model.scord.access_buffer import is_sampled
 from racetrap.golden_model.scord.bloom_filter import filter_of_key, share_a_lock
 from racetrap.golden_model.scord.lock_hash import block_mask, lock_hash
 from racetrap.golden_model.trace import Trace
@@ -126,7 +129,14 @@ def test_cause(cause: Cause) -> None:
 
 
 def test_every_cause_is_tried() -> None:
-    assert set(CASES) == set(Cause)
+    assert {*CASES, Cause.LEFT_OUT} == set(Cause)
+
+
+def test_access_that_is_not_sampled() -> None:
+    run = trace(store(0), load(1))
+    params = replace(PARAMS, access_buffer_depth=1, access_policy="sample", sample_log2=1)
+    assert not is_sampled(WORD >> 7, 1)
+    assert causes(run, params, [Pair(4, 5, WORD)]) == [Cause.LEFT_OUT]
 
 
 def test_accesses_that_overlap_in_part() -> None:

@@ -1,5 +1,7 @@
 """Blocks of presets: all there, as often as the system has them."""
 
+from dataclasses import replace
+
 import pytest
 
 from racetrap.fpga.flow.blocks import blocks_of
@@ -46,6 +48,17 @@ def test_parts_have_no_more_state_than_what_they_are_part_of():
         ("detector_bank", ("metadata_accessor", "fence_file", "detection_logic")),
     ):
         assert sum(state(part).flip_flops for part in parts) <= state(whole).flip_flops
+
+
+def test_access_buffers_are_a_block_where_there_are_some():
+    params = find_preset("scord-tiny").params
+    assert "access_buffer" not in {block.name for block in blocks_of(params)}
+    first = blocks_of(replace(params, access_buffer_depth=4))[0]
+    assert (first.name, first.count) == ("access_buffer", params.sm_count)
+    layout = params.transaction_layout
+    assert (
+        sum(memory_bits(first.component()).values()) == 3 * layout.width
+    )  # and an output register
 
 
 def test_a_bitmap_stands_for_an_interval_cam():

@@ -21,6 +21,7 @@ SMALLEST = ScordParams(
 LARGEST = ScordParams(
     sm_count=64, ratio=64, blocks_per_sm=32, banks=16, lock_table_depth=16, outstanding=256,
     address_bits=64, report_fifo_depth=1024, fence_id_bits=2, barrier_id_bits=16,
+    access_buffer_depth=256, access_policy="sample", sample_log2=15,
 )  # fmt: skip
 
 
@@ -37,15 +38,28 @@ def test_every_counter_of_a_bank_has_a_register():
         if any(field_kind(field) is FieldKind.COUNTER for field in node.fields())
     }
     assert counters == {
-        *PULSES, "reports_written", "reports_suppressed", "report_write_errors"
+        *PULSES, "reports_written", "reports_suppressed", "report_write_errors", "accesses_left_out"
     }  # fmt: skip
 
 
-def test_counters_take_the_pulses_of_every_bank_at_once():
-    """The report path may add one to the dropped reports of all banks."""
-    block = RegisterBlock(compile_registers())
-    most_banks = 16
-    assert len(block.reports_dropped.count.increment) >= (most_banks + 1).bit_length()
+@pytest.mark.parametrize(("banks", "lanes"), [(1, 1), (8, 4), (192, 4), (1024, 1)])
+def test_counters_take_the_pulses_of_every_bank_at_once(banks, lanes):
+    """All fences of all banks; the report path may add one to the dropped reports of all banks."""
+    params = ScordParams(banks=banks, fence_lanes=lanes)
+    block = RegisterBlock(compile_registers(params))
+    assert len(block.fences.count.increment) >= (banks * lanes).bit_length()
+    assert len(block.reports_dropped.count.increment) >= (banks + 1).bit_length()
+
+
+def test_an_instance_without_access_buffers_has_none_of_their_registers():
+    missing = {"PARAMS_ACCESS_BUFFER", "ACCESSES_LEFT_OUT"}
+    for params, names in (
+        (ScordParams(), missing),
+        (ScordParams(access_buffer_depth=2), {"ACCESSES_LEFT_OUT"}),
+        (ScordParams(access_buffer_depth=2, access_policy="drop"), set()),
+    ):
+        there = {node.inst_name for node in compile_registers(params).registers()}
+        assert set(REGISTERS) - there == names
 
 
 @pytest.mark.parametrize("params", [SMALLEST, ScordParams(), LARGEST])
@@ -59,7 +73,10 @@ def test_constants_fit_their_fields(params):
 
 
 def test_identity_and_parameters_read_back():
-    params = replace(SCORD_PRESETS["scord-tiny"].params, outstanding=16)
+    params = replace(
+        SCORD_PRESETS["scord-tiny"].params, outstanding=16, access_buffer_depth=6,
+        access_policy="sample", sample_log2=3,
+    )  # fmt: skip
     dut = ScordSystem(params)
     read = {}
 
@@ -75,6 +92,6 @@ def test_identity_and_parameters_read_back():
 
     simulate(dut, testbench)
     assert read.pop("value") == int.from_bytes(b"ScRD", "big")
-    assert read.pop("local_metadata") == 0
+    assert (read.pop("local_metadata"), read.pop("drops")) == (0, 0)
     assert read == {name: int(value) for name, value in asdict(params).items() if name in read}
-    assert len(read) == 15
+    assert len(read) == 17

@@ -14,6 +14,7 @@ from racetrap.golden_model.scord.params import Region
 from racetrap.rtl.scord.registers import compile_registers
 from racetrap.rtl.scord.system import ScordSystem
 from racetrap.sim.cosim.scord.scoreboard import Scoreboard
+from tests.support.planted_bugs import module_with
 from tests.support.rtl.axi_lite import axil_read, axil_write
 from tests.support.rtl.axi_memory import AxiMemory
 from tests.support.rtl.streams import put, random_idle, simulate
@@ -55,9 +56,9 @@ def random_transactions(params, region, count, seed):
 class Bench:
     """A system with memories at its ports."""
 
-    def __init__(self, params=TINY, *, seed=0, capacity_log2=10):
+    def __init__(self, params=TINY, *, seed=0, capacity_log2=10, system=ScordSystem):
         self.params = params
-        self.dut = ScordSystem(params)
+        self.dut = system(params)
         self.capacity_log2 = capacity_log2
         self.ring = AxiMemory(self.dut.m_axi_report, idle=random_idle(f"ring {seed}"))
         ports = [] if params.local_bytes else self.dut.m_axi_metadata
@@ -159,9 +160,9 @@ def test_agrees_with_golden_model(name, params):
             await ctx.tick()
         await bench.wait_idle(ctx)
         counters = {
-            register.lower(): await bench.read(ctx, register)
-            for register, address in ADDRESS.items()
-            if address >= ADDRESS["ACCESSES"]
+            register.inst_name.lower(): await bench.read(ctx, register.inst_name)
+            for register in compile_registers(params).registers()
+            if register.address_offset >= ADDRESS["ACCESSES"]
         }
         for bank, step in bench.steps:
             scoreboard.step(bank, step)
@@ -226,6 +227,36 @@ def test_nothing_is_checked_before_the_first_launch_or_when_disabled():
         assert await bench.read(ctx, "ACCESSES") == 0
 
     bench.run(host)
+
+
+def _busy_with_a_transaction_in_the_buffer(system=ScordSystem):
+    """STATUS in each of the cycles behind a transaction until it has made its step."""
+    bench = Bench(replace(TINY, access_buffer_depth=4), system=system)
+
+    async def host(ctx):
+        await bench.configure(ctx)
+        await bench.launch(ctx)
+        for delay in range(4):
+            await bench.wait_idle(ctx)
+            taken = len(bench.steps)
+            load = Transaction(TransactionKind.LOAD, line=REGION.data_base >> 7, mask=1)
+            await send(ctx, bench, [load])
+            for _ in range(delay):
+                await ctx.tick()
+            assert not await bench.read(ctx, "STATUS") & IDLE or len(bench.steps) > taken
+
+    bench.run(host)
+
+
+def test_a_transaction_in_an_access_buffer_is_unfinished():
+    _busy_with_a_transaction_in_the_buffer()
+
+
+def test_planted_bug_in_idle_is_found():
+    before = "(*clearing, *buffers, interleaver)"
+    module = module_with("scord/system.py", (before, "(*clearing, interleaver)"))
+    with pytest.raises(AssertionError):
+        _busy_with_a_transaction_in_the_buffer(module.ScordSystem)
 
 
 def test_interrupt_filter_and_ring_full():

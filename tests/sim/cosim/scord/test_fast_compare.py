@@ -227,6 +227,9 @@ def test_observer_sees_everything(model, region, sim, traffic):
             seen["transactions"] += 1
             seen["changed"] += before != after
 
+        def left_out(self, transaction):
+            seen["left out"] += 1
+
         def step(self, bank, step):
             seen["steps"] += 1
 
@@ -239,5 +242,6 @@ def test_observer_sees_everything(model, region, sim, traffic):
     )
     assert seen["transactions"] == len(transactions)
     assert seen["changed"] > 0
+    assert seen["left out"] == 0
     assert seen["steps"] == result.steps
     assert seen["reports"] == len(result.reports) > 0

@@ -11,7 +11,7 @@ __all__ = ["garbage_collection_paused"]
 
 @contextmanager
 def garbage_collection_paused() -> Iterator[None]:
-    """No search for reference cycles: there are none, and it would walk over every step."""
+    """No search for reference cycles: it would walk again and again over all that is being made."""
     enabled = gc.isenabled()
     gc.disable()
     try:

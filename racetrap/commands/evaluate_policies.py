@@ -1,0 +1,51 @@
+"""`racetrap evaluate policies`: what dropping and sampling cost in detection quality."""
+
+from __future__ import annotations
+
+import click
+
+from racetrap.commands.shared.options import jobs_option, result_options, seed_option, size_option
+from racetrap.commands.shared.terminal import report_console, write_json
+from racetrap.commands.shared.workers import run_parallel
+from racetrap.evaluation.scord.access_policies import PolicyRun, judge, tables
+from racetrap.evaluation.scord.paper import RACES
+from racetrap.evaluation.scord.programs import Schedule, applications, micro_benchmarks
+from racetrap.presenters.tables import show_table
+
+__all__ = ["command"]
+
+
+@click.command("policies")
+@size_option
+@click.option(
+    "--workload", "workloads", type=click.Choice(list(RACES)), multiple=True,
+    help="Run only this row of the paper's tables; may be repeated.",
+)  # fmt: skip
+@click.option(
+    "--schedules", type=click.IntRange(1), default=3, show_default=True,
+    help="Schedules of each build: round robin, greedy-then-oldest, in order, then random ones.",
+)  # fmt: skip
+@seed_option
+@jobs_option
+@result_options
+def command(
+    size: str, workloads: tuple[str, ...], schedules: int, seed: int, jobs: int,
+    json_file: str | None,
+) -> None:  # fmt: skip
+    """Races found on the ScoR suite by access buffers that drop or sample accesses.
+
+    Every build runs through the oracle and through the golden model under each policy.
+    """
+    own = tuple(Schedule(number, seed) for number in range(schedules))
+    runs = [
+        PolicyRun(build, size, own)
+        for build in (*applications(all_together=False), *micro_benchmarks())
+        if not workloads or build.row in workloads
+    ]
+    found = tables(run_parallel(judge, runs, jobs, "Running"))
+    console = report_console(json_file)
+    for table in found:
+        show_table(console, table)
+    facts = {"size": size, "schedules": schedules, "seed": seed, "builds": len(runs)}
+    console.print("; ".join(f"{name} {value}" for name, value in facts.items()), markup=False)
+    write_json(json_file, {**facts, "tables": {table.name: table.to_json() for table in found}})
