@@ -24,7 +24,8 @@ class LaunchControl(wiring.Component):
     region of another.  A configuration that breaks a rule of ``Region.check``, or a ring that
     is misaligned or ends beyond the address bits, is refused: ``o_config_error`` rises,
     nothing is cleared and the launch before it stays in force.  A launch that is asked for
-    while one is going on is ignored.
+    while one is going on is ignored.  Registers may be written until it clears: it takes what
+    has been checked, and no register in the cycle in which it changes.
 
     Parameters
     ----------
@@ -35,6 +36,8 @@ class LaunchControl(wiring.Component):
     -------
     i_launch : ``In(1)``
         Pulse: launch a kernel.
+    i_written : ``In(1)``
+        A register may have another value than in the cycle before.
     i_bases : ``In({data, metadata, report: 64})``
         Byte addresses in the registers.
     i_size_log2, i_capacity_log2 : ``In(6)``
@@ -63,6 +66,7 @@ class LaunchControl(wiring.Component):
         self._params = params
         super().__init__({
             "i_launch": In(1),
+            "i_written": In(1),
             "i_bases": In(data.StructLayout({"data": 64, "metadata": 64, "report": 64})),
             "i_size_log2": In(6),
             "i_capacity_log2": In(6),
@@ -88,10 +92,12 @@ class LaunchControl(wiring.Component):
                 with m.If(self.i_launch):
                     m.next = "DRAIN"
             with m.State("DRAIN"):
-                with m.If(self.i_idle):
+                # What the rules say is of the cycle before.
+                may_take = self.i_idle & ~self.i_written
+                with m.If(may_take):
                     m.d.sync += self.o_config_error.eq(~is_legal)
                     m.next = "READY"
-                with m.If(self.i_idle & is_legal):
+                with m.If(may_take & is_legal):
                     self._latch_configuration(m)
                     m.next = "CLEAR"
             with m.State("CLEAR"):

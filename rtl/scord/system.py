@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Value
+from amaranth.hdl import Cat, Module, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -167,8 +167,11 @@ class ScordSystem(wiring.Component):
             low = getattr(registers, f"{name}_base_lo").value
             high = getattr(registers, f"{name}_base_hi").value
             m.d.comb += launch.i_bases[name].eq(Cat(low, high))
+        was_answered = Signal()
+        m.d.sync += was_answered.eq(self.s_axil.bvalid)
         m.d.comb += [
             launch.i_launch.eq(registers.control.launch),
+            launch.i_written.eq(self.s_axil.bvalid & ~was_answered),
             launch.i_size_log2.eq(registers.region_size_log2.value),
             launch.i_capacity_log2.eq(registers.report_capacity_log2.value),
             registers.status.busy.eq(launch.o_busy),
