@@ -15,7 +15,7 @@ from typing import Any
 from amaranth.lib import wiring
 
 from racetrap.generators.presets import module_name
-from racetrap.generators.system import Params, System
+from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
 from racetrap.generators.verilog import ports_of
 from racetrap.rtl.common.registers import field_kind
@@ -59,7 +59,7 @@ def describe(preset: str, params: Params, tops: Mapping[str, wiring.Component]) 
             if name
         },
         "layouts": describe_layouts(params),
-        "registers": describe_registers(system),
+        "registers": describe_registers(params),
         "trace": {
             layout: [
                 {"valid": port, "payload": f"{port.removesuffix('valid')}payload"}
@@ -86,8 +86,8 @@ def describe_layouts(params: Params) -> dict[str, Any]:
     }
 
 
-def describe_registers(system: System) -> dict[str, Any]:
-    """Byte offset and fields of each register, by the register's name."""
+def describe_registers(params: Params) -> dict[str, Any]:
+    """Byte offset and fields of each register of an instance, by the register's name."""
     return {
         register.inst_name: {
             "offset": register.address_offset,
@@ -102,7 +102,7 @@ def describe_registers(system: System) -> dict[str, Any]:
                 for field in register.fields()
             },
         }
-        for register in system.registers().registers()
+        for register in system_of(params).registers(params).registers()
     }
 
 

@@ -11,23 +11,26 @@ from peakrdl_ipxact import IPXACTExporter
 from peakrdl_markdown import MarkdownExporter
 
 from racetrap.generators.fusesoc import LIBRARY, VENDOR
-from racetrap.generators.system import System
+from racetrap.generators.system import Params, System
 
 __all__ = ["register_manual", "write_register_files"]
 
 _SUFFIXES = {"header": "h", "manual": "md", "ipxact": "xml", "systemrdl": "rdl"}
 
 
-def register_manual(system: System) -> str:
-    """The register manual of a system, as Markdown whose first heading is of the second level."""
+def register_manual(system: System, params: Params | None = None) -> str:
+    """The register manual of a system, or of an instance, as Markdown.
+
+    Its first heading is of the second level.
+    """
     with TemporaryDirectory() as folder:
         path = Path(folder) / "manual.md"
-        MarkdownExporter().export(system.registers(), str(path))
+        MarkdownExporter().export(system.registers(params), str(path))
         return path.read_text("utf-8")
 
 
 def write_register_files(
-    system: System, component: str, folder: Path, stem: str
+    system: System, params: Params, component: str, folder: Path, stem: str
 ) -> dict[str, Path]:
     """Write all files on the registers of a system.
 
@@ -37,6 +40,8 @@ def write_register_files(
     ----------
     system : System
         The system.
+    params : Params
+        Parameters of the instance.
     component : str
         Name of the IP-XACT component.
     folder : Path
@@ -51,10 +56,14 @@ def write_register_files(
         the hardware's registers are made from.
     """
     paths = {kind: folder / f"{stem}.{suffix}" for kind, suffix in _SUFFIXES.items()}
-    CHeaderExporter().export(system.registers(), str(paths["header"]))
-    manual = f"# Registers of {system.name}\n\n{register_manual(system)}"
+    registers = system.registers(params)
+    CHeaderExporter().export(registers, str(paths["header"]))
+    manual = f"# Registers of {system.name}\n\n{register_manual(system, params)}"
     paths["manual"].write_text(manual, encoding="utf-8")
     ipxact = IPXACTExporter(vendor=VENDOR, library=LIBRARY, version=metadata.version("racetrap"))
-    ipxact.export(system.registers(), str(paths["ipxact"]), component_name=component)
-    paths["systemrdl"].write_bytes(system.register_source.read_bytes())
+    ipxact.export(registers, str(paths["ipxact"]), component_name=component)
+    macros = system.register_macros(params).items()
+    source = "".join(f"`define {name} {value}".rstrip() + "\n" for name, value in macros)
+    source += system.register_source.read_text("utf-8")
+    paths["systemrdl"].write_text(source, "utf-8")
     return paths

@@ -31,7 +31,7 @@ _STATE_KINDS = {
     "fence_files": r"\.bank_\d+\..*fence_file",
     "tracker_pipelines": r"\.(tracker|gate)_\d+",
     "interleaver": r"\.interleaver",
-    "packet_fifos": r"\.bank_\d+\.(fifo|decoder|located)",
+    "packet_fifos": r"\.bank_\d+\.(fifo|decoder|located|locator)",
     "report_fifos": r"\.bank_\d+\.reports",
     "metadata_windows": r"\.bank_\d+\.accessor",
     "check_pipelines": r"\.bank_\d+",
@@ -59,6 +59,12 @@ def _top(params: ScordParams) -> Component:
     return ScordSystem(params)
 
 
+def _register_macros(params: ScordParams) -> dict[str, str]:
+    from racetrap.rtl.scord.registers import register_macros
+
+    return register_macros(params)
+
+
 SCORD = System(
     name="scord",
     params=ScordParams,
@@ -70,5 +76,6 @@ SCORD = System(
     method_bits=state_bits,
     inputs={"transaction": "i_transaction"},
     codes=_CODES,
+    register_macros=_register_macros,
     back_doors={"accessor.init": ("index", "o_busy")},  # a sweep of metadata is cut short
 )

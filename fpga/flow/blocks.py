@@ -96,7 +96,7 @@ def _scord(params: ScordParams) -> list[HardwareBlock]:
         HardwareBlock("fence_file", partial(FenceFile, params), banks),
         HardwareBlock("detection_logic", partial(DetectionLogic, params), banks),
         HardwareBlock("report_path", partial(ReportPath, params), 1),
-        HardwareBlock("registers", partial(RegisterBlock, scord_registers()), 1),
+        HardwareBlock("registers", partial(RegisterBlock, scord_registers(params)), 1),
         HardwareBlock("system", partial(ScordSystem, params), 1),
     ]
 

@@ -69,7 +69,7 @@ class Session(RegisterPort):
     """
 
     def __init__(self, link: HostLink, params: Params, name: str):
-        super().__init__(RegisterMap(describe_registers(system_of(params))))
+        super().__init__(RegisterMap(describe_registers(params)))
         self.link = link
         hello = link.hello()
         check_device(hello, params, name)

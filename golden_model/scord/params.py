@@ -51,6 +51,7 @@ _RANGES = {
     "report_fifo_depth": (2, 1024),
     "report_filter_entries": (2, 1024),
     "local_bytes": (0, 1 << 20),
+    "regions": (1, 8),
 }
 _POWERS_OF_TWO = (
     "granularity", "ratio", "words_per_cycle", "fence_lanes", "outstanding",
@@ -94,6 +95,9 @@ class ScordParams:
         Entries of the optional filter that lets only new (PC, kind) pairs through.
     local_bytes : int
         Bytes of on-chip metadata memory for the whole instance; 0 keeps metadata behind AXI4.
+    regions : int
+        Monitored regions: 1 is one of a power of two bytes (``Region``), more are a table of as
+        many, each of any number of lines (``racetrap.golden_model.scord.region_table``).
     trace_port : bool
         Whether the banks have the retire-style trace port.
 
@@ -121,6 +125,7 @@ class ScordParams:
     report_fifo_depth: int = 16
     report_filter_entries: int = 64
     local_bytes: int = 0
+    regions: int = 1
     trace_port: bool = True
 
     def __post_init__(self) -> None:
@@ -140,6 +145,8 @@ class ScordParams:
             raise ValueError(
                 f"Parameter banks must be a power of two with local_bytes, not {self.banks}"
             )
+        if self.local_bytes and self.regions > 1:
+            raise ValueError(f"Parameter regions must be 1 with local_bytes, not {self.regions}")
         if self.fence_lanes > self.sm_count:
             raise ValueError(
                 f"Parameter fence_lanes must be at most sm_count {self.sm_count}, "
@@ -268,13 +275,17 @@ class ScordParams:
         })  # fmt: skip
 
     @property
+    def bank_index_bits(self) -> int:
+        """Low bits of an entry's index, the same ones of a granule's number, that say its bank."""
+        return self.residue_bits + self.port_bits + self.lane_bits
+
+    @property
     def min_region_log2(self) -> int:
         """Smallest monitored region (log2 bytes): an entry for each bank, and at least one line.
 
         The bits of an index that say the port are in it as well.
         """
-        index_bits = self.residue_bits + self.port_bits + self.lane_bits
-        return max(7, self.granularity_bits + self.tag_bits + index_bits)
+        return max(7, self.granularity_bits + self.tag_bits + self.bank_index_bits)
 
     @property
     def max_region_log2(self) -> int:
@@ -443,6 +454,19 @@ class Region:
             raise ValueError(
                 f"Metadata end must fit in {params.address_bits} address bits, not {end:#x}"
             )
+
+    @property
+    def parts(self) -> tuple[tuple[int, int], ...]:
+        """First byte address and bytes of what is monitored."""
+        return ((self.data_base, 1 << self.size_log2),)
+
+    def indices(self, params: ScordParams) -> range:
+        """Indices of the metadata entries; entry ``i`` is ``8 * i`` bytes behind the base."""
+        return range(self.entries(params))
+
+    def conflict_bytes(self, params: ScordParams, address: int) -> int:
+        """Distance of monitored data that share an entry with those at ``address``."""
+        return self.entries(params) * params.granularity
 
     def contains(self, address: int) -> bool:
         """Whether a byte address is monitored."""

@@ -10,7 +10,8 @@ from racetrap.golden_model.scord.coalescer import coalesce
 from racetrap.golden_model.scord.detector_bank import COUNTERS, DetectorBank
 from racetrap.golden_model.scord.interleaver import bank_of
 from racetrap.golden_model.scord.packets import Packet, PacketKind, Step, Transaction
-from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.scord.region_table import MonitoredRegion
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.tracker import Tracker
 
@@ -24,7 +25,7 @@ class Scord:
     ----------
     params : ScordParams
         Configuration.
-    region : Region
+    region : MonitoredRegion
         Monitored region.
     keep_races : bool
         Whether ``races`` keeps every report, not only ``unique`` the first of each key.
@@ -45,7 +46,9 @@ class Scord:
         If the region cannot be used with the parameters.
     """
 
-    def __init__(self, params: ScordParams, region: Region, keep_races: bool = True) -> None:
+    def __init__(
+        self, params: ScordParams, region: MonitoredRegion, keep_races: bool = True
+    ) -> None:
         self._params, self._keep_races = params, keep_races
         self.trackers = [Tracker(params, sm) for sm in range(params.sm_count)]
         self.banks = [DetectorBank(params, region, bank) for bank in range(params.banks)]

@@ -38,10 +38,10 @@ _REGISTER_BITS = 8 * _REGISTER_BYTES
 
 
 @cache
-def compile_description(path: Path) -> AddrmapNode:
-    """The elaborated address map of a SystemRDL file."""
+def compile_description(path: Path, **macros: str) -> AddrmapNode:
+    """The elaborated address map of a SystemRDL file, with some macros defined."""
     compiler = RDLCompiler()
-    compiler.compile_file(str(path))
+    compiler.compile_file(str(path), defines=macros)
     return compiler.elaborate().top
 
 

@@ -23,7 +23,11 @@ from racetrap.rtl.scord.interleaver import Interleaver
 from racetrap.rtl.scord.launch_control import LaunchControl, TransactionGate
 from racetrap.rtl.scord.local_memory import LocalMemory
 from racetrap.rtl.scord.metadata_port import metadata_port
-from racetrap.rtl.scord.registers import compile_registers, supplied_constants
+from racetrap.rtl.scord.registers import (
+    REGION_REGISTERS,
+    compile_registers,
+    supplied_constants,
+)
 from racetrap.rtl.scord.report_path import ReportPath
 from racetrap.rtl.scord.tracker import Tracker
 
@@ -89,7 +93,7 @@ class ScordSystem(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         params = self._params
-        m.submodules.registers = registers = RegisterBlock(compile_registers())
+        m.submodules.registers = registers = RegisterBlock(compile_registers(params))
         m.submodules.launch_control = launch = LaunchControl(params)
         m.submodules.interleaver = interleaver = Interleaver(params)
         m.submodules.report_path = reports = ReportPath(params)
@@ -163,7 +167,15 @@ class ScordSystem(wiring.Component):
     def _connect_launch(self, m: Module, registers: RegisterBlock, launch: LaunchControl) -> None:
         wiring.connect(m, wiring.flipped(self.s_axil), registers.s_axil)
         registers.supply(m, supplied_constants(self._params))
-        for name in ("data", "metadata", "report"):
+        if self._params.regions > 1:
+            m.d.comb += [
+                region.eq(Cat(
+                    getattr(registers, f"region{number}_{name.lower()}").value
+                    for name in REGION_REGISTERS
+                ))
+                for number, region in enumerate(launch.i_regions)
+            ]  # fmt: skip
+        for name in launch.i_bases.shape().members:
             low = getattr(registers, f"{name}_base_lo").value
             high = getattr(registers, f"{name}_base_hi").value
             m.d.comb += launch.i_bases[name].eq(Cat(low, high))
@@ -172,7 +184,10 @@ class ScordSystem(wiring.Component):
         m.d.comb += [
             launch.i_launch.eq(registers.control.launch),
             launch.i_written.eq(self.s_axil.bvalid & ~was_answered),
-            launch.i_size_log2.eq(registers.region_size_log2.value),
+        ]
+        if self._params.regions == 1:
+            m.d.comb += launch.i_size_log2.eq(registers.region_size_log2.value)
+        m.d.comb += [
             launch.i_capacity_log2.eq(registers.report_capacity_log2.value),
             registers.status.busy.eq(launch.o_busy),
             registers.status.config_error.eq(launch.o_config_error),

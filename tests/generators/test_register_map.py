@@ -4,13 +4,12 @@ import pytest
 
 from racetrap.generators.description import describe_registers
 from racetrap.generators.register_map import RegisterMap
-from racetrap.generators.systems import system_of
 from racetrap.golden_model.scord.params import ScordParams
 
 
 @pytest.fixture(scope="module")
 def registers():
-    return RegisterMap(describe_registers(system_of(ScordParams())))
+    return RegisterMap(describe_registers(ScordParams()))
 
 
 def test_pack_and_take_apart(registers):

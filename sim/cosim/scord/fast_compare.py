@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
-from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.scord.region_table import MonitoredRegion
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.garbage_collection import garbage_collection_paused
 from racetrap.sim.cosim.scord.batch_scoreboard import BatchScoreboard
@@ -43,7 +44,7 @@ class LaunchResult:
 def check_launch(
     sim: FastSim,
     params: ScordParams,
-    region: Region,
+    region: MonitoredRegion,
     transactions: Iterable[tuple[int, Transaction]],
     *,
     in_order: bool = False,
@@ -60,7 +61,7 @@ def check_launch(
         The hardware.
     params : ScordParams
         Its parameters.
-    region : Region
+    region : MonitoredRegion
         Monitored region.
     transactions : iterable of (int, Transaction)
         SM and transaction, in the program's global order.

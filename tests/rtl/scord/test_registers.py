@@ -9,12 +9,16 @@ from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.axi import AxiResponse
 from racetrap.rtl.common.registers import FieldKind, RegisterBlock, field_kind
 from racetrap.rtl.scord.counters import PULSES
-from racetrap.rtl.scord.registers import compile_registers, supplied_constants
+from racetrap.rtl.scord.registers import (
+    REGION_REGISTERS,
+    compile_registers,
+    supplied_constants,
+)
 from racetrap.rtl.scord.system import ScordSystem
 from tests.support.rtl.axi_lite import axil_read, axil_write
 from tests.support.rtl.streams import simulate
 
-REGISTERS = {node.inst_name: node for node in compile_registers().registers()}
+REGISTERS = {node.inst_name: node for node in compile_registers(ScordParams()).registers()}
 SMALLEST = ScordParams(
     sm_count=1, blocks_per_sm=1, warps_per_sm=1, ratio=1, lock_table_depth=1, outstanding=4
 )
@@ -41,17 +45,39 @@ def test_every_counter_of_a_bank_has_a_register():
     }  # fmt: skip
 
 
-def test_counters_take_the_pulses_of_every_bank_at_once():
-    """The report path may add one to the dropped reports of all banks."""
-    block = RegisterBlock(compile_registers())
-    most_banks = 16
-    assert len(block.reports_dropped.count.increment) >= (most_banks + 1).bit_length()
+@pytest.mark.parametrize(
+    "params", [ScordParams(), SCORD_PRESETS["scord-wide"].params, ScordParams(banks=1024)]
+)
+def test_counters_take_the_pulses_of_every_bank_at_once(params):
+    """The report path may add one to the dropped reports of all banks; all may take fences."""
+    block = RegisterBlock(compile_registers(params))
+    for counter, most in (
+        (block.reports_dropped, params.banks + 1),
+        (block.fences, params.banks * params.fence_lanes),
+    ):
+        assert len(counter.count.increment) >= most.bit_length()
 
 
-@pytest.mark.parametrize("params", [SMALLEST, ScordParams(), LARGEST])
+@pytest.mark.parametrize("regions", [1, 2, 8])
+def test_an_instance_has_the_registers_of_its_regions(regions):
+    names = {node.inst_name for node in compile_registers(ScordParams(regions=regions)).registers()}
+    of_table = {f"REGION{n}_{name}" for n in range(regions) for name in REGION_REGISTERS}
+    others = names - {node for node in names if node.startswith("REGION")}
+    if regions == 1:
+        assert "REGION_SIZE_LOG2" in names
+        assert not of_table & names
+    else:
+        assert of_table == names - others
+    assert ("DATA_BASE_LO" in names) == (regions == 1)
+    assert ("PARAMS_REGIONS" in names) == (regions > 1)
+
+
+@pytest.mark.parametrize(
+    "params", [SMALLEST, ScordParams(), LARGEST, ScordParams(regions=8, banks=640)]
+)
 def test_constants_fit_their_fields(params):
     for register, fields in supplied_constants(params).items():
-        node = REGISTERS[register.upper()]
+        node = compile_registers(params).get_child_by_name(register.upper())
         wires = {f.inst_name: f for f in node.fields() if field_kind(f) is FieldKind.WIRE}
         assert set(wires) == set(fields)
         for name, value in fields.items():

@@ -19,7 +19,7 @@ from tests.support.rtl.axi_memory import AxiMemory
 from tests.support.rtl.streams import put, random_idle, simulate
 
 TINY = SCORD_PRESETS["scord-tiny"].params
-ADDRESS = {node.inst_name: node.address_offset for node in compile_registers().registers()}
+ADDRESS = {node.inst_name: node.address_offset for node in compile_registers(TINY).registers()}
 REGION = Region(data_base=0x4000, size_log2=9, metadata_base=0x1_0000_0008)
 RING = 0x2_0000_0020
 ENABLE, FILTER, INTERRUPT, LAUNCH, CLEAR_COUNTERS = 1, 2, 4, 0x100, 0x200

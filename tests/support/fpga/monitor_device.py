@@ -6,7 +6,6 @@ from collections import deque
 
 from racetrap.generators.description import describe_registers
 from racetrap.generators.register_map import RegisterMap
-from racetrap.generators.systems import system_of
 from racetrap.golden_model.link.configuration import SYSTEM_CODES, configuration_hash
 from racetrap.golden_model.link.device import LinkDevice
 from racetrap.golden_model.noncoherent.monitor import Monitor
@@ -24,10 +23,8 @@ class MonitorTarget:
 
     def __init__(self, params: NoncoherentParams, *, report_room: int = 16):
         self._params, self._room = params, report_room
-        self._map = RegisterMap(describe_registers(system_of(params)))
-        self._names = {
-            self._map.address(name): name for name in describe_registers(system_of(params))
-        }
+        self._map = RegisterMap(describe_registers(params))
+        self._names = {self._map.address(name): name for name in describe_registers(params)}
         self._operations: deque[int] = deque()
         self._records: deque[int] = deque()
         self._monitor = Monitor(params)

@@ -17,7 +17,6 @@ from racetrap.fpga.boards.core_top import CORE_REGISTERS
 from racetrap.fpga.host.scord_board import core_region
 from racetrap.generators.description import describe_registers
 from racetrap.generators.register_map import RegisterMap
-from racetrap.generators.systems import system_of
 from racetrap.golden_model.link.configuration import SYSTEM_CODES, configuration_hash
 from racetrap.golden_model.link.device import LinkDevice
 from racetrap.golden_model.scord.packets import Transaction
@@ -44,7 +43,7 @@ class ScordTarget:
         self._reports: deque[int] = deque()
         self._report_room = report_room
         self._registers: dict[str, int] = {}
-        described = describe_registers(system_of(params))
+        described = describe_registers(params)
         self._map = RegisterMap(described)
         self._names = {self._map.address(name): name for name in described}
         self._scord: Scord | None = None
