@@ -62,7 +62,7 @@ def generate(
     files = _simulated_files(preset, params, ["", *system.parts], asynchronous_reset)
     files["fusesoc"] = f"{preset}.core", core_description(preset, system.parts)
     paths = _write(files, directory)
-    return paths | write_register_files(system, params, module_name(preset), directory, preset)
+    return paths | write_register_files(params, module_name(preset), directory, preset)
 
 
 def generate_simulated(preset: str, params: Params, directory: Path, part: str = "") -> None:

@@ -87,7 +87,7 @@ def describe_layouts(params: Params) -> dict[str, Any]:
 
 
 def describe_registers(params: Params) -> dict[str, Any]:
-    """Byte offset and fields of each register of an instance, by the register's name."""
+    """Byte offset and fields of each register, by the register's name."""
     return {
         register.inst_name: {
             "offset": register.address_offset,

@@ -12,6 +12,8 @@ from peakrdl_markdown import MarkdownExporter
 
 from racetrap.generators.fusesoc import LIBRARY, VENDOR
 from racetrap.generators.system import Params, System
+from racetrap.generators.systems import system_of
+from racetrap.rtl.common.registers import description_text
 
 __all__ = ["register_manual", "write_register_files"]
 
@@ -19,10 +21,7 @@ _SUFFIXES = {"header": "h", "manual": "md", "ipxact": "xml", "systemrdl": "rdl"}
 
 
 def register_manual(system: System, params: Params | None = None) -> str:
-    """The register manual of a system, or of an instance, as Markdown.
-
-    Its first heading is of the second level.
-    """
+    """The register manual of a system, or of an instance, whose first heading is of level two."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "manual.md"
         MarkdownExporter().export(system.registers(params), str(path))
@@ -30,16 +29,14 @@ def register_manual(system: System, params: Params | None = None) -> str:
 
 
 def write_register_files(
-    system: System, params: Params, component: str, folder: Path, stem: str
+    params: Params, component: str, folder: Path, stem: str
 ) -> dict[str, Path]:
-    """Write all files on the registers of a system.
+    """Write all files on the registers of an instance.
 
     Ref: IEEE 1685-2014 (IP-XACT).
 
     Parameters
     ----------
-    system : System
-        The system.
     params : Params
         Parameters of the instance.
     component : str
@@ -56,14 +53,12 @@ def write_register_files(
         the hardware's registers are made from.
     """
     paths = {kind: folder / f"{stem}.{suffix}" for kind, suffix in _SUFFIXES.items()}
-    registers = system.registers(params)
-    CHeaderExporter().export(registers, str(paths["header"]))
+    system = system_of(params)
+    CHeaderExporter().export(system.registers(params), str(paths["header"]))
     manual = f"# Registers of {system.name}\n\n{register_manual(system, params)}"
     paths["manual"].write_text(manual, encoding="utf-8")
     ipxact = IPXACTExporter(vendor=VENDOR, library=LIBRARY, version=metadata.version("racetrap"))
-    ipxact.export(registers, str(paths["ipxact"]), component_name=component)
-    macros = system.register_macros(params).items()
-    source = "".join(f"`define {name} {value}".rstrip() + "\n" for name, value in macros)
-    source += system.register_source.read_text("utf-8")
-    paths["systemrdl"].write_text(source, "utf-8")
+    ipxact.export(system.registers(params), str(paths["ipxact"]), component_name=component)
+    source = description_text(system.register_source, **system.register_parameters(params))
+    paths["systemrdl"].write_text(source, encoding="utf-8")
     return paths

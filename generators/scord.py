@@ -59,10 +59,10 @@ def _top(params: ScordParams) -> Component:
     return ScordSystem(params)
 
 
-def _register_macros(params: ScordParams) -> dict[str, str]:
-    from racetrap.rtl.scord.registers import register_macros
+def _register_parameters(params: ScordParams) -> dict[str, int]:
+    from racetrap.rtl.scord.registers import register_parameters
 
-    return register_macros(params)
+    return register_parameters(params)
 
 
 SCORD = System(
@@ -76,6 +76,6 @@ SCORD = System(
     method_bits=state_bits,
     inputs={"transaction": "i_transaction"},
     codes=_CODES,
-    register_macros=_register_macros,
+    register_parameters=_register_parameters,
     back_doors={"accessor.init": ("index", "o_busy")},  # a sweep of metadata is cut short
 )

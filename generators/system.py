@@ -51,8 +51,8 @@ class System:
     codes : mapping of str to type of IntEnum
         Enumerations of the fields that are codes, each by layout, dot and field; parts of a nested
         field's name are joined by underscores.
-    register_macros : callable
-        Macros of the register description, given the parameters of an instance.
+    register_parameters : callable
+        Parameters of the register description, given those of an instance.
     back_doors : mapping of str to tuple of str
         Registers that a testbench may change, by the end of their modules' names.
     """
@@ -67,7 +67,7 @@ class System:
     method_bits: Callable[[Any], dict[str, int]]
     inputs: Mapping[str, str] = field(default_factory=dict)
     codes: Mapping[str, type[IntEnum]] = field(default_factory=dict)
-    register_macros: Callable[[Any], Mapping[str, str]] = lambda params: {}
+    register_parameters: Callable[[Any], Mapping[str, int]] = lambda params: {}
     back_doors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
@@ -75,10 +75,10 @@ class System:
         """The SystemRDL file of the registers."""
         return Path(rtl.__path__[0]) / self.name / f"{self.name}.rdl"
 
-    def registers(self, params: Params | None = None) -> AddrmapNode:
-        """The elaborated register description of an instance, or without macros."""
+    def registers(self, params: Any = None) -> AddrmapNode:
+        """The elaborated register description, of an instance if its parameters are given."""
         # Its compiler is for commands that generate: others only ask whose parameters they have.
         from racetrap.rtl.common.registers import compile_description
 
-        macros = {} if params is None else self.register_macros(params)
-        return compile_description(self.register_source, **macros)
+        given = {} if params is None else self.register_parameters(params)
+        return compile_description(self.register_source, **given)

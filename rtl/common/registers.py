@@ -6,12 +6,14 @@ chapter B1.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from enum import Enum
 from functools import cache, reduce
 from importlib import metadata
 from operator import or_
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, ValueLike
 from amaranth.lib import wiring
@@ -26,6 +28,7 @@ __all__ = [
     "FieldKind",
     "RegisterBlock",
     "compile_description",
+    "description_text",
     "field_kind",
     "identity_values",
     "version_fields",
@@ -37,12 +40,26 @@ _REGISTER_BYTES = 4
 _REGISTER_BITS = 8 * _REGISTER_BYTES
 
 
+def description_text(path: Path, **parameters: int) -> str:
+    """A SystemRDL file with other defaults of its parameters.
+
+    Given to the compiler, they would become part of every name.
+    """
+    text = path.read_text(encoding="utf-8")
+    for name, value in parameters.items():
+        text = re.sub(rf"(\b{name} = )\w+", rf"\g<1>{str(value).lower()}", text)
+    return text
+
+
 @cache
-def compile_description(path: Path, **macros: str) -> AddrmapNode:
-    """The elaborated address map of a SystemRDL file, with some macros defined."""
+def compile_description(path: Path, **parameters: int) -> AddrmapNode:
+    """The elaborated address map of a SystemRDL file, with values for its parameters."""
     compiler = RDLCompiler()
-    compiler.compile_file(str(path), defines=macros)
-    return compiler.elaborate().top
+    with TemporaryDirectory() as folder:
+        given = Path(folder) / path.name
+        given.write_text(description_text(path, **parameters), encoding="utf-8")
+        compiler.compile_file(str(given))
+        return compiler.elaborate().top
 
 
 def version_fields() -> dict[str, int]:

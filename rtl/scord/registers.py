@@ -13,7 +13,7 @@ from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.registers import compile_description, identity_values
 
 __all__ = [
-    "RDL_FILE", "REGION_REGISTERS", "compile_registers", "register_macros",
+    "RDL_FILE", "REGION_REGISTERS", "compile_registers", "register_parameters",
     "supplied_constants",
 ]  # fmt: skip
 
@@ -25,32 +25,24 @@ RDL_FILE = Path(__file__).with_name("scord.rdl")
 REGION_REGISTERS = (
     "DATA_BASE_LO", "DATA_BASE_HI", "LINES", "METADATA_BASE_LO", "METADATA_BASE_HI",
 )  # fmt: skip
-#: Bits of what a counter adds in a cycle without the macro.
-_INCREMENT_BITS = 5
 #: Banks that PARAMS_GEOMETRY can tell.
 _MOST_BANKS = 255
 
 
-def register_macros(params: ScordParams) -> dict[str, str]:
-    """Macros of ``scord.rdl`` for an instance.
-
-    In a cycle a counter adds at most the fences of all banks, or a report dropped by each of them
-    and by the ring.
-    """
-    macros = {}
-    if params.regions > 1:
-        macros = {"TABLE": "", **{f"REGION_{number}": "" for number in range(params.regions)}}
-    if params.banks > _MOST_BANKS:
-        macros["MANY_BANKS"] = ""
-    increment_bits = (params.banks * params.fence_lanes + 1).bit_length()
-    if increment_bits > _INCREMENT_BITS:
-        macros["INCREMENT_BITS"] = str(increment_bits)
-    return macros
+def register_parameters(params: ScordParams) -> dict[str, int]:
+    """Parameters of the description for an instance."""
+    # At most all banks have a fence in each lane, or drop a report as the report path does.
+    most = params.banks * params.fence_lanes + 1
+    return {
+        "INCREMENT_BITS": max(5, most.bit_length()),
+        "REGIONS": params.regions,
+        "MANY_BANKS": params.banks > _MOST_BANKS,
+    }
 
 
 def compile_registers(params: ScordParams) -> AddrmapNode:
     """The elaborated address map of ``scord.rdl`` for an instance."""
-    return compile_description(RDL_FILE, **register_macros(params))
+    return compile_description(RDL_FILE, **register_parameters(params))
 
 
 def supplied_constants(params: ScordParams) -> dict[str, dict[str, int]]:
