@@ -8,6 +8,8 @@ from typing import Any
 
 __all__ = ["RegisterMap", "RegisterPort"]
 
+_REGISTER_BYTES = 4
+
 
 class RegisterMap:
     """Addresses and fields of registers.
@@ -26,8 +28,17 @@ class RegisterMap:
         return self._registers[register]["offset"]
 
     def names_from(self, first: str) -> list[str]:
-        """Registers from ``first`` on, in the order of the description."""
-        return [name for name in self._registers if self.address(name) >= self.address(first)]
+        """Registers from ``first`` on up to the next address without one, by address."""
+        names = {self.address(name): name for name in self._registers}
+        address, found = self.address(first), []
+        while address in names:
+            found.append(names[address])
+            address += _REGISTER_BYTES
+        return found
+
+    def has(self, register: str) -> bool:
+        """Whether there is such a register."""
+        return register in self._registers
 
     def fields(self, register: str, word: int) -> dict[str, int]:
         """Values of the fields in a register's word, by name."""
@@ -80,5 +91,5 @@ class RegisterPort(ABC):
         self.write(f"{register}_HI", value >> 32)
 
     def read_from(self, first: str) -> dict[str, int]:
-        """All registers from ``first`` on, by name in lower case."""
+        """Registers from ``first`` on up to the next gap, by name in lower case."""
         return {name.lower(): self.read(name) for name in self.map.names_from(first)}

@@ -31,7 +31,7 @@ _STATE_KINDS = {
     "fence_files": r"\.bank_\d+\..*fence_file",
     "tracker_pipelines": r"\.(tracker|gate|access_buffer)_\d+",
     "interleaver": r"\.interleaver",
-    "packet_fifos": r"\.bank_\d+\.(fifo|decoder|located)",
+    "packet_fifos": r"\.bank_\d+\.(fifo|decoder|located|locator)",
     "report_fifos": r"\.bank_\d+\.reports",
     "metadata_windows": r"\.bank_\d+\.accessor",
     "check_pipelines": r"\.bank_\d+",
@@ -75,8 +75,8 @@ SCORD = System(
     traces={"step": "trace"},
     state_kinds=_STATE_KINDS,
     method_bits=state_bits,
-    register_parameters=_register_parameters,
     inputs={"transaction": "i_transaction"},
     codes=_CODES,
+    register_parameters=_register_parameters,
     back_doors={"accessor.init": ("index", "o_busy")},  # a sweep of metadata is cut short
 )

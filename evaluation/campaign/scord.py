@@ -12,7 +12,13 @@ from dataclasses import replace
 from random import Random
 from typing import Protocol
 
-from racetrap.golden_model.scord.params import LINE_BYTES, Region, ScordParams
+from racetrap.golden_model.scord.params import ENTRY_BYTES, LINE_BYTES, Region, ScordParams
+from racetrap.golden_model.scord.region_table import (
+    LineRegion,
+    MonitoredRegion,
+    RegionTable,
+    table_of,
+)
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.scord.fast_compare import LaunchResult, check_launch
@@ -30,12 +36,14 @@ _SWEEP_LOG2 = 20
 #: Log2 of the largest region of most launches: threads meet in it.
 _SMALL_LOG2 = 16
 _ANY_SIZE = 0.25
+#: Most lines of most regions of a table.
+_MOST_SMALL_LINES = 64
 
 
 class LaunchObserver(Observer, Protocol):
     """An observer that wants to know of launches, too."""
 
-    def launch(self, region: Region) -> None:
+    def launch(self, region: MonitoredRegion) -> None:
         """A kernel was launched with this region."""
 
 
@@ -73,8 +81,47 @@ def _timing(random: Random) -> MemoryTiming:
     return timing
 
 
-def _region(random: Random, params: ScordParams, sweep: bool) -> Region:
+def _table(random: Random, params: ScordParams, sweep: bool) -> RegionTable:
+    """Regions of any number of lines, each in its part of the address space or next to another."""
+    # The lower half of the address space; the ring buffer has the upper one.
+    part_log2 = params.address_bits - 1 - (params.regions - 1).bit_length()
+    share = params.granularity * params.ratio
+    # So many lines that the metadata fit in a part, too.
+    most = (1 << part_log2) // max(LINE_BYTES, LINE_BYTES * ENTRY_BYTES // share) // 2
+    # A region's metadata have an entry more for each that the banks' turns begin with.
+    most = min(most - (1 << params.bank_index_bits), (1 << 32) - 1)
+    count = random.randint(1, params.regions)
+    if sweep:
+        lines = [min(most, (share << _SWEEP_LOG2) // LINE_BYTES // count)] * count
+    else:
+        lines = [
+            random.randint(1, most if random.random() < _ANY_SIZE / 2 else _MOST_SMALL_LINES)
+            for _ in range(count)
+        ]
+    if sweep or (random.random() < 0.5 and sum(lines) < most):
+        base, parts = LINE_BYTES * random.randrange(1 << 16), []
+        for number in lines:
+            parts.append((base, number))
+            base += number * LINE_BYTES
+        return table_of(params, parts, params.segment_bytes * random.randrange(1 << 8))
+    places = random.sample(range(params.regions), count)
+    regions = []
+    for place, number in zip(places, lines, strict=True):
+        first = (place << part_log2) // LINE_BYTES
+        room = (1 << part_log2) // LINE_BYTES - number
+        region = LineRegion(LINE_BYTES * (first + random.randrange(room)), number)
+        spare = (1 << part_log2) - ENTRY_BYTES * region.entries(params)
+        metadata = (place << part_log2) + params.segment_bytes * random.randrange(
+            spare // params.segment_bytes
+        )
+        regions.append(replace(region, metadata_base=metadata))
+    return RegionTable(tuple(regions))
+
+
+def _region(random: Random, params: ScordParams, sweep: bool) -> MonitoredRegion:
     """A region anywhere that it fits, with 2**20 entries for a sweep."""
+    if params.regions > 1:
+        return _table(random, params, sweep)
     low = max(params.min_region_log2, LINE_BYTES.bit_length() - 1)
     share_log2 = params.granularity_bits + params.tag_bits
     # The lower half of the address space; the ring buffer has the upper one.
@@ -96,8 +143,8 @@ def _region(random: Random, params: ScordParams, sweep: bool) -> Region:
 
 
 def _launch(
-    sim: FastSim, params: ScordParams, region: Region, number: int, random: Random, accesses: int,
-    sweep: bool, observer: LaunchObserver | None,
+    sim: FastSim, params: ScordParams, region: MonitoredRegion, number: int, random: Random,
+    accesses: int, sweep: bool, observer: LaunchObserver | None,
 ) -> LaunchResult:  # fmt: skip
     knobs = list(KNOBS.values())[number % len(KNOBS)]
     # An access with n active lanes gives about n/2 accesses to words.

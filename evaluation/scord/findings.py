@@ -24,7 +24,8 @@ from racetrap.golden_model.scord.packets import (
     Transaction,
     TransactionKind,
 )
-from racetrap.golden_model.scord.params import WORDS_PER_LINE, Region, ScordParams
+from racetrap.golden_model.scord.params import WORDS_PER_LINE, ScordParams
+from racetrap.golden_model.scord.region_table import MonitoredRegion
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.scord.tracker import granule_mask
@@ -126,13 +127,15 @@ class RaceFinder:
     ----------
     params : ScordParams
         Configuration.
-    region : Region
+    region : MonitoredRegion
         Monitored region.
     locations : mapping of int to str
         Line of the source of a program counter, as a trace's header has it.
     """
 
-    def __init__(self, params: ScordParams, region: Region, locations: Mapping[int, str]) -> None:
+    def __init__(
+        self, params: ScordParams, region: MonitoredRegion, locations: Mapping[int, str]
+    ) -> None:
         self._params, self._region, self._locations = params, region, locations
         self._count = 0
         self._grid_blocks: dict[tuple[int, int], int] = {}
@@ -166,7 +169,10 @@ class RaceFinder:
 
 
 def find_races(
-    trace: Trace, params: ScordParams, region: Region, events: Iterable[Event] | None = None
+    trace: Trace,
+    params: ScordParams,
+    region: MonitoredRegion,
+    events: Iterable[Event] | None = None,
 ) -> tuple[Scord, Iterator[Finding]]:
     """Run the golden model over a trace.
 
@@ -176,7 +182,7 @@ def find_races(
         The trace.
     params : ScordParams
         Configuration.
-    region : Region
+    region : MonitoredRegion
         Monitored region.
     events : iterable of Event, optional
         Events of the trace, if a caller watches them pass.

@@ -12,6 +12,7 @@ from racetrap.evaluation.scord.detect import UniqueRace, region_of
 from racetrap.evaluation.scord.findings import Finding, RaceFinder, steps_of_event
 from racetrap.golden_model.events import Event, EventKind
 from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.scord.region_table import MonitoredRegion
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.cosim.fast.build import FastModel
@@ -78,7 +79,7 @@ def run_hardware(model: FastModel[ScordParams], trace: Trace, seed: int) -> Hard
     """
     races: set[UniqueRace] = set()
     accesses = steps = cycles = dropped = 0
-    for sim, _, result in _launches(model, trace, seed, report_filter=True):
+    for sim, _, result in _launches(model, trace, region_of(trace), seed, report_filter=True):
         races |= {RaceReport.from_record(record).key for record in result.reports}
         accesses += result.accesses
         steps += result.steps
@@ -105,14 +106,19 @@ class SimulatedTrace:
 
 
 def simulate_trace(
-    model: FastModel[ScordParams], trace: Trace, seed: int, found: Callable[[Finding], object]
+    model: FastModel[ScordParams],
+    trace: Trace,
+    seed: int,
+    found: Callable[[Finding], object],
+    region: MonitoredRegion | None = None,
 ) -> SimulatedTrace:
     """As :func:`run_hardware`; ``found`` is given every race of the hardware's steps with both its
-    accesses."""
+    accesses.  ``region`` is monitored in the place of the trace's own."""
     params = model.params
-    finder = RaceFinder(params, region_of(trace), trace.header.locations)
+    region = region or region_of(trace)
+    finder = RaceFinder(params, region, trace.header.locations)
     number = steps = cycles = left_out = 0
-    for sim, events, result in _launches(model, trace, seed):
+    for sim, events, result in _launches(model, trace, region, seed):
         banks = [iter(sim.steps(bank)) for bank in range(params.banks)]
         for event in events:
             for finding in finder.take(number, event, steps_of_event(event, params, banks)):
@@ -125,13 +131,17 @@ def simulate_trace(
 
 
 def _launches(
-    model: FastModel[ScordParams], trace: Trace, seed: int, report_filter: bool = False
+    model: FastModel[ScordParams],
+    trace: Trace,
+    region: MonitoredRegion,
+    seed: int,
+    report_filter: bool = False,
 ) -> Iterator[tuple[FastSim, list[Event], LaunchResult]]:
     """Play each kernel; gives the simulation, the kernel's events and what was compared."""
     with FastSim(model, seed) as sim:
         for events in kernels_of(trace):
             transactions = list(transactions_of(events, model.params))
             yield sim, events, check_launch(
-                sim, model.params, region_of(trace), transactions,
+                sim, model.params, region, transactions,
                 in_order=True, capacity_log2=_CAPACITY_LOG2, report_filter=report_filter,
             )  # fmt: skip

@@ -99,7 +99,7 @@ class ScordCoreDevice(LinkedDevice):
         self, m: Module, axi, tracker: Tracker, bank: DetectorBank, *, is_empty: Value
     ) -> None:
         m.submodules.registers = registers = RegisterBlock(
-            compile_registers(), names=CORE_REGISTERS
+            compile_registers(self._params), names=CORE_REGISTERS
         )
         connect(m, axi, registers.s_axil)
         control, status = registers.control, registers.status

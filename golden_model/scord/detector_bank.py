@@ -18,7 +18,8 @@ from racetrap.golden_model.scord.packets import (
     Step,
     TableRow,
 )
-from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.scord.params import WORD_BYTES, ScordParams
+from racetrap.golden_model.scord.region_table import MonitoredRegion, RegionTable
 
 __all__ = ["COUNTERS", "DetectorBank"]
 
@@ -45,8 +46,8 @@ class DetectorBank:
     ----------
     params : ScordParams
         Configuration.
-    region : Region
-        Monitored region.
+    region : MonitoredRegion
+        Monitored region, or table of regions.
     bank : int
         Number of this bank; it only names the bank, packets are expected to be routed already.
 
@@ -63,18 +64,22 @@ class DetectorBank:
         If the region cannot be used with the parameters, or there is no such bank.
     """
 
-    def __init__(self, params: ScordParams, region: Region, bank: int = 0) -> None:
+    def __init__(self, params: ScordParams, region: MonitoredRegion, bank: int = 0) -> None:
         if not 0 <= bank < params.banks:
             raise ValueError(f"Bank must be from 0 to {params.banks - 1}, not {bank}")
         self.bank = bank
         self.fence_file = FenceFile(params)
         region.check(params)
         self.entries: dict[int, int] = {}
-        entries = region.entries(params)
-        self._index_mask = entries - 1
-        self._index_bits = entries.bit_length() - 1
-        self._region_shift = region.size_log2 - 2
-        self._region_number = region.data_base >> region.size_log2
+        self._params = params
+        self._table = region if isinstance(region, RegionTable) else None
+        self._index_mask = self._index_bits = self._region_shift = self._region_number = 0
+        if not isinstance(region, RegionTable):
+            entries = region.entries(params)
+            self._index_mask = entries - 1
+            self._index_bits = entries.bit_length() - 1
+            self._region_shift = region.size_log2 - 2
+            self._region_number = region.data_base >> region.size_log2
         self._word_mask = (1 << self._region_shift) - 1
         self._granule_shift = params.granularity_bits - 2
         self._logic = PackedDetectionLogic(params)
@@ -98,13 +103,17 @@ class DetectorBank:
         block, warp, word = packet[3], packet[4], packet[8]
         if packet[0] == _FENCE:
             return self._fence(packet)
-        if word >> self._region_shift != self._region_number:
-            self._unmonitored += 1
-            return Step(packet, TableRow.UNMONITORED, _NONE, _NO_RACE, 0, 0, 0, 0, 0, 0, 0, 0)
-
-        # ``Region.locate`` by masks.
-        granule = (word & self._word_mask) >> self._granule_shift
-        index, tag = granule & self._index_mask, granule >> self._index_bits
+        if self._table is not None:
+            address = word * WORD_BYTES
+            if not self._table.contains(address):
+                return self._unmonitored_step(packet)
+            index, tag = self._table.locate(self._params, address)
+        else:
+            if word >> self._region_shift != self._region_number:
+                return self._unmonitored_step(packet)
+            # ``Region.locate`` by masks.
+            granule = (word & self._word_mask) >> self._granule_shift
+            index, tag = granule & self._index_mask, granule >> self._index_bits
         shifts = self._shifts
         tag_conflict = 0
         if read_error:
@@ -147,6 +156,10 @@ class DetectorBank:
             *self._preliminary[1:], *self._races[1:], self._tag_conflicts, self._read_errors,
         )  # fmt: skip
         return dict(zip(COUNTERS, values, strict=True))
+
+    def _unmonitored_step(self, packet: Packet) -> Step:
+        self._unmonitored += 1
+        return Step(packet, TableRow.UNMONITORED, _NONE, _NO_RACE, 0, 0, 0, 0, 0, 0, 0, 0)
 
     def _fence(self, packet: Packet) -> Step:
         self.fence_file.fence(packet.block, packet.warp, packet.scope)

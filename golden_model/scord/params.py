@@ -64,6 +64,7 @@ _RANGES = {
     "access_buffer_depth": (0, 256),
     "sample_log2": (0, 15),
     "local_bytes": (0, 1 << 20),
+    "regions": (1, 8),
 }
 _POWERS_OF_TWO = (
     "granularity", "ratio", "words_per_cycle", "fence_lanes", "outstanding",
@@ -114,6 +115,9 @@ class ScordParams:
         Log2 of the lines of which one is looked at, with ``sample``; 0 otherwise.
     local_bytes : int
         Bytes of on-chip metadata memory for the whole instance; 0 keeps metadata behind AXI4.
+    regions : int
+        Monitored regions: 1 is one of a power of two bytes (``Region``), more are a table of as
+        many, each of any number of lines (``racetrap.golden_model.scord.region_table``).
     trace_port : bool
         Whether the banks have the retire-style trace port.
 
@@ -144,6 +148,7 @@ class ScordParams:
     access_policy: AccessPolicy = AccessPolicy.STALL
     sample_log2: int = 0
     local_bytes: int = 0
+    regions: int = 1
     trace_port: bool = True
 
     def __post_init__(self) -> None:
@@ -164,6 +169,8 @@ class ScordParams:
             raise ValueError(
                 f"Parameter banks must be a power of two with local_bytes, not {self.banks}"
             )
+        if self.local_bytes and self.regions > 1:
+            raise ValueError(f"Parameter regions must be 1 with local_bytes, not {self.regions}")
         if self.fence_lanes > self.sm_count:
             raise ValueError(
                 f"Parameter fence_lanes must be at most sm_count {self.sm_count}, "
@@ -311,13 +318,17 @@ class ScordParams:
         })  # fmt: skip
 
     @property
+    def bank_index_bits(self) -> int:
+        """Low bits of an entry's index, the same ones of a granule's number, that say its bank."""
+        return self.residue_bits + self.port_bits + self.lane_bits
+
+    @property
     def min_region_log2(self) -> int:
         """Smallest monitored region (log2 bytes): an entry for each bank, and at least one line.
 
         The bits of an index that say the port are in it as well.
         """
-        index_bits = self.residue_bits + self.port_bits + self.lane_bits
-        return max(7, self.granularity_bits + self.tag_bits + index_bits)
+        return max(7, self.granularity_bits + self.tag_bits + self.bank_index_bits)
 
     @property
     def max_region_log2(self) -> int:
@@ -491,6 +502,19 @@ class Region:
             raise ValueError(
                 f"Metadata end must fit in {params.address_bits} address bits, not {end:#x}"
             )
+
+    @property
+    def parts(self) -> tuple[tuple[int, int], ...]:
+        """First byte address and bytes of what is monitored."""
+        return ((self.data_base, 1 << self.size_log2),)
+
+    def indices(self, params: ScordParams) -> range:
+        """Indices of the metadata entries; entry ``i`` is ``8 * i`` bytes behind the base."""
+        return range(self.entries(params))
+
+    def conflict_bytes(self, params: ScordParams, address: int) -> int:
+        """Distance of monitored data that share an entry with those at ``address``."""
+        return self.entries(params) * params.granularity
 
     def contains(self, address: int) -> bool:
         """Whether a byte address is monitored."""

@@ -13,7 +13,8 @@ from racetrap.golden_model.scord.coalescer import coalesce
 from racetrap.golden_model.scord.detector_bank import DetectorBank
 from racetrap.golden_model.scord.interleaver import bank_of
 from racetrap.golden_model.scord.packets import Packet, PacketKind, Step, Transaction
-from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.scord.region_table import MonitoredRegion
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.tracker import Tracker
 
@@ -29,7 +30,7 @@ class Scord:
     ----------
     params : ScordParams
         Configuration.
-    region : Region
+    region : MonitoredRegion
         Monitored region.
     keep_races : bool
         Whether ``races`` keeps every report, not only ``unique`` the first of each key.
@@ -50,7 +51,9 @@ class Scord:
         If the region cannot be used with the parameters.
     """
 
-    def __init__(self, params: ScordParams, region: Region, keep_races: bool = True) -> None:
+    def __init__(
+        self, params: ScordParams, region: MonitoredRegion, keep_races: bool = True
+    ) -> None:
         self._params, self._keep_races = params, keep_races
         self.access_buffers = [AccessBuffer(params) for _ in range(params.sm_count)]
         self.trackers = [Tracker(params, sm) for sm in range(params.sm_count)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -43,6 +44,8 @@ from racetrap.evaluation.noncoherent.hardware import check_memory
 from racetrap.evaluation.scord.detect import check_fit, check_geometry, region_of
 from racetrap.generators.presets import find_preset, with_settings
 from racetrap.generators.system import Params
+from racetrap.golden_model.scord.params import LINE_BYTES
+from racetrap.golden_model.scord.region_table import RegionTable, table_of
 from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace import AnyTrace, NoncoherentTrace, ThreadTrace, Trace, read_trace
@@ -67,6 +70,7 @@ _STIMULI = {
     "shows_all": [GPU_TRACE, THREAD_TRACE, ACCELERATOR_TRACE],
     "limit": [GPU_TRACE, THREAD_TRACE, ACCELERATOR_TRACE],
     "all_signals": [_MICRO, GPU_TRACE, THREAD_TRACE, ACCELERATOR_TRACE],
+    "regions": [GPU_TRACE],
     "waves": [_MICRO, GPU_TRACE, THREAD_TRACE, ACCELERATOR_TRACE],
     "jobs": [_MICRO, _APPLICATIONS, _PROGRAMS],
     "junit_file": [_MICRO],
@@ -92,6 +96,7 @@ class _Call:
     has_json: bool
     jobs: int
     junit_file: str | None
+    regions: tuple[str, ...]
 
     @property
     def choice(self) -> RaceChoice:
@@ -127,6 +132,11 @@ class _Call:
 @environment_option
 @instruction_limit_option
 @waves_option
+@click.option(
+    "--region", "regions", metavar="BASE:BYTES", multiple=True,
+    help="Monitor these bytes instead of the trace's region; may be repeated, up to the "
+    "parameter regions.",
+)  # fmt: skip
 @click.option("--junit", "junit_file", metavar="FILE", help="Write the suite's verdicts as JUnit.")
 @race_options
 @jobs_option
@@ -186,9 +196,13 @@ def _simulate_trace(call: _Call, path: str, trace: AnyTrace) -> tuple[int, dict[
     """Play a trace and print its races; how many, and what JSON says of them."""
     plan: dict[str, Any] = {"trace": str(Path(path).resolve())}
     if isinstance(trace, Trace):
+        with input_errors():
+            table = _table(call)
         with input_errors(path):
-            check_fit(trace, call.params)
-        races, document = _gpu_trace(call, trace)
+            if table is None:
+                check_fit(trace, call.params)
+            check_geometry(trace.header.geometry, call.params)
+        races, document = _gpu_trace(call, trace, table)
         plan["region"] = asdict(region_of(trace))
     elif isinstance(trace, NoncoherentTrace):
         with input_errors(path):
@@ -202,11 +216,31 @@ def _simulate_trace(call: _Call, path: str, trace: AnyTrace) -> tuple[int, dict[
     return races, document
 
 
-def _gpu_trace(call: _Call, trace: Trace) -> tuple[int, dict[str, Any]]:
+def _table(call: _Call) -> RegionTable | None:
+    """Regions that the options name, their metadata one after the other."""
+    if not call.regions:
+        return None
+    if call.waves is not None:
+        raise ValueError("Option --waves must come without --region")
+    parts = []
+    for text in call.regions:
+        found = re.fullmatch(r"(0x[0-9a-fA-F]+|\d+):(0x[0-9a-fA-F]+|\d+)", text)
+        if not found:
+            raise ValueError(f"Option --region must be BASE:BYTES, not {text}")
+        base, size = (int(word, 0) for word in found.groups())
+        if size % LINE_BYTES or not size:
+            raise ValueError(
+                f"Option --region must be of whole lines of {LINE_BYTES} bytes, not {size}"
+            )
+        parts.append((base, size // LINE_BYTES))
+    return table_of(call.params, parts, 0)
+
+
+def _gpu_trace(call: _Call, trace: Trace, table: RegionTable | None) -> tuple[int, dict[str, Any]]:
     from racetrap.evaluation.scord.hardware import simulate_trace
 
     races = scord_races.race_list(call.console, call.choice)
-    found = simulate_trace(call.build(), trace, call.seed, races.take)
+    found = simulate_trace(call.build(), trace, call.seed, races.take, table)
     scord_races.print_kinds(call.console, races)
     call.console.print(
         f"Races: {races.count} in {len(trace)} events; hardware and golden model agree in "

@@ -18,6 +18,7 @@ from racetrap.rtl.scord.counters import BANK_PULSES, PORT_PULSES, pulses_layout
 from racetrap.rtl.scord.metadata_accessor import MetadataAccessor, located_segment
 from racetrap.rtl.scord.metadata_port import metadata_port
 from racetrap.rtl.scord.region import RegionDecoder, region_layout
+from racetrap.rtl.scord.region_table import RegionLocator
 
 __all__ = ["DetectorBank"]
 
@@ -108,17 +109,26 @@ class DetectorBank(wiring.Component):
         return m
 
     def _elaborate_location(self, m, accessor):
-        """Segment FIFO and region decoder."""
+        """Segment FIFO, and decoder of the region or locator in the table."""
         params = self._params
         segment = struct_layout(params.segment_layout)
         m.submodules.fifo = fifo = StreamFifo(segment, params.packet_fifo_depth)
+        entrance = [
+            fifo.i.valid.eq(self.i_packet.valid & ~self.o_busy),
+            fifo.i.payload.eq(self.i_packet.payload),
+            self.i_packet.ready.eq(fifo.i.ready & ~self.o_busy),
+        ]
+        if params.regions > 1:
+            m.submodules.locator = locator = RegionLocator(params)
+            connect(m, fifo.o, locator.i)
+            connect(m, locator.o, accessor.i)
+            m.d.comb += [*entrance, locator.i_region.eq(self.i_region)]
+            return fifo.o_empty & locator.o_empty
         m.submodules.decoder = decoder = RegionDecoder(params)
         m.submodules.located = located = StreamRegister(located_segment(params))
         connect(m, located.o, accessor.i)
         m.d.comb += [
-            fifo.i.valid.eq(self.i_packet.valid & ~self.o_busy),
-            fifo.i.payload.eq(self.i_packet.payload),
-            self.i_packet.ready.eq(fifo.i.ready & ~self.o_busy),
+            *entrance,
             decoder.i_region.eq(self.i_region),
             decoder.i_word.eq(fifo.o.p.word),
             accessor.i_entries_log2.eq(decoder.o_entries_log2),

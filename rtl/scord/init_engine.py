@@ -5,16 +5,27 @@ Ref: ScoRD (ISCA'20) Section IV ("all initialized to true for each entry").
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.entry_writer import entry_write
-from racetrap.rtl.scord.region import index_bits
+from racetrap.rtl.scord.region import index_bits, region_layout, turn_bits
 
-__all__ = ["InitEngine"]
+__all__ = ["InitEngine", "engine_index_bits"]
+
+
+def engine_index_bits(params: ScordParams) -> int:
+    """Bits of an engine's next index: one bit more than an index, the end of the largest region.
+
+    With a table of regions it counts from the first segment of one, whose number is above.
+    """
+    if params.regions == 1:
+        return index_bits(params) + 1
+    turn_segments = params.bank_index_bits - params.lane_bits
+    return turn_bits(params) + turn_segments + 1 + (params.regions - 1).bit_length()
 
 
 class InitEngine(wiring.Component):
@@ -33,6 +44,8 @@ class InitEngine(wiring.Component):
         Pulse: begin.
     i_entries_log2 : ``In(address_bits.bit_length())``
         Log2 of the entries of the region, over all banks.
+    i_region : ``In(region_layout(params))``
+        In its place the table of regions, if there are several: one after the other.
     o : ``Out(stream.Signature(entry_write(params)))``
         Segments to write.
     i_done : ``In(1)``
@@ -44,9 +57,12 @@ class InitEngine(wiring.Component):
     def __init__(self, params: ScordParams, port: int):
         self._params = params
         self._port = port
+        region = {"i_entries_log2": In(params.address_bits.bit_length())}
+        if params.regions > 1:
+            region = {"i_region": In(region_layout(params))}
         super().__init__({
             "i_start": In(1),
-            "i_entries_log2": In(params.address_bits.bit_length()),
+            **region,
             "o": Out(stream.Signature(entry_write(params))),
             "i_done": In(1),
             "o_busy": Out(1),
@@ -54,8 +70,7 @@ class InitEngine(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        # One bit more than an index: the end of the largest region is one beyond it.
-        index = Signal(index_bits(self._params) + 1)
+        index = Signal(engine_index_bits(self._params))
         unanswered = Signal.like(index)
         sending = Signal()
         port = Signal(range(max(self._params.metadata_ports, 2)))  # Verilog has no width of zero
@@ -68,19 +83,48 @@ class InitEngine(wiring.Component):
             port.eq(self._port),
         ]
         m.d.comb += [entry.eq(UNINITIALISED_ENTRY) for entry in self.o.p.entries]
-        end = (self.i_entries_log2 - self._params.lane_bits)[: len(self.i_entries_log2)]
         m.d.sync += unanswered.eq(unanswered + sent - (self.i_done & self.o_busy))
         with m.If(~sending & (unanswered == 0)):
             m.d.sync += self.o_busy.eq(0)
-        with m.If(sent):
-            m.d.sync += [
-                index.eq(following),
-                # Steps are not larger than the region: its end is where this bit is first set.
-                sending.eq(~following.bit_select(end, 1)),
-            ]
+        if self._params.regions > 1:
+            self._elaborate_table(m, index, following, port, sending)
+        else:
+            end = (self.i_entries_log2 - self._params.lane_bits)[: len(self.i_entries_log2)]
+            with m.If(sent):
+                m.d.sync += [
+                    index.eq(following),
+                    # Steps are not larger than the region: its end is where this bit is first set.
+                    sending.eq(~following.bit_select(end, 1)),
+                ]
         with m.If(self.i_start):
             m.d.sync += [index.eq(port), sending.eq(1), self.o_busy.eq(1)]
         return m
+
+    def _elaborate_table(self, m: Module, index, following, port, sending) -> None:
+        """Region after region: the number of one stands in ``index``, above the segment's in it.
+
+        One that is not used takes a cycle.
+        """
+        params = self._params
+        bits = len(index) - (params.regions - 1).bit_length()
+        number, turn_segments = index[bits:], params.bank_index_bits - params.lane_bits
+        region = Signal(self.i_region.shape().elem_shape)
+        is_used, is_last = Signal(), Signal()
+        m.d.comb += [
+            region.eq(self.i_region[number]),
+            is_used.eq(region.turns != 0),
+            is_last.eq(following[:bits] >= region.turns << turn_segments),
+            self.o.valid.eq(sending & is_used),
+            self.o.p.index.eq(region.segment + index[:bits]),
+        ]
+        with m.If(sending & (self.o.ready | ~is_used)):
+            with m.If(is_used & ~is_last):
+                m.d.sync += index.eq(following)
+            with m.Else():
+                m.d.sync += [
+                    index.eq(Cat(port | Const(0, bits), number + 1)),
+                    sending.eq(number != params.regions - 1),
+                ]
 
     def _elaborate_following(self, following, index, port):
         """Statement that sets ``following`` to the port's next segment.

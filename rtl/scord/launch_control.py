@@ -5,7 +5,7 @@ Ref: ScoRD (ISCA'20) Section IV (metadata and counters are reset at kernel launc
 
 from __future__ import annotations
 
-from amaranth.hdl import Const, Module, Signal
+from amaranth.hdl import Const, Module, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -13,6 +13,7 @@ from racetrap.golden_model.scord.params import ENTRY_BYTES, ScordParams
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.report_writer import RECORD_BYTES
 from racetrap.rtl.scord.region import region_layout
+from racetrap.rtl.scord.region_table import RegionChecker, region_registers
 
 __all__ = ["LaunchControl", "TransactionGate"]
 
@@ -24,7 +25,8 @@ class LaunchControl(wiring.Component):
     region of another.  A configuration that breaks a rule of ``Region.check``, or a ring that
     is misaligned or ends beyond the address bits, is refused: ``o_config_error`` rises,
     nothing is cleared and the launch before it stays in force.  A launch that is asked for
-    while one is going on is ignored.
+    while one is going on is ignored.  Registers may be written until it clears: it takes what
+    has been checked, and no register in the cycle in which it changes.
 
     Parameters
     ----------
@@ -35,10 +37,14 @@ class LaunchControl(wiring.Component):
     -------
     i_launch : ``In(1)``
         Pulse: launch a kernel.
+    i_written : ``In(1)``
+        A register may have another value than in the cycle before.
     i_bases : ``In({data, metadata, report: 64})``
-        Byte addresses in the registers.
+        Byte addresses in the registers; with a table of regions only the report's.
     i_size_log2, i_capacity_log2 : ``In(6)``
-        Sizes in the registers.
+        Sizes in the registers; with a table of regions only the ring's.
+    i_regions : ``In(region_registers(params))``
+        Table of regions in the registers, if there are several.
     i_idle : ``In(1)``
         Nothing that was taken is unfinished, and no transaction is let in.
     i_busy : ``In(1)``
@@ -61,10 +67,19 @@ class LaunchControl(wiring.Component):
 
     def __init__(self, params: ScordParams):
         self._params = params
-        super().__init__({
-            "i_launch": In(1),
+        region = {
             "i_bases": In(data.StructLayout({"data": 64, "metadata": 64, "report": 64})),
             "i_size_log2": In(6),
+        }
+        if params.regions > 1:
+            region = {
+                "i_bases": In(data.StructLayout({"report": 64})),
+                "i_regions": In(region_registers(params)),
+            }
+        super().__init__({
+            "i_launch": In(1),
+            "i_written": In(1),
+            **region,
             "i_capacity_log2": In(6),
             "i_idle": In(1),
             "i_busy": In(1),
@@ -80,7 +95,20 @@ class LaunchControl(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        is_legal = self._elaborate_rules(m)
+        # What the rules say is of the cycle before.
+        may_take = self.i_idle & ~self.i_written
+        table = None
+        if self._params.regions == 1:
+            is_legal = self._elaborate_rules(m, self._region_rules())
+        else:
+            m.submodules.checker = checker = RegionChecker(self._params)
+            m.d.comb += [
+                checker.i_registers.eq(self.i_regions),
+                checker.i_written.eq(self.i_written),
+            ]
+            may_take &= checker.o_settled
+            is_legal = self._elaborate_rules(m, []) & checker.o_legal
+            table = checker.o_region
         m.d.comb += [self.o_busy.eq(1), self.o_hold.eq(1)]
         with m.FSM():
             with m.State("READY"):
@@ -88,11 +116,11 @@ class LaunchControl(wiring.Component):
                 with m.If(self.i_launch):
                     m.next = "DRAIN"
             with m.State("DRAIN"):
-                with m.If(self.i_idle):
+                with m.If(may_take):
                     m.d.sync += self.o_config_error.eq(~is_legal)
                     m.next = "READY"
-                with m.If(self.i_idle & is_legal):
-                    self._latch_configuration(m)
+                with m.If(may_take & is_legal):
+                    self._latch_configuration(m, table)
                     m.next = "CLEAR"
             with m.State("CLEAR"):
                 m.d.comb += self.o_clear.eq(1)
@@ -104,36 +132,48 @@ class LaunchControl(wiring.Component):
                     m.next = "READY"
         return m
 
-    def _elaborate_rules(self, m: Module) -> Signal:
-        """Whether the registers may be used; known one cycle after they are written."""
-        params, bases = self._params, self.i_bases
-        low, high = params.min_region_log2, params.max_region_log2
-        size = Const(1, 1) << self.i_size_log2
-        entries = size >> (params.granularity_bits + params.tag_bits)
-        metadata_end = bases.metadata + entries * ENTRY_BYTES
-        ring_end = bases.report + (Const(RECORD_BYTES) << self.i_capacity_log2)
-        end = 1 << params.address_bits
+    def _elaborate_rules(self, m: Module, rules: list[Value]) -> Value:
+        """Whether the registers obey rules and those of the ring; known one cycle after they are
+        written."""
+        ring_end = self.i_bases.report + (Const(RECORD_BYTES) << self.i_capacity_log2)
         rules = [
-            (self.i_size_log2 >= low) & (self.i_size_log2 <= high),
-            (bases.data & (size - 1)) == 0,
-            bases.data < end,
-            (bases.metadata & (params.segment_bytes - 1)) == 0,
-            metadata_end <= end,
-            (bases.report & (RECORD_BYTES - 1)) == 0,
+            *rules,
+            (self.i_bases.report & (RECORD_BYTES - 1)) == 0,
             self.i_capacity_log2 < 32,
-            ring_end <= end,
+            ring_end <= 1 << self._params.address_bits,
         ]
         obeyed = Signal(len(rules))
         for number, rule in enumerate(rules):
             m.d.sync += obeyed[number].eq(rule)
         return obeyed.all()
 
-    def _latch_configuration(self, m: Module) -> None:
+    def _region_rules(self) -> list[Value]:
+        params, bases = self._params, self.i_bases
+        low, high = params.min_region_log2, params.max_region_log2
+        size = Const(1, 1) << self.i_size_log2
+        entries = size >> (params.granularity_bits + params.tag_bits)
+        metadata_end = bases.metadata + entries * ENTRY_BYTES
+        end = 1 << params.address_bits
+        return [
+            (self.i_size_log2 >= low) & (self.i_size_log2 <= high),
+            (bases.data & (size - 1)) == 0,
+            bases.data < end,
+            (bases.metadata & (params.segment_bytes - 1)) == 0,
+            metadata_end <= end,
+        ]
+
+    def _latch_configuration(self, m: Module, new_region: data.View | None) -> None:
         m.d.sync += [
             self.o_launched.eq(1),
-            self.o_region.data_base.eq(self.i_bases.data),
-            self.o_region.size_log2.eq(self.i_size_log2),
-            self.o_region.metadata_base.eq(self.i_bases.metadata),
+            *(
+                [self.o_region.eq(new_region)]
+                if new_region is not None
+                else [
+                    self.o_region.data_base.eq(self.i_bases.data),
+                    self.o_region.size_log2.eq(self.i_size_log2),
+                    self.o_region.metadata_base.eq(self.i_bases.metadata),
+                ]
+            ),
             self.o_report_base.eq(self.i_bases.report),
             self.o_report_capacity_log2.eq(self.i_capacity_log2),
         ]

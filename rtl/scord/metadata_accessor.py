@@ -121,7 +121,7 @@ class MetadataAccessor(wiring.Component):
     m_axi : ``Out(metadata_port(params))``
         Metadata in memory: single-beat transfers of a segment's entries.
     i_region, i_entries_log2 : ``In(region_layout(params))``, ``In(address_bits.bit_length())``
-        Monitored region, and log2 of its entries.
+        Monitored region, and log2 of its entries; of a table the former alone.
     i_clear : ``In(1)``
         Pulse: make all entries of the port uninitialised, once nothing is in flight.
     o_busy : ``Out(1)``
@@ -136,6 +136,7 @@ class MetadataAccessor(wiring.Component):
         self._params = params
         self._port = port
         words = params.words_per_cycle
+        size = {"i_entries_log2": In(params.address_bits.bit_length())}
         super().__init__({
             "i": In(stream.Signature(located_segment(params))),
             "o": Out(stream.Signature(packet_with_entry(params), always_ready=True)).array(words),
@@ -144,7 +145,7 @@ class MetadataAccessor(wiring.Component):
             ).array(words),
             "m_axi": Out(metadata_port(params)),
             "i_region": In(region_layout(params)),
-            "i_entries_log2": In(params.address_bits.bit_length()),
+            **(size if params.regions == 1 else {}),
             "i_clear": In(1),
             "o_busy": Out(1),
             "o_idle": Out(1),
@@ -300,7 +301,9 @@ class MetadataAccessor(wiring.Component):
             self._result_out.en.eq(write_back.o_read.valid),
             self._result_out.addr.eq(write_back.o_read.payload),
             window.i_retire.eq(write_back.o_retire),
-            init.i_entries_log2.eq(self.i_entries_log2),
+            init.i_region.eq(self.i_region)
+            if params.regions > 1
+            else init.i_entries_log2.eq(self.i_entries_log2),
         ]
 
         # Results in flight are written before anything is cleared.

@@ -1,4 +1,4 @@
-"""Monitored region: its registers' layout, and where an address' metadata is.
+"""Monitored region: what banks know of it, and where an address' metadata is.
 
 Ref: ScoRD (ISCA'20) Section IV-B.
 """
@@ -9,13 +9,28 @@ from amaranth.hdl import Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.scord.params import LINE_BYTES, ScordParams
 
-__all__ = ["RegionDecoder", "index_bits", "region_layout", "segment_address"]
+__all__ = ["RegionDecoder", "index_bits", "region_layout", "segment_address", "turn_bits"]
 
 
-def region_layout(params: ScordParams) -> data.StructLayout:
-    """What software configures: byte addresses of data and metadata, log2 of the data's bytes."""
+def region_layout(params: ScordParams) -> data.Layout:
+    """Byte addresses of data and metadata, log2 of the data's bytes; or a table of regions.
+
+    Of a table's region: first line and the one behind the last, number of its first segment in the
+    address space, and segments of each turn of the banks, 0 if it is not used.
+    """
+    if params.regions > 1:
+        line_bits = params.address_bits - (LINE_BYTES.bit_length() - 1)
+        return data.ArrayLayout(
+            data.StructLayout({
+                "first": line_bits,
+                "end": line_bits + 1,
+                "segment": index_bits(params),
+                "turns": turn_bits(params),
+            }),
+            params.regions,
+        )  # fmt: skip
     return data.StructLayout({
         "data_base": params.address_bits,
         "size_log2": params.address_bits.bit_length(),
@@ -24,14 +39,29 @@ def region_layout(params: ScordParams) -> data.StructLayout:
 
 
 def index_bits(params: ScordParams) -> int:
-    """Bits of the largest region's segment index, at least one."""
+    """Bits of the largest region's segment index, at least one.
+
+    With a table of regions an index is the number of a segment in the address space.
+    """
+    if params.regions > 1:
+        return params.address_bits - (params.segment_bytes.bit_length() - 1)
     entry_bits = params.max_region_log2 - params.granularity_bits - params.tag_bits
     return max(1, entry_bits - params.lane_bits)
 
 
+def turn_bits(params: ScordParams) -> int:
+    """Bits of the turns of the banks in a table's largest region: entries by ``bank_index_bits``.
+
+    A region's first turn begins before it, so that a small one may have one more.
+    """
+    granule_bits = params.address_bits - params.granularity_bits
+    return max(granule_bits - params.tag_bits - params.bank_index_bits, 0) + 2
+
+
 def segment_address(params: ScordParams, region: data.View, index):
     """Byte address of the entries of segment ``index``."""
-    return region.metadata_base + (index << (params.segment_bytes.bit_length() - 1))
+    offset = index << (params.segment_bytes.bit_length() - 1)
+    return offset if params.regions > 1 else region.metadata_base + offset
 
 
 class RegionDecoder(wiring.Component):

@@ -12,17 +12,21 @@ from systemrdl.node import AddrmapNode
 from racetrap.golden_model.scord.params import WORDS_PER_LINE, AccessPolicy, ScordParams
 from racetrap.rtl.common.registers import compile_description, identity_values
 
-__all__ = ["RDL_FILE", "compile_registers", "register_parameters", "supplied_constants"]
+__all__ = [
+    "RDL_FILE", "REGION_REGISTERS", "compile_registers", "register_parameters",
+    "supplied_constants",
+]  # fmt: skip
 
 #: The register description.
 RDL_FILE = Path(__file__).with_name("scord.rdl")
 
 
-def compile_registers(params: ScordParams | None = None) -> AddrmapNode:
-    """The elaborated address map of ``scord.rdl``; its counters take what an instance counts."""
-    if params is None:
-        return compile_description(RDL_FILE)
-    return compile_description(RDL_FILE, **register_parameters(params))
+#: Registers of one region of a table, behind ``REGION<n>_``.
+REGION_REGISTERS = (
+    "DATA_BASE_LO", "DATA_BASE_HI", "LINES", "METADATA_BASE_LO", "METADATA_BASE_HI",
+)  # fmt: skip
+#: Banks that PARAMS_GEOMETRY can tell.
+_MOST_BANKS = 255
 
 
 def register_parameters(params: ScordParams) -> dict[str, int]:
@@ -33,14 +37,25 @@ def register_parameters(params: ScordParams) -> dict[str, int]:
         most = max(most, params.sm_count * WORDS_PER_LINE)
     return {
         "INCREMENT_BITS": max(5, most.bit_length()),
+        "REGIONS": params.regions,
+        "MANY_BANKS": params.banks > _MOST_BANKS,
         "HAS_ACCESS_BUFFER": params.access_buffer_depth > 0,
         "LEAVES_OUT": params.leaves_out,
     }
 
 
+def compile_registers(params: ScordParams) -> AddrmapNode:
+    """The elaborated address map of ``scord.rdl`` for an instance."""
+    return compile_description(RDL_FILE, **register_parameters(params))
+
+
 def supplied_constants(params: ScordParams) -> dict[str, dict[str, int]]:
     """Values of the VERSION and PARAMS registers, as register -> field -> value."""
     return identity_values(
-        compile_registers(params), params,
-        local_metadata=params.local_bytes > 0, drops=params.access_policy == AccessPolicy.DROP,
-    )  # fmt: skip
+        compile_registers(params),
+        params,
+        local_metadata=params.local_bytes > 0,
+        banks=params.banks if params.banks <= _MOST_BANKS else 0,
+        all_banks=params.banks,
+        drops=params.access_policy == AccessPolicy.DROP,
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from amaranth.hdl import Cat, Module
+from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -25,7 +25,11 @@ from racetrap.rtl.scord.interleaver import Interleaver
 from racetrap.rtl.scord.launch_control import LaunchControl, TransactionGate
 from racetrap.rtl.scord.local_memory import LocalMemory
 from racetrap.rtl.scord.metadata_port import metadata_port
-from racetrap.rtl.scord.registers import compile_registers, supplied_constants
+from racetrap.rtl.scord.registers import (
+    REGION_REGISTERS,
+    compile_registers,
+    supplied_constants,
+)
 from racetrap.rtl.scord.report_path import ReportPath
 from racetrap.rtl.scord.tracker import Tracker
 
@@ -185,13 +189,27 @@ class ScordSystem(wiring.Component):
     def _connect_launch(self, m: Module, registers: RegisterBlock, launch: LaunchControl) -> None:
         wiring.connect(m, wiring.flipped(self.s_axil), registers.s_axil)
         registers.supply(m, supplied_constants(self._params))
-        for name in ("data", "metadata", "report"):
+        if self._params.regions > 1:
+            m.d.comb += [
+                region.eq(Cat(
+                    getattr(registers, f"region{number}_{name.lower()}").value
+                    for name in REGION_REGISTERS
+                ))
+                for number, region in enumerate(launch.i_regions)
+            ]  # fmt: skip
+        for name in launch.i_bases.shape().members:
             low = getattr(registers, f"{name}_base_lo").value
             high = getattr(registers, f"{name}_base_hi").value
             m.d.comb += launch.i_bases[name].eq(Cat(low, high))
+        was_answered = Signal()
+        m.d.sync += was_answered.eq(self.s_axil.bvalid)
         m.d.comb += [
             launch.i_launch.eq(registers.control.launch),
-            launch.i_size_log2.eq(registers.region_size_log2.value),
+            launch.i_written.eq(self.s_axil.bvalid & ~was_answered),
+        ]
+        if self._params.regions == 1:
+            m.d.comb += launch.i_size_log2.eq(registers.region_size_log2.value)
+        m.d.comb += [
             launch.i_capacity_log2.eq(registers.report_capacity_log2.value),
             registers.status.busy.eq(launch.o_busy),
             registers.status.config_error.eq(launch.o_config_error),

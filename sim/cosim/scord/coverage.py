@@ -17,7 +17,14 @@ from racetrap.golden_model.scord.packets import (
     Transaction,
     TransactionKind,
 )
-from racetrap.golden_model.scord.params import WORD_BYTES, WORDS_PER_LINE, Region, ScordParams
+from racetrap.golden_model.scord.params import (
+    LINE_BYTES,
+    WORD_BYTES,
+    WORDS_PER_LINE,
+    Region,
+    ScordParams,
+)
+from racetrap.golden_model.scord.region_table import MonitoredRegion
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.sim.cosim.comparison.coverage import BinCounts
 from racetrap.sim.cosim.scord.coverage_bins import (
@@ -70,7 +77,7 @@ class Coverage(BinCounts):
         self._block_mask = (1 << params.block_bits) - 1
         self.launch(Region(size_log2=params.min_region_log2))
 
-    def launch(self, region: Region) -> None:
+    def launch(self, region: MonitoredRegion) -> None:
         """A kernel was launched with this region."""
         self._region = region
         self._number = [0] * self._params.banks
@@ -164,12 +171,23 @@ class Coverage(BinCounts):
             counts["access.read_error"] += 1
         if step.before == step.after:
             counts["access.entry_unchanged"] += 1
+        counts[self._line_bin(packet.word * WORD_BYTES)] += 1
         index, _ = self._region.locate(self._params, packet.word * WORD_BYTES)
         number = self._number[bank]
         last = self._last.get((bank, index))
         self._last[bank, index] = number
         if last is not None:
             counts[distance_bin(number - last)] += 1
+
+    def _line_bin(self, address: int) -> str:
+        """Bin of the line of a monitored address: the first or the last of a region, or inside."""
+        base, size = next(
+            (base, size) for base, size in self._region.parts if base <= address < base + size
+        )
+        line, lines = (address - base) // LINE_BYTES, size // LINE_BYTES
+        if line in (0, lines - 1):
+            return f"region.{'last' if line else 'first'}_line"
+        return "region.inner_line"
 
     def report(self, report: RaceReport) -> None:
         """A record read from the ring buffer."""

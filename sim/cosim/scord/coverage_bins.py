@@ -92,6 +92,7 @@ BINS: dict[str, None] = dict.fromkeys([
     *_rows(), *_checks(), *_locks(),
     "fence.block", "fence.device", "wrap.fence_id.block", "wrap.fence_id.device", "wrap.barrier_id",
     "access.unmonitored", "access.tag_conflict", "access.read_error", "access.entry_unchanged",
+    "region.first_line", "region.inner_line", "region.last_line",
     *(distance_bin(distance) for distance in range(1, _PIPELINE_DEPTH + 2)),
     *_testbench(), "launch",
 ])  # fmt: skip

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from racetrap.generators.garbage_collection import garbage_collection_paused
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
-from racetrap.golden_model.scord.params import AccessPolicy, Region, ScordParams
+from racetrap.golden_model.scord.params import AccessPolicy, ScordParams
+from racetrap.golden_model.scord.region_table import MonitoredRegion
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.scord.batch_scoreboard import BatchScoreboard
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
@@ -43,7 +44,7 @@ class LaunchResult:
 def check_launch(
     sim: FastSim,
     params: ScordParams,
-    region: Region,
+    region: MonitoredRegion,
     transactions: Iterable[tuple[int, Transaction]],
     *,
     in_order: bool = False,
@@ -60,7 +61,7 @@ def check_launch(
         The hardware.
     params : ScordParams
         Its parameters.
-    region : Region
+    region : MonitoredRegion
         Monitored region.
     transactions : iterable of (int, Transaction)
         SM and transaction, in the program's global order.

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from racetrap.golden_model.layout import Layout
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import Packet, Step, Transaction
-from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.scord.region_table import MonitoredRegion
 from racetrap.sim.compiled_library import Functions
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
@@ -89,7 +90,7 @@ class FastSim(Simulation[MemoryTiming, SimStats]):
 
     def launch(
         self,
-        region: Region,
+        region: MonitoredRegion,
         capacity_log2: int = 10,
         report_filter: bool = False,
         sweep: bool = False,
@@ -101,7 +102,7 @@ class FastSim(Simulation[MemoryTiming, SimStats]):
 
         Parameters
         ----------
-        region : Region
+        region : MonitoredRegion
             Monitored region.
         capacity_log2 : int
             Log2 of the records in the report ring.

@@ -15,7 +15,8 @@ from typing import NamedTuple
 from racetrap.golden_model.events import WARP_SIZE, AtomicOp, Event, EventKind, Lane, Scope
 from racetrap.golden_model.scord.coalescer import coalesce
 from racetrap.golden_model.scord.packets import Transaction
-from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.scord.region_table import MonitoredRegion
 from racetrap.sim.cosim.scord.knobs import Knobs
 
 __all__ = ["random_events", "transactions_of"]
@@ -24,6 +25,8 @@ __all__ = ["random_events", "transactions_of"]
 _CAS_SUCCEEDS = 0.8
 _EXCH_FREES = 0.8
 _BROADCAST, _SCATTER = 0.1, 0.2
+#: Fraction of hot words that are the first or the last of one of several regions.
+_BORDER = 0.4
 
 
 class _Block(NamedTuple):
@@ -36,20 +39,16 @@ class _Block(NamedTuple):
 class _Generator:
     """One random run; see :func:`random_events`."""
 
-    def __init__(self, params: ScordParams, region: Region, knobs: Knobs, seed: int) -> None:
-        self._rng = rng = Random(seed)
+    def __init__(
+        self, params: ScordParams, region: MonitoredRegion, knobs: Knobs, seed: int
+    ) -> None:
+        self._rng = Random(seed)
         self._knobs = knobs
         self._params = params
-        self._base, self._size = region.data_base, 1 << region.size_log2
-        self._conflict = region.entries(params) * params.granularity
+        self._region, self._parts = region, region.parts
         self._address_mask = (1 << params.address_bits) - 1
-        self._outside = self._size if region.data_base == 0 else -self._size
-        self._hot = [
-            self._base + 4 * rng.randrange(self._size // 4) for _ in range(knobs.hot_words)
-        ]
-        self._locks = [
-            self._base + 4 * rng.randrange(self._size // 4) for _ in range(knobs.lock_words)
-        ]
+        self._hot = [self._word() for _ in range(knobs.hot_words)]
+        self._locks = [self._word() for _ in range(knobs.lock_words)]
         slots = min(knobs.blocks, params.blocks_per_sm)
         warps = max(1, min(knobs.warps, params.warps_per_sm // slots))
         slots = min(slots, params.warps_per_sm // warps)
@@ -170,6 +169,17 @@ class _Generator:
             size, lanes,
         )  # fmt: skip
 
+    def _word(self) -> int:
+        """Address of a monitored word; of several regions' often the first or the last."""
+        base, size = self._part()
+        if len(self._parts) > 1 and self._rng.random() < _BORDER:
+            return base + self._rng.choice((0, size - 4))
+        return base + 4 * self._rng.randrange(size // 4)
+
+    def _part(self) -> tuple[int, int]:
+        parts = self._parts
+        return parts[0] if len(parts) == 1 else self._rng.choice(parts)
+
     def _address(self, size: int) -> int:
         """First address of an instruction, aligned to ``size``."""
         rng, knobs = self._rng, self._knobs
@@ -177,13 +187,19 @@ class _Generator:
         if draw < knobs.locality:
             address = rng.choice(self._hot)
             if rng.random() < knobs.tag_pressure:
-                address += self._conflict * rng.randrange(self._params.ratio)
-                address = self._base + (address - self._base) % self._size
+                base, bytes_ = next(
+                    part for part in self._parts if part[0] <= address < part[0] + part[1]
+                )
+                distance = self._region.conflict_bytes(self._params, address)
+                address += distance * rng.randrange(self._params.ratio)
+                address = base + (address - base) % bytes_
         else:
-            address = self._base + rng.randrange(self._size)
+            base, bytes_ = self._part()
+            address = base + rng.randrange(bytes_)
         if rng.random() < knobs.outside:
-            address += self._outside
-        return address & -size
+            base, bytes_ = self._part()
+            address += bytes_ if base < bytes_ else -bytes_
+        return address & self._address_mask & -size
 
     def _lanes(self, address: int, size: int) -> tuple[Lane, ...]:
         """Active lanes: consecutive, all at one address, or scattered."""
@@ -196,10 +212,10 @@ class _Generator:
         if pattern < _BROADCAST:
             return tuple([Lane(first + lane, address) for lane in range(count)])
         if pattern < _SCATTER:
-            spread = self._size // size
+            base, bytes_ = self._part()
             return tuple(
                 [
-                    Lane(first + lane, self._base + size * rng.randrange(spread))
+                    Lane(first + lane, base + size * rng.randrange(bytes_ // size))
                     for lane in range(count)
                 ]
             )
@@ -208,7 +224,7 @@ class _Generator:
 
 
 def random_events(
-    params: ScordParams, region: Region, knobs: Knobs, seed: int, instructions: int
+    params: ScordParams, region: MonitoredRegion, knobs: Knobs, seed: int, instructions: int
 ) -> Iterator[Event]:
     """Random run from KERNEL_BEGIN to KERNEL_END; the same seed gives the same run.
 
@@ -218,7 +234,7 @@ def random_events(
     ----------
     params : ScordParams
         Configuration, for its geometry and what makes tags conflict and counters wrap.
-    region : Region
+    region : MonitoredRegion
         Monitored region.
     knobs : Knobs
         What the run is like.

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from racetrap.generators.register_map import RegisterPort
 from racetrap.golden_model.scord.params import Region
+from racetrap.golden_model.scord.region_table import LineRegion, MonitoredRegion, regions_of
 from racetrap.sim.cosim.software.detector_software import DetectorSoftware
 
 __all__ = ["ScordSoftware"]
@@ -30,12 +31,12 @@ class ScordSoftware(DetectorSoftware):
         super().__init__(port, wait_until)
         self._control = {"enable": 0}
 
-    def set_up(self, region: Region, ring_base: int, ring_log2: int) -> None:
+    def set_up(self, region: MonitoredRegion, ring_base: int, ring_log2: int) -> None:
         """Write where region, metadata and report ring are; the next launch uses it.
 
         Parameters
         ----------
-        region : Region
+        region : MonitoredRegion
             Monitored region, and place of its metadata.
         ring_base : int
             Byte address of the ring.
@@ -43,9 +44,17 @@ class ScordSoftware(DetectorSoftware):
             Log2 of its records; all that it held before are forgotten.
         """
         port = self._port
-        port.write_pair("DATA_BASE", region.data_base)
-        port.write_pair("METADATA_BASE", region.metadata_base)
-        port.write("REGION_SIZE_LOG2", region.size_log2)
+        if isinstance(region, Region) and port.map.has("REGION_SIZE_LOG2"):
+            port.write_pair("DATA_BASE", region.data_base)
+            port.write_pair("METADATA_BASE", region.metadata_base)
+            port.write("REGION_SIZE_LOG2", region.size_log2)
+        else:
+            regions = regions_of(region)
+            for number in range(port.field("PARAMS_REGIONS", "regions")):
+                one = regions[number] if number < len(regions) else LineRegion()
+                port.write_pair(f"REGION{number}_DATA_BASE", one.data_base)
+                port.write(f"REGION{number}_LINES", one.lines)
+                port.write_pair(f"REGION{number}_METADATA_BASE", one.metadata_base)
         self.place_ring(ring_base, ring_log2)
 
     def launch(self, *, report_filter: bool = False, interrupt: bool = False) -> bool:

@@ -22,7 +22,7 @@ from typing import NoReturn, Protocol
 
 from racetrap.golden_model.scord.access_buffer import AccessBuffer
 from racetrap.golden_model.scord.detector_bank import DetectorBank
-from racetrap.golden_model.scord.interleaver import bank_of, bank_of_entry
+from racetrap.golden_model.scord.interleaver import bank_of
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import (
     LockState,
@@ -32,7 +32,8 @@ from racetrap.golden_model.scord.packets import (
     Transaction,
     TransactionKind,
 )
-from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.scord.region_table import MonitoredRegion
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.tracker import Tracker
 from racetrap.sim.cosim.comparison.mismatch import Mismatch, difference
@@ -92,7 +93,7 @@ class Scoreboard:
     ----------
     params : ScordParams
         Configuration of the hardware.
-    region : Region
+    region : MonitoredRegion
         Monitored region of the launch.
     observer : Observer or None
         Receiver of functional coverage.
@@ -110,7 +111,9 @@ class Scoreboard:
         From every method, at the first difference, with one sentence that names the place.
     """
 
-    def __init__(self, params: ScordParams, region: Region, observer: Observer | None = None):
+    def __init__(
+        self, params: ScordParams, region: MonitoredRegion, observer: Observer | None = None
+    ):
         self._params = params
         self._observer = observer
         self._buffers = [AccessBuffer(params) for _ in range(params.sm_count)]
@@ -253,15 +256,17 @@ class Scoreboard:
         if read_errors is not None and not read_errors <= seen <= words * read_errors:
             raise Mismatch(f"Steps with a read error must number {read_errors}, not {seen}")
         if memory is not None:
-            indices: Iterable[int] = range(self._region.entries(self._params))
+            indices: Iterable[int] = self._region.indices(self._params)
             if reached is not None:
                 indices = {*reached}.union(*(bank.entries for bank in self.banks))
             self._compare_memory(memory, indices)
 
     def _compare_memory(self, memory: Callable[[int], int], indices: Iterable[int]) -> None:
+        written: dict[int, int] = {}
+        for bank in self.banks:
+            written |= bank.entries
         for index in indices:
-            bank = bank_of_entry(self._params, index)
-            golden = self.banks[bank].entries.get(index, UNINITIALISED_ENTRY)
+            golden = written.get(index, UNINITIALISED_ENTRY)
             if memory(index) != golden:
                 raise Mismatch(
                     f"Metadata entry {index} must be {golden:#018x}, not {memory(index):#018x}"

@@ -10,8 +10,9 @@ from __future__ import annotations
 from itertools import count
 
 from racetrap.golden_model.scord.interleaver import port_of
-from racetrap.golden_model.scord.params import Region, ScordParams
-from racetrap.rtl.scord.region import index_bits
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.scord.region_table import MonitoredRegion, regions_of
+from racetrap.rtl.scord.init_engine import engine_index_bits
 
 __all__ = [
     "BEGUN",
@@ -30,17 +31,25 @@ INDEX, BEGUN = "index", "o_busy"
 _MOST_SWEPT = 1 << 16
 
 
-def is_swept(params: ScordParams, region: Region) -> bool:
+def is_swept(params: ScordParams, region: MonitoredRegion) -> bool:
     """Whether the hardware writes every entry of a region, small or on the chip, by itself."""
     return bool(params.local_bytes) or region.entries(params) <= _MOST_SWEPT
 
 
-def last_index(params: ScordParams, region: Region, port: int) -> int:
-    """Index of the last segment that a port's engine writes."""
-    segments = region.entries(params) // params.words_per_cycle
+def last_index(params: ScordParams, region: MonitoredRegion, port: int) -> int:
+    """Engine's index of the last segment that a port's engine writes."""
+    if params.regions == 1:
+        return _last_segment(params, region.entries(params), port)
+    number, last = [(n, one) for n, one in enumerate(regions_of(region)) if one.lines][-1]
+    index = _last_segment(params, last.entries(params), port)
+    return number << index_width(params) - (params.regions - 1).bit_length() | index
+
+
+def _last_segment(params: ScordParams, entries: int, port: int) -> int:
+    segments = entries // params.words_per_cycle
     return segments - 1 - next(n for n in count() if port_of(params, segments - 1 - n) == port)
 
 
 def index_width(params: ScordParams) -> int:
     """Bits of the engine's index."""
-    return index_bits(params) + 1
+    return engine_index_bits(params)

@@ -1,5 +1,7 @@
 """State as the paper counts it."""
 
+from dataclasses import replace
+
 import pytest
 
 from racetrap.golden_model.scord.params import ScordParams
@@ -23,3 +25,22 @@ def test_metadata_overhead_is_the_papers(granularity, ratio, overhead):
 
 def test_each_bank_has_a_fence_file():
     assert state_bits(ScordParams(banks=4))["fence_files"] == 4 * 5760
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        # NVIDIA's A100 with a port at each L2 slice, and the SMs of a full GH100.
+        {"sm_count": 108, "banks": 80},
+        {"sm_count": 108, "banks": 640, "words_per_cycle": 8},
+        {"sm_count": 144, "banks": 96, "barrier_id_bits": 7},
+        {"sm_count": 144, "banks": 32, "ratio": 8},
+    ],
+    ids=str,
+)
+def test_entry_of_a_real_gpu_is_full(settings):
+    params = ScordParams(blocks_per_sm=32, warps_per_sm=64, **settings)
+    assert params.entry_layout_bits == 64
+    assert params.entry_layout.width == 64
+    with pytest.raises(ValueError, match="Metadata entry must fit in 64 bits, not 65"):
+        replace(params, ratio=2 * params.ratio)

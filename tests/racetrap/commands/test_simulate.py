@@ -93,6 +93,32 @@ def test_options_of_other_stimuli_are_refused(simulated, tmp_path, option, value
 
 
 @pytest.mark.parametrize(
+    ("region", "settings", "sentence"),
+    [
+        ("0x10000", "regions=2", "Option --region must be BASE:BYTES, not 0x10000."),
+        ("0x10000:100", "regions=2", "Option --region must be of whole lines of 128 bytes, not 1"),
+        ("0x10040:128", "regions=2", "Region 0 base must be a multiple of 128, not 0x10040."),
+        ("0x10000:128", "regions=1", "Parameter regions must be at least 2 for a table"),
+    ],
+)
+def test_bad_region_is_refused(simulated, tmp_path, region, settings, sentence):
+    trace = _trace(tmp_path / "t", fenced=True)
+    result = simulated("scord-tiny", trace, "--set", settings, "--region", region)
+    assert result.exit_code == 2
+    assert sentence in result.output
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize(("base", "races"), [(_BASE, 2), (_BASE + 128, 0)])
+def test_regions_of_the_options_are_monitored(simulated, tmp_path, base, races):
+    trace, out = _trace(tmp_path / "t", fenced=False), tmp_path / "out.json"
+    regions = ("--region", f"{base:#x}:128", "--region", "0x20000:0x300")
+    result = simulated("scord-tiny", trace, "--set", "regions=3", *regions, "--json", str(out))
+    assert result.exit_code == min(races, 1), result.output
+    assert len(json.loads(out.read_text())["races"]) == races
+
+
+@pytest.mark.parametrize(
     "arguments",
     [
         ("scord-tiny",),

@@ -18,7 +18,10 @@ PROOF = Proof(
     depth=3,
     events=("launch", "refusal", "second-launch", "drain"),
     bugs={
-        "does-not-wait": Patch(_FILE, "with m.If(self.i_idle & is_legal):", "with m.If(is_legal):"),
+        "does-not-wait": Patch(_FILE, "self.i_idle & ~self.i_written", "~self.i_written"),
+        "takes-what-is-not-checked": Patch(
+            _FILE, "self.i_idle & ~self.i_written", "self.i_idle"
+        ),
         "gate-withdraws": Patch(
             _FILE, "with m.Elif(~self.i.valid | self.i.ready):", "with m.Else():"
         ),

@@ -9,12 +9,16 @@ from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.axi import AxiResponse
 from racetrap.rtl.common.registers import FieldKind, RegisterBlock, field_kind
 from racetrap.rtl.scord.counters import PULSES
-from racetrap.rtl.scord.registers import compile_registers, supplied_constants
+from racetrap.rtl.scord.registers import (
+    REGION_REGISTERS,
+    compile_registers,
+    supplied_constants,
+)
 from racetrap.rtl.scord.system import ScordSystem
 from tests.support.rtl.axi_lite import axil_read, axil_write
 from tests.support.rtl.streams import simulate
 
-REGISTERS = {node.inst_name: node for node in compile_registers().registers()}
+REGISTERS = {node.inst_name: node for node in compile_registers(ScordParams()).registers()}
 SMALLEST = ScordParams(
     sm_count=1, blocks_per_sm=1, warps_per_sm=1, ratio=1, lock_table_depth=1, outstanding=4
 )
@@ -25,8 +29,13 @@ LARGEST = ScordParams(
 )  # fmt: skip
 
 
-def test_no_two_registers_share_an_address():
-    addresses = [node.address_offset for node in REGISTERS.values()]
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"regions": 8, "banks": 256, "access_buffer_depth": 2, "access_policy": "drop"}],
+)
+def test_no_two_registers_share_an_address(settings):
+    registers = compile_registers(ScordParams(**settings)).registers()
+    addresses = [node.address_offset for node in registers]
     assert len(set(addresses)) == len(addresses)
     assert max(addresses) < 4096
 
@@ -38,34 +47,59 @@ def test_every_counter_of_a_bank_has_a_register():
         if any(field_kind(field) is FieldKind.COUNTER for field in node.fields())
     }
     assert counters == {
-        *PULSES, "reports_written", "reports_suppressed", "report_write_errors", "accesses_left_out"
+        *PULSES, "reports_written", "reports_suppressed", "report_write_errors"
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(("banks", "lanes"), [(1, 1), (8, 4), (192, 4), (1024, 1)])
-def test_counters_take_the_pulses_of_every_bank_at_once(banks, lanes):
-    """All fences of all banks; the report path may add one to the dropped reports of all banks."""
-    params = ScordParams(banks=banks, fence_lanes=lanes)
+@pytest.mark.parametrize(
+    "params", [ScordParams(), SCORD_PRESETS["scord-wide"].params, ScordParams(banks=1024)]
+)
+def test_counters_take_the_pulses_of_every_bank_at_once(params):
+    """The report path may add one to the dropped reports of all banks; all may take fences."""
     block = RegisterBlock(compile_registers(params))
-    assert len(block.fences.count.increment) >= (banks * lanes).bit_length()
-    assert len(block.reports_dropped.count.increment) >= (banks + 1).bit_length()
-
-
-def test_an_instance_without_access_buffers_has_none_of_their_registers():
-    missing = {"PARAMS_ACCESS_BUFFER", "ACCESSES_LEFT_OUT"}
-    for params, names in (
-        (ScordParams(), missing),
-        (ScordParams(access_buffer_depth=2), {"ACCESSES_LEFT_OUT"}),
-        (ScordParams(access_buffer_depth=2, access_policy="drop"), set()),
+    for counter, most in (
+        (block.reports_dropped, params.banks + 1),
+        (block.fences, params.banks * params.fence_lanes),
     ):
-        there = {node.inst_name for node in compile_registers(params).registers()}
-        assert set(REGISTERS) - there == names
+        assert len(counter.count.increment) >= most.bit_length()
 
 
-@pytest.mark.parametrize("params", [SMALLEST, ScordParams(), LARGEST])
+@pytest.mark.parametrize(
+    ("settings", "names"),
+    [
+        ({}, set()),
+        ({"access_buffer_depth": 2}, {"PARAMS_ACCESS_BUFFER"}),
+        (
+            {"access_buffer_depth": 2, "access_policy": "drop"},
+            {"PARAMS_ACCESS_BUFFER", "ACCESSES_LEFT_OUT"},
+        ),
+    ],
+)
+def test_an_instance_has_the_registers_of_its_access_buffers(settings, names):
+    there = {node.inst_name for node in compile_registers(ScordParams(**settings)).registers()}
+    assert there & {"PARAMS_ACCESS_BUFFER", "ACCESSES_LEFT_OUT"} == names
+
+
+@pytest.mark.parametrize("regions", [1, 2, 8])
+def test_an_instance_has_the_registers_of_its_regions(regions):
+    names = {node.inst_name for node in compile_registers(ScordParams(regions=regions)).registers()}
+    of_table = {f"REGION{n}_{name}" for n in range(regions) for name in REGION_REGISTERS}
+    others = names - {node for node in names if node.startswith("REGION")}
+    if regions == 1:
+        assert "REGION_SIZE_LOG2" in names
+        assert not of_table & names
+    else:
+        assert of_table == names - others
+    assert ("DATA_BASE_LO" in names) == (regions == 1)
+    assert ("PARAMS_REGIONS" in names) == (regions > 1)
+
+
+@pytest.mark.parametrize(
+    "params", [SMALLEST, ScordParams(), LARGEST, ScordParams(regions=8, banks=640)]
+)
 def test_constants_fit_their_fields(params):
     for register, fields in supplied_constants(params).items():
-        node = REGISTERS[register.upper()]
+        node = compile_registers(params).get_child_by_name(register.upper())
         wires = {f.inst_name: f for f in node.fields() if field_kind(f) is FieldKind.WIRE}
         assert set(wires) == set(fields)
         for name, value in fields.items():
@@ -81,8 +115,9 @@ def test_identity_and_parameters_read_back():
     read = {}
 
     async def testbench(ctx):
-        for name in ("ID", *(name for name in REGISTERS if name.startswith("PARAMS"))):
-            node = REGISTERS[name]
+        for node in compile_registers(params).registers():
+            if not node.inst_name.startswith(("ID", "PARAMS")):
+                continue
             word, response = await axil_read(ctx, dut.s_axil, node.address_offset)
             assert response == AxiResponse.OKAY
             for field in node.fields():

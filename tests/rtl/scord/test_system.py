@@ -20,7 +20,7 @@ from tests.support.rtl.axi_memory import AxiMemory
 from tests.support.rtl.streams import put, random_idle, simulate
 
 TINY = SCORD_PRESETS["scord-tiny"].params
-ADDRESS = {node.inst_name: node.address_offset for node in compile_registers().registers()}
+ADDRESS = {node.inst_name: node.address_offset for node in compile_registers(TINY).registers()}
 REGION = Region(data_base=0x4000, size_log2=9, metadata_base=0x1_0000_0008)
 RING = 0x2_0000_0020
 ENABLE, FILTER, INTERRUPT, LAUNCH, CLEAR_COUNTERS = 1, 2, 4, 0x100, 0x200
@@ -351,6 +351,36 @@ def test_bad_configuration_is_refused_and_changes_nothing(case):
         assert await bench.launch(ctx) == IDLE
 
     bench.run(host)
+
+
+def test_register_written_while_a_launch_drains_is_never_taken_unchecked():
+    """The write meets the launch in each cycle of its draining: it is refused, or too late."""
+    bench = Bench(replace(TINY, sm_count=1))
+    bench.metadata = [AxiMemory(bench.dut.m_axi_metadata[0], idle=lambda: 4)]
+    region = replace(REGION, size_log2=7)
+    outcomes = []
+
+    async def host(ctx):
+        while outcomes.count(IDLE) < 3:
+            await bench.configure(ctx, region)
+            assert await bench.launch(ctx) == IDLE
+            store = bench.params.transaction_layout.pack(RACE[0]._asdict())
+            await put(ctx, bench.dut.i_transaction[0], store)
+            await bench.write(ctx, "CONTROL", ENABLE | LAUNCH)
+            for _ in outcomes:  # a cycle later each time
+                await ctx.tick()
+            await bench.write(ctx, "METADATA_BASE_LO", 0x1004)
+            while (status := await bench.read(ctx, "STATUS")) & BUSY:
+                pass
+            # The base before is of 8 entries; what was written would be misaligned.
+            assert {address for address, _ in bench.metadata[0].bursts} == {
+                region.metadata_base + 8 * index for index in range(8)
+            }
+            outcomes.append(status)
+
+    bench.run(host)
+    assert outcomes == sorted(outcomes, reverse=True)
+    assert outcomes.count(IDLE | CONFIG_ERROR) > 3
 
 
 @pytest.mark.parametrize("ends", ["region", "metadata", "ring"])

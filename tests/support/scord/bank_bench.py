@@ -13,7 +13,7 @@ from racetrap.golden_model.scord.report import RaceReport
 from racetrap.rtl.scord.counters import PULSES
 from racetrap.rtl.scord.detector_bank import DetectorBank
 from tests.support.rtl.streams import simulate
-from tests.support.scord.bank_packets import a_region
+from tests.support.scord.bank_packets import a_region, set_region
 from tests.support.scord.metadata_memory import MemoryKnobs, MetadataMemory
 
 __all__ = ["BankBench"]
@@ -51,10 +51,7 @@ class BankBench:
         """Run ``testbench(ctx)`` with the region written."""
 
         async def with_region(ctx):
-            region = self.dut.i_region
-            ctx.set(region.data_base, self.region.data_base)
-            ctx.set(region.size_log2, self.region.size_log2)
-            ctx.set(region.metadata_base, self.region.metadata_base)
+            set_region(ctx, self.dut.i_region, self.params, self.region)
             await testbench(ctx)
 
         simulate(self.dut, with_region, background=[self._environment], cycles=cycles)
@@ -174,7 +171,7 @@ class BankBench:
     def _check_memory(self) -> None:
         """Entries in memory are the golden ones, all others of the bank are uninitialised."""
         base, params = self.region.metadata_base, self.params
-        entries = range(self.bank, self.region.entries(params), params.banks)
+        entries = list(self.region.indices(params))[self.bank :: params.banks]
         expected = {
             base + 8 * index: self.model.entries.get(index, UNINITIALISED_ENTRY)
             for index in entries

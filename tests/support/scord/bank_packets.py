@@ -5,15 +5,44 @@ from __future__ import annotations
 from racetrap.golden_model.events import Scope
 from racetrap.golden_model.scord.bloom_filter import filter_of_key
 from racetrap.golden_model.scord.packets import Packet, PacketKind
-from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.scord.params import LINE_BYTES, Region, ScordParams
+from racetrap.golden_model.scord.region_table import LineRegion, MonitoredRegion, regions_of
 
-__all__ = ["a_region", "access", "fence", "random_packets", "word_of"]
+__all__ = [
+    "a_region", "access", "fence", "random_packets", "region_fields", "set_region", "word_of",
+]  # fmt: skip
 
 
 def a_region(params: ScordParams, extra_log2: int = 2, metadata_base: int = 0x1238) -> Region:
     """A region of ``2**extra_log2`` times the smallest size, not at address 0."""
     size_log2 = min(params.min_region_log2 + extra_log2, params.max_region_log2)
     return Region(1 << size_log2, size_log2, metadata_base)
+
+
+def region_fields(params: ScordParams, region: MonitoredRegion) -> list[dict[str, int]]:
+    """What a bank is told of each region of a table, by the fields of ``region_layout``."""
+    unused = LineRegion()
+    return [
+        {
+            "first": one.data_base // LINE_BYTES,
+            "end": one.end // LINE_BYTES,
+            "segment": one.metadata_base // params.segment_bytes,
+            "turns": one.entries(params) >> params.bank_index_bits,
+        }
+        for one in (*regions_of(region), *[unused] * params.regions)[: params.regions]
+    ]
+
+
+def set_region(ctx, port, params: ScordParams, region: MonitoredRegion) -> None:
+    """Tell a block of a region, or of a table, at its port."""
+    if params.regions > 1:
+        for number, fields in enumerate(region_fields(params, region)):
+            for name, value in fields.items():
+                ctx.set(port[number][name], value)
+    else:
+        ctx.set(port.data_base, region.data_base)
+        ctx.set(port.size_log2, region.size_log2)
+        ctx.set(port.metadata_base, region.metadata_base)
 
 
 def word_of(params: ScordParams, region: Region, index: int, tag: int = 0, offset: int = 0) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from amaranth.hdl import Assume, Cat, Module, Signal, Value
+from amaranth.lib import data
 from amaranth.lib.wiring import In
 
 from racetrap.golden_model.scord.params import ENTRY_BYTES, ScordParams
@@ -22,7 +23,7 @@ class LaunchHarness(Harness):
 
     A transaction that came through a gate is work until some later cycle.  Clearing begins in the
     second cycle after its pulse at the latest, and ends some time.  SMs keep what they offer, and
-    software does not change the registers during a launch.
+    software changes registers at any time, of which ``i_written`` tells.
 
     Parameters
     ----------
@@ -44,7 +45,9 @@ class LaunchHarness(Harness):
             "i_valid": In(count), "i_ready": In(count), "i_ends": In(1), "i_clearing": In(1),
             **{
                 name: members[name]
-                for name in ("i_launch", "i_bases", "i_size_log2", "i_capacity_log2")
+                for name in (
+                    "i_launch", "i_written", "i_bases", "i_size_log2", "i_capacity_log2",
+                )
             },
         })  # fmt: skip
 
@@ -67,13 +70,14 @@ class LaunchHarness(Harness):
         m.d.sync += [before.eq(registers), was_busy.eq(launch.o_busy)]
         m.d.comb += [
             launch.i_launch.eq(self.i_launch),
+            launch.i_written.eq(self.i_written),
             launch.i_bases.eq(self.i_bases),
             launch.i_size_log2.eq(self.i_size_log2),
             launch.i_capacity_log2.eq(self.i_capacity_log2),
             launch.i_idle.eq((work == 0) & closed & ~self.i_clearing),
             launch.i_busy.eq(self.i_clearing),
             Assume(work < (1 << _WORK_BITS) - self._params.sm_count),
-            Assume(~(launch.o_busy | self.i_launch | was_busy) | (registers == before)),
+            Assume(self.i_written | (registers == before)),
         ]
         # Clearing follows a pulse, and nothing else.
         was_clearing = Signal()
@@ -92,7 +96,7 @@ class LaunchHarness(Harness):
             was_launched.eq(launch.o_launched),
             drained.eq((work == 0) & closed),
             held.eq(launch.o_hold),
-            waited.eq(launch.o_hold & (work == 0) & closed & ~self.i_clearing),
+            waited.eq(launch.o_hold & (work == 0) & closed & ~self.i_clearing & ~self.i_written),
         ]
         is_over = was_busy & ~launch.o_busy
         rules = [
@@ -102,7 +106,7 @@ class LaunchHarness(Harness):
             ~launch.o_busy | launch.o_hold,
             # The region changes between the work of one kernel and that of the next only.
             (in_force == kept) | (drained & closed & launch.o_hold),
-            (in_force == kept) | self._is_taken(),
+            (in_force == kept) | self._is_taken(before),
             ~launch.o_launched | self._is_legal(),
             was_launched <= launch.o_launched,
             # A launch that has drained goes on: it clears, or is refused.
@@ -147,15 +151,21 @@ class LaunchHarness(Harness):
             taken.append(gate.o.valid & gate.o.ready)
         return taken
 
-    def _is_taken(self) -> Value:
-        """Whether what is in force is what the registers say."""
-        launch, bases = self._launch, self.i_bases
+    def _is_taken(self, registers: Signal) -> Value:
+        """Whether what is in force is what ``registers`` say."""
+        launch = self._launch
+        words = data.View(
+            data.StructLayout({
+                "bases": self.i_bases.shape(), "size_log2": 6, "capacity_log2": 6,
+            }),
+            registers,
+        )  # fmt: skip
         return (
-            (bases.data == launch.o_region.data_base)
-            & (bases.metadata == launch.o_region.metadata_base)
-            & (bases.report == launch.o_report_base)
-            & (self.i_size_log2 == launch.o_region.size_log2)
-            & (self.i_capacity_log2 == launch.o_report_capacity_log2)
+            (words.bases.data == launch.o_region.data_base)
+            & (words.bases.metadata == launch.o_region.metadata_base)
+            & (words.bases.report == launch.o_report_base)
+            & (words.size_log2 == launch.o_region.size_log2)
+            & (words.capacity_log2 == launch.o_report_capacity_log2)
         )
 
     def _is_legal(self) -> Value:
