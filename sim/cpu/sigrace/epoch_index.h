@@ -35,7 +35,8 @@ public:
         for (uint64_t rest = levels_; rest; rest &= rest - 1) {
             uint32_t level = std::countr_zero(rest);
             uint64_t bucket = granule >> level;
-            auto at = std::lower_bound(pieces_.begin(), pieces_.end(), Piece{level, bucket, 0, 0, 0});
+            Piece least = {level, bucket, 0, 0, 0};
+            auto at = std::lower_bound(pieces_.begin(), pieces_.end(), least);
             while (at != pieces_.end() && at->level == level && at->bucket == bucket) {
                 auto before = at;
                 Piece piece = *at;
