@@ -35,7 +35,8 @@ public:
         for (uint64_t rest = levels_; rest; rest &= rest - 1) {
             uint32_t level = std::countr_zero(rest);
             uint64_t bucket = granule >> level;
-            auto at = std::lower_bound(pieces_.begin(), pieces_.end(), Piece{level, bucket, 0, 0, 0});
+            Piece least = {level, bucket, 0, 0, 0};
+            auto at = std::lower_bound(pieces_.begin(), pieces_.end(), least);
             while (at != pieces_.end() && at->level == level && at->bucket == bucket) {
                 auto before = at;
                 Piece piece = *at;
@@ -102,11 +103,19 @@ public:
     // Different granules (byte addresses) that are collected at some positions, ascending.
     std::vector<uint64_t> granules(uint32_t thread, uint64_t first, uint64_t last) const {
         std::vector<uint64_t> found;
+        size_t limit = 1 << 12;
+        auto drop_doubles = [&] {
+            std::sort(found.begin(), found.end());
+            found.erase(std::unique(found.begin(), found.end()), found.end());
+        };
         each_access(thread, first, last, [&](uint32_t, uint64_t granule, uint64_t end) {
             for (; granule <= end; granule++) found.push_back(granule << GRANULE_LOG2);
+            if (found.size() < limit) return;
+            drop_doubles();
+            limit = std::max(limit, 2 * found.size());
         });
-        std::sort(found.begin(), found.end());
-        found.erase(std::unique(found.begin(), found.end()), found.end());
+        drop_doubles();
+        found.shrink_to_fit();
         return found;
     }
 

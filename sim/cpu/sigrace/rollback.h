@@ -1,5 +1,5 @@
-// Re-execution and Analysis of logged conflicts over the recorded program, as Rollback, AnalysisPass,
-// Reexecution, hits and races_of of racetrap.golden_model.sigrace.
+// Re-execution and Analysis of logged conflicts over the recorded program, as Rollback,
+// AnalysisPass, Reexecution, hits and races_of of racetrap.golden_model.sigrace.
 #ifndef ROLLBACK_H
 #define ROLLBACK_H
 
@@ -128,7 +128,8 @@ private:
             for (const Stop &each : stops)
                 if (each.thread == thread) return *each.timestamp == timestamp;
             for (const Stop &each : stops)
-                if (order(*each.timestamp, each.thread, timestamp, thread) != UNORDERED) return false;
+                if (order(*each.timestamp, each.thread, timestamp, thread) != UNORDERED)
+                    return false;
             return true;
         }
 
@@ -180,7 +181,8 @@ private:
         std::vector<Pass> passes;
         for (const LogEntry *entry : entries) {
             auto takes = [&](Pass &pass) { return pass.add(*entry); };
-            if (std::none_of(passes.begin(), passes.end(), takes)) passes.emplace_back().add(*entry);
+            if (std::none_of(passes.begin(), passes.end(), takes))
+                passes.emplace_back().add(*entry);
         }
         return passes;
     }
@@ -194,8 +196,7 @@ private:
             uint64_t begin = index_->position(stop.thread, checkpoint.progress[stop.thread]);
             stop.first = std::max(index_->start(stop.thread, stop.epoch()), begin);
             stop.last = index_->start(stop.thread, stop.epoch() + 1ull);
-            for (uint64_t granule : granules(stop))
-                if (hash_->has(stop.signature, granule)) stop.members.push_back(granule);
+            stop.members = hash_->members(stop.signature, granules(stop));
             costs.analysed += index_->instructions(stop.thread, stop.first, stop.last);
             shared.insert(shared.end(), stop.members.begin(), stop.members.end());
         }

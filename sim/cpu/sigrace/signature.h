@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 #include "settings.h"
@@ -57,6 +58,25 @@ public:
         uint32_t granule = (uint32_t)address >> GRANULE_LOG2;
         return usb_.is_in(signature, granule >> lsb_bits_) &&
                lsb_.is_in(signature, granule & ((1u << lsb_bits_) - 1));
+    }
+
+    // Those of some granules (byte addresses, ascending) that are members.  All granules of a USB
+    // value are passed over at once if that is no member.
+    std::vector<uint64_t> members(const Words &signature,
+                                  const std::vector<uint64_t> &granules) const {
+        std::vector<uint64_t> found;
+        uint64_t bits = lsb_bits_ + GRANULE_LOG2;
+        for (auto at = granules.begin(); at != granules.end();) {
+            uint64_t usb = *at >> bits;
+            auto most = at + std::min<int64_t>(granules.end() - at, 1ll << lsb_bits_);
+            auto end = std::partition_point(
+                at, most, [&](uint64_t each) { return each >> bits == usb; });
+            if (usb_.is_in(signature, (uint32_t)*at >> bits))
+                std::copy_if(at, end, std::back_inserter(found),
+                             [&](uint64_t each) { return has(signature, each); });
+            at = end;
+        }
+        return found;
     }
 
     // Bits of the compressed form of a signature that is not empty.

@@ -197,8 +197,8 @@ BUGS = {
         "sigrace/rollback.h", "if (each.thread == thread) return *each.timestamp == timestamp;",
         "if (each.thread == thread) return true;"),
     "a pass takes epochs that are ordered": (
-        "sigrace/rollback.h", "timestamp, thread) != UNORDERED) return false;",
-        "timestamp, thread) == PRECEDES) return false;"),
+        "sigrace/rollback.h", "timestamp, thread) != UNORDERED)",
+        "timestamp, thread) == PRECEDES)"),
     "Re-execution goes one epoch too far": (
         "sigrace/rollback.h", "if (stop.epoch() < log[", "if (stop.epoch() + 1 < log["),
     "Analysis begins before the checkpoint": (
