@@ -18,7 +18,7 @@ from racetrap.evaluation.throughput.accelerator_rates import AnalysisRun
 from racetrap.evaluation.throughput.executor_rates import ExecutorRun
 from racetrap.evaluation.throughput.rates import Rate
 from racetrap.evaluation.throughput.recorder_rates import RecorderRates
-from racetrap.evaluation.throughput.scord_cycles import Bandwidth, Fences, Width
+from racetrap.evaluation.throughput.scord_cycles import Bandwidth, Fences, Load, Width
 from racetrap.evaluation.throughput.sigrace_cycles import Scan, Sustained
 from racetrap.evaluation.throughput.speed import Rates, SameTrace
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
@@ -45,6 +45,8 @@ def figures(monkeypatch):
         scord_cycles, "width", lambda words: [Width(words, "lines", 0.9 * words, 0.9)]
     )
     monkeypatch.setattr(scord_cycles, "fences", lambda lanes, sms: Fences(lanes, sms, 0.96 * lanes))
+    monkeypatch.setattr(scord_cycles, "one_slice", lambda: Load("one port", 900, 7.9, 0.99))
+    monkeypatch.setattr(scord_cycles, "slices", lambda: [Load("15 SMs, one line", 800, 8.0, 0.0)])
     monkeypatch.setattr(scord_cycles, "banks", {"scord": 1.0, "scord-banks4": 3.9}.get)
     monkeypatch.setattr(
         scord_cycles, "bandwidth", lambda slots, latency: Bandwidth(slots, latency, 0.5)
