@@ -58,7 +58,7 @@ template <class T> void store(const T& port, uint32_t* words) {{
 template <std::size_t N> void store(const VlWide<N>& port, uint32_t* words) {{
     std::memcpy(words, port.data(), 4 * N);
 }}
-struct Memory {{
+struct InstanceMemory {{
     const void* data;
     std::size_t bytes;
 }};
@@ -138,7 +138,7 @@ class Instances:
     Parameters
     ----------
     member : str
-        Name of the array of ``Memory`` in ``Ports``.
+        Name of the array of ``InstanceMemory`` in ``Ports``.
     path : str
         As of :class:`Internals`.
     count : int
@@ -152,11 +152,11 @@ class Instances:
     def instance(self, top: str) -> str:
         """The array in ``Ports``."""
         if not self.count:
-            return f"    Memory* {self.member} = nullptr;"
+            return f"    InstanceMemory* {self.member} = nullptr;"
         names = (_instance_path(top, self.path, index) for index in range(self.count))
         objects = (f"top.rootp->vlSymsp->TOP__{name}" for name in names)
         items = ", ".join(f"{{&{each}, sizeof {each}}}" for each in objects)
-        return f"    Memory {self.member}[{self.count}] = {{{items}}};"
+        return f"    InstanceMemory {self.member}[{self.count}] = {{{items}}};"
 
 
 def _instance_path(top: str, path: str, index: int) -> str:

@@ -12,7 +12,7 @@
 // in some cycles only.
 class UnitClock {
   public:
-    void begin(const Memory& unit_, const Gate& gate_) {
+    void begin(const InstanceMemory& unit_, const Gate& gate_) {
         unit = unit_;
         gate = &gate_;
         copy.resize(unit.bytes);
@@ -26,7 +26,7 @@ class UnitClock {
 
   private:
     static constexpr int PAUSE = 6;  // cycles without a look after a change was seen
-    Memory unit{};
+    InstanceMemory unit{};
     const Gate* gate = nullptr;
     std::vector<char> copy;  // the unit before the last edge
     bool has_copy = false, is_stable = false;
