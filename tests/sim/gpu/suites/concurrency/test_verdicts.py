@@ -12,3 +12,9 @@ def test_verdicts(name, outcome):
     found, case = outcome(name), CASES[name]
     assert found.races == case.races, "BARRACUDA's analysis"
     assert found.scoped == case.scoped_races, "scope-aware oracle"
+
+
+def test_the_group_stays_together(request):
+    """Else each process that runs some of these tests would run all cases again."""
+    if getattr(request.config.option, "loadgroup", False):
+        assert request.node.nodeid.endswith("@concurrency")
