@@ -20,7 +20,7 @@ help:
 	@echo "make setup     make the virtual environment $(VENV)"
 	@echo "make demo      run the ScoR micro-benchmarks on the generated hardware (WAVES=1: with waves)"
 	@echo "make test      lint, types and all tests"
-	@echo "make bench     measure throughput and simulation speed"
+	@echo "make bench     measure throughput and simulation speed, and check the cycles that are promised"
 	@echo "make campaign  compare hardware and golden model on random volume and in 400 schedules"
 	@echo "make fuzz      read 100,000 mutated files with every reader"
 	@echo "make load      time of the commands that are called most, and time and memory of large traces"
@@ -84,6 +84,7 @@ unit: $(FPGA_READY)
 bench: $(READY)
 	@mkdir -p $(BUILD)/bench
 	$(BIN)/racetrap bench --compiled --json $(BUILD)/bench/bench.json
+	$(BIN)/pytest -m campaign tests/evaluation/throughput
 
 campaign: $(READY)
 	@mkdir -p $(BUILD)/campaign

@@ -14,13 +14,13 @@ from tests.support import REPOSITORY
 __all__ = ["module_with", "modules_with", "one_for_each_file"]
 
 
-def one_for_each_file(files: Mapping[str, str]) -> list[Any]:
-    """Bugs, given with the file of each, as parameters: the first of each file, the others as a
-    campaign."""
+def one_for_each_file(files: Mapping[str, str], step: int = 1) -> list[Any]:
+    """Bugs, given with the file of each, as parameters: the first of each file, or of each
+    ``step``-th one where a bug takes a build of the whole system; the others as a campaign."""
     first = {file: name for name, file in reversed(files.items())}
+    kept = {first[file] for file in list(dict.fromkeys(files.values()))[::step]}
     return [
-        name if first[file] == name else pytest.param(name, marks=pytest.mark.campaign)
-        for name, file in files.items()
+        name if name in kept else pytest.param(name, marks=pytest.mark.campaign) for name in files
     ]
 
 

@@ -13,6 +13,7 @@ def test_one_access_a_cycle():
     assert bench.back_to_back() > 0.99
 
 
+@pytest.mark.campaign
 def test_four_banks():
     assert bench.banks("scord-banks4") > 3.8 * bench.banks("scord")
 
@@ -32,6 +33,7 @@ def test_a_fence_a_cycle_and_lane(lanes, sms):
     assert bench.fences(lanes, sms).fences_per_cycle > 0.95 * lanes
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(("latency", "least", "most"), [(1, 0.95, 1), (8, 0.95, 1), (64, 0, 0.5)])
 def test_read_data_channel(latency, least, most):
     assert least <= bench.bandwidth(32, latency).busy <= most

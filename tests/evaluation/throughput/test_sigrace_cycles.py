@@ -5,12 +5,14 @@ import pytest
 from racetrap.evaluation.throughput.sigrace_cycles import sustained, worst_scan
 
 
+@pytest.mark.campaign
 def test_an_entry_is_compared_in_each_cycle_of_a_queue():
     scan = worst_scan()
     assert scan.comparisons == 7 * 16
     assert scan.comparisons <= scan.cycles <= scan.comparisons + 4 * 7
 
 
+@pytest.mark.campaign
 def test_no_core_waits_at_the_papers_block_size():
     result = sustained(blocks=3)
     assert result.messages == 3 * 8
@@ -18,6 +20,7 @@ def test_no_core_waits_at_the_papers_block_size():
     assert (result.core_stalls, result.link_stalls) == (0, 0)
 
 
+@pytest.mark.campaign
 def test_blocks_that_are_too_short_make_cores_wait():
     assert sustained(300, blocks=12).core_stalls > 0
 
