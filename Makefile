@@ -91,6 +91,7 @@ campaign: $(READY)
 	$(BIN)/racetrap campaign --json $(BUILD)/campaign/random.json
 	$(BIN)/racetrap campaign --configurations 20 --volume 100000 --json $(BUILD)/campaign/configurations.json
 	$(BIN)/racetrap simulate scord --suite scor-micro --schedules 400 --json $(BUILD)/campaign/scor-micro.json
+	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m campaign tests/tb tests/sim/cosim -k "not planted_bug"
 
 fuzz: $(READY)
 	@mkdir -p $(BUILD)/fuzz

@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from racetrap.commands.checks.accelerators import check_accelerators
-from racetrap.commands.checks.gpu import check_gpu
-from racetrap.commands.checks.subject import read_subject
-from racetrap.commands.checks.threads import check_exact, check_threads
+from racetrap.commands.shared.checks.accelerators import check_accelerators
+from racetrap.commands.shared.checks.gpu import check_gpu
+from racetrap.commands.shared.checks.subject import read_subject
+from racetrap.commands.shared.checks.threads import check_exact, check_threads
 from racetrap.commands.shared.input_files import InputFile, given_name
 from racetrap.commands.shared.memory import MEMORY_OPTIONS, memory_options, memory_with
 from racetrap.commands.shared.options import (

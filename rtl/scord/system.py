@@ -116,13 +116,11 @@ class ScordSystem(wiring.Component):
             launch.i_busy.eq(Cat(part.o_busy for part in clearing).any()),
             registers.status.idle.eq(is_idle & ~launch.o_busy),
         ]
-        for gate, tracker in zip(gates, trackers, strict=True):
-            m.d.comb += [
-                gate.i_hold.eq(launch.o_hold),
-                tracker.i_enable.eq(registers.control.enable & launch.o_launched),
-            ]
-        for buffer in buffers:
-            m.d.comb += buffer.i_enable.eq(registers.control.enable & launch.o_launched)
+        for gate in gates:
+            m.d.comb += gate.i_hold.eq(launch.o_hold)
+        enabled: list[Any] = [*trackers, *buffers]
+        for part in enabled:
+            m.d.comb += part.i_enable.eq(registers.control.enable & launch.o_launched)
         for bank in banks:
             m.d.comb += bank.i_region.eq(launch.o_region)
         self._connect_launch(m, registers, launch)

@@ -58,6 +58,7 @@ def test_failed_child(monkeypatch):
         speed.rates_in_child("scord", compiled=False)
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(("system", "size"), [("scord", 30), ("sigrace", 300)])
 def test_same_trace_by_cocotb(system, size):
     # Small presets, which other tests have built too.

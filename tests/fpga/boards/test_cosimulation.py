@@ -1,5 +1,7 @@
 """Whole devices at their UART pins: every report and record is the golden model's."""
 
+import pytest
+
 from racetrap.fpga.boards.cosimulation import (
     operation_traces,
     play,
@@ -24,6 +26,7 @@ def test_micro_benchmarks_at_the_pins(tmp_path):
 _PROGRAMS = ("barrier_on_one_side", "rwlock_readers")
 
 
+@pytest.mark.campaign
 def test_programs_at_the_pins(tmp_path):
     board = find_board("ulx3s-85f")
     params = board_params(board, "sigrace-tiny")

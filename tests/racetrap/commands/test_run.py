@@ -196,7 +196,7 @@ def test_hardware_takes_the_traces(racetrap, tmp_path, monkeypatch):
 
     def simulate_trace(model, trace, seed, found):
         taken.append((model, len(trace)))
-        return SimulatedTrace(steps=10, cycles=70)
+        return SimulatedTrace(steps=10, cycles=70, left_out=None)
 
     monkeypatch.setattr("racetrap.sim.cosim.systems.build_fast", lambda preset, params: preset)
     monkeypatch.setattr("racetrap.evaluation.scord.hardware.simulate_trace", simulate_trace)

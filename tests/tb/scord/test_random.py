@@ -16,10 +16,18 @@ _CONFIGURATIONS = {
     "local-two-banks": {"local_bytes": 4096, "banks": 2, "ratio": 16},
     "narrow": {"address_bits": 32, "pc_bits": 16, "fence_id_bits": 2, "barrier_id_bits": 2},
 }  # fmt: skip
+#: In `make campaign`: a build each, and the fast co-simulation draws such sizes as well.
+_LATER = {"8-byte-nocache", "local-two-banks", "narrow"}
 
 
 @pytest.mark.parametrize("memory", [fast_memory, hard_memory], ids=["fast", "hard"])
-@pytest.mark.parametrize("name", _CONFIGURATIONS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.campaign) if name in _LATER else name
+        for name in _CONFIGURATIONS
+    ],
+)
 def test_random_traffic(model, testbench, name, memory):
     built = model("scord-tiny", **_CONFIGURATIONS[name])
     plan = random_plan(built.params, ["mixed", "streaming"], 300, memory())

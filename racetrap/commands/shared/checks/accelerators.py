@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from racetrap.commands.checks.outcome import Outcome, line_findings
+from racetrap.commands.shared.checks.outcome import Outcome, line_findings
 from racetrap.evaluation.noncoherent.line_races import operation_race
 from racetrap.golden_model.noncoherent.noncoherent import Noncoherent
 from racetrap.golden_model.trace import NoncoherentTrace

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from racetrap.commands.checks.outcome import Outcome, line_findings
+from racetrap.commands.shared.checks.outcome import Outcome, line_findings
 from racetrap.commands.shared.stimuli import check_options
 from racetrap.commands.shared.terminal import input_errors
 from racetrap.evaluation.sigrace.line_races import thread_race

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from racetrap.commands.checks.outcome import Outcome
-from racetrap.commands.checks.subject import Subject
+from racetrap.commands.shared.checks.outcome import Outcome
+from racetrap.commands.shared.checks.subject import Subject
 from racetrap.commands.shared.terminal import progress
 from racetrap.evaluation.scord.trace_check import TraceCheck
 from racetrap.golden_model.trace import Trace
