@@ -108,8 +108,16 @@ public:
             std::sort(found.begin(), found.end());
             found.erase(std::unique(found.begin(), found.end()), found.end());
         };
+        // The latest granule of each remainder, since most accesses repeat one of a while ago.
+        std::vector<uint64_t> recent(std::bit_ceil(std::clamp<uint64_t>(last - first, 1, RECENT)),
+                                     -1);
         each_access(thread, first, last, [&](uint32_t, uint64_t granule, uint64_t end) {
-            for (; granule <= end; granule++) found.push_back(granule << GRANULE_LOG2);
+            for (; granule <= end; granule++) {
+                uint64_t &latest = recent[granule & (recent.size() - 1)];
+                if (latest == granule) continue;
+                latest = granule;
+                found.push_back(granule << GRANULE_LOG2);
+            }
             if (found.size() < limit) return;
             drop_doubles();
             limit = std::max(limit, 2 * found.size());
@@ -150,7 +158,8 @@ public:
     Allocations allocations;
 
 private:
-    static constexpr uint64_t SUMMED = 32;  // events of each sum that is kept
+    static constexpr uint64_t SUMMED = 32;       // events of each sum that is kept
+    static constexpr uint64_t RECENT = 1 << 14;  // remainders of granules, a power of two
     struct Thread {
         std::vector<uint32_t> numbers;  // of its events
         std::vector<uint32_t> starts;   // positions of its epochs, but the first
