@@ -12,7 +12,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from racetrap.golden_model.happens_before.epochs import event_epochs
 from racetrap.golden_model.trace.threads.events import GRANULE_BYTES, GRANULE_LOG2, ThreadEventKind
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
-__all__ = ["Allocations", "CollectedAccess", "EpochIndex", "Epochs"]
+__all__ = ["Allocations", "CollectedAccess", "EpochIndex"]
 
 _LOG2 = np.uint64(GRANULE_LOG2)
 #: Epochs whose granules are remembered; a long trace must not fill the memory.
@@ -45,24 +45,6 @@ class CollectedAccess(NamedTuple):
     size: int
     pc: int
     is_write: bool
-
-
-class Epochs(Protocol):
-    """What analysis asks about the epochs of a program; see ``EpochIndex``."""
-
-    def start(self, thread: int, epoch: int) -> int: ...
-
-    def position(self, thread: int, number: int) -> int: ...
-
-    def instructions(self, thread: int, first: int, last: int) -> int: ...
-
-    def accesses(
-        self, thread: int, first: int, last: int, granules: Sequence[int]
-    ) -> list[CollectedAccess]: ...
-
-    def granules(self, thread: int, first: int, last: int) -> list[int]: ...
-
-    def life(self, granule: int, number: int) -> int: ...
 
 
 class EpochIndex:

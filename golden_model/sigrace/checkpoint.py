@@ -9,26 +9,7 @@ Ref: SigRace (ISCA'09) Sections 3.3.1 and 5.1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
-
-__all__ = ["Checkpoint", "CheckpointState"]
-
-
-class CheckpointState(Protocol):
-    """What re-execution needs to know; see ``Checkpoint``."""
-
-    @property
-    def progress(self) -> Sequence[int]: ...
-
-    @property
-    def epochs(self) -> Sequence[int]: ...
-
-    @property
-    def log(self) -> Sequence[Sequence[Sequence[int]]]: ...
-
-    @property
-    def total(self) -> int: ...
+__all__ = ["Checkpoint"]
 
 
 class Checkpoint:

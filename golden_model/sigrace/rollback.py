@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 
-from racetrap.golden_model.happens_before.epoch_index import CollectedAccess, Epochs
+from racetrap.golden_model.happens_before.epoch_index import CollectedAccess, EpochIndex
 from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
 from racetrap.golden_model.sigrace.analysis import (
     AnalysisPass,
@@ -20,7 +20,7 @@ from racetrap.golden_model.sigrace.analysis import (
     plan_passes,
     races_of,
 )
-from racetrap.golden_model.sigrace.checkpoint import CheckpointState
+from racetrap.golden_model.sigrace.checkpoint import Checkpoint
 from racetrap.golden_model.sigrace.core_unit import CoreUnit
 from racetrap.golden_model.sigrace.packets import LogEntry
 from racetrap.golden_model.sigrace.params import SigraceParams
@@ -41,9 +41,9 @@ class Rollback:
     ----------
     params : SigraceParams
         Configuration.
-    index : Epochs
+    index : EpochIndex
         The recorded program.
-    checkpoint : CheckpointState
+    checkpoint : Checkpoint
         The last checkpoint; it moves on.
     statistics : SigraceStatistics
         Counts, which are increased.
@@ -63,8 +63,8 @@ class Rollback:
     def __init__(
         self,
         params: SigraceParams,
-        index: Epochs,
-        checkpoint: CheckpointState,
+        index: EpochIndex,
+        checkpoint: Checkpoint,
         statistics: SigraceStatistics,
         analysis_unit: Callable[[], CoreUnit],
     ) -> None:
@@ -115,7 +115,7 @@ class Rollback:
                 self._checkpoint.total, statistics.repeated, statistics.repeated_for_nothing
             )
 
-    def members(self, thread: int, first: int, last: int, signature: int) -> set[int]:
+    def _members(self, thread: int, first: int, last: int, signature: int) -> set[int]:
         """Granules collected at positions of a thread that are members of a signature."""
         outside, bits = ~signature, self._hash.granule
         granules = self._index.granules(thread, first, last)
@@ -131,7 +131,7 @@ class Rollback:
         self._reexecute(each)
         epochs = {thread: self._epoch(thread, stop[thread]) for thread, stop in each.stops.items()}
         members = {
-            thread: self.members(thread, *epochs[thread], each.signatures[thread])
+            thread: self._members(thread, *epochs[thread], each.signatures[thread])
             for thread in epochs
         }
         found: defaultdict[RaceParty, set[tuple[int, int, int]]] = defaultdict(set)

@@ -1,4 +1,4 @@
-"""What a check has found, besides what a baseline knows."""
+"""Outcome of a check, besides what a baseline knows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is checked: a trace, or the runs of a kernel."""
+"""Subject of a check: a trace, or the runs of a kernel."""
 
 from __future__ import annotations
 
