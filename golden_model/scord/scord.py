@@ -6,6 +6,7 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 from racetrap.golden_model.events import Event, EventKind
 from racetrap.golden_model.scord.access_buffer import AccessBuffer
@@ -18,7 +19,19 @@ from racetrap.golden_model.scord.region_table import MonitoredRegion
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.tracker import Tracker
 
-__all__ = ["Scord"]
+__all__ = ["Scord", "sum_counters"]
+
+
+def sum_counters(
+    banks: Iterable[DetectorBank], access_buffers: Iterable[AccessBuffer]
+) -> dict[str, int]:
+    """Counters of an instance by name, each the sum over all its banks or buffers."""
+    sums: Counter[str] = Counter()
+    for bank in banks:
+        sums.update(bank.counters)
+    for buffer in access_buffers:
+        sums.update(buffer.counters)
+    return dict(sums)
 
 
 class Scord:
@@ -105,12 +118,7 @@ class Scord:
     @property
     def counters(self) -> dict[str, int]:
         """Counters by name, summed over banks and buffers (a fence counts once for each bank)."""
-        sums: Counter[str] = Counter()
-        for bank in self.banks:
-            sums.update(bank.counters)
-        for buffer in self.access_buffers:
-            sums.update(buffer.counters)
-        return dict(sums)
+        return sum_counters(self.banks, self.access_buffers)
 
     def _check(self, packet: Packet) -> list[Step]:
         if packet.kind == PacketKind.FENCE:

@@ -10,7 +10,7 @@ from racetrap.commands.shared.workers import run_parallel
 from racetrap.evaluation.bugaroo.exposures import ExposureRun, expose, exposed_wrongly
 from racetrap.evaluation.bugaroo.tables import make_tables
 from racetrap.evaluation.bugaroo.verdicts import judge, problems, variant_runs
-from racetrap.presenters.tables import show_table
+from racetrap.presenters.tables import show_tables
 from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS
 
 __all__ = ["command"]
@@ -57,17 +57,11 @@ def command(
     exposures = run_parallel(expose, stressed, jobs, "Stressing")
     tables = make_tables(verdicts, exposures)
     wrong = [*problems(verdicts), *exposed_wrongly(exposures)]
-    console = report_console(json_file)
-    for table in tables:
-        show_table(console, table)
     facts = {
         "schedules": schedules, "variants": len(variants), "runs": runs, "blocks": blocks,
         "seed": seed,
     }  # fmt: skip
-    console.print(
-        "; ".join(f"{name} {value}" for name, value in facts.items() if value is not None),
-        markup=False,
-    )
+    show_tables(report_console(json_file), tables, facts)
     write_json(json_file, {
         **facts, "tables": {table.name: table.to_json() for table in tables}, "problems": wrong,
     })  # fmt: skip

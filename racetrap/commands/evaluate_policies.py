@@ -10,7 +10,7 @@ from racetrap.commands.shared.workers import run_parallel
 from racetrap.evaluation.scord.access_policies import PolicyRun, judge, tables
 from racetrap.evaluation.scord.paper import RACES
 from racetrap.evaluation.scord.programs import Schedule, applications, micro_benchmarks
-from racetrap.presenters.tables import show_table
+from racetrap.presenters.tables import show_tables
 
 __all__ = ["command"]
 
@@ -43,9 +43,6 @@ def command(
         if not workloads or build.row in workloads
     ]
     found = tables(run_parallel(judge, runs, jobs, "Running"))
-    console = report_console(json_file)
-    for table in found:
-        show_table(console, table)
     facts = {"size": size, "schedules": schedules, "seed": seed, "builds": len(runs)}
-    console.print("; ".join(f"{name} {value}" for name, value in facts.items()), markup=False)
+    show_tables(report_console(json_file), found, facts)
     write_json(json_file, {**facts, "tables": {table.name: table.to_json() for table in found}})

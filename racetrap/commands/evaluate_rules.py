@@ -9,7 +9,7 @@ from racetrap.commands.shared.terminal import report_console, write_json
 from racetrap.commands.shared.workers import run_parallel
 from racetrap.evaluation.scord.programs import Schedule
 from racetrap.evaluation.scord.rule_verdicts import SubjectRun, judge, subjects, tables
-from racetrap.presenters.tables import show_table
+from racetrap.presenters.tables import show_tables
 
 __all__ = ["command"]
 
@@ -42,9 +42,6 @@ def command(
     own = tuple(Schedule(number, seed) for number in range(schedules))
     runs = [SubjectRun(subject, size, own) for subject in chosen]
     found = tables(run_parallel(judge, runs, jobs, "Judging"))
-    console = report_console(json_file)
-    for table in found:
-        show_table(console, table)
     facts = {"size": size, "schedules": schedules, "seed": seed, "programs": len(chosen)}
-    console.print("; ".join(f"{name} {value}" for name, value in facts.items()), markup=False)
+    show_tables(report_console(json_file), found, facts)
     write_json(json_file, {**facts, "tables": {table.name: table.to_json() for table in found}})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich.console import Console
 from rich.markup import escape
@@ -11,7 +11,7 @@ from rich.table import Table as RichTable
 from racetrap.evaluation.table import Cell, Table, cell_text
 from racetrap.presenters.printable import printable
 
-__all__ = ["print_table", "show_table"]
+__all__ = ["print_table", "show_table", "show_tables"]
 
 
 def show_table(console: Console, table: Table) -> None:
@@ -26,6 +26,14 @@ def show_table(console: Console, table: Table) -> None:
     # A title of the grid itself would be wrapped to the grid's width.
     console.print(printable(table.title), markup=False, highlight=False)
     console.print(grid, soft_wrap=False)
+
+
+def show_tables(console: Console, tables: Iterable[Table], facts: Mapping[str, object]) -> None:
+    """Print tables, and in a line what their runs were of."""
+    for table in tables:
+        show_table(console, table)
+    known = (f"{name} {value}" for name, value in facts.items() if value is not None)
+    console.print("; ".join(known), markup=False)
 
 
 def print_table(

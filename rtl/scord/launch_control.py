@@ -5,6 +5,8 @@ Ref: ScoRD (ISCA'20) Section IV (metadata and counters are reset at kernel launc
 
 from __future__ import annotations
 
+from typing import Any
+
 from amaranth.hdl import Const, Module, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -97,9 +99,13 @@ class LaunchControl(wiring.Component):
         m = Module()
         # What the rules say is of the cycle before.
         may_take = self.i_idle & ~self.i_written
-        table = None
         if self._params.regions == 1:
             is_legal = self._elaborate_rules(m, self._region_rules())
+            latch_region = [
+                self.o_region.data_base.eq(self.i_bases.data),
+                self.o_region.size_log2.eq(self.i_size_log2),
+                self.o_region.metadata_base.eq(self.i_bases.metadata),
+            ]
         else:
             m.submodules.checker = checker = RegionChecker(self._params)
             m.d.comb += [
@@ -108,7 +114,7 @@ class LaunchControl(wiring.Component):
             ]
             may_take &= checker.o_settled
             is_legal = self._elaborate_rules(m, []) & checker.o_legal
-            table = checker.o_region
+            latch_region = [self.o_region.eq(checker.o_region)]
         m.d.comb += [self.o_busy.eq(1), self.o_hold.eq(1)]
         with m.FSM():
             with m.State("READY"):
@@ -120,7 +126,7 @@ class LaunchControl(wiring.Component):
                     m.d.sync += self.o_config_error.eq(~is_legal)
                     m.next = "READY"
                 with m.If(may_take & is_legal):
-                    self._latch_configuration(m, table)
+                    self._latch_configuration(m, latch_region)
                     m.next = "CLEAR"
             with m.State("CLEAR"):
                 m.d.comb += self.o_clear.eq(1)
@@ -162,18 +168,10 @@ class LaunchControl(wiring.Component):
             metadata_end <= end,
         ]
 
-    def _latch_configuration(self, m: Module, new_region: data.View | None) -> None:
+    def _latch_configuration(self, m: Module, latch_region: list[Any]) -> None:
         m.d.sync += [
             self.o_launched.eq(1),
-            *(
-                [self.o_region.eq(new_region)]
-                if new_region is not None
-                else [
-                    self.o_region.data_base.eq(self.i_bases.data),
-                    self.o_region.size_log2.eq(self.i_size_log2),
-                    self.o_region.metadata_base.eq(self.i_bases.metadata),
-                ]
-            ),
+            *latch_region,
             self.o_report_base.eq(self.i_bases.report),
             self.o_report_capacity_log2.eq(self.i_capacity_log2),
         ]

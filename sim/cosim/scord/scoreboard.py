@@ -16,7 +16,6 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import NoReturn, Protocol
 
@@ -35,6 +34,7 @@ from racetrap.golden_model.scord.packets import (
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.region_table import MonitoredRegion
 from racetrap.golden_model.scord.report import RaceReport
+from racetrap.golden_model.scord.scord import sum_counters
 from racetrap.golden_model.scord.tracker import Tracker
 from racetrap.sim.cosim.comparison.mismatch import Mismatch, difference
 from racetrap.sim.cosim.scord.expected_packets import ExpectedPackets
@@ -213,12 +213,7 @@ class Scoreboard:
     @property
     def counters(self) -> dict[str, int]:
         """What the hardware's event counters must show, by register name in lower case."""
-        sums: Counter[str] = Counter()
-        for bank in self.banks:
-            sums.update(bank.counters)
-        for buffer in self._buffers:
-            sums.update(buffer.counters)
-        return dict(sums)
+        return sum_counters(self.banks, self._buffers)
 
     def finish(
         self,
