@@ -40,10 +40,8 @@ class ThirdPartyMemory:
 
     def __init__(self, testbench: Testbench, port: str):
         dut = testbench.pins.dut
-        region = testbench.plan["region"]
-        size = region["metadata_base"] + (1 << region["size_log2"]) * _WORD_BYTES
         bus = AxiBus.from_prefix(dut, f"{port}_")
-        self._ram = AxiRam(bus, dut.clk, dut.rst, size=1 << size.bit_length())
+        self._ram = AxiRam(bus, dut.clk, dut.rst)  # sparse
         write, read = self._ram.write_if, self._ram.read_if
         channels = (
             write.aw_channel, write.w_channel, write.b_channel, read.ar_channel, read.r_channel,

@@ -9,9 +9,11 @@ import cocotb
 from cocotb.triggers import RisingEdge
 from pyuvm import ConfigDB, uvm_env
 
+from racetrap.golden_model.scord.interleaver import port_of
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import Packet, Step, Transaction
-from racetrap.golden_model.scord.params import ENTRY_BYTES, Region
+from racetrap.golden_model.scord.params import ENTRY_BYTES
+from racetrap.golden_model.scord.region_table import MonitoredRegion, regions_of
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.scord.scord_software import ScordSoftware
 from racetrap.sim.cosim.scord.sweep import BEGUN, ENGINE, INDEX, is_swept, last_index
@@ -132,7 +134,9 @@ class ScordEnvironment(uvm_env):
         self.software = SoftwareThread(ScordSoftware(self.registers.port, self._wait_until))
         self._entries, self._is_preset = 0, False
 
-    async def launch(self, region: Region, ring_log2: int, *, report_filter: bool = False) -> None:
+    async def launch(
+        self, region: MonitoredRegion, ring_log2: int, *, report_filter: bool = False
+    ) -> None:
         """Launch a kernel, and let the scoreboard begin anew.
 
         The metadata of a large region are preset (``racetrap.sim.cosim.scord.sweep``).
@@ -212,10 +216,15 @@ class ScordEnvironment(uvm_env):
         return counters
 
     def _entry(self, index: int) -> int:
-        memories = self.metadata or self._third_party
-        words = self._testbench.params.words_per_cycle
-        memory = memories[index // words % len(memories)]
-        return memory.read_word(self._region.metadata_base + index * ENTRY_BYTES)
+        params, memories = self._testbench.params, self.metadata or self._third_party
+        address = self._region.metadata_base + index * ENTRY_BYTES
+        base = next(
+            one.metadata_base
+            for one in regions_of(self._region)
+            if one.metadata_base <= address < one.metadata_end(params)
+        )
+        memory = memories[port_of(params, (address - base) // params.segment_bytes)]
+        return memory.read_word(address)
 
     def _reached(self) -> list[int] | None:
         """Indices of the metadata entries in preset memories; None if all have been written."""

@@ -14,7 +14,7 @@ import cocotb
 
 from racetrap.golden_model.events import Event, EventKind
 from racetrap.golden_model.scord.packets import Transaction
-from racetrap.golden_model.scord.params import Region
+from racetrap.golden_model.scord.region_table import MonitoredRegion
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.trace import read_gpu_trace
@@ -40,7 +40,7 @@ _CYCLES_PER_TRANSACTION = 80_000
 class _PlayTest(ScordTest):
     """Plays kernels one after the other."""
 
-    async def play(self, region: Region, events: Iterable[Event]) -> dict[str, Any]:
+    async def play(self, region: MonitoredRegion, events: Iterable[Event]) -> dict[str, Any]:
         """Play one kernel; gives its races by both, and cycles."""
         testbench, environment = self.testbench, self.environment
         golden = Scord(testbench.params, region)

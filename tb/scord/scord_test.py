@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from racetrap.golden_model.scord.params import Region
+from racetrap.golden_model.scord.region_table import LineRegion, MonitoredRegion, RegionTable
 from racetrap.tb.base_test import BaseTest
 from racetrap.tb.scord.environment import ScordEnvironment
 
@@ -14,6 +15,9 @@ class ScordTest(BaseTest):
 
     environment_class = ScordEnvironment
 
-    def region(self) -> Region:
-        """Monitored region of the plan."""
-        return Region(**self.testbench.plan["region"])
+    def region(self) -> MonitoredRegion:
+        """Monitored region of the plan, or its table of regions."""
+        region = self.testbench.plan["region"]
+        if "regions" in region:
+            return RegionTable(tuple(LineRegion(**one) for one in region["regions"]))
+        return Region(**region)

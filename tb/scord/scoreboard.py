@@ -15,7 +15,8 @@ from racetrap.golden_model.scord.packets import (
     TableRow,
     Transaction,
 )
-from racetrap.golden_model.scord.params import ENTRY_BYTES, WORD_BYTES, Region
+from racetrap.golden_model.scord.params import ENTRY_BYTES, WORD_BYTES
+from racetrap.golden_model.scord.region_table import MonitoredRegion
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.scord.coverage import Coverage
@@ -56,7 +57,7 @@ class ScoreboardComponent(uvm_component):
         self.enabled = False
         self._scoreboard: Scoreboard | None = None
 
-    def launch(self, region: Region) -> None:
+    def launch(self, region: MonitoredRegion) -> None:
         """A kernel was launched: begin with a fresh golden model."""
         self._region = region
         self._scoreboard = Scoreboard(self._params, region, observer=self)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.scord.params import LINE_BYTES, Region, ScordParams
+from racetrap.golden_model.scord.region_table import MonitoredRegion, table_of
 
 __all__ = ["fast_memory", "hard_memory", "random_plan"]
 
@@ -38,6 +39,8 @@ def random_plan(
 ) -> dict[str, Any]:
     """Plan with one launch for each knob preset, every other one with the report filter.
 
+    A table of regions has one of a single line, the next right behind it, all others apart.
+
     Parameters
     ----------
     params : ScordParams
@@ -49,12 +52,21 @@ def random_plan(
     memory : dict
         ``fast_memory()`` or ``hard_memory()``, or any keys of the testbench's plan.
     size_log2 : int
-        Log2 of the region's bytes; brought into what the configuration can monitor.
+        Log2 of the bytes of a region, or of all that have more than a line; brought into what the
+        configuration can monitor.
     """
-    size = min(max(size_log2, params.min_region_log2), params.max_region_log2)
-    region = Region(_DATA_BASE >> size << size, size, _METADATA_BASE)
     launches = [
         {"knobs": name, "instructions": instructions, "report_filter": bool(number % 2)}
         for number, name in enumerate(knobs)
     ]
-    return {"region": asdict(region), "launches": launches, **memory}
+    return {"region": asdict(_region(params, size_log2)), "launches": launches, **memory}
+
+
+def _region(params: ScordParams, size_log2: int) -> MonitoredRegion:
+    if params.regions == 1:
+        size = min(max(size_log2, params.min_region_log2), params.max_region_log2)
+        return Region(_DATA_BASE >> size << size, size, _METADATA_BASE)
+    lines = (1 << size_log2) // LINE_BYTES // params.regions | 1
+    apart = range(_DATA_BASE + LINE_BYTES, 1 << params.address_bits, 2 * lines * LINE_BYTES)
+    parts = [(_DATA_BASE, 1), *((base, lines) for base, _ in zip(apart, range(params.regions - 1)))]
+    return table_of(params, parts, _METADATA_BASE)

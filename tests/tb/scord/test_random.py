@@ -14,10 +14,13 @@ _CONFIGURATIONS = {
     "8-byte-nocache": {"granularity": 8, "ratio": 1, "outstanding": 4},
     "16-byte-four-banks": {"granularity": 16, "ratio": 2, "banks": 4, "sm_count": 5},
     "local-two-banks": {"local_bytes": 4096, "banks": 2, "ratio": 16},
+    "regions-and-buffers": {
+        "regions": 3, "banks": 3, "access_buffer_depth": 3, "access_policy": "drop",
+    },
     "narrow": {"address_bits": 32, "pc_bits": 16, "fence_id_bits": 2, "barrier_id_bits": 2},
 }  # fmt: skip
 #: In `make campaign`: a build each, and the fast co-simulation draws such sizes as well.
-_LATER = {"8-byte-nocache", "local-two-banks", "narrow"}
+_LATER = {"odd", "8-byte-nocache", "local-two-banks", "narrow"}
 
 
 @pytest.mark.parametrize("memory", [fast_memory, hard_memory], ids=["fast", "hard"])
