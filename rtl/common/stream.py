@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from amaranth.hdl import Module, Shape, ShapeLike, ValueLike
+from amaranth.hdl import Module, Shape, ShapeLike, Signal, ValueLike
 from amaranth.lib import fifo, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -34,7 +34,7 @@ class StreamRegister(wiring.Component):
     """One register in the way of a stream: cuts the path of ``payload`` and ``valid``.
 
     Latency is one cycle, throughput one payload a cycle.  ``i.ready`` follows ``o.ready`` in
-    the same cycle and does not depend on ``i.valid``.
+    the same cycle and does not depend on ``i.valid``.  A reset clears ``valid`` alone.
 
     Parameters
     ----------
@@ -57,12 +57,16 @@ class StreamRegister(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        m.d.comb += self.i.ready.eq(~self.o.valid | self.o.ready)
+        payload = Signal(self.i.payload.shape(), reset_less=True)
+        m.d.comb += [
+            self.i.ready.eq(~self.o.valid | self.o.ready),
+            self.o.payload.eq(payload),
+        ]
         with m.If(self.i.ready):
             m.d.sync += self.o.valid.eq(self.i.valid)
             # Only a valid payload is stored: the register does not toggle on idle cycles.
             with m.If(self.i.valid):
-                m.d.sync += self.o.payload.eq(self.i.payload)
+                m.d.sync += payload.eq(self.i.payload)
         return m
 
 

@@ -107,14 +107,14 @@ class CheckPipeline(wiring.Component):
     def _elaborate_entry(self, m, fence_file):
         """Stage 1: the entry is the one read, or the result of a packet that has left stage 3."""
         params, given, last = self._params, self.i.p, self.o_checked.p
-        lookup, valid = Signal(_lookup(params), name="lookup"), Signal(name="lookup_valid")
+        lookup = Signal(_lookup(params), name="lookup", reset_less=True)
+        valid = Signal(name="lookup_valid")
         entry = Signal.like(given.entry, name="entry")
         owner = Signal(fence_slot(params))
         read_error = Signal()
         # The result memory misses what was written at the edge at which it was read.
-        older, older_valid = (
-            Signal(checked_packet(params), name="older"), Signal(name="older_valid")
-        )  # fmt: skip
+        older = Signal(checked_packet(params), name="older", reset_less=True)
+        older_valid = Signal(name="older_valid")
         with m.If(~given.is_forwarded):
             m.d.comb += [
                 entry.eq(given.entry),
@@ -190,7 +190,8 @@ class CheckPipeline(wiring.Component):
                 identify(relation.i_last, last_access, tag),
             ]
             relations[name] = relation.o
-        valid, request = Signal(name="request_valid"), Signal.like(ahead, name="request")
+        valid = Signal(name="request_valid")
+        request = Signal(ahead.shape(), name="request", reset_less=True)
         m.d.sync += [
             valid.eq(lookup_valid),
             request.located.eq(lookup.located),

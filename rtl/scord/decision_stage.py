@@ -181,7 +181,8 @@ class DecisionStage(wiring.Component):
 
     def _elaborate_step(self, m, logic, tag_conflict):
         """Register the step."""
-        request, step, checked = self.i.p, self.o_step.p, self.o_checked.p
+        request, checked = self.i.p, self.o_checked.p
+        step = Signal(self.o_step.p.shape(), name="step", reset_less=True)
         is_fence = request.located.packet.kind == PacketKind.FENCE
         has_first = fence_presence(self._params, request.located.packet)[0]
         m.d.sync += [
@@ -194,6 +195,7 @@ class DecisionStage(wiring.Component):
             step.packet.eq(request.located.packet),
         ]
         m.d.comb += [
+            self.o_step.p.eq(step),
             checked.entry.eq(step.after),
             # Compared behind the decision, whose path is long enough; 0 for a step without entry.
             checked.changed.eq(

@@ -75,7 +75,7 @@ class GranuleSplitter(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        transaction = Signal.like(self.i.payload)
+        transaction = Signal(self.i.payload.shape(), reset_less=True)
         remaining = Signal(self._most)  # 0: there is no transaction
         index = Signal(range(self._most))
         others = self._elaborate_segment(m, transaction, remaining, index)

@@ -119,7 +119,7 @@ class HazardWindow(wiring.Component):
         # One-hot copies of two positions: decoding them would cost more than these flip-flops.
         claiming, retiring = (Signal(slots, init=1, name=name) for name in ("claiming", "retiring"))
         for slot in range(slots):
-            index = Signal(index_bits(self._params), name=f"index_{slot}")
+            index = Signal(index_bits(self._params), name=f"index_{slot}", reset_less=True)
             m.d.comb += matches[slot].eq(newest[slot] & (index == self.i.p.index))
             with m.If(accepted & claiming[slot]):
                 m.d.sync += index.eq(self.i.p.index)

@@ -59,10 +59,16 @@ def test_all_instances_of_a_block_are_one_module(tiny):
     assert [verilog.count(f"    .sm(1'h{sm})") for sm in range(TINY.sm_count)] == [1, 1]
 
 
-def test_asynchronous_reset(tiny, tmp_path):
+@pytest.fixture(scope="module")
+def asynchronous(tmp_path_factory):
+    """Verilog of ``scord-tiny`` with asynchronous resets."""
+    folder = tmp_path_factory.mktemp("asynchronous")
+    return generate("scord-tiny", TINY, folder, asynchronous_reset=True)["verilog"].read_text()
+
+
+def test_asynchronous_reset(tiny, asynchronous):
     """Every register that has a reset has it at once, and there are as many as otherwise."""
-    at_once = generate("scord-tiny", TINY, tmp_path, asynchronous_reset=True)["verilog"].read_text()
-    at_edge = tiny["verilog"].read_text()
+    at_once, at_edge = asynchronous, tiny["verilog"].read_text()
     resets = re.findall(r"^ +if \(rst\)", at_edge, re.MULTILINE)
     register = r"  always @\(posedge clk, posedge rst\)\n    if \(rst\) "
     assert "posedge rst" not in at_edge
@@ -70,6 +76,17 @@ def test_asynchronous_reset(tiny, tmp_path):
     assert len(re.findall(r"^  input rst;", at_once, re.MULTILINE)) == len(
         re.findall(r"^  input rst;", at_edge, re.MULTILINE)
     )
+
+
+def test_data_registers_alone_have_no_reset(asynchronous):
+    """What they hold counts only beside a register of control, and that one has a reset."""
+    register = r"^  always @\(posedge clk\)\n    \\?(\w+?)(?:_\d+)?(?:\$\d+ )? <="
+    assert set(re.findall(register, asynchronous, re.MULTILINE)) == {
+        "index",  # of a slot of the window, beside ``newest``
+        "lookup", "older", "i__payload", "o_step__payload",  # of the check pipeline's stages
+        "o__payload",  # of a stream's register
+        "transaction",  # in the splitter, beside ``remaining``
+    }  # fmt: skip
 
 
 def test_bytes_do_not_depend_on_folder_or_hash_seed(tiny, tmp_path):
