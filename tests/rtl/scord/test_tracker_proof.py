@@ -1,0 +1,47 @@
+"""Proof: a fence delays its own warp, and a barrier of its block; nothing else waits for it."""
+
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.sim.cosim.verilator.build_cache import Patch
+from tests.support.formal.proof import Proof, proof_tests
+from tests.support.scord.tracker_proof import TrackerHarness
+
+_HOLD, _TRACKER = "scord/fence_hold.py", "scord/tracker.py"
+_SPLITTER = "scord/granule_splitter.py"
+_PARAMS = ScordParams(
+    sm_count=2, blocks_per_sm=2, warps_per_sm=2, lock_table_depth=1, address_bits=16, pc_bits=8
+)
+PROOF = Proof(
+    rule="From the fence of a warp until it is told, nothing of that warp is taken, nor a barrier "
+    "of its block; each fence becomes one packet of its scope, and none is on its way when idle.",
+    sizes="2 warps, 2 block slots, lock tables of an entry",
+    harness=lambda case: TrackerHarness(_PARAMS, case),
+    depth=2,
+    events=(
+        "another-warp-goes-on",
+        "all-warps-fence",
+        "barrier-waits",
+        "barrier-of-another-block",
+    ),
+    bugs={
+        "goes-on-at-once": Patch(_HOLD, "(fencing & ~self.i_fenced) | started", "started"),
+        "told-by-another": Patch(
+            _HOLD, "fencing & ~self.i_fenced)", "fencing & ~self.i_fenced.any().replicate(warps))"
+        ),
+        "barrier-of-the-warp-alone": Patch(
+            _TRACKER, "waits.eq(hold.o_block_waits)", "waits.eq(hold.o_warp_waits)"
+        ),
+        "slot-not-kept": Patch(_HOLD, "slot.eq(self.i_slot)", "slot.eq(0)"),
+        "counts-while-disabled": Patch(
+            _TRACKER,
+            "splitter.i.valid & splitter.i.ready & is_fence",
+            "transaction.valid & transaction.ready & is_fence",
+        ),
+        "fence-comes-twice": Patch(_SPLITTER, "remaining.eq(1)", "remaining.eq(3)"),
+        "idle-too-early": Patch(
+            _TRACKER, "~(holds_packet | self.o_fencing.any())", "~holds_packet"
+        ),
+    },
+    cycles=12,
+)
+
+test_holds, test_can_happen, test_bug_shows = proof_tests(PROOF, quick=True)
