@@ -67,6 +67,6 @@ def _region(params: ScordParams, size_log2: int) -> MonitoredRegion:
         size = min(max(size_log2, params.min_region_log2), params.max_region_log2)
         return Region(_DATA_BASE >> size << size, size, _METADATA_BASE)
     lines = (1 << size_log2) // LINE_BYTES // params.regions | 1
-    apart = range(_DATA_BASE + LINE_BYTES, 1 << params.address_bits, 2 * lines * LINE_BYTES)
-    parts = [(_DATA_BASE, 1), *((base, lines) for base, _ in zip(apart, range(params.regions - 1)))]
+    others = range(1, 2 * lines * (params.regions - 1), 2 * lines)
+    parts = [(_DATA_BASE, 1), *((_DATA_BASE + line * LINE_BYTES, lines) for line in others)]
     return table_of(params, parts, _METADATA_BASE)
