@@ -352,9 +352,10 @@ int main(void) {
 _CHILDREN = """
 #include <sys/wait.h>
 #include <unistd.h>
-static volatile int x, y; static int status;
+static volatile int x, y; static int status, gone[2];
 static void *parent(void *unused) { x = 1; return unused; }
 static void *child(void *unused) { y++; return unused; }
+static void outlive(void) { char end; close(gone[1]); read(gone[0], &end, 1); usleep(200000); }
 static void threads(void *(*work)(void *)) {
     pthread_t thread;
     pthread_create(&thread, 0, work, 0);
@@ -363,6 +364,7 @@ static void threads(void *(*work)(void *)) {
 }
 int main(void) {
     threads(parent);
+    if (pipe(gone)) return 1;
     pid_t first = fork();
     if (!first) {
         threads(child);
@@ -385,7 +387,7 @@ int main(void) {
         (0, "_exit(5)", "waitpid(first, &status, 0)", " (returned 5)"),
         (0, "abort()", "waitpid(first, &status, 0)",
          " (did not exit, but was ended by a signal)"),
-        (1, "usleep(200000); exit(6)", "_exit(2)", " (returned 6)"),
+        (1, "outlive(); exit(6)", "_exit(2)", " (returned 6)"),
     ],
 )  # fmt: skip
 def test_a_child_is_followed(tmp_path, grandchild, end, wait, text):
