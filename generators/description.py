@@ -14,10 +14,10 @@ from typing import Any
 
 from amaranth.lib import wiring
 
+from racetrap.generators.distinct_modules import ports_of
 from racetrap.generators.presets import module_name
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
-from racetrap.generators.verilog import ports_of
 from racetrap.rtl.common.registers import field_kind
 
 __all__ = ["describe", "describe_layouts", "describe_ports", "describe_registers"]

@@ -1,7 +1,9 @@
 """Named configurations, and changes of them by ``name=value`` settings.
 
 Ref: ScoRD (ISCA'20) Table V (GPU), Section IV-B and Table VII (metadata); SigRace (ISCA'09)
-Tables 4-6.
+Tables 4-6.  NVIDIA white papers on the V100 (2017) and A100 (2020), CUDA C++ Programming Guide
+(compute capabilities 7.0 and 8.0), and for the V100's slices the model of it that comes with
+Accel-Sim (``SM7_QV100``).
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.params import SigraceParams
 
 __all__ = [
+    "GPU_PRESETS",
     "NONCOHERENT_PRESETS",
     "PRESETS",
     "SCORD_PRESETS",
@@ -89,6 +92,29 @@ SCORD_PRESETS: Mapping[str, Preset[ScordParams]] = MappingProxyType({
     )
 })  # fmt: skip
 
+
+def _of_gpu(sm_count: int, slices: int) -> ScordParams:
+    """A port of eight words at each L2 slice; SMs of compute capability 7.0 and 8.0.
+
+    Nothing can watch the steps of hundreds of banks, so that there is no trace port.
+    """
+    return ScordParams(
+        sm_count=sm_count, blocks_per_sm=32, warps_per_sm=64, banks=8 * slices, words_per_cycle=8,
+        fence_lanes=4, outstanding=256, packet_fifo_depth=16, trace_port=False,
+    )  # fmt: skip
+
+
+#: Presets of ScoRD of the size of real GPUs, by name: much to generate, more to simulate.
+GPU_PRESETS: Mapping[str, Preset[ScordParams]] = MappingProxyType({
+    preset.name: preset
+    for preset in (
+        # 32 memory channels of two slices of 96 KiB each.
+        Preset("scord-v100", "NVIDIA V100: 80 SMs, 64 L2 slices", _of_gpu(80, 64)),
+        # Two partitions of 40 slices of 512 KiB each.
+        Preset("scord-a100", "NVIDIA A100: 108 SMs, 80 L2 slices", _of_gpu(108, 80)),
+    )
+})  # fmt: skip
+
 #: Presets of SigRace by name.
 SIGRACE_PRESETS: Mapping[str, Preset[SigraceParams]] = MappingProxyType({
     preset.name: preset
@@ -149,7 +175,7 @@ NONCOHERENT_PRESETS: Mapping[str, Preset[NoncoherentParams]] = MappingProxyType(
     )
 })  # fmt: skip
 
-#: Every preset by name.
+#: Every preset by name, but those of real GPUs.
 PRESETS: Mapping[str, Preset[Params]] = MappingProxyType({
     **SCORD_PRESETS, **SIGRACE_PRESETS, **NONCOHERENT_PRESETS,
 })  # fmt: skip
@@ -176,10 +202,11 @@ def find_preset(name: str) -> Preset[Params]:
     if found and found[1] in _RANDOM:
         number = int(found[2])
         return Preset(name, f"Random configuration {number}", _RANDOM[found[1]](number))
-    if name not in PRESETS:
-        choices = ", ".join([*PRESETS, *(f"{prefix}-NUMBER" for prefix in _RANDOM)])
+    presets = {**PRESETS, **GPU_PRESETS}
+    if name not in presets:
+        choices = ", ".join([*presets, *(f"{prefix}-NUMBER" for prefix in _RANDOM)])
         raise ValueError(f"Preset must be one of {choices}, not {name}")
-    return PRESETS[name]
+    return presets[name]
 
 
 def module_name(preset: str, part: str = "") -> str:

@@ -32,11 +32,11 @@ _STATE_KINDS = {
     "tracker_pipelines": r"\.(tracker|gate|access_buffer)_\d+",
     "interleaver": r"\.interleaver",
     "packet_fifos": r"\.bank_\d+\.(fifo|decoder|located|locator)",
-    "report_fifos": r"\.bank_\d+\.reports",
+    "report_fifos": r"\.bank_\d+\.lane_\d+\.reports",
     "metadata_windows": r"\.bank_\d+\.accessor",
     "check_pipelines": r"\.bank_\d+",
     "local_memory": r"\.local_memory_\d+",
-    "report_path": r"\.report_path",
+    "report_path": r"\.report_(path|arbiter_\d+)",
     "registers": r"\.(registers|launch_control)|^top$",
 }
 #: Fields that people read by name.

@@ -1,21 +1,21 @@
 """Questions about the structure of an elaborated design: combinational paths and state bits.
 
 Both are answered on Amaranth's own netlist.  That netlist is internal to Amaranth
-(``amaranth.hdl._ir``, ``amaranth.hdl._nir``), whose version is pinned exactly; this module and
-``hierarchy`` are the only ones that know it.
+(``amaranth.hdl._ir``, ``amaranth.hdl._nir``), whose version is pinned exactly; this module,
+``distinct_modules`` and ``hierarchy`` are the only ones that know it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from amaranth.hdl import Fragment
 from amaranth.hdl._ir import build_netlist
-from amaranth.hdl._nir import FlipFlop, Memory, Net, Netlist
+from amaranth.hdl._nir import Cell, FlipFlop, Instance, Memory, Net, Netlist
 from amaranth.lib import wiring
 
-from racetrap.generators.verilog import ports_of
+from racetrap.generators.distinct_modules import distinct_modules, ports_of
 
 __all__ = [
     "StateBits",
@@ -92,27 +92,25 @@ def state_bits(component: wiring.Component) -> dict[str, StateBits]:
     dict of str to StateBits
         By dotted path from ``top``, in elaboration order; modules without state are left out.
     """
-    netlist = netlist_of(component)
     bits: dict[str, StateBits] = {}
-    for module in netlist.modules:
+    for path, cells in _cells_by_module(component):
         total = StateBits()
-        for cell in (netlist.cells[index] for index in module.cells):
+        for cell in cells:
             if isinstance(cell, FlipFlop):
                 total += StateBits(flip_flops=len(cell.data))
             elif isinstance(cell, Memory):
                 total += StateBits(memory_bits=cell.width * cell.depth)
         if total != StateBits():
-            bits[".".join(module.name)] = total
+            bits[path] = total
     return bits
 
 
 def memory_bits(component: wiring.Component) -> dict[str, int]:
     """Bits of each memory of the component, by dotted path from below ``top``."""
-    netlist = netlist_of(component)
     return {
-        ".".join((*module.name[1:], cell.name)): cell.width * cell.depth
-        for module in netlist.modules
-        for cell in (netlist.cells[index] for index in module.cells)
+        f"{path}.{cell.name}".partition(".")[2]: cell.width * cell.depth
+        for path, cells in _cells_by_module(component)
+        for cell in cells
         if isinstance(cell, Memory)
     }
 
@@ -126,6 +124,30 @@ def total_state(bits: Mapping[str, StateBits], path: str = "top") -> StateBits:
 def netlist_of(component: wiring.Component) -> Netlist:
     """Netlist of a component with the ports of its signature, named as in Verilog."""
     return build_netlist(Fragment.get(component, platform=None), ports=ports_of(component))
+
+
+def _cells_by_module(component: wiring.Component) -> Iterator[tuple[str, list[Cell]]]:
+    """Path of every module from ``top``, and its cells; equal components are elaborated once."""
+    designs = distinct_modules(component, "top").values()
+    modules = {design.hierarchy[0]: _cells_of(build_netlist(design)) for design in designs}
+
+    def within(path: str, name: str) -> Iterator[tuple[str, list[Cell]]]:
+        for inner, cells in modules[name]:
+            here = ".".join((path, *inner))
+            yield here, cells
+            for cell in cells:
+                if isinstance(cell, Instance) and cell.type in modules:
+                    yield from within(f"{here}.{cell.name}", cell.type)
+
+    return within("top", "top")
+
+
+def _cells_of(netlist: Netlist) -> list[tuple[tuple[str, ...], list[Cell]]]:
+    """Path of each module below the netlist's top, and its cells."""
+    return [
+        (module.name[1:], [netlist.cells[index] for index in module.cells])
+        for module in netlist.modules
+    ]
 
 
 def _sources_of(

@@ -1,52 +1,36 @@
-"""Verilog of a component, and its ports as they are called there."""
+"""Verilog of a component."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 
 from amaranth.back import rtlil
 from amaranth.back.verilog import _convert_rtlil_text  # no public function takes RTLIL
-from amaranth.hdl import ClockDomain, Fragment, Signal, ValueCastable
-from amaranth.hdl._ir import PortDirection
 from amaranth.lib import wiring
 
+from racetrap.generators.distinct_modules import distinct_modules
 from racetrap.generators.garbage_collection import garbage_collection_paused
-from racetrap.generators.shared_modules import share_modules
 
-__all__ = ["ports_of", "to_verilog"]
+__all__ = ["to_verilog"]
 
 _MODULE = re.compile(r"^module .*?^end$", re.MULTILINE | re.DOTALL)
 #: A field without bits, which Verilog cannot declare, or what is connected to it; further in are
 #: the ports of cells.
 _EMPTY = re.compile(r"^ {,2}(?:wire width 0 (\S+)|connect (\S+) \{  \})\n", re.MULTILINE)
-
-
-def ports_of(component: wiring.Component) -> dict[str, tuple[Signal, PortDirection]]:
-    """Signal and direction of each port of a component's signature, by its name in Verilog.
-
-    A constant is no port: a stream without back-pressure has no ``ready`` there.
-    """
-    ports = {}
-    for path, member, value in component.signature.flatten(component):
-        signal = value.as_value() if isinstance(value, ValueCastable) else value
-        if isinstance(signal, Signal):
-            direction = PortDirection.Input if member.flow is wiring.In else PortDirection.Output
-            ports["__".join(map(str, path))] = signal, direction
-    return ports
-
-
-def _without_empty_fields(module: str) -> str:
-    """RTLIL of a module without fields that have no bits, as far as nothing else names them."""
-    elsewhere = Counter(re.findall(r"\S+", module))
-    elsewhere.subtract(field[1] or field[2] for field in _EMPTY.finditer(module))
-    return _EMPTY.sub(lambda field: field[0] * bool(elsewhere[field[1] or field[2]]), module)
+#: Name of a module where it begins, and where it is a cell.
+_MODULE_NAME = re.compile(r"^(module |  cell )\\(\S+)", re.MULTILINE)
+#: At the end of an instance's name; the name of the top, which is before the first dot, is kept.
+_INSTANCE_NUMBER = re.compile(r"(\..*?)_\d+(?=\.|$)")
 
 
 def to_verilog(component: wiring.Component, name: str, *, asynchronous_reset: bool = False) -> str:
     """Verilog of a component as module ``name``; the same text for the same component.
 
-    Modules that are the same are written once; no name of a module has a dot.
+    Components that are equal are one module.  A module is named after the top and the shortest
+    path to one of its instances, joined by ``_``; the numbers of instances are left out where no
+    other module has the name then.
 
     Parameters
     ----------
@@ -58,13 +42,34 @@ def to_verilog(component: wiring.Component, name: str, *, asynchronous_reset: bo
         Whether ``rst`` resets registers at once; otherwise it does so at the clock's edge.
     """
     with garbage_collection_paused():
-        fragment, ports = Fragment.get(component, None), ports_of(component)
-        if asynchronous_reset:
-            clock = ClockDomain("sync", async_reset=True)
-            fragment.add_domains(clock)
-            inputs = {"clk": clock.clk, "rst": clock.rst}
-            ports = {name: (signal, PortDirection.Input) for name, signal in inputs.items()} | ports
-        design = rtlil.convert(fragment, name=name, ports=ports, emit_src=False)
-        design = _MODULE.sub(lambda module: _without_empty_fields(module[0]), design)
-        named = share_modules(design)
-        return _convert_rtlil_text(named, strip_internal_attrs=True)
+        modules = distinct_modules(component, name, asynchronous_reset=asynchronous_reset)
+        texts = (rtlil.convert_fragment(each, emit_src=False)[0] for each in modules.values())
+        text = _MODULE.sub(lambda module: _without_empty_fields(module[0]), "".join(texts))
+        return _convert_rtlil_text(_with_names(text), strip_internal_attrs=True)
+
+
+def _without_empty_fields(module: str) -> str:
+    """RTLIL of a module without fields that have no bits, as far as nothing else names them."""
+    elsewhere = Counter(re.findall(r"\S+", module))
+    elsewhere.subtract(field[1] or field[2] for field in _EMPTY.finditer(module))
+    return _EMPTY.sub(lambda field: field[0] * bool(elsewhere[field[1] or field[2]]), module)
+
+
+def _with_names(text: str) -> str:
+    """RTLIL with names of modules that have no dots."""
+    paths = [match[2] for match in _MODULE_NAME.finditer(text) if match[1] == "module "]
+    names = dict(zip(paths, _names(paths), strict=True))
+    return _MODULE_NAME.sub(lambda match: rf"{match[1]}\{names.get(match[2], match[2])}", text)
+
+
+def _names(paths: Sequence[str]) -> list[str]:
+    """Name of each module from its path: without numbers if that is no other's name."""
+    short = [_INSTANCE_NUMBER.sub(r"\1", path).replace(".", "_") for path in paths]
+    whole = [path.replace(".", "_") for path in paths]
+    names = [
+        less if short.count(less) == 1 and less not in whole else more
+        for less, more in zip(short, whole, strict=True)
+    ]
+    if len(set(names)) < len(names):
+        return [path.replace(".", "__") for path in paths]
+    return names

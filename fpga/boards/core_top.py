@@ -17,6 +17,7 @@ from racetrap.rtl.common.report_writer import RECORD_BYTES
 from racetrap.rtl.common.stream import assign_stream
 from racetrap.rtl.scord.detector_bank import DetectorBank
 from racetrap.rtl.scord.local_memory import LocalMemory
+from racetrap.rtl.scord.lock_hash import block_masks_of
 from racetrap.rtl.scord.registers import compile_registers
 from racetrap.rtl.scord.tracker import Tracker
 
@@ -72,8 +73,8 @@ class ScordCoreDevice(LinkedDevice):
             outputs=1,
             address_bits=REGISTER_ADDRESS_BITS,
         )
-        m.submodules.tracker = tracker = Tracker(params, 0)
-        m.submodules.bank = bank = DetectorBank(params, 0)
+        m.submodules.tracker = tracker = Tracker(params)
+        m.submodules.bank = bank = DetectorBank(params)
         m.submodules.memory = memory = LocalMemory(params)
         connect(m, tracker.o_packet, bank.i_packet)
         connect(m, bank.m_axi, memory.s_axi)
@@ -82,6 +83,7 @@ class ScordCoreDevice(LinkedDevice):
         assign_stream(m, link.i_record[0], bank.o_report[0])
         region = core_region(params)
         m.d.comb += [
+            tracker.i_block_masks.eq(block_masks_of(params, 0)),
             bank.i_region.data_base.eq(region.data_base),
             bank.i_region.size_log2.eq(region.size_log2),
         ]

@@ -89,12 +89,12 @@ def _scord(params: ScordParams) -> list[HardwareBlock]:
     buffers = [HardwareBlock("access_buffer", partial(AccessBuffer, params), sms)]
     return [
         *(buffers if params.access_buffer_depth else []),
-        HardwareBlock("tracker", partial(Tracker, params, 0), sms),
+        HardwareBlock("tracker", partial(Tracker, params), sms),
         HardwareBlock("lock_tables", partial(LockTables, params), sms),
         HardwareBlock("barrier_ids", partial(BarrierIds, params), sms),
         HardwareBlock("interleaver", partial(Interleaver, params), 1),
-        HardwareBlock("detector_bank", partial(DetectorBank, params, 0), ports),
-        HardwareBlock("metadata_accessor", partial(MetadataAccessor, params, 0), ports),
+        HardwareBlock("detector_bank", partial(DetectorBank, params), ports),
+        HardwareBlock("metadata_accessor", partial(MetadataAccessor, params), ports),
         HardwareBlock("hazard_window", partial(HazardWindow, params), ports),
         HardwareBlock("fence_file", partial(FenceFile, params), banks),
         HardwareBlock("detection_logic", partial(DetectionLogic, params), banks),

@@ -1,15 +1,17 @@
-"""Round-robin arbiter of streams."""
+"""Round-robin arbiters of streams."""
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module, Mux, ShapeLike, Signal, Value
+from typing import Any
+
+from amaranth.hdl import Cat, Module, Mux, Shape, ShapeLike, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.rtl.common.bits import one_hot_select
 from racetrap.rtl.common.stream import StreamRegister
 
-__all__ = ["StreamArbiter"]
+__all__ = ["StreamArbiter", "VectorArbiter"]
 
 
 class StreamArbiter(wiring.Component):
@@ -44,7 +46,6 @@ class StreamArbiter(wiring.Component):
         if count < 1:
             raise ValueError(f"Stream arbiter input count must be at least 1, not {count}")
         self._shape = shape
-        self._count = count
         super().__init__({
             "i": In(stream.Signature(shape)).array(count),
             "o": Out(stream.Signature(shape)),
@@ -54,29 +55,88 @@ class StreamArbiter(wiring.Component):
         m = Module()
         m.submodules.register = register = StreamRegister(self._shape)
         wiring.connect(m, register.o, wiring.flipped(self.o))
-
-        # An input's turn comes if nobody before it asks, counting from the one after the last
-        # that was served: first those behind that one (`after`), then all from number 0.
-        request = Cat(port.valid for port in self.i)
-        after = Signal(self._count)
-        turn = Signal(self._count)
-        nobody_after = ~(request & after).any()
-        for k in range(self._count):
-            nobody_before = ~request[:k].any()
-            nobody_between = ~(request & after)[:k].any()
-            m.d.comb += [
-                turn[k].eq(Mux(after[k], nobody_between, nobody_after & nobody_before)),
-                self.i[k].ready.eq(turn[k] & register.i.ready),
-            ]
-
-        grant = Signal(self._count)
+        ready, grant = _round_robin(m, Cat(port.valid for port in self.i), register.i)
+        payloads = (Value.cast(port.payload) for port in self.i)
         m.d.comb += [
-            grant.eq(request & turn),
-            register.i.valid.eq(request.any()),
-            Value.cast(register.i.payload).eq(
-                one_hot_select(grant, (Value.cast(port.payload) for port in self.i))
-            ),
+            Cat(port.ready for port in self.i).eq(ready),
+            Value.cast(register.i.payload).eq(one_hot_select(grant, payloads)),
         ]
-        with m.If(register.i.valid & register.i.ready):
-            m.d.sync += after.eq(Cat(grant[:k].any() for k in range(self._count)))
         return m
+
+
+class VectorArbiter(wiring.Component):
+    """As ``StreamArbiter``, with the payloads of all inputs side by side.
+
+    So many arbiters of the same payloads, as those of a crossbar, have one and the same input.
+
+    Parameters
+    ----------
+    shape : ShapeLike
+        Shape of the payload.
+    count : int
+        Number of inputs; at least 1.
+
+    Members
+    -------
+    i_payload : ``In(count * width of shape)``
+        Payloads, that of input 0 lowest.
+    i_valid : ``In(count)``, o_ready : ``Out(count)``
+        Bit ``k`` is that of input ``k``.
+    o : ``Out(stream.Signature(shape))``
+        Merged stream.
+    """
+
+    def __init__(self, shape: ShapeLike, count: int):
+        self._shape = shape
+        super().__init__({
+            "i_payload": In(count * Shape.cast(shape).width),
+            "i_valid": In(count),
+            "o_ready": Out(count),
+            "o": Out(stream.Signature(shape)),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.register = register = StreamRegister(self._shape)
+        wiring.connect(m, register.o, wiring.flipped(self.o))
+        ready, grant = _round_robin(m, self.i_valid, register.i)
+        width = Shape.cast(self._shape).width
+        payloads = (self.i_payload.word_select(k, width) for k in range(len(grant)))
+        m.d.comb += [
+            self.o_ready.eq(ready),
+            Value.cast(register.i.payload).eq(one_hot_select(grant, payloads)),
+        ]
+        return m
+
+
+def _round_robin(m: Module, valid: Value, sink: Any) -> tuple[Signal, Signal]:
+    """Turns of inputs at a stream whose payload is still to be connected.
+
+    Returns
+    -------
+    (Signal, Signal)
+        Inputs that are served if they ask, whether or not they do, and the one that is chosen.
+    """
+    # An input's turn comes if nobody before it asks, counting from the one after the last
+    # that was served: first those behind that one (`after`), then all from number 0.
+    count = len(valid)
+    request, request_after = Signal(count, name="request"), Signal(count, name="request_after")
+    after, nobody_after = Signal(count, name="after"), Signal(name="nobody_after")
+    turn, ready, grant = (Signal(count, name=name) for name in ("turn", "ready", "grant"))
+    m.d.comb += [
+        request.eq(valid),
+        request_after.eq(request & after),
+        nobody_after.eq(~request_after.any()),
+        grant.eq(request & turn),
+        sink.valid.eq(request.any()),
+    ]
+    for k in range(count):
+        nobody_before = ~request[:k].any()
+        nobody_between = ~request_after[:k].any()
+        m.d.comb += [
+            turn[k].eq(Mux(after[k], nobody_between, nobody_after & nobody_before)),
+            ready[k].eq(turn[k] & sink.ready),
+        ]
+    with m.If(sink.valid & sink.ready):
+        m.d.sync += after.eq(Cat(grant[:k].any() for k in range(count)))
+    return ready, grant

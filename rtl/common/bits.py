@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import reduce
-from operator import or_
+from collections.abc import Callable, Iterable, Sequence
+from operator import add, or_
 
 from amaranth.hdl import Cat, Const, Mux, Value
 
@@ -37,12 +36,12 @@ def lowest_one_hot(bits: Value) -> Value:
 
 def one_hot_select(select: Value, values: Iterable[Value]) -> Value:
     """The value whose bit of ``select`` is set, 0 if none is; at most one may be."""
-    return reduce(
+    return _tree(
         or_,
-        (
+        [
             value & chosen.replicate(len(value))
             for value, chosen in zip(values, select, strict=True)
-        ),
+        ],
     )
 
 
@@ -51,5 +50,11 @@ def total(values: Sequence[Value]) -> Value:
 
     Each sum of a chain would be a bit wider than the one before it, and as late.
     """
+    return _tree(add, values)
+
+
+def _tree(operator: Callable[[Value, Value], Value], values: Sequence[Value]) -> Value:
     half = len(values) // 2
-    return total(values[:half]) + total(values[half:]) if half else values[0]
+    if not half:
+        return values[0]
+    return operator(_tree(operator, values[:half]), _tree(operator, values[half:]))

@@ -35,11 +35,11 @@ class CheckLane(wiring.Component):
     ----------
     params : ScordParams
         Configuration.
-    bank : int
-        Number of the bank, for its reports.
 
     Members
     -------
+    i_bank : ``In(range(banks))``
+        Number of the bank for its reports, a constant.
     i : ``In(stream.Signature(packet_with_entry(params), always_ready=True))``
         Packets, in order.
     o_checked : ``Out(stream.Signature(checked_packet(params), always_ready=True))``
@@ -60,10 +60,10 @@ class CheckLane(wiring.Component):
         Steps of the other fences that are counted in the same cycle.
     """
 
-    def __init__(self, params: ScordParams, bank: int):
+    def __init__(self, params: ScordParams):
         self._params = params
-        self._bank = bank
         super().__init__({
+            "i_bank": In(range(params.banks)),
             "i": In(stream.Signature(packet_with_entry(params), always_ready=True)),
             "o_checked": Out(stream.Signature(checked_packet(params), always_ready=True)),
             "i_clear": In(1),
@@ -94,10 +94,11 @@ class CheckLane(wiring.Component):
     def _elaborate_reports(self, m, pipeline):
         params = self._params
         report = struct_layout(params.report_layout)
-        m.submodules.encoder = encoder = ReportEncoder(params, self._bank)
+        m.submodules.encoder = encoder = ReportEncoder(params)
         m.submodules.reports = reports = StreamFifo(report, params.report_fifo_depth)
         connect(m, reports.o, flipped(self.o_report))
         m.d.comb += [
+            encoder.i_bank.eq(self.i_bank),
             encoder.i_step.eq(pipeline.o_step.p),
             reports.i.payload.eq(encoder.o_report),
             reports.i.valid.eq(pipeline.o_step.valid & (pipeline.o_step.p.race != RaceKind.NONE)),

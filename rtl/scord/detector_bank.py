@@ -36,11 +36,11 @@ class DetectorBank(wiring.Component):
     ----------
     params : ScordParams
         Configuration.
-    port : int
-        Number of the metadata port; its banks follow one another.
 
     Members
     -------
+    i_port : ``In(range(metadata_ports))``
+        Number of the metadata port, a constant; its banks follow one another.
     i_packet : ``In(stream.Signature(segment_layout))``
         Accesses of these banks' entries, and all fences.
     m_axi : ``Out(metadata_port(params))``
@@ -64,14 +64,12 @@ class DetectorBank(wiring.Component):
         Of each bank, steps of the other fences that it counts in the same cycle; likewise.
     """
 
-    def __init__(self, params: ScordParams, port: int):
-        if not 0 <= port < params.metadata_ports:
-            raise ValueError(f"Port must be from 0 to {params.metadata_ports - 1}, not {port}")
+    def __init__(self, params: ScordParams):
         self._params = params
-        self._port = port
         words = params.words_per_cycle
         report = stream.Signature(struct_layout(params.report_layout))
         members = {
+            "i_port": In(range(params.metadata_ports)),
             "i_packet": In(stream.Signature(struct_layout(params.segment_layout))),
             "m_axi": Out(metadata_port(params)),
             "i_region": In(region_layout(params)),
@@ -89,11 +87,12 @@ class DetectorBank(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.accessor = accessor = MetadataAccessor(self._params, self._port)
+        m.submodules.accessor = accessor = MetadataAccessor(self._params)
         front_idle = self._elaborate_location(m, accessor)
         lanes = self._elaborate_lanes(m, accessor)
         connect(m, accessor.m_axi, flipped(self.m_axi))
         m.d.comb += [
+            accessor.i_port.eq(self.i_port),
             accessor.i_region.eq(self.i_region),
             accessor.i_clear.eq(self.i_clear),
             self.o_busy.eq(accessor.o_busy | Cat(lane.o_busy for lane in lanes).any()),
@@ -144,12 +143,15 @@ class DetectorBank(wiring.Component):
     def _elaborate_lanes(self, m, accessor):
         words, lanes = self._params.words_per_cycle, []
         for number in range(words):
-            lane = CheckLane(self._params, words * self._port + number)
+            lane = CheckLane(self._params)
             m.submodules[f"lane_{number}"] = lane
             connect(m, accessor.o[number], lane.i)
             connect(m, lane.o_checked, accessor.i_checked[number])
             connect(m, lane.o_report, flipped(self.o_report[number]))
-            m.d.comb += lane.i_clear.eq(self.i_clear)
+            m.d.comb += [
+                lane.i_bank.eq(words * self.i_port + number),
+                lane.i_clear.eq(self.i_clear),
+            ]
             count = self.o_count[number]
             m.d.comb += [count[name].eq(lane.o_count[name]) for name in BANK_PULSES]
             if number:

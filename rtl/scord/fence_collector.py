@@ -131,5 +131,4 @@ class FenceCollector(wiring.Component):
         for sm, fenced in enumerate(self.o_fenced):
             lane = lanes[sm % params.fence_lanes].o
             is_mine = lane.valid & ((lane.payload.block >> params.slot_bits) == sm)
-            for warp in range(params.warps_per_sm):
-                m.d.comb += fenced[warp].eq(leaves & is_mine & (lane.payload.warp == warp))
+            m.d.comb += fenced.eq((leaves & is_mine) << lane.payload.warp)

@@ -35,11 +35,12 @@ class InitEngine(wiring.Component):
     ----------
     params : ScordParams
         Configuration.
-    port : int
-        Number of the port: it writes its own segments (``golden_model.scord.interleaver.port_of``).
 
     Members
     -------
+    i_port : ``In(range(metadata_ports))``
+        Number of the port, a constant: it writes its own segments
+        (``golden_model.scord.interleaver.port_of``).
     i_start : ``In(1)``
         Pulse: begin.
     i_entries_log2 : ``In(address_bits.bit_length())``
@@ -54,13 +55,13 @@ class InitEngine(wiring.Component):
         Writes are still to be sent or answered; until the cycle after the last answer.
     """
 
-    def __init__(self, params: ScordParams, port: int):
+    def __init__(self, params: ScordParams):
         self._params = params
-        self._port = port
         region = {"i_entries_log2": In(params.address_bits.bit_length())}
         if params.regions > 1:
             region = {"i_region": In(region_layout(params))}
         super().__init__({
+            "i_port": In(range(params.metadata_ports)),
             "i_start": In(1),
             **region,
             "o": Out(stream.Signature(entry_write(params))),
@@ -73,21 +74,19 @@ class InitEngine(wiring.Component):
         index = Signal(engine_index_bits(self._params))
         unanswered = Signal.like(index)
         sending = Signal()
-        port = Signal(range(max(self._params.metadata_ports, 2)))  # Verilog has no width of zero
         following = Signal.like(index)
         sent = self.o.valid & self.o.ready
         m.d.comb += [
             self.o.valid.eq(sending),
             self.o.p.index.eq(index),
-            self._elaborate_following(following, index, port),
-            port.eq(self._port),
+            self._elaborate_following(following, index),
         ]
         m.d.comb += [entry.eq(UNINITIALISED_ENTRY) for entry in self.o.p.entries]
         m.d.sync += unanswered.eq(unanswered + sent - (self.i_done & self.o_busy))
         with m.If(~sending & (unanswered == 0)):
             m.d.sync += self.o_busy.eq(0)
         if self._params.regions > 1:
-            self._elaborate_table(m, index, following, port, sending)
+            self._elaborate_table(m, index, following, sending)
         else:
             end = (self.i_entries_log2 - self._params.lane_bits)[: len(self.i_entries_log2)]
             with m.If(sent):
@@ -97,10 +96,10 @@ class InitEngine(wiring.Component):
                     sending.eq(~following.bit_select(end, 1)),
                 ]
         with m.If(self.i_start):
-            m.d.sync += [index.eq(port), sending.eq(1), self.o_busy.eq(1)]
+            m.d.sync += [index.eq(self.i_port), sending.eq(1), self.o_busy.eq(1)]
         return m
 
-    def _elaborate_table(self, m: Module, index, following, port, sending) -> None:
+    def _elaborate_table(self, m: Module, index, following, sending) -> None:
         """Region after region: the number of one stands in ``index``, above the segment's in it.
 
         One that is not used takes a cycle.
@@ -122,11 +121,11 @@ class InitEngine(wiring.Component):
                 m.d.sync += index.eq(following)
             with m.Else():
                 m.d.sync += [
-                    index.eq(Cat(port | Const(0, bits), number + 1)),
+                    index.eq(Cat(self.i_port | Const(0, bits), number + 1)),
                     sending.eq(number != params.regions - 1),
                 ]
 
-    def _elaborate_following(self, following, index, port):
+    def _elaborate_following(self, following, index):
         """Statement that sets ``following`` to the port's next segment.
 
         Its residue is larger by the odd number of ports, or the first of the next index.
@@ -140,7 +139,7 @@ class InitEngine(wiring.Component):
         return following.eq(
             Cat(
                 index[:low],
-                Mux(is_last, port[low:], residue)[: high - low],
+                Mux(is_last, self.i_port[low:], residue)[: high - low],
                 index[high:] + is_last,
             )
         )

@@ -11,11 +11,11 @@ from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.scord.packets import PacketKind
 from racetrap.golden_model.scord.params import WORD_BYTES, ScordParams
-from racetrap.rtl.common.arbiter import StreamArbiter
+from racetrap.rtl.common.arbiter import VectorArbiter
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.scord.fence_collector import FenceCollector
 
-__all__ = ["Interleaver"]
+__all__ = ["Interleaver", "PacketRouter"]
 
 
 class Interleaver(wiring.Component):
@@ -59,46 +59,80 @@ class Interleaver(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        sms = self._params.sm_count
-        m.submodules.fences = fences = FenceCollector(self._params)
-        arbiters = []
-        for bank, port in enumerate(self.o_packet):
-            arbiter = StreamArbiter(struct_layout(self._params.segment_layout), sms + 1)
-            m.submodules[f"arbiter_{bank}"] = arbiter
+        params, segment = self._params, struct_layout(self._params.segment_layout)
+        m.submodules.fences = fences = FenceCollector(params)
+        routers = []
+        for sm, port in enumerate(self.i_packet):
+            m.submodules[f"router_{sm}"] = router = PacketRouter(params)
+            wiring.connect(m, wiring.flipped(port), router.i)
+            wiring.connect(m, router.o_fence, fences.i[sm])
+            m.d.comb += self.o_fenced[sm].eq(fences.o_fenced[sm])
+            routers.append(router)
+        packets = Signal(params.sm_count * segment.size)
+        m.d.comb += packets.eq(Cat(port.payload for port in self.i_packet))
+        readies = []
+        for bank, (port, fence) in enumerate(zip(self.o_packet, fences.o, strict=True)):
+            m.submodules[f"arbiter_{bank}"] = arbiter = VectorArbiter(segment, len(routers) + 1)
             wiring.connect(m, arbiter.o, wiring.flipped(port))
             # Into the same register as accesses: what has left an SM's port is not overtaken.
-            wiring.connect(m, fences.o[bank], arbiter.i[sms])
-            arbiters.append(arbiter)
-        for sm in range(sms):
-            banks = [arbiter.i[sm] for arbiter in arbiters]
-            self._elaborate_route(m, self.i_packet[sm], banks, fences.i[sm])
-            m.d.comb += self.o_fenced[sm].eq(fences.o_fenced[sm])
+            m.d.comb += [
+                arbiter.i_payload.eq(Cat(packets, fence.payload)),
+                arbiter.i_valid.eq(Cat((router.o_valid[bank] for router in routers), fence.valid)),
+                fence.ready.eq(arbiter.o_ready[-1]),
+            ]
+            readies.append(arbiter.o_ready)
+        for sm, router in enumerate(routers):
+            m.d.comb += router.i_ready.eq(Cat(ready[sm] for ready in readies))
         nothing_held = ~Cat(port.valid for port in self.o_packet).any()
         m.d.comb += self.o_idle.eq(nothing_held & fences.o_idle)
         return m
 
-    def _elaborate_route(self, m: Module, port, banks, fences):
-        """Connect one SM's port with its input of each bank's arbiter, and of the collector."""
-        params = self._params
+
+class PacketRouter(wiring.Component):
+    """Where a packet of one SM goes: to its port, or to the fence collector.  Combinational.
+
+    Parameters
+    ----------
+    params : ScordParams
+        Configuration.
+
+    Members
+    -------
+    i : ``In(stream.Signature(segment_layout))``
+        Packets of the SM.
+    o_valid : ``Out(metadata_ports)``, i_ready : ``In(metadata_ports)``
+        For each metadata port, whether an access goes there, and whether it is taken.
+    o_fence : ``Out(stream.Signature(fence_layout))``
+        Fences.
+    """
+
+    def __init__(self, params: ScordParams):
+        self._params = params
+        super().__init__({
+            "i": In(stream.Signature(struct_layout(params.segment_layout))),
+            "o_valid": Out(params.metadata_ports),
+            "i_ready": In(params.metadata_ports),
+            "o_fence": Out(stream.Signature(struct_layout(params.fence_layout))),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        params, packet = self._params, self.i.payload
         segment = params.granularity_bits - (WORD_BYTES.bit_length() - 1) + params.lane_bits
         residue = segment + params.port_bits
         number = Cat(
-            port.payload.word[segment:residue],
-            port.payload.word[residue : residue + params.residue_bits] % params.odd_ports,
+            packet.word[segment:residue],
+            packet.word[residue : residue + params.residue_bits] % params.odd_ports,
         )
-        is_fence = port.payload.kind == PacketKind.FENCE
-        wanted = Signal(len(banks))
-        ready = (Cat(bank.ready for bank in banks) & wanted).any()
+        is_fence = packet.kind == PacketKind.FENCE
+        wanted = Signal(params.metadata_ports)
         m.d.comb += [
             wanted.eq(1 << number),
-            port.ready.eq(Mux(is_fence, fences.ready, ready)),
-            fences.valid.eq(port.valid & is_fence),
+            self.o_valid.eq(wanted & (self.i.valid & ~is_fence).replicate(len(wanted))),
+            self.o_fence.valid.eq(self.i.valid & is_fence),
+            self.i.ready.eq(Mux(is_fence, self.o_fence.ready, (self.i_ready & wanted).any())),
         ]
         m.d.comb += [
-            fences.payload[name].eq(port.payload[name]) for name in params.fence_layout.fields
+            self.o_fence.payload[name].eq(packet[name]) for name in params.fence_layout.fields
         ]
-        for bank, is_wanted in zip(banks, wanted, strict=True):
-            m.d.comb += [
-                bank.payload.eq(port.payload),
-                bank.valid.eq(port.valid & ~is_fence & is_wanted),
-            ]
+        return m

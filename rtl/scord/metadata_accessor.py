@@ -107,11 +107,11 @@ class MetadataAccessor(wiring.Component):
     ----------
     params : ScordParams
         Configuration.
-    port : int
-        Number of the port, for the initialisation.
 
     Members
     -------
+    i_port : ``In(range(metadata_ports))``
+        Number of the port for the initialisation, a constant.
     i : ``In(stream.Signature(located_segment(params)))``
         Segments in order.
     o : ``Out(stream.Signature(packet_with_entry(params), always_ready=True)).array(words)``
@@ -132,12 +132,12 @@ class MetadataAccessor(wiring.Component):
         Pulse: a write has been answered with an error.
     """
 
-    def __init__(self, params: ScordParams, port: int):
+    def __init__(self, params: ScordParams):
         self._params = params
-        self._port = port
         words = params.words_per_cycle
         size = {"i_entries_log2": In(params.address_bits.bit_length())}
         super().__init__({
+            "i_port": In(range(params.metadata_ports)),
             "i": In(stream.Signature(located_segment(params))),
             "o": Out(stream.Signature(packet_with_entry(params), always_ready=True)).array(words),
             "i_checked": In(
@@ -289,10 +289,11 @@ class MetadataAccessor(wiring.Component):
         """AXI4 write channels: initialisation, or results."""
         params = self._params
         m.submodules.write_back = write_back = WriteBack(params)
-        m.submodules.init = init = InitEngine(params, self._port)
+        m.submodules.init = init = InitEngine(params)
         m.submodules.writer = writer = EntryWriter(params)
         forward_ports(m, self.m_axi, writer.m_axi, *writer.m_axi.signature.members)
         m.d.comb += [
+            init.i_port.eq(self.i_port),
             writer.i_region.eq(self.i_region),
             self.o_write_error.eq(writer.o_error),
             write_back.i_checked.valid.eq(self.i_checked[0].valid),

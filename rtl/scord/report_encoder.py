@@ -22,21 +22,21 @@ class ReportEncoder(wiring.Component):
     ----------
     params : ScordParams
         Configuration.
-    bank : int
-        Number of the bank.
 
     Members
     -------
+    i_bank : ``In(range(banks))``
+        Number of the bank, a constant.
     i_step : ``In(step_layout)``
         Step with a race.
     o_report : ``Out(report_layout)``
         Its report; the fields ``owner_*`` are of the entry that the access found.
     """
 
-    def __init__(self, params: ScordParams, bank: int):
+    def __init__(self, params: ScordParams):
         self._params = params
-        self._bank = bank
         super().__init__({
+            "i_bank": In(range(params.banks)),
             "i_step": In(struct_layout(params.step_layout)),
             "o_report": Out(struct_layout(params.report_layout)),
         })  # fmt: skip
@@ -45,14 +45,12 @@ class ReportEncoder(wiring.Component):
         m = Module()
         packet, report = self.i_step.packet, self.o_report
         owner = Signal(struct_layout(self._params.entry_layout))
-        bank = Signal(range(max(self._params.banks, 2)))  # Verilog has no width of zero
         m.d.comb += [
-            bank.eq(self._bank),
             owner.eq(self.i_step.before),
             report.address.eq(packet.word << 2),
             report.race.eq(self.i_step.race),
             report.device_race.eq(owner.block != packet.block),
-            report.bank.eq(bank),
+            report.bank.eq(self.i_bank),
         ]
         for field in ("pc", "block", "warp", "kind", "filter", "scope", "strong"):
             m.d.comb += report[field].eq(packet[field])

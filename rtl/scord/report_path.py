@@ -26,7 +26,7 @@ _FILTER_PORTS = ("i_clear", "o_suppressed", "o_busy")
 
 
 class ReportPath(wiring.Component):
-    """Merges the banks' reports round robin, keeps repeats back and writes the rest.
+    """Merges the ports' reports round robin, keeps repeats back and writes the rest.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ class ReportPath(wiring.Component):
 
     Members
     -------
-    i : ``In(stream.Signature(report_layout)).array(banks)``
-        Reports of each bank.
+    i : ``In(stream.Signature(report_layout)).array(metadata_ports)``
+        Reports of the banks of each metadata port.
     m_axi, i_base, i_capacity_log2, i_tail, o_head, o_full, o_written, o_dropped, o_write_error
         As those of ``ReportWriter``.
     i_filter_enable, i_clear : ``In(1)``, o_suppressed, o_busy : ``Out(1)``
@@ -51,7 +51,7 @@ class ReportPath(wiring.Component):
         self._filter = ReportFilter(params)
         self._writer = ReportWriter(params.report_layout, params.address_bits)
         super().__init__({
-            "i": In(stream.Signature(self._shape)).array(params.banks),
+            "i": In(stream.Signature(self._shape)).array(params.metadata_ports),
             **ports_like(self._writer, "m_axi", *_WRITER_PORTS),
             "i_filter_enable": In(1),
             **ports_like(self._filter, *_FILTER_PORTS),
@@ -60,11 +60,11 @@ class ReportPath(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.arbiter = arbiter = StreamArbiter(self._shape, self._params.banks)
+        m.submodules.arbiter = arbiter = StreamArbiter(self._shape, len(self.i))
         m.submodules.filter = report_filter = self._filter
         m.submodules.writer = writer = self._writer
-        for bank in range(self._params.banks):
-            wiring.connect(m, wiring.flipped(self.i[bank]), arbiter.i[bank])
+        for outer, inner in zip(self.i, arbiter.i, strict=True):
+            wiring.connect(m, wiring.flipped(outer), inner)
         wiring.connect(m, arbiter.o, report_filter.i)
         wiring.connect(m, report_filter.o, writer.i)
         wiring.connect(m, writer.m_axi, wiring.flipped(self.m_axi))

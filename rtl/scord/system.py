@@ -13,6 +13,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.scord.params import ScordParams
+from racetrap.rtl.common.arbiter import StreamArbiter
 from racetrap.rtl.common.axi import Axi4WriteSignature, AxiLiteSignature
 from racetrap.rtl.common.bits import total
 from racetrap.rtl.common.layout import struct_layout
@@ -24,6 +25,7 @@ from racetrap.rtl.scord.detector_bank import DetectorBank
 from racetrap.rtl.scord.interleaver import Interleaver
 from racetrap.rtl.scord.launch_control import LaunchControl, TransactionGate
 from racetrap.rtl.scord.local_memory import LocalMemory
+from racetrap.rtl.scord.lock_hash import block_masks_of
 from racetrap.rtl.scord.metadata_port import metadata_port
 from racetrap.rtl.scord.registers import (
     REGION_REGISTERS,
@@ -105,12 +107,16 @@ class ScordSystem(wiring.Component):
         m.submodules.interleaver = interleaver = Interleaver(params)
         m.submodules.report_path = reports = ReportPath(params)
         gates, buffers, trackers = self._elaborate_sms(m, interleaver)
-        banks = self._elaborate_banks(m, interleaver, reports)
+        banks = self._elaborate_banks(m, interleaver)
+        arbiters = self._elaborate_reports(m, banks, reports)
 
         clearing: list[Any] = [*trackers, *banks, reports]
         for part in clearing:
             m.d.comb += part.i_clear.eq(launch.o_clear)
-        is_idle = Cat(part.o_idle for part in (*clearing, *buffers, interleaver)).all()
+        is_idle = Cat(
+            *(part.o_idle for part in (*clearing, *buffers, interleaver)),
+            *(~arbiter.o.valid for arbiter in arbiters),
+        ).all()
         m.d.comb += [
             launch.i_idle.eq(is_idle & Cat(gate.o_closed for gate in gates).all()),
             launch.i_busy.eq(Cat(part.o_busy for part in clearing).any()),
@@ -137,7 +143,7 @@ class ScordSystem(wiring.Component):
         gates, buffers, trackers = [], [], []
         for sm, port in enumerate(self.i_transaction):
             m.submodules[f"gate_{sm}"] = gate = TransactionGate(self._params)
-            m.submodules[f"tracker_{sm}"] = tracker = Tracker(self._params, sm)
+            m.submodules[f"tracker_{sm}"] = tracker = Tracker(self._params)
             wiring.connect(m, wiring.flipped(port), gate.i)
             fencing = tracker.o_fencing
             if self._params.access_buffer_depth:
@@ -152,6 +158,8 @@ class ScordSystem(wiring.Component):
                 wiring.connect(m, gate.o, tracker.i_transaction)
             wiring.connect(m, tracker.o_packet, interleaver.i_packet[sm])
             m.d.comb += [
+                tracker.i_sm.eq(sm),
+                tracker.i_block_masks.eq(block_masks_of(self._params, sm)),
                 tracker.i_fenced.eq(interleaver.o_fenced[sm]),
                 self.o_fencing[sm].eq(fencing),
             ]
@@ -159,30 +167,43 @@ class ScordSystem(wiring.Component):
             trackers.append(tracker)
         return gates, buffers, trackers
 
-    def _elaborate_banks(
-        self, m: Module, interleaver: Interleaver, reports: ReportPath
-    ) -> list[DetectorBank]:
+    def _elaborate_banks(self, m: Module, interleaver: Interleaver) -> list[DetectorBank]:
         params = self._params
         words, banks = params.words_per_cycle, []
         for number in range(params.metadata_ports):
-            m.submodules[f"bank_{number}"] = bank = DetectorBank(params, number)
+            m.submodules[f"bank_{number}"] = bank = DetectorBank(params)
+            m.d.comb += bank.i_port.eq(number)
             wiring.connect(m, interleaver.o_packet[number], bank.i_packet)
             if params.local_bytes:
                 m.submodules[f"local_memory_{number}"] = memory = LocalMemory(params)
                 wiring.connect(m, bank.m_axi, memory.s_axi)
             else:
                 wiring.connect(m, bank.m_axi, wiring.flipped(self.m_axi_metadata[number]))
-            for lane in range(words):
-                wiring.connect(m, bank.o_report[lane], reports.i[words * number + lane])
-                if params.trace_port:
-                    trace = wiring.flipped(self.trace[words * number + lane])
-                    wiring.connect(m, bank.trace[lane], trace)
             if params.trace_port:
+                for lane, trace in enumerate(bank.trace, words * number):
+                    wiring.connect(m, trace, wiring.flipped(self.trace[lane]))
                 first = number * len(bank.trace_fences)
                 for fence, trace in enumerate(bank.trace_fences, first):
                     wiring.connect(m, trace, wiring.flipped(self.trace_fences[fence]))
             banks.append(bank)
         return banks
+
+    def _elaborate_reports(
+        self, m: Module, banks: Sequence[DetectorBank], reports: ReportPath
+    ) -> list[StreamArbiter]:
+        """Make one stream of the reports of each port, by an arbiter if it has several banks."""
+        arbiters: list[StreamArbiter] = []
+        for number, bank in enumerate(banks):
+            if self._params.words_per_cycle == 1:
+                wiring.connect(m, bank.o_report[0], reports.i[number])
+                continue
+            arbiter = StreamArbiter(struct_layout(self._params.report_layout), len(bank.o_report))
+            m.submodules[f"report_arbiter_{number}"] = arbiter
+            for lane, port in zip(bank.o_report, arbiter.i, strict=True):
+                wiring.connect(m, lane, port)
+            wiring.connect(m, arbiter.o, reports.i[number])
+            arbiters.append(arbiter)
+        return arbiters
 
     def _connect_launch(self, m: Module, registers: RegisterBlock, launch: LaunchControl) -> None:
         wiring.connect(m, wiring.flipped(self.s_axil), registers.s_axil)

@@ -18,7 +18,7 @@ from racetrap.rtl.scord.barrier_ids import BarrierIds
 from racetrap.rtl.scord.fence_hold import FenceHold
 from racetrap.rtl.scord.filter_encoder import FilterEncoder
 from racetrap.rtl.scord.granule_splitter import GranuleSplitter, item_layout
-from racetrap.rtl.scord.lock_hash import block_masks_of, lock_hash_of
+from racetrap.rtl.scord.lock_hash import lock_hash_of
 from racetrap.rtl.scord.lock_table import LockOperation, LockTables
 
 __all__ = ["Tracker"]
@@ -43,11 +43,13 @@ class Tracker(wiring.Component):
     ----------
     params : ScordParams
         Configuration.
-    sm : int
-        Number of the SM.
 
     Members
     -------
+    i_sm : ``In(sm_bits)``
+        Number of the SM, a constant.
+    i_block_masks : ``In(LOCK_HASH_BITS * blocks_per_sm)``
+        ``block_masks_of`` the SM, a constant as well.
     i_transaction : ``In(stream.Signature(transaction_layout))``
         Transactions of the SM's coalescer.
     o_packet : ``Out(stream.Signature(segment_layout))``
@@ -67,19 +69,13 @@ class Tracker(wiring.Component):
     o_quiescent : ``Out(1)``
         Nothing in the tracker changes at the next edge, unless by reset: its clock may stop.
         It depends on all inputs.
-
-    Raises
-    ------
-    ValueError
-        If there is no such SM.
     """
 
-    def __init__(self, params: ScordParams, sm: int):
-        if not 0 <= sm < params.sm_count:
-            raise ValueError(f"SM must be from 0 to {params.sm_count - 1}, not {sm}")
+    def __init__(self, params: ScordParams):
         self._params = params
-        self._sm = sm
         super().__init__({
+            "i_sm": In(params.sm_bits),
+            "i_block_masks": In(LOCK_HASH_BITS * params.blocks_per_sm),
             "i_transaction": In(stream.Signature(struct_layout(params.transaction_layout))),
             "o_packet": Out(stream.Signature(struct_layout(params.segment_layout))),
             "i_fenced": In(params.warps_per_sm),
@@ -184,17 +180,14 @@ class Tracker(wiring.Component):
         params = self._params
         m.submodules.filter_encoder = filter_encoder = FilterEncoder(params)
         payload = packet.i.payload
-        # All that differs between SMs, so that their trackers are one module in the Verilog.
-        sm = Signal(max(params.sm_bits, 1))  # Verilog has no width of zero
-        block_masks = Signal(LOCK_HASH_BITS * params.blocks_per_sm)
         m.d.comb += [
-            sm.eq(self._sm),
-            block_masks.eq(block_masks_of(params, self._sm)),
             filter_encoder.i_table.eq(lock_tables.o_table),
-            filter_encoder.i_block_mask.eq(block_masks.word_select(item.slot, LOCK_HASH_BITS)),
+            filter_encoder.i_block_mask.eq(
+                self.i_block_masks.word_select(item.slot, LOCK_HASH_BITS)
+            ),
             payload.kind.eq(item.kind),
             payload.scope.eq(item.scope),
-            payload.block.eq(Cat(item.slot, sm[: params.sm_bits])),
+            payload.block.eq(Cat(item.slot, self.i_sm)),
             payload.warp.eq(item.warp),
         ]
         with m.If(item.kind != TransactionKind.FENCE):

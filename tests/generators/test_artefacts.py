@@ -56,7 +56,7 @@ def test_all_instances_of_a_block_are_one_module(tiny):
     assert re.findall(r"^  scord_tiny_tracker (\w+) \(", verilog, re.MULTILINE) == [
         "tracker_0", "tracker_1",
     ]  # fmt: skip
-    assert [verilog.count(f"    .sm(1'h{sm})") for sm in range(TINY.sm_count)] == [1, 1]
+    assert [verilog.count(f"    .i_sm(1'h{sm})") for sm in range(TINY.sm_count)] == [1, 1]
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,18 @@
 """Presets and settings."""
 
 import dataclasses
+import re
 
 import pytest
 
-from racetrap.generators.presets import PRESETS, find_preset, module_name, with_settings
+from racetrap.generators.artefacts import generate
+from racetrap.generators.presets import (
+    GPU_PRESETS,
+    PRESETS,
+    find_preset,
+    module_name,
+    with_settings,
+)
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.params import SigraceParams
 
@@ -30,6 +38,31 @@ def test_every_preset_is_frozen_and_has_a_line_of_its_own():
             preset.params = ScordParams()
     with pytest.raises(TypeError):
         PRESETS["new"] = PRESETS["scord"]
+
+
+def test_presets_of_real_gpus():
+    """Published SMs and L2 slices; each entry is full, and nothing is refused."""
+    sizes = {"scord-v100": (80, 64), "scord-a100": (108, 80)}
+    assert set(GPU_PRESETS) == set(sizes)
+    for name, (sms, slices) in sizes.items():
+        params = find_preset(name).params
+        assert (params.sm_count, params.metadata_ports, params.words_per_cycle) == (sms, slices, 8)
+        assert (params.blocks_per_sm, params.warps_per_sm) == (32, 64)
+        assert params.entry_layout_bits == 64
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("name", GPU_PRESETS)
+def test_a_real_gpu_is_generated(name, tmp_path):
+    """Every SM and slice is an instance of one module."""
+    params = find_preset(name).params
+    verilog = generate(name, params, tmp_path)["verilog"].read_text()
+    counts = {"tracker": params.sm_count, "bank": params.metadata_ports}
+    for part, count in counts.items():
+        assert (
+            len(re.findall(rf"^  {module_name(name)}_{part} {part}_\d+ \(", verilog, re.M)) == count
+        )
+    assert len(re.findall(r"^module ", verilog, re.M)) < 60
 
 
 def test_unknown_preset():

@@ -59,4 +59,4 @@ end
 def test_every_signal_of_a_bank_has_a_name():
     """Amaranth calls ``$signal`` what it finds no name for, as in an assignment to several."""
     params = ScordParams(sm_count=1, warps_per_sm=2, outstanding=4, address_bits=16)
-    assert "$signal" not in to_verilog(DetectorBank(params, 0), "bank")
+    assert "$signal" not in to_verilog(DetectorBank(params), "bank")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 
 from racetrap.generators.presets import (
+    GPU_PRESETS,
     NONCOHERENT_PRESETS,
     SCORD_PRESETS,
     SIGRACE_PRESETS,
@@ -48,10 +49,13 @@ def _parameters(presets: Mapping[str, Preset[Params]]) -> str:
 
 def presets_tables() -> str:
     """The presets of each system, as Markdown."""
-    scord = [
-        [*_purpose(preset), f"{metadata_overhead(preset.params):.1%}"]
-        for preset in SCORD_PRESETS.values()
-    ]
+    scord, gpus = (
+        [
+            [*_purpose(preset), f"{metadata_overhead(preset.params):.1%}"]
+            for preset in presets.values()
+        ]
+        for presets in (SCORD_PRESETS, GPU_PRESETS)
+    )
     settings = [
         [
             f"B{b}_S{s}",
@@ -65,6 +69,9 @@ def presets_tables() -> str:
         "## ScoRD\n",
         table([*_PURPOSE, "metadata for the data"], scord),
         _parameters(SCORD_PRESETS),
+        "### Of the size of real GPUs\n",
+        table([*_PURPOSE, "metadata for the data"], gpus),
+        _parameters(GPU_PRESETS),
         "## SigRace\n",
         table(_PURPOSE, map(_purpose, SIGRACE_PRESETS.values())),
         _parameters(SIGRACE_PRESETS),

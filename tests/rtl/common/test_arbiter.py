@@ -1,10 +1,14 @@
 """Round-robin arbiter: each single decision exhaustively, then order, loss, rate and waiting."""
 
 from itertools import product
+from random import Random
 
 import pytest
+from amaranth.hdl import Cat, Module
+from amaranth.lib import wiring
+from amaranth.lib.wiring import Out
 
-from racetrap.rtl.common.arbiter import StreamArbiter
+from racetrap.rtl.common.arbiter import StreamArbiter, VectorArbiter
 from tests.support.rtl.streams import get_all, monitor, put_all, random_idle, simulate
 
 
@@ -89,3 +93,44 @@ def test_count_must_be_positive():
     message = r"^Stream arbiter input count must be at least 1, not 0$"
     with pytest.raises(ValueError, match=message):
         StreamArbiter(8, 0)
+
+
+class _Both(wiring.Component):
+    """Both arbiters with the same inputs; ``o_same`` is high while they agree."""
+
+    def __init__(self, count):
+        self.stream, self._vector = StreamArbiter(8, count), VectorArbiter(8, count)
+        super().__init__({"o_same": Out(1)})
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.stream, m.submodules.vector = stream, vector = self.stream, self._vector
+        m.d.comb += [
+            vector.i_payload.eq(Cat(port.payload for port in stream.i)),
+            vector.i_valid.eq(Cat(port.valid for port in stream.i)),
+            vector.o.ready.eq(stream.o.ready),
+            self.o_same.eq(
+                Cat(
+                    vector.o_ready == Cat(port.ready for port in stream.i),
+                    vector.o.valid == stream.o.valid,
+                    vector.o.payload == stream.o.payload,
+                ).all()
+            ),
+        ]
+        return m
+
+
+@pytest.mark.parametrize("count", [1, 3, 4])
+def test_payloads_side_by_side_are_served_alike(count):
+    dut, rng = _Both(count), Random(count)
+
+    async def testbench(ctx):
+        for _ in range(300):
+            for port in dut.stream.i:
+                ctx.set(port.valid, rng.random() < 0.6)
+                ctx.set(port.payload, rng.getrandbits(8))
+            ctx.set(dut.stream.o.ready, rng.random() < 0.7)
+            assert ctx.get(dut.o_same)
+            await ctx.tick()
+
+    simulate(dut, testbench)

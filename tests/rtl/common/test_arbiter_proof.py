@@ -13,7 +13,7 @@ PROOF = Proof(
     depth=3,
     events=("all-ask", "longest-wait"),
     bugs={
-        "takes-two": Patch(_FILE, "turn[k] & register.i.ready", "register.i.ready"),
+        "takes-two": Patch(_FILE, "turn[k] & sink.ready", "sink.ready"),
         "first-one-first": Patch(_FILE, "nobody_after & nobody_before", "nobody_before"),
         "priority": Patch(_FILE, "m.d.sync += after.eq(", "m.d.sync += after.eq(0 & "),
         "taken-while-full": Patch(

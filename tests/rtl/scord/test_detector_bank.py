@@ -217,15 +217,9 @@ def test_entry_after_a_read_error_is_written():
     "settings", [{}, {"outstanding": 4, "ratio": 1}, {"merge_in_flight": False}], ids=str
 )
 def test_no_path_from_valid_to_ready(settings):
-    assert valid_to_ready_paths(DetectorBank(ScordParams(**settings), 0)) == []
+    assert valid_to_ready_paths(DetectorBank(ScordParams(**settings))) == []
 
 
 def test_trace_port_is_optional():
-    ports = DetectorBank(ScordParams(trace_port=False), 0).signature.members
+    ports = DetectorBank(ScordParams(trace_port=False)).signature.members
     assert "trace" not in ports
-
-
-@pytest.mark.parametrize("bank", [-1, 4])
-def test_bank_must_exist(bank):
-    with pytest.raises(ValueError, match=rf"^Port must be from 0 to 3, not {bank}$"):
-        DetectorBank(ScordParams(banks=4), bank)

@@ -185,7 +185,7 @@ _PLANTED = {
         "scord/fence_collector.py", ("& has_taken.all()", "& has_taken.any()")
     ),
     "done before any bank has it": (
-        "scord/fence_collector.py", ("eq(leaves & is_mine", "eq(is_mine")
+        "scord/fence_collector.py", ("leaves & is_mine", "is_mine")
     ),
     "fence joins a bundle late": (
         "scord/fence_collector.py", ("may_load.eq(~present.any() | leaves)", "may_load.eq(1)"),
@@ -195,19 +195,20 @@ _PLANTED = {
         "scord/fence_collector.py", ("present.any() & ~taken[number]", "present.any()"),
 
     ),
-    "accesses queue for their bank": (
+    "fence passes an access at its bank": (
         "scord/interleaver.py",
         (
-            "            banks = [arbiter.i[sm] for arbiter in arbiters]\n",
-            "            from racetrap.rtl.common.stream import StreamFifo\n"
-            "            banks = []\n"
-            "            for number, arbiter in enumerate(arbiters):\n"
-            "                fifo = StreamFifo(arbiter.i[sm].payload.shape(), 8)\n"
-            "                m.submodules[f'queue_{sm}_{number}'] = fifo\n"
-            "                wiring.connect(m, fifo.o, arbiter.i[sm])\n"
-            "                banks.append(fifo.i)\n",
+            "            wiring.connect(m, arbiter.o, wiring.flipped(port))\n",
+            "            first, fence = fence, arbiter.o.signature.flip().create()\n"
+            "            m.d.comb += [\n"
+            "                port.valid.eq(arbiter.o.valid | first.valid),\n"
+            "                port.payload.eq(arbiter.o.payload),\n"
+            "                arbiter.o.ready.eq(port.ready & ~first.valid),\n"
+            "                first.ready.eq(port.ready),\n"
+            "            ]\n"
+            "            with m.If(first.valid):\n"
+            "                m.d.comb += port.payload.eq(first.payload)\n",
         ),
-
     ),
 }  # fmt: skip
 

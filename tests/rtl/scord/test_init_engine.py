@@ -13,7 +13,7 @@ from tests.support.rtl.streams import Idle, get, pulse, random_idle, simulate
 
 def run(params, bank, entries_log2, *, idle: Idle | None = None, delay=3, runs=1):
     """Entries written by each run, and the cycles it was busy."""
-    dut = InitEngine(params, bank)
+    dut = InitEngine(params)
     layout = Layout({"entry": 64, "index": index_bits(params)})
     per_run = sum(bank_of_entry(params, index) == bank for index in range(1 << entries_log2))
     written, busy, due = [], [], []
@@ -35,6 +35,7 @@ def run(params, bank, entries_log2, *, idle: Idle | None = None, delay=3, runs=1
             due[:] = [cycles - 1 for cycles in due]
 
     async def testbench(ctx):
+        ctx.set(dut.i_port, bank)
         ctx.set(dut.i_entries_log2, entries_log2)
         for number in range(runs):
             assert not ctx.get(dut.o_busy)

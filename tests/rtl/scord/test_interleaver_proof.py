@@ -21,9 +21,7 @@ PROOF = Proof(
         "offered-again": Patch(_COLLECTOR, "present.any() & ~taken[number]", "present.any()"),
         "changes-while-offered": Patch(_COLLECTOR, "~present.any() | leaves)", "1)"),
         "next-one-not-offered": Patch(_COLLECTOR, "(present.any() & ~leaves)", "present.any()"),
-        "sent-by-both-ways": Patch(
-            _INTERLEAVER, "port.valid & ~is_fence & is_wanted", "port.valid & is_wanted"
-        ),
+        "sent-by-both-ways": Patch(_INTERLEAVER, "(self.i.valid & ~is_fence)", "self.i.valid"),
         "scope-of-the-first-lane": Patch(
             _COLLECTOR,
             "place.eq(lane.o.payload)",

@@ -130,8 +130,8 @@ def test_data_may_come_late():
 class _LocalBank(wiring.Component):
     """A bank with its local memory in the place of the memory system."""
 
-    def __init__(self, params, bank):
-        self.bank = DetectorBank(params, bank)
+    def __init__(self, params):
+        self.bank = DetectorBank(params)
         self._memory = LocalMemory(params)
         super().__init__({})
 
@@ -152,7 +152,7 @@ def test_bank_on_local_memory(banks, bank):
     region = Region(0, params.max_region_log2, 0x1238)
     assert region.entries(params) == 64
     packets = random_packets(params, region, random.Random(f"{banks}"), 200, bank=bank, entries=5)
-    dut = _LocalBank(params, bank)
+    dut = _LocalBank(params)
     model = GoldenBank(params, region, bank)
     steps = []
 
@@ -166,6 +166,7 @@ def test_bank_on_local_memory(banks, bank):
             cycle += 1
 
     async def testbench(ctx):
+        ctx.set(dut.bank.i_port, bank)
         ctx.set(dut.bank.i_region.size_log2, region.size_log2)
         ctx.set(dut.bank.i_region.metadata_base, region.metadata_base)
         await pulse(ctx, dut.bank.i_clear)

@@ -36,7 +36,7 @@ PROOF = Proof(
             _WRITER, "self.o_dropped.eq(failed)", "self.o_dropped.eq(0)"
         ),
         "arbiter-takes-two": Patch(
-            "common/arbiter.py", "turn[k] & register.i.ready", "register.i.ready"
+            "common/arbiter.py", "turn[k] & sink.ready", "sink.ready"
         ),
         "idle-with-a-report-in-the-filter": Patch(
             "scord/report_path.py", "& report_filter.o_idle ", ""

@@ -198,18 +198,12 @@ def test_not_idle_until_a_fence_is_done():
 
 @pytest.mark.parametrize("settings", [{}, {"granularity": 16, "warps_per_sm": 1}], ids=str)
 def test_no_path_from_valid_to_ready(settings):
-    assert valid_to_ready_paths(Tracker(ScordParams(**settings), 0)) == []
+    assert valid_to_ready_paths(Tracker(ScordParams(**settings))) == []
 
 
 def test_state_is_the_papers():
     """Section IV-C: 32 lock tables of 36 bits, and 64 bits of barrier ids, for each SM."""
-    bits = state_bits(Tracker(ScordParams(), 0))
+    bits = state_bits(Tracker(ScordParams()))
     assert bits["top.lock_tables"].memory_bits == 32 * 36
     assert bits["top.barrier_ids"] == StateBits(flip_flops=64)
     assert (32 * 36 + 64) // 8 == 152
-
-
-@pytest.mark.parametrize("sm", [-1, 15])
-def test_sm_must_exist(sm):
-    with pytest.raises(ValueError, match=rf"^SM must be from 0 to 14, not {sm}$"):
-        Tracker(ScordParams(), sm)

@@ -3,9 +3,10 @@
 import random
 
 import pytest
-from amaranth.hdl import EnableInserter, Module
+from amaranth.hdl import Const, EnableInserter, Module
 
 from racetrap.golden_model.scord.params import ScordParams
+from racetrap.rtl.scord.lock_hash import block_masks_of
 from racetrap.rtl.scord.tracker import Tracker
 from tests.support.rtl.streams import simulate
 from tests.support.scord.tracker_bench import random_transactions
@@ -49,13 +50,16 @@ def test_clock_may_stop(seed):
     """A tracker whose flip-flops and memories are held while it is still does the same."""
     params = ScordParams(sm_count=2, warps_per_sm=4)
     rng = random.Random(f"still {seed}")
-    free, gated = Tracker(params, 1), Tracker(params, 1)
+    free, gated = Tracker(params), Tracker(params)
     m = Module()
     m.submodules.free = free
     m.submodules.gated = EnableInserter({"sync": ~gated.o_quiescent})(gated)
     still = {"waits": 0, "sleeps": 0}
 
     async def testbench(ctx):
+        for tracker in (free, gated):
+            ctx.set(tracker.i_sm, 1)
+            ctx.set(tracker.i_block_masks, Const.cast(block_masks_of(params, 1)).value)
         for cycle, inputs in enumerate(_inputs(params, rng)):
             _set(ctx, free, inputs)
             _set(ctx, gated, inputs)

@@ -60,7 +60,7 @@ class AccessorHarness(Harness):
                 module.Memory = OpenMemory
         accessor = modules[_FILES[-1]]
         accessor.block_memory = lambda shape, depth: OpenMemory(shape=shape, depth=depth, init=[])
-        self._accessor = accessor.MetadataAccessor(params, 0)
+        self._accessor = accessor.MetadataAccessor(params)
         super().__init__(case, {
             "i_valid": In(1), "i_segment": In(located_segment(params)),
             "i_checked": In(1), "i_changed": In(1), "i_entry": In(ENTRY_BITS),

@@ -32,7 +32,7 @@ class BankBench:
         self.params = params
         self.region = region or a_region(params)
         self.bank = bank
-        self.dut = DetectorBank(params, bank)
+        self.dut = DetectorBank(params)
         self.model = GoldenBank(params, self.region, bank)
         self.memory = MetadataMemory(self.dut.m_axi, knobs or MemoryKnobs(), f"{seed} memory")
         self.cycle = 0
@@ -51,6 +51,7 @@ class BankBench:
         """Run ``testbench(ctx)`` with the region written."""
 
         async def with_region(ctx):
+            ctx.set(self.dut.i_port, self.bank)
             set_region(ctx, self.dut.i_region, self.params, self.region)
             await testbench(ctx)
 

@@ -71,7 +71,7 @@ class ReportHarness(Harness):
             return self._pipelines[-1]
 
         modules[_LANE].CheckPipeline = any_steps
-        self._lanes = [modules[_LANE].CheckLane(params, bank) for bank in range(params.banks)]
+        self._lanes = [modules[_LANE].CheckLane(params) for _ in range(params.banks)]
         self._path = modules[_PATH].ReportPath(params)
         super().__init__(case, {
             "i_valid": In(params.banks), "i_race": In(3), "i_pc": In(params.pc_bits),
@@ -141,6 +141,7 @@ class ReportHarness(Harness):
         wiring.connect(m, lane.o_report, self._path.i[bank])
         pipeline = self._pipelines[bank]
         m.d.comb += [
+            lane.i_bank.eq(bank),
             pipeline.i_valid.eq(self.i_valid[bank]),
             pipeline.i_race.eq(self.i_race),
             pipeline.i_pc.eq(self.i_pc),

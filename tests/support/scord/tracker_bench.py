@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from amaranth.hdl import Const
+
 from racetrap.golden_model.events import AtomicOp, Scope
 from racetrap.golden_model.scord.packets import Packet, PacketKind, Transaction, TransactionKind
 from racetrap.golden_model.scord.tracker import Tracker as GoldenTracker
+from racetrap.rtl.scord.lock_hash import block_masks_of
 from racetrap.rtl.scord.tracker import Tracker
 from tests.support.rtl.streams import get_forever, monitor, put_all, random_idle, simulate
 
@@ -34,7 +37,8 @@ class TrackerBench:
 
     def __init__(self, params, sm=0, seed=None):
         self.params = params
-        self.dut = Tracker(params, sm)
+        self.dut = Tracker(params)
+        self._sm = sm
         self.model = GoldenTracker(params, sm)
         self.taken = []
         self.left = []
@@ -46,6 +50,8 @@ class TrackerBench:
         """Run ``testbench(ctx)`` with the tracker enabled and out of reset's clearing."""
 
         async def ready(ctx):
+            ctx.set(self.dut.i_sm, self._sm)
+            ctx.set(self.dut.i_block_masks, Const.cast(block_masks_of(self.params, self._sm)).value)
             ctx.set(self.dut.i_enable, 1)
             while ctx.get(self.dut.o_busy):
                 await ctx.tick()

@@ -35,7 +35,7 @@ class TrackerHarness(Harness):
 
     def __init__(self, params: ScordParams, case: Case):
         self._params = params
-        self._tracker = modules_with([*_FILES, _TRACKER], case.bug)[_TRACKER].Tracker(params, 0)
+        self._tracker = modules_with([*_FILES, _TRACKER], case.bug)[_TRACKER].Tracker(params)
         super().__init__(case, {
             "i_valid": In(1), "i_ready": In(1), "i_enable": In(1), "i_clear": In(1),
             "i_transaction": In(struct_layout(params.transaction_layout)),
