@@ -40,6 +40,7 @@ _SCORD: dict[str, Sequence[Any]] = {
     "access_policy": (AccessPolicy.STALL, *AccessPolicy),
     "sample_log2": (0, 0, 0, 1, 3),
     "local_bytes": (0, 0, 0, 4096),
+    "merge_in_flight": (True, True, True, False),
 }
 
 

@@ -102,6 +102,9 @@ class ScordParams:
         equal modulo ``fence_lanes``.
     outstanding : int
         Segments a port may have in flight between its metadata read and its write's response.
+    merge_in_flight : bool
+        Whether a packet takes its entries from a segment in flight; otherwise it waits until that
+        is in memory again, and reads it there.
     packet_fifo_depth, report_fifo_depth : int
         Depth of the FIFO before each port (segments) and after each bank (race reports).
     report_filter_entries : int
@@ -141,6 +144,7 @@ class ScordParams:
     words_per_cycle: int = 1
     fence_lanes: int = 1
     outstanding: int = 32
+    merge_in_flight: bool = True
     packet_fifo_depth: int = 8
     report_fifo_depth: int = 16
     report_filter_entries: int = 64
@@ -152,7 +156,7 @@ class ScordParams:
     trace_port: bool = True
 
     def __post_init__(self) -> None:
-        check_parameters(self, _RANGES, _POWERS_OF_TWO, ("trace_port",))
+        check_parameters(self, _RANGES, _POWERS_OF_TWO, ("merge_in_flight", "trace_port"))
         self._check_access_buffer()
         if self.entry_layout_bits > ENTRY_BITS:
             raise ValueError(

@@ -35,6 +35,7 @@ class HazardWindow(wiring.Component):
     result of the youngest such slot.  ``newest`` marks that slot, so that at most one slot
     matches and no priority logic is needed.  A packet without an entry (fence, or outside the
     region) takes a slot only to keep its place.  One packet a cycle, until all slots are taken.
+    Without ``merge_in_flight`` a packet is not accepted while a slot holds its entry.
 
     Parameters
     ----------
@@ -123,6 +124,9 @@ class HazardWindow(wiring.Component):
             m.d.comb += matches[slot].eq(newest[slot] & (index == self.i.p.index))
             with m.If(accepted & claiming[slot]):
                 m.d.sync += index.eq(self.i.p.index)
+        if not self._params.merge_in_flight:
+            with m.If(self.i.p.monitored & matches.any()):
+                m.d.comb += self.i.ready.eq(0)
         is_entering = (accepted & self.i.p.monitored).replicate(slots)
         leaving = retiring & self.i_retire.replicate(slots)
         m.d.sync += newest.eq(newest & ~leaving & ~(matches & is_entering) | claiming & is_entering)

@@ -81,6 +81,7 @@ GEOMETRIES = [
     {"outstanding": 16, "packet_fifo_depth": 3, "report_fifo_depth": 3},
     {"address_bits": 64, "pc_bits": 8},
     {"local_bytes": 256},
+    {"merge_in_flight": False},
 ]  # fmt: skip
 
 
@@ -212,7 +213,9 @@ def test_entry_after_a_read_error_is_written():
 # Structure ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("settings", [{}, {"outstanding": 4, "ratio": 1}], ids=str)
+@pytest.mark.parametrize(
+    "settings", [{}, {"outstanding": 4, "ratio": 1}, {"merge_in_flight": False}], ids=str
+)
 def test_no_path_from_valid_to_ready(settings):
     assert valid_to_ready_paths(DetectorBank(ScordParams(**settings), 0)) == []
 

@@ -28,9 +28,10 @@ class Claim:
 class WindowModel:
     """Plays random cycles and holds the window to a list of claims."""
 
-    def __init__(self, slots, seed, rates):
+    def __init__(self, slots, seed, rates, merges=True):
         self.slots = slots
-        self.dut = HazardWindow(ScordParams(outstanding=slots, sm_count=2))
+        self.merges = merges
+        self.dut = HazardWindow(ScordParams(outstanding=slots, sm_count=2, merge_in_flight=merges))
         self.rng = random.Random(seed)
         self.rates = rates
         self.live: list[Claim] = []
@@ -40,10 +41,14 @@ class WindowModel:
     def chance(self, what):
         return self.rng.random() < self.rates[what]
 
+    def holders(self, index):
+        return [each for each in self.live if each.monitored and each.index == index]
+
     def claim(self, index, monitored):
         claim = Claim(len(self.claims), index, monitored)
         if monitored:
-            same = [each for each in self.live if each.monitored and each.index == index]
+            same = self.holders(index)
+            assert self.merges or not same
             claim.source = same[-1].number if same else None
         self.claims.append(claim)
         self.live.append(claim)
@@ -88,6 +93,9 @@ class WindowModel:
             _, _, ready, slot, reads, *rest = await ctx.tick().sample(*outputs)
             read_slot, read_index, checks, *check, idle = rest
             assert idle == (not self.live)
+            if takes_read:
+                is_held = not self.merges and monitored and self.holders(index)
+                assert ready == (len(self.live) < self.slots and not is_held)
             if checks:
                 self.check(*check)
             if reads and takes_read:
@@ -119,6 +127,14 @@ def test_random_traffic(slots, rates, indices):
     assert len(model.claims) > 50
     if rates == "full":
         assert model.most_live == slots
+
+
+@pytest.mark.parametrize("rates", RATES)
+def test_without_merging(rates):
+    """A packet waits exactly while a slot holds its entry."""
+    model = WindowModel(4, f"apart {rates}", RATES[rates], merges=False)
+    simulate(model.dut, partial(model.testbench, cycles=400, indices=3))
+    assert len(model.claims) > 50
 
 
 def test_one_packet_a_cycle():
