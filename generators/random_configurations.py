@@ -41,6 +41,7 @@ _SCORD: dict[str, Sequence[Any]] = {
     "sample_log2": (0, 0, 0, 1, 3),
     "local_bytes": (0, 0, 0, 4096),
     "merge_in_flight": (True, True, True, False),
+    "valid_segments": (0, 0, 0, 64, 128, 1024),
 }
 
 
