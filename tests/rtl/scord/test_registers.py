@@ -103,7 +103,13 @@ def test_an_instance_has_the_registers_of_its_regions(regions):
 
 @pytest.mark.parametrize(
     "params",
-    [SMALLEST, ScordParams(), LARGEST, ScordParams(regions=8, banks=640, valid_segments=1 << 28)],
+    [
+        SMALLEST,
+        ScordParams(),
+        LARGEST,
+        ScordParams(regions=8, banks=640),
+        ScordParams(valid_segments=1 << 28),
+    ],
 )
 def test_constants_fit_their_fields(params):
     for register, fields in supplied_constants(params).items():
