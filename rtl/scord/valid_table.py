@@ -81,8 +81,10 @@ class ValidTable(wiring.Component):
         m.submodules.rows = rows = block_memory(VALID_ROW_BITS, depth)
         read, write = rows.read_port(), rows.write_port()
         # What the segment ahead writes at the edge at which the row is read.
-        was_written, written = Signal(), Signal(VALID_ROW_BITS)
-        row, place = Signal(VALID_ROW_BITS), located.o.p.bit
+        was_written = Signal()
+        written = Signal(VALID_ROW_BITS)
+        row = Signal(VALID_ROW_BITS)
+        place = located.o.p.bit
         cleared = Signal(range(depth + 1), init=depth)
         is_taken = self.i.valid & self.i.ready
         connect(m, flipped(self.i), located.i)
