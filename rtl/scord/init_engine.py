@@ -118,7 +118,7 @@ class InitEngine(wiring.Component):
         number, turn_segments = index[bits:], params.bank_index_bits - params.lane_bits
         first = params.valid_share << params.port_shift
         region = Signal(self.i_region.shape().elem_shape)
-        is_used, is_last = Signal(), Signal()
+        is_used, is_last = Signal(name="is_used"), Signal(name="is_last")
         m.d.comb += [
             region.eq(self.i_region[number]),
             is_used.eq(region.turns > first >> turn_segments if first else region.turns != 0),

@@ -71,7 +71,7 @@ class RegionChecker(wiring.Component):
         m = Module()
         count = self._params.regions
         spans = [self._elaborate_region(m, number) for number in range(count)]
-        obeyed, clash = Signal(count), Signal()
+        obeyed, clash = Signal(count, name="obeyed"), Signal(name="clash")
         m.d.sync += obeyed.eq(Cat(is_legal for _, is_legal in spans))
         one, other = self._elaborate_scan(m, data.ArrayLayout(spans[0][0].shape(), count), spans)
         meet = [
@@ -131,9 +131,9 @@ class RegionChecker(wiring.Component):
     def _elaborate_scan(self, m: Module, shape, spans):
         """Two regions at a time, every pair after a change."""
         all_spans = Signal(shape)
-        one, other = Signal(shape.elem_shape), Signal(shape.elem_shape)
+        one, other = (Signal(shape.elem_shape, name=name) for name in ("one", "other"))
         numbers = [Signal(range(self._params.regions), name=f"number_{k}") for k in range(2)]
-        scanning, looked = Signal(init=1), Signal()
+        scanning, looked = Signal(init=1, name="scanning"), Signal(name="looked")
         last = self._params.regions - 1
         m.d.comb += [
             *(all_spans[number].eq(span) for number, (span, _) in enumerate(spans)),
