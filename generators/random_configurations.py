@@ -42,6 +42,7 @@ _SCORD: dict[str, Sequence[Any]] = {
     "local_bytes": (0, 0, 0, 4096),
     "merge_in_flight": (True, True, True, False),
     "regions": (1, 1, 1, 2, 3, 8),
+    "valid_segments": (0, 0, 0, 64, 128, 1024),
 }
 
 

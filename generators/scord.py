@@ -31,6 +31,7 @@ _STATE_KINDS = {
     "fence_files": r"\.bank_\d+\..*fence_file",
     "tracker_pipelines": r"\.(tracker|gate|access_buffer)_\d+",
     "interleaver": r"\.interleaver",
+    "valid_tables": r"\.bank_\d+\.valid_table",
     "packet_fifos": r"\.bank_\d+\.(fifo|decoder|located|locator)",
     "report_fifos": r"\.bank_\d+\.lane_\d+\.reports",
     "metadata_windows": r"\.bank_\d+\.accessor",

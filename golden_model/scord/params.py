@@ -26,6 +26,8 @@ WORDS_PER_LINE = LINE_BYTES // WORD_BYTES
 #: Bits of one metadata entry and bytes it takes in memory (Fig. 7).
 ENTRY_BITS = 64
 ENTRY_BYTES = ENTRY_BITS // 8
+#: Bits of a row of a port's table of valid segments: a launch clears one in a cycle.
+VALID_ROW_BITS = 64
 #: Bits of the lock address hash, which is also the key of the Bloom filter, and filter bins.
 LOCK_HASH_BITS = 6
 FILTER_BIN_BITS = 8
@@ -65,6 +67,7 @@ _RANGES = {
     "sample_log2": (0, 15),
     "local_bytes": (0, 1 << 20),
     "regions": (1, 8),
+    "valid_segments": (0, 1 << 28),
 }
 _POWERS_OF_TWO = (
     "granularity", "ratio", "words_per_cycle", "fence_lanes", "outstanding",
@@ -121,6 +124,9 @@ class ScordParams:
     regions : int
         Monitored regions: 1 is one of a power of two bytes (``Region``), more are a table of as
         many, each of any number of lines (``racetrap.golden_model.scord.region_table``).
+    valid_segments : int
+        Bits of each port's table of valid segments, which a launch clears instead of the metadata
+        of so many segments (``valid_share``); 0: a launch writes all metadata.
     trace_port : bool
         Whether the banks have the retire-style trace port.
 
@@ -153,11 +159,13 @@ class ScordParams:
     sample_log2: int = 0
     local_bytes: int = 0
     regions: int = 1
+    valid_segments: int = 0
     trace_port: bool = True
 
     def __post_init__(self) -> None:
         check_parameters(self, _RANGES, _POWERS_OF_TWO, ("merge_in_flight", "trace_port"))
         self._check_access_buffer()
+        self._check_valid_segments()
         if self.entry_layout_bits > ENTRY_BITS:
             raise ValueError(
                 f"Metadata entry must fit in {ENTRY_BITS} bits, not {self.entry_layout_bits} "
@@ -192,6 +200,17 @@ class ScordParams:
             raise ValueError(
                 "Parameter local_bytes must be 0 or a power of two of at least "
                 f"{ENTRY_BYTES * self.banks}, not {self.local_bytes}"
+            )
+
+    def _check_valid_segments(self) -> None:
+        largest = self.max_region_log2 - self.granularity_bits - self.tag_bits - self.lane_bits
+        low = VALID_ROW_BITS << self.region_number_bits
+        high = min(1 << max(largest - self.port_shift, 0), _RANGES["valid_segments"][1])
+        bits = self.valid_segments
+        if bits and not (bits.bit_count() == 1 and low <= bits <= high):
+            raise ValueError(
+                f"Parameter valid_segments must be 0 or a power of two from {low} to {high}, "
+                f"not {bits}"
             )
 
     def _check_access_buffer(self) -> None:
@@ -282,6 +301,25 @@ class ScordParams:
         So many that no port has above three percent more segments than another.
         """
         return 0 if self.odd_ports == 1 else self.odd_ports.bit_length() + 5
+
+    @property
+    def port_shift(self) -> int:
+        """Low bits of a segment's index that its port's table of valid segments does without.
+
+        A port's segments differ in the bits above: their residues by the odd number of ports are
+        equal, so that they are that far apart at least.
+        """
+        return self.metadata_ports.bit_length() - 1
+
+    @property
+    def region_number_bits(self) -> int:
+        """Bits of a region's number."""
+        return (self.regions - 1).bit_length()
+
+    @property
+    def valid_share(self) -> int:
+        """Bits of each port's table of valid segments that one region has."""
+        return self.valid_segments >> self.region_number_bits
 
     @property
     def segment_bytes(self) -> int:
@@ -515,6 +553,10 @@ class Region:
     def indices(self, params: ScordParams) -> range:
         """Indices of the metadata entries; entry ``i`` is ``8 * i`` bytes behind the base."""
         return range(self.entries(params))
+
+    def numbered(self, params: ScordParams, index: int) -> tuple[int, int]:
+        """Region's number and index in it of an entry."""
+        return 0, index
 
     def conflict_bytes(self, params: ScordParams, address: int) -> int:
         """Distance of monitored data that share an entry with those at ``address``."""

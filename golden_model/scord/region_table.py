@@ -153,6 +153,14 @@ class RegionTable:
             for first in [self._first_index(one)]
         )
 
+    def numbered(self, params: ScordParams, index: int) -> tuple[int, int]:
+        """Region's number and index in it of an entry."""
+        for number, one in self._used():
+            within = index - self._first_index(one)
+            if 0 <= within < one.entries(params):
+                return number, within
+        raise ValueError(f"Entry index must be of a region, not {index}")
+
     def conflict_bytes(self, params: ScordParams, address: int) -> int:
         """Distance of monitored data that share an entry with those at ``address``."""
         one = self._region_of(address)

@@ -19,6 +19,7 @@ from racetrap.rtl.scord.metadata_accessor import MetadataAccessor, located_segme
 from racetrap.rtl.scord.metadata_port import metadata_port
 from racetrap.rtl.scord.region import RegionDecoder, region_layout
 from racetrap.rtl.scord.region_table import RegionLocator
+from racetrap.rtl.scord.valid_table import ValidTable, valid_bit
 
 __all__ = ["DetectorBank"]
 
@@ -88,14 +89,15 @@ class DetectorBank(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         m.submodules.accessor = accessor = MetadataAccessor(self._params)
-        front_idle = self._elaborate_location(m, accessor)
+        front_idle, clears_table = self._elaborate_location(m, accessor)
         lanes = self._elaborate_lanes(m, accessor)
         connect(m, accessor.m_axi, flipped(self.m_axi))
+        is_busy = [*clears_table, *(lane.o_busy for lane in lanes)]
         m.d.comb += [
             accessor.i_port.eq(self.i_port),
             accessor.i_region.eq(self.i_region),
             accessor.i_clear.eq(self.i_clear),
-            self.o_busy.eq(accessor.o_busy | Cat(lane.o_busy for lane in lanes).any()),
+            self.o_busy.eq(accessor.o_busy | Cat(is_busy).any()),
             self.o_idle.eq(
                 front_idle
                 & accessor.o_idle
@@ -108,7 +110,10 @@ class DetectorBank(wiring.Component):
         return m
 
     def _elaborate_location(self, m, accessor):
-        """Segment FIFO, and decoder of the region or locator in the table."""
+        """Segment FIFO, decoder of the region or locator in the table, table of valid segments.
+
+        Gives whether nothing is in here, and whether the table is being cleared, if there is one.
+        """
         params = self._params
         segment = struct_layout(params.segment_layout)
         m.submodules.fifo = fifo = StreamFifo(segment, params.packet_fifo_depth)
@@ -117,28 +122,49 @@ class DetectorBank(wiring.Component):
             fifo.i.payload.eq(self.i_packet.payload),
             self.i_packet.ready.eq(fifo.i.ready & ~self.o_busy),
         ]
+        table = None
+        if params.valid_segments:
+            m.submodules.valid_table = table = ValidTable(params)
+            m.d.comb += table.i_clear.eq(self.i_clear)
         if params.regions > 1:
             m.submodules.locator = locator = RegionLocator(params)
             connect(m, fifo.o, locator.i)
-            connect(m, locator.o, accessor.i)
+            connect(m, locator.o, table.i if table else accessor.i)
             m.d.comb += [*entrance, locator.i_region.eq(self.i_region)]
-            return fifo.o_empty & locator.o_empty
-        m.submodules.decoder = decoder = RegionDecoder(params)
-        m.submodules.located = located = StreamRegister(located_segment(params))
-        connect(m, located.o, accessor.i)
-        m.d.comb += [
-            *entrance,
+            is_empty = fifo.o_empty & locator.o_empty
+        else:
+            m.submodules.decoder = decoder = RegionDecoder(params)
+            located = table
+            if located is None:
+                m.submodules.located = located = StreamRegister(located_segment(params))
+                connect(m, located.o, accessor.i)
+            m.d.comb += [*entrance, *self._decode(accessor, fifo, decoder, located.i)]
+            is_empty = fifo.o_empty & ~located.o.valid
+        if table is None:
+            return is_empty, []
+        connect(m, table.o, accessor.i)
+        return is_empty & ~table.o.valid, [table.o_busy]
+
+    def _decode(self, accessor, fifo, decoder, located):
+        """Statements that make a located segment of one out of the FIFO, in a single region."""
+        params = self._params
+        statements = [
             decoder.i_region.eq(self.i_region),
             decoder.i_word.eq(fifo.o.p.word),
             accessor.i_entries_log2.eq(decoder.o_entries_log2),
-            located.i.valid.eq(fifo.o.valid),
-            fifo.o.ready.eq(located.i.ready),
-            located.i.p.segment.eq(fifo.o.p),
-            located.i.p.monitored.eq(decoder.o_monitored & (fifo.o.p.kind != PacketKind.FENCE)),
-            located.i.p.index.eq(decoder.o_index),
-            located.i.p.tag.eq(decoder.o_tag),
+            located.valid.eq(fifo.o.valid),
+            fifo.o.ready.eq(located.ready),
+            located.p.segment.eq(fifo.o.p),
+            located.p.monitored.eq(decoder.o_monitored & (fifo.o.p.kind != PacketKind.FENCE)),
+            located.p.index.eq(decoder.o_index),
+            located.p.tag.eq(decoder.o_tag),
         ]
-        return fifo.o_empty & ~located.o.valid
+        if params.valid_segments:
+            bit, has_bit = valid_bit(params, decoder.o_index)
+            statements += [
+                located.p.bit.eq(bit), located.p.is_new.eq(located.p.monitored & has_bit),
+            ]  # fmt: skip
+        return statements
 
     def _elaborate_lanes(self, m, accessor):
         words, lanes = self._params.words_per_cycle, []

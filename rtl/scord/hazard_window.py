@@ -19,8 +19,9 @@ def slot_bits(params: ScordParams) -> int:
 
 
 def window_claim(params: ScordParams) -> data.StructLayout:
-    """A packet that claims a slot: whether it needs an entry, and which."""
-    return data.StructLayout({"monitored": 1, "index": index_bits(params)})
+    """A packet that claims a slot: whether it needs an entry, which, and whether that is new."""
+    is_new = int(params.valid_segments > 0)
+    return data.StructLayout({"monitored": 1, "index": index_bits(params), "is_new": is_new})
 
 
 def read_request(params: ScordParams) -> data.StructLayout:
@@ -35,6 +36,7 @@ class HazardWindow(wiring.Component):
     result of the youngest such slot.  ``newest`` marks that slot, so that at most one slot
     matches and no priority logic is needed.  A packet without an entry (fence, or outside the
     region) takes a slot only to keep its place.  One packet a cycle, until all slots are taken.
+    A new entry is not in memory, nor held by a slot: it is not read.
     Without ``merge_in_flight`` a packet is not accepted while a slot holds its entry.
 
     Parameters
@@ -57,6 +59,8 @@ class HazardWindow(wiring.Component):
     o_check_slot, o_check_source : ``Out(slot_bits)``
     o_check_forwarded : ``Out(1)``
         Its slot, and whether and from which slot its entry is forwarded.
+    o_check_new : ``Out(1)``
+        Its entry is new; only with a table of valid segments.
     i_retire : ``In(1)``
         Pulse: the oldest slot is free again.
     o_idle : ``Out(1)``
@@ -75,6 +79,7 @@ class HazardWindow(wiring.Component):
             "o_check_slot": Out(slot),
             "o_check_forwarded": Out(1),
             "o_check_source": Out(slot),
+            **({"o_check_new": Out(1)} if params.valid_segments else {}),
             "i_retire": In(1),
             "o_idle": Out(1),
         })  # fmt: skip
@@ -104,6 +109,7 @@ class HazardWindow(wiring.Component):
             checked.eq(checked + self.o_check),
             retired.eq(retired + self.i_retire),
         ]
+        self._is_new = Signal(name="is_new")
         held_by = self._elaborate_holder(m, accepted)
         needs_read = self._elaborate_read(m, accepted, is_noted, held_by)
         self._elaborate_origins(m, is_noted, held_by)
@@ -158,12 +164,19 @@ class HazardWindow(wiring.Component):
             needs_read.eq(is_monitored & ~held_by.any()),
             self.o_read.valid.eq(is_noted & needs_read),
         ]
+        if self._params.valid_segments:
+            with m.If(accepted):
+                m.d.sync += self._is_new.eq(self.i.p.is_new)
+            with m.If(self._is_new):
+                m.d.comb += needs_read.eq(0)
         return needs_read
 
     def _elaborate_origins(self, m, is_noted, held_by):
         """Keep for each slot where its entry comes from."""
         bits = slot_bits(self._params)
-        origin = data.StructLayout({"is_forwarded": 1, "source": bits})
+        origin = data.StructLayout({
+            "is_forwarded": 1, "source": bits, "is_new": int(self._params.valid_segments > 0),
+        })  # fmt: skip
         write, read = self._slot_memory(m, "origins", origin)
         # Not a chain of operators, which Amaranth follows by recursion: there may be 1,024 slots.
         source = (
@@ -179,6 +192,11 @@ class HazardWindow(wiring.Component):
             self.o_check_forwarded.eq(read.data.is_forwarded),
             self.o_check_source.eq(read.data.source),
         ]
+        if self._params.valid_segments:
+            m.d.comb += [
+                write.data.is_new.eq(self._is_new),
+                self.o_check_new.eq(read.data.is_new),
+            ]
 
     def _elaborate_answers(self, m, is_noted, needs_read):
         """Whether the slot to be checked waits for no answer.

@@ -31,6 +31,8 @@ def engine_index_bits(params: ScordParams) -> int:
 class InitEngine(wiring.Component):
     """Writes uninitialised entries to every segment, one a cycle, and waits for the responses.
 
+    It leaves out those that have a bit in the table of valid segments.
+
     Parameters
     ----------
     params : ScordParams
@@ -71,7 +73,8 @@ class InitEngine(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        index = Signal(engine_index_bits(self._params))
+        params = self._params
+        index = Signal(engine_index_bits(params))
         unanswered = Signal.like(index)
         sending = Signal()
         following = Signal.like(index)
@@ -85,33 +88,39 @@ class InitEngine(wiring.Component):
         m.d.sync += unanswered.eq(unanswered + sent - (self.i_done & self.o_busy))
         with m.If(~sending & (unanswered == 0)):
             m.d.sync += self.o_busy.eq(0)
-        if self._params.regions > 1:
+        if params.regions > 1:
             self._elaborate_table(m, index, following, sending)
         else:
-            end = (self.i_entries_log2 - self._params.lane_bits)[: len(self.i_entries_log2)]
+            end = (self.i_entries_log2 - params.lane_bits)[: len(self.i_entries_log2)]
             with m.If(sent):
                 m.d.sync += [
                     index.eq(following),
                     # Steps are not larger than the region: its end is where this bit is first set.
                     sending.eq(~following.bit_select(end, 1)),
                 ]
+        first = params.valid_share << params.port_shift
         with m.If(self.i_start):
             m.d.sync += [index.eq(self.i_port), sending.eq(1), self.o_busy.eq(1)]
+            if first:
+                m.d.sync += index.eq(self.i_port | first)
+                if params.regions == 1:
+                    m.d.sync += sending.eq(end > first.bit_length() - 1)
         return m
 
     def _elaborate_table(self, m: Module, index, following, sending) -> None:
         """Region after region: the number of one stands in ``index``, above the segment's in it.
 
-        One that is not used takes a cycle.
+        One that is not used, or has a bit for each segment, takes a cycle.
         """
         params = self._params
         bits = len(index) - (params.regions - 1).bit_length()
         number, turn_segments = index[bits:], params.bank_index_bits - params.lane_bits
+        first = params.valid_share << params.port_shift
         region = Signal(self.i_region.shape().elem_shape)
-        is_used, is_last = Signal(), Signal()
+        is_used, is_last = Signal(name="is_used"), Signal(name="is_last")
         m.d.comb += [
             region.eq(self.i_region[number]),
-            is_used.eq(region.turns != 0),
+            is_used.eq(region.turns > first >> turn_segments if first else region.turns != 0),
             is_last.eq(following[:bits] >= region.turns << turn_segments),
             self.o.valid.eq(sending & is_used),
             self.o.p.index.eq(region.segment + index[:bits]),
@@ -121,7 +130,7 @@ class InitEngine(wiring.Component):
                 m.d.sync += index.eq(following)
             with m.Else():
                 m.d.sync += [
-                    index.eq(Cat(self.i_port | Const(0, bits), number + 1)),
+                    index.eq(Cat(self.i_port | Const(first, bits), number + 1)),
                     sending.eq(number != params.regions - 1),
                 ]
 

@@ -12,6 +12,7 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out, connect
 
 from racetrap.golden_model.axi import AxiBurst
+from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import PacketKind
 from racetrap.golden_model.scord.params import ENTRY_BITS, WORD_BYTES, ScordParams
 from racetrap.rtl.common.axi import is_error
@@ -33,7 +34,20 @@ __all__ = [
 
 
 def located_segment(params: ScordParams) -> data.StructLayout:
-    """A segment's packets and where their metadata is; ``monitored`` is 0 for fences."""
+    """A segment's packets and where their metadata is; ``monitored`` is 0 for fences.
+
+    With a table of valid segments also ``bit``, its bit there, and ``is_new``: it is not in memory,
+    and all its entries are uninitialised.
+    """
+    return data.StructLayout({
+        **_kept_segment(params).members,
+        "is_new": int(params.valid_segments > 0),
+        "bit": max(params.valid_segments.bit_length() - 1, 0),
+    })  # fmt: skip
+
+
+def _kept_segment(params: ScordParams) -> data.StructLayout:
+    """The low part of a located segment: what is needed of it once it has its entries."""
     return data.StructLayout({
         "segment": struct_layout(params.segment_layout),
         "monitored": 1,
@@ -162,6 +176,8 @@ class MetadataAccessor(wiring.Component):
             window.i.p.index.eq(self.i.p.index),
             self.o_idle.eq(window.o_idle & ~self.o_busy),
         ]
+        if self._params.valid_segments:
+            m.d.comb += window.i.p.is_new.eq(self.i.p.is_new)
         self._elaborate_reads(m, window)
         self._elaborate_slots(m, window)
         self._elaborate_writes(m, window)
@@ -190,7 +206,7 @@ class MetadataAccessor(wiring.Component):
             "entries": data.ArrayLayout(ENTRY_BITS, words), "read_error": 1,
         })  # fmt: skip
         # None is read at the edge of a write of the same slot, or it is not used.
-        m.submodules.packets = segments = block_memory(located_segment(params), depth)
+        m.submodules.packets = segments = block_memory(_kept_segment(params), depth)
         m.submodules.answers = answers = block_memory(answer, depth)
         m.submodules.results = results = block_memory(entry_write(params), depth)
         segment_in, segment_out = segments.write_port(), segments.read_port()
@@ -220,6 +236,7 @@ class MetadataAccessor(wiring.Component):
             ]
         taken = Signal(data.StructLayout({
             "valid": 1, "slot": slot_bits(params), "is_forwarded": 1, "source": slot_bits(params),
+            "is_new": int(params.valid_segments > 0),
         }))  # fmt: skip
         m.d.sync += [
             taken.valid.eq(window.o_check),
@@ -227,17 +244,25 @@ class MetadataAccessor(wiring.Component):
             taken.is_forwarded.eq(window.o_check_forwarded),
             taken.source.eq(window.o_check_source),
         ]
+        if params.valid_segments:
+            m.d.sync += taken.is_new.eq(window.o_check_new)
         read_owners = self._elaborate_owners(m, "answer_owners", answer_in, answer_out)
         result_owners = self._elaborate_owners(m, "result_owners", result_in, result_out)
         for lane, port in enumerate(self.o):
             output = port.p
+            entry, read_error = answer_out.data.entries[lane], answer_out.data.read_error
+            owner = read_owners[lane]
+            if params.valid_segments:
+                entry = Mux(taken.is_new, UNINITIALISED_ENTRY, entry)
+                owner = Mux(taken.is_new, 0, owner)
+                read_error &= ~taken.is_new
             m.d.comb += [
                 port.valid.eq(taken.valid),
                 self._take_packet(output.located, segment_out.data, lane),
                 output.slot.eq(taken.slot),
-                output.entry.eq(answer_out.data.entries[lane]),
-                output.entry_owner.eq(read_owners[lane]),
-                output.read_error.eq(answer_out.data.read_error & ~taken.is_forwarded),
+                output.entry.eq(entry),
+                output.entry_owner.eq(owner),
+                output.read_error.eq(read_error & ~taken.is_forwarded),
                 output.is_forwarded.eq(taken.is_forwarded),
                 output.source.eq(taken.source),
                 output.result.eq(result_out.data.entries[lane]),

@@ -5,7 +5,7 @@ Ref: ScoRD (ISCA'20) Section IV-B; several regions are ours.
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -16,6 +16,7 @@ from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.stream import StreamRegister
 from racetrap.rtl.scord.metadata_accessor import located_segment
 from racetrap.rtl.scord.region import index_bits, region_layout, turn_bits
+from racetrap.rtl.scord.valid_table import valid_bit
 
 __all__ = ["RegionChecker", "RegionLocator", "region_registers"]
 
@@ -70,7 +71,7 @@ class RegionChecker(wiring.Component):
         m = Module()
         count = self._params.regions
         spans = [self._elaborate_region(m, number) for number in range(count)]
-        obeyed, clash = Signal(count), Signal()
+        obeyed, clash = Signal(count, name="obeyed"), Signal(name="clash")
         m.d.sync += obeyed.eq(Cat(is_legal for _, is_legal in spans))
         one, other = self._elaborate_scan(m, data.ArrayLayout(spans[0][0].shape(), count), spans)
         meet = [
@@ -130,9 +131,9 @@ class RegionChecker(wiring.Component):
     def _elaborate_scan(self, m: Module, shape, spans):
         """Two regions at a time, every pair after a change."""
         all_spans = Signal(shape)
-        one, other = Signal(shape.elem_shape), Signal(shape.elem_shape)
+        one, other = (Signal(shape.elem_shape, name=name) for name in ("one", "other"))
         numbers = [Signal(range(self._params.regions), name=f"number_{k}") for k in range(2)]
-        scanning, looked = Signal(init=1), Signal()
+        scanning, looked = Signal(init=1, name="scanning"), Signal(name="looked")
         last = self._params.regions - 1
         m.d.comb += [
             *(all_spans[number].eq(span) for number, (span, _) in enumerate(spans)),
@@ -198,13 +199,20 @@ class RegionLocator(wiring.Component):
         params, given = self._params, placed.p
         low = params.granularity_bits - (WORD_BYTES.bit_length() - 1) + params.lane_bits
         lane = given.segment.word[low : low + params.bank_index_bits - params.lane_bits]
+        within = Cat(lane, given.rest)
         m.d.comb += [
             located.i.p.segment.eq(given.segment),
             located.i.p.monitored.eq(given.monitored),
-            located.i.p.index.eq(given.base + Cat(lane, given.rest)),
+            located.i.p.index.eq(given.base + within),
             located.i.p.tag.eq(given.tag),
             self.o_empty.eq(~Cat(stage.o.valid for stage in self._stages).any()),
         ]
+        if params.valid_segments:
+            bit, has_bit = valid_bit(params, within, given.region)
+            m.d.comb += [
+                located.i.p.bit.eq(bit),
+                located.i.p.is_new.eq(given.monitored & has_bit),
+            ]
         connect(m, located.o, flipped(self.o))
         return m
 
@@ -248,6 +256,9 @@ class RegionLocator(wiring.Component):
             given.base.eq(one_hot_select(hit, (region.segment for region in self.i_region))),
             given.turns.eq(one_hot_select(hit, (region.turns for region in self.i_region))),
         ]
+        if params.valid_segments:
+            numbers = (Const(n, params.region_number_bits) for n in range(params.regions))
+            m.d.comb += given.region.eq(one_hot_select(hit, numbers))
         return stage.o
 
     def _elaborate_division(self, m: Module, before, low: int, high: int):
@@ -279,4 +290,5 @@ class RegionLocator(wiring.Component):
             "base": index_bits(params),
             "turns": turn_bits(params),
             "tag": params.tag_bits,
+            "region": params.region_number_bits if params.valid_segments else 0,
         })  # fmt: skip

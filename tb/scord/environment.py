@@ -14,6 +14,7 @@ from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import Packet, Step, Transaction
 from racetrap.golden_model.scord.params import ENTRY_BYTES
 from racetrap.golden_model.scord.region_table import MonitoredRegion, regions_of
+from racetrap.golden_model.scord.valid_table import clearing_cycles
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.scord.scord_software import ScordSoftware
 from racetrap.sim.cosim.scord.sweep import BEGUN, ENGINE, INDEX, is_swept, last_index
@@ -169,7 +170,7 @@ class ScordEnvironment(uvm_env):
 
     def _wait_until(self, is_done: Callable[[], bool], what: str) -> None:
         # A launch writes every metadata entry, at best one a cycle; a poll takes several cycles.
-        poll(is_done, what, self._entries)
+        poll(is_done, what, self._entries + clearing_cycles(self._testbench.params))
 
     async def drain(self) -> None:
         """Read all records in the ring."""

@@ -17,6 +17,7 @@ from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import Packet, Step, Transaction
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.region_table import MonitoredRegion
+from racetrap.golden_model.scord.valid_table import clearing_cycles, is_covered
 from racetrap.sim.compiled_library import Functions
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
@@ -97,7 +98,8 @@ class FastSim(Simulation[MemoryTiming, SimStats]):
     ) -> None:
         """Clear the counters and launch a kernel on fresh memories.
 
-        They are filled with junk, which the launch overwrites; the metadata of a large region are
+        They are filled with junk, which the launch overwrites, or which a table of valid segments
+        keeps from being read; the metadata of a large region that the table does not cover are
         preset instead (``racetrap.sim.cosim.scord.sweep``).
 
         Parameters
@@ -121,8 +123,11 @@ class FastSim(Simulation[MemoryTiming, SimStats]):
                 [last_index(self._params, region, port) for port in ports], dtype=np.uint64
             )
             self._buffers["last"] = last
+            preset = UNINITIALISED_ENTRY
+            if is_covered(self._params, region):
+                preset = int(self._junk.integers(0, 1 << 64, dtype=np.uint64))
             self._library.sim_preset(
-                self._sim, region.metadata_base, UNINITIALISED_ENTRY, entries, last.ctypes.data
+                self._sim, region.metadata_base, preset, entries, last.ctypes.data
             )
         else:
             self._memory("metadata", region.metadata_base, entries)
@@ -134,7 +139,8 @@ class FastSim(Simulation[MemoryTiming, SimStats]):
     def _wait_until(self, is_done: Callable[[], bool], what: str) -> None:
         # A launch writes every entry; that and more has to be done in time.
         swept = len(self._buffers.get("metadata", ()))
-        self._wait(is_done, what, self._timing.watchdog + 100 * swept)
+        cycles = self._timing.watchdog + 100 * swept + clearing_cycles(self._params)
+        self._wait(is_done, what, cycles)
 
     def _memory(self, name: str, base: int, count: int) -> None:
         words = self._junk.integers(0, 1 << 64, size=count, dtype=np.uint64)

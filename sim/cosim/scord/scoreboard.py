@@ -36,6 +36,7 @@ from racetrap.golden_model.scord.region_table import MonitoredRegion
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.scord import sum_counters
 from racetrap.golden_model.scord.tracker import Tracker
+from racetrap.golden_model.scord.valid_table import is_written
 from racetrap.sim.cosim.comparison.mismatch import Mismatch, difference
 from racetrap.sim.cosim.scord.expected_packets import ExpectedPackets
 from racetrap.sim.cosim.scord.report_check import ReportCheck
@@ -230,7 +231,8 @@ class Scoreboard:
             The hardware's registers by name in lower case, all of those in ``counters`` and
             ``reports_written``, ``reports_dropped``, ``reports_suppressed``.
         memory : callable or None
-            Metadata entry by index as it stands in memory.
+            Metadata entry by index as it stands in memory.  Those whose bit in a table of valid
+            segments is 0 may be anything.
         read_errors : int or None
             Error responses that were given to metadata reads.
         reached : iterable of int or None
@@ -260,7 +262,10 @@ class Scoreboard:
         written: dict[int, int] = {}
         for bank in self.banks:
             written |= bank.entries
+        claimed = {index // self._params.words_per_cycle for index in written}
         for index in indices:
+            if not is_written(self._params, self._region, index, claimed):
+                continue
             golden = written.get(index, UNINITIALISED_ENTRY)
             if memory(index) != golden:
                 raise Mismatch(

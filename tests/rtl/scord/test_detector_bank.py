@@ -82,6 +82,9 @@ GEOMETRIES = [
     {"address_bits": 64, "pc_bits": 8},
     {"local_bytes": 256},
     {"merge_in_flight": False},
+    {"valid_segments": 64},
+    {"valid_segments": 64, "merge_in_flight": False, "ratio": 1},
+    {"valid_segments": 64, "local_bytes": 1024},
 ]  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import pytest
 from racetrap.golden_model.scord.packets import Packet, PacketKind, TableRow
 from racetrap.golden_model.scord.params import LINE_BYTES, ScordParams
 from racetrap.golden_model.scord.region_table import LineRegion, RegionTable
+from racetrap.golden_model.scord.valid_table import valid_bit
 from racetrap.rtl.scord.metadata_accessor import located_segment
 from racetrap.rtl.scord.region_table import RegionChecker, RegionLocator
 from racetrap.sim.cosim.verilator.build_cache import Patch
@@ -70,7 +71,11 @@ def locate(params, table, words, locator=RegionLocator):
             for _ in range(idle()):
                 await ctx.tick()
             place = located.from_bits(await get(ctx, dut.o))
-            places.append((place.monitored, place.index, place.tag if params.tag_bits else 0))
+            bit = None
+            if params.valid_segments and place.is_new:
+                bit = place.bit
+            tag = place.tag if params.tag_bits else 0
+            places.append((place.monitored, place.index, tag, bit))
 
     simulate(dut, testbench, sink)
     return places
@@ -83,6 +88,8 @@ SIZES = [
     {"ratio": 2, "granularity": 8, "banks": 2, "words_per_cycle": 2},
     {"ratio": 8, "banks": 3, "regions": 5},
     {"ratio": 16, "banks": 6, "words_per_cycle": 2, "address_bits": 20},
+    {"ratio": 1, "granularity": 16, "valid_segments": 256},
+    {"ratio": 2, "banks": 6, "words_per_cycle": 2, "address_bits": 20, "valid_segments": 512},
 ]
 
 
@@ -93,13 +100,17 @@ def _compare(settings, seed, locator=RegionLocator):
     words = border_words(params, table)
     words += [rng.randrange(base // 4, (base + size) // 4) for base, size in table.parts * 9]
     monitored = 0
-    for word, (is_in, index, tag) in zip(words, locate(params, table, words, locator), strict=True):
+    places = locate(params, table, words, locator)
+    for word, (is_in, index, tag, bit) in zip(words, places, strict=True):
         assert is_in == table.contains(4 * word), hex(4 * word)
         if is_in:
             entry, golden_tag = table.locate(params, 4 * word)
             address = table.metadata_base + 8 * entry
             assert (index, tag) == (address // params.segment_bytes, golden_tag), hex(4 * word)
+            assert bit == valid_bit(params, table, entry), hex(4 * word)
             monitored += 1
+        else:
+            assert bit is None
     assert 0 < monitored < len(words)
 
 
@@ -122,6 +133,11 @@ _LOCATOR_BUGS = {
     ),
     "tag of one step": Patch(_FILE, "divisor = before.p.turns << bit", "divisor = before.p.turns"),
     "fits without the equal": Patch(_FILE, "fits.eq(rest >= divisor)", "fits.eq(rest > divisor)"),
+    "bit of another region": Patch(
+        _FILE, "valid_bit(params, within, given.region)",
+        "valid_bit(params, within, given.region & 0)",
+    ),
+    "bit outside": Patch(_FILE, "is_new.eq(given.monitored & has_bit)", "is_new.eq(has_bit)"),
 }  # fmt: skip
 
 
@@ -131,7 +147,7 @@ def test_planted_bug_of_the_locator_is_found(name):
 
     def compare():
         for seed in range(4):
-            _compare({"ratio": 8}, seed, module.RegionLocator)
+            _compare({"ratio": 8, "valid_segments": 256}, seed, module.RegionLocator)
 
     with pytest.raises(AssertionError):
         compare()

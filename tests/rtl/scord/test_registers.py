@@ -80,6 +80,13 @@ def test_an_instance_has_the_registers_of_its_access_buffers(settings, names):
     assert there & {"PARAMS_ACCESS_BUFFER", "ACCESSES_LEFT_OUT"} == names
 
 
+@pytest.mark.parametrize("bits", [0, 64])
+def test_an_instance_has_the_register_of_its_valid_table(bits):
+    params = ScordParams(valid_segments=bits)
+    names = {node.inst_name for node in compile_registers(params).registers()}
+    assert ("PARAMS_VALID" in names) == (bits > 0)
+
+
 @pytest.mark.parametrize("regions", [1, 2, 8])
 def test_an_instance_has_the_registers_of_its_regions(regions):
     names = {node.inst_name for node in compile_registers(ScordParams(regions=regions)).registers()}
@@ -95,7 +102,14 @@ def test_an_instance_has_the_registers_of_its_regions(regions):
 
 
 @pytest.mark.parametrize(
-    "params", [SMALLEST, ScordParams(), LARGEST, ScordParams(regions=8, banks=640)]
+    "params",
+    [
+        SMALLEST,
+        ScordParams(),
+        LARGEST,
+        ScordParams(regions=8, banks=640),
+        ScordParams(valid_segments=1 << 28),
+    ],
 )
 def test_constants_fit_their_fields(params):
     for register, fields in supplied_constants(params).items():

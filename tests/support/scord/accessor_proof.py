@@ -5,7 +5,9 @@ A write, any write, is followed from the moment at which the memory takes its ad
 
 from __future__ import annotations
 
-from amaranth.hdl import Assume, Module, Mux, Signal, Value
+from dataclasses import asdict
+
+from amaranth.hdl import Assume, Cat, Module, Mux, Signal, Value
 from amaranth.lib import data
 from amaranth.lib.wiring import In
 
@@ -20,7 +22,7 @@ from tests.support.formal.proof import Case, Harness
 from tests.support.planted_bugs import modules_with
 from tests.support.scord.window_slots import SlotEvents, Slots, window_helps
 
-__all__ = ["ACCESSOR", "ACCESSOR_SIZES", "AccessorHarness"]
+__all__ = ["ACCESSOR", "ACCESSOR_SIZES", "ACCESSOR_WITH_TABLE", "AccessorHarness"]
 
 _FILES = tuple(
     f"scord/{name}.py"
@@ -36,6 +38,17 @@ ACCESSOR = ScordParams(
 ACCESSOR_SIZES = "4 slots, 8 entries, 16 address bits"
 
 
+class _SmallTable(ScordParams):
+    """Parameters with a table of less than a row, which only its own block looks at."""
+
+    def _check_valid_segments(self) -> None:
+        return
+
+
+#: The same, and the first four entries have a bit in a table of valid segments.
+ACCESSOR_WITH_TABLE = _SmallTable(**{**asdict(ACCESSOR), "valid_segments": 4})
+
+
 class AccessorHarness(Harness):
     """A metadata accessor with free segments, a free memory and a free check pipeline.
 
@@ -49,7 +62,8 @@ class AccessorHarness(Harness):
     case : Case
         What is asked.
     rules : str
-        ``"port"``: AXI's rules of the port; ``"order"``: no read beside an unanswered write.
+        ``"port"``: AXI's rules of the port; ``"order"``: no read beside an unanswered write;
+        ``"valid"``: no read of a segment that has a bit before it was written.
     """
 
     def __init__(self, params: ScordParams, case: Case, rules: str):
@@ -69,6 +83,7 @@ class AccessorHarness(Harness):
             "i_region": In(region_layout(params)),
             "i_entries_log2": In(index_bits(params).bit_length()), "i_clear": In(1),
             "i_pick": In(1),
+            **({"i_followed": In(index_bits(params))} if params.valid_segments else {}),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -81,14 +96,21 @@ class AccessorHarness(Harness):
             index=self.i_segment.index, reads=axi.arvalid & self.i_arready, read_slot=axi.arid,
             answers=self.i_rvalid, answer_slot=self.i_rid,
             checks=inner["window.o_check"], retires=inner["write_back.o_retire"],
+            new=self.i_segment.is_new if self._params.valid_segments else None,
         ))  # fmt: skip
         #: Ids of reads that the memory has taken and not answered.
         self._reads = Signal(slots.count)
         self._connect(m)
         self._follow_packets(m)
         self._follow_writes(m)
-        rules = {"port": self._port_rules, "order": self._order_rules}[self._chosen](m)
-        self.state(m, *rules, [*window_helps(inner, slots, "window."), *self._helps()])
+        if self._params.valid_segments:
+            self._follow_segment(m)
+        choices = {"port": self._port_rules, "order": self._order_rules, "valid": self._valid_rules}
+        rules = choices[self._chosen](m)
+        helps = [*window_helps(inner, slots, "window."), *self._helps()]
+        if self._params.valid_segments:
+            helps += self._valid_helps()
+        self.state(m, *rules, helps)
         return m
 
     def _connect(self, m: Module) -> None:
@@ -174,6 +196,71 @@ class AccessorHarness(Harness):
                 self._awaited.eq(addresses - answers + 1 - self.i_bvalid),
             ]
 
+    def _follow_segment(self, m: Module) -> None:
+        """A segment, any that has a bit: whether it was asked for, and written, since the launch.
+
+        It is new if it was not asked for, as the table's own proof says; the first access to it
+        changes an entry.  A launch begins while nothing is in flight.
+        """
+        accessor, axi, slots = self._accessor, self._accessor.m_axi, self._slots
+        started, followed = Signal(), Signal.like(self.i_followed)
+        segment, number = self.i_segment, self._back[:-1]
+        self._place = self._address(self.i_followed)
+        self._claimed, self._written = Signal(name="was_claimed"), Signal(name="was_written")
+        m.d.sync += [started.eq(1), followed.eq(self.i_followed)]
+        is_it = segment.monitored & (segment.index == self.i_followed)
+        m.d.comb += [
+            Assume(~started | (followed == self.i_followed)),
+            Assume(self.i_followed < self._params.valid_share),
+            Assume(segment.monitored | ~segment.is_new),
+            Assume(~is_it | (segment.is_new == ~self._claimed)),
+            Assume(~self.i_clear | (accessor.o_idle & ~self.i_valid)),
+            Assume(~(self.i_checked & slots.new.bit_select(number, 1)) | self.i_changed),
+        ]
+        with m.If(self.i_clear):
+            m.d.sync += [self._claimed.eq(0), self._written.eq(0)]
+        with m.Else():
+            with m.If(self.i_valid & accessor.i.ready & is_it):
+                m.d.sync += self._claimed.eq(1)
+            with m.If(axi.awvalid & self.i_awready & (axi.awaddr == self._place)):
+                m.d.sync += self._written.eq(1)
+
+    def _valid_rules(self, m: Module):
+        axi, slots = self._accessor.m_axi, self._slots
+        reads = axi.arvalid & (axi.araddr == self._place)
+        rules = [
+            ~reads | self._written,
+            # Whose bit is set was written, or is held by the window.
+            ~self._claimed | self._written | Cat(map(self._holds, range(slots.count))).any(),
+        ]
+        events = {
+            "read-once-written": reads,
+            "held-and-not-written": self._claimed & ~self._written & self.i_valid,
+            "launched-again": self.i_clear & self._written,
+        }  # fmt: skip
+        return rules, events
+
+    def _holds(self, slot) -> Value:
+        slots = self._slots
+        is_monitored = slots.is_live(slot) & slots.monitored[slot]
+        return is_monitored & (slots.indices[slot] == self.i_followed)
+
+    def _valid_helps(self) -> list[Value]:
+        """What always holds between the slots, their writes, and the segment that is followed."""
+        inner, slots = self._inner, self._slots
+        helps, awaits = [], []
+        for slot in range(slots.count):
+            is_it, is_first = self._holds(slot), slots.new[slot] & ~slots.origins[slot].any()
+            is_back = slots.is_between(slot, slots.retired, self._back)
+            changed = inner[f"write_back.changed.row_{slot}"]
+            helps += [
+                ~is_it | self._claimed,
+                ~(is_it & slots.wants[slot]) | self._written,
+                ~(is_it & self._loaded[slot] & (self._order[slot] <= self._begun)) | self._written,
+            ]
+            awaits.append(is_it & is_first & (~is_back | changed))
+        return [*helps, ~self._claimed | self._written | Cat(awaits).any()]
+
     def _port_rules(self, m: Module):
         axi = self._accessor.m_axi
         rules = [
@@ -239,8 +326,11 @@ class AccessorHarness(Harness):
             for slot in range(count)
         ]
         total = sum(loaded)
+        self._loaded, self._order = loaded, order
         address_waits, entry_waits = inner["writer.address_waits"], inner["writer.entry_waits"]
         sent = (self._addresses - self._answers)[: len(self._items)]
+        #: Writes of slots whose address the memory has taken.
+        self._begun = Mux(init_busy, 0, answered + sent)
         helps = [
             self._reads == slots.unanswered,
             inner["write_back.retired"] == slots.retired,

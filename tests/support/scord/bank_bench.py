@@ -7,9 +7,11 @@ import random
 from amaranth.hdl import Value
 
 from racetrap.golden_model.scord.detector_bank import DetectorBank as GoldenBank
+from racetrap.golden_model.scord.interleaver import bank_of_entry
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import RaceKind, TableRow
 from racetrap.golden_model.scord.report import RaceReport
+from racetrap.golden_model.scord.valid_table import is_written
 from racetrap.rtl.scord.counters import PULSES
 from racetrap.rtl.scord.detector_bank import DetectorBank
 from tests.support.rtl.streams import simulate
@@ -170,9 +172,18 @@ class BankBench:
         )
 
     def _check_memory(self) -> None:
-        """Entries in memory are the golden ones, all others of the bank are uninitialised."""
+        """Entries in memory are the golden ones, all others of the bank are uninitialised.
+
+        Those whose bit in a table of valid segments is 0 have been neither read nor written.
+        """
         base, params = self.region.metadata_base, self.params
-        entries = list(self.region.indices(params))[self.bank :: params.banks]
+        entries = [
+            index
+            for index in self.region.indices(params)
+            if bank_of_entry(params, index) == self.bank
+            and is_written(params, self.region, index, self.model.entries)
+        ]
+        assert self.memory.unwritten_reads == []
         expected = {
             base + 8 * index: self.model.entries.get(index, UNINITIALISED_ENTRY)
             for index in entries

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from racetrap.golden_model.events import Scope
 from racetrap.golden_model.scord.bloom_filter import filter_of_key
+from racetrap.golden_model.scord.interleaver import bank_of_entry
 from racetrap.golden_model.scord.packets import Packet, PacketKind
 from racetrap.golden_model.scord.params import LINE_BYTES, Region, ScordParams
 from racetrap.golden_model.scord.region_table import LineRegion, MonitoredRegion, regions_of
@@ -65,7 +66,7 @@ def fence(block: int = 0, warp: int = 0, scope: int = Scope.DEVICE) -> Packet:
 def random_packets(params, region, rng, count, *, bank=0, entries=3, fences=0.15, outside=0.05):
     """Packets of few warps on few entries, so that everything meets; any block of the GPU."""
     indices = rng.sample(
-        range(bank, region.entries(params), params.banks),
+        [n for n in range(region.entries(params)) if bank_of_entry(params, n) == bank],
         min(entries, region.entries(params) // params.banks),
     )
     blocks = [

@@ -56,13 +56,15 @@ class Transfer:
 class MetadataMemory:
     """Call ``tick`` once a cycle with what ``signals`` were in it, then ``drive`` the answers.
 
-    ``words`` maps byte addresses to values: an entry never written is ``junk`` of its address.
+    ``words`` maps byte addresses to values: an entry never written is ``junk`` of its address, and
+    ``unwritten_reads`` has the addresses at which such an entry was read.
     """
 
     def __init__(self, port, knobs: MemoryKnobs, seed: str):
         self.port = port
         self.knobs = knobs
         self.words: dict[int, int] = {}
+        self.unwritten_reads: list[int] = []
         self.reads: list[Transfer] = []
         self.writes: list[Transfer] = []
         self._rng = random.Random(seed)
@@ -151,7 +153,9 @@ class MetadataMemory:
         assert id_ not in {read.id for read in self._unanswered_reads}, f"id {id_} is in flight"
         assert address not in {write.address for write in self._unanswered_writes}
         data = self.words.get(address)
-        data = self.junk(address) if data is None else data
+        if data is None:
+            data = self.junk(address)
+            self.unwritten_reads.append(address)
         is_error = self._rng.random() < self.knobs.read_error
         read = Transfer(address, id_, is_error, data, self._due(self.knobs.read_latency))
         self.reads.append(read)

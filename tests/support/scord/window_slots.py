@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from amaranth.hdl import Array, Cat, Module, Signal, Value
+from amaranth.hdl import Array, Cat, Const, Module, Signal, Value
 
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.hazard_window import slot_bits
@@ -28,6 +28,8 @@ class SlotEvents:
         The memory answers the read of a slot.
     checks, retires : Value
         The next slot leaves for the pipeline; the oldest slot is free again.
+    new : Value or None
+        The packet's entry is new; None without a table of valid segments.
     """
 
     claims: Value
@@ -39,6 +41,7 @@ class SlotEvents:
     answer_slot: Value
     checks: Value
     retires: Value
+    new: Value | None = None
 
 
 class Slots:
@@ -68,8 +71,11 @@ class Slots:
         self.monitored, self.asked, self.answered = (
             Signal(count, name=f"shadow_{name}") for name in ("monitored", "asked", "answered")
         )
+        self.new = Const(0, count) if events.new is None else Signal(count, name="shadow_new")
         self.is_full = (self.claimed - self.retired)[:positions] == count
-        self.wants = Cat(self.monitored[slot] & ~self.origins[slot].any() for slot in range(count))
+        self.wants = ~self.new & Cat(
+            self.monitored[slot] & ~self.origins[slot].any() for slot in range(count)
+        )
         self.matches = [
             self.is_live(slot) & self.monitored[slot] & (self.indices[slot] == events.index)
             & events.monitored
@@ -93,6 +99,8 @@ class Slots:
             self.answered.eq((self.answered | answers) & ~new),
             self.monitored.eq(self.monitored & ~new | new & events.monitored.replicate(count)),
         ]
+        if events.new is not None:
+            m.d.sync += self.new.eq(self.new & ~new | new & events.new.replicate(count))
         with m.If(events.claims):
             m.d.sync += [
                 self.indices[self.claimed[:-1]].eq(events.index),
@@ -150,6 +158,7 @@ def window_helps(registers: OpenComponent, slots: Slots, prefix: str = "") -> li
         (slots.answered & ~slots.asked) == 0,
     ]
     held_by, needs = inner("held_by"), inner("needs_read")
+    has_table = isinstance(slots.new, Signal)
     for slot in range(count):
         live, origin = slots.is_live(slot), slots.origins[slot]
         younger = Cat(
@@ -180,7 +189,15 @@ def window_helps(registers: OpenComponent, slots: Slots, prefix: str = "") -> li
             ~(is_noted_here & needs)
             | (inner("o_read__payload")[bits - 1 :] == slots.indices[slot]),
             ~pending | (source[0] == origin.any()),
-            ~pending | ~origin.any() | (origin == 1 << source[1:]),
+            ~pending | ~origin.any() | (origin == 1 << source[1:bits]),
+            *(
+                [
+                    ~pending | (source[bits] == slots.new[slot]),
+                    ~is_noted_here | (inner("is_new") == slots.new[slot]),
+                ]
+                if has_table
+                else []
+            ),
             ~pending | (marks == waits),
             ~slots.unanswered[slot] | (live & slots.wants[slot]),
             # What is checked has its entry.

@@ -66,6 +66,7 @@ def test_hardware_agrees():
         {"banks": 8, "words_per_cycle": 8, "regions": 8},
         {"sm_count": 5, "banks": 6, "words_per_cycle": 2, "fence_lanes": 4},
         {"banks": 3, "granularity": 16, "ratio": 64, "address_bits": 64},
+        {"banks": 6, "words_per_cycle": 2, "valid_segments": 256},
     ],
     ids=str,
 )

@@ -62,6 +62,8 @@ def test_hardware_agrees(wide_model, timing):
         {"banks": 4, "words_per_cycle": 2, "local_bytes": 1 << 13},
         {"sm_count": 5, "banks": 6, "words_per_cycle": 2, "fence_lanes": 4},
         {"banks": 4, "words_per_cycle": 4, "merge_in_flight": False},
+        {"banks": 4, "words_per_cycle": 4, "valid_segments": 64},
+        {"banks": 6, "words_per_cycle": 2, "valid_segments": 64, "merge_in_flight": False},
     ],
     ids=str,
 )
