@@ -5,7 +5,7 @@ A write, any write, is followed from the moment at which the memory takes its ad
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from amaranth.hdl import Assume, Cat, Module, Mux, Signal, Value
 from amaranth.lib import data
@@ -22,7 +22,10 @@ from tests.support.formal.proof import Case, Harness
 from tests.support.planted_bugs import modules_with
 from tests.support.scord.window_slots import SlotEvents, Slots, window_helps
 
-__all__ = ["ACCESSOR", "ACCESSOR_SIZES", "ACCESSOR_WITH_TABLE", "AccessorHarness"]
+__all__ = [
+    "ACCESSOR", "ACCESSOR_SIZES", "ACCESSOR_WITH_TABLE", "APART_ACCESSOR", "WIDE_ACCESSOR",
+    "AccessorHarness",
+]  # fmt: skip
 
 _FILES = tuple(
     f"scord/{name}.py"
@@ -45,6 +48,9 @@ class _SmallTable(ScordParams):
         return
 
 
+#: The same with segments of two words, and without merging.
+WIDE_ACCESSOR = replace(ACCESSOR, banks=2, words_per_cycle=2, local_bytes=128)
+APART_ACCESSOR = replace(ACCESSOR, merge_in_flight=False)
 #: The same, and the first four entries have a bit in a table of valid segments.
 ACCESSOR_WITH_TABLE = _SmallTable(**{**asdict(ACCESSOR), "valid_segments": 4})
 
@@ -58,7 +64,7 @@ class AccessorHarness(Harness):
     Parameters
     ----------
     params : ScordParams
-        Configuration; one word a cycle.
+        Configuration, of one region.
     case : Case
         What is asked.
     rules : str
@@ -77,11 +83,13 @@ class AccessorHarness(Harness):
         self._accessor = accessor.MetadataAccessor(params)
         super().__init__(case, {
             "i_valid": In(1), "i_segment": In(located_segment(params)),
-            "i_checked": In(1), "i_changed": In(1), "i_entry": In(ENTRY_BITS),
+            "i_checked": In(1), "i_changed": In(params.words_per_cycle),
+            "i_entry": In(ENTRY_BITS), "i_lost": In(1),
             "i_arready": In(1), "i_rvalid": In(1), "i_rid": In(slot_bits(params)),
             "i_awready": In(1), "i_wready": In(1), "i_bvalid": In(1),
             "i_region": In(region_layout(params)),
-            "i_entries_log2": In(index_bits(params).bit_length()), "i_clear": In(1),
+            "i_entries_log2": In((index_bits(params) + params.lane_bits).bit_length()),
+            "i_clear": In(1),
             "i_pick": In(1),
             **({"i_followed": In(index_bits(params))} if params.valid_segments else {}),
         })  # fmt: skip
@@ -138,33 +146,39 @@ class AccessorHarness(Harness):
         region, entries, started = (
             Signal.like(self.i_region), Signal.like(self.i_entries_log2), Signal()
         )  # fmt: skip
-        base = self.i_region.metadata_base
+        base, lane_bits = self.i_region.metadata_base, self._params.lane_bits
+        metadata_bits = index_bits(self._params) + self._params.segment_bytes.bit_length() - 1
         m.d.sync += [region.eq(self.i_region), entries.eq(self.i_entries_log2), started.eq(1)]
         m.d.comb += [
             Assume(~started | (Value.cast(self.i_region) == Value.cast(region))),
             Assume(~started | (self.i_entries_log2 == entries)),
-            Assume(self.i_entries_log2 <= index_bits(self._params)),
+            Assume(self.i_entries_log2 >= lane_bits),
+            Assume(self.i_entries_log2 <= index_bits(self._params) + lane_bits),
             Assume((base & (self._params.segment_bytes - 1)) == 0),
-            Assume(base[index_bits(self._params) + 3 :] != -1),
+            Assume(base[metadata_bits:] != -1),
         ]
 
     def _follow_packets(self, m: Module) -> None:
         """The pipeline: packets that came out and have not been given back."""
         accessor, slots = self._accessor, self._slots
         self._out, self._back = Signal.like(slots.claimed), Signal.like(slots.claimed)
-        number, checked = self._back[:-1], accessor.i_checked[0]
+        number, changed = self._back[:-1], self.i_checked & self.i_changed.any()
         m.d.sync += [
             self._out.eq(self._out + accessor.o[0].valid),
             self._back.eq(self._back + self.i_checked),
         ]
+        for lane, checked in enumerate(accessor.i_checked):
+            m.d.comb += [
+                checked.valid.eq(self.i_checked),
+                checked.p.slot.eq(number),
+                checked.p.index.eq(slots.indices[number]),
+                checked.p.entry.eq(self.i_entry),
+                checked.p.lost.eq(self.i_lost),
+                checked.p.changed.eq(self.i_changed[lane]),
+            ]
         m.d.comb += [
-            checked.valid.eq(self.i_checked),
-            checked.p.slot.eq(number),
-            checked.p.index.eq(slots.indices[number]),
-            checked.p.entry.eq(self.i_entry),
-            checked.p.changed.eq(self.i_changed),
             Assume(~self.i_checked | (self._back != self._out)),
-            Assume(~(self.i_checked & self.i_changed) | slots.monitored.bit_select(number, 1)),
+            Assume(~changed | slots.monitored.bit_select(number, 1)),
         ]
 
     def _follow_writes(self, m: Module) -> None:
@@ -215,7 +229,7 @@ class AccessorHarness(Harness):
             Assume(segment.monitored | ~segment.is_new),
             Assume(~is_it | (segment.is_new == ~self._claimed)),
             Assume(~self.i_clear | (accessor.o_idle & ~self.i_valid)),
-            Assume(~(self.i_checked & slots.new.bit_select(number, 1)) | self.i_changed),
+            Assume(~(self.i_checked & slots.new.bit_select(number, 1)) | self.i_changed.any()),
         ]
         with m.If(self.i_clear):
             m.d.sync += [self._claimed.eq(0), self._written.eq(0)]
@@ -307,7 +321,7 @@ class AccessorHarness(Harness):
 
         passed, back = inner["write_back.passed"], inner["write_back.checked"]
         result_waits, init_busy = inner["write_back.result_waits"], inner["init.o_busy"]
-        answered = inner["write_back.answers"]
+        answered, entries_bits = inner["write_back.answers"], len(self.i_entries_log2)
         sending = inner["init.sending"]
         changed = [
             inner[f"write_back.changed.row_{slot}"] & slots.is_between(slot, slots.retired, back)
@@ -347,7 +361,8 @@ class AccessorHarness(Harness):
             ~(inner["clear_waits"] & init_busy),
             inner["init.index"] <= 1 << index_bits(params),
             ~init_busy | (inner["init.unanswered"] <= inner["init.index"]),
-            ~sending | (inner["init.index"] < 1 << self.i_entries_log2),
+            ~sending
+            | (inner["init.index"] < 1 << (self.i_entries_log2 - params.lane_bits)[:entries_bits]),
             (self._items - self._addresses)[: len(self._items)] == address_waits,
             (self._items - self._words)[: len(self._items)] == entry_waits,
             sent <= (1 << index_bits(params)),
