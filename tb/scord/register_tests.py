@@ -29,7 +29,7 @@ class _RegisterMisuse(ScordTest):
 
     async def _traffic(self) -> None:
         """A store by each warp of each SM to the first line of the region."""
-        params, base = self.testbench.params, self.region().data_base
+        params, base = self.testbench.params, self.region().parts[0][0]
         for agent in self.environment.sms:
             stores = [
                 Transaction(
@@ -58,7 +58,7 @@ class _RegisterMisuse(ScordTest):
         for register, illegal in (
             ("REGION_SIZE_LOG2", params.min_region_log2 - 1),
             ("REGION_SIZE_LOG2", params.max_region_log2 + 1),
-            ("DATA_BASE_LO", self.region().data_base + 4),
+            ("DATA_BASE_LO", self.region().parts[0][0] + 4),
             ("METADATA_BASE_LO", 4),
             ("REPORT_BASE_LO", 16),
             ("REPORT_CAPACITY_LOG2", 32),
