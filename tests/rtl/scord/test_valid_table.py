@@ -213,8 +213,13 @@ def test_planted_bug_of_a_bank_is_found(monkeypatch, name):
         check()
 
 
-@pytest.mark.parametrize("bits", [0, 64, 4096])
+@pytest.mark.parametrize("bits", [pytest.param(0, marks=pytest.mark.campaign), 64, 4096])
 def test_launch_clears_the_table_and_writes_the_rest(bits):
     cycles, written = _launches({"ratio": 1, "valid_segments": bits}, knobs=MemoryKnobs())
     assert written == max(256 - bits, 0)
     assert all(0 <= each - max(written, bits // VALID_ROW_BITS) <= 8 for each in cycles)
+
+
+def test_table_needs_bits():
+    with pytest.raises(ValueError, match=r"^Parameter valid_segments must be .*, not 0$"):
+        ValidTable(ScordParams())
