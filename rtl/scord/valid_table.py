@@ -82,7 +82,7 @@ class ValidTable(wiring.Component):
         read, write = rows.read_port(), rows.write_port()
         # What the segment ahead writes at the edge at which the row is read.
         was_written = Signal()
-        written = Signal(VALID_ROW_BITS)
+        written = Signal(VALID_ROW_BITS, reset_less=True)
         row = Signal(VALID_ROW_BITS)
         place = located.o.p.bit
         cleared = Signal(range(depth + 1), init=depth)
