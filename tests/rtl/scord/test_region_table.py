@@ -15,7 +15,7 @@ from racetrap.rtl.scord.region_table import RegionChecker, RegionLocator
 from racetrap.sim.cosim.verilator.build_cache import Patch
 from tests.support.planted_bugs import modules_with
 from tests.support.rtl.streams import get, put, random_idle, simulate
-from tests.support.scord.bank_bench import BankBench
+from tests.support.scord import bank_bench
 from tests.support.scord.bank_packets import access, fence, set_region
 from tests.support.scord.metadata_memory import MemoryKnobs
 
@@ -271,12 +271,13 @@ def test_change_while_it_is_looked_at_begins_anew():
     assert seen == [0] * 8
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_bank_with_a_table(seed):
+@pytest.mark.parametrize(("seed", "bits"), [(0, 0), (1, 256), (2, 256)])
+def test_bank_with_a_table(seed, bits):
     """Steps, counts and memory at the borders of all regions; what lies between stays as it is."""
     rng = random.Random(f"bank {seed}")
-    table = random_table(_TINY, rng)
-    words = [word for word in border_words(_TINY, table) for _ in range(3)]
+    params = replace(_TINY, valid_segments=bits)
+    table = random_table(params, rng)
+    words = [word for word in border_words(params, table) for _ in range(3)]
     rng.shuffle(words)
     packets = []
     for word in words:
@@ -284,11 +285,29 @@ def test_bank_with_a_table(seed):
         packets.append(access(rng.choice((PacketKind.LOAD, PacketKind.STORE)), word, block, warp))
         if rng.random() < 0.2:
             packets.append(fence(block, warp))
-    bench = BankBench(_TINY, table, knobs=MemoryKnobs(), seed=str(seed))
+    bench = bank_bench.BankBench(params, table, knobs=MemoryKnobs(), seed=str(seed))
     steps = bench.run(packets)
     rows = [step.row == TableRow.UNMONITORED for step in steps if not _is_fence(step.packet)]
     assert 0 < sum(rows) < len(rows)
     assert any(one != other for one, other in pairwise(rows))
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize(
+    "bug",
+    [
+        ("region.turns > first >> turn_segments", "region.turns > first << 2"),
+        ("port | Const(first, bits)", "port | Const(0, bits)"),
+    ],
+    ids=["left out", "begins early"],
+)
+def test_planted_bug_of_the_rest_of_a_sweep_is_found(monkeypatch, bug):
+    """Of a region that has bits for some of its segments."""
+    files = [f"scord/{name}.py" for name in ("init_engine", "metadata_accessor", "detector_bank")]
+    bank = modules_with(files, Patch(files[0], *bug))[files[-1]]
+    monkeypatch.setattr(bank_bench, "DetectorBank", bank.DetectorBank)
+    with pytest.raises(AssertionError):
+        test_bank_with_a_table(2, 256)
 
 
 def _is_fence(packet: Packet) -> bool:
