@@ -62,7 +62,10 @@ def _scord() -> dict[str, Callable[[], Any]]:
             for sms in (lanes, SCORD_PRESETS["scord"].params.sm_count)
         ],
         "widths": lambda: [
-            asdict(row) for words in scord_cycles.WIDTHS for row in scord_cycles.width(words)
+            asdict(row)
+            for merged in (True, False)
+            for words in scord_cycles.WIDTHS
+            for row in scord_cycles.width(words, merged)
         ],
         "slices": lambda: [
             asdict(row) for row in (scord_cycles.one_slice(), *scord_cycles.slices())

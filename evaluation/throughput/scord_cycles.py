@@ -247,13 +247,21 @@ _WIDE_TRAFFIC: dict[str, _Traffic] = {
 }
 
 
-def width(words: int) -> list[Width]:
-    """All traffic through one metadata port of so many words, on preset ``scord-tiny``."""
-    params, measured = _of_width(words), []
+def width(words: int, merged: bool = True) -> list[Width]:
+    """All traffic through one metadata port of so many words, on preset ``scord-tiny``.
+
+    Parameters
+    ----------
+    words : int
+        Words a cycle.
+    merged : bool
+        Whether requests to a segment in flight are merged.
+    """
+    params, measured = replace(_of_width(words), merge_in_flight=merged), []
     for name, traffic in _WIDE_TRAFFIC.items():
         result, reads = _launch("scord-tiny", params, traffic)
         rates = result.accesses / result.cycles, len(reads) / result.cycles
-        measured.append(Width(words, name, *rates))
+        measured.append(Width(words, name if merged else f"{name}, not merged", *rates))
     return measured
 
 

@@ -42,7 +42,11 @@ def figures(monkeypatch):
     monkeypatch.setattr(scord_cycles, "streaming", lambda: 0.99)
     monkeypatch.setattr(scord_cycles, "back_to_back", lambda: 0.98)
     monkeypatch.setattr(
-        scord_cycles, "width", lambda words: [Width(words, "lines", 0.9 * words, 0.9)]
+        scord_cycles,
+        "width",
+        lambda words, merged: [
+            Width(words, "lines" if merged else "lines, not merged", 0.9 * words, 0.9)
+        ],
     )
     monkeypatch.setattr(scord_cycles, "fences", lambda lanes, sms: Fences(lanes, sms, 0.96 * lanes))
     monkeypatch.setattr(scord_cycles, "one_slice", lambda: Load("one port", 900, 7.9, 0.99))
@@ -119,7 +123,7 @@ def test_tables(racetrap, figures, tmp_path):
     assert data["tools"]["verilator"]
     scord = data["scord"]
     assert scord["banks"]["ratio"] == 3.9
-    assert [row["accesses_per_cycle"] for row in scord["widths"]] == [0.9, 1.8, 3.6, 7.2]
+    assert [row["accesses_per_cycle"] for row in scord["widths"]] == 2 * [0.9, 1.8, 3.6, 7.2]
     assert len(scord["bandwidth"]) == len(scord_cycles.OUTSTANDING) * len(scord_cycles.LATENCIES)
     assert scord["speed"]["plain"]["together"]["median"] == 400
     assert scord["speed"]["compiled"] is None
