@@ -12,7 +12,13 @@ from dataclasses import replace
 from random import Random
 from typing import Protocol
 
-from racetrap.golden_model.scord.params import ENTRY_BYTES, LINE_BYTES, Region, ScordParams
+from racetrap.golden_model.scord.params import (
+    ENTRY_BYTES,
+    LINE_BYTES,
+    AccessPolicy,
+    Region,
+    ScordParams,
+)
 from racetrap.golden_model.scord.region_table import (
     LineRegion,
     MonitoredRegion,
@@ -157,7 +163,8 @@ def _launch(
         params,
         region,
         transactions_of(events, params),
-        in_order=random.random() < 0.25,
+        # A buffer of one place is full behind a barrier, and drops what would be waited for.
+        in_order=random.random() < 0.25 and params.access_policy != AccessPolicy.DROP,
         capacity_log2=random.choice((2, 6, 16)),
         report_filter=random.random() < 0.25,
         sweep=sweep,

@@ -67,7 +67,8 @@ def check_launch(
         SM and transaction, in the program's global order.
     in_order : bool
         Offer a transaction only when all steps of those before it have been taken, so that
-        the banks see the global order; otherwise each SM plays its own as fast as it can.
+        the banks see the global order; otherwise each SM plays its own as fast as it can.  No
+        buffer may drop any then, as one does that transactions without a step have filled.
     capacity_log2, report_filter, sweep
         As of ``FastSim.launch``.
     observer : Observer or None
