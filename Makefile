@@ -21,7 +21,7 @@ help:
 	@echo "make demo      run the ScoR micro-benchmarks on the generated hardware (WAVES=1: with waves)"
 	@echo "make test      lint, types and all tests"
 	@echo "make bench     measure throughput and simulation speed, and check the cycles that are promised"
-	@echo "make campaign  compare hardware and golden model on random volume and in 400 schedules"
+	@echo "make campaign  compare hardware and golden model on random volume and in 400 schedules, and run the longer tests"
 	@echo "make fuzz      read 100,000 mutated files with every reader"
 	@echo "make load      time of the commands that are called most, and time and memory of large traces"
 	@echo "make kills     kill long commands at twenty random moments each, and start them again"
@@ -91,7 +91,8 @@ campaign: $(READY)
 	$(BIN)/racetrap campaign --json $(BUILD)/campaign/random.json
 	$(BIN)/racetrap campaign --configurations 20 --volume 100000 --json $(BUILD)/campaign/configurations.json
 	$(BIN)/racetrap simulate scord --suite scor-micro --schedules 400 --json $(BUILD)/campaign/scor-micro.json
-	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m campaign tests/tb tests/sim/cosim -k "not planted_bug"
+	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m campaign tests/tb tests/rtl tests/sim/cosim tests/evaluation/campaign tests/generators \
+	  tests/fpga/boards tests/racetrap/commands -k "not planted_bug and not proof and not killed"
 
 fuzz: $(READY)
 	@mkdir -p $(BUILD)/fuzz

@@ -41,7 +41,9 @@ class ThirdPartyMemory:
     def __init__(self, testbench: Testbench, port: str):
         dut = testbench.pins.dut
         bus = AxiBus.from_prefix(dut, f"{port}_")
-        self._ram = AxiRam(bus, dut.clk, dut.rst, size=1 << 62)  # sparse; no length in Python is larger
+        self._ram = AxiRam(
+            bus, dut.clk, dut.rst, size=1 << 62
+        )  # sparse; no length in Python is larger
         write, read = self._ram.write_if, self._ram.read_if
         channels = (
             write.aw_channel, write.w_channel, write.b_channel, read.ar_channel, read.r_channel,

@@ -17,6 +17,7 @@ def job(sigrace_tiny, monkeypatch):
     return RecordedProgram(sigrace_tiny, "fft", "tiny", seed=5)
 
 
+@pytest.mark.campaign
 def test_a_program_in_shares(job):
     found = compare_program(job)
     assert (found.program, found.difference) == ("fft", "")

@@ -18,6 +18,7 @@ def test_four_banks():
     assert bench.banks("scord-banks4") > 3.8 * bench.banks("scord")
 
 
+@pytest.mark.campaign
 def test_eight_words_a_cycle():
     by_name = {row.traffic: row for row in bench.width(8)}
     assert by_name["one SM, whole lines"].accesses_per_cycle > 7.8

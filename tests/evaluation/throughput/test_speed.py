@@ -12,7 +12,7 @@ pytestmark = pytest.mark.xdist_group("bench")
 _SIZES = {"scord": 300, "sigrace": 2000}
 
 
-@pytest.mark.parametrize("system", _SIZES)
+@pytest.mark.parametrize("system", ["scord", pytest.param("sigrace", marks=pytest.mark.campaign)])
 def test_rates(system):
     measured = speed.rates(system, size=_SIZES[system], runs=2)
     assert not measured.compiled

@@ -12,6 +12,7 @@ from racetrap.fpga.boards.cosimulation import (
 from racetrap.fpga.boards.table import board_params, find_board
 
 
+@pytest.mark.campaign
 def test_micro_benchmarks_at_the_pins(tmp_path):
     """On the smallest board; `make board-simulation` does it on the others, too."""
     board = find_board("ice40-hx8k")

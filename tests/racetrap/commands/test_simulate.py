@@ -225,6 +225,7 @@ def test_waves_have_a_known_form(simulated, tmp_path, name):
     assert f"File of waves must end in .fst or .vcd, not {name}" in result.stderr
 
 
+@pytest.mark.campaign
 def test_waves_of_several_runs_at_once(simulated, tmp_path, monkeypatch):
     """No run waits for another, or writes where it does: each has a folder of its own."""
     folders = []
@@ -249,6 +250,7 @@ def test_waves_that_cannot_be_written(simulated, tmp_path):
     assert "File must be one that can be written" in result.stderr
 
 
+@pytest.mark.campaign
 def test_suite_on_the_testbench(simulated, tmp_path):
     file = tmp_path / "w.vcd"
     result = simulated("scord-tiny", "--suite", "scor-micro", "--schedules", 0, "--waves", file)

@@ -37,6 +37,7 @@ def simulated(racetrap, tmp_path, noncoherent_tiny):
     return run
 
 
+@pytest.mark.campaign
 def test_waves_are_written(simulated, tmp_path):
     waves = tmp_path / "w.vcd"
     result = simulated("--waves", str(waves), trace=_trace(_WRITE, _READ, _FLUSH))

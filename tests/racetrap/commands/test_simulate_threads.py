@@ -41,6 +41,7 @@ def test_clean_trace():
     assert "Races: none" in result.output
 
 
+@pytest.mark.campaign
 def test_waves_are_written(tmp_path):
     waves = tmp_path / "w.vcd"
     result = simulate(*_TINY, _RACY, "--waves", waves)
@@ -84,6 +85,7 @@ def test_a_difference_is_said_in_one_sentence(monkeypatch):
     assert result.output == "racetrap: Hardware and golden model disagree: planted.\n"
 
 
+@pytest.mark.campaign
 def test_programs(tmp_path):
     """All programs on a smaller machine than the paper's."""
     file = tmp_path / "result.json"

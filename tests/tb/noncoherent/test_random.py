@@ -14,7 +14,9 @@ _SLOW = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("plan", [_FAST, _SLOW], ids=["fast", "slow"])
+@pytest.mark.parametrize(
+    "plan", [_FAST, pytest.param(_SLOW, marks=pytest.mark.campaign)], ids=["fast", "slow"]
+)
 def test_nothing_is_found_in_the_rtl_as_it_is(model, testbench, plan):
     result = testbench(model("noncoherent-tiny"), "random_tests", plan)
     assert [case.failure for case in result.cases] == [None]

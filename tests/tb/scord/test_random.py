@@ -20,7 +20,7 @@ _CONFIGURATIONS = {
     "narrow": {"address_bits": 32, "pc_bits": 16, "fence_id_bits": 2, "barrier_id_bits": 2},
 }  # fmt: skip
 #: In `make campaign`: a build each, and the fast co-simulation draws such sizes as well.
-_LATER = {"odd", "8-byte-nocache", "local-two-banks", "narrow"}
+_LATER = {"odd", "8-byte-nocache", "16-byte-four-banks", "local-two-banks", "narrow"}
 
 
 @pytest.mark.parametrize("memory", [fast_memory, hard_memory], ids=["fast", "hard"])
@@ -41,7 +41,9 @@ def test_random_traffic(model, testbench, name, memory):
     assert min(compared) > 100
 
 
-@pytest.mark.parametrize("name", ["tiny", "16-byte-four-banks"])
+@pytest.mark.parametrize(
+    "name", ["tiny", pytest.param("16-byte-four-banks", marks=pytest.mark.campaign)]
+)
 @pytest.mark.parametrize("size_log2", [24, 34])
 def test_region_too_large_to_be_swept(model, testbench, name, size_log2):
     built = model("scord-tiny", **_CONFIGURATIONS[name])

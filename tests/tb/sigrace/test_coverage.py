@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from racetrap.generators.presets import find_preset
 from racetrap.sim.cosim.comparison.coverage import BinCounts
 from racetrap.sim.cosim.sigrace.coverage_bins import BINS, UNREACHABLE
@@ -13,6 +15,7 @@ from tests.support.sigrace.testbench_configurations import CONFIGURATIONS, RDM
 _PARAMS = find_preset("sigrace-tiny").params
 
 
+@pytest.mark.campaign
 def test_benches_hit_every_bin(model, testbench):
     total = BinCounts(BINS, UNREACHABLE)
 

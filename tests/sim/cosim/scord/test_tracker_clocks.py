@@ -49,6 +49,7 @@ def _cycles(model):
     return seen
 
 
+@pytest.mark.campaign
 def test_all_cycles_are_the_designs_own(model, monkeypatch, tmp_path):
     rewritten = _cycles(model)
     monkeypatch.setenv("RACETRAP_CACHE", str(tmp_path))
