@@ -79,5 +79,6 @@ SCORD = System(
     inputs={"transaction": "i_transaction"},
     codes=_CODES,
     register_parameters=_register_parameters,
-    back_doors={"accessor.init": ("index", "o_busy")},  # a sweep of metadata is cut short
+    # A sweep of metadata is cut short.
+    back_doors={"accessor.init": {"index": "rw", "o_busy": "rd"}},
 )

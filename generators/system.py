@@ -53,8 +53,9 @@ class System:
         field's name are joined by underscores.
     register_parameters : callable
         Parameters of the register description, given those of an instance.
-    back_doors : mapping of str to tuple of str
-        Registers that a testbench may change, by the end of their modules' names.
+    back_doors : mapping of str to mapping of str to str
+        Registers that a testbench reaches, by the end of their modules' names: ``rd`` those that it
+        reads, ``rw`` those that it changes.  A simulation pays for the latter in every cycle.
     """
 
     name: str
@@ -68,7 +69,7 @@ class System:
     inputs: Mapping[str, str] = field(default_factory=dict)
     codes: Mapping[str, type[IntEnum]] = field(default_factory=dict)
     register_parameters: Callable[[Any], Mapping[str, int]] = lambda params: {}
-    back_doors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    back_doors: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def register_source(self) -> Path:

@@ -51,6 +51,10 @@ def _bench(found: _Json) -> _Figures:
         for name, rate in scord["accesses_per_cycle"].items():
             yield f"one bank of scord, {name.replace('_', ' ')}", "accesses/cycle", rate
         yield "four banks of scord", "accesses/cycle", scord["banks"]["four"]
+        for preset, rates in scord["saturated"].items():
+            for part in ("hardware", "together"):
+                name = f"co-simulation of {preset}, whole lines, {part}"
+                yield name, "accesses/s", rates[part]["median"]
         for row in scord["fences"]:
             name = f"bank of scord, fence lanes {row['lanes']}, SMs {row['sms']}"
             yield name, "fences/cycle", row["fences_per_cycle"]

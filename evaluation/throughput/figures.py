@@ -16,6 +16,7 @@ from racetrap.evaluation.throughput import (
     sigrace_cycles,
     speed,
 )
+from racetrap.evaluation.throughput.scord_workload import LinesWorkload
 from racetrap.generators.presets import SCORD_PRESETS
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
 from racetrap.sim.gpu.workloads.registry import WORKLOADS
@@ -61,6 +62,11 @@ def _scord() -> dict[str, Callable[[], Any]]:
             for lanes in scord_cycles.FENCE_LANES
             for sms in (lanes, SCORD_PRESETS["scord"].params.sm_count)
         ],
+        # One bank, and one port of eight, with nothing to wait for.
+        "saturated": lambda: {
+            preset: asdict(speed.rates("scord", preset, workload=LinesWorkload))
+            for preset in ("scord", "scord-wide")
+        },
         "widths": lambda: [
             asdict(row)
             for merged in (True, False)

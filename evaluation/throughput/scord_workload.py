@@ -1,4 +1,4 @@
-"""Random workload for ScoRD: transactions of all SMs of the paper's configuration.
+"""Workloads for ScoRD: transactions of all SMs, drawn at random or of whole lines.
 
 Ref: ScoRD (ISCA'20) Table V (the GPU simulated).
 """
@@ -12,55 +12,59 @@ from typing import Any, ClassVar
 
 from racetrap.generators.garbage_collection import garbage_collection_paused
 from racetrap.golden_model.scord.detector_bank import DetectorBank
-from racetrap.golden_model.scord.packets import Transaction
-from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.scord.interleaver import bank_of
+from racetrap.golden_model.scord.packets import PacketKind, Transaction, TransactionKind
+from racetrap.golden_model.scord.params import LINE_BYTES, WORDS_PER_LINE, Region, ScordParams
 from racetrap.golden_model.scord.tracker import Tracker
 from racetrap.sim.cosim.fast.build import FastModel
-from racetrap.sim.cosim.scord.batch_scoreboard import BatchScoreboard
 from racetrap.sim.cosim.scord.fast_compare import check_launch
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
 
-__all__ = ["ScordWorkload"]
+__all__ = ["LinesWorkload", "ScordWorkload"]
 
 _KNOBS = "streaming"
 _REGION = Region(size_log2=17, metadata_base=1 << 20)
+_ALL_WORDS = (1 << WORDS_PER_LINE) - 1
 
 
 class ScordWorkload:
     """As ``speed.Workload``; a size is a number of instructions."""
 
-    sizes: ClassVar[tuple[int, int]] = (8000, 400)
+    sizes: ClassVar[tuple[int, int]] = (32_000, 400)
 
     def __init__(self, model: FastModel[ScordParams], seed: int, size: int) -> None:
         self._model, self._params = model, model.params
-        events = random_events(self._params, _REGION, KNOBS[_KNOBS], seed, size)
-        self._traffic = list(transactions_of(events, self._params))
-        self._queues: list[list[Transaction]] = [[] for _ in range(self._params.sm_count)]
-        board = BatchScoreboard(self._params, _REGION)
-        for sm, transaction in self._traffic:
-            self._queues[sm].append(transaction)
-            board.transaction(sm, transaction)
-        self._due = board.due
+        self._traffic = self._draw(seed, size)
         with FastSim(model) as sim:
-            self.volume = check_launch(sim, self._params, _REGION, self._traffic).accesses
+            result = check_launch(sim, self._params, _REGION, self._traffic)
+        self.volume, self._steps = result.accesses, result.steps
+
+    def _draw(self, seed: int, size: int) -> list[tuple[int, Transaction]]:
+        events = random_events(self._params, _REGION, KNOBS[_KNOBS], seed, size)
+        return list(transactions_of(events, self._params))
 
     def golden(self) -> float:
         trackers = [Tracker(self._params, sm) for sm in range(self._params.sm_count)]
-        bank = DetectorBank(self._params, _REGION)
+        banks = [DetectorBank(self._params, _REGION, bank) for bank in range(self._params.banks)]
         with garbage_collection_paused():
             started = time.process_time()
             for sm, transaction in self._traffic:
                 for packet in trackers[sm].step(transaction):
-                    bank.step(packet)
+                    if packet.kind == PacketKind.FENCE:
+                        for bank in banks:
+                            bank.step(packet)
+                    else:
+                        banks[bank_of(self._params, packet.word)].step(packet)
             return time.process_time() - started
 
     def hardware(self) -> float:
         with FastSim(self._model) as sim:
             sim.launch(_REGION)
+            queues = sim.queues(self._traffic)
             started = time.process_time()
-            sim.run(self._queues, self._due)
+            sim.run(queues, [self._steps])
             return time.process_time() - started
 
     def together(self) -> float:
@@ -77,3 +81,20 @@ class ScordWorkload:
     @staticmethod
     def volume_of(note: Mapping[str, Any]) -> int | None:
         return note["counters"]["accesses"] if "launch" in note else None
+
+
+class LinesWorkload(ScordWorkload):
+    """Strong loads of whole lines, dealt to the SMs in turn: ports that never wait.
+
+    A size is a number of lines; the seed does nothing.
+    """
+
+    sizes: ClassVar[tuple[int, int]] = (20_000, 400)
+
+    def _draw(self, seed: int, size: int) -> list[tuple[int, Transaction]]:
+        lines = (1 << _REGION.size_log2) // LINE_BYTES
+        return [
+            (n % self._params.sm_count,
+             Transaction(TransactionKind.LOAD, strong=1, line=n % lines, mask=_ALL_WORDS))
+            for n in range(size)
+        ]  # fmt: skip

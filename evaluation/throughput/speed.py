@@ -142,7 +142,13 @@ def speed(system: str, compiled: bool) -> dict[str, Any]:
     }
 
 
-def rates(system: str, preset: str = "", size: int | None = None, runs: int = 5) -> Rates:
+def rates(
+    system: str,
+    preset: str = "",
+    size: int | None = None,
+    runs: int = 5,
+    workload: type[Workload] | None = None,
+) -> Rates:
     """Measure in this process.
 
     Parameters
@@ -155,8 +161,10 @@ def rates(system: str, preset: str = "", size: int | None = None, runs: int = 5)
         Size of the workload.
     runs : int
         Runs of each measurement.
+    workload : type of Workload, optional
+        Workload; the detector's random one by default.
     """
-    kind = _WORKLOADS[system]
+    kind = workload or _WORKLOADS[system]
     model = build_fast(preset or system, PRESETS[preset or system].params)
     work = kind(model, _SEED, size or kind.sizes[0])
     return Rates(

@@ -72,6 +72,14 @@ def _scord(figures: dict[str, Any]) -> Iterator[tuple[str, list[str], _Rows]]:
         ["threads", "thread instructions/s"],
         [[threads, rate] for threads, rate in figures["executor"].items()],
     )
+    yield (
+        "Speed of simulation, whole lines of all SMs: accesses/s, medians",
+        ["preset", "hardware", "golden, plain Python", "together"],
+        [
+            [preset, *(rates[part]["median"] for part in ("hardware", "golden", "together"))]
+            for preset, rates in figures["saturated"].items()
+        ],
+    )
     names = ["name", "events", "operations", "executor", "barracuda", "scoped"]
     yield (
         f"Applications, size {SIZE}: trace events a second",

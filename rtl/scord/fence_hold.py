@@ -50,12 +50,10 @@ class FenceHold(wiring.Component):
         warps = self._params.warps_per_sm
         fencing = Signal(warps)
         started, of_block = Signal(warps, name="started"), Signal(warps, name="of_block")
+        m.d.comb += started.eq(self.i_start << self.i_warp)
         for warp in range(warps):
             slot = Signal(self._params.slot_bits, name=f"slot_{warp}")
-            m.d.comb += [
-                started[warp].eq(self.i_start & (self.i_warp == warp)),
-                of_block[warp].eq(slot == self.i_slot),
-            ]
+            m.d.comb += of_block[warp].eq(slot == self.i_slot)
             with m.If(started[warp]):
                 m.d.sync += slot.eq(self.i_slot)
         m.d.sync += fencing.eq((fencing & ~self.i_fenced) | started)

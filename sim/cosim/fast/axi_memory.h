@@ -126,7 +126,8 @@ template <class Port, int WORDS = 1> class ReadSide {
                                                : *request.words[number];
         load(port.rdata, reinterpret_cast<uint32_t*>(beat));
         port.rlast = 1;
-        pending.erase(pending.begin() + chosen);
+        if (chosen) pending.erase(pending.begin() + chosen);
+        else pending.pop_front();
     }
 };
 

@@ -42,13 +42,14 @@ class Failure {
 
 // Payloads of a stream that is taken, or of a port that only has `valid`, and their cycles.
 struct Trace {
-    std::vector<uint32_t> words;
+    std::vector<uint32_t> words;  // those of `count()` payloads, and room for more
     std::vector<uint64_t> cycles;
 
     uint64_t count() const { return cycles.size(); }
     template <class Port> void take(const Port& payload, int width, uint64_t now) {
-        words.resize(words.size() + width);
-        store(payload, words.data() + words.size() - width);
+        size_t begin = width * count();
+        if (words.size() < begin + width) words.resize(2 * (begin + width));
+        store(payload, words.data() + begin);
         cycles.push_back(now);
     }
     void clear() { *this = Trace{}; }

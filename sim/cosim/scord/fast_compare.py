@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import repeat
+
+import numpy as np
+from numpy.typing import NDArray
 
 from racetrap.generators.garbage_collection import garbage_collection_paused
-from racetrap.golden_model.scord.packets import Transaction, TransactionKind
+from racetrap.golden_model.scord.packets import Transaction
 from racetrap.golden_model.scord.params import AccessPolicy, ScordParams
 from racetrap.golden_model.scord.region_table import MonitoredRegion
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
-from racetrap.sim.cosim.scord.batch_scoreboard import BatchScoreboard
+from racetrap.sim.cosim.scord.compiled_scoreboard import CompiledScoreboard
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.scoreboard import Observer, Scoreboard
 
@@ -85,29 +89,29 @@ def check_launch(
     before = sim.stats
     sim.launch(region, capacity_log2, report_filter, sweep)
     with garbage_collection_paused():
-        batch = BatchScoreboard(params, region)
-        steps, left_out = _play(sim, batch, params, played, in_order)
-        words = [sim.step_words(bank) for bank in range(params.banks)]
-        agree = all(map(batch.take, range(params.banks), words))
-        board: Scoreboard = batch
+        with CompiledScoreboard(params, region) as board:
+            left_out, agree = _play(sim, board, params, played, in_order)
+            steps = sum(board.due)
+            agree = agree and all(
+                board.take(bank, sim.step_words(bank)) for bank in range(params.banks)
+            )
+            reports, counters, after = sim.reports(), sim.counters(), sim.stats
+            for name, errors in (
+                ("metadata_write_errors", after.write_errors - before.write_errors),
+                ("report_write_errors", after.report_errors - before.report_errors),
+            ):
+                if counters[name] != errors:
+                    raise Mismatch(f"Counter {name} must be {errors}, not {counters[name]}")
+            read_errors, reached = after.read_errors - before.read_errors, sim.reached
+            has_memory = not params.local_bytes
+            agree = agree and board.finish(
+                counters, reports, sim.entries if has_memory else None, read_errors, reached
+            )
         if observer is not None or not agree:
-            board = _one_by_one(sim, Scoreboard(params, region, observer), played, left_out)
-    reports = sim.reports()
-    for record in reports:
-        board.report(record)
-    counters, after = sim.counters(), sim.stats
-    for name, errors in (
-        ("metadata_write_errors", after.write_errors - before.write_errors),
-        ("report_write_errors", after.report_errors - before.report_errors),
-    ):
-        if counters[name] != errors:
-            raise Mismatch(f"Counter {name} must be {errors}, not {counters[name]}")
-    board.finish(
-        counters,
-        memory=None if params.local_bytes else sim.entry,
-        read_errors=after.read_errors - before.read_errors,
-        reached=sim.reached,
-    )
+            slow = _one_by_one(sim, Scoreboard(params, region, observer), played, left_out)
+            for record in reports:
+                slow.report(record)
+            slow.finish(counters, sim.entry if has_memory else None, read_errors, reached)
     if not agree:
         raise Mismatch("Steps must be those of the golden model in every bit outside fields, too")
     taken = [at for bank in range(params.banks) if (at := sim.step_cycles(bank))]
@@ -118,42 +122,50 @@ def check_launch(
 
 def _play(
     sim: FastSim,
-    board: Scoreboard,
+    board: CompiledScoreboard,
     params: ScordParams,
     played: Sequence[tuple[int, Transaction]],
     in_order: bool,
-) -> tuple[int, Sequence[bool | None]]:
-    """Run the hardware; gives the steps that all banks must take, and what it has left out."""
-    queues: list[list[Transaction]] = [[] for _ in range(params.sm_count)]
-    for sm, transaction in played:
-        queues[sm].append(transaction)
-    left_out: Sequence[bool | None] = [None] * len(played)
-    if params.access_policy == AccessPolicy.DROP and not in_order:
-        # What finds its buffer full is the hardware's to say.
+) -> tuple[list[list[bool] | None], bool]:
+    """Run the hardware; gives what each SM has left out, if it says so, and whether it may."""
+    queues = sim.queues(played)
+    # What finds its buffer full is the hardware's to say.
+    must_ask = params.access_policy == AccessPolicy.DROP and not in_order
+    if must_ask:
         sim.run(queues, ())
-        dropped = [iter(sim.left_out(sm)) for sm in range(params.sm_count)]
-        left_out = [next(dropped[sm]) for sm, _ in played]
-    order: list[list[tuple[int, int]]] = [[] for _ in range(params.sm_count)]
-    steps = 0
-    for number, ((sm, transaction), is_left_out) in enumerate(zip(played, left_out, strict=True)):
-        order[sm].append((number, steps))
-        packets = board.transaction(sm, transaction, is_left_out)
-        fence = transaction.kind == TransactionKind.FENCE
-        steps += params.banks if fence else len(packets)
-    if params.access_policy != AccessPolicy.DROP or in_order:
-        sim.run(queues, board.due, order if in_order else None)
-    return steps, left_out
+    left_out = [sim.left_out(sm) if must_ask else None for sm in range(params.sm_count)]
+    steps = [
+        board.transactions(sm, words, flags)
+        for sm, (words, flags) in enumerate(zip(queues, left_out, strict=True))
+    ]
+    if not must_ask:
+        sim.run(queues, board.due, _order(played, steps) if in_order else None)
+    return left_out, all(each is not None for each in steps)
+
+
+def _order(
+    played: Iterable[tuple[int, Transaction]], steps: Iterable[NDArray[np.uint32] | None]
+) -> list[list[tuple[int, int]]]:
+    """Of each SM's transactions, their global number and the steps that come before."""
+    steps_of = [iter(() if each is None else each.tolist()) for each in steps]
+    order: list[list[tuple[int, int]]] = [[] for _ in steps_of]
+    before = 0
+    for number, (sm, _) in enumerate(played):
+        order[sm].append((number, before))
+        before += next(steps_of[sm])
+    return order
 
 
 def _one_by_one(
     sim: FastSim,
     board: Scoreboard,
     played: Iterable[tuple[int, Transaction]],
-    left_out: Iterable[bool | None],
+    left_out: Iterable[Sequence[bool] | None],
 ) -> Scoreboard:
     """The board after all transactions and steps of a launch, compared field by field."""
-    for (sm, transaction), is_left_out in zip(played, left_out, strict=True):
-        board.transaction(sm, transaction, is_left_out)
+    flags = [repeat(None) if each is None else iter(each) for each in left_out]
+    for sm, transaction in played:
+        board.transaction(sm, transaction, next(flags[sm]))
     for bank in range(len(board.banks)):
         for step in sim.steps(bank):
             board.step(bank, step)

@@ -5,7 +5,7 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from ctypes import c_int, c_uint32, c_uint64, c_void_p
 from typing import NamedTuple
 
@@ -37,7 +37,7 @@ _FUNCTIONS: Functions = {
     "sim_metadata": (None, [c_void_p, c_uint64, c_void_p, c_uint64]),
     "sim_preset": (None, [c_void_p, c_uint64, c_uint64, c_uint64, c_void_p]),
     "sim_reached": (c_uint64, [c_void_p, c_void_p, c_uint64]),
-    "sim_entry": (c_uint64, [c_void_p, c_uint64]),
+    "sim_entries": (None, [c_void_p, c_void_p, c_uint64, c_void_p]),
     "sim_ring": (None, [c_void_p, c_uint64, c_void_p, c_uint64]),
     "sim_transactions": (None, [c_void_p, c_uint32, c_void_p, c_void_p, c_uint64]),
     "sim_run": (c_int, [c_void_p, c_uint64]),
@@ -148,9 +148,16 @@ class FastSim(Simulation[MemoryTiming, SimStats]):
         set_memory = getattr(self._library, f"sim_{name}")
         set_memory(self._sim, base, words.ctypes.data, count)
 
+    def queues(self, transactions: Iterable[tuple[int, Transaction]]) -> list[NDArray[np.uint32]]:
+        """Transactions of each SM, in its order, packed; from pairs of SM and transaction."""
+        of_sm: list[list[Transaction]] = [[] for _ in range(self._params.sm_count)]
+        for sm, transaction in transactions:
+            of_sm[sm].append(transaction)
+        return [pack_tuples(self._params.transaction_layout, each) for each in of_sm]
+
     def run(
         self,
-        queues: Sequence[Sequence[Transaction]],
+        queues: Sequence[NDArray[np.uint32]],
         steps: Sequence[int],
         order: Sequence[Sequence[tuple[int, int]]] | None = None,
     ) -> None:
@@ -158,41 +165,40 @@ class FastSim(Simulation[MemoryTiming, SimStats]):
 
         Parameters
         ----------
-        queues : sequence of sequence of Transaction
-            Transactions of each SM, in its order.
+        queues : sequence of array of uint32
+            Transactions of each SM, in its order, as ``queues`` packs them.
         steps : sequence of int
             Steps that each bank must take; none if what is dropped decides on that.
         order : sequence of sequence of (int, int), optional
             Of each transaction, its number in the global order and the steps of all banks
             that must come before it is offered; SMs run freely without it.
         """
-        for sm, transactions in enumerate(queues):
-            self._load(sm, transactions, None if order is None else order[sm])
+        for sm, words in enumerate(queues):
+            self._load(sm, words, None if order is None else order[sm])
         self._must(not self._library.sim_run(self._sim, sum(steps)))
         self._software.wait_idle()
 
-    def reset_after(self, queues: Sequence[Sequence[Transaction]], cycles: int) -> None:
+    def reset_after(self, queues: Sequence[NDArray[np.uint32]], cycles: int) -> None:
         """Play transactions for so many cycles, then reset the system in the midst of them.
 
         Requests that the memories have not answered are forgotten; a launch must come next.
         """
-        for sm, transactions in enumerate(queues):
-            self._load(sm, transactions, None)
+        for sm, words in enumerate(queues):
+            self._load(sm, words, None)
         self._must(not self._library.sim_begin(self._sim, cycles))
         self._library.sim_reset(self._sim)
 
     def _load(
         self,
         sm: int,
-        transactions: Sequence[Transaction],
+        words: NDArray[np.uint32],
         order: Sequence[tuple[int, int]] | None,
     ) -> None:
-        words = pack_tuples(self._params.transaction_layout, transactions)
         gates = np.array(order or [], dtype=np.uint64)
         self._buffers["transactions", sm], self._buffers["order", sm] = words, gates
         self._library.sim_transactions(
             self._sim, sm, words.ctypes.data, gates.ctypes.data if order else None,
-            len(transactions),
+            len(words),
         )  # fmt: skip
 
     # Results ----------------------------------------------------------------------------
@@ -221,9 +227,15 @@ class FastSim(Simulation[MemoryTiming, SimStats]):
         """Cycle, since reset, of each segment that a metadata port has read in the last run."""
         return self._trace_cycles(self._params.banks + self._params.sm_count + port)
 
+    def entries(self, indices: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """Metadata entries as they stand in memory."""
+        words = np.zeros(len(indices), dtype=np.uint64)
+        self._library.sim_entries(self._sim, indices.ctypes.data, len(indices), words.ctypes.data)
+        return words
+
     def entry(self, index: int) -> int:
         """Metadata entry as it stands in memory."""
-        return self._library.sim_entry(self._sim, index)
+        return int(self.entries(np.array([index], dtype=np.uint64))[0])
 
     @property
     def reached(self) -> list[int] | None:

@@ -179,8 +179,9 @@ uint64_t sim_reached(Sim* sim, uint64_t* indices, uint64_t count) {
     }
     return sim->metadata.reached.size();
 }
-uint64_t sim_entry(Sim* sim, uint64_t index) {
-    return *sim->metadata.at(sim->metadata.base + 8 * index);
+void sim_entries(Sim* sim, const uint64_t* indices, uint64_t count, uint64_t* entries) {
+    for (uint64_t n = 0; n < count; n++)
+        entries[n] = *sim->metadata.at(sim->metadata.base + 8 * indices[n]);
 }
 void sim_ring(Sim* sim, uint64_t base, uint64_t* words, uint64_t count) {
     sim->ring = {base, count, words};

@@ -184,7 +184,7 @@ class Sim : public Testbench {
     bool sample_rdm() {
         if (!ports.trace_rdm.valid) return false;
         rdm.take(ports.trace_rdm.payload, RDM_STEP_WORDS, now);
-        uint32_t word = rdm.words[rdm.words.size() - RDM_STEP_WORDS];
+        uint32_t word = rdm.words[RDM_STEP_WORDS * (rdm.count() - 1)];
         if ((word >> KIND_OFFSET & 3) == KIND_COMPARE) return true;
         messages_done++;
         uint32_t unit = (word >> CORE_OFFSET & 0xFF) * CONTEXTS + (word >> CONTEXT_OFFSET & 0xF);

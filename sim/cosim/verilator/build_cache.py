@@ -201,9 +201,9 @@ def generate_rtl(
     module, system = "racetrap.sim.cosim.verilator.generate_rtl", system_of(params)
     run_tool([sys.executable, "-m", module, str(rtl), system.name, preset, part], folder)
     doors = [
-        f'public_flat_rw -module "*{module.replace(".", "*")}" -var "{name}"'
+        f'public_flat_{access} -module "*{module.replace(".", "*")}" -var "{name}"'
         for module, names in system.back_doors.items()
-        for name in names
+        for name, access in names.items()
     ]
     text = "\n".join(["`verilator_config", *doors, ""])
     (folder / BACK_DOORS).write_text(text, encoding="utf-8")

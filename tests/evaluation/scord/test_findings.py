@@ -93,19 +93,19 @@ def test_hardware_finds_what_the_golden_model_does(scord_tiny, knobs):
 
 
 def test_the_golden_model_runs_once(scord_tiny, monkeypatch):
-    """The scoreboard's golden banks take each step, and no other golden model is made."""
+    """The compiled scoreboard takes each step, and no other golden model is made."""
     trace = _trace(scord_tiny.params, ("mixed", 1, 200))
-    made = []
-    real = fast_compare.BatchScoreboard
+    taken = []
+    real = fast_compare.CompiledScoreboard.take
 
-    def scoreboard(*arguments):
-        made.append(real(*arguments))
-        return made[-1]
+    def take(self, bank, words):
+        taken.append(len(words))
+        return real(self, bank, words)
 
-    monkeypatch.setattr(fast_compare, "BatchScoreboard", scoreboard)
+    monkeypatch.setattr(fast_compare.CompiledScoreboard, "take", take)
     monkeypatch.setattr(fast_compare, "Scoreboard", lambda *_: pytest.fail("a second model"))
     simulated = simulate_trace(scord_tiny, trace, 1, lambda finding: None)
-    assert sum(sum(board.steps_of) for board in made) == simulated.steps > 0
+    assert sum(taken) == simulated.steps > 0
 
 
 @pytest.mark.parametrize("changes", [{}, {"banks": 4}, {"banks": 2, "granularity": 16}])

@@ -39,6 +39,7 @@ def figures(monkeypatch):
     monkeypatch.setattr(speed, "rates_in_child", _rates)
     same = {"scord": SameTrace(50.0, 1500.0), "sigrace": SameTrace(4000.0, 100_000.0)}
     monkeypatch.setattr(speed, "same_trace", same.get)
+    monkeypatch.setattr(speed, "rates", lambda system, preset, workload: _rates(system, False))
     monkeypatch.setattr(scord_cycles, "streaming", lambda: 0.99)
     monkeypatch.setattr(scord_cycles, "back_to_back", lambda: 0.98)
     monkeypatch.setattr(

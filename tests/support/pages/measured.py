@@ -20,6 +20,7 @@ BENCH = {
         },
         "accesses_per_cycle": {"streaming": 1.0, "back_to_back": 0.99},
         "banks": {"one": 1.0, "four": 3.9, "ratio": 3.9},
+        "saturated": {"scord-wide": {"hardware": {"median": 3e6}, "together": {"median": 1e6}}},
         "fences": [{"lanes": 4, "sms": 15, "fences_per_cycle": 3.75}],
         "widths": [{"words": 8, "traffic": "one line", "accesses_per_cycle": 7.9,
                     "reads_per_cycle": 0.1}],

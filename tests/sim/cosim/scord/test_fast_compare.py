@@ -63,11 +63,8 @@ def _reset_in_the_midst(model, region, traffic, resets=6):
     timing = MemoryTiming(latency=6, jitter=9, back_pressure=20, watchdog=3000)
     with FastSim(model, seed=8, timing=timing) as sim:
         for number in range(resets):
-            queues = [[] for _ in range(model.params.sm_count)]
-            for sm, transaction in traffic("mixed", seed=number):
-                queues[sm].append(transaction)
             sim.launch(region)
-            sim.reset_after(queues, 40 + 23 * number)
+            sim.reset_after(sim.queues(traffic("mixed", seed=number)), 40 + 23 * number)
             result = check_launch(sim, model.params, region, traffic("locks", 40, number))
             assert result.accesses > 0
         assert sim.read("REPORT_HEAD") == len(result.reports)
@@ -170,7 +167,7 @@ _PLANTED = {
     "report changed": ("reports", lambda records: [records[0] ^ 1 << 3, *records[1:]]),
     "report lost": ("reports", lambda records: records[1:]),
     "reports swapped": ("reports", lambda records: [records[1], records[0], *records[2:]]),
-    "entry changed": ("entry", lambda entry: entry ^ 1),
+    "entry changed": ("entries", lambda entries: entries ^ np.uint64(1)),
     "access not counted": ("counters", lambda counters: counters | {"accesses": 1}),
     "race not counted": ("counters", lambda counters: counters | {"races_not_strong": 99_999}),
 }

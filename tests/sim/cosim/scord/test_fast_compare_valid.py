@@ -44,9 +44,8 @@ def _compare(model, instructions=150):
                 )
                 accesses += result.accesses
                 if seed % 3 == 0:
-                    queues = [[t for sm, t in played if sm == n] for n in range(_PARAMS.sm_count)]
                     sim.launch(region)
-                    sim.reset_after(queues, 50 + 17 * seed)
+                    sim.reset_after(sim.queues(played), 50 + 17 * seed)
     return accesses
 
 

@@ -1,0 +1,212 @@
+// A launch compared: transactions of each SM, then the steps of each bank.
+//
+// The same as racetrap.sim.cosim.scord.scoreboard with .expected_packets, for a launch of which
+// all transactions are known before the first step.  It says only whether all agrees.
+
+#include <cstring>
+
+#include "detector_bank.h"
+
+// A packet that a bank must take from an SM, by its number among the SM's packets, and how many of
+// the other kind (accesses, fences) it must come behind.
+struct Due {
+    uint32_t packet, behind;
+};
+
+// Accesses and fences of one SM at one bank.
+struct ExpectedPackets {
+    std::vector<Due> due[2];  // accesses, fences
+    size_t seen[2] = {};
+
+    // The next of its kind; null if none may come.
+    const Due *take(bool is_fence) {
+        size_t &next = seen[is_fence];
+        if (next == due[is_fence].size()) return nullptr;
+        const Due &each = due[is_fence][next];
+        if (seen[!is_fence] < each.behind) return nullptr;
+        next++;
+        return &each;
+    }
+};
+
+// Fences of an SM, counted: how many an access must find behind it.
+class FencesSent {
+public:
+    explicit FencesSent(const Settings &settings)
+        : of_warp_(settings.warps_per_sm), of_block_(settings.blocks_per_sm),
+          at_barrier_(settings.blocks_per_sm) {}
+
+    uint32_t before(const Transaction &each) {
+        if (each.kind == FENCE) of_warp_[each.warp] = of_block_[each.slot] = ++sent_;
+        if (each.kind == BARRIER) at_barrier_[each.slot] = of_block_[each.slot];
+        return std::max(of_warp_[each.warp], at_barrier_[each.slot]);
+    }
+
+private:
+    uint32_t sent_ = 0;
+    std::vector<uint32_t> of_warp_, of_block_, at_barrier_;
+};
+
+class Scoreboard {
+public:
+    Scoreboard(const Settings &settings, const Region *regions, uint64_t count)
+        : settings_(settings), regions_(regions, regions + count), buffers_(settings.sm_count),
+          packets_(settings.sm_count), fences_(settings.sm_count, FencesSent(settings)),
+          expected_(size_t(settings.banks) * settings.sm_count), due_(settings.banks) {
+        for (uint32_t sm = 0; sm < settings.sm_count; sm++) trackers_.emplace_back(settings_, sm);
+        for (uint32_t bank = 0; bank < settings.banks; bank++)
+            banks_.emplace_back(settings_, regions_, metadata_);
+    }
+
+    // Transactions of one SM, with what the hardware says that it leaves out, if it says so.
+    // Gives the steps of each, over all banks; false if the hardware is wrong.
+    bool transactions(uint32_t sm, const uint32_t *words, uint64_t count, const uint8_t *left_out,
+                      uint32_t *steps) {
+        for (uint64_t n = 0; n < count; n++, words += settings_.transaction_words) {
+            Transaction each(settings_.transaction, words);
+            bool is_handed_on = buffers_[sm].hands_on(settings_, each, left_out && left_out[n]);
+            if (left_out && is_handed_on == bool(left_out[n])) return false;
+            steps[n] = 0;
+            if (!is_handed_on) continue;
+            uint32_t behind = fences_[sm].before(each);
+            trackers_[sm].step(
+                each, [&](const Packet &packet) { steps[n] += predict(sm, packet, behind); });
+        }
+        return true;
+    }
+
+    const std::vector<uint64_t> &due() const { return due_; }
+
+    // Compares the steps of a bank, every bit; gives the numbers of those that are races, and how
+    // many these are, or -1 if a step differs.
+    int64_t take(uint32_t bank, const uint32_t *words, uint64_t count, uint64_t *races) {
+        const StepFields &at = settings_.step;
+        std::vector<uint32_t> golden(settings_.step_words);
+        int64_t found = 0;
+        for (uint64_t n = 0; n < count; n++, words += settings_.step_words) {
+            uint64_t sm = at.block.get(words) >> settings_.slot_bits;
+            if (sm >= settings_.sm_count) return -1;
+            auto &expected = expected_[size_t(bank) * settings_.sm_count + sm];
+            const Due *due = expected.take(at.kind.get(words) == FENCE);
+            if (!due) return -1;
+            const Packet &packet = packets_[sm][due->packet];
+            Step step = banks_[bank].step(packet, at.read_error.get(words));
+            pack(packet, step, golden);
+            if (std::memcmp(golden.data(), words, 4 * golden.size())) return -1;
+            if (step.race) races[found++] = n;
+        }
+        due_[bank] -= count;
+        return found;
+    }
+
+    // The sums over all banks in the order of `Counters`, then what the buffers have left out.
+    void counters(uint64_t *sums) const {
+        constexpr size_t COUNT = sizeof(Counters) / 8;
+        std::fill(sums, sums + COUNT + 1, 0);
+        for (const DetectorBank &bank : banks_) {
+            uint64_t values[COUNT];
+            std::memcpy(values, &bank.counters, sizeof values);
+            for (size_t n = 0; n < COUNT; n++) sums[n] += values[n];
+        }
+        for (const AccessBuffer &buffer : buffers_) sums[COUNT] += buffer.left_out;
+    }
+
+    const Metadata &metadata() const { return metadata_; }
+
+private:
+    Settings settings_;
+    std::vector<Region> regions_;
+    std::vector<AccessBuffer> buffers_;
+    std::vector<Tracker> trackers_;
+    std::vector<std::vector<Packet>> packets_;  // of each SM
+    std::vector<FencesSent> fences_;
+    std::vector<ExpectedPackets> expected_;  // by bank and SM
+    std::vector<uint64_t> due_;
+    Metadata metadata_;
+    std::vector<DetectorBank> banks_;
+
+    // A packet is due at its bank, a fence at all; how many banks these are.
+    uint32_t predict(uint32_t sm, const Packet &packet, uint32_t behind) {
+        bool is_fence = packet.kind == FENCE;
+        uint32_t number = packets_[sm].size();
+        packets_[sm].push_back(packet);
+        uint32_t first = is_fence ? 0 : bank_of(packet.word);
+        uint32_t last = is_fence ? settings_.banks - 1 : first;
+        for (uint32_t bank = first; bank <= last; bank++) {
+            ExpectedPackets &expected = expected_[size_t(bank) * settings_.sm_count + sm];
+            uint32_t accesses = expected.due[0].size();
+            expected.due[is_fence].push_back({number, is_fence ? accesses : behind});
+            due_[bank]++;
+        }
+        return last - first + 1;
+    }
+
+    // As racetrap.golden_model.scord.interleaver.
+    uint32_t bank_of(uint64_t word) const {
+        uint64_t index = word >> (settings_.granularity_bits - 2);
+        if (settings_.odd_ports == 1) return index & (settings_.banks - 1);
+        uint32_t lanes = settings_.words_per_cycle, low = settings_.port_bits;
+        uint64_t segment = index / lanes;
+        uint64_t residue = segment >> low & ((uint64_t(1) << settings_.residue_bits) - 1);
+        uint64_t port = residue % settings_.odd_ports << low | (segment & ((1u << low) - 1));
+        return port * lanes + index % lanes;
+    }
+
+    void pack(const Packet &packet, const Step &step, std::vector<uint32_t> &words) const {
+        const StepFields &at = settings_.step;
+        std::fill(words.begin(), words.end(), 0);
+        uint32_t *to = words.data();
+        at.kind.put(to, packet.kind);
+        at.scope.put(to, packet.scope);
+        at.strong.put(to, packet.strong);
+        at.block.put(to, packet.block);
+        at.warp.put(to, packet.warp);
+        at.barrier_id.put(to, packet.barrier_id);
+        at.filter.put(to, packet.filter);
+        at.pc.put(to, packet.pc);
+        at.word.put(to, packet.word);
+        at.row.put(to, step.row);
+        at.preliminary.put(to, step.preliminary);
+        at.race.put(to, step.race);
+        at.tag_conflict.put(to, step.tag_conflict);
+        at.read_error.put(to, step.read_error);
+        at.owner_blk.put(to, step.owner_blk);
+        at.owner_dev.put(to, step.owner_dev);
+        at.own_blk.put(to, step.own_blk);
+        at.own_dev.put(to, step.own_dev);
+        at.before.put(to, step.before);
+        at.after.put(to, step.after);
+    }
+};
+
+extern "C" {
+
+Scoreboard *racetrap_scord_new(const Settings *settings, const Region *regions, uint64_t count) {
+    return new Scoreboard(*settings, regions, count);
+}
+void racetrap_scord_delete(Scoreboard *board) { delete board; }
+bool racetrap_scord_transactions(Scoreboard *board, uint32_t sm, const uint32_t *words,
+                                 uint64_t count, const uint8_t *left_out, uint32_t *steps) {
+    return board->transactions(sm, words, count, left_out, steps);
+}
+void racetrap_scord_due(const Scoreboard *board, uint64_t *by_bank) {
+    std::copy(board->due().begin(), board->due().end(), by_bank);
+}
+int64_t racetrap_scord_take(Scoreboard *board, uint32_t bank, const uint32_t *words, uint64_t count,
+                            uint64_t *races) {
+    return board->take(bank, words, count, races);
+}
+void racetrap_scord_counters(const Scoreboard *board, uint64_t *sums) { board->counters(sums); }
+void racetrap_scord_entries(const Scoreboard *board, const uint64_t *indices, uint64_t count,
+                            uint64_t *entries) {
+    for (uint64_t n = 0; n < count; n++) entries[n] = board->metadata().look_up(indices[n]);
+}
+// Indices of the entries that accesses have left behind, as many as `indices` takes; how many.
+uint64_t racetrap_scord_written(const Scoreboard *board, uint64_t *indices, uint64_t count) {
+    uint64_t written = 0;
+    board->metadata().for_each([&](uint64_t index) {
+        if (written++ < count) indices[written - 1] = index;
+    });
+    return written;
+}
+}

@@ -1,0 +1,298 @@
+"""A launch compared at once by a compiled scoreboard, which says only whether all agrees.
+
+It is for launches of which all transactions are known before the first step.  A difference is for
+``racetrap.sim.cosim.scord.scoreboard`` to name, whose rules these are, and the golden model's.
+
+Ref: ScoRD (ISCA'20) Section IV.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from ctypes import (
+    CDLL,
+    Structure,
+    byref,
+    c_bool,
+    c_int64,
+    c_uint32,
+    c_uint64,
+    c_void_p,
+)  # fmt: skip
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from racetrap.golden_model.layout import Layout
+from racetrap.golden_model.scord.detector_bank import COUNTERS
+from racetrap.golden_model.scord.lock_hash import lock_hash_columns
+from racetrap.golden_model.scord.packets import Packet, Step, Transaction
+from racetrap.golden_model.scord.params import ENTRY_BYTES, AccessPolicy, ScordParams
+from racetrap.golden_model.scord.region_table import MonitoredRegion, RegionTable
+from racetrap.golden_model.scord.valid_table import is_written
+from racetrap.sim.compiled_library import Functions, compiled_library
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
+from racetrap.sim.cosim.fast.packing import nested, unpack_records, words_of
+from racetrap.sim.cosim.scord.report_check import ReportCheck
+
+__all__ = ["CompiledScoreboard", "prepare_scoreboard"]
+
+_FOLDER = Path(__file__).parent / "compiled"
+_OPTIONS = ("-std=c++20", "-O3")
+_FUNCTIONS: Functions = {
+    "racetrap_scord_new": (c_void_p, [c_void_p, c_void_p, c_uint64]),
+    "racetrap_scord_delete": (None, [c_void_p]),
+    "racetrap_scord_transactions": (
+        c_bool, [c_void_p, c_uint32, c_void_p, c_uint64, c_void_p, c_void_p],
+    ),
+    "racetrap_scord_due": (None, [c_void_p, c_void_p]),
+    "racetrap_scord_take": (c_int64, [c_void_p, c_uint32, c_void_p, c_uint64, c_void_p]),
+    "racetrap_scord_counters": (None, [c_void_p, c_void_p]),
+    "racetrap_scord_entries": (None, [c_void_p, c_void_p, c_uint64, c_void_p]),
+    "racetrap_scord_written": (c_uint64, [c_void_p, c_void_p, c_uint64]),
+}  # fmt: skip
+_LOCK_HASH_COLUMNS = 64
+_ENTRY_FIELDS = ("barrier_id", "blk_fence_id", "dev_fence_id", "warp", "block", "tag")
+
+
+class _Field(Structure):
+    _fields_ = (("offset", c_uint32), ("width", c_uint32))
+
+
+def _fields(count: int) -> Any:
+    return _Field * count
+
+
+_NUMBERS = (
+    "sm_count", "blocks_per_sm", "warps_per_sm", "slot_bits", "warp_bits", "granularity_bits",
+    "lock_table_depth", "fence_id_bits", "barrier_id_bits", "banks", "words_per_cycle", "port_bits",
+    "odd_ports", "residue_bits", "policy", "sample_log2", "transaction_words", "step_words",
+)  # fmt: skip
+
+
+class _Settings(Structure):
+    """As ``settings.h`` has them."""
+
+    _fields_ = (
+        *((name, c_uint32) for name in _NUMBERS),
+        ("lock_hash_columns", c_uint32 * _LOCK_HASH_COLUMNS),
+        ("transaction", _fields(len(Transaction._fields))),
+        ("step", _fields(len(Packet._fields) + len(Step._fields) - 1)),
+        ("entry", _fields(len(_ENTRY_FIELDS))),
+    )
+
+
+@cache
+def prepare_scoreboard() -> CDLL:
+    """The compiled scoreboard; compiled and loaded by the first call."""
+    sources = sorted([*_FOLDER.glob("*.cpp"), *_FOLDER.glob("*.h")])
+    return compiled_library("scord", sources, _OPTIONS, _FUNCTIONS)
+
+
+def _places(layout: Layout, names: Sequence[str] | None = None) -> Any:
+    """Offset and width of fields, all leaves by default."""
+    places = {name: _Field(offset, width) for name, offset, width in layout.flat()}
+    chosen = [places[name] for name in names or places]
+    return _fields(len(chosen))(*chosen)
+
+
+def _settings(params: ScordParams) -> _Settings:
+    own = {name: getattr(params, name) for name in _NUMBERS if hasattr(params, name)}
+    return _Settings(
+        **own,
+        policy=list(AccessPolicy).index(params.access_policy),
+        transaction_words=words_of(params.transaction_layout),
+        step_words=words_of(params.step_layout),
+        lock_hash_columns=(c_uint32 * _LOCK_HASH_COLUMNS)(*lock_hash_columns(_LOCK_HASH_COLUMNS)),
+        transaction=_places(params.transaction_layout),
+        step=_places(params.step_layout),
+        entry=_places(params.entry_layout, _ENTRY_FIELDS),
+    )
+
+
+def _regions(params: ScordParams, region: MonitoredRegion) -> NDArray[np.uint64]:
+    """First and last address, first granule, entries and first entry's index of each region."""
+    if isinstance(region, RegionTable):
+        used = [one for one in region.regions if one.lines]
+        rows = [
+            (one.data_base, one.end, one.frame(params), one.entries(params),
+             (one.metadata_base - region.metadata_base) // ENTRY_BYTES)
+            for one in used
+        ]  # fmt: skip
+    else:
+        ((base, size),) = region.parts
+        rows = [(base, base + size, base >> params.granularity_bits, region.entries(params), 0)]
+    return np.array(rows, dtype=np.uint64)
+
+
+class CompiledScoreboard:
+    """Checks one kernel launch; make a new one for each.
+
+    A method that gives False has seen a difference; the object is then of no further use.
+
+    Parameters
+    ----------
+    params : ScordParams
+        Configuration of the hardware.
+    region : MonitoredRegion
+        Monitored region of the launch.
+
+    Raises
+    ------
+    Failure
+        If the library cannot be compiled.
+    ValueError
+        If the region cannot be used with the parameters.
+    """
+
+    def __init__(self, params: ScordParams, region: MonitoredRegion) -> None:
+        region.check(params)
+        self._params, self._region = params, region
+        self._reports = ReportCheck(params)
+        self._library = prepare_scoreboard()
+        rows = _regions(params, region)
+        self._board = self._library.racetrap_scord_new(
+            byref(_settings(params)), rows.ctypes.data, len(rows)
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._library.racetrap_scord_delete(self._board)
+
+    def transactions(
+        self, sm: int, words: NDArray[np.uint32], left_out: Sequence[bool] | None = None
+    ) -> NDArray[np.uint32] | None:
+        """All transactions of SM ``sm`` were accepted; their packets are now due.
+
+        Parameters
+        ----------
+        sm : int
+            SM.
+        words : array of uint32
+            Its transactions, a row each.
+        left_out : sequence of bool or None
+            Of each, whether the hardware says that it leaves it out; None if that is not known.
+
+        Returns
+        -------
+        array of uint32 or None
+            Steps of each, over all banks; None if the hardware leaves out what it must not, or
+            takes what it must leave out.
+        """
+        steps = np.zeros(len(words), dtype=np.uint32)
+        flags = None if left_out is None else np.array(left_out, dtype=np.uint8)
+        agree = self._library.racetrap_scord_transactions(
+            self._board, sm, np.ascontiguousarray(words).ctypes.data, len(words),
+            None if flags is None else flags.ctypes.data, steps.ctypes.data,
+        )  # fmt: skip
+        return steps if agree else None
+
+    @property
+    def due(self) -> list[int]:
+        """Steps still to come, by bank."""
+        steps = np.zeros(self._params.banks, dtype=np.uint64)
+        self._library.racetrap_scord_due(self._board, steps.ctypes.data)
+        return steps.tolist()
+
+    def take(self, bank: int, words: NDArray[np.uint32]) -> bool:
+        """Compare the steps of a bank, every bit of them.
+
+        Parameters
+        ----------
+        bank : int
+            Bank.
+        words : array of uint32
+            Steps in the bank's order, a row each.
+        """
+        races = np.zeros(len(words), dtype=np.uint64)
+        found = self._library.racetrap_scord_take(
+            self._board, bank, np.ascontiguousarray(words).ctypes.data, len(words),
+            races.ctypes.data,
+        )  # fmt: skip
+        if found > 0:
+            columns = unpack_records(self._params.step_layout, words[races[:found].astype(int)])
+            for step in map(nested(Step, Packet), *columns):
+                self._reports.race(bank, step)
+        return found >= 0
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """What the hardware's event counters must show, by register name in lower case."""
+        sums = np.zeros(len(COUNTERS) + 1, dtype=np.uint64)
+        self._library.racetrap_scord_counters(self._board, sums.ctypes.data)
+        *of_banks, left_out = sums.tolist()
+        own = {"accesses_left_out": left_out} if self._params.leaves_out else {}
+        return {**dict(zip(COUNTERS, of_banks, strict=True)), **own}
+
+    def finish(
+        self,
+        counters: Mapping[str, int],
+        reports: Sequence[int],
+        memory: Callable[[NDArray[np.uint64]], NDArray[np.uint64]] | None,
+        read_errors: int,
+        reached: Sequence[int] | None,
+    ) -> bool:
+        """Everything has been seen: whether nothing is left over and the sums agree.
+
+        Parameters
+        ----------
+        counters, read_errors, reached
+            As of ``Scoreboard.finish``.
+        reports : sequence of int
+            Records in the ring buffer, oldest first.
+        memory : callable or None
+            Metadata entries by their indices, as they stand in memory.
+        """
+        own = self.counters
+        words = self._params.words_per_cycle
+        if any(self.due) or any(counters[name] != value for name, value in own.items()):
+            return False
+        if not read_errors <= own["metadata_read_errors"] <= words * read_errors:
+            return False
+        for record in reports:
+            self._reports.record(record)
+        try:
+            self._reports.finish(counters)
+        except Mismatch:
+            return False
+        return memory is None or self._is_memory_right(memory, reached)
+
+    def _is_memory_right(
+        self,
+        memory: Callable[[NDArray[np.uint64]], NDArray[np.uint64]],
+        reached: Sequence[int] | None,
+    ) -> bool:
+        if reached is None:
+            indices = np.fromiter(self._region.indices(self._params), dtype=np.uint64)
+        else:
+            indices = np.union1d(np.array(reached, dtype=np.uint64), self._written)
+        golden = np.zeros(len(indices), dtype=np.uint64)
+        self._library.racetrap_scord_entries(
+            self._board, indices.ctypes.data, len(indices), golden.ctypes.data
+        )
+        differing = indices[memory(indices) != golden].tolist()
+        if not self._params.valid_segments or not differing:
+            return not differing
+        claimed = set((self._written // np.uint64(self._params.words_per_cycle)).tolist())
+        return not any(
+            is_written(self._params, self._region, index, claimed) for index in differing
+        )
+
+    @property
+    def _written(self) -> NDArray[np.uint64]:
+        """Indices of the entries that accesses have left behind."""
+        count = self._library.racetrap_scord_written(self._board, None, 0)
+        indices = np.zeros(count, dtype=np.uint64)
+        self._library.racetrap_scord_written(self._board, indices.ctypes.data, count)
+        return indices
