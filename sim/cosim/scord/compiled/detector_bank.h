@@ -6,6 +6,7 @@
 
 #include <array>
 #include <memory>
+#include <unordered_map>
 
 #include "tracker.h"
 
@@ -33,30 +34,34 @@ inline bool is_empty(uint64_t filter) { return !(filter & 0xFF) || !(filter >> 8
 class Metadata {
 public:
     uint64_t &at(uint64_t index) {
-        if (index >> PAGE_LOG2 >= pages_.size()) pages_.resize((index >> PAGE_LOG2) + 1);
-        auto &page = pages_[index >> PAGE_LOG2];
-        if (!page) {
-            page = std::make_unique<Page>();
-            page->fill(UNINITIALISED_ENTRY);
+        if (!latest_ || index >> PAGE_LOG2 != number_) {
+            auto &page = pages_[number_ = index >> PAGE_LOG2];
+            if (!page) {
+                page = std::make_unique<Page>();
+                page->fill(UNINITIALISED_ENTRY);
+            }
+            latest_ = page.get();
         }
-        return (*page)[index & (PAGE - 1)];
+        return (*latest_)[index & (PAGE - 1)];
     }
     uint64_t look_up(uint64_t index) const {
-        bool is_there = index >> PAGE_LOG2 < pages_.size() && pages_[index >> PAGE_LOG2];
-        return is_there ? (*pages_[index >> PAGE_LOG2])[index & (PAGE - 1)] : UNINITIALISED_ENTRY;
+        auto page = pages_.find(index >> PAGE_LOG2);
+        return page == pages_.end() ? UNINITIALISED_ENTRY : (*page->second)[index & (PAGE - 1)];
     }
-    // Calls `see` with the index of each entry that an access has left behind.
+    // Calls `see` with the index of each entry that an access has left behind, in no order.
     template <class See> void for_each(See see) const {
-        for (size_t page = 0; page < pages_.size(); page++)
-            for (size_t place = 0; pages_[page] && place < PAGE; place++)
-                if ((*pages_[page])[place] != UNINITIALISED_ENTRY) see(page << PAGE_LOG2 | place);
+        for (auto &[number, page] : pages_)
+            for (size_t place = 0; place < PAGE; place++)
+                if ((*page)[place] != UNINITIALISED_ENTRY) see(number << PAGE_LOG2 | place);
     }
 
 private:
-    static constexpr unsigned PAGE_LOG2 = 12;
+    static constexpr unsigned PAGE_LOG2 = 9;
     static constexpr size_t PAGE = size_t(1) << PAGE_LOG2;
     using Page = std::array<uint64_t, PAGE>;
-    std::vector<std::unique_ptr<Page>> pages_;
+    std::unordered_map<uint64_t, std::unique_ptr<Page>> pages_;
+    uint64_t number_ = 0;
+    Page *latest_ = nullptr;  // that of `number_`: neighbours are often accessed together
 };
 
 struct Step {

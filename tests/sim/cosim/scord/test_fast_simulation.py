@@ -27,7 +27,7 @@ def test_refused_register(sim):
 
 def test_steps_of_one_store(sim, region):
     sim.launch(region)
-    sim.run([[_LINE], []], [3])
+    sim.run(sim.queues([(0, _LINE)]), [3])
     assert [step.packet.word for step in sim.steps(0)] == [2048, 2049, 2051]
     assert {step.row for step in sim.steps(0)} == {TableRow.STORE_FIRST}
     assert len(sim.step_cycles(0)) == 3
@@ -37,7 +37,7 @@ def test_steps_of_one_store(sim, region):
 
 def test_more_steps_than_expected_are_kept(sim, region):
     sim.launch(region)
-    sim.run([[_LINE], []], [2])
+    sim.run(sim.queues([(0, _LINE)]), [2])
     assert len(sim.steps(0)) == 3
 
 
@@ -47,7 +47,7 @@ def test_preset_memory_stands_for_a_sweep(model):
     for sweep in (False, True):
         with FastSim(model, seed=7) as sim:
             sim.launch(region, sweep=sweep)
-            sim.run([[_LINE], []], [3])
+            sim.run(sim.queues([(0, _LINE)]), [3])
             steps.append(sim.steps(0))
             ends.append(sim.stats.cycles)
             last = region.entries(model.params) - 1
@@ -62,7 +62,7 @@ def test_largest_region(model):
     line = (1 << region.size_log2 - 7) - 1
     with FastSim(model, seed=7) as sim:
         sim.launch(region)
-        sim.run([[_LINE._replace(line=line)], []], [3])
+        sim.run(sim.queues([(0, _LINE._replace(line=line))]), [3])
         entries = region.entries(model.params)
         first = entries - 32  # of the line's words
         assert sorted(sim.reached) == [first, first + 1, first + 3, entries - 1]
@@ -72,7 +72,7 @@ def test_largest_region(model):
 def test_silence_ends_the_run(sim, region):
     sim.launch(region)
     with pytest.raises(SimulationError, match=r"nothing moved for 5001 cycles .* steps by bank 3"):
-        sim.run([[_LINE], []], [4])
+        sim.run(sim.queues([(0, _LINE)]), [4])
 
 
 def test_refused_launch(sim):
@@ -84,13 +84,13 @@ def test_access_outside_the_memory_ends_the_run(sim, region):
     sim.launch(region)
     sim._library.sim_metadata(sim._sim, 0, None, 0)
     with pytest.raises(SimulationError, match="metadata read of a bad address"):
-        sim.run([[_LINE], []], [3])
+        sim.run(sim.queues([(0, _LINE)]), [3])
 
 
 def test_simulations_are_independent(model, region):
     with FastSim(model) as one, FastSim(model) as other:
         one.launch(region)
-        one.run([[_LINE], []], [3])
+        one.run(one.queues([(0, _LINE)]), [3])
         assert other.stats.cycles < one.stats.cycles
         assert other.counters()["accesses"] == 0
 
