@@ -128,6 +128,9 @@ def test_tables(racetrap, figures, tmp_path):
     assert len(scord["bandwidth"]) == len(scord_cycles.OUTSTANDING) * len(scord_cycles.LATENCIES)
     assert scord["speed"]["plain"]["together"]["median"] == 400
     assert scord["speed"]["compiled"] is None
+    assert {name: rates["hardware"]["median"] for name, rates in scord["saturated"].items()} == {
+        "scord": 2000.0, "scord-wide": 2000.0
+    }  # fmt: skip
     sigrace = data["sigrace"]
     assert sigrace["worst_scan"] == {"comparisons": 112, "cycles": 133}
     assert sigrace["sustained"][0]["block_instructions"] == 2000
