@@ -69,6 +69,8 @@ _BUGAROO = {
             ("one bank of scord, streaming", "accesses/cycle", 1.0),
             ("one bank of scord, back to back", "accesses/cycle", 0.99),
             ("four banks of scord", "accesses/cycle", 3.9),
+            ("co-simulation of scord-wide, whole lines, hardware", "accesses/s", 3e6),
+            ("co-simulation of scord-wide, whole lines, together", "accesses/s", 1e6),
             ("bank of scord, fence lanes 4, SMs 15", "fences/cycle", 3.75),
             ("metadata port of scord-tiny, words a cycle 8, one line", "accesses/cycle", 7.9),
             ("executor, 1024 threads", "instructions/s", 2e6),
