@@ -16,7 +16,6 @@ from racetrap.evaluation.throughput import (
     sigrace_cycles,
     speed,
 )
-from racetrap.evaluation.throughput.scord_workload import LinesWorkload
 from racetrap.generators.presets import SCORD_PRESETS
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
 from racetrap.sim.gpu.workloads.registry import WORKLOADS
@@ -62,11 +61,7 @@ def _scord() -> dict[str, Callable[[], Any]]:
             for lanes in scord_cycles.FENCE_LANES
             for sms in (lanes, SCORD_PRESETS["scord"].params.sm_count)
         ],
-        # One bank, and one port of eight, with nothing to wait for.
-        "saturated": lambda: {
-            preset: asdict(speed.rates("scord", preset, workload=LinesWorkload))
-            for preset in ("scord", "scord-wide")
-        },
+        "saturated": _saturated,
         "widths": lambda: [
             asdict(row)
             for merged in (True, False)
@@ -84,6 +79,12 @@ def _scord() -> dict[str, Callable[[], Any]]:
             analysis_rates.application_rates(name, SIZE) for name in WORKLOADS
         ],
     }
+
+
+def _saturated() -> dict[str, dict[str, Any]]:
+    kinds = {name: (name, SCORD_PRESETS[name].params) for name in ("scord", "scord-wide")}
+    kinds["scord-tiny, eight words"] = ("scord-tiny", scord_cycles.wide())
+    return {name: asdict(speed.saturated(*kind)) for name, kind in kinds.items()}
 
 
 def _banks() -> dict[str, float]:

@@ -17,9 +17,10 @@ from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Protocol
 
 from racetrap.evaluation.throughput.rates import Rate, rate
-from racetrap.evaluation.throughput.scord_workload import ScordWorkload
+from racetrap.evaluation.throughput.scord_workload import LinesWorkload, ScordWorkload
 from racetrap.evaluation.throughput.sigrace_workload import SigraceWorkload
 from racetrap.generators.presets import PRESETS
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.systems import build_fast
 from racetrap.sim.cosim.verilator.build_cache import BuildError
@@ -35,6 +36,7 @@ __all__ = [
     "rates",
     "rates_in_child",
     "same_trace",
+    "saturated",
     "speed",
 ]
 
@@ -142,13 +144,7 @@ def speed(system: str, compiled: bool) -> dict[str, Any]:
     }
 
 
-def rates(
-    system: str,
-    preset: str = "",
-    size: int | None = None,
-    runs: int = 5,
-    workload: type[Workload] | None = None,
-) -> Rates:
+def rates(system: str, preset: str = "", size: int | None = None, runs: int = 5) -> Rates:
     """Measure in this process.
 
     Parameters
@@ -161,11 +157,27 @@ def rates(
         Size of the workload.
     runs : int
         Runs of each measurement.
-    workload : type of Workload, optional
-        Workload; the detector's random one by default.
     """
-    kind = workload or _WORKLOADS[system]
     model = build_fast(preset or system, PRESETS[preset or system].params)
+    return _measure(model, _WORKLOADS[system], size, runs)
+
+
+def saturated(preset: str, params: ScordParams) -> Rates:
+    """Measure on ScoRD in this process, with whole lines of all SMs: no port waits.
+
+    Parameters
+    ----------
+    preset : str
+        Preset that the parameters come from.
+    params : ScordParams
+        Configuration.
+    """
+    return _measure(build_fast(preset, params), LinesWorkload)
+
+
+def _measure(
+    model: FastModel, kind: type[Workload], size: int | None = None, runs: int = 5
+) -> Rates:
     work = kind(model, _SEED, size or kind.sizes[0])
     return Rates(
         is_compiled(),

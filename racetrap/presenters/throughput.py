@@ -74,7 +74,7 @@ def _scord(figures: dict[str, Any]) -> Iterator[tuple[str, list[str], _Rows]]:
     )
     yield (
         "Speed of simulation, whole lines of all SMs: accesses/s, medians",
-        ["preset", "hardware", "golden, plain Python", "together"],
+        ["system", "hardware", "golden, plain Python", "together"],
         [
             [preset, *(rates[part]["median"] for part in ("hardware", "golden", "together"))]
             for preset, rates in figures["saturated"].items()

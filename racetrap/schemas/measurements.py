@@ -57,7 +57,7 @@ class BenchScord(TypedDict):
     fences: Annotated[list[Fences], "fences a cycle"]
     bandwidth: Annotated[list[Bandwidth], "metadata bandwidth by accesses in flight and latency"]
     banks: Annotated[PaceOfBanks, "of several banks"]
-    saturated: Annotated[dict[str, Rates], "of simulation on whole lines of all SMs, by preset"]
+    saturated: Annotated[dict[str, Rates], "of simulation on whole lines of all SMs, by system"]
     widths: Annotated[list[Width], "of one metadata port by words a cycle"]
     slices: Annotated[list[Load], "of a GPU with a metadata port at each L2 slice"]
     executor: Annotated[dict[str, float], "thread instructions a second by number of threads"]

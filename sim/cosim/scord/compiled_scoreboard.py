@@ -9,16 +9,7 @@ Ref: ScoRD (ISCA'20) Section IV.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from ctypes import (
-    CDLL,
-    Structure,
-    byref,
-    c_bool,
-    c_int64,
-    c_uint32,
-    c_uint64,
-    c_void_p,
-)  # fmt: skip
+from ctypes import CDLL, Structure, byref, c_bool, c_int64, c_uint32, c_uint64, c_void_p
 from functools import cache
 from pathlib import Path
 from types import TracebackType
@@ -60,6 +51,8 @@ _ENTRY_FIELDS = ("barrier_id", "blk_fence_id", "dev_fence_id", "warp", "block", 
 
 
 class _Field(Structure):
+    """Place of a field, in bits."""
+
     _fields_ = (("offset", c_uint32), ("width", c_uint32))
 
 

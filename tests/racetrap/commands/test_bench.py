@@ -39,7 +39,7 @@ def figures(monkeypatch):
     monkeypatch.setattr(speed, "rates_in_child", _rates)
     same = {"scord": SameTrace(50.0, 1500.0), "sigrace": SameTrace(4000.0, 100_000.0)}
     monkeypatch.setattr(speed, "same_trace", same.get)
-    monkeypatch.setattr(speed, "rates", lambda system, preset, workload: _rates(system, False))
+    monkeypatch.setattr(speed, "saturated", lambda preset, params: _rates("scord", False))
     monkeypatch.setattr(scord_cycles, "streaming", lambda: 0.99)
     monkeypatch.setattr(scord_cycles, "back_to_back", lambda: 0.98)
     monkeypatch.setattr(
@@ -129,7 +129,7 @@ def test_tables(racetrap, figures, tmp_path):
     assert scord["speed"]["plain"]["together"]["median"] == 400
     assert scord["speed"]["compiled"] is None
     assert {name: rates["hardware"]["median"] for name, rates in scord["saturated"].items()} == {
-        "scord": 2000.0, "scord-wide": 2000.0
+        "scord": 2000.0, "scord-wide": 2000.0, "scord-tiny, eight words": 2000.0
     }  # fmt: skip
     sigrace = data["sigrace"]
     assert sigrace["worst_scan"] == {"comparisons": 112, "cycles": 133}
