@@ -194,13 +194,17 @@ def banks(preset: str) -> float:
 
 
 def fences(lanes: int, sms: int) -> Fences:
-    """Fences alone, from some SMs of the paper's detector, in turn from all warps of an SM."""
+    """Fences alone, from some SMs of the paper's detector, in turn from all warps of an SM.
+
+    Every lane gets as many, so that none is idle; an SM of a lane with fewer SMs sends more.
+    """
     params = replace(SCORD_PRESETS["scord"].params, fence_lanes=lanes)
     fence = Transaction(TransactionKind.FENCE, scope=1)
     traffic = [
-        (sm, fence._replace(warp=number % params.warps_per_sm))
-        for number in range(_FENCES // sms)
-        for sm in range(sms)
+        (of_lane[number % len(of_lane)], fence._replace(warp=turn % params.warps_per_sm))
+        for number in range(_FENCES // lanes)
+        for of_lane in (range(lane, sms, lanes) for lane in range(lanes))
+        for turn in [number // len(of_lane)]
     ]
     result, _ = _launch("scord", params, traffic)
     return Fences(lanes, sms, result.steps / result.cycles)
