@@ -47,7 +47,7 @@ _STIMULI = {
 
 
 @click.command("campaign")
-@click.option("--preset", "name", help="Preset.  [default: all]")
+@click.option("--preset", "names", multiple=True, help="Preset; may be repeated.  [default: all]")
 @click.option("--system", type=click.Choice(list(DETECTORS)), help="Only presets of this detector.")
 @click.option(
     "--configurations", type=click.IntRange(1),
@@ -67,7 +67,7 @@ _STIMULI = {
 @jobs_option
 @result_options
 def command(
-    name: str | None, system: str | None, configurations: int | None, volume: int, seed: int,
+    names: tuple[str, ...], system: str | None, configurations: int | None, volume: int, seed: int,
     number: int | None, recorded: str | None, jobs: int, json_file: str | None,
 ) -> None:  # fmt: skip
     """Compare hardware and golden model on random volume, or on recorded programs.
@@ -76,15 +76,17 @@ def command(
     difference is printed with the line that reruns its case alone.
     """
     with input_errors():
-        if number is not None and name is None:
-            raise ValueError("Option --case must come with --preset")
+        if number is not None and len(names) != 1:
+            raise ValueError("Option --case must come with one --preset")
+        if recorded is not None and len(names) > 1:
+            raise ValueError("Option --recorded must come with one --preset at most")
         check_options(_STIMULI, _stimulus(number, recorded))
         if recorded is not None:
-            preset = find_preset(name or "sigrace")
+            preset = find_preset(names[0] if names else "sigrace")
             check_system(preset.params, "sigrace", _RECORDED)
             is_equal = _compare_recorded(preset, recorded, seed, jobs, json_file)
             raise SystemExit(ExitStatus.NO_RACE if is_equal else ExitStatus.FAILED)
-        presets = _presets(name, system, configurations)
+        presets = _presets(names, system, configurations)
     models = [
         build_fast(preset.name, preset.params)
         for preset in progress(presets, "Building", len(presets))
@@ -119,14 +121,14 @@ def _compare_recorded(
 
 
 def _presets(
-    name: str | None, system: str | None, configurations: int | None
+    names: tuple[str, ...], system: str | None, configurations: int | None
 ) -> list[Preset[Params]]:
-    """One preset, or all presets or some random configurations of one detector or of all."""
-    if name is not None:
+    """Presets named, or all presets or some random configurations of one detector or of all."""
+    if names:
         for option, value in (("configurations", configurations), ("system", system)):
             if value is not None:
                 raise ValueError(f"Option --{option} must come without --preset")
-        return [find_preset(name)]
+        return [find_preset(name) for name in dict.fromkeys(names)]
     systems = list(DETECTORS) if system is None else [system]
     if configurations is not None:
         return [

@@ -86,6 +86,22 @@ def test_presets_of_one_system(racetrap, unbuilt, monkeypatch, system):
     assert seen == list(_PRESETS[system])
 
 
+def test_presets_by_name(racetrap, unbuilt, monkeypatch):
+    seen = _no_volume(monkeypatch)
+    named = [
+        word for name in ("scord-tiny", "sigrace", "scord-tiny") for word in ("--preset", name)
+    ]
+    assert racetrap("campaign", *named).exit_code == 0
+    assert seen == ["scord-tiny", "sigrace"]
+
+
+@pytest.mark.parametrize("options", [["--case", "1"], ["--recorded", "tiny"]])
+def test_one_preset_only(racetrap, unbuilt, options):
+    result = racetrap("campaign", "--preset", "sigrace", "--preset", "sigrace-tiny", *options)
+    assert result.exit_code == 2
+    assert f"{options[0]} must come with one --preset" in result.output
+
+
 def test_random_configurations(racetrap, unbuilt, monkeypatch):
     _no_volume(monkeypatch)
     result = racetrap("campaign", "--configurations", 2, "--json", "-")
@@ -146,7 +162,7 @@ def test_failed_run(racetrap, unbuilt, monkeypatch, error):
     ("options", "sentence"),
     [
         (("--preset", "scord-huge"), "Preset must be one of"),
-        (("--case", "3"), "Option --case must come with --preset"),
+        (("--case", "3"), "Option --case must come with one --preset"),
         (("--volume", "0"), "0 is not in the range"),
         (("--system", "other"), "is not one of 'scord', 'sigrace'"),
         (
