@@ -113,7 +113,10 @@ def check_launch(
                 slow.report(record)
             slow.finish(counters, sim.entry if has_memory else None, read_errors, reached)
     if not agree:
-        raise Mismatch("Steps must be those of the golden model in every bit outside fields, too")
+        raise Mismatch(
+            "Steps must be those of the golden model in every bit outside fields, too, if the "
+            "compiled scoreboard is right"
+        )
     taken = [at for bank in range(params.banks) if (at := sim.step_cycles(bank))]
     cycles = max(at[-1] for at in taken) - min(at[0] for at in taken) + 1 if taken else 0
     races = sum(value for name, value in counters.items() if name.startswith("races_"))
