@@ -35,10 +35,12 @@ _TIMINGS = (
 def _compare(model, instructions=150):
     """Launches of all sorts of traffic; accesses left out, and coverage of what was."""
     coverage, left_out = Coverage(model.params), 0
+    # A buffer of one place is full behind a barrier, and drops what would be waited for.
+    orders = (False, True) if model.params.access_buffer_depth > 1 else (False,)
     for timing in _TIMINGS:
         with FastSim(model, seed=5, timing=timing) as sim:
             for seed, knobs in enumerate(KNOBS.values()):
-                for in_order in (False, True):
+                for in_order in orders:
                     events = random_events(model.params, _REGION, knobs, seed, instructions)
                     coverage.launch(_REGION)
                     played = list(transactions_of(events, model.params))
