@@ -12,8 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ctypes import CDLL, Structure, byref, c_bool, c_int64, c_uint32, c_uint64, c_void_p
 from functools import cache
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,10 +55,6 @@ class _Field(Structure):
     _fields_ = (("offset", c_uint32), ("width", c_uint32))
 
 
-def _fields(count: int) -> Any:
-    return _Field * count
-
-
 _NUMBERS = (
     "sm_count", "blocks_per_sm", "warps_per_sm", "slot_bits", "warp_bits", "granularity_bits",
     "lock_table_depth", "fence_id_bits", "barrier_id_bits", "banks", "words_per_cycle", "port_bits",
@@ -73,9 +68,9 @@ class _Settings(Structure):
     _fields_ = (
         *((name, c_uint32) for name in _NUMBERS),
         ("lock_hash_columns", c_uint32 * _LOCK_HASH_COLUMNS),
-        ("transaction", _fields(len(Transaction._fields))),
-        ("step", _fields(len(Packet._fields) + len(Step._fields) - 1)),
-        ("entry", _fields(len(_ENTRY_FIELDS))),
+        ("transaction", _Field * len(Transaction._fields)),
+        ("step", _Field * (len(Packet._fields) + len(Step._fields) - 1)),
+        ("entry", _Field * len(_ENTRY_FIELDS)),
     )
 
 
@@ -90,7 +85,7 @@ def _places(layout: Layout, names: Sequence[str] | None = None) -> Any:
     """Offset and width of fields, all leaves by default."""
     places = {name: _Field(offset, width) for name, offset, width in layout.flat()}
     chosen = [places[name] for name in names or places]
-    return _fields(len(chosen))(*chosen)
+    return (_Field * len(chosen))(*chosen)
 
 
 def _settings(params: ScordParams) -> _Settings:
@@ -152,16 +147,10 @@ class CompiledScoreboard:
             byref(_settings(params)), rows.ctypes.data, len(rows)
         )
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Free the scoreboard."""
         self._library.racetrap_scord_delete(self._board)
+        self._board = None
 
     def transactions(
         self, sm: int, words: NDArray[np.uint32], left_out: Sequence[bool] | None = None

@@ -6,6 +6,7 @@ Ref: ScoRD (ISCA'20) Section IV.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import repeat
 
@@ -89,7 +90,7 @@ def check_launch(
     before = sim.stats
     sim.launch(region, capacity_log2, report_filter, sweep)
     with garbage_collection_paused():
-        with CompiledScoreboard(params, region) as board:
+        with closing(CompiledScoreboard(params, region)) as board:
             left_out, agree = _play(sim, board, params, played, in_order)
             steps = sum(board.due)
             agree = agree and all(

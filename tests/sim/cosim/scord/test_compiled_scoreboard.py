@@ -2,6 +2,7 @@
 
 import random
 import shutil
+from contextlib import closing
 from itertools import count, islice
 
 import numpy as np
@@ -153,7 +154,7 @@ class _Launch:
 
     def compiled(self):
         """Whether the compiled one does."""
-        with CompiledScoreboard(self.params, self.region) as board:
+        with closing(CompiledScoreboard(self.params, self.region)) as board:
             for sm, (words, left_out) in enumerate(zip(self.queues, self.left_out, strict=True)):
                 if board.transactions(sm, words, left_out) is None:
                     return False
@@ -226,7 +227,7 @@ def test_changes_are_of_both_kinds():
 
 def test_due_and_steps_of_each_transaction():
     launch = _Launch(3)
-    with CompiledScoreboard(launch.params, launch.region) as board:
+    with closing(CompiledScoreboard(launch.params, launch.region)) as board:
         steps = [
             board.transactions(sm, words, left_out)
             for sm, (words, left_out) in enumerate(zip(launch.queues, launch.left_out, strict=True))
