@@ -53,14 +53,6 @@ class ExpectedPackets:
         else:
             self._due[is_fence].append((packet, behind))
 
-    def take(self, is_fence: bool) -> Packet:
-        """The next of its kind, for a caller who compares it; ``IndexError`` if none may come."""
-        packet, behind = self._due[is_fence].popleft()
-        if self._seen[not is_fence] < behind:
-            raise IndexError
-        self._seen[is_fence] += 1
-        return packet
-
     def see(self, packet: Packet) -> None:
         """The hardware gives the next."""
         is_fence = packet[0] == _FENCE
