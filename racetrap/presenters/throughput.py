@@ -159,7 +159,7 @@ def _speed(system: str, figures: dict[str, Any]) -> Iterator[tuple[str, list[str
     same = figures["same_trace"]
     rows = {"cocotb": same["cocotb"], "fast co-simulation": same["fast"]}
     yield (
-        f"One trace, everything compared, plain Python, {system}",
+        f"One trace, everything compared, {system}",
         ["what", f"{unit}/s", "against cocotb"],
         [[name, rate, rate / same["cocotb"]] for name, rate in rows.items()],
     )
