@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 from racetrap.generators.garbage_collection import garbage_collection_paused
 from racetrap.golden_model.scord.detector_bank import DetectorBank
-from racetrap.golden_model.scord.interleaver import bank_of
-from racetrap.golden_model.scord.packets import PacketKind, Transaction, TransactionKind
+from racetrap.golden_model.scord.interleaver import banks_of
+from racetrap.golden_model.scord.packets import Transaction, TransactionKind
 from racetrap.golden_model.scord.params import LINE_BYTES, WORDS_PER_LINE, Region, ScordParams
 from racetrap.golden_model.scord.tracker import Tracker
 from racetrap.sim.cosim.fast.build import FastModel
@@ -52,11 +52,8 @@ class ScordWorkload:
             started = time.process_time()
             for sm, transaction in self._traffic:
                 for packet in trackers[sm].step(transaction):
-                    if packet.kind == PacketKind.FENCE:
-                        for bank in banks:
-                            bank.step(packet)
-                    else:
-                        banks[bank_of(self._params, packet.word)].step(packet)
+                    for bank in banks_of(self._params, packet):
+                        banks[bank].step(packet)
             return time.process_time() - started
 
     def hardware(self) -> float:

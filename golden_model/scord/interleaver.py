@@ -1,13 +1,22 @@
-"""Interleaver: the detector bank that checks a word.
+"""Interleaver: the detector banks that a packet goes to, by its word.
 
 Ref: ScoRD (ISCA'20) Section IV, Fig. 6 (the banked form of the detector is ours).
 """
 
 from __future__ import annotations
 
+from racetrap.golden_model.scord.packets import Packet, PacketKind
 from racetrap.golden_model.scord.params import ScordParams
 
-__all__ = ["bank_of", "bank_of_entry", "port_of"]
+__all__ = ["bank_of", "bank_of_entry", "banks_of", "port_of"]
+
+
+def banks_of(params: ScordParams, packet: Packet) -> range:
+    """Banks that a packet goes to: all for a fence, that of its word for an access."""
+    if packet.kind == PacketKind.FENCE:
+        return range(params.banks)
+    bank = bank_of(params, packet.word)
+    return range(bank, bank + 1)
 
 
 def bank_of(params: ScordParams, word: int) -> int:

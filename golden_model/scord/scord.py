@@ -12,8 +12,8 @@ from racetrap.golden_model.events import Event, EventKind
 from racetrap.golden_model.scord.access_buffer import AccessBuffer
 from racetrap.golden_model.scord.coalescer import coalesce
 from racetrap.golden_model.scord.detector_bank import DetectorBank
-from racetrap.golden_model.scord.interleaver import bank_of
-from racetrap.golden_model.scord.packets import Packet, PacketKind, Step, Transaction
+from racetrap.golden_model.scord.interleaver import banks_of
+from racetrap.golden_model.scord.packets import Packet, Step, Transaction
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.region_table import MonitoredRegion
 from racetrap.golden_model.scord.report import RaceReport
@@ -121,14 +121,14 @@ class Scord:
         return sum_counters(self.banks, self.access_buffers)
 
     def _check(self, packet: Packet) -> list[Step]:
-        if packet.kind == PacketKind.FENCE:
-            return [bank.step(packet) for bank in self.banks]
-        bank = bank_of(self._params, packet.word)
-        step = self.banks[bank].step(packet)
-        if step.race:
-            report = RaceReport.from_step(self._params, step, bank, sequence=self.race_count)
-            self.race_count += 1
-            if self._keep_races:
-                self.races.append(report)
-            self.unique.setdefault(report.key, report)
-        return [step]
+        steps = []
+        for bank in banks_of(self._params, packet):
+            step = self.banks[bank].step(packet)
+            steps.append(step)
+            if step.race:
+                report = RaceReport.from_step(self._params, step, bank, sequence=self.race_count)
+                self.race_count += 1
+                if self._keep_races:
+                    self.races.append(report)
+                self.unique.setdefault(report.key, report)
+        return steps

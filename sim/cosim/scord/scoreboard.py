@@ -21,12 +21,11 @@ from typing import NoReturn, Protocol
 
 from racetrap.golden_model.scord.access_buffer import AccessBuffer
 from racetrap.golden_model.scord.detector_bank import DetectorBank
-from racetrap.golden_model.scord.interleaver import bank_of
+from racetrap.golden_model.scord.interleaver import banks_of
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import (
     LockState,
     Packet,
-    PacketKind,
     Step,
     Transaction,
     TransactionKind,
@@ -45,8 +44,6 @@ __all__ = ["Observer", "Scoreboard"]
 
 #: Lock table of a warp: hash and state of each lock, newest first.
 Locks = list[tuple[int, LockState]]
-
-_FENCE = PacketKind.FENCE
 
 
 class Observer(Protocol):
@@ -165,11 +162,8 @@ class Scoreboard:
             self._observer.transaction(sm, transaction, before, after, packets)
         fences = self._fences[sm].before(transaction)
         for packet in packets:
-            if packet.kind == _FENCE or len(self.banks) == 1:
-                for expected in self._packets:
-                    expected[sm].predict(packet, fences)
-            else:
-                self._packets[bank_of(self._params, packet.word)][sm].predict(packet, fences)
+            for bank in banks_of(self._params, packet):
+                self._packets[bank][sm].predict(packet, fences)
         return packets
 
     @property

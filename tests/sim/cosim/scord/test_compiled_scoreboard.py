@@ -10,7 +10,7 @@ import pytest
 
 from racetrap.golden_model.scord.access_buffer import AccessBuffer
 from racetrap.golden_model.scord.detector_bank import DetectorBank
-from racetrap.golden_model.scord.interleaver import bank_of
+from racetrap.golden_model.scord.interleaver import banks_of
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import Packet, PacketKind, Step, TransactionKind
 from racetrap.golden_model.scord.params import WORDS_PER_LINE, Region, ScordParams
@@ -96,7 +96,7 @@ class _Launch:
             self.left_out[sm].append(not is_handed_on)
             for packet in trackers[sm].step(transaction) if is_handed_on else ():
                 is_fence = packet.kind == PacketKind.FENCE
-                for bank in range(params.banks) if is_fence else [bank_of(params, packet.word)]:
+                for bank in banks_of(params, packet):
                     late = held[bank, sm]
                     if late and rng.random() < _ARRIVES:
                         self.steps[bank] += map(banks[bank].step, late)

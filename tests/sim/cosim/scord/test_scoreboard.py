@@ -8,9 +8,9 @@ import pytest
 
 from racetrap.golden_model.events import Scope
 from racetrap.golden_model.scord.detector_bank import DetectorBank
-from racetrap.golden_model.scord.interleaver import bank_of
+from racetrap.golden_model.scord.interleaver import banks_of
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
-from racetrap.golden_model.scord.packets import PacketKind, Transaction, TransactionKind
+from racetrap.golden_model.scord.packets import Transaction, TransactionKind
 from racetrap.golden_model.scord.params import Region, ScordParams
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.tracker import Tracker
@@ -32,9 +32,7 @@ class _Hardware:
 
     def play(self, sm, transaction):
         for packet in self.trackers[sm].step(transaction):
-            fence = packet.kind == PacketKind.FENCE
-            to = range(_PARAMS.banks) if fence else [bank_of(_PARAMS, packet.word)]
-            for bank in to:
+            for bank in banks_of(_PARAMS, packet):
                 step = self.banks[bank].step(packet)
                 self.steps[bank].append(step)
                 if step.race:
