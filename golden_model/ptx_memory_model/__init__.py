@@ -6,7 +6,7 @@ Ref: PTX ISA 9.0, Section 8 (Memory Consistency Model).
 """
 
 from racetrap.golden_model.ptx_memory_model.axioms import AXIOMS, Axiom, violated_axioms
-from racetrap.golden_model.ptx_memory_model.events import Event, EventKind, Location, Order, Proxy
+from racetrap.golden_model.ptx_memory_model.events import Event, EventKind, Location, Order
 from racetrap.golden_model.ptx_memory_model.execution import Execution
 from racetrap.golden_model.ptx_memory_model.races import (
     ConflictingPair,
@@ -30,7 +30,6 @@ __all__ = [
     "Order",
     "PairClass",
     "Place",
-    "Proxy",
     "Relation",
     "Scope",
     "classify_conflicts",

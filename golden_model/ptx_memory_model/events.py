@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from racetrap.golden_model.ptx_memory_model.scopes import Scope
 
-__all__ = ["INITIAL_THREAD", "Event", "EventKind", "Location", "Order", "Proxy"]
+__all__ = ["INITIAL_THREAD", "Event", "EventKind", "Location", "Order"]
 
 #: Thread of the writes that memory is initialised by: none of the program's.
 INITIAL_THREAD = -1
@@ -54,13 +54,6 @@ class Order(Enum):
         return self in (Order.RELEASE, Order.ACQ_REL, Order.SC)
 
 
-class Proxy(Enum):
-    """Method of memory access; operations through different ones need a proxy fence."""
-
-    GENERIC = "generic"
-    ASYNC = "async"
-
-
 class Location(NamedTuple):
     """Range of bytes of memory.
 
@@ -89,7 +82,7 @@ class Location(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One operation.
+    """One operation, by the generic proxy.
 
     Parameters
     ----------
@@ -107,8 +100,6 @@ class Event:
         Whether it writes: false for an atomic that results in no write (a failed CAS).
     volatile : bool
         Whether it is a ``.volatile`` access; the axioms do not ask.
-    proxy : Proxy
-        Method of access.
     asynchronous : bool
         Whether it is asynchronous to the thread that issued it, so not in program order.
     text : str
@@ -122,7 +113,6 @@ class Event:
     location: Location | None = None
     writes: bool = False
     volatile: bool = False
-    proxy: Proxy = Proxy.GENERIC
     asynchronous: bool = False
     text: str = ""
 

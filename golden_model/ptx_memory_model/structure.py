@@ -12,13 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from racetrap.golden_model.ptx_memory_model.events import (
-    INITIAL_THREAD,
-    Event,
-    EventKind,
-    Order,
-    Proxy,
-)
+from racetrap.golden_model.ptx_memory_model.events import INITIAL_THREAD, Event, EventKind, Order
 from racetrap.golden_model.ptx_memory_model.relation import Relation
 from racetrap.golden_model.ptx_memory_model.scopes import Place, includes
 
@@ -145,8 +139,6 @@ class EventStructure:
             one, other = self.events[first], self.events[second]
             if one.location and other.location and one.location != other.location:
                 return False
-            if one.proxy is not other.proxy:
-                return False
             in_program_order = (first, second) in self.program_order or (
                 (second, first) in self.program_order
             )
@@ -163,25 +155,13 @@ class EventStructure:
 
     @cached_property
     def same_address(self) -> Relation:
-        """Pairs of memory operations between which base causality is preserved: overlapping, by
-        the generic proxy, or by the same proxy in one CTA.  Every memory operation is paired with
-        itself."""
-
-        def preserved(first: int, second: int) -> bool:
-            if (first, second) not in self.overlap:
-                return False
-            one, other = self.events[first], self.events[second]
-            if one.proxy is not other.proxy:
-                return False
-            if one.proxy is Proxy.GENERIC:
-                return True
-            return self.places[one.thread][:3] == self.places[other.thread][:3]
-
+        """Pairs of memory operations between which base causality is preserved: overlapping, as
+        all are by the generic proxy.  Every memory operation is paired with itself."""
         size = len(self.events)
         itself = (
             (number, number) for number in range(size) if self.events[number].is_memory_operation
         )
-        return self._symmetric(preserved) | Relation.of(size, itself)
+        return self.overlap | Relation.of(size, itself)
 
     @cached_property
     def release_patterns(self) -> tuple[tuple[int, int], ...]:
