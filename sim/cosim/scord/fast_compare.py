@@ -5,7 +5,7 @@ Ref: ScoRD (ISCA'20) Section IV.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import repeat
@@ -19,7 +19,7 @@ from racetrap.golden_model.scord.params import AccessPolicy, ScordParams
 from racetrap.golden_model.scord.region_table import MonitoredRegion
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.scord.compiled_scoreboard import CompiledScoreboard
-from racetrap.sim.cosim.scord.fast_simulation import FastSim
+from racetrap.sim.cosim.scord.fast_simulation import FastSim, SimStats
 from racetrap.sim.cosim.scord.scoreboard import Observer, Scoreboard
 
 __all__ = ["LaunchResult", "check_launch"]
@@ -89,25 +89,19 @@ def check_launch(
     played = list(transactions)
     before = sim.stats
     sim.launch(region, capacity_log2, report_filter, sweep)
-    with garbage_collection_paused():
-        with closing(CompiledScoreboard(params, region)) as board:
-            left_out, agree = _play(sim, board, params, played, in_order)
-            steps = sum(board.due)
-            agree = agree and all(
-                board.take(bank, sim.step_words(bank)) for bank in range(params.banks)
-            )
-            reports, counters, after = sim.reports(), sim.counters(), sim.stats
-            for name, errors in (
-                ("metadata_write_errors", after.write_errors - before.write_errors),
-                ("report_write_errors", after.report_errors - before.report_errors),
-            ):
-                if counters[name] != errors:
-                    raise Mismatch(f"Counter {name} must be {errors}, not {counters[name]}")
-            read_errors, reached = after.read_errors - before.read_errors, sim.reached
-            has_memory = not params.local_bytes
-            agree = agree and board.finish(
-                counters, reports, sim.entries if has_memory else None, read_errors, reached
-            )
+    has_memory = not params.local_bytes
+    with garbage_collection_paused(), closing(CompiledScoreboard(params, region)) as board:
+        left_out, agree = _play(sim, board, params, played, in_order)
+        steps = sum(board.due)
+        agree = agree and all(
+            board.take(bank, sim.step_words(bank)) for bank in range(params.banks)
+        )
+        reports, counters, after = sim.reports(), sim.counters(), sim.stats
+        _check_error_counters(counters, before, after)
+        read_errors, reached = after.read_errors - before.read_errors, sim.reached
+        agree = agree and board.finish(
+            counters, reports, sim.entries if has_memory else None, read_errors, reached
+        )
         if observer is not None or not agree:
             slow = _one_by_one(sim, Scoreboard(params, region, observer), played, left_out)
             for record in reports:
@@ -158,6 +152,16 @@ def _order(
         order[sm].append((number, before))
         before += next(steps_of[sm])
     return order
+
+
+def _check_error_counters(counters: Mapping[str, int], before: SimStats, after: SimStats) -> None:
+    """Demand that the hardware has counted the errors that the memories have answered with."""
+    for name, errors in (
+        ("metadata_write_errors", after.write_errors - before.write_errors),
+        ("report_write_errors", after.report_errors - before.report_errors),
+    ):
+        if counters[name] != errors:
+            raise Mismatch(f"Counter {name} must be {errors}, not {counters[name]}")
 
 
 def _one_by_one(
