@@ -178,7 +178,8 @@ _OF_BANK = {
         "return is_empty & ~table.o.valid, []",
     ),
     "sweep begins late": Patch(
-        "scord/init_engine.py", "index.eq(port | first)", "index.eq(port | first << 1)"
+        "scord/init_engine.py", "index.eq(self.i_port | first)",
+        "index.eq(self.i_port | first << 1)",
     ),
     "sweep left out": Patch(
         "scord/init_engine.py", "sending.eq(end > first.bit_length() - 1)", "sending.eq(0)"

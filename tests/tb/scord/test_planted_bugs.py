@@ -10,11 +10,15 @@ from tests.support.scord.planted_bugs import PLANTED_BUGS
 _CHANGES = {"banks": 2, "report_fifo_depth": 64}
 _KNOBS = ["mixed", "locks", "contended", "tags"]
 _INSTRUCTIONS = 350
+#: Barriers while fences of the block are still on their way.
+_BARRIERS = {"knobs": "contended", "changes": {"fences": 0.4, "barriers": 0.4}}
 
 
 def _plan(params, hard):
     memory = hard_memory() if hard else fast_memory()
-    return random_plan(params, _KNOBS, _INSTRUCTIONS, memory)
+    plan = random_plan(params, _KNOBS, _INSTRUCTIONS, memory)
+    plan["launches"].append({**_BARRIERS, "instructions": 2 * _INSTRUCTIONS})
+    return plan
 
 
 @pytest.mark.parametrize("hard", [False, True], ids=["fast", "hard"])

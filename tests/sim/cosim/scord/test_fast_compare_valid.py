@@ -76,7 +76,8 @@ _PLANTED = {
         "number = within[params.port_shift + 1 :]",
     ),
     "sweep begins late": Patch(
-        "scord/init_engine.py", "index.eq(port | first)", "index.eq(port | first << 1)"
+        "scord/init_engine.py", "index.eq(self.i_port | first)",
+        "index.eq(self.i_port | first << 1)",
     ),
 }  # fmt: skip
 
