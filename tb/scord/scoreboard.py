@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from pyuvm import ConfigDB, uvm_component
 
+from racetrap.golden_model.scord.interleaver import banks_of
 from racetrap.golden_model.scord.packets import (
     LockState,
     Packet,
@@ -136,8 +137,7 @@ class ScoreboardComponent(uvm_component):
         after: list[tuple[int, LockState]],
         packets: list[Packet],
     ) -> None:
-        banks = self._params.banks
-        self.due += sum(banks if packet.kind == PacketKind.FENCE else 1 for packet in packets)
+        self.due += sum(len(banks_of(self._params, packet)) for packet in packets)
         self.coverage.transaction(sm, transaction, before, after, packets)
 
     def left_out(self, transaction: Transaction) -> None:
