@@ -66,13 +66,16 @@ class Patch:
     before: str
     after: str
 
-    def apply(self, folder: Path) -> None:
-        """Change the copy of the sources in ``folder``; ``ValueError`` if the text is not there."""
-        path = folder / self.file
-        text = path.read_text(encoding="utf-8")
-        if (count := text.count(self.before)) != 1:
+    def changed(self, source: str) -> str:
+        """The source with the change; ``ValueError`` if the text to change is not there once."""
+        if (count := source.count(self.before)) != 1:
             raise ValueError(f"Text to patch in {self.file} must occur once, not {count} times")
-        path.write_text(text.replace(self.before, self.after), encoding="utf-8")
+        return source.replace(self.before, self.after)
+
+    def apply(self, folder: Path) -> None:
+        """Change the copy of the sources in ``folder``; errors as of ``changed``."""
+        path = folder / self.file
+        path.write_text(self.changed(path.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def source_files() -> list[Path]:

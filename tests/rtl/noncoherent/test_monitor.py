@@ -77,7 +77,7 @@ _FILES = {
 @pytest.mark.parametrize("name", one_for_each_file(_FILES))
 def test_planted_bugs_are_found(name):
     bug = PLANTED_BUGS[name]
-    params = _BITMAP if bug.file == "bitmap.py" else _PARAMS
+    params = _BITMAP if bug.file == "noncoherent/bitmap.py" else _PARAMS
     operations = _operations(params, 150)
     assert steps_of(params, operations, bug) != _due(params, operations)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from types import ModuleType
 
 from amaranth.hdl import Module, Value
@@ -18,7 +17,7 @@ from racetrap.sim.cosim.verilator.build_cache import Patch
 from tests.support import planted_bugs
 from tests.support.rtl.streams import Idle, never_idle, put_all, simulate
 
-__all__ = ["PLANTED_BUGS", "MonitorBug", "modules_with", "steps_of"]
+__all__ = ["PLANTED_BUGS", "modules_with", "steps_of"]
 
 #: Files in which bugs are planted, each after those that it uses.
 _FILES = (
@@ -29,133 +28,130 @@ _FILES = (
 _SILENCE = 200
 
 
-@dataclass(frozen=True)
-class MonitorBug:
-    """A change of a source that must be found."""
-
-    file: str
-    before: str
-    after: str
-
-
 PLANTED_BUGS = {
     # Row splitter
-    "splitter-takes-a-row-less": MonitorBug(
-        "row_splitter.py", "(operation.rows <= 1)", "(operation.rows <= 2)"
+    "splitter-takes-a-row-less": Patch(
+        "noncoherent/row_splitter.py", "(operation.rows <= 1)", "(operation.rows <= 2)"
     ),
-    "splitter-steps-by-the-size": MonitorBug(
-        "row_splitter.py",
+    "splitter-steps-by-the-size": Patch(
+        "noncoherent/row_splitter.py",
         "operation.address + operation.stride",
         "operation.address + operation.size",
     ),
     # Interval CAM
-    "neighbours-do-not-merge": MonitorBug(
-        "interval_cam.py", "i_touch.eq(is_insert[0])", "i_touch.eq(0)"
+    "neighbours-do-not-merge": Patch(
+        "noncoherent/interval_cam.py", "i_touch.eq(is_insert[0])", "i_touch.eq(0)"
     ),
-    "removal-drops-instead-of-shrinking": MonitorBug(
-        "interval_cam.py", "change.is_remove, inside, 0)", "change.is_remove, self.o_overlap, 0)"
+    "removal-drops-instead-of-shrinking": Patch(
+        "noncoherent/interval_cam.py",
+        "change.is_remove, inside, 0)", "change.is_remove, self.o_overlap, 0)"
     ),
-    "split-loses-its-upper-part": MonitorBug(
-        "interval_cam.py", "(change.lower & change.upper).any())", "0)"
+    "split-loses-its-upper-part": Patch(
+        "noncoherent/interval_cam.py", "(change.lower & change.upper).any())", "0)"
     ),
-    "hit-prefers-imprecise": MonitorBug(
-        "interval_cam.py", "Mux(precise.any(), precise, hits)", "hits"
+    "hit-prefers-imprecise": Patch(
+        "noncoherent/interval_cam.py", "Mux(precise.any(), precise, hits)", "hits"
     ),
-    "merged-entry-forgets-other-origins": MonitorBug(
-        "interval_cam.py", "origin.others | (beside & differs).any()", "origin.others"
+    "merged-entry-forgets-other-origins": Patch(
+        "noncoherent/interval_cam.py", "origin.others | (beside & differs).any()", "origin.others"
     ),
-    "merged-entry-claims-to-be-precise": MonitorBug(
-        "interval_cam.py",
+    "merged-entry-claims-to-be-precise": Patch(
+        "noncoherent/interval_cam.py",
         "origin.imprecise | (beside & imprecise).any()",
         "origin.imprecise",
     ),
     # Range comparator
-    "comparison-misses-what-is-new": MonitorBug(
-        "interval_cam.py", "newest.eq(new)", "newest.eq(0)"
+    "comparison-misses-what-is-new": Patch(
+        "noncoherent/interval_cam.py", "newest.eq(new)", "newest.eq(0)"
     ),
-    "comparison-takes-the-range-before-for-the-one-ahead": MonitorBug(
-        "interval_cam.py", "ahead.eq(comparator.o_ranges[0])", "ahead.eq(comparator.o_ranges[1])"
+    "comparison-takes-the-range-before-for-the-one-ahead": Patch(
+        "noncoherent/interval_cam.py",
+        "ahead.eq(comparator.o_ranges[0])", "ahead.eq(comparator.o_ranges[1])"
     ),
-    "comparison-sees-what-is-lost": MonitorBug(
-        "interval_cam.py", "flag[:-1] & ~self.i_drop.replicate(2)", "flag[:-1]"
+    "comparison-sees-what-is-lost": Patch(
+        "noncoherent/interval_cam.py", "flag[:-1] & ~self.i_drop.replicate(2)", "flag[:-1]"
     ),
-    "comparison-misses-what-is-cut": MonitorBug(
-        "range_comparator.py", "(cuts & around.replicate(count))", "(cuts & old)"
+    "comparison-misses-what-is-cut": Patch(
+        "noncoherent/range_comparator.py", "(cuts & around.replicate(count))", "(cuts & old)"
     ),
-    "comparison-takes-the-range-for-the-union": MonitorBug(
-        "range_comparator.py", "Cat(old & taken, whole & change.is_insert, around)",
+    "comparison-takes-the-range-for-the-union": Patch(
+        "noncoherent/range_comparator.py", "Cat(old & taken, whole & change.is_insert, around)",
         "Cat(whole & change.is_insert, around)",
     ),
     # Bitmap
-    "bitmap-misses-the-range-just-ahead": MonitorBug(
-        "bitmap.py", "with m.If(write.en & (index == before)):", "with m.If(Const(0)):"
+    "bitmap-misses-the-range-just-ahead": Patch(
+        "noncoherent/bitmap.py", "with m.If(write.en & (index == before)):", "with m.If(Const(0)):"
     ),
-    "bitmap-misses-the-range-before-that": MonitorBug(
-        "bitmap.py", "with m.Elif(wrote & (wrote_index == before)):", "with m.Elif(Const(0)):"
+    "bitmap-misses-the-range-before-that": Patch(
+        "noncoherent/bitmap.py",
+        "with m.Elif(wrote & (wrote_index == before)):", "with m.Elif(Const(0)):"
     ),
-    "bitmap-puts-a-word-in-and-no-more": MonitorBug(
-        "bitmap.py", "does & step.meets & ~is_last", "does & step.meets & ~is_last & step.query"
+    "bitmap-puts-a-word-in-and-no-more": Patch(
+        "noncoherent/bitmap.py",
+        "does & step.meets & ~is_last", "does & step.meets & ~is_last & step.query"
     ),
-    "bitmap-leaves-the-last-granule-out": MonitorBug(
-        "bitmap.py", "(place <= high[:_PLACE_BITS])", "(place < high[:_PLACE_BITS])"
+    "bitmap-leaves-the-last-granule-out": Patch(
+        "noncoherent/bitmap.py", "(place <= high[:_PLACE_BITS])", "(place < high[:_PLACE_BITS])"
     ),
-    "bitmap-forgets-other-origins": MonitorBug(
-        "bitmap.py", "has_own & (word.others | (word.tag != step.tag))", "Const(0)"
+    "bitmap-forgets-other-origins": Patch(
+        "noncoherent/bitmap.py", "has_own & (word.others | (word.tag != step.tag))", "Const(0)"
     ),
-    "bitmap-forgets-outside-with-any-flush": MonitorBug(
-        "bitmap.py", "step.is_remove & step.is_all", "step.is_remove & step.leaves"
+    "bitmap-forgets-outside-with-any-flush": Patch(
+        "noncoherent/bitmap.py", "step.is_remove & step.is_all", "step.is_remove & step.leaves"
     ),
-    "bitmap-takes-outside-for-inside": MonitorBug(
-        "bitmap.py", "is_outside.eq(asks & ~step.is_rest & step.leaves & outside.held)",
+    "bitmap-takes-outside-for-inside": Patch(
+        "noncoherent/bitmap.py", "is_outside.eq(asks & ~step.is_rest & step.leaves & outside.held)",
         "is_outside.eq(0)",
     ),
     # Compactor
-    "gap-is-not-the-smallest": MonitorBug(
-        "compactor.py", "(gap[:-1] < best)", "(gap[:-1] != best)"
+    "gap-is-not-the-smallest": Patch(
+        "noncoherent/compactor.py", "(gap[:-1] < best)", "(gap[:-1] != best)"
     ),
     # Row ring
-    "row-behind-a-second-look-is-lost": MonitorBug(
-        "row_ring.py", "m.d.sync += first.eq(last)", "m.d.sync += first.eq(places[1])"
+    "row-behind-a-second-look-is-lost": Patch(
+        "noncoherent/row_ring.py", "m.d.sync += first.eq(last)", "m.d.sync += first.eq(places[1])"
     ),
     # Monitor
-    "sync-leaves-reads": MonitorBug(
-        "monitor.py",
+    "sync-leaves-reads": Patch(
+        "noncoherent/monitor.py",
         "for cam in cams:\n                with m.If(is_meant):",
         "for cam in cams[:1]:\n                with m.If(is_meant):",
     ),
-    "own-engine-races": MonitorBug(
-        "monitor.py", "cam.i_query.eq(self._row.engine != engine)", "cam.i_query.eq(1)"
+    "own-engine-races": Patch(
+        "noncoherent/monitor.py", "cam.i_query.eq(self._row.engine != engine)", "cam.i_query.eq(1)"
     ),
-    "invalidation-forgets-lost-data": MonitorBug(
-        "monitor.py", "self._row.kind.matches(*_INVALIDATES)", "self._row.kind.matches(*_CLEANS)"
+    "invalidation-forgets-lost-data": Patch(
+        "noncoherent/monitor.py",
+        "self._row.kind.matches(*_INVALIDATES)", "self._row.kind.matches(*_CLEANS)"
     ),
-    "row-compared-before-a-merge-is-not-compared-again": MonitorBug(
-        "monitor.py", "(early.any() | ~ready)", "(early[0] | ~ready)"
+    "row-compared-before-a-merge-is-not-compared-again": Patch(
+        "noncoherent/monitor.py", "(early.any() | ~ready)", "(early[0] | ~ready)"
     ),
-    "write-back-of-one-neighbour": MonitorBug(
-        "monitor.py", "(\"LEFT\", \"RIGHT\", granules.first, bytes_.first)",
+    "write-back-of-one-neighbour": Patch(
+        "noncoherent/monitor.py", "(\"LEFT\", \"RIGHT\", granules.first, bytes_.first)",
         "(\"LEFT\", \"REMOVE\", granules.first, bytes_.first)",
     ),
-    "stale-bytes-are-not-cut": MonitorBug(
-        "monitor.py", "with m.If(entry.end > bounds.end):", "with m.If(entry.end < bounds.first):"
+    "stale-bytes-are-not-cut": Patch(
+        "noncoherent/monitor.py",
+        "with m.If(entry.end > bounds.end):", "with m.If(entry.end < bounds.first):"
     ),
-    "later-hit-wins": MonitorBug(
-        "monitor.py", "keeps = one[1] | (one[0] & ~other[1])", "keeps = one[0] & ~other[0]"
+    "later-hit-wins": Patch(
+        "noncoherent/monitor.py",
+        "keeps = one[1] | (one[0] & ~other[1])", "keeps = one[0] & ~other[0]"
     ),
 }  # fmt: skip
 
 
-def modules_with(bug: MonitorBug | None) -> dict[str, ModuleType]:
+def modules_with(bug: Patch | None) -> dict[str, ModuleType]:
     """The modules of the monitor by name, made anew with the bug in."""
-    patch = bug and Patch(f"noncoherent/{bug.file}", bug.before, bug.after)
-    modules = planted_bugs.modules_with([f"noncoherent/{name}.py" for name in _FILES], patch)
+    modules = planted_bugs.modules_with([f"noncoherent/{name}.py" for name in _FILES], bug)
     return dict(zip(_FILES, modules.values(), strict=True))
 
 
 class _Chain(wiring.Component):
     """Row splitter and monitor."""
 
-    def __init__(self, params: NoncoherentParams, bug: MonitorBug | None):
+    def __init__(self, params: NoncoherentParams, bug: Patch | None):
         modules = modules_with(bug)
         self._splitter = modules["row_splitter"].RowSplitter(params)
         self._monitor = modules["monitor"].Monitor(params)
@@ -177,7 +173,7 @@ class _Chain(wiring.Component):
 
 
 def steps_of(
-    params: NoncoherentParams, operations: Sequence[BusOperation], bug: MonitorBug | None = None,
+    params: NoncoherentParams, operations: Sequence[BusOperation], bug: Patch | None = None,
     *, idle: Idle = never_idle,
 ) -> list[int]:  # fmt: skip
     """Steps of the hardware as packed words, until all have come or no more comes."""

@@ -10,6 +10,7 @@ from racetrap.golden_model.sigrace.environment import ENVIRONMENTS, Environment
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace.threads.events import ThreadEventKind
+from racetrap.sim.cosim.verilator.build_cache import Patch
 from racetrap.sim.cpu.program_traces import program_trace
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
 from racetrap.sim.cpu.random_run import random_run
@@ -231,16 +232,13 @@ BUGS = {
 @pytest.mark.campaign
 @pytest.mark.parametrize("name", BUGS)
 def test_planted_bugs_are_seen(name, tmp_path, monkeypatch):
-    file, before, after = BUGS[name]
     source = compiled_sigrace._FOLDER.parent
     for pattern in ("*.h", "sigrace/*.h", "sigrace/*.cpp"):
         for path in source.glob(pattern):
             target = tmp_path / path.relative_to(source)
             target.parent.mkdir(exist_ok=True)
             shutil.copy(path, target)
-    text = (tmp_path / file).read_text()
-    assert text.count(before) == 1
-    (tmp_path / file).write_text(text.replace(before, after))
+    Patch(*BUGS[name]).apply(tmp_path)
     monkeypatch.setattr(compiled_sigrace, "_FOLDER", tmp_path / "sigrace")
     compiled_sigrace.prepare_sigrace.cache_clear()
     try:
