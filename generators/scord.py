@@ -1,13 +1,17 @@
-"""ScoRD for the generator.
+"""ScoRD as a detector: configurations, and what generating needs to know.
 
-Ref: ScoRD (ISCA'20) Section IV-C.
+Ref: ScoRD (ISCA'20) Section IV-C, Table V (GPU), Section IV-B and Table VII (metadata).  NVIDIA
+white papers on the V100 (2017) and A100 (2020), CUDA C++ Programming Guide (compute capabilities
+7.0 and 8.0), and for the V100's slices the model of it that comes with Accel-Sim (``SM7_QV100``).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from racetrap.generators.system import System
+from racetrap.generators.system import Preset, System, presets_by_name
 from racetrap.golden_model.events import AtomicOp, Scope
 from racetrap.golden_model.scord.packets import (
     PacketKind,
@@ -16,13 +20,89 @@ from racetrap.golden_model.scord.packets import (
     TableRow,
     TransactionKind,
 )
-from racetrap.golden_model.scord.params import ScordParams
-from racetrap.golden_model.scord.state import state_bits
+from racetrap.golden_model.scord.params import AccessPolicy, ScordParams
+from racetrap.golden_model.scord.state import metadata_overhead, state_bits
+from racetrap.golden_model.trace.gpu.trace import Trace
 
 if TYPE_CHECKING:
     from amaranth.lib.wiring import Component
 
 __all__ = ["SCORD"]
+
+_SMALL = ScordParams(sm_count=2, blocks_per_sm=2, warps_per_sm=4, ratio=4, outstanding=8)
+
+_PRESETS = presets_by_name(
+    # Fast to generate and simulate: the configuration of most tests.
+    Preset("scord-tiny", "2 SMs x 2 blocks x 4 warps, for tests", _SMALL),
+    # The paper's own: 15 SMs, 32 warps each, 4-byte units, 16 of them to a cached entry.
+    Preset("scord", "The paper's detector: 12.5 % metadata by software caching", ScordParams()),
+    # One entry for each word: no false negatives from shared entries, 200 % metadata.
+    Preset("scord-nocache", "An entry for each 4-byte word", ScordParams(ratio=1)),
+    # Columns of Table VII: coarser units instead of caching.
+    Preset("scord-8byte", "An entry for 8 bytes", ScordParams(granularity=8, ratio=1)),
+    Preset("scord-16byte", "An entry for 16 bytes", ScordParams(granularity=16, ratio=1)),
+    # Four accesses a cycle.
+    Preset("scord-banks4", "The paper's detector with four banks", ScordParams(banks=4)),
+    # Eight accesses a cycle through one metadata port of 512 bits; an SM offers as many.
+    Preset(
+        "scord-wide",
+        "The paper's detector, eight words a cycle through one metadata port",
+        ScordParams(banks=8, words_per_cycle=8, fence_lanes=4, outstanding=64),
+    ),
+    # No metadata memory port: fits a small FPGA; the monitored region is small as well.
+    Preset(
+        "scord-local",
+        "Metadata in 4 KiB of on-chip memory, for small FPGAs",
+        replace(_SMALL, ratio=16, local_bytes=4096),
+    ),
+)  # fmt: skip
+
+
+def _of_gpu(sm_count: int, slices: int) -> ScordParams:
+    """A port of eight words at each L2 slice; SMs of compute capability 7.0 and 8.0.
+
+    Nothing can watch the steps of hundreds of banks, so that there is no trace port.
+    """
+    return ScordParams(
+        sm_count=sm_count, blocks_per_sm=32, warps_per_sm=64, banks=8 * slices, words_per_cycle=8,
+        fence_lanes=4, outstanding=256, packet_fifo_depth=16, trace_port=False,
+    )  # fmt: skip
+
+
+_GPU_PRESETS = presets_by_name(
+    # 32 memory channels of two slices of 96 KiB each.
+    Preset("scord-v100", "NVIDIA V100: 80 SMs, 64 L2 slices", _of_gpu(80, 64)),
+    # Two partitions of 40 slices of 512 KiB each.
+    Preset("scord-a100", "NVIDIA A100: 108 SMs, 80 L2 slices", _of_gpu(108, 80)),
+)
+
+#: 1, 2^n - 1, 2^n and 2^n + 1 are well represented.
+_CHOICES: Mapping[str, Sequence[Any]] = {
+    "sm_count": (1, 2, 3, 4, 5, 7, 8, 9),
+    "blocks_per_sm": (1, 2, 3, 4, 5, 7, 8, 9),
+    "warps_per_sm": (1, 2, 3, 4, 5, 7, 8, 9, 31, 32),
+    "granularity": (4, 8, 16),
+    "ratio": (1, 2, 4, 16, 64),
+    "lock_table_depth": (1, 2, 3, 4, 5, 7),
+    "fence_id_bits": (2, 3, 6, 9),
+    "barrier_id_bits": (2, 5, 8),
+    "address_bits": (32, 40, 48, 64),
+    "pc_bits": (16, 20, 32),
+    "banks": (1, 2, 3, 4, 5, 6, 8, 8, 12, 24),
+    "words_per_cycle": (1, 1, 2, 4, 8, 8),
+    "fence_lanes": (1, 1, 2, 4),
+    "outstanding": (4, 8, 16, 64),
+    "packet_fifo_depth": (2, 3, 4, 5, 8),
+    "report_fifo_depth": (2, 3, 4, 5, 16),
+    "report_filter_entries": (2, 4, 64),
+    "access_buffer_depth": (0, 0, 0, 1, 2, 8),
+    "access_policy": (AccessPolicy.STALL, *AccessPolicy),
+    "sample_log2": (0, 0, 0, 1, 3),
+    "local_bytes": (0, 0, 0, 4096),
+    "merge_in_flight": (True, True, True, False),
+    "regions": (1, 1, 1, 2, 3, 8),
+    "valid_segments": (0, 0, 0, 64, 128, 1024),
+}
 
 #: The first three kinds are the method's own, the others explain what the hardware has on top.
 _STATE_KINDS = {
@@ -67,15 +147,27 @@ def _register_parameters(params: ScordParams) -> dict[str, int]:
     return register_parameters(params)
 
 
+def _overheads(params: ScordParams) -> dict[str, float]:
+    return {"metadata_percent": 100 * metadata_overhead(params)}
+
+
 SCORD = System(
     name="scord",
+    title="ScoRD",
+    code=1,
     params=ScordParams,
+    trace=Trace,
+    presets=_PRESETS,
+    large_presets=_GPU_PRESETS,
+    random_prefix="random",
+    choices=_CHOICES,
     top=_top,
     parts={},
     layouts=("transaction", "packet", "step", "report", "entry"),
     traces={"step": "trace"},
     state_kinds=_STATE_KINDS,
     method_bits=state_bits,
+    overheads=_overheads,
     inputs={"transaction": "i_transaction"},
     codes=_CODES,
     register_parameters=_register_parameters,

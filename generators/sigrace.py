@@ -1,22 +1,60 @@
-"""SigRace for the generator.
+"""SigRace as a detector: configurations, and what generating needs to know.
 
-Ref: SigRace (ISCA'09) Section 5.5.
+Ref: SigRace (ISCA'09) Section 5.5, Tables 4-6.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from racetrap.generators.system import System
+from racetrap.generators.system import Preset, System, presets_by_name
 from racetrap.golden_model.sigrace.packets import Cause, CoreOp, Drop, RdmStepKind, Relation
-from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.golden_model.sigrace.params import Form, SigraceParams
 from racetrap.golden_model.sigrace.state import state_bits
+from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
 if TYPE_CHECKING:
     from amaranth.lib.wiring import Component
 
 __all__ = ["SIGRACE"]
 
+_PRESETS = presets_by_name(
+    # Everything overflows, wraps and saturates soon: the configuration of most tests.
+    Preset(
+        "sigrace-tiny",
+        "2 cores, 3 threads, short blocks and queues, for tests",
+        SigraceParams(
+            cores=2, threads=3, filters=4, filter_bits=32, usb_limit=4, block_instructions=50,
+            history_depth=4, timestamp_bits=6, log_depth=2, log_blocks=2, trap_depth=2,
+            link_depth=4,
+        ),
+    ),
+    # The paper's own: B2_S2 of Tables 5 and 6, 8 processors, 16 entries, 20-bit counters.
+    Preset("sigrace", "The paper's detector: 8 cores, 2 Kbit signatures", SigraceParams()),
+)  # fmt: skip
+
+#: 1, 2^n - 1, 2^n and 2^n + 1 are well represented.
+_CHOICES: Mapping[str, Sequence[Any]] = {
+    "cores": (1, 2, 3, 4, 5),
+    "contexts": (1, 1, 2, 3),
+    "threads": (1, 2, 3, 4, 5, 7, 8, 9),
+    "lsb_bits": (4, 8, 9, 10, 12, 16),
+    "filters": (2, 4, 8, 16),
+    "filter_bits": (16, 32, 64, 256),
+    "one_hot_lsb": (False, False, True),
+    "form": tuple(Form),
+    "usb_limit": (1, 2, 3, 4, 5, 24),
+    "block_instructions": (1, 7, 8, 9, 100, 2000),
+    "history_depth": (1, 2, 3, 4, 5, 16),
+    "timestamp_bits": (2, 3, 4, 20, 32),
+    "sequence_bits": (2, 3, 8),
+    "log_depth": (1, 2, 3, 4, 5),
+    "log_blocks": (1, 2, 8),
+    "trap_depth": (1, 2, 3, 4, 5),
+    "link_depth": (2, 3, 4, 5, 32),
+    "pc_bits": (8, 20, 32),
+}
 
 #: The first kinds are the method's own, the others explain what the hardware has on top.
 _STATE_KINDS = {
@@ -68,7 +106,13 @@ def _rdm(params: SigraceParams) -> Component:
 
 SIGRACE = System(
     name="sigrace",
+    title="SigRace",
+    code=2,
     params=SigraceParams,
+    trace=ThreadTrace,
+    presets=_PRESETS,
+    random_prefix="sigrace-random",
+    choices=_CHOICES,
     top=_top,
     parts={"core-unit": _core_unit, "rdm": _rdm},
     layouts=("event", "core_step", "trap", "flit", "header", "rdm_step", "log"),

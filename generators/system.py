@@ -1,38 +1,87 @@
-"""Description of a detector for the generator: one each, nothing else differs."""
+"""Description of a detector: all that shared code asks of it, nothing else differs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from random import Random
+from types import MappingProxyType, ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from racetrap import rtl
-from racetrap.golden_model.noncoherent.params import NoncoherentParams
-from racetrap.golden_model.scord.params import ScordParams
-from racetrap.golden_model.sigrace.params import SigraceParams
 
 if TYPE_CHECKING:
     from amaranth.lib.wiring import Component
     from systemrdl.node import AddrmapNode
 
-__all__ = ["Params", "System"]
+    from racetrap.golden_model.trace import AnyTrace
 
-#: Parameters of any detector.
-Params: TypeAlias = ScordParams | SigraceParams | NoncoherentParams
+__all__ = ["Params", "Preset", "System", "presets_by_name"]
+
+
+class Params(Protocol):
+    """Parameters of any detector: a frozen dataclass with a switch for the trace port."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def trace_port(self) -> bool:
+        """Whether every step of the detector can be watched."""
+
+
+_Params = TypeVar("_Params", bound=Params, covariant=True)
 
 
 @dataclass(frozen=True)
-class System:
-    """A detector, as the generator sees it.
+class Preset(Generic[_Params]):
+    """A named configuration.
 
     Parameters
     ----------
     name : str
-        Name, as in the headers of traces.
+        Name in lower case, words joined by hyphens.
+    summary : str
+        What it is for, in one line.
+    params : Params
+        Its parameters.
+    """
+
+    name: str
+    summary: str
+    params: _Params
+
+
+def presets_by_name(*presets: Preset[_Params]) -> Mapping[str, Preset[_Params]]:
+    """Presets by name, in their order."""
+    return MappingProxyType({preset.name: preset for preset in presets})
+
+
+@dataclass(frozen=True)
+class System(Generic[_Params]):
+    """A detector.
+
+    What it has in a room of the house lies in a folder or module of its name there, and shared
+    code of that room asks for it by :meth:`own`; what several rooms ask for is a member.
+
+    Parameters
+    ----------
+    name : str
+        Name, of its folders, too.
+    title : str
+        Name in sentences.
+    code : int
+        What a board answers to HELLO; 8 bits, never used again for another detector.
     params : type
         Class of its parameters.
+    trace : type
+        Class of the traces that it reads.
+    presets : mapping of str to Preset
+        Named configurations.
+    choices : mapping of str to sequence
+        Values from which each parameter of a random configuration is drawn.
     top : callable
         The whole system, given the parameters.
     parts : mapping of str to callable
@@ -46,6 +95,12 @@ class System:
         the first that matches counts.
     method_bits : callable
         State bits that the paper counts, by kind, given the parameters.
+    random_prefix : str
+        Beginning of the names of its random configurations.
+    large_presets : mapping of str to Preset
+        Presets of the size of real chips: much to generate, more to simulate.
+    overheads : callable
+        Figures of its cost besides state bits, by name, given the parameters.
     inputs : mapping of str to str
         Input streams of the top by name of their payload's layout.
     codes : mapping of str to type of IntEnum
@@ -59,17 +114,51 @@ class System:
     """
 
     name: str
-    params: type
+    title: str
+    code: int
+    params: type[_Params]
+    trace: type[AnyTrace]
+    presets: Mapping[str, Preset[_Params]]
+    choices: Mapping[str, Sequence[Any]]
     top: Callable[[Any], Component]
     parts: Mapping[str, Callable[[Any], Component]]
     layouts: tuple[str, ...]
     traces: Mapping[str, str]
     state_kinds: Mapping[str, str]
     method_bits: Callable[[Any], dict[str, int]]
+    random_prefix: str
+    large_presets: Mapping[str, Preset[_Params]] = field(default_factory=dict)
+    overheads: Callable[[Any], Mapping[str, float]] = lambda params: {}
     inputs: Mapping[str, str] = field(default_factory=dict)
     codes: Mapping[str, type[IntEnum]] = field(default_factory=dict)
     register_parameters: Callable[[Any], Mapping[str, int]] = lambda params: {}
     back_doors: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def own(self, room: str, part: str = "") -> ModuleType:
+        """The detector's folder or module in a room, or a part of that folder.
+
+        Parameters
+        ----------
+        room : str
+            Package below ``racetrap``, such as ``sim.cosim``.
+        part : str
+            Module in the detector's folder; empty for the folder or module of its name.
+        """
+        return import_module(".".join(filter(None, ("racetrap", room, self.name, part))))
+
+    def random(self, number: int) -> _Params:
+        """Random configuration ``number``: always the same one for a number.
+
+        Each parameter is drawn from its choices; a draw that breaks a rule between parameters is
+        drawn again.
+        """
+        random = Random(f"configuration {number}")
+        while True:
+            drawn = {name: random.choice(some) for name, some in self.choices.items()}
+            try:
+                return self.params(**drawn)
+            except ValueError:
+                continue
 
     @property
     def register_source(self) -> Path:

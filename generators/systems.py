@@ -1,24 +1,36 @@
-"""The detectors that can be generated."""
+"""The detectors that can be generated: one line each."""
 
 from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from racetrap.generators.noncoherent import NONCOHERENT
 from racetrap.generators.scord import SCORD
 from racetrap.generators.sigrace import SIGRACE
 from racetrap.generators.system import Params, System
 
-__all__ = ["SYSTEMS", "system_named", "system_of"]
+if TYPE_CHECKING:
+    from racetrap.rtl.common.hardware_block import HardwareBlock
+
+__all__ = ["SYSTEMS", "SYSTEM_NAMES", "blocks_of", "system_named", "system_of"]
 
 #: Every detector.
-SYSTEMS = (SCORD, SIGRACE, NONCOHERENT)
+SYSTEMS: tuple[System[Any], ...] = (
+    SCORD,
+    SIGRACE,
+    NONCOHERENT,
+)
+#: Their names.
+SYSTEM_NAMES = tuple(system.name for system in SYSTEMS)
 
 
-def system_of(params: Params) -> System:
+def system_of(params: Params) -> System[Any]:
     """The detector that parameters belong to."""
     return next(system for system in SYSTEMS if isinstance(params, system.params))
 
 
-def system_named(name: str) -> System:
+def system_named(name: str) -> System[Any]:
     """The detector called ``name``.
 
     Raises
@@ -29,6 +41,16 @@ def system_named(name: str) -> System:
     for system in SYSTEMS:
         if system.name == name:
             return system
-    raise ValueError(
-        f"System must be one of {', '.join(system.name for system in SYSTEMS)}, not {name}"
+    raise ValueError(f"System must be one of {', '.join(SYSTEM_NAMES)}, not {name}")
+
+
+def blocks_of(params: Any) -> list[HardwareBlock]:
+    """Blocks of a system, and last the system itself.
+
+    Blocks overlap: a part stands in a row of its own and in that of the block it is part of, so
+    rows do not add up.  Trace ports are left out, since a chip has none.
+    """
+    made: list[HardwareBlock] = (
+        system_of(params).own("rtl", "blocks").blocks(replace(params, trace_port=False))
     )
+    return made

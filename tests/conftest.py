@@ -5,7 +5,7 @@ import signal
 import pytest
 
 from racetrap.generators.presets import find_preset
-from racetrap.sim.cosim.systems import build_fast
+from racetrap.sim.cosim.fast.build import build_fast
 
 
 @pytest.fixture(scope="session", autouse=True)

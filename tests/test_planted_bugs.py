@@ -11,7 +11,7 @@ from racetrap.sim.cosim.verilator.build_cache import Patch
 from tests.support import REPOSITORY
 
 #: Folders that the files of planted bugs are relative to.
-_FOLDERS = [REPOSITORY / name for name in ("rtl", "fpga/boards")]
+_FOLDERS = [REPOSITORY / name for name in ("rtl", "fpga")]
 
 
 def _patches(value: object) -> Iterator[Patch]:
@@ -32,7 +32,7 @@ def _patches(value: object) -> Iterator[Patch]:
 
 def _modules() -> Iterator[ModuleType]:
     """Modules in which patches may stand."""
-    for top, package in (("tests", "tests"), ("fpga/boards", "racetrap.fpga.boards")):
+    for top, package in (("tests", "tests"), ("fpga", "racetrap.fpga")):
         folder = REPOSITORY / top
         for path in sorted(folder.rglob("*.py")):
             if path != Path(__file__) and "import Patch" in path.read_text(encoding="utf-8"):

@@ -11,16 +11,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from racetrap.generators.systems import SYSTEM_NAMES, system_named
 from racetrap.sim.cosim.comparison.coverage import BinCounts
-from racetrap.sim.cosim.noncoherent import coverage_bins as noncoherent
-from racetrap.sim.cosim.scord import coverage_bins as scord
-from racetrap.sim.cosim.sigrace import coverage_bins as sigrace
 
 __all__ = ["merge_files"]
-
-_MODELS = {"scord": scord, "sigrace": sigrace, "noncoherent": noncoherent}
-#: Bins that only some instances have: merged if one of the files is of such an instance.
-_OPTIONAL = {"scord": scord.BUFFER_BINS}
 
 
 def merge_files(paths: Iterable[Path]) -> dict[str, BinCounts]:
@@ -35,18 +29,26 @@ def merge_files(paths: Iterable[Path]) -> dict[str, BinCounts]:
     merged: dict[str, BinCounts] = {}
     for system in dict.fromkeys(system for system, _ in documents):
         own = [counts for each, counts in documents if each == system]
-        bins = _MODELS[system].BINS
+        model = _model(system)
+        bins = model.BINS
         if not bins.keys() >= {name for counts in own for name in counts}:
             bins = _bins(system)
-        merged[system] = BinCounts(bins, _MODELS[system].UNREACHABLE)
+        merged[system] = BinCounts(bins, model.UNREACHABLE)
         for counts in own:
             merged[system].merge(counts)
     return merged
 
 
+def _model(system: str) -> Any:
+    """The coverage model of a system: ``BINS``, ``OPTIONAL_BINS`` that only some instances have,
+    and ``UNREACHABLE`` ones with the reason."""
+    return system_named(system).own("sim.cosim", "coverage_bins")
+
+
 def _bins(system: str) -> dict[str, None]:
     """All bins that an instance of a system may have."""
-    return {**_MODELS[system].BINS, **_OPTIONAL.get(system, {})}
+    model = _model(system)
+    return {**model.BINS, **model.OPTIONAL_BINS}
 
 
 def _documents(path: Path) -> list[tuple[str, Mapping[str, int]]]:
@@ -78,11 +80,11 @@ def _hits(path: Path, counts: Any, system: Any) -> tuple[str, Mapping[str, int]]
         raise ValueError(f"{path}: Coverage must be hits by bin, not {str(counts)[:80]!r}")
     if system is None:
         first = next(iter(counts), "")
-        system = next((name for name in _MODELS if first in _bins(name)), None)
+        system = next((name for name in SYSTEM_NAMES if first in _bins(name)), None)
         if system is None:
             raise ValueError(f"{path}: Coverage bin must be one of a system's, not {first!r}")
-    if not isinstance(system, str) or system not in _MODELS:
-        raise ValueError(f"{path}: System must be {' or '.join(_MODELS)}, not {system!r}")
+    if not isinstance(system, str) or system not in SYSTEM_NAMES:
+        raise ValueError(f"{path}: System must be {' or '.join(SYSTEM_NAMES)}, not {system!r}")
     for name, hits in counts.items():
         if name not in _bins(system):
             raise ValueError(f"{path}: Coverage bin must be one of {system}, not {name!r}")

@@ -13,56 +13,33 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, field
 from itertools import count
 from random import Random
-from types import MappingProxyType
 from typing import Any
 
-from racetrap.evaluation.campaign import noncoherent, scord, sigrace
+from racetrap.generators.system import System
 from racetrap.generators.systems import system_of
 from racetrap.sim.cosim.comparison.coverage import BinCounts
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.simulation import SimulationError
-from racetrap.sim.cosim.noncoherent.coverage import Coverage as NoncoherentCoverage
-from racetrap.sim.cosim.scord.coverage import Coverage as ScordCoverage
-from racetrap.sim.cosim.sigrace.coverage import Coverage as SigraceCoverage
 
-__all__ = ["DETECTORS", "Case", "CaseResult", "Detector", "run_case", "run_cases"]
+__all__ = ["Case", "CaseResult", "RandomVolume", "run_case", "run_cases"]
 
 
 @dataclass(frozen=True)
-class Detector:
+class RandomVolume:
     """How a detector is run.
 
     Parameters
     ----------
-    random_name : str
-        Beginning of the names of its random configurations.
     play : callable
         Given model, number of the case, source of randomness and observer or None, plays the
         runs of a case and gives what each compared, by ``figures`` and ``cycles``.
-    make_coverage : callable
-        Makes its functional coverage from parameters.
     figures : tuple of str
         What a run counts besides cycles, the volume first.
     """
 
-    random_name: str
     play: Callable[[FastModel[Any], int, Random, Any], Iterator[dict[str, int]]]
-    make_coverage: Callable[[Any], BinCounts]
     figures: tuple[str, ...]
-
-
-#: Detectors by name.
-DETECTORS: Mapping[str, Detector] = MappingProxyType({
-    "scord": Detector("random", scord.play, ScordCoverage, ("accesses", "races")),
-    "sigrace": Detector(
-        "sigrace-random", sigrace.play, SigraceCoverage, ("events", "messages", "conflicts")
-    ),
-    "noncoherent": Detector(
-        "noncoherent-random", noncoherent.play, NoncoherentCoverage,
-        ("operations", "rows", "races", "compactions"),
-    ),
-})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -85,9 +62,15 @@ class Case:
     has_coverage: bool = True
 
     @property
-    def detector(self) -> Detector:
+    def system(self) -> System[Any]:
         """The detector that it runs."""
-        return DETECTORS[system_of(self.model.params).name]
+        return system_of(self.model.params)
+
+    @property
+    def kind(self) -> RandomVolume:
+        """How that is run."""
+        kind: RandomVolume = self.system.own("evaluation", "campaign").RANDOM_VOLUME
+        return kind
 
 
 @dataclass(frozen=True)
@@ -117,19 +100,20 @@ class CaseResult:
     @property
     def volume(self) -> int:
         """Accesses or events compared."""
-        return self.counts[self.case.detector.figures[0]]
+        return self.counts[self.case.kind.figures[0]]
 
 
 def run_case(case: Case) -> CaseResult:
     """Run one case; a difference is a result, not an exception."""
-    detector, model = case.detector, case.model
-    observer = detector.make_coverage(model.params) if case.has_coverage else None
+    kind, model = case.kind, case.model
+    coverage_of = case.system.own("sim.cosim", "coverage").Coverage
+    observer: BinCounts | None = coverage_of(model.params) if case.has_coverage else None
     random = Random(f"{model.preset} {case.seed} {case.number}")
     started = time.perf_counter()
-    counts = Counter(dict.fromkeys([*detector.figures, "cycles"], 0))
+    counts = Counter(dict.fromkeys([*kind.figures, "cycles"], 0))
     difference = ""
     try:
-        for compared in detector.play(model, case.number, random, observer):
+        for compared in kind.play(model, case.number, random, observer):
             counts.update(compared)
     except (Mismatch, SimulationError) as error:
         difference = str(error)

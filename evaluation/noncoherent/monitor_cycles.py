@@ -10,7 +10,7 @@ from racetrap.golden_model.noncoherent.params import Mode
 from racetrap.sim.accelerator.programs.catalogue import ACCELERATOR_PROGRAMS
 from racetrap.sim.accelerator.programs.traces import record_program
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
-from racetrap.sim.cosim.systems import build_fast
+from racetrap.sim.cosim.fast.build import build_fast
 
 __all__ = ["CyclesPart", "ProgramCycles", "measure_cycles"]
 

@@ -25,7 +25,7 @@ from racetrap.evaluation.scord.oracle import (
 )
 from racetrap.evaluation.scord.programs import Build, Schedule, trace_of
 from racetrap.evaluation.table import Table
-from racetrap.generators.presets import SCORD_PRESETS
+from racetrap.generators.scord import SCORD
 from racetrap.golden_model.scord.access_buffer import AccessBuffer
 from racetrap.golden_model.scord.coalescer import coalesce
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
@@ -37,7 +37,7 @@ from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2
 __all__ = ["POLICIES", "Policy", "PolicyCount", "PolicyRun", "fullness", "judge", "tables"]
 
 _DEPTH = 8
-_PARAMS = SCORD_PRESETS["scord"].params
+_PARAMS = SCORD.presets["scord"].params
 
 
 @dataclass(frozen=True)

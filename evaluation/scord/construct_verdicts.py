@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from racetrap.evaluation.scord.missed import Cause
 from racetrap.evaluation.scord.oracle import ELSEWHERE, NOT_CHECKED
 from racetrap.evaluation.scord.trace_check import MOST_FINDING, Detector, TraceCheck
-from racetrap.generators.presets import SCORD_PRESETS
+from racetrap.generators.scord import SCORD
 from racetrap.sim.gpu.suites.constructs.cases import GROUPS, Pair, run_kernel
 
 __all__ = ["SCHEDULES", "Verdict", "is_right", "judge", "verdicts"]
@@ -64,7 +64,7 @@ class Verdict:
 
 def judge(pair: Pair, kernel: str) -> Verdict:
     """Run a kernel of a pair in all schedules."""
-    detector = Detector(MOST_FINDING, SCORD_PRESETS[MOST_FINDING].params)
+    detector = Detector(MOST_FINDING, SCORD.presets[MOST_FINDING].params)
     check = TraceCheck(detector=detector, independent=pair.independent)
     verdict = Verdict()
     for scheduler, seed in SCHEDULES:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from racetrap.evaluation.scord.paper import MICRO_BENCHMARKS_ROW
-from racetrap.generators.presets import SCORD_PRESETS
+from racetrap.generators.scord import SCORD
 from racetrap.golden_model.events import DataRegion, Geometry, TraceHeader
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.device import Device
@@ -22,7 +22,7 @@ from racetrap.sim.gpu.workloads.registry import WORKLOADS
 
 __all__ = ["GEOMETRY", "Build", "Schedule", "applications", "micro_benchmarks", "trace_of"]
 
-_PARAMS = SCORD_PRESETS["scord"].params
+_PARAMS = SCORD.presets["scord"].params
 #: GPU that everything runs on: the paper's.
 GEOMETRY = Geometry(_PARAMS.sm_count, _PARAMS.blocks_per_sm, _PARAMS.warps_per_sm)
 _SCHEDULERS = ("round-robin", "greedy-then-oldest", "in-order")

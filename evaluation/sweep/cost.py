@@ -7,9 +7,7 @@ from typing import Any
 
 from racetrap.evaluation.sweep.spec import STATE, CostSpec
 from racetrap.generators.system import Params
-from racetrap.generators.systems import system_of
-from racetrap.golden_model.scord.params import ScordParams
-from racetrap.golden_model.scord.state import metadata_overhead
+from racetrap.generators.systems import blocks_of, system_of
 from racetrap.sim.cosim.verilator.state_cache import kept_state_parts
 
 __all__ = ["cost_figures", "tools_of"]
@@ -25,9 +23,9 @@ def cost_figures(params: Params, spec: CostSpec) -> dict[str, Any]:
     ToolError
         If a tool fails.
     """
-    figures: dict[str, Any] = {"state_bits": sum(system_of(params).method_bits(params).values())}
-    if isinstance(params, ScordParams):
-        figures["metadata_percent"] = 100 * metadata_overhead(params)
+    system = system_of(params)
+    figures: dict[str, Any] = {"state_bits": sum(system.method_bits(params).values())}
+    figures |= system.overheads(params)
     if spec.elaborate:
         parts = kept_state_parts(replace(params, trace_port=False))  # as `racetrap cost` does
         figures["design_flip_flops"] = sum(part.flip_flops for part in parts)
@@ -58,7 +56,6 @@ def _synthesis(params: Params, spec: CostSpec) -> dict[str, Any]:
     """Sums over the instances of all blocks; depth and clock are those of the worst block."""
     from racetrap.fpga.cost.measure import measured
     from racetrap.fpga.cost.table import Cost
-    from racetrap.fpga.flow.blocks import blocks_of
     from racetrap.fpga.flow.families import FAMILIES
 
     family = FAMILIES[spec.family]

@@ -23,7 +23,7 @@ class Point:
         Its number, from 0.
     values : mapping of str to value
         Its value of each key of the grid.
-    params : ScordParams or SigraceParams or None
+    params : Params or None
         Its configuration; ``None`` if there is none.
     refused : str
         Why its parameters are no configuration; empty if they are one.

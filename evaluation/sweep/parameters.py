@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import fields
-from types import MappingProxyType
 
+from racetrap.evaluation.sweep.quality import Swept
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
 
-__all__ = ["ALIASES", "resolve"]
+__all__ = ["resolve", "swept_of"]
 
-#: Other words for parameters, by detector.
-ALIASES: Mapping[str, Mapping[str, str]] = MappingProxyType({
-    "scord": MappingProxyType({
-        "lanes": "sm_count",  # streams of transactions, each with a tracker of its own
-        "lock_depth": "lock_table_depth",
-        "fence_id_width": "fence_id_bits",
-        "barrier_id_width": "barrier_id_bits",
-    }),
-    "sigrace": MappingProxyType({
-        "k": "filters",
-        "n": "filter_bits",
-        "queue_depth": "history_depth",
-    }),
-    "noncoherent": MappingProxyType({"queue_depth": "report_fifo_depth"}),
-})  # fmt: skip
+
+def swept_of(params: Params) -> Swept:
+    """What a sweep asks of the detector that parameters belong to."""
+    swept: Swept = system_of(params).own("evaluation", "sweep").SWEPT
+    return swept
 
 
 def resolve(params: Params, key: str) -> tuple[str, ...]:
@@ -36,7 +25,7 @@ def resolve(params: Params, key: str) -> tuple[str, ...]:
     ValueError
         With the rule, if there is no such parameter or one is named twice.
     """
-    aliases = ALIASES[system_of(params).name]
+    aliases = swept_of(params).aliases
     known = [field.name for field in fields(params)]
     names = []
     for word in key.split("+"):

@@ -16,16 +16,12 @@ from typing import Any
 
 import racetrap
 from racetrap.evaluation.sweep.cost import cost_figures
-from racetrap.evaluation.sweep.noncoherent_quality import noncoherent_quality
-from racetrap.evaluation.sweep.scord_quality import scord_quality
-from racetrap.evaluation.sweep.sigrace_quality import sigrace_figures
+from racetrap.evaluation.sweep.parameters import swept_of
 from racetrap.evaluation.sweep.spec import CostSpec, QualitySpec
 from racetrap.fpga.flow.fit import DoesNotFit
 from racetrap.fpga.flow.synthesis import MemoryLost
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
-from racetrap.golden_model.noncoherent.params import NoncoherentParams
-from racetrap.golden_model.scord.params import ScordParams
 from racetrap.sim.content_cache import content_key
 from racetrap.sim.toml_file import Table
 
@@ -45,7 +41,7 @@ class Task:
 
     Parameters
     ----------
-    params : ScordParams or SigraceParams
+    params : Params
         Configuration.
     cost : CostSpec
         How cost is measured.
@@ -56,7 +52,7 @@ class Task:
     tools : mapping of str to str
         Versions of the tools.
     recordings : mapping of str to str
-        Hash of the recording of each program (SigRace).
+        Hash of the recording of each program, of a detector of recorded ones.
     """
 
     params: Params
@@ -100,16 +96,9 @@ def measure(task: Task) -> dict[str, Any]:
         start = time.monotonic()
         result: dict[str, Any] = {"key": task.key, "params": asdict(task.params)}
         try:
-            result["figures"] = _quality(task) | cost_figures(task.params, task.cost)
+            quality = swept_of(task.params).figures(task.params, task.quality, task.recordings)
+            result["figures"] = quality | cost_figures(task.params, task.cost)
         except (DoesNotFit, MemoryLost) as error:
             result["refused"] = str(error)
         result["seconds"] = round(time.monotonic() - start, 2)
     return result
-
-
-def _quality(task: Task) -> dict[str, Any]:
-    if isinstance(task.params, ScordParams):
-        return scord_quality(task.params, task.quality).figures()
-    if isinstance(task.params, NoncoherentParams):
-        return noncoherent_quality(task.params, task.quality).figures()
-    return sigrace_figures(task.params, task.quality, task.recordings)

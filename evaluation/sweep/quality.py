@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["Quality"]
+if TYPE_CHECKING:
+    from racetrap.evaluation.sweep.spec import QualitySpec
+
+__all__ = ["Quality", "Swept"]
 
 
 @dataclass(frozen=True)
@@ -40,3 +44,33 @@ class Quality:
     def figures(self) -> dict[str, Any]:
         """The counts by name."""
         return asdict(self)
+
+
+@dataclass(frozen=True)
+class Swept:
+    """What a sweep asks of a detector.
+
+    Parameters
+    ----------
+    workloads : tuple of str
+        Workloads by name.
+    sizes : tuple of str
+        Sizes of their runs.
+    figures : callable
+        Given parameters, specification and recordings, the figures of detection quality by name.
+        Raises ``DoesNotFit`` if a workload does not fit the configuration.
+    aliases : mapping of str to str
+        Other words for parameters.
+    absent : collection of str
+        Keys of the specification that are not for this detector.
+    recordings : callable
+        Given parameters and specification, the hash of each workload's recording; it is made if
+        there is none.
+    """
+
+    workloads: Sequence[str]
+    sizes: Sequence[str]
+    figures: Callable[[Any, QualitySpec, Mapping[str, str]], dict[str, Any]]
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    absent: Collection[str] = ()
+    recordings: Callable[[Any, QualitySpec], Mapping[str, str]] = lambda params, spec: {}

@@ -11,10 +11,9 @@ from typing import Any
 
 from racetrap.evaluation.sweep.cost import tools_of
 from racetrap.evaluation.sweep.grid import Point
+from racetrap.evaluation.sweep.parameters import swept_of
 from racetrap.evaluation.sweep.point import Task, measure, sources
-from racetrap.evaluation.sweep.sigrace_quality import recording_digest
 from racetrap.evaluation.sweep.spec import Spec
-from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.sim.content_cache import write_whole
 from racetrap.sim.failure import Failure
 
@@ -28,7 +27,7 @@ class PointFailed(Failure):
 def tasks_of(spec: Spec, points: Sequence[Point]) -> dict[int, Task]:
     """Tasks of the points that have a configuration, by number of the point.
 
-    Programs for SigRace are recorded here, once, so that all points are about the same runs.
+    Programs are recorded here, once, so that all points are about the same runs.
 
     Raises
     ------
@@ -38,20 +37,11 @@ def tasks_of(spec: Spec, points: Sequence[Point]) -> dict[int, Task]:
         If a tool is not installed.
     """
     tools = tools_of(spec.cost)
-    recorded: dict[int, dict[str, str]] = {}
     tasks = {}
     for point in points:
         if point.params is None:
             continue
-        recordings: Mapping[str, str] = {}
-        if isinstance(point.params, SigraceParams):
-            cores = point.params.cores
-            if cores not in recorded:
-                recorded[cores] = {
-                    name: recording_digest(name, spec.quality.size, cores)
-                    for name in spec.quality.workloads
-                }
-            recordings = recorded[cores]
+        recordings = swept_of(point.params).recordings(point.params, spec.quality)
         tasks[point.number] = Task(
             point.params, spec.cost, spec.quality, sources(), tools, recordings
         )

@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict, replace
+from enum import Enum
 from math import prod
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
-from racetrap.evaluation.scord.programs import applications
-from racetrap.evaluation.sweep.parameters import resolve
+from racetrap.evaluation.sweep.parameters import resolve, swept_of
 from racetrap.generators.presets import PRESETS
 from racetrap.generators.system import Params
-from racetrap.generators.systems import system_of
-from racetrap.golden_model.sigrace.params import Form, SigraceParams
-from racetrap.sim.accelerator.programs.catalogue import ACCELERATOR_PROGRAMS
-from racetrap.sim.cpu.programs.catalogue import PROGRAMS
-from racetrap.sim.cpu.programs.catalogue import SIZES as PROGRAM_SIZES
+from racetrap.generators.systems import blocks_of, system_of
 from racetrap.sim.toml_file import Table, TomlFile, one_of, read_toml, rule_error
 
-__all__ = ["SUITES", "CostSpec", "QualitySpec", "Spec", "read_spec"]
+__all__ = ["CostSpec", "QualitySpec", "Spec", "read_spec"]
 
-#: Groups of programs for ScoRD; an application is also one by its own name.
-SUITES = ("micro-benchmarks", "concurrency-suite", "applications")
 #: Family that stands for counting state bits: no tool runs.
 STATE = "state"
 
-_SIZES = ("tiny", "small", "paper")
 _WORD = re.compile(r"[a-z0-9][a-z0-9_-]*")
 
 
@@ -102,7 +96,7 @@ class QualitySpec(Table):
     Parameters
     ----------
     workloads : tuple of str
-        ScoRD: of ``SUITES``, or applications by name; others: programs by name.
+        Workloads of the detector (``Swept.workloads``).
     size : str
         Size of the runs of applications and programs.
     schedules : int
@@ -120,14 +114,6 @@ class QualitySpec(Table):
     schedules: Annotated[int, Field(ge=1, le=100)] = 1
     seed: Annotated[int, Field(ge=0, lt=1 << 31)] = 1
     region_log2: Annotated[int, Field(ge=7, le=30)] = 20
-
-
-#: Keys of ``QualitySpec`` that a detector does not have, with its name.
-_ABSENT: Mapping[str, Mapping[str, str]] = {
-    "scord": {},
-    "sigrace": {"region_log2": "SigRace"},
-    "noncoherent": dict.fromkeys(("schedules", "seed", "region_log2"), "the bus monitor"),
-}
 
 
 class Spec(TomlFile):
@@ -197,25 +183,15 @@ class Spec(TomlFile):
     @field_validator("quality")
     @classmethod
     def _check_quality(cls, quality: QualitySpec, info: ValidationInfo) -> QualitySpec:
-        system = system_of(_params(info)).name
-        known, sizes = _workloads(system)
+        system, swept = system_of(_params(info)), swept_of(_params(info))
         for workload in quality.workloads:
-            if workload not in known:
-                raise rule_error("workloads", f"a list of {', '.join(known)}", workload)
-        if quality.size not in sizes:
-            raise rule_error("size", f"one of {', '.join(sizes)}", quality.size)
-        for key in quality.model_fields_set & _ABSENT[system].keys():
-            raise rule_error(key, f"absent for {_ABSENT[system][key]}", getattr(quality, key))
+            if workload not in swept.workloads:
+                raise rule_error("workloads", f"a list of {', '.join(swept.workloads)}", workload)
+        if quality.size not in swept.sizes:
+            raise rule_error("size", f"one of {', '.join(swept.sizes)}", quality.size)
+        for key in quality.model_fields_set & set(swept.absent):
+            raise rule_error(key, f"absent for {system.title}", getattr(quality, key))
         return quality
-
-
-def _workloads(system: str) -> tuple[Sequence[str], Sequence[str]]:
-    """Workloads of a detector, and their sizes."""
-    if system == "scord":
-        return (*SUITES, *dict.fromkeys(build.program for build in applications())), _SIZES
-    if system == "sigrace":
-        return tuple(PROGRAMS), PROGRAM_SIZES
-    return tuple(ACCELERATOR_PROGRAMS), ("tiny",)
 
 
 def _params(info: ValidationInfo) -> Params:
@@ -265,11 +241,15 @@ def _families() -> Mapping[str, Any]:
 
 
 def _block_names(params: Params) -> tuple[str, ...]:
-    from racetrap.fpga.flow.blocks import blocks_of
-
-    # What the cores collect decides which of two blocks they have.
-    kinds: list[Params] = [params]
-    if isinstance(params, SigraceParams):
-        kinds = [replace(params, form=form) for form in Form]
-    names = (block.name for each in kinds for block in blocks_of(each))
+    names = (block.name for each in _variants(params) for block in blocks_of(each))
     return tuple(dict.fromkeys(names))
+
+
+def _variants(params: Params) -> Iterator[Params]:
+    """A configuration, and those with another word where it has a choice of words, which may
+    decide which of two blocks there is."""
+    yield params
+    for name, value in asdict(params).items():
+        for word in type(value) if isinstance(value, Enum) else ():
+            with suppress(ValueError):  # the word needs other parameters, too
+                yield replace(params, **{name: word})

@@ -16,7 +16,7 @@ from racetrap.evaluation.throughput import (
     sigrace_cycles,
     speed,
 )
-from racetrap.generators.presets import SCORD_PRESETS
+from racetrap.generators.scord import SCORD
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
 from racetrap.sim.gpu.workloads.registry import WORKLOADS
 
@@ -59,7 +59,7 @@ def _scord() -> dict[str, Callable[[], Any]]:
         "fences": lambda: [
             asdict(scord_cycles.fences(lanes, sms))
             for lanes in scord_cycles.FENCE_LANES
-            for sms in (lanes, SCORD_PRESETS["scord"].params.sm_count)
+            for sms in (lanes, SCORD.presets["scord"].params.sm_count)
         ],
         "saturated": _saturated,
         "widths": lambda: [
@@ -82,7 +82,7 @@ def _scord() -> dict[str, Callable[[], Any]]:
 
 
 def _saturated() -> dict[str, dict[str, Any]]:
-    kinds = {name: (name, SCORD_PRESETS[name].params) for name in ("scord", "scord-wide")}
+    kinds = {name: (name, SCORD.presets[name].params) for name in ("scord", "scord-wide")}
     kinds["scord-tiny, eight words"] = ("scord-tiny", scord_cycles.wide())
     return {name: asdict(speed.saturated(*kind)) for name, kind in kinds.items()}
 

@@ -13,14 +13,14 @@ from random import Random
 
 from racetrap.evaluation.scord.detect import region_of
 from racetrap.evaluation.scord.programs import Build, Schedule, trace_of
-from racetrap.generators.presets import SCORD_PRESETS
+from racetrap.generators.scord import SCORD
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
 from racetrap.golden_model.scord.params import LINE_BYTES, WORDS_PER_LINE, Region, ScordParams
+from racetrap.sim.cosim.fast.build import build_fast
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.scord.fast_compare import LaunchResult, check_launch
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.random_events import transactions_of
-from racetrap.sim.cosim.systems import build_fast
 from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2
 from racetrap.sim.gpu.workloads.registry import WORKLOADS
 
@@ -159,14 +159,14 @@ def _launch(
 
 def streaming() -> float:
     """Accesses a cycle of the paper's detector on whole lines, metadata answering at once."""
-    params = SCORD_PRESETS["scord"].params
+    params = SCORD.presets["scord"].params
     result, _ = _launch("scord", params, _lines(params.sm_count, 600))
     return result.accesses / result.cycles
 
 
 def back_to_back() -> float:
     """Accesses a cycle when every access is to one metadata entry."""
-    params = SCORD_PRESETS["scord"].params
+    params = SCORD.presets["scord"].params
     store = Transaction(TransactionKind.STORE, strong=1, mask=1)
     traffic = [(number % params.sm_count, store) for number in range(20_000)]
     result, _ = _launch("scord", params, traffic)
@@ -179,7 +179,7 @@ def bandwidth(outstanding: int, latency: int) -> Bandwidth:
     Every access reads its entry and writes it back, and keeps its place in the window until
     the write is answered, so that about twice the latency is in flight.
     """
-    params = replace(SCORD_PRESETS["scord"].params, sm_count=_FEW_SMS, outstanding=outstanding)
+    params = replace(SCORD.presets["scord"].params, sm_count=_FEW_SMS, outstanding=outstanding)
     # The region is passed over once: each entry is read and written once.
     lines = _REGION.entries(params) * params.granularity // LINE_BYTES
     _, reads = _launch("scord", params, _lines(_FEW_SMS, lines), latency)
@@ -188,7 +188,7 @@ def bandwidth(outstanding: int, latency: int) -> Bandwidth:
 
 def banks(preset: str) -> float:
     """Accesses a cycle of a preset on whole lines from all its SMs."""
-    params = SCORD_PRESETS[preset].params
+    params = SCORD.presets[preset].params
     result, _ = _launch(preset, params, _lines(params.sm_count, 960))
     return result.accesses / result.cycles
 
@@ -198,7 +198,7 @@ def fences(lanes: int, sms: int) -> Fences:
 
     Every lane gets as many, so that none is idle; an SM of a lane with fewer SMs sends more.
     """
-    params = replace(SCORD_PRESETS["scord"].params, fence_lanes=lanes)
+    params = replace(SCORD.presets["scord"].params, fence_lanes=lanes)
     fence = Transaction(TransactionKind.FENCE, scope=1)
     traffic = [
         (of_lane[number % len(of_lane)], fence._replace(warp=turn % params.warps_per_sm))
@@ -216,7 +216,7 @@ def wide() -> ScordParams:
 
 
 def _of_width(words: int) -> ScordParams:
-    tiny = SCORD_PRESETS["scord-tiny"].params
+    tiny = SCORD.presets["scord-tiny"].params
     return replace(tiny, banks=words, words_per_cycle=words, fence_lanes=2, outstanding=64)
 
 
@@ -271,7 +271,7 @@ def width(words: int, merged: bool = True) -> list[Width]:
 
 #: The paper's GPU with a port of eight words at each of its 24 L2 slices.
 _SLICES = replace(
-    SCORD_PRESETS["scord-wide"].params, banks=192, outstanding=256, packet_fifo_depth=16
+    SCORD.presets["scord-wide"].params, banks=192, outstanding=256, packet_fifo_depth=16
 )
 #: Cycles from a metadata request to its answer there, for reads and writes.
 _SLICE_LATENCY = 140
@@ -280,7 +280,7 @@ _SLICE_REGION = Region(size_log2=26, metadata_base=1 << 32)
 
 def one_slice() -> Load:
     """Whole segments of all SMs at the one port of preset ``scord-wide``, with more in flight."""
-    params = replace(SCORD_PRESETS["scord-wide"].params, outstanding=512)
+    params = replace(SCORD.presets["scord-wide"].params, outstanding=512)
     return _load("scord-wide", params, "one port, whole lines of all SMs", _random_lines(2400))
 
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from racetrap.generators.presets import SIGRACE_PRESETS
+from racetrap.generators.sigrace import SIGRACE
 from racetrap.golden_model.sigrace.environment import OWN, Command, CoreCommand, Remap
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp, RdmStepKind
 from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.sim.cosim.fast.build import build_fast
 from racetrap.sim.cosim.sigrace.fast_compare import check_commands
 from racetrap.sim.cosim.sigrace.fast_simulation import FastSim
 from racetrap.sim.cosim.sigrace.scoreboard import Scoreboard
-from racetrap.sim.cosim.systems import build_fast
 
 __all__ = ["Scan", "Sustained", "sustained", "worst_scan"]
 
@@ -93,7 +93,7 @@ def _fill_queues(params: SigraceParams) -> Iterator[Command]:
 
 def worst_scan() -> Scan:
     """Measure a message that meets full queues without a predecessor."""
-    params = SIGRACE_PRESETS[_PRESET].params
+    params = SIGRACE.presets[_PRESET].params
     with FastSim(build_fast(_PRESET, params)) as sim:
         sim.rdm.control()
         board = Scoreboard(params)
@@ -114,7 +114,7 @@ def sustained(block_instructions: int = 2000, blocks: int = 24) -> Sustained:
     blocks : int
         Blocks of each core, measured after the queues have been filled.
     """
-    params = SIGRACE_PRESETS[_PRESET].params
+    params = SIGRACE.presets[_PRESET].params
     if block_instructions > (limit := params.block_instructions):
         raise ValueError(f"Block must have at most {limit} instructions, not {block_instructions}")
     commands = [

@@ -21,8 +21,7 @@ from racetrap.evaluation.throughput.scord_workload import LinesWorkload, ScordWo
 from racetrap.evaluation.throughput.sigrace_workload import SigraceWorkload
 from racetrap.generators.presets import PRESETS
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.sim.cosim.fast.build import FastModel
-from racetrap.sim.cosim.systems import build_fast
+from racetrap.sim.cosim.fast.build import FastModel, build_fast
 from racetrap.sim.cosim.verilator.build_cache import BuildError
 from racetrap.sim.cosim.verilator.cocotb_build import build
 from racetrap.sim.cosim.verilator.cocotb_run import run

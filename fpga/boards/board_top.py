@@ -6,22 +6,15 @@ from amaranth.hdl import ClockDomain, Elaboratable, Module
 from amaranth.lib import io
 
 from racetrap.fpga.boards.clocking import SystemClock
-from racetrap.fpga.boards.core_top import ScordCoreDevice
-from racetrap.fpga.boards.noncoherent_top import NoncoherentDevice
-from racetrap.fpga.boards.scord_top import ScordDevice
-from racetrap.fpga.boards.sigrace_top import SigraceDevice
+from racetrap.fpga.boards.device import LinkedDevice
 from racetrap.fpga.boards.table import Board
 from racetrap.generators.system import Params
-from racetrap.golden_model.noncoherent.params import NoncoherentParams
-from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.generators.systems import system_of
 
-__all__ = ["BoardTop", "Device", "device_of"]
-
-
-Device = ScordDevice | ScordCoreDevice | SigraceDevice | NoncoherentDevice
+__all__ = ["BoardTop", "device_of"]
 
 
-def device_of(board: Board, params: Params, divisor: int) -> Device:
+def device_of(board: Board, params: Params, divisor: int) -> LinkedDevice:
     """What is inside a board's top.
 
     Raises
@@ -29,11 +22,8 @@ def device_of(board: Board, params: Params, divisor: int) -> Device:
     ValueError
         If the parameters do not suit the board.
     """
-    if isinstance(params, SigraceParams):
-        return SigraceDevice(params, divisor)
-    if isinstance(params, NoncoherentParams):
-        return NoncoherentDevice(params, divisor)
-    return ScordCoreDevice(params, divisor) if board.core else ScordDevice(params, divisor)
+    device: LinkedDevice = system_of(params).own("fpga", "device").device_of(board, params, divisor)
+    return device
 
 
 class BoardTop(Elaboratable):

@@ -10,8 +10,7 @@ from racetrap.fpga.boards.report_sink import ReportSink
 from racetrap.fpga.boards.status_lights import LIGHTS, StatusLights
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
-from racetrap.golden_model.link.configuration import SYSTEM_CODES, configuration_hash
-from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.link.configuration import configuration_hash
 from racetrap.rtl.link.link import Link
 
 __all__ = ["LinkedDevice"]
@@ -23,7 +22,7 @@ class LinkedDevice(wiring.Component):
     Parameters
     ----------
     params : Params
-        Configuration; ``trace_port`` not set, and for ScoRD ``local_bytes`` set.
+        Configuration; ``trace_port`` not set.
     divisor : int
         Clock cycles of a bit on the UART.
     credits : int
@@ -39,17 +38,15 @@ class LinkedDevice(wiring.Component):
     Raises
     ------
     ValueError
-        If there is a trace port, or the metadata of ScoRD are not on the chip.
+        If there is a trace port.
     """
 
     def __init__(self, params: Params, divisor: int, credits: int):
-        if isinstance(params, ScordParams) and not params.local_bytes:
-            raise ValueError("Parameter local_bytes must be positive on a board, not 0")
         if params.trace_port:
             raise ValueError("Parameter trace_port must be false on a board, not true")
         self._divisor = divisor
         self._credits = credits
-        self._system = SYSTEM_CODES[system_of(params).name]
+        self._system = system_of(params).code
         self._configuration = configuration_hash(params)
         super().__init__({"i_rx": In(1), "o_tx": Out(1), "o_leds": Out(len(LIGHTS))})
 

@@ -13,7 +13,6 @@ from pydantic import TypeAdapter
 
 from racetrap.fpga.cost.explain import compare, explain_state
 from racetrap.fpga.cost.table import BlockRow, Cost, CostTable
-from racetrap.fpga.flow.blocks import HardwareBlock, blocks_of
 from racetrap.fpga.flow.families import FAMILIES, Family, family
 from racetrap.fpga.flow.fit import DoesNotFit
 from racetrap.fpga.flow.place_and_route import place_and_route
@@ -21,6 +20,8 @@ from racetrap.fpga.flow.synthesis import TOOLCHAIN, MemoryLost, synthesise
 from racetrap.fpga.flow.tools import ToolError, tool_versions
 from racetrap.generators.structure import StateBits, state_bits, total_state
 from racetrap.generators.system import Params
+from racetrap.generators.systems import blocks_of
+from racetrap.rtl.common.hardware_block import HardwareBlock
 from racetrap.sim.content_cache import keep_json
 from racetrap.sim.cosim.verilator.build_cache import build_key
 from racetrap.sim.cosim.verilator.state_cache import kept_state_parts

@@ -12,8 +12,8 @@ from racetrap.fpga.host.client import HostLink, LinkError, RefusedError
 from racetrap.generators.description import describe_registers
 from racetrap.generators.register_map import RegisterMap, RegisterPort
 from racetrap.generators.system import Params
-from racetrap.generators.systems import system_of
-from racetrap.golden_model.link.configuration import SYSTEM_CODES, configuration_hash
+from racetrap.generators.systems import SYSTEMS, system_of
+from racetrap.golden_model.link.configuration import configuration_hash
 from racetrap.golden_model.link.frames import MAX_PAYLOAD_BYTES, Hello, Kind, Status
 
 __all__ = ["PATIENCE_S", "Session", "check_device", "wait_until"]
@@ -38,7 +38,7 @@ def check_device(hello: Hello, params: Params, name: str) -> None:
     name : str
         What people call it.
     """
-    systems = {code: system for system, code in SYSTEM_CODES.items()}
+    systems = {system.code: system.name for system in SYSTEMS}
     wanted, found = system_of(params).name, systems.get(hello.system, f"number {hello.system}")
     if wanted != found:
         raise LinkError(f"Device must have the system {wanted} of {name}, not {found}")

@@ -1,20 +1,13 @@
-"""Identification numbers of a device's system and configuration, which the host checks."""
+"""Identification number of a device's configuration, which the host checks."""
 
 from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Mapping
 from dataclasses import fields
-from types import MappingProxyType
 from typing import Any
 
-__all__ = ["SYSTEM_CODES", "configuration_hash"]
-
-#: What HELLO says for each system.
-SYSTEM_CODES: Mapping[str, int] = MappingProxyType({
-    "scord": 1, "sigrace": 2, "noncoherent": 3,
-})  # fmt: skip
+__all__ = ["configuration_hash"]
 
 
 def configuration_hash(params: Any) -> int:

@@ -60,7 +60,7 @@ class LinkDevice:
     target : LinkTarget
         Queues and registers.
     system, configuration : int
-        What HELLO answers: the code in ``SYSTEM_CODES``, and the hash of the parameters.
+        What HELLO answers: the system's code, and the hash of the parameters.
     input_bits, inputs, output_bits, outputs : int
         Size of records and number of channels of each direction.
     address_bits : int

@@ -19,21 +19,19 @@ from racetrap.commands.shared.terminal import (
 )
 from racetrap.commands.shared.workers import run_parallel
 from racetrap.evaluation.campaign.random_volume import (
-    DETECTORS,
     Case,
     CaseResult,
     run_case,
     run_cases,
 )
-from racetrap.evaluation.campaign.recorded import RecordedProgram, compare_program
 from racetrap.evaluation.processes import processes
-from racetrap.generators.presets import PRESETS, Preset, find_preset
+from racetrap.evaluation.sigrace.recorded import RecordedProgram, compare_program
+from racetrap.generators.presets import Preset, find_preset
 from racetrap.generators.system import Params
-from racetrap.generators.systems import system_of
+from racetrap.generators.systems import SYSTEM_NAMES, SYSTEMS, system_named
 from racetrap.presenters.campaign import print_campaign, to_json
 from racetrap.presenters.recorded_campaign import print_recorded, recorded_to_json
-from racetrap.sim.cosim.fast.build import FastModel
-from racetrap.sim.cosim.systems import build_fast
+from racetrap.sim.cosim.fast.build import FastModel, build_fast
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS, SIZES
 
 __all__ = ["command"]
@@ -48,7 +46,7 @@ _STIMULI = {
 
 @click.command("campaign")
 @click.option("--preset", "names", multiple=True, help="Preset; may be repeated.  [default: all]")
-@click.option("--system", type=click.Choice(list(DETECTORS)), help="Only presets of this detector.")
+@click.option("--system", type=click.Choice(SYSTEM_NAMES), help="Only presets of this detector.")
 @click.option(
     "--configurations", type=click.IntRange(1),
     help="Run this many random configurations of each detector instead of the presets.",
@@ -129,14 +127,14 @@ def _presets(
             if value is not None:
                 raise ValueError(f"Option --{option} must come without --preset")
         return [find_preset(name) for name in dict.fromkeys(names)]
-    systems = list(DETECTORS) if system is None else [system]
+    systems = SYSTEMS if system is None else [system_named(system)]
     if configurations is not None:
         return [
-            find_preset(f"{DETECTORS[one].random_name}-{number + 1}")
+            find_preset(f"{one.random_prefix}-{number + 1}")
             for one in systems
             for number in range(configurations)
         ]
-    return [preset for preset in PRESETS.values() if system_of(preset.params).name in systems]
+    return [preset for one in systems for preset in one.presets.values()]
 
 
 def _run_all(

@@ -30,11 +30,10 @@ from racetrap.evaluation.scord.paper import RACES
 from racetrap.evaluation.scord.programs import Build, Schedule, applications, micro_benchmarks
 from racetrap.evaluation.scord.runs import BuildRun, run_build
 from racetrap.evaluation.scord.tables import make_tables
-from racetrap.generators.presets import SCORD_PRESETS
+from racetrap.generators.scord import SCORD
 from racetrap.presenters.scord_evaluation import page_of, problems_of, tables_of, to_json
 from racetrap.presenters.tables import show_table
-from racetrap.sim.cosim.fast.build import FastModel
-from racetrap.sim.cosim.systems import build_fast
+from racetrap.sim.cosim.fast.build import FastModel, build_fast
 from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2
 
 __all__ = ["command"]
@@ -88,7 +87,7 @@ def command(
         if (not workloads or build.row in workloads) and not (race_free and build.racy)
     ]
     started = time.perf_counter()
-    preset = SCORD_PRESETS[DETECTORS["cached"]]
+    preset = SCORD.presets[DETECTORS["cached"]]
     model = build_fast(preset.name, preset.params) if on_hardware else None
     runs = [
         _run(build, size, Schedule(number, seed), model if number < on_hardware else None,
@@ -132,7 +131,7 @@ def _run(
     rule: str,
 ) -> BuildRun:
     """A run, with the detectors of the tables that the build counts in."""
-    params = {name: SCORD_PRESETS[preset].params for name, preset in DETECTORS.items()}
+    params = {name: SCORD.presets[preset].params for name, preset in DETECTORS.items()}
     # Coarse units make false races: of interest where nothing else is to be reported.
     racy = {name: params[name] for name in _RACY_DETECTORS}
     detectors = racy if build.racy else params

@@ -22,15 +22,15 @@ from racetrap.commands.shared.terminal import (
 from racetrap.commands.shared.workers import run_parallel
 from racetrap.evaluation.sigrace.runs import ProgramResult, gather, parts_of, run_part
 from racetrap.evaluation.sigrace.tables import make_tables, problems
-from racetrap.generators.presets import SIGRACE_PRESETS
+from racetrap.generators.sigrace import SIGRACE
 from racetrap.presenters.sigrace_evaluation import page_of, to_json
 from racetrap.presenters.tables import show_table
-from racetrap.sim.cosim.systems import build_fast
+from racetrap.sim.cosim.fast.build import build_fast
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS, SIZES
 
 __all__ = ["command"]
 
-_PRESET = SIGRACE_PRESETS["sigrace"]
+_PRESET = SIGRACE.presets["sigrace"]
 
 
 @click.command("sigrace")

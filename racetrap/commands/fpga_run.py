@@ -36,11 +36,11 @@ from racetrap.fpga.boards.identity import identify
 from racetrap.fpga.boards.table import board_params, find_board
 from racetrap.fpga.host.client import HostLink
 from racetrap.fpga.host.line import Line
-from racetrap.fpga.host.noncoherent_run import run_operations
-from racetrap.fpga.host.scord_board import monitored_region
-from racetrap.fpga.host.scord_run import check_reports, run_trace
 from racetrap.fpga.host.session import Session
-from racetrap.fpga.host.sigrace_run import run_program
+from racetrap.fpga.noncoherent.run import run_operations
+from racetrap.fpga.scord.board import monitored_region
+from racetrap.fpga.scord.run import check_reports, run_trace
+from racetrap.fpga.sigrace.run import run_program
 from racetrap.generators.presets import find_preset, with_settings
 from racetrap.generators.system import Params
 from racetrap.golden_model.happens_before.race import ThreadRace

@@ -10,7 +10,8 @@ from rich.console import Console
 
 from racetrap.commands.shared.options import complete_preset, result_options
 from racetrap.commands.shared.terminal import input_errors, report_console, write_json
-from racetrap.generators.presets import GPU_PRESETS, PRESETS, find_preset
+from racetrap.generators.presets import PRESETS, find_preset
+from racetrap.generators.scord import SCORD
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.state import metadata_overhead
 from racetrap.presenters.tables import print_table
@@ -28,7 +29,7 @@ def command(name: str | None, json_file: str | None) -> None:
     """List the presets, or show one: parameters, packed fields, state bits by kind."""
     console = report_console(json_file)
     if name is None:
-        presets = [*PRESETS.values(), *GPU_PRESETS.values()]
+        presets = [*PRESETS.values(), *SCORD.large_presets.values()]
         for preset in presets:
             console.print(f"{preset.name:15} {preset.summary}", markup=False)
         write_json(json_file, {preset.name: preset.summary for preset in presets})

@@ -56,7 +56,7 @@ def _detector(preset: str | None, is_needed: bool) -> Detector | None:
 def _simulate(detector: Detector, check: ProgramCheck, seed: int) -> str:
     """Let the hardware take all traces; a sentence of how much was compared."""
     from racetrap.evaluation.scord.hardware import simulate_trace
-    from racetrap.sim.cosim.systems import build_fast
+    from racetrap.sim.cosim.fast.build import build_fast
 
     with input_errors():
         if not detector.params.trace_port:

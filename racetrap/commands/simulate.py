@@ -52,8 +52,7 @@ from racetrap.golden_model.trace import AnyTrace, NoncoherentTrace, ThreadTrace,
 from racetrap.presenters import noncoherent_races, scord_races, sigrace_races
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
-from racetrap.sim.cosim.fast.build import FastModel
-from racetrap.sim.cosim.systems import build_fast
+from racetrap.sim.cosim.fast.build import FastModel, build_fast
 from racetrap.sim.failure import Failure
 
 __all__ = ["command"]

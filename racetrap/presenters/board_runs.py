@@ -8,9 +8,9 @@ from rich.console import Console
 
 from racetrap.evaluation.noncoherent.hardware import MonitorRace
 from racetrap.evaluation.scord.findings import Finding
-from racetrap.fpga.host.noncoherent_run import OperationRun
-from racetrap.fpga.host.scord_run import BoardRun
-from racetrap.fpga.host.sigrace_run import ProgramRun
+from racetrap.fpga.noncoherent.run import OperationRun
+from racetrap.fpga.scord.run import BoardRun
+from racetrap.fpga.sigrace.run import ProgramRun
 from racetrap.golden_model.happens_before.race import ThreadRace
 from racetrap.golden_model.trace import NoncoherentTrace, ThreadTrace, Trace
 from racetrap.presenters.race_choice import RaceList

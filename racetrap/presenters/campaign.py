@@ -8,8 +8,8 @@ from typing import Any
 
 from rich.console import Console
 
-from racetrap.evaluation.campaign.random_volume import DETECTORS, CaseResult
-from racetrap.generators.systems import system_of
+from racetrap.evaluation.campaign.random_volume import CaseResult
+from racetrap.generators.systems import SYSTEMS, system_of
 from racetrap.presenters.tables import print_table
 
 __all__ = ["print_campaign", "to_json"]
@@ -53,7 +53,7 @@ def print_campaign(console: Console, results: _Results, jobs: int) -> None:
 
 
 def _by_system(results: _Results) -> dict[str, list[Sequence[CaseResult]]]:
-    systems: dict[str, list[Sequence[CaseResult]]] = {name: [] for name in DETECTORS}
+    systems: dict[str, list[Sequence[CaseResult]]] = {system.name: [] for system in SYSTEMS}
     for cases in results:
         systems[system_of(cases[0].case.model.params).name].append(cases)
     return {name: found for name, found in systems.items() if found}
@@ -63,7 +63,7 @@ def _row(cases: Sequence[CaseResult], jobs: int) -> dict[str, Any]:
     """Sums over all cases of one preset."""
     case = cases[0].case
     sums = {name: sum(each.counts[name] for each in cases) for name in cases[0].counts}
-    unit = case.detector.figures[0]
+    unit = case.kind.figures[0]
     seconds = sum(each.seconds for each in cases) / jobs
     return {
         "preset": case.model.preset,

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from racetrap.evaluation.campaign.recorded import ComparedProgram
+from racetrap.evaluation.sigrace.recorded import ComparedProgram
 from racetrap.presenters.tables import print_table
 
 __all__ = ["print_recorded", "recorded_to_json"]

@@ -33,7 +33,7 @@ class Link(wiring.Component):
     Parameters
     ----------
     system, configuration : int
-        What HELLO answers: the code in ``SYSTEM_CODES``, and the 32-bit hash of the parameters.
+        What HELLO answers: the system's code, and the 32-bit hash of the parameters.
     input_bits, inputs : int
         Bits of an input record, and input channels.
     output_bits, outputs : int

@@ -6,13 +6,8 @@ import re
 import pytest
 
 from racetrap.generators.artefacts import generate
-from racetrap.generators.presets import (
-    GPU_PRESETS,
-    PRESETS,
-    find_preset,
-    module_name,
-    with_settings,
-)
+from racetrap.generators.presets import PRESETS, find_preset, module_name, with_settings
+from racetrap.generators.scord import SCORD
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.params import SigraceParams
 
@@ -43,7 +38,7 @@ def test_every_preset_is_frozen_and_has_a_line_of_its_own():
 def test_presets_of_real_gpus():
     """Published SMs and L2 slices; each entry is full, and nothing is refused."""
     sizes = {"scord-v100": (80, 64), "scord-a100": (108, 80)}
-    assert set(GPU_PRESETS) == set(sizes)
+    assert set(SCORD.large_presets) == set(sizes)
     for name, (sms, slices) in sizes.items():
         params = find_preset(name).params
         assert (params.sm_count, params.metadata_ports, params.words_per_cycle) == (sms, slices, 8)
@@ -52,7 +47,7 @@ def test_presets_of_real_gpus():
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("name", GPU_PRESETS)
+@pytest.mark.parametrize("name", SCORD.large_presets)
 def test_a_real_gpu_is_generated(name, tmp_path):
     """Every SM and slice is an instance of one module."""
     params = find_preset(name).params

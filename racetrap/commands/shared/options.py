@@ -64,9 +64,10 @@ def numbers_from(what: str, text: str | None) -> range | None:
 
 def complete_preset(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
     """Names of presets for the shell's completion."""
-    from racetrap.generators.presets import GPU_PRESETS, PRESETS
+    from racetrap.generators.presets import PRESETS
+    from racetrap.generators.scord import SCORD
 
-    return [name for name in (*PRESETS, *GPU_PRESETS) if name.startswith(begun)]
+    return [name for name in (*PRESETS, *SCORD.large_presets) if name.startswith(begun)]
 
 
 def waves_option(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 
-from racetrap.generators.presets import (
-    GPU_PRESETS,
-    NONCOHERENT_PRESETS,
-    SCORD_PRESETS,
-    SIGRACE_PRESETS,
-    Preset,
-)
+from racetrap.generators.noncoherent import NONCOHERENT
+from racetrap.generators.presets import Preset
+from racetrap.generators.scord import SCORD
+from racetrap.generators.sigrace import SIGRACE
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
 from racetrap.golden_model.scord.state import metadata_overhead
@@ -54,7 +51,7 @@ def presets_tables() -> str:
             [*_purpose(preset), f"{metadata_overhead(preset.params):.1%}"]
             for preset in presets.values()
         ]
-        for presets in (SCORD_PRESETS, GPU_PRESETS)
+        for presets in (SCORD.presets, SCORD.large_presets)
     )
     settings = [
         [
@@ -68,16 +65,16 @@ def presets_tables() -> str:
     return "\n".join([
         "## ScoRD\n",
         table([*_PURPOSE, "metadata for the data"], scord),
-        _parameters(SCORD_PRESETS),
+        _parameters(SCORD.presets),
         "### Of the size of real GPUs\n",
         table([*_PURPOSE, "metadata for the data"], gpus),
-        _parameters(GPU_PRESETS),
+        _parameters(SCORD.large_presets),
         "## SigRace\n",
-        table(_PURPOSE, map(_purpose, SIGRACE_PRESETS.values())),
-        _parameters(SIGRACE_PRESETS),
+        table(_PURPOSE, map(_purpose, SIGRACE.presets.values())),
+        _parameters(SIGRACE.presets),
         "The signature configurations of the paper's Tables 5 and 6 (`sigrace` is B2_S2):\n",
         table(["configuration", "settings of `sigrace`"], settings),
         "## Bus monitor for non-coherent accelerators\n",
-        table(_PURPOSE, map(_purpose, NONCOHERENT_PRESETS.values())),
-        _parameters(NONCOHERENT_PRESETS),
+        table(_PURPOSE, map(_purpose, NONCOHERENT.presets.values())),
+        _parameters(NONCOHERENT.presets),
     ])  # fmt: skip

@@ -17,7 +17,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import racetrap
-from racetrap.generators.presets import SCORD_PRESETS
+from racetrap.generators.scord import SCORD
 from racetrap.golden_model.events import DataRegion, Geometry, TraceHeader
 from racetrap.golden_model.trace.gpu.trace import Trace
 from racetrap.presenters.site.markdown import plain, table
@@ -31,7 +31,7 @@ __all__ = ["PARAMS", "SCRIPTS", "micro_trace", "walk_example", "walk_page", "wri
 #: Scripts of the page, in the site's folder of what is static.
 SCRIPTS = ("brython.js", "brython_stdlib.js", "golden_model.js")
 #: Configuration of the page: an entry for each word.
-PARAMS = SCORD_PRESETS["scord-nocache"].params
+PARAMS = SCORD.presets["scord-nocache"].params
 _EXAMPLE = "race_interblock_blkfence_raw"
 #: What the page begins with.
 _SCRIPT = "racetrap.presenters.site.walk_script"

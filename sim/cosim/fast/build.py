@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 
 from racetrap.generators.register_map import RegisterMap
 from racetrap.generators.system import Params
+from racetrap.generators.systems import system_of
 from racetrap.sim.content_cache import cache_folder
 from racetrap.sim.cosim.fast.harness import Harness
 from racetrap.sim.cosim.fast.ports import ports_header
@@ -25,7 +26,7 @@ from racetrap.sim.cosim.verilator.build_cache import (
     run_tool,
 )
 
-__all__ = ["FastModel", "build_library"]
+__all__ = ["FastModel", "build_fast", "build_library"]
 
 #: Sources that all libraries share.
 _SOURCES = (
@@ -73,6 +74,15 @@ class FastModel(Generic[P]):
     def library(self) -> Path:
         """The shared library."""
         return self.folder / "libsystem.so"
+
+
+def build_fast(preset: str, params: P, patch: Patch | None = None) -> FastModel[P]:
+    """Shared library of a system of any detector, built or found in the cache.
+
+    Parameters, result and errors as of ``build_library``, which is given the detector's harness.
+    """
+    harness = system_of(params).own("sim.cosim", "fast_harness").HARNESS
+    return build_library(preset, params, harness, patch)
 
 
 def build_library(

@@ -6,7 +6,7 @@ from racetrap.golden_model.axi import AxiBurst
 from racetrap.golden_model.noncoherent.rules import Rule
 from racetrap.golden_model.trace.noncoherent.operations import OperationKind
 
-__all__ = ["BINS", "SETS", "UNREACHABLE", "without_bus"]
+__all__ = ["BINS", "OPTIONAL_BINS", "SETS", "UNREACHABLE", "without_bus"]
 
 #: Sets of bytes; those of all engines count together.
 SETS = ("dirty_granules", "dirty_bytes", "valid", "stale", "writing", "reading")
@@ -42,6 +42,9 @@ def _bins() -> list[str]:
 
 #: Names of all bins, in the order of reports.
 BINS = dict.fromkeys(_bins())
+#: Bins that only some instances have.
+OPTIONAL_BINS: dict[str, None] = {}
+
 #: Bins that no stimulus can hit, with the reason.
 UNREACHABLE = {
     f"set.{name}.{event}": _SYNCED

@@ -9,7 +9,7 @@ from racetrap.sim.cosim.fast.folding import fold_registers
 from racetrap.sim.cosim.fast.harness import Harness
 from racetrap.sim.cosim.fast.ports import AXI_WRITE, LITE, PortGroup, words_of_bits
 
-__all__ = ["NONCOHERENT"]
+__all__ = ["HARNESS"]
 
 
 def _ports(params: NoncoherentParams) -> list[PortGroup]:
@@ -37,6 +37,4 @@ def _rewrite(verilog: str, params: NoncoherentParams) -> str:
     return fold_registers(verilog)
 
 
-NONCOHERENT = Harness(
-    Path(__file__).parent, _ports, _constants, _rewrite, scripts=("fast_harness.py",)
-)
+HARNESS = Harness(Path(__file__).parent, _ports, _constants, _rewrite, scripts=("fast_harness.py",))

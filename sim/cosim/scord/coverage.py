@@ -29,7 +29,7 @@ from racetrap.golden_model.scord.report import RaceReport
 from racetrap.sim.cosim.comparison.coverage import BinCounts
 from racetrap.sim.cosim.scord.coverage_bins import (
     BINS,
-    BUFFER_BINS,
+    OPTIONAL_BINS,
     UNREACHABLE,
     distance_bin,
     lock_change,
@@ -71,7 +71,7 @@ class Coverage(BinCounts):
     """
 
     def __init__(self, params: ScordParams):
-        super().__init__(BINS | BUFFER_BINS if params.leaves_out else BINS, UNREACHABLE)
+        super().__init__(BINS | OPTIONAL_BINS if params.leaves_out else BINS, UNREACHABLE)
         self._params = params
         self._block_offset = params.entry_layout.offset("block")
         self._block_mask = (1 << params.block_bits) - 1

@@ -12,7 +12,7 @@ from racetrap.golden_model.scord.packets import (
     TransactionKind,
 )
 
-__all__ = ["BINS", "BUFFER_BINS", "UNREACHABLE", "distance_bin", "lock_change"]
+__all__ = ["BINS", "OPTIONAL_BINS", "UNREACHABLE", "distance_bin", "lock_change"]
 
 #: Accesses to one entry that are at most this far apart meet in a bank's pipeline.
 _PIPELINE_DEPTH = 8
@@ -99,7 +99,7 @@ BINS: dict[str, None] = dict.fromkeys([
 
 
 #: Bins of an instance whose access buffers leave accesses out.
-BUFFER_BINS: dict[str, None] = dict.fromkeys(
+OPTIONAL_BINS: dict[str, None] = dict.fromkeys(
     f"access.left_out.{access}.{size}" for access in _ACCESSES for size in ("word", "words", "line")
 )
 

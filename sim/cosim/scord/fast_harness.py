@@ -11,7 +11,7 @@ from racetrap.sim.cosim.fast.ports import AXI_WRITE, LITE, Internals, PortGroup,
 from racetrap.sim.cosim.scord.sweep import BEGUN, ENGINE, INDEX, index_width
 from racetrap.sim.cosim.scord.tracker_clocks import gate_trackers
 
-__all__ = ["SCORD"]
+__all__ = ["HARNESS"]
 
 _READ = (
     "arid", "araddr", "arlen", "arsize", "arvalid", "arready", "rid", "rdata", "rresp", "rlast",
@@ -71,7 +71,7 @@ def _rewrite(verilog: str, params: ScordParams) -> str:
     return gate_trackers(fold_registers(verilog), params.sm_count)
 
 
-SCORD = Harness(
+HARNESS = Harness(
     Path(__file__).parent, _ports, _constants, _rewrite,
     ("fast_harness.py", "sweep.py", "tracker_clocks.py"), _internals,
 )  # fmt: skip

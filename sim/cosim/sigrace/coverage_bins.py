@@ -11,7 +11,7 @@ from racetrap.golden_model.sigrace.packets import (
     Relation,
 )
 
-__all__ = ["BINS", "CONFLICTS", "PLACES", "UNREACHABLE"]
+__all__ = ["BINS", "CONFLICTS", "OPTIONAL_BINS", "PLACES", "UNREACHABLE"]
 
 #: Most granules of an access.
 _MOST_GRANULES = 5
@@ -97,6 +97,9 @@ def _software() -> list[str]:
 
 #: All bins, in the order of reports.
 BINS: dict[str, None] = dict.fromkeys([*_configurations(), *_core_unit(), *_rdm(), *_software()])
+
+#: Bins that only some instances have.
+OPTIONAL_BINS: dict[str, None] = {}
 
 #: Bins that no stimulus can hit, with the reason.
 UNREACHABLE: dict[str, str] = {

@@ -11,7 +11,7 @@ from racetrap.sim.cosim.fast.harness import Harness
 from racetrap.sim.cosim.fast.ports import LITE, Instances, Internals, PortGroup, words_of_bits
 from racetrap.sim.cosim.sigrace.unit_clocks import gate_units, unit_gates, unit_memories
 
-__all__ = ["SIGRACE"]
+__all__ = ["HARNESS"]
 
 _STREAM = ("valid", "ready", "payload")
 _TRACE = ("valid", "payload")
@@ -57,7 +57,7 @@ def _rewrite(verilog: str, params: SigraceParams) -> str:
     return gate_units(fold_registers(verilog), params.cores * params.contexts)
 
 
-SIGRACE = Harness(
+HARNESS = Harness(
     Path(__file__).parent, _ports, _constants, _rewrite, ("fast_harness.py", "unit_clocks.py"),
     _internals, _instances,
 )  # fmt: skip

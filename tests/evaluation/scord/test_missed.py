@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from racetrap.evaluation.scord.missed import Cause, Pair, causes
-from racetrap.generators.presets import SCORD_PRESETS
+from racetrap.generators.scord import SCORD
 from racetrap.golden_model.events import (
     AtomicOp,
     DataRegion,
@@ -23,7 +23,7 @@ from racetrap.golden_model.scord.bloom_filter import filter_of_key, share_a_lock
 from racetrap.golden_model.scord.lock_hash import block_mask, lock_hash
 from racetrap.golden_model.trace import Trace
 
-PARAMS = SCORD_PRESETS["scord"].params
+PARAMS = SCORD.presets["scord"].params
 BASE, SIZE_LOG2 = 0x1_0000, 16
 WORD = BASE
 #: A word that shares its metadata entry with ``WORD``.

@@ -18,12 +18,12 @@ from racetrap.evaluation.scord.programs import (
     trace_of,
 )
 from racetrap.evaluation.scord.runs import BuildRun, RunResult, run_build
-from racetrap.generators.presets import SCORD_PRESETS
+from racetrap.generators.scord import SCORD
 from racetrap.golden_model.events import EventKind
-from racetrap.sim.cosim.systems import build_fast
+from racetrap.sim.cosim.fast.build import build_fast
 from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2
 
-PARAMS = {name: SCORD_PRESETS[preset].params for name, preset in DETECTORS.items()}
+PARAMS = {name: SCORD.presets[preset].params for name, preset in DETECTORS.items()}
 FREE = Build("1DC", "1DC")
 RACY = next(build for build in applications() if build.program == "1DC" and build.switches)
 
@@ -82,7 +82,7 @@ def test_micro_benchmark_trace_is_a_kernel(number: int) -> None:
 
 
 def test_hardware_reports_what_the_golden_model_does() -> None:
-    preset = SCORD_PRESETS["scord"]
+    preset = SCORD.presets["scord"]
     model = build_fast(preset.name, preset.params)
     results = [run_build(replace(run_of(build), model=model)) for build in (FREE, RACY)]
     for result in results:

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from racetrap.evaluation.sweep.cost import cost_figures, tools_of
-from racetrap.evaluation.sweep.noncoherent_quality import noncoherent_quality
-from racetrap.evaluation.sweep.scord_quality import scord_quality
-from racetrap.evaluation.sweep.sigrace_quality import (
+from racetrap.evaluation.noncoherent.sweep import noncoherent_quality
+from racetrap.evaluation.scord.sweep import scord_quality
+from racetrap.evaluation.sigrace.sweep import (
     RecordingDiffers,
     recording_digest,
     sigrace_figures,
 )
+from racetrap.evaluation.sweep.cost import cost_figures, tools_of
 from racetrap.evaluation.sweep.spec import CostSpec, QualitySpec
 from racetrap.fpga.flow.fit import DoesNotFit
 from racetrap.generators.presets import PRESETS, with_settings

@@ -4,9 +4,10 @@ import re
 
 import pytest
 
-from racetrap.evaluation.sweep.parameters import ALIASES, resolve
+from racetrap.evaluation.sweep.parameters import resolve, swept_of
 from racetrap.evaluation.sweep.spec import CostSpec, QualitySpec, read_spec
 from racetrap.generators.presets import PRESETS
+from racetrap.generators.systems import SYSTEMS
 from racetrap.sim.toml_file import TomlError
 from tests.support import REPOSITORY
 from tests.support.pages.sweep_specs import SMALL, read, write
@@ -54,10 +55,13 @@ def test_examples_are_right(path):
     assert read_spec(path).grid
 
 
-@pytest.mark.parametrize("system", ALIASES)
+@pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
 def test_aliases_mean_parameters(system):
-    for alias, meant in ALIASES[system].items():
-        assert resolve(PRESETS[system].params, alias) == (meant,)
+    params = system.random(1)
+    aliases = swept_of(params).aliases
+    assert aliases
+    for alias, meant in aliases.items():
+        assert resolve(params, alias) == (meant,)
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,9 @@
 
 import pytest
 
-from racetrap.fpga.cost.papers import PAPERS, paper_of
+from racetrap.fpga.cost.papers import paper_of
 from racetrap.generators.presets import PRESETS, with_settings
+from racetrap.generators.systems import SYSTEMS
 
 
 def figures(params):
@@ -31,9 +32,9 @@ def test_sigrace():
     }
 
 
-@pytest.mark.parametrize("name", list(PAPERS))
-def test_every_figure_agrees_in_the_papers_configuration(name):
-    paper = PAPERS[name]
+@pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
+def test_every_figure_agrees_in_the_papers_configuration(system):
+    paper = paper_of(system.random(1))
     for figure in paper.figures:
         assert figure.agrees(paper.params), figure.name
 

@@ -7,13 +7,11 @@ import pytest
 
 from racetrap.commands import campaign
 from racetrap.evaluation.campaign.random_volume import Case, CaseResult
-from racetrap.evaluation.campaign.recorded import ComparedProgram
-from racetrap.generators.presets import (
-    NONCOHERENT_PRESETS,
-    PRESETS,
-    SCORD_PRESETS,
-    SIGRACE_PRESETS,
-)
+from racetrap.evaluation.sigrace.recorded import ComparedProgram
+from racetrap.generators.noncoherent import NONCOHERENT
+from racetrap.generators.presets import PRESETS
+from racetrap.generators.scord import SCORD
+from racetrap.generators.sigrace import SIGRACE
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.simulation import SimulationError
 from racetrap.sim.cosim.verilator.build_cache import BuildError
@@ -21,7 +19,7 @@ from racetrap.sim.cpu.programs.catalogue import PROGRAMS
 
 _TINY = ("--preset", "scord-tiny")
 _PRESETS = {
-    "scord": SCORD_PRESETS, "sigrace": SIGRACE_PRESETS, "noncoherent": NONCOHERENT_PRESETS,
+    "scord": SCORD.presets, "sigrace": SIGRACE.presets, "noncoherent": NONCOHERENT.presets,
 }  # fmt: skip
 
 

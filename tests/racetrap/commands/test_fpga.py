@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from racetrap.fpga.boards.table import BOARDS, board_params
-from racetrap.fpga.host.scord_board import core_region
+from racetrap.fpga.scord.board import core_region
 from racetrap.generators.presets import PRESETS
 from racetrap.golden_model.events import DataRegion, Geometry, TraceHeader
 from racetrap.golden_model.scord.params import ScordParams

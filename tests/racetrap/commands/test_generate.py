@@ -6,7 +6,8 @@ import pytest
 from click.testing import CliRunner
 
 from racetrap.cli import cli
-from racetrap.generators.presets import GPU_PRESETS, PRESETS
+from racetrap.generators.presets import PRESETS
+from racetrap.generators.scord import SCORD
 
 
 def run(*arguments):
@@ -66,7 +67,10 @@ def test_generate_into_a_file_is_an_error(tmp_path):
 def test_presets_lists_one_line_each():
     done = run("presets")
     assert done.exit_code == 0
-    assert [line.split()[0] for line in done.output.splitlines()] == [*PRESETS, *GPU_PRESETS]
+    assert [line.split()[0] for line in done.output.splitlines()] == [
+        *PRESETS,
+        *SCORD.large_presets,
+    ]
 
 
 def test_presets_shows_one():
@@ -77,7 +81,7 @@ def test_presets_shows_one():
 
 
 def test_presets_json():
-    assert set(json.loads(run("presets", "--json", "-").stdout)) == {*PRESETS, *GPU_PRESETS}
+    assert set(json.loads(run("presets", "--json", "-").stdout)) == {*PRESETS, *SCORD.large_presets}
     shown = json.loads(run("presets", "scord-tiny", "--json", "-").stdout)
     assert shown["parameters"]["ratio"] == 4
     assert shown["layouts"]["entry"]["width"] == 64

@@ -198,7 +198,7 @@ def test_hardware_takes_the_traces(racetrap, tmp_path, monkeypatch):
         taken.append((model, len(trace)))
         return SimulatedTrace(steps=10, cycles=70, left_out=None)
 
-    monkeypatch.setattr("racetrap.sim.cosim.systems.build_fast", lambda preset, params: preset)
+    monkeypatch.setattr("racetrap.sim.cosim.fast.build.build_fast", lambda preset, params: preset)
     monkeypatch.setattr("racetrap.evaluation.scord.hardware.simulate_trace", simulate_trace)
     result = racetrap("run", path, "--simulate", "--schedules", 2)
     assert result.exit_code == 1

@@ -4,7 +4,7 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from racetrap.generators.presets import SCORD_PRESETS
+from racetrap.generators.scord import SCORD
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.axi import AxiResponse
 from racetrap.rtl.common.registers import FieldKind, RegisterBlock, field_kind
@@ -52,7 +52,7 @@ def test_every_counter_of_a_bank_has_a_register():
 
 
 @pytest.mark.parametrize(
-    "params", [ScordParams(), SCORD_PRESETS["scord-wide"].params, ScordParams(banks=1024)]
+    "params", [ScordParams(), SCORD.presets["scord-wide"].params, ScordParams(banks=1024)]
 )
 def test_counters_take_the_pulses_of_every_bank_at_once(params):
     """The report path may add one to the dropped reports of all banks; all may take fences."""
@@ -122,7 +122,7 @@ def test_constants_fit_their_fields(params):
 
 def test_identity_and_parameters_read_back():
     params = replace(
-        SCORD_PRESETS["scord-tiny"].params, outstanding=16, access_buffer_depth=6,
+        SCORD.presets["scord-tiny"].params, outstanding=16, access_buffer_depth=6,
         access_policy="sample", sample_log2=3,
     )  # fmt: skip
     dut = ScordSystem(params)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from amaranth.hdl import Value
 
-from racetrap.generators.presets import SCORD_PRESETS
+from racetrap.generators.scord import SCORD
 from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.golden_model.events import AtomicOp, Scope
 from racetrap.golden_model.scord.packets import Packet, Step, Transaction, TransactionKind
@@ -19,7 +19,7 @@ from tests.support.rtl.axi_lite import axil_read, axil_write
 from tests.support.rtl.axi_memory import AxiMemory
 from tests.support.rtl.streams import put, random_idle, simulate
 
-TINY = SCORD_PRESETS["scord-tiny"].params
+TINY = SCORD.presets["scord-tiny"].params
 ADDRESS = {node.inst_name: node.address_offset for node in compile_registers(TINY).registers()}
 REGION = Region(data_base=0x4000, size_log2=9, metadata_base=0x1_0000_0008)
 RING = 0x2_0000_0020
@@ -142,7 +142,7 @@ class Bench:
         ("tiny", TINY),
         ("banks", replace(TINY, banks=4)),
         ("units", replace(TINY, granularity=8, ratio=1)),
-        ("local", SCORD_PRESETS["scord-local"].params),
+        ("local", SCORD.presets["scord-local"].params),
     ],
 )
 def test_agrees_with_golden_model(name, params):
@@ -402,7 +402,7 @@ def test_configuration_may_end_with_the_address_space(ends):
 
 
 @pytest.mark.parametrize(
-    "params", [TINY, replace(TINY, banks=2, sm_count=3), SCORD_PRESETS["scord-local"].params]
+    "params", [TINY, replace(TINY, banks=2, sm_count=3), SCORD.presets["scord-local"].params]
 )
 def test_no_path_from_valid_to_ready(params):
     assert valid_to_ready_paths(ScordSystem(params)) == []

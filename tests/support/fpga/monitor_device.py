@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import deque
 
 from racetrap.generators.description import describe_registers
+from racetrap.generators.noncoherent import NONCOHERENT
 from racetrap.generators.register_map import RegisterMap
-from racetrap.golden_model.link.configuration import SYSTEM_CODES, configuration_hash
+from racetrap.golden_model.link.configuration import configuration_hash
 from racetrap.golden_model.link.device import LinkDevice
 from racetrap.golden_model.noncoherent.monitor import Monitor
 from racetrap.golden_model.noncoherent.packets import BusOperation, rows_of
@@ -99,7 +100,7 @@ def monitor_device(params: NoncoherentParams, **settings: int) -> LinkDevice:
     """Golden link in front of the monitor's golden model."""
     return LinkDevice(
         MonitorTarget(params, **settings),
-        system=SYSTEM_CODES["noncoherent"],
+        system=NONCOHERENT.code,
         configuration=configuration_hash(params),
         input_bits=params.operation_layout.width,
         inputs=1,

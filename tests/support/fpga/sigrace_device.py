@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import deque
 from random import Random
 
+from racetrap.generators.sigrace import SIGRACE
 from racetrap.generators.systems import system_of
-from racetrap.golden_model.link.configuration import SYSTEM_CODES, configuration_hash
+from racetrap.golden_model.link.configuration import configuration_hash
 from racetrap.golden_model.link.device import LinkDevice
 from racetrap.golden_model.sigrace.core_unit import CoreUnit
 from racetrap.golden_model.sigrace.packets import CoreEvent
@@ -126,7 +127,7 @@ def sigrace_device(params: SigraceParams, seed: int = 1) -> LinkDevice:
     units = params.cores * params.contexts
     return LinkDevice(
         SigraceTarget(params, seed),
-        system=SYSTEM_CODES["sigrace"],
+        system=SIGRACE.code,
         configuration=configuration_hash(params),
         input_bits=params.event_layout.width,
         inputs=units,

@@ -13,11 +13,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from random import Random
 
-from racetrap.fpga.boards.core_top import CORE_REGISTERS
-from racetrap.fpga.host.scord_board import core_region
+from racetrap.fpga.scord.board import core_region
+from racetrap.fpga.scord.core_device import CORE_REGISTERS
 from racetrap.generators.description import describe_registers
 from racetrap.generators.register_map import RegisterMap
-from racetrap.golden_model.link.configuration import SYSTEM_CODES, configuration_hash
+from racetrap.generators.scord import SCORD
+from racetrap.golden_model.link.configuration import configuration_hash
 from racetrap.golden_model.link.device import LinkDevice
 from racetrap.golden_model.scord.packets import Transaction
 from racetrap.golden_model.scord.params import Region, ScordParams
@@ -245,7 +246,7 @@ def core_device(params: ScordParams, **settings: int) -> LinkDevice:
 def _device(target: ScordTarget, params: ScordParams) -> LinkDevice:
     return LinkDevice(
         target,
-        system=SYSTEM_CODES["scord"],
+        system=SCORD.code,
         configuration=configuration_hash(params),
         input_bits=params.transaction_layout.width,
         inputs=params.sm_count,

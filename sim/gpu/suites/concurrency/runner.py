@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from racetrap.generators.presets import SCORD_PRESETS
+from racetrap.generators.scord import SCORD
 from racetrap.golden_model.barracuda.barracuda import Barracuda
 from racetrap.golden_model.barracuda.race import Result
 from racetrap.golden_model.barracuda.scoped import ScopedOracle
@@ -38,7 +38,7 @@ _DATA_BYTES = 4096
 _SYNC_BYTES = 256
 #: The detector as it is in the paper, but with an entry for each word: no race is missed for
 #: want of room.
-_PARAMS = SCORD_PRESETS["scord-nocache"].params
+_PARAMS = SCORD.presets["scord-nocache"].params
 
 
 @dataclass(frozen=True, slots=True)

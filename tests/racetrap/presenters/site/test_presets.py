@@ -2,7 +2,8 @@
 
 import re
 
-from racetrap.generators.presets import GPU_PRESETS, PRESETS, find_preset, with_settings
+from racetrap.generators.presets import PRESETS, find_preset, with_settings
+from racetrap.generators.scord import SCORD
 from racetrap.presenters.site.presets import presets_tables
 
 
@@ -16,7 +17,7 @@ def test_values_of_presets_are_as_they_are_set():
             settings = [f"{row[0].strip('`')}={row[number]}" for row in rows]
             assert with_settings(preset.params, settings) == preset.params
             shown.append(preset.name)
-    assert sorted(shown) == sorted([*PRESETS, *GPU_PRESETS])
+    assert sorted(shown) == sorted([*PRESETS, *SCORD.large_presets])
 
 
 def test_purposes_and_sizes():

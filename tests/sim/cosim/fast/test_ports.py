@@ -5,15 +5,15 @@ from dataclasses import replace
 import pytest
 
 from racetrap.generators.presets import find_preset
+from racetrap.sim.cosim.fast.build import build_fast
 from racetrap.sim.cosim.fast.ports import ports_header
-from racetrap.sim.cosim.scord.fast_harness import SCORD
-from racetrap.sim.cosim.systems import build_fast
+from racetrap.sim.cosim.scord.fast_harness import HARNESS
 
 _TINY = find_preset("scord-tiny").params
 
 
 def _header(widths, params):
-    return ports_header("dut", widths, SCORD.ports(params), SCORD.constants(params))
+    return ports_header("dut", widths, HARNESS.ports(params), HARNESS.constants(params))
 
 
 def test_types_follow_the_widths_and_names_are_escaped():

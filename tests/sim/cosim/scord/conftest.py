@@ -4,11 +4,11 @@ import pytest
 
 from racetrap.evaluation.throughput.scord_cycles import wide
 from racetrap.golden_model.scord.params import Region
+from racetrap.sim.cosim.fast.build import build_fast
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
-from racetrap.sim.cosim.systems import build_fast
 
 _WATCHDOG = 5_000
 

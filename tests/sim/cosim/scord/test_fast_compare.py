@@ -14,6 +14,7 @@ from racetrap.golden_model.scord.packets import PacketKind
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
+from racetrap.sim.cosim.fast.build import build_fast
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.fast.packing import pack_records, unpack_column, unpack_records, words_of
 from racetrap.sim.cosim.fast.simulation import SimulationError
@@ -22,7 +23,6 @@ from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
 from racetrap.sim.cosim.scord.scoreboard import Scoreboard
-from racetrap.sim.cosim.systems import build_fast
 from racetrap.sim.cosim.verilator.build_cache import Patch
 
 _LAYOUT = find_preset("scord-tiny").params.step_layout

@@ -5,11 +5,12 @@ from random import Random
 
 import pytest
 
-from racetrap.evaluation.campaign.scord import _table
+from racetrap.evaluation.scord.campaign import _table
 from racetrap.generators.presets import find_preset
 from racetrap.golden_model.scord.params import Region
 from racetrap.golden_model.scord.region_table import LineRegion, RegionTable
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
+from racetrap.sim.cosim.fast.build import build_fast
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.fast.simulation import SimulationError
 from racetrap.sim.cosim.scord.coverage import Coverage
@@ -17,7 +18,6 @@ from racetrap.sim.cosim.scord.fast_compare import check_launch
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
-from racetrap.sim.cosim.systems import build_fast
 from racetrap.sim.cosim.verilator.build_cache import Patch
 
 pytestmark = pytest.mark.campaign

@@ -8,13 +8,13 @@ from racetrap.generators.presets import find_preset
 from racetrap.golden_model.scord.params import Region
 from racetrap.golden_model.scord.valid_table import is_covered
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
+from racetrap.sim.cosim.fast.build import build_fast
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.fast.simulation import SimulationError
 from racetrap.sim.cosim.scord.fast_compare import check_launch
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
-from racetrap.sim.cosim.systems import build_fast
 from racetrap.sim.cosim.verilator.build_cache import Patch
 
 pytestmark = pytest.mark.campaign

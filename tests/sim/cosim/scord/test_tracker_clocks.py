@@ -8,7 +8,7 @@ from racetrap.golden_model.scord.params import Region
 from racetrap.sim.cosim.fast.build import build_library
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.scord.fast_compare import check_launch
-from racetrap.sim.cosim.scord.fast_harness import SCORD
+from racetrap.sim.cosim.scord.fast_harness import HARNESS
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
@@ -53,5 +53,5 @@ def _cycles(model):
 def test_all_cycles_are_the_designs_own(model, monkeypatch, tmp_path):
     rewritten = _cycles(model)
     monkeypatch.setenv("RACETRAP_CACHE", str(tmp_path))
-    as_generated = replace(SCORD, rewrite=lambda verilog, params: verilog)
+    as_generated = replace(HARNESS, rewrite=lambda verilog, params: verilog)
     assert _cycles(build_library(model.preset, model.params, as_generated)) == rewritten

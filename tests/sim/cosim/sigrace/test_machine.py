@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from racetrap.generators.presets import SIGRACE_PRESETS
+from racetrap.generators.sigrace import SIGRACE
 from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
@@ -12,7 +12,7 @@ from racetrap.sim.cosim.sigrace.fast_simulation import Timing
 from racetrap.sim.cosim.sigrace.machine import run_program
 from tests.support.threads.random_traces import random_thread_trace
 
-_PARAMS = SIGRACE_PRESETS["sigrace-tiny"].params
+_PARAMS = SIGRACE.presets["sigrace-tiny"].params
 _THREADS = Environment("multiplex", quantum=40, seed=3)
 
 

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from racetrap.generators.presets import SIGRACE_PRESETS
+from racetrap.generators.sigrace import SIGRACE
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.sigrace.fast_simulation import FastSim
 from racetrap.sim.cosim.sigrace.stream_compare import StreamCompare
 from racetrap.sim.cpu.sigrace.core_stream import CoreStream
 from tests.support.threads.random_traces import random_thread_trace
 
-_PARAMS = SIGRACE_PRESETS["sigrace-tiny"].params
+_PARAMS = SIGRACE.presets["sigrace-tiny"].params
 
 
 def _run(model, trace, share=1 << 16):

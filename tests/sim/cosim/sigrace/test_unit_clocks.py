@@ -4,17 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from racetrap.generators.presets import SIGRACE_PRESETS
+from racetrap.generators.sigrace import SIGRACE
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.build import build_library
 from racetrap.sim.cosim.fast.simulation import SimulationError
-from racetrap.sim.cosim.sigrace.fast_harness import SIGRACE
+from racetrap.sim.cosim.sigrace.fast_harness import HARNESS
 from racetrap.sim.cosim.sigrace.fast_simulation import FastSim, Timing
 from racetrap.sim.cosim.sigrace.stream_compare import StreamCompare
 from racetrap.sim.cosim.sigrace.unit_clocks import gate_units
 from tests.support.threads.random_traces import random_thread_trace
 
-_PARAMS = SIGRACE_PRESETS["sigrace-tiny"].params
+_PARAMS = SIGRACE.presets["sigrace-tiny"].params
 _UNITS = _PARAMS.cores * _PARAMS.contexts
 _INSTANCE = """\
   x_core_unit core_unit_{0} (
@@ -73,7 +73,7 @@ def _cycles(model):
 
 def _built(change):
     """The tiny system with a change of the rewritten Verilog."""
-    harness = replace(SIGRACE, rewrite=lambda verilog, params: change(verilog))
+    harness = replace(HARNESS, rewrite=lambda verilog, params: change(verilog))
     return build_library("sigrace-tiny", _PARAMS, harness)
 
 

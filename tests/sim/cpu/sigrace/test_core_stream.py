@@ -6,7 +6,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from racetrap.generators.presets import SIGRACE_PRESETS
+from racetrap.generators.sigrace import SIGRACE
 from racetrap.golden_model.sigrace.core_unit import CoreUnit
 from racetrap.golden_model.sigrace.environment import Environment, Remap
 from racetrap.golden_model.sigrace.params import Form
@@ -19,7 +19,7 @@ from tests.support.threads.random_traces import random_thread_trace
 
 _THREADS = 4
 _PARAMS = replace(
-    SIGRACE_PRESETS["sigrace-tiny"].params, cores=_THREADS, threads=_THREADS, contexts=1
+    SIGRACE.presets["sigrace-tiny"].params, cores=_THREADS, threads=_THREADS, contexts=1
 )
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from racetrap.generators.presets import SCORD_PRESETS
+from racetrap.generators.scord import SCORD
 from racetrap.golden_model.events import Geometry
 from racetrap.golden_model.scord.params import Region
 from racetrap.golden_model.scord.report import race_words
@@ -10,7 +10,7 @@ from racetrap.golden_model.scord.scord import Scord
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.workloads.registry import WORKLOADS
 
-PARAMS = SCORD_PRESETS["scord-nocache"].params
+PARAMS = SCORD.presets["scord-nocache"].params
 GEOMETRY = Geometry(PARAMS.sm_count, PARAMS.blocks_per_sm, PARAMS.warps_per_sm)
 METADATA_BASE = 1 << 36
 

@@ -1,0 +1,176 @@
+"""Random volume for ScoRD: cases of two launches.
+
+Stimulus, timing of the memories, region and report ring are drawn anew for each case.  A quarter
+of the regions are of any size that the parameters take.  The first launch of all sweeps 2**20
+metadata entries in earnest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from random import Random
+from typing import Protocol
+
+from racetrap.evaluation.campaign.random_volume import RandomVolume
+from racetrap.golden_model.scord.params import (
+    ENTRY_BYTES,
+    LINE_BYTES,
+    AccessPolicy,
+    Region,
+    ScordParams,
+)
+from racetrap.golden_model.scord.region_table import (
+    LineRegion,
+    MonitoredRegion,
+    RegionTable,
+    table_of,
+)
+from racetrap.sim.cosim.fast.build import FastModel
+from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
+from racetrap.sim.cosim.scord.fast_compare import LaunchResult, check_launch
+from racetrap.sim.cosim.scord.fast_simulation import FastSim
+from racetrap.sim.cosim.scord.knobs import KNOBS
+from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
+from racetrap.sim.cosim.scord.scoreboard import Observer
+
+__all__ = ["RANDOM_VOLUME", "LaunchObserver", "play"]
+
+#: About so many accesses in the first launch of a case, and in the second.
+_ACCESSES = (16_000, 4_000)
+#: Log2 of the metadata entries that the first launch of case 0 sweeps.
+_SWEEP_LOG2 = 20
+#: Log2 of the largest region of most launches: threads meet in it.
+_SMALL_LOG2 = 16
+_ANY_SIZE = 0.25
+#: Most lines of most regions of a table.
+_MOST_SMALL_LINES = 64
+
+
+class LaunchObserver(Observer, Protocol):
+    """An observer that wants to know of launches, too."""
+
+    def launch(self, region: MonitoredRegion) -> None:
+        """A kernel was launched with this region."""
+
+
+def play(
+    model: FastModel[ScordParams], number: int, random: Random, observer: LaunchObserver | None
+) -> Iterator[dict[str, int]]:
+    """Play the launches of case ``number``; gives what each compared.
+
+    Raises
+    ------
+    Mismatch
+        If hardware and golden model differ.
+    SimulationError
+        If the simulation cannot go on.
+    """
+    with FastSim(model, random.getrandbits(63), _timing(random)) as sim:
+        for kernel, accesses in enumerate(_ACCESSES):
+            sweep = number == kernel == 0
+            region = _region(random, model.params, sweep)
+            result = _launch(sim, model.params, region, number, random, accesses, sweep, observer)
+            yield {name: getattr(result, name) for name in ("accesses", "races", "cycles")}
+
+
+def _timing(random: Random) -> MemoryTiming:
+    """From the fastest memory to one that answers late, out of order and with errors."""
+    timing = MemoryTiming(
+        idle_percent=random.choice((0, 0, 20, 60)),
+        latency=random.choice((1, 1, 2, 4, 16, 60)),
+        jitter=random.choice((0, 0, 3, 30)),
+        reorder=random.random() < 0.5,
+        back_pressure=random.choice((0, 0, 10, 50)),
+    )
+    if random.random() < 0.25:
+        return replace(timing, read_errors=random.choice((20, 2000)), write_errors=500)
+    return timing
+
+
+def _table(random: Random, params: ScordParams, sweep: bool) -> RegionTable:
+    """Regions of any number of lines, each in its part of the address space or next to another."""
+    # The lower half of the address space; the ring buffer has the upper one.
+    part_log2 = params.address_bits - 1 - (params.regions - 1).bit_length()
+    share = params.granularity * params.ratio
+    # So many lines that the metadata fit in a part, too.
+    most = (1 << part_log2) // max(LINE_BYTES, LINE_BYTES * ENTRY_BYTES // share) // 2
+    # A region's metadata have an entry more for each that the banks' turns begin with.
+    most = min(most - (1 << params.bank_index_bits), (1 << 32) - 1)
+    count = random.randint(1, params.regions)
+    if sweep:
+        lines = [min(most, (share << _SWEEP_LOG2) // LINE_BYTES // count)] * count
+    else:
+        lines = [
+            random.randint(1, most if random.random() < _ANY_SIZE / 2 else _MOST_SMALL_LINES)
+            for _ in range(count)
+        ]
+    if sweep or (random.random() < 0.5 and sum(lines) < most):
+        base, parts = LINE_BYTES * random.randrange(1 << 16), []
+        for number in lines:
+            parts.append((base, number))
+            base += number * LINE_BYTES
+        return table_of(params, parts, params.segment_bytes * random.randrange(1 << 8))
+    places = random.sample(range(params.regions), count)
+    regions = []
+    for place, number in zip(places, lines, strict=True):
+        first = (place << part_log2) // LINE_BYTES
+        room = (1 << part_log2) // LINE_BYTES - number
+        region = LineRegion(LINE_BYTES * (first + random.randrange(room)), number)
+        spare = (1 << part_log2) - ENTRY_BYTES * region.entries(params)
+        metadata = (place << part_log2) + params.segment_bytes * random.randrange(
+            spare // params.segment_bytes
+        )
+        regions.append(replace(region, metadata_base=metadata))
+    return RegionTable(tuple(regions))
+
+
+def _region(random: Random, params: ScordParams, sweep: bool) -> MonitoredRegion:
+    """A region anywhere that it fits, with 2**20 entries for a sweep."""
+    if params.regions > 1:
+        return _table(random, params, sweep)
+    low = max(params.min_region_log2, LINE_BYTES.bit_length() - 1)
+    share_log2 = params.granularity_bits + params.tag_bits
+    # The lower half of the address space; the ring buffer has the upper one.
+    high = min(
+        params.max_region_log2, params.address_bits - 1, params.address_bits - 5 + share_log2
+    )
+    size_log2 = random.randint(low, min(high, max(low, _SMALL_LOG2)))
+    if sweep:
+        size_log2 = min(high, _SWEEP_LOG2 + share_log2)
+    elif random.random() < _ANY_SIZE:
+        size_log2 = random.randint(low, high)
+    data_base = random.randrange(1 << params.address_bits - 1 - size_log2) << size_log2
+    entries = Region(data_base, size_log2).entries(params)
+    unit = params.segment_bytes
+    metadata_base = unit * random.randrange(
+        (1 << params.address_bits - 1) // unit - entries // params.words_per_cycle
+    )
+    return Region(data_base, size_log2, metadata_base)
+
+
+def _launch(
+    sim: FastSim, params: ScordParams, region: MonitoredRegion, number: int, random: Random,
+    accesses: int, sweep: bool, observer: LaunchObserver | None,
+) -> LaunchResult:  # fmt: skip
+    knobs = list(KNOBS.values())[number % len(KNOBS)]
+    # An access with n active lanes gives about n/2 accesses to words.
+    instructions = 2 * accesses // (knobs.lanes + 1)
+    events = random_events(params, region, knobs, random.getrandbits(32), instructions)
+    if observer is not None:
+        observer.launch(region)
+    return check_launch(
+        sim,
+        params,
+        region,
+        transactions_of(events, params),
+        # A buffer of one place is full behind a barrier, and drops what would be waited for.
+        in_order=random.random() < 0.25 and params.access_policy != AccessPolicy.DROP,
+        capacity_log2=random.choice((2, 6, 16)),
+        report_filter=random.random() < 0.25,
+        sweep=sweep,
+        observer=observer,
+    )
+
+
+RANDOM_VOLUME = RandomVolume(play, ("accesses", "races"))

@@ -1,0 +1,159 @@
+"""Detection quality of ScoRD: the golden model against verdicts and the scope-aware oracle.
+
+A micro-benchmark has its own verdict.  In other programs a race is a pair of
+instructions that the oracle finds in the run, missed if ScoRD reports it at none of its
+instances; a false report is a (program counter, kind) pair at an instruction without any race.
+
+Ref: ScoRD (ISCA'20) Section V-A, Tables VI and VII.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from racetrap.evaluation.scord.detect import check_fit
+from racetrap.evaluation.scord.findings import reports_of
+from racetrap.evaluation.scord.oracle import (
+    NOT_CHECKED,
+    is_missed,
+    oracle_races,
+    racing_pairs,
+    unconfirmed,
+)
+from racetrap.evaluation.scord.programs import Build, Schedule, applications, trace_of
+from racetrap.evaluation.sweep.quality import Quality, Swept
+from racetrap.evaluation.sweep.spec import QualitySpec
+from racetrap.fpga.flow.fit import DoesNotFit
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.scord.scord import Scord
+from racetrap.golden_model.trace.gpu.trace import Trace
+from racetrap.sim.cosim.scord.suite import SuiteRun, suite_runs
+from racetrap.sim.gpu.suites.concurrency.cases import CASES
+from racetrap.sim.gpu.suites.concurrency.runner import capture
+from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
+from racetrap.sim.gpu.suites.micro.program import VARIABLES, program_region
+from racetrap.sim.gpu.suites.micro.scheduler import BlockPlacement
+
+__all__ = ["SWEPT", "scord_quality"]
+
+#: Groups of programs; an application is also one by its own name.
+_SUITES = ("micro-benchmarks", "concurrency-suite", "applications")
+
+#: Fixed schedulers of the executor come first in the schedules of an application.
+_FIXED = 3
+#: Traces are the same at every point; a process keeps them.
+_KEPT_TRACES = 1024
+
+
+def scord_quality(params: ScordParams, spec: QualitySpec) -> Quality:
+    """What the golden model makes of the workloads.
+
+    Parameters
+    ----------
+    params : ScordParams
+        Configuration.
+    spec : QualitySpec
+        Workloads and schedules.
+
+    Raises
+    ------
+    DoesNotFit
+        If a workload does not fit the configuration.
+    """
+    total = Quality()
+    for workload in spec.workloads:
+        if workload == "micro-benchmarks":
+            total += _micro_benchmarks(params, spec)
+            continue
+        for trace in _traces(workload, spec):
+            total += _compared(trace, params)
+    return total
+
+
+def _micro_benchmarks(params: ScordParams, spec: QualitySpec) -> Quality:
+    try:
+        program_region().check(params)
+        runs = list(suite_runs(params, spec.schedules, spec.seed))
+    except ValueError as error:
+        raise DoesNotFit(str(error)) from None
+    placed = {(run.benchmark.name, run.placement) for run in runs}
+    if len(placed) < (every := len(MICRO_BENCHMARKS) * len(BlockPlacement)):
+        # Points that left runs out would not be compared on the same ones.
+        raise DoesNotFit(
+            "Parameters sm_count, blocks_per_sm and warps_per_sm must have room for every "
+            f"placement of the micro-benchmarks, not for {len(placed)} of {every}"
+        )
+    return sum((_verdict(run, params) for run in runs), start=Quality())
+
+
+def _verdict(run: SuiteRun, params: ScordParams) -> Quality:
+    scord = Scord(params, program_region())
+    for event in run.events():
+        scord.run(event)
+    benchmark = run.benchmark
+    caught = any(race.address == VARIABLES["data"] for race in scord.races)
+    wrong = sum(race.race not in benchmark.kinds for race in scord.unique.values())
+    return Quality(1, int(benchmark.racy), int(benchmark.racy and not caught), wrong)
+
+
+def _traces(workload: str, spec: QualitySpec) -> Iterator[Trace]:
+    if workload == "concurrency-suite":
+        for name in CASES:
+            for number in range(spec.schedules):
+                yield _case_trace(name, spec.seed + number)
+        return
+    for build in applications(all_together=False):
+        if workload in ("applications", build.program):
+            for number in range(spec.schedules):
+                schedule = Schedule(_FIXED + number, spec.seed)
+                yield _build_trace(build, spec.size, schedule, spec.seed, spec.region_log2)
+
+
+@lru_cache(_KEPT_TRACES)
+def _case_trace(name: str, seed: int) -> Trace:
+    return capture(CASES[name], "random", seed)
+
+
+@lru_cache(_KEPT_TRACES)
+def _build_trace(build: Build, size: str, schedule: Schedule, seed: int, region_log2: int) -> Trace:
+    return trace_of(build, size, schedule, seed, region_log2)
+
+
+def _compared(trace: Trace, params: ScordParams) -> Quality:
+    try:
+        check_fit(trace, params)
+    except ValueError as error:
+        raise DoesNotFit(str(error)) from None
+    reports = reports_of(trace, params)
+    found = oracle_races(trace, params, reports)
+    missed: dict[tuple[int, int, str], bool] = {}
+    for each in found:
+        if each.outcome in NOT_CHECKED.values():
+            continue
+        race = each.race
+        first, second = sorted((race.first.pc, race.second.pc))
+        key = first, second, race.kind.value
+        missed[key] = missed.get(key, True) and is_missed(each)
+    false = unconfirmed(reports, racing_pairs(each.race for each in found))
+    return Quality(1, len(missed), sum(missed.values()), len(false))
+
+
+def _figures(
+    params: ScordParams, spec: QualitySpec, recordings: Mapping[str, str]
+) -> dict[str, Any]:
+    return scord_quality(params, spec).figures()
+
+
+SWEPT = Swept(
+    workloads=(*_SUITES, *dict.fromkeys(build.program for build in applications())),
+    sizes=("tiny", "small", "paper"),
+    figures=_figures,
+    aliases={
+        "lanes": "sm_count",  # streams of transactions, each with a tracker of its own
+        "lock_depth": "lock_table_depth",
+        "fence_id_width": "fence_id_bits",
+        "barrier_id_width": "barrier_id_bits",
+    },
+)

@@ -1,0 +1,127 @@
+"""A GPU's trace on a board, and its reports against the golden model's.
+
+Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from racetrap.fpga.host.client import reached
+from racetrap.fpga.host.session import Session
+from racetrap.fpga.scord.board import ScordBoard
+from racetrap.golden_model.events import Event, EventKind
+from racetrap.golden_model.scord.coalescer import coalesce
+from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.scord.report import RaceReport
+
+__all__ = ["BoardRun", "check_reports", "run_trace"]
+
+
+@dataclass(frozen=True)
+class BoardRun:
+    """What a board made of a trace.
+
+    Parameters
+    ----------
+    reports : tuple of RaceReport
+        Reports, in the order in which they came.
+    counters : dict of str to int
+        Those of the detector's counters that the device has, by name, summed over the launches
+        of the trace; ``reports_dropped`` is always among them.
+    transactions : int
+        Transactions pushed.
+    seconds : float
+        Time of all of it.
+    """
+
+    reports: tuple[RaceReport, ...]
+    counters: dict[str, int]
+    transactions: int
+    seconds: float
+
+
+def run_trace(
+    session: Session,
+    params: ScordParams,
+    region: Region,
+    events: Iterable[Event],
+) -> BoardRun:
+    """Stream the events of a valid trace to a board.
+
+    Parameters
+    ----------
+    session : Session
+        Conversation with the device.
+    params : ScordParams
+        Its configuration.
+    region : Region
+        Monitored region.
+    events : iterable of Event
+        The trace; each of its kernels is launched.
+
+    Raises
+    ------
+    LinkError
+        If the device fails; says how far it came.
+    """
+    started = time.monotonic()
+    board = ScordBoard(session, params)
+    reports: list[RaceReport] = []
+    counters: Counter[str] = Counter(reports_dropped=0)
+    done = 0
+
+    def end_kernel() -> None:
+        board.finish()
+        reports.extend(board.reports())
+        counters.update(board.counters())
+
+    with reached(lambda: f"event {done}, with {board.pushed} transactions sent"):
+        board.discard()
+        for event in events:
+            if event.kind == EventKind.KERNEL_BEGIN:
+                board.launch(region)
+            for transaction in coalesce(event, params):
+                board.transact(event.sm, transaction)
+            if event.kind == EventKind.KERNEL_END:
+                end_kernel()
+            done += 1
+    return BoardRun(tuple(reports), dict(counters), board.pushed, time.monotonic() - started)
+
+
+def check_reports(params: ScordParams, golden: Iterable[RaceReport], run: BoardRun) -> str:
+    """First difference between a board and the golden model in one sentence; empty if none.
+
+    The board numbers reports from its reset on, and the order of those that one event makes in
+    several banks is open, so neither counts.  A detector never waits for reports: those that
+    find no room are dropped, counted and no difference.
+    """
+    races = [value for name, value in run.counters.items() if name.startswith("races_")]
+    due = Counter(_body(params, report) for report in golden)
+    if races and sum(races) != due.total():
+        return f"Races of the board must number {due.total()}, not {sum(races)}"
+    seen = Counter(_body(params, report) for report in run.reports)
+    if extra := seen - due:
+        return f"Reports of the board must be the golden model's, not {_said(next(iter(extra)))}"
+    missing, dropped = (due - seen).total(), run.counters["reports_dropped"]
+    if missing != dropped:
+        return f"Reports of the board must lack the {dropped} that it dropped, not {missing}"
+    return ""
+
+
+def _said(record: int) -> str:
+    """A record in words, or as a number if it is no report at all."""
+    try:
+        return RaceReport.from_record(record).sentence()
+    except (KeyError, ValueError):
+        return f"{record:#066x}"
+
+
+def _body(params: ScordParams, report: RaceReport) -> int:
+    """A report's record without its number."""
+    layout: Any = params.report_layout
+    return report.record() & ~(((1 << layout.fields["sequence"]) - 1) << layout.offset("sequence"))

@@ -1,0 +1,78 @@
+"""What is played at the pins of SigRace's device: recorded programs, and random ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from racetrap.fpga.boards.cosimulation import PinTest, write_traces
+from racetrap.fpga.boards.table import Board
+from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
+from racetrap.sim.cpu.programs.small_programs import SMALL_PROGRAMS
+from racetrap.sim.cpu.random_run import random_run
+from racetrap.sim.cpu.recorder import record
+
+__all__ = ["PIN_TEST", "program_plan", "program_traces"]
+
+#: Small programs that need no other library than pthreads.
+_PTHREAD_PROGRAMS = tuple(
+    name for name, case in SMALL_PROGRAMS.items() if not case.options and not case.unseen
+)
+_RANDOM_EVENTS = 60
+#: One small program with threads, and a random one whose conflict logs become full.
+_PROGRAMS, _SEEDS = ("create_before_data",), (3,)
+
+
+def program_traces(
+    params: SigraceParams,
+    programs: Sequence[str] = _PTHREAD_PROGRAMS,
+    seeds: Sequence[int] = range(6),
+) -> dict[str, ThreadTrace]:
+    """Small programs, recorded now, and random ones, whose conflict logs become full.
+
+    Parameters
+    ----------
+    params : SigraceParams
+        Configuration, whose number of threads the random programs have.
+    programs : sequence of str
+        Names of the small programs; by default those of pthreads.
+    seeds : sequence of int
+        Seeds of the random ones.
+
+    Raises
+    ------
+    RecordError
+        If a program cannot be recorded.
+    """
+    cases = [SMALL_PROGRAMS[name] for name in programs]
+    traces = {
+        case.name: record([case.source], [case.name], options=case.options, seed=1).trace
+        for case in cases
+    }
+    random = {
+        f"random-{seed}": random_run(seed, threads=params.threads, events=_RANDOM_EVENTS)
+        for seed in seeds
+    }
+    return traces | random
+
+
+def program_plan(
+    folder: Path, traces: Mapping[str, ThreadTrace], environment: str = "multiplex"
+) -> dict[str, Any]:
+    """What the testbench must know to play programs, whose traces are written into ``folder``."""
+    return {"programs": write_traces(folder, traces), "environment": environment}
+
+
+def _plan(board: Board, params: SigraceParams, folder: Path) -> dict[str, Any]:
+    return program_plan(folder, program_traces(params))
+
+
+def _short_plan(board: Board, params: SigraceParams, folder: Path) -> dict[str, Any]:
+    return program_plan(folder, program_traces(params, _PROGRAMS, _SEEDS))
+
+
+PIN_TEST = PinTest(
+    _plan, _short_plan, lambda plan: len(plan["programs"]), "programs equal to the golden model"
+)

@@ -1,0 +1,29 @@
+"""Block of a system that is looked at on its own: a row of a cost table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from amaranth.lib import wiring
+
+__all__ = ["HardwareBlock"]
+
+
+@dataclass(frozen=True)
+class HardwareBlock:
+    """A part of a system that is synthesised on its own.
+
+    Parameters
+    ----------
+    name : str
+        Name of the row; a part of another block follows that block.
+    component : callable
+        Makes the block anew.
+    count : int
+        How many of it the whole system has.
+    """
+
+    name: str
+    component: Callable[[], wiring.Component]
+    count: int

@@ -1,0 +1,18 @@
+"""The whole device at its UART pins: every report and counter is the golden model's."""
+
+from racetrap.fpga.boards.cosimulation import build_device, pin_test_of, play
+from racetrap.fpga.boards.table import board_params, find_board
+
+
+def test_operations_at_the_pins(tmp_path):
+    board = find_board("ice40-hx8k")
+    params = board_params(board, "noncoherent-tiny")
+    test = pin_test_of(params)
+    plan = test.short_plan(board, params, tmp_path)
+    result = play(build_device(board, params), plan, tmp_path)
+    assert result.failures == []
+    assert len(result.notes) == test.notes(plan)
+    played, overload = result.notes
+    assert played["operations"] == 80
+    assert played["reports"] > params.report_fifo_depth
+    assert overload["dropped"] >= 10

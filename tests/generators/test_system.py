@@ -1,0 +1,28 @@
+"""Detectors: random configurations, and that nothing of two is the same."""
+
+import pytest
+
+from racetrap.generators.presets import find_preset
+from racetrap.generators.systems import SYSTEMS
+
+
+@pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
+def test_a_number_always_gives_the_same_configuration(system):
+    assert system.random(7) == system.random(7)
+    assert find_preset(f"{system.random_prefix}-7").params == system.random(7)
+
+
+@pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
+def test_numbers_give_different_configurations(system):
+    assert len({system.random(number) for number in range(50)}) == 50
+
+
+@pytest.mark.parametrize("name", ["random-", "random-x", "random--1", "random-1x"])
+def test_number_must_be_one(name):
+    with pytest.raises(ValueError, match=f"random-NUMBER, .*, not {name}"):
+        find_preset(name)
+
+
+@pytest.mark.parametrize("key", ["name", "title", "code", "random_prefix", "params"])
+def test_detectors_are_told_apart(key):
+    assert len({getattr(system, key) for system in SYSTEMS}) == len(SYSTEMS)
