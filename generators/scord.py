@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from racetrap.generators.system import Preset, System, presets_by_name
+from racetrap.generators.system import Overhead, Preset, System, presets_by_name
 from racetrap.golden_model.events import AtomicOp, Scope
 from racetrap.golden_model.scord.packets import (
     PacketKind,
@@ -147,8 +147,10 @@ def _register_parameters(params: ScordParams) -> dict[str, int]:
     return register_parameters(params)
 
 
-def _overheads(params: ScordParams) -> dict[str, float]:
-    return {"metadata_percent": 100 * metadata_overhead(params)}
+def _overheads(params: ScordParams) -> list[Overhead]:
+    share = metadata_overhead(params)
+    sentence = f"Metadata is {share:.1%} of the monitored data."
+    return [Overhead("metadata_percent", 100 * share, sentence)]
 
 
 SCORD = System(

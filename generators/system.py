@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from random import Random
 from types import MappingProxyType, ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 from racetrap import rtl
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from racetrap.golden_model.trace import AnyTrace
 
-__all__ = ["Params", "Preset", "System", "presets_by_name"]
+__all__ = ["Overhead", "Params", "Preset", "System", "presets_by_name"]
 
 
 class Params(Protocol):
@@ -57,6 +57,24 @@ class Preset(Generic[_Params]):
 def presets_by_name(*presets: Preset[_Params]) -> Mapping[str, Preset[_Params]]:
     """Presets by name, in their order."""
     return MappingProxyType({preset.name: preset for preset in presets})
+
+
+class Overhead(NamedTuple):
+    """A cost besides state bits.
+
+    Parameters
+    ----------
+    name : str
+        Its key in JSON and sweeps, unit included.
+    value : float
+        What it comes to.
+    sentence : str
+        The same in words.
+    """
+
+    name: str
+    value: float
+    sentence: str
 
 
 @dataclass(frozen=True)
@@ -100,7 +118,7 @@ class System(Generic[_Params]):
     large_presets : mapping of str to Preset
         Presets of the size of real chips: much to generate, more to simulate.
     overheads : callable
-        Figures of its cost besides state bits, by name, given the parameters.
+        What it costs besides state bits, given the parameters.
     inputs : mapping of str to str
         Input streams of the top by name of their payload's layout.
     codes : mapping of str to type of IntEnum
@@ -128,7 +146,7 @@ class System(Generic[_Params]):
     method_bits: Callable[[Any], dict[str, int]]
     random_prefix: str
     large_presets: Mapping[str, Preset[_Params]] = field(default_factory=dict)
-    overheads: Callable[[Any], Mapping[str, float]] = lambda params: {}
+    overheads: Callable[[Any], Sequence[Overhead]] = lambda params: ()
     inputs: Mapping[str, str] = field(default_factory=dict)
     codes: Mapping[str, type[IntEnum]] = field(default_factory=dict)
     register_parameters: Callable[[Any], Mapping[str, int]] = lambda params: {}

@@ -25,7 +25,7 @@ def cost_figures(params: Params, spec: CostSpec) -> dict[str, Any]:
     """
     system = system_of(params)
     figures: dict[str, Any] = {"state_bits": sum(system.method_bits(params).values())}
-    figures |= system.overheads(params)
+    figures |= {each.name: each.value for each in system.overheads(params)}
     if spec.elaborate:
         parts = kept_state_parts(replace(params, trace_port=False))  # as `racetrap cost` does
         figures["design_flip_flops"] = sum(part.flip_flops for part in parts)

@@ -28,22 +28,13 @@ from racetrap.commands.shared.options import (
     set_option,
 )
 from racetrap.commands.shared.reports import Reports, report_options
-from racetrap.commands.shared.stimuli import (
-    ACCELERATOR_TRACE,
-    GPU_TRACE,
-    THREAD_TRACE,
-    check_options,
-    check_system,
-    kind_of,
-)
+from racetrap.commands.shared.stimuli import check_options, check_reads
 from racetrap.commands.shared.terminal import exit_on, input_errors, report_console, write_json
 from racetrap.evaluation.scord.oracle import JUDGE, ORACLE_RULES
 from racetrap.evaluation.scord.trace_check import MOST_FINDING, Detector, TraceCheck
 from racetrap.generators.presets import find_preset, with_settings
 from racetrap.golden_model.noncoherent.noncoherent import MODES, Noncoherent
-from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.environment import Environment
-from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace import NoncoherentTrace, ThreadTrace, Trace
 from racetrap.presenters.race_choice import RaceChoice
@@ -53,15 +44,15 @@ __all__ = ["command"]
 #: Options that are not for every trace.
 _STIMULI = {
     **{
-        name: [GPU_TRACE, THREAD_TRACE]
+        name: [Trace.kind, ThreadTrace.kind]
         for name in ("preset_name", "settings", "shows_all", "limit")
     },
-    "detector_only": [GPU_TRACE],
+    "detector_only": [Trace.kind],
     **{
-        name: [THREAD_TRACE]
+        name: [ThreadTrace.kind]
         for name in ("environment", "interval", "ideal", "instruction_limit", "exact")
     },
-    **{name: [ACCELERATOR_TRACE] for name in ("mode", *MEMORY_OPTIONS)},
+    **{name: [NoncoherentTrace.kind] for name in ("mode", *MEMORY_OPTIONS)},
 }
 
 
@@ -146,7 +137,7 @@ def command(
     trace = subject.first
     console = report_console(json_file)
     with input_errors():
-        check_options(_STIMULI, kind_of(trace))
+        check_options(_STIMULI, trace.kind)
         if not isinstance(trace, Trace) and oracle not in (None, ORACLE_RULES[0]):
             raise ValueError(f"Rule of the oracle must be left out but for GPUs, not {oracle}")
         if detector_only and oracle:
@@ -170,12 +161,11 @@ def command(
     else:
         preset = preset_name or (MOST_FINDING if isinstance(trace, Trace) else trace.header.system)
         with input_errors():
-            params = with_settings(find_preset(preset).params, settings)
-            check_system(params, trace.header.system, "this trace")
+            params: Any = with_settings(find_preset(preset).params, settings)
+            check_reads(params, trace)
         detector = {"preset": preset, "parameters": asdict(params)}
         with input_errors(path):
             if isinstance(trace, ThreadTrace):
-                assert isinstance(params, SigraceParams)
                 sigrace = Sigrace(
                     params, Environment(environment), interval, ideal, instruction_limit
                 )
@@ -183,7 +173,6 @@ def command(
                     console, choice, trace, sigrace, oracle is not None, baseline
                 )
             else:
-                assert isinstance(params, ScordParams)
                 rule = None if detector_only else oracle or JUDGE
                 check = TraceCheck(
                     baseline, rule, Detector(preset, params), Path(path).parent, subject.independent

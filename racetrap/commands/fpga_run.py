@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from typing import Any
 
 import click
-from rich.console import Console
 
 from racetrap.commands.shared.input_files import InputFile, given_name
 from racetrap.commands.shared.options import (
@@ -15,49 +13,23 @@ from racetrap.commands.shared.options import (
     result_options,
     set_option,
 )
-from racetrap.commands.shared.stimuli import (
-    THREAD_TRACE,
-    check_options,
-    check_system,
-    kind_of,
-)
+from racetrap.commands.shared.stimuli import check_options, check_reads
 from racetrap.commands.shared.terminal import (
     exit_on,
     input_errors,
-    progress,
-    progress_bar,
     report_console,
     write_json,
 )
-from racetrap.evaluation.noncoherent.hardware import MonitorRace, check_memory, races_of
-from racetrap.evaluation.scord.detect import check_fit, region_of
-from racetrap.evaluation.scord.findings import Finding, find_races
 from racetrap.fpga.boards.identity import identify
 from racetrap.fpga.boards.table import board_params, find_board
 from racetrap.fpga.host.client import HostLink
 from racetrap.fpga.host.line import Line
 from racetrap.fpga.host.session import Session
-from racetrap.fpga.noncoherent.run import run_operations
-from racetrap.fpga.scord.board import monitored_region
-from racetrap.fpga.scord.run import check_reports, run_trace
-from racetrap.fpga.sigrace.run import run_program
 from racetrap.generators.presets import find_preset, with_settings
 from racetrap.generators.system import Params
-from racetrap.golden_model.happens_before.race import ThreadRace
-from racetrap.golden_model.sigrace.environment import Environment
-from racetrap.golden_model.sigrace.sigrace import Sigrace
-from racetrap.golden_model.trace import NoncoherentTrace, ThreadTrace, Trace, read_trace
-from racetrap.presenters import noncoherent_races, scord_races, sigrace_races
-from racetrap.presenters.board_runs import (
-    accelerator_run_to_dict,
-    gpu_run_to_dict,
-    print_accelerator_run,
-    print_gpu_run,
-    print_thread_run,
-    thread_run_to_dict,
-)
-from racetrap.presenters.race_choice import RaceChoice, RaceList
-from racetrap.sim.cosim.comparison.mismatch import Mismatch
+from racetrap.generators.systems import system_of
+from racetrap.golden_model.trace import ThreadTrace, read_trace
+from racetrap.presenters.race_choice import RaceChoice
 
 __all__ = ["command"]
 
@@ -97,33 +69,29 @@ def command(
     """
     with input_errors():
         trace = read_trace(trace_file)
-        check_options({"environment": [THREAD_TRACE]}, kind_of(trace))
+        check_options({"environment": [ThreadTrace.kind]}, trace.kind)
         wanted = _wanted(preset_name, board_name, settings)
     with HostLink(port, baud, timeout) as link:
         hello, before = link.hello(), Line.read(link)
         name, params = wanted or identify(hello)
         with input_errors():
-            check_system(params, trace.header.system, "this trace")
+            check_reads(params, trace)
         session = Session(link, params, name)
         console = report_console(json_file)
         choice = RaceChoice(shows_all, limit, json_file is not None)
         where = f"{name} on {port}"
         with input_errors(trace_file):
-            if isinstance(trace, Trace):
-                races: RaceList[Any] = scord_races.race_list(console, choice)
-                result = _run_gpu(session, params, trace, races, where, console)
-            elif isinstance(trace, NoncoherentTrace):
-                races = noncoherent_races.monitor_race_list(console, choice, trace)
-                result = _run_accelerators(session, params, trace, races, where, console)
-            else:
-                races = sigrace_races.race_list(console, choice, trace.header)
-                result = _run_threads(session, params, trace, environment, races, where, console)
+            count, result = (
+                system_of(params)
+                .own("commands.detectors")
+                .stream_trace(session, params, trace, environment, choice, where, console)
+            )
         line = Line.read(link).since(before)
     write_json(json_file, {
         "trace": given_name(trace_file), "configuration": name, "parameters": asdict(params),
         "port": port, "events": len(trace), **result, "line": line,
     })  # fmt: skip
-    exit_on(races.count)
+    exit_on(count)
 
 
 def _wanted(
@@ -140,46 +108,3 @@ def _wanted(
         return " ".join([preset, *settings]), replace(params, trace_port=False)
     name = " ".join([preset, "on", board_name, *settings])
     return name, board_params(find_board(board_name), preset, settings)
-
-
-def _run_gpu(
-    session: Session, params: Any, trace: Trace, races: RaceList[Finding], where: str,
-    console: Console,
-) -> dict[str, Any]:  # fmt: skip
-    """Stream a trace, compare and print the races; what JSON says of them."""
-    check_fit(trace, params)
-    region = monitored_region(session, params, region_of(trace))
-    _, found = find_races(trace, params, region)
-    findings = list(found)
-    run = run_trace(session, params, region, progress(trace, "Streaming", len(trace)))
-    if difference := check_reports(params, (finding.report for finding in findings), run):
-        raise Mismatch(difference)
-    races.take_all(findings)
-    print_gpu_run(console, where, trace, races, run)
-    return gpu_run_to_dict(races, run)
-
-
-def _run_accelerators(
-    session: Session, params: Any, trace: NoncoherentTrace, races: RaceList[MonitorRace],
-    where: str, console: Console,
-) -> dict[str, Any]:  # fmt: skip
-    """As ``_run_gpu``, of a CPU and its accelerators."""
-    check_memory(params, trace)
-    with progress_bar("Streaming", len(trace)) as update:
-        run = run_operations(session, params, trace, lambda number: update(completed=number))
-    for race in races_of(params, run.steps, 0):
-        races.take(race)
-    print_accelerator_run(console, where, trace, races, run)
-    return accelerator_run_to_dict(races, run)
-
-
-def _run_threads(
-    session: Session, params: Any, trace: ThreadTrace, environment: str,
-    races: RaceList[ThreadRace], where: str, console: Console,
-) -> dict[str, Any]:  # fmt: skip
-    """As ``_run_gpu``, of a program with threads."""
-    sigrace = Sigrace(params, Environment(environment))
-    with progress_bar("Streaming", len(trace)) as update:
-        run = run_program(session, sigrace, trace, lambda number: update(completed=number))
-    print_thread_run(console, where, trace, races, run)
-    return thread_run_to_dict(races, environment, run)

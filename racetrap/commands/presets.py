@@ -11,9 +11,7 @@ from rich.console import Console
 from racetrap.commands.shared.options import complete_preset, result_options
 from racetrap.commands.shared.terminal import input_errors, report_console, write_json
 from racetrap.generators.presets import PRESETS, find_preset
-from racetrap.generators.scord import SCORD
-from racetrap.golden_model.scord.params import ScordParams
-from racetrap.golden_model.scord.state import metadata_overhead
+from racetrap.generators.systems import SYSTEMS, system_of
 from racetrap.presenters.tables import print_table
 
 if TYPE_CHECKING:
@@ -29,7 +27,8 @@ def command(name: str | None, json_file: str | None) -> None:
     """List the presets, or show one: parameters, packed fields, state bits by kind."""
     console = report_console(json_file)
     if name is None:
-        presets = [*PRESETS.values(), *SCORD.large_presets.values()]
+        large = [preset for system in SYSTEMS for preset in system.large_presets.values()]
+        presets = [*PRESETS.values(), *large]
         for preset in presets:
             console.print(f"{preset.name:15} {preset.summary}", markup=False)
         write_json(json_file, {preset.name: preset.summary for preset in presets})
@@ -48,9 +47,11 @@ def command(name: str | None, json_file: str | None) -> None:
         "layouts": describe_layouts(preset.params),
         "state_bits": [asdict(part) for part in parts],
     }
-    if isinstance(preset.params, ScordParams):
-        shown["metadata_overhead"] = metadata_overhead(preset.params)
+    overheads = system_of(preset.params).overheads(preset.params)
+    shown["overheads"] = {each.name: each.value for each in overheads}
     _print(console, shown, parts)
+    for overhead in overheads:
+        console.print(overhead.sentence)
     write_json(json_file, shown)
 
 
@@ -67,5 +68,3 @@ def _print(console: Console, shown: dict[str, Any], parts: list[StatePart]) -> N
     rows = [(part.kind, part.method, part.flip_flops, part.memory_bits) for part in parts]
     sums = [sum(row[column] for row in rows) for column in (1, 2, 3)]
     print_table(console, "State", columns, [*rows, ("total", *sums)])
-    if "metadata_overhead" in shown:
-        console.print(f"Metadata is {shown['metadata_overhead']:.1%} of the monitored data.")

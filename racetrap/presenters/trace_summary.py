@@ -8,14 +8,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from racetrap.golden_model.events import EventKind
-from racetrap.golden_model.trace import AnyTrace, NoncoherentTrace, ThreadTrace, is_binary
-from racetrap.golden_model.trace.noncoherent.operations import RANGE_KINDS, OperationKind
-from racetrap.golden_model.trace.threads.events import (
-    ACCESS_KINDS,
-    ATOMIC_KINDS,
-    ThreadEventKind,
-)
+from racetrap.golden_model.trace import AnyTrace, is_binary
 from racetrap.presenters.tables import print_table
 
 __all__ = ["print_summary", "trace_summary"]
@@ -23,27 +16,16 @@ __all__ = ["print_summary", "trace_summary"]
 
 def trace_summary(trace_file: str, trace: AnyTrace) -> dict[str, Any]:
     """Plain data about a trace that has been read from ``trace_file``, or written to it."""
-    kinds: type[EventKind | ThreadEventKind | OperationKind]
-    if isinstance(trace, ThreadTrace):
-        accessing = np.isin(trace.events["kind"], list(ACCESS_KINDS | ATOMIC_KINDS))
-        kinds, addresses = ThreadEventKind, trace.events["address"][accessing]
-        instructions = int(trace.events["instructions"].sum(dtype=np.uint64))
-        numbers = {"instructions": instructions, "accesses": len(addresses)}
-    elif isinstance(trace, NoncoherentTrace):
-        ranged = np.isin(trace.events["kind"], list(RANGE_KINDS))
-        kinds, addresses = OperationKind, trace.events["address"][ranged]
-        numbers = {"ranges": len(addresses)}
-    else:
-        kinds, addresses = EventKind, trace.lanes["address"]
-        numbers = {"lanes": len(addresses)}
-    counts = np.bincount(trace.events["kind"], minlength=len(kinds))
+    addresses = trace.addresses
+    counts = np.bincount(trace.events["kind"], minlength=len(trace.schema.kinds))
     return {
         "trace": trace_file,
         "form": "binary" if is_binary(trace_file) else "text",
         "header": asdict(trace.header),
         "events": len(trace),
-        **numbers,
-        "kinds": {kind.name.lower(): int(counts[kind]) for kind in kinds},
+        **trace.totals,
+        trace.accesses[1]: len(addresses),
+        "kinds": {kind.name.lower(): int(counts[kind]) for kind in trace.schema.kinds},
         "lowest_address": int(addresses.min()) if len(addresses) else None,
         "highest_address": int(addresses.max()) if len(addresses) else None,
     }
@@ -74,12 +56,8 @@ def _answer(flag: bool) -> str:
     return "yes" if flag else "no"
 
 
-#: What the addresses of a summary are of: its key, and in words.
-_ADDRESSED = {"accesses": "accesses", "ranges": "ranges", "lanes": "lane accesses"}
-
-
-def print_summary(console: Console, summary: dict[str, Any]) -> None:
-    """Print what ``trace_summary`` has found."""
+def print_summary(console: Console, summary: dict[str, Any], trace: AnyTrace) -> None:
+    """Print what ``trace_summary`` has found of a trace."""
     header = summary["header"]
     lines = [
         f"{summary['trace']}: {summary['form']} trace for {header['system']}",
@@ -91,8 +69,8 @@ def print_summary(console: Console, summary: dict[str, Any]) -> None:
         lines.append(f"Executed: {summary['instructions']} instructions")
     if summary["lowest_address"] is not None:
         low, high = summary["lowest_address"], summary["highest_address"]
-        key = next(key for key in _ADDRESSED if key in summary)
-        what = f"{summary[key]} {_ADDRESSED[key]}"
+        words, key = trace.accesses
+        what = f"{summary[key]} {words}"
         lines.append(f"Accessed: from {low:#x} to {high:#x}, {what}")
     for line in lines:
         console.print(line, markup=False)

@@ -59,9 +59,7 @@ class PresetDocument(TypedDict):
         dict[str, PackedWord], "as in the description that `racetrap generate` writes"
     ]
     state_bits: Annotated[list[StatePart], "state by kind"]
-    metadata_overhead: Annotated[
-        NotRequired[float], "ScoRD: bytes of metadata for each byte of monitored data"
-    ]
+    overheads: Annotated[dict[str, float], "cost besides state, by name and unit"]
 
 
 #: Without a name: the purpose of each preset.

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias, Union
 
 from typing_extensions import TypedDict
 
 from racetrap.evaluation.table import Cell
-from racetrap.golden_model.noncoherent.params import NoncoherentParams
-from racetrap.golden_model.scord.params import ScordParams
-from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.generators.systems import SYSTEMS
 
 __all__ = ["Call", "Configuration", "Parameters", "Rows", "StackFrame", "Tables", "Verdict"]
 
 #: Every parameter of a detector.
-Parameters: TypeAlias = ScordParams | SigraceParams | NoncoherentParams
+Parameters: TypeAlias = Union[*(system.params for system in SYSTEMS)]  # type: ignore[valid-type]
 #: A table: its rows, each by column; null where there is nothing to say.
 Rows: TypeAlias = list[dict[str, Cell]]
 Tables: TypeAlias = dict[str, Rows]

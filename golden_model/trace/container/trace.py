@@ -61,6 +61,10 @@ class BaseTrace(ABC, Generic[_Header, _Event]):
     """
 
     schema: ClassVar[EventSchema]
+    #: What such a trace is, in words with an article.
+    kind: ClassVar[str]
+    #: What its accesses are called, and their key in JSON.
+    accesses: ClassVar[tuple[str, str]]
 
     def __init__(self, header: _Header, *tables: np.ndarray, where: Where = _event_number):
         self.header = header
@@ -74,6 +78,16 @@ class BaseTrace(ABC, Generic[_Header, _Event]):
         trace = cls.__new__(cls)
         trace.header, trace.tables, trace.events = header, tables, tables[0]
         return trace
+
+    @property
+    @abstractmethod
+    def addresses(self) -> np.ndarray:
+        """Addresses of all accesses."""
+
+    @property
+    def totals(self) -> dict[str, int]:
+        """Sums over the trace, by name."""
+        return {}
 
     @abstractmethod
     def _violations(self) -> Iterator[RuleViolation]:

@@ -60,6 +60,13 @@ class Trace(BaseTrace[TraceHeader, Event]):
     """
 
     schema = GPU_SCHEMA
+    kind = "a trace of a GPU"
+    accesses = "lane accesses", "lanes"
+
+    @property
+    def addresses(self) -> np.ndarray:
+        """Addresses of the lanes of all accesses."""
+        return self.lanes["address"]
 
     @property
     def lanes(self) -> np.ndarray:

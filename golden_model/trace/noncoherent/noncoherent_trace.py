@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+import numpy as np
+
 from racetrap.golden_model.trace.container.event_rules import violations_by_block
 from racetrap.golden_model.trace.container.rules import RuleViolation
 from racetrap.golden_model.trace.container.trace import BaseTrace
-from racetrap.golden_model.trace.noncoherent.operations import NoncoherentTraceHeader, Operation
+from racetrap.golden_model.trace.noncoherent.operations import (
+    RANGE_KINDS,
+    NoncoherentTraceHeader,
+    Operation,
+)
 from racetrap.golden_model.trace.noncoherent.rules import rule_violations
 from racetrap.golden_model.trace.noncoherent.schema import OPERATION_SCHEMA
 
@@ -36,6 +42,13 @@ class NoncoherentTrace(BaseTrace[NoncoherentTraceHeader, Operation]):
     """
 
     schema = OPERATION_SCHEMA
+    kind = "a trace of a CPU and its accelerators"
+    accesses = "ranges", "ranges"
+
+    @property
+    def addresses(self) -> np.ndarray:
+        """First addresses of all operations that have a range of bytes."""
+        return self.events["address"][np.isin(self.events["kind"], list(RANGE_KINDS))]
 
     def _violations(self) -> Iterator[RuleViolation]:
         return violations_by_block(self.events, partial(rule_violations, self.header))

@@ -6,12 +6,19 @@ import os
 from collections.abc import Iterator
 from typing import Self
 
+import numpy as np
+
 from racetrap.golden_model.trace.container.container import Container
 from racetrap.golden_model.trace.container.header import header_from_dict
 from racetrap.golden_model.trace.container.rules import RuleViolation
 from racetrap.golden_model.trace.container.trace import BaseTrace
 from racetrap.golden_model.trace.threads.compression import compressed, decompressed
-from racetrap.golden_model.trace.threads.events import ThreadEvent, ThreadTraceHeader
+from racetrap.golden_model.trace.threads.events import (
+    ACCESS_KINDS,
+    ATOMIC_KINDS,
+    ThreadEvent,
+    ThreadTraceHeader,
+)
 from racetrap.golden_model.trace.threads.rules import rule_violations
 from racetrap.golden_model.trace.threads.schema import THREAD_SCHEMA
 
@@ -39,6 +46,19 @@ class ThreadTrace(BaseTrace[ThreadTraceHeader, ThreadEvent]):
     """
 
     schema = THREAD_SCHEMA
+    kind = "a trace of threads"
+    accesses = "accesses", "accesses"
+
+    @property
+    def addresses(self) -> np.ndarray:
+        """Addresses of all accesses, plain and atomic."""
+        accessing = np.isin(self.events["kind"], list(ACCESS_KINDS | ATOMIC_KINDS))
+        return self.events["address"][accessing]
+
+    @property
+    def totals(self) -> dict[str, int]:
+        """Instructions committed."""
+        return {"instructions": int(self.events["instructions"].sum(dtype=np.uint64))}
 
     def _violations(self) -> Iterator[RuleViolation]:
         return rule_violations(self.header, self.events)

@@ -64,10 +64,14 @@ def numbers_from(what: str, text: str | None) -> range | None:
 
 def complete_preset(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
     """Names of presets for the shell's completion."""
-    from racetrap.generators.presets import PRESETS
-    from racetrap.generators.scord import SCORD
+    from racetrap.generators.systems import SYSTEMS
 
-    return [name for name in (*PRESETS, *SCORD.large_presets) if name.startswith(begun)]
+    return [
+        name
+        for system in SYSTEMS
+        for name in (*system.presets, *system.large_presets)
+        if name.startswith(begun)
+    ]
 
 
 def waves_option(command: Callable[..., Any]) -> Callable[..., Any]:

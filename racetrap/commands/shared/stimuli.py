@@ -8,34 +8,26 @@ import click
 from click.core import ParameterSource
 
 from racetrap.generators.system import Params
-from racetrap.generators.systems import system_of
-from racetrap.golden_model.trace import AnyTrace, NoncoherentTrace, ThreadTrace
+from racetrap.generators.systems import SYSTEMS, system_of
+from racetrap.golden_model.trace import AnyTrace
 
-__all__ = [
-    "ACCELERATOR_TRACE",
-    "GPU_TRACE",
-    "THREAD_TRACE",
-    "check_options",
-    "check_system",
-    "kind_of",
-]
-
-ACCELERATOR_TRACE = "a trace of a CPU and its accelerators"
-GPU_TRACE = "a trace of a GPU"
-THREAD_TRACE = "a trace of threads"
+__all__ = ["check_options", "check_reads", "check_system"]
 
 
-def kind_of(trace: AnyTrace) -> str:
-    """What a trace is for ``check_options``."""
-    if isinstance(trace, NoncoherentTrace):
-        return ACCELERATOR_TRACE
-    return THREAD_TRACE if isinstance(trace, ThreadTrace) else GPU_TRACE
+def check_reads(params: Params, trace: AnyTrace) -> None:
+    """Raise ``ValueError`` if parameters are of a detector that does not read such traces."""
+    system = system_of(params)
+    if system.trace is not type(trace):
+        readers = " or ".join(each.name for each in SYSTEMS if each.trace is type(trace))
+        raise ValueError(
+            f"A preset of {system.name} does not read {trace.kind}: take one of {readers}"
+        )
 
 
 def check_system(params: Params, system: str, stimulus: str) -> None:
     """Raise ``ValueError`` if parameters are not of the detector that a stimulus is for."""
     if (own := system_of(params).name) != system:
-        raise ValueError(f"Preset must be one of {system} for {stimulus}, not one of {own}")
+        raise ValueError(f"A preset of {own} is not for {stimulus}: take one of {system}")
 
 
 def check_options(stimuli: Mapping[str, Sequence[str]], given: str) -> None:

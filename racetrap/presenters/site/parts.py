@@ -19,7 +19,7 @@ from racetrap.presenters.site.decision_tables import decision_table
 from racetrap.presenters.site.json_documents import json_reference
 from racetrap.presenters.site.limits import LIMITS, limits_table
 from racetrap.presenters.site.methods import METHODS, method_table
-from racetrap.presenters.site.presets import presets_tables
+from racetrap.presenters.site.presets import presets_tables, signature_configurations
 from racetrap.presenters.site.ptx_support import instructions_table, types_table
 from racetrap.presenters.site.python_api import api_reference
 from racetrap.presenters.site.results import results_table
@@ -47,6 +47,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "ptx-types": types_table,
     "python-api": api_reference,
     "runtime-protocol": protocol_messages,
+    "signature-configurations": signature_configurations,
     "small-thread-programs": small_programs_table,
     "store-decisions": partial(decision_table, "store"),
     "thread-program-chapters": program_chapters,

@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 
-from racetrap.generators.noncoherent import NONCOHERENT
 from racetrap.generators.presets import Preset
-from racetrap.generators.scord import SCORD
-from racetrap.generators.sigrace import SIGRACE
 from racetrap.generators.system import Params
-from racetrap.generators.systems import system_of
-from racetrap.golden_model.scord.state import metadata_overhead
+from racetrap.generators.systems import SYSTEMS, system_of
 from racetrap.golden_model.sigrace.params import (
     MAX_BITMAP_LSB_BITS,
     ORGANISATIONS,
@@ -19,15 +15,14 @@ from racetrap.golden_model.sigrace.params import (
 )
 from racetrap.presenters.site.markdown import table
 
-__all__ = ["presets_tables"]
-
-
-_PURPOSE = ("preset", "purpose", "state of the method")
+__all__ = ["presets_tables", "signature_configurations"]
 
 
 def _purpose(preset: Preset[Params]) -> list[str]:
-    bits = sum(system_of(preset.params).method_bits(preset.params).values())
-    return [f"`{preset.name}`", preset.summary, f"{bits / 8:.0f} bytes"]
+    system = system_of(preset.params)
+    bits = sum(system.method_bits(preset.params).values())
+    besides = " ".join(each.sentence for each in system.overheads(preset.params))
+    return [f"`{preset.name}`", preset.summary, f"{bits / 8:.0f} bytes", besides]
 
 
 def _value(value: object) -> str:
@@ -44,15 +39,26 @@ def _parameters(presets: Mapping[str, Preset[Params]]) -> str:
     return table(["parameter", *(f"`{name}`" for name in presets)], rows)
 
 
+def _group(presets: Mapping[str, Preset[Params]]) -> list[str]:
+    """Tables of purposes and of parameters."""
+    rows = [_purpose(preset) for preset in presets.values()]
+    columns = ["preset", "purpose", "state of the method", "besides"]
+    return [table(columns, rows), _parameters(presets)]
+
+
 def presets_tables() -> str:
     """The presets of each system, as Markdown."""
-    scord, gpus = (
-        [
-            [*_purpose(preset), f"{metadata_overhead(preset.params):.1%}"]
-            for preset in presets.values()
-        ]
-        for presets in (SCORD.presets, SCORD.large_presets)
-    )
+    lines = []
+    for system in SYSTEMS:
+        title = system.title.removeprefix("the ")
+        lines += [f"## {title[0].upper()}{title[1:]}\n", *_group(system.presets)]
+        if system.large_presets:
+            lines += ["### Of the size of real chips\n", *_group(system.large_presets)]
+    return "\n".join(lines)
+
+
+def signature_configurations() -> str:
+    """The signature configurations of SigRace's Tables 5 and 6, as Markdown."""
     settings = [
         [
             f"B{b}_S{s}",
@@ -62,19 +68,4 @@ def presets_tables() -> str:
         for b, lsb in PARTITIONS.items()
         for s, (filters, bits) in ORGANISATIONS.items()
     ]
-    return "\n".join([
-        "## ScoRD\n",
-        table([*_PURPOSE, "metadata for the data"], scord),
-        _parameters(SCORD.presets),
-        "### Of the size of real GPUs\n",
-        table([*_PURPOSE, "metadata for the data"], gpus),
-        _parameters(SCORD.large_presets),
-        "## SigRace\n",
-        table(_PURPOSE, map(_purpose, SIGRACE.presets.values())),
-        _parameters(SIGRACE.presets),
-        "The signature configurations of the paper's Tables 5 and 6 (`sigrace` is B2_S2):\n",
-        table(["configuration", "settings of `sigrace`"], settings),
-        "## Bus monitor for non-coherent accelerators\n",
-        table(_PURPOSE, map(_purpose, NONCOHERENT.presets.values())),
-        _parameters(NONCOHERENT.presets),
-    ])  # fmt: skip
+    return table(["configuration", "settings of `sigrace`"], settings)

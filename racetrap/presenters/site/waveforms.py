@@ -9,11 +9,10 @@ from typing import Any
 from amaranth.lib.wiring import Component
 from amaranth.sim import Simulator
 
-from racetrap.generators.presets import PRESETS
+from racetrap.generators.scord import SCORD
+from racetrap.generators.sigrace import SIGRACE
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import PacketKind, RaceKind, TableRow
-from racetrap.golden_model.scord.params import ScordParams
-from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.presenters.site.svg import figure, text
 from racetrap.rtl.scord.check_pipeline import CheckPipeline
 from racetrap.rtl.sigrace.compressor import Compressor
@@ -81,8 +80,7 @@ _ACCESSES = ((PacketKind.STORE, 0), (PacketKind.LOAD, 1), (PacketKind.LOAD, 0))
 
 def check_pipeline() -> str:
     """Three accesses to one entry, back to back, on their way through the check pipeline."""
-    params = PRESETS["scord-tiny"].params
-    assert isinstance(params, ScordParams)
+    params = SCORD.presets["scord-tiny"].params
     pipeline = CheckPipeline(params)
     given, forwarded, step, row, race, changed = (
         Lane("i"), Lane("i.is_forwarded"), Lane("o_step.valid"), Lane("o_step.row"),
@@ -127,8 +125,7 @@ def _words(code: TableRow | RaceKind) -> str:
 
 def summary_message() -> str:
     """A block with one address read and one written, as it leaves the core as flits."""
-    params = PRESETS["sigrace-tiny"].params
-    assert isinstance(params, SigraceParams)
+    params = SIGRACE.presets["sigrace-tiny"].params
     compressor = Compressor(params)
     taken, sent, flit, last = Lane("i"), Lane("o.valid"), Lane("o.data"), Lane("o.last")
 

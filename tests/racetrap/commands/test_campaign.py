@@ -234,7 +234,7 @@ def test_a_recorded_program_that_differs(racetrap, monkeypatch, unbuilt):
     ("options", "message"),
     [
         (("--case", 1, "--preset", "sigrace"), "must come without --case"),
-        (("--preset", "scord"), "must be one of sigrace for recorded programs"),
+        (("--preset", "scord"), "not for recorded programs: take one of sigrace"),
         (("--configurations", 2), "--configurations"),
         (("--volume", 2), "--volume"),
     ],

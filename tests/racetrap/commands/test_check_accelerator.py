@@ -184,7 +184,7 @@ def test_trace_commands(racetrap, trace, tmp_path):
 def test_hardware_for_other_traces(racetrap, trace):
     result = racetrap("simulate", "scord", trace(_MISSING_FLUSH))
     assert result.exit_code == 2
-    assert "Preset must be one of noncoherent for this trace, not one of scord" in result.stderr
+    assert "preset of scord does not read a trace of a CPU" in result.stderr
 
 
 def test_reports_and_baseline(racetrap, trace, tmp_path):

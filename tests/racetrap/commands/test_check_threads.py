@@ -173,13 +173,13 @@ def test_different_bytes_of_a_word_are_no_race(racetrap, save):
 def test_preset_of_the_other_detector(racetrap, racy):
     result = racetrap("check", racy, "--preset", "scord")
     assert result.exit_code == 2
-    assert "Preset must be one of sigrace for this trace, not one of scord." in result.stderr
+    assert "preset of scord does not read a trace of threads" in result.stderr
 
 
 def test_preset_of_the_other_detector_for_a_gpu(racetrap, race_free):
     result = racetrap("check", race_free, "--preset", "sigrace-tiny")
     assert result.exit_code == 2
-    assert "Preset must be one of scord for this trace, not one of sigrace." in result.stderr
+    assert "A preset of sigrace does not read a trace of a GPU: take one of scord." in result.stderr
 
 
 @pytest.mark.parametrize("change", ["threads=1", "cores=1", "timestamp_bits=2"])

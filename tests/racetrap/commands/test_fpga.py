@@ -227,7 +227,7 @@ def test_wrong_reports(racetrap, params, racy):
 def test_bad_input(racetrap, params, racy):
     for options, words in (
         (["--board", _BOARD], "Options --board and --set must come with --preset"),
-        (["--preset", "sigrace-tiny"], "Preset must be one of scord for this trace"),
+        (["--preset", "sigrace-tiny"], "preset of sigrace does not read a trace of a GPU"),
         (["--preset", "nothing"], "nothing"),
         (["--environment", "fixed"], "Option --environment must come with a trace of threads, not"),
     ):
@@ -241,7 +241,7 @@ def test_trace_for_the_other_detector(racetrap, params):
     with on_terminal(scord_device(params).receive) as port:
         result = racetrap("fpga", "run", _EXAMPLES / "locked-sum.trace", "--port", port)
     assert (result.exit_code, result.stderr) == (
-        2, "racetrap: Preset must be one of sigrace for this trace, not one of scord.\n"
+        2, "racetrap: A preset of scord does not read a trace of threads: take one of sigrace.\n"
     )  # fmt: skip
 
 

@@ -52,10 +52,10 @@ def test_waves_are_written(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("scord", _RACY), "Preset must be one of sigrace for this trace"),
+        (("scord", _RACY), "preset of scord does not read a trace of threads"),
         (("sigrace", _EXAMPLES / "block-fence.trace"), "Preset must be one of scord for"),
-        (("scord", "--suite", "threads"), "Preset must be one of sigrace for threads"),
-        (("sigrace", "--suite", "scor-micro"), "Preset must be one of scord for scor-micro"),
+        (("scord", "--suite", "threads"), "preset of scord is not for threads"),
+        (("sigrace", "--suite", "scor-micro"), "preset of sigrace is not for scor-micro"),
         (("sigrace", "--suite", "threads", "--size", "paper"), "Option --size must be tiny or"),
         (
             ("sigrace", "--suite", "threads", "--waves", "w.vcd"),

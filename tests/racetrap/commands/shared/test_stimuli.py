@@ -4,9 +4,10 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from racetrap.commands.shared.stimuli import check_options, check_system
+from racetrap.commands.shared.stimuli import check_options, check_reads, check_system
 from racetrap.commands.shared.terminal import input_errors
 from racetrap.generators.presets import PRESETS
+from racetrap.generators.systems import SYSTEMS, system_of
 
 
 @click.command()
@@ -35,8 +36,14 @@ def test_only_options_given_are_refused(options, refused):
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_presets_of_other_detectors_are_refused(preset):
-    params, own = PRESETS[preset].params, preset.split("-")[0]
-    check_system(params, own, "this trace")
-    for other in {"scord", "sigrace", "noncoherent"} - {own}:
-        with pytest.raises(ValueError, match=f"one of {other} for this trace, not one of {own}"):
-            check_system(params, other, "this trace")
+    params = PRESETS[preset].params
+    own = system_of(params)
+    check_system(params, own.name, "this suite")
+    check_reads(params, own.trace.__new__(own.trace))
+    for other in SYSTEMS:
+        if other is not own:
+            with pytest.raises(ValueError, match=f"of {own.name} is not .* take .*{other.name}"):
+                check_system(params, other.name, "this suite")
+        if other.trace is not own.trace:
+            with pytest.raises(ValueError, match=f"of {own.name} does .* take .*{other.name}"):
+                check_reads(params, other.trace.__new__(other.trace))

@@ -1,0 +1,168 @@
+"""ScoRD in the commands that run hardware: `simulate` and `fpga run`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+from racetrap.commands.shared.simulation import Simulation, Suite, SuiteOutcome
+from racetrap.commands.shared.terminal import input_errors, progress
+from racetrap.commands.shared.workers import run_parallel
+from racetrap.evaluation.scord.detect import check_fit, check_geometry, region_of
+from racetrap.evaluation.scord.findings import find_races
+from racetrap.golden_model.scord.params import LINE_BYTES
+from racetrap.golden_model.scord.region_table import RegionTable, table_of
+from racetrap.golden_model.trace import Trace
+from racetrap.presenters import scord_races
+from racetrap.presenters.board_runs import gpu_run_to_dict, print_gpu_run
+from racetrap.presenters.race_choice import RaceChoice
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
+from racetrap.sim.failure import Failure
+
+if TYPE_CHECKING:
+    from racetrap.fpga.host.session import Session
+
+__all__ = ["SUITES", "TRACE_OPTIONS", "simulate_trace", "stream_trace"]
+
+#: Options of `simulate` that are not for every stimulus, and are for a trace.
+TRACE_OPTIONS = ("shows_all", "limit", "all_signals", "waves", "regions")
+
+
+def simulate_trace(call: Simulation, path: str, trace: Trace) -> tuple[int, dict[str, Any]]:
+    """Play a trace and print its races; how many, and what JSON says of them."""
+    from racetrap.evaluation.scord.hardware import simulate_trace
+
+    with input_errors():
+        table = _table(call)
+    with input_errors(path):
+        if table is None:
+            check_fit(trace, call.params)
+        check_geometry(trace.header.geometry, call.params)
+    races = scord_races.race_list(call.console, call.choice)
+    found = simulate_trace(call.build(), trace, call.seed, races.take, table)
+    scord_races.print_kinds(call.console, races)
+    call.console.print(
+        f"Races: {races.count} in {len(trace)} events; hardware and golden model agree in "
+        f"all {found.steps} steps ({found.cycles} cycles)."
+    )
+    if found.left_out is not None:
+        call.console.print(scord_races.left_out_sentence(call.preset, found.left_out))
+    plan = {"trace": str(Path(path).resolve()), "region": asdict(region_of(trace))}
+    call.write_waves("play_trace", plan)
+    return races.count, {**asdict(found), "races": races.json}
+
+
+def _table(call: Simulation) -> RegionTable | None:
+    """Regions that the options name, their metadata one after the other."""
+    if not call.regions:
+        return None
+    if call.waves is not None:
+        raise ValueError("Option --waves must come without --region")
+    parts = []
+    for text in call.regions:
+        found = re.fullmatch(r"(0x[0-9a-fA-F]+|\d+):(0x[0-9a-fA-F]+|\d+)", text)
+        if not found:
+            raise ValueError(f"Option --region must be BASE:BYTES, not {text}")
+        base, size = (int(word, 0) for word in found.groups())
+        if size % LINE_BYTES or not size:
+            raise ValueError(
+                f"Option --region must be of whole lines of {LINE_BYTES} bytes, not {size}"
+            )
+        parts.append((base, size // LINE_BYTES))
+    return table_of(call.params, parts, 0)
+
+
+def _micro_benchmarks(call: Simulation) -> SuiteOutcome:
+    """Run and print the suite; what JSON says of it, and what is wrong."""
+    from racetrap.evaluation.junit import write_junit
+    from racetrap.evaluation.scord.micro_benchmarks import MicroBenchmarkRuns, run_micro_benchmark
+    from racetrap.presenters.suites import print_micro_benchmarks
+    from racetrap.sim.cosim.scord.suite import suite_runs
+    from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
+    from racetrap.sim.gpu.suites.micro.program import program_region
+
+    with input_errors():
+        program_region().check(call.params)
+        list(suite_runs(call.params, call.schedules, call.seed))
+    model = call.build()
+    runs = [MicroBenchmarkRuns(model, name, call.schedules, call.seed) for name in MICRO_BENCHMARKS]
+    verdicts = run_parallel(run_micro_benchmark, runs, call.jobs, "Simulating")
+    print_micro_benchmarks(call.console, verdicts, call.preset, call.seed)
+    problems: list[Failure] = [
+        Mismatch(f"{each.name}, {each.difference}") for each in verdicts if each.difference
+    ]
+    failure = str(problems[0]) if problems else None
+    if call.junit_file is not None:
+        with input_errors():
+            write_junit(
+                Path(call.junit_file), f"scor-micro.{call.preset}",
+                {each.name: each.problem for each in verdicts},
+            )  # fmt: skip
+    problems += [
+        Failure(f"Verdict on {each.name} must be {each.expected}, not wrong with {each.wrong[0]}")
+        for each in verdicts
+        if each.wrong
+    ]
+    if not problems:
+        call.write_waves("play_suite", {"schedules": call.schedules})
+    return {"failure": failure, "benchmarks": [each.to_json() for each in verdicts]}, problems
+
+
+def _applications(call: Simulation) -> SuiteOutcome:
+    """As ``_micro_benchmarks``."""
+    from racetrap.evaluation.scord.applications import application_runs, application_verdicts
+    from racetrap.evaluation.scord.programs import GEOMETRY
+    from racetrap.evaluation.scord.runs import run_build
+    from racetrap.presenters.suites import print_applications
+
+    with input_errors():
+        check_geometry(GEOMETRY, call.params)
+    runs = application_runs(call.build(), call.size, call.schedules, call.seed)
+    verdicts = application_verdicts(run_parallel(run_build, runs, call.jobs, "Simulating"))
+    print_applications(call.console, verdicts, call.size, call.preset, call.seed)
+    problems = [
+        Failure(f"Verdict on {each.build.program} ({each.build.label}) must be {each.expected}")
+        for each in verdicts
+        if not each.is_right
+    ]
+    return {"size": call.size, "builds": [each.to_json() for each in verdicts]}, problems
+
+
+def _check_applications(call: Simulation) -> None:
+    if call.schedules < 1:
+        raise ValueError("Option --schedules must be at least 1 for scor-apps, not 0")
+
+
+SUITES: Mapping[str, Suite] = MappingProxyType({
+    "scor-micro": Suite(
+        _micro_benchmarks, ("schedules", "all_signals", "waves", "jobs", "junit_file")
+    ),
+    "scor-apps": Suite(_applications, ("schedules", "size", "jobs"), _check_applications),
+})  # fmt: skip
+
+
+def stream_trace(
+    session: Session, params: Any, trace: Trace, environment: str, choice: RaceChoice,
+    where: str, console: Console,
+) -> tuple[int, dict[str, Any]]:  # fmt: skip
+    """Stream a trace to a board, compare and print the races; how many, and what JSON says."""
+    from racetrap.fpga.scord.board import monitored_region
+    from racetrap.fpga.scord.run import check_reports, run_trace
+
+    races = scord_races.race_list(console, choice)
+    check_fit(trace, params)
+    region = monitored_region(session, params, region_of(trace))
+    _, found = find_races(trace, params, region)
+    findings = list(found)
+    run = run_trace(session, params, region, progress(trace, "Streaming", len(trace)))
+    if difference := check_reports(params, (finding.report for finding in findings), run):
+        raise Mismatch(difference)
+    races.take_all(findings)
+    print_gpu_run(console, where, trace, races, run)
+    return races.count, gpu_run_to_dict(races, run)

@@ -1,0 +1,106 @@
+"""SigRace in the commands that run hardware: `simulate` and `fpga run`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+from racetrap.commands.shared.simulation import Simulation, Suite, SuiteOutcome
+from racetrap.commands.shared.terminal import input_errors, progress_bar
+from racetrap.commands.shared.workers import run_parallel
+from racetrap.golden_model.sigrace.environment import Environment
+from racetrap.golden_model.sigrace.sigrace import Sigrace
+from racetrap.golden_model.trace import ThreadTrace
+from racetrap.presenters import sigrace_races
+from racetrap.presenters.board_runs import print_thread_run, thread_run_to_dict
+from racetrap.presenters.race_choice import RaceChoice
+from racetrap.sim.failure import Failure
+
+if TYPE_CHECKING:
+    from racetrap.fpga.host.session import Session
+
+__all__ = ["SUITES", "TRACE_OPTIONS", "simulate_trace", "stream_trace"]
+
+#: Options of `simulate` that are not for every stimulus, and are for a trace.
+TRACE_OPTIONS = (
+    "shows_all", "limit", "all_signals", "waves", "environment", "instruction_limit"
+)  # fmt: skip
+
+
+def simulate_trace(call: Simulation, path: str, trace: ThreadTrace) -> tuple[int, dict[str, Any]]:
+    """Play a trace and print its races; how many, and what JSON says of them."""
+    from racetrap.presenters.suites import machine_run_to_dict
+    from racetrap.sim.cosim.sigrace.machine import run_program
+
+    sigrace = Sigrace(
+        call.params, Environment(call.environment), instruction_limit=call.instruction_limit
+    )
+    with input_errors(path):
+        run = run_program(call.build(), sigrace, trace, call.seed)
+    races = sigrace_races.race_list(call.console, call.choice, trace.header)
+    words = sigrace_races.print_result(call.console, races, run.result, trace.header)
+    call.console.print(
+        f"Races: {words} in {len(trace)} events; hardware and golden model agree in all "
+        f"{run.events} steps of the cores, {run.rdm_steps} of the RDM and {run.analysed} in "
+        f"Analysis ({run.cycles} cycles)."
+    )
+    call.write_waves(
+        "play_trace",
+        {"trace": str(Path(path).resolve()), "environment": {"name": call.environment}},
+    )
+    return races.count, {
+        "environment": call.environment, **machine_run_to_dict(run), "races": races.json
+    }  # fmt: skip
+
+
+def _programs(call: Simulation) -> SuiteOutcome:
+    """As ``_micro_benchmarks``; SigRace may miss races, but report none that is not there."""
+    from racetrap.evaluation.sigrace.hardware import ProgramSimulation, simulate_program
+    from racetrap.presenters.suites import print_programs, program_to_dict
+    from racetrap.sim.cpu.programs.catalogue import PROGRAMS
+
+    model = call.build()
+    runs = [
+        ProgramSimulation(model, name, call.size, call.environment, call.seed) for name in PROGRAMS
+    ]
+    programs = run_parallel(simulate_program, runs, call.jobs, "Simulating")
+    print_programs(call.console, programs, call.size, call.preset, call.seed)
+    problems = [Failure(each.failure) for each in programs if each.failure]
+    problems += [
+        Failure(f"Races reported in {each.program} must be the oracle's, not {each.unreal} others")
+        for each in programs
+        if each.unreal
+    ]
+    return {
+        "size": call.size, "environment": call.environment,
+        "programs": list(map(program_to_dict, programs)),
+    }, problems  # fmt: skip
+
+
+def _check_programs(call: Simulation) -> None:
+    if call.size == "paper":
+        raise ValueError("Option --size must be tiny or small for threads, not paper")
+
+
+SUITES: Mapping[str, Suite] = MappingProxyType({
+    "threads": Suite(_programs, ("size", "environment", "jobs"), _check_programs),
+})  # fmt: skip
+
+
+def stream_trace(
+    session: Session, params: Any, trace: ThreadTrace, environment: str, choice: RaceChoice,
+    where: str, console: Console,
+) -> tuple[int, dict[str, Any]]:  # fmt: skip
+    """Stream a trace to a board, compare and print the races; how many, and what JSON says."""
+    from racetrap.fpga.sigrace.run import run_program
+
+    races = sigrace_races.race_list(console, choice, trace.header)
+    sigrace = Sigrace(params, Environment(environment))
+    with progress_bar("Streaming", len(trace)) as update:
+        run = run_program(session, sigrace, trace, lambda number: update(completed=number))
+    print_thread_run(console, where, trace, races, run)
+    return races.count, thread_run_to_dict(races, environment, run)
