@@ -4,8 +4,6 @@ A name keeps its meaning, its parameters and their order as long as the first nu
 version is the same.  All are typed.
 """
 
-from racetrap.evaluation.scord.detect import region_of
-from racetrap.evaluation.scord.findings import Finding, find_races
 from racetrap.generators.artefacts import generate
 from racetrap.generators.presets import PRESETS, Preset, find_preset, with_settings
 from racetrap.golden_model.barracuda import Barracuda, ScopedOracle
@@ -30,6 +28,8 @@ from racetrap.sim.gpu.executor.device import Device, LaunchStats
 from racetrap.sim.gpu.launch.capture import Capture, capture
 from racetrap.sim.gpu.launch.kernel_source import read_kernel_file
 from racetrap.sim.gpu.launch.launch_file import LaunchSpec, read_launch
+from racetrap.verdict.scord.detect import region_of
+from racetrap.verdict.scord.findings import Finding, find_races
 
 __all__ = [
     "PRESETS",

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from racetrap.evaluation.bugaroo.published import PaperCounts
-from racetrap.evaluation.scord.oracle import JUDGE, run_oracle
 from racetrap.golden_model.events import EventKind, Space
 from racetrap.sim.gpu.launch.capture import Capture
 from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS, Program, Variant
 from racetrap.sim.gpu.suites.weak_memory.runner import run_variant
+from racetrap.verdict.gpu.oracle import JUDGE, run_oracle
 
 __all__ = ["VariantRun", "Verdict", "judge", "problems", "variant_runs"]
 

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from racetrap.evaluation.scord.missed import Cause
 from racetrap.evaluation.sigrace.figures import CHOSEN
+from racetrap.verdict.scord.missed import Cause
 
 __all__ = ["MEASURING", "OUTCOME", "figures_of"]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from racetrap.evaluation.noncoherent.hardware import simulate_trace
 from racetrap.evaluation.noncoherent.monitor_quality import params_for
 from racetrap.golden_model.noncoherent.params import Mode
 from racetrap.sim.accelerator.programs.catalogue import ACCELERATOR_PROGRAMS
 from racetrap.sim.accelerator.programs.traces import record_program
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.build import build_fast
+from racetrap.verdict.accelerators.hardware import simulate_trace
 
 __all__ = ["CyclesPart", "ProgramCycles", "measure_cycles"]
 

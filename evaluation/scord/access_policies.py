@@ -13,16 +13,6 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from racetrap.evaluation.scord.detect import Reports, UniqueRace, region_of
-from racetrap.evaluation.scord.findings import RaceFinder
-from racetrap.evaluation.scord.oracle import (
-    NOT_CHECKED,
-    PAPER_RULE,
-    explain_races,
-    racing_pairs,
-    run_oracle,
-    unconfirmed,
-)
 from racetrap.evaluation.scord.programs import Build, Schedule, trace_of
 from racetrap.evaluation.table import Table
 from racetrap.generators.scord import SCORD
@@ -33,6 +23,16 @@ from racetrap.golden_model.scord.params import AccessPolicy, ScordParams
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2
+from racetrap.verdict.gpu.oracle import (
+    NOT_CHECKED,
+    PAPER_RULE,
+    explain_races,
+    racing_pairs,
+    run_oracle,
+    unconfirmed,
+)
+from racetrap.verdict.scord.detect import Reports, UniqueRace, region_of
+from racetrap.verdict.scord.findings import RaceFinder
 
 __all__ = ["POLICIES", "Policy", "PolicyCount", "PolicyRun", "fullness", "judge", "tables"]
 

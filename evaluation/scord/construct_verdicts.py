@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from racetrap.evaluation.scord.missed import Cause
-from racetrap.evaluation.scord.oracle import ELSEWHERE, NOT_CHECKED
-from racetrap.evaluation.scord.trace_check import MOST_FINDING, Detector, TraceCheck
 from racetrap.generators.scord import SCORD
 from racetrap.sim.gpu.suites.constructs.cases import GROUPS, Pair, run_kernel
+from racetrap.verdict.gpu.oracle import ELSEWHERE, NOT_CHECKED
+from racetrap.verdict.gpu.trace_check import MOST_FINDING, Detector, TraceCheck
+from racetrap.verdict.scord.missed import Cause
 
 __all__ = ["SCHEDULES", "Verdict", "is_right", "judge", "verdicts"]
 

@@ -10,13 +10,13 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from racetrap.evaluation.scord.program_check import ProgramCheck
-from racetrap.evaluation.scord.trace_check import TraceCheck
 from racetrap.sim.gpu.cuda.context import RunSettings
 from racetrap.sim.gpu.cuda.program_files import PROGRAMS, RACY, program_file
 from racetrap.sim.gpu.cuda.program_run import run_program
 from racetrap.sim.gpu.cuda.runtime_library import runtime_library
 from racetrap.sim.gpu.cuda.toolkit import CompilerOptions, ToolkitError, compile_program
+from racetrap.verdict.gpu.program_check import ProgramCheck
+from racetrap.verdict.gpu.trace_check import TraceCheck
 
 __all__ = ["ProgramVerdict", "check_program", "check_source"]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from racetrap.evaluation.scord.oracle import ORACLE_RULES, run_oracle
 from racetrap.evaluation.scord.programs import (
     Build,
     Schedule,
@@ -21,6 +20,7 @@ from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2
 from racetrap.sim.gpu.suites.concurrency.cases import BARRIER_DIVERGENCE, GROUPS, Case
 from racetrap.sim.gpu.suites.concurrency.runner import capture
+from racetrap.verdict.gpu.oracle import ORACLE_RULES, run_oracle
 
 __all__ = ["Subject", "SubjectRun", "Verdicts", "judge", "subjects", "tables"]
 

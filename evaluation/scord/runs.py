@@ -9,15 +9,15 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from racetrap.evaluation.scord.detect import Reports, UniqueRace, detect
-from racetrap.evaluation.scord.findings import reports_of
-from racetrap.evaluation.scord.hardware import HardwareRun, run_hardware
-from racetrap.evaluation.scord.oracle import NOT_CHECKED, PAPER_RULE, oracle_races
 from racetrap.evaluation.scord.programs import Build, Schedule, trace_of
 from racetrap.golden_model.barracuda import Race
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2
+from racetrap.verdict.gpu.oracle import NOT_CHECKED, PAPER_RULE, oracle_races
+from racetrap.verdict.scord.detect import Reports, UniqueRace, detect
+from racetrap.verdict.scord.findings import reports_of
+from racetrap.verdict.scord.hardware import HardwareRun, run_hardware
 
 __all__ = ["BuildRun", "RunResult", "run_build"]
 

@@ -13,15 +13,6 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from racetrap.evaluation.scord.detect import check_fit
-from racetrap.evaluation.scord.findings import reports_of
-from racetrap.evaluation.scord.oracle import (
-    NOT_CHECKED,
-    is_missed,
-    oracle_races,
-    racing_pairs,
-    unconfirmed,
-)
 from racetrap.evaluation.scord.programs import Build, Schedule, applications, trace_of
 from racetrap.evaluation.sweep.quality import Quality, Swept
 from racetrap.evaluation.sweep.spec import QualitySpec
@@ -35,6 +26,15 @@ from racetrap.sim.gpu.suites.concurrency.runner import capture
 from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
 from racetrap.sim.gpu.suites.micro.program import VARIABLES, program_region
 from racetrap.sim.gpu.suites.micro.scheduler import BlockPlacement
+from racetrap.verdict.gpu.oracle import (
+    NOT_CHECKED,
+    is_missed,
+    oracle_races,
+    racing_pairs,
+    unconfirmed,
+)
+from racetrap.verdict.scord.detect import check_fit
+from racetrap.verdict.scord.findings import reports_of
 
 __all__ = ["SWEPT", "scord_quality"]
 

@@ -9,11 +9,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from racetrap.evaluation.scord.detect import DETECTORS, UniqueRace
-from racetrap.evaluation.scord.oracle import unconfirmed
 from racetrap.evaluation.scord.paper import FALSE_RACES, RACES, PaperFalseRaces, PaperRaces
 from racetrap.evaluation.scord.programs import Build
 from racetrap.evaluation.scord.runs import RunResult
+from racetrap.verdict.gpu.oracle import unconfirmed
+from racetrap.verdict.scord.detect import DETECTORS, UniqueRace
 
 __all__ = [
     "BuildSummary",

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from racetrap.evaluation.sigrace.detection import detect
 from racetrap.evaluation.sigrace.execution import Execution
-from racetrap.evaluation.sigrace.oracle import unconfirmed
 from racetrap.golden_model.happens_before.happens_before import HappensBefore
 from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.sigrace.params import SigraceParams
@@ -19,6 +18,7 @@ from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.simulation import SimulationError
 from racetrap.sim.cosim.sigrace.machine import MachineRun, run_program
 from racetrap.sim.cpu.program_traces import program_trace
+from racetrap.verdict.threads.oracle import unconfirmed
 
 __all__ = [
     "HardwareRun",

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from racetrap.evaluation.sigrace.detection import detect
 from racetrap.evaluation.sigrace.execution import Execution
-from racetrap.evaluation.sigrace.oracle import unconfirmed
 from racetrap.golden_model.happens_before.happens_before import HappensBefore, HappensBeforeResult
 from racetrap.golden_model.happens_before.race import ThreadRace
 from racetrap.golden_model.reenact.reenact import Reenact
@@ -20,6 +19,7 @@ from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.result import FirstRace, SigraceResult, SigraceStatistics
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.cpu.injection import inject
+from racetrap.verdict.threads.oracle import unconfirmed
 
 __all__ = ["Existing", "Injected", "RaceCount", "existing_races", "injected_races"]
 

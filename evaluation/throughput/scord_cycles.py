@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from racetrap.evaluation.scord.detect import region_of
 from racetrap.evaluation.scord.programs import Build, Schedule, trace_of
 from racetrap.generators.scord import SCORD
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
@@ -23,6 +22,7 @@ from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.random_events import transactions_of
 from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2
 from racetrap.sim.gpu.workloads.registry import WORKLOADS
+from racetrap.verdict.scord.detect import region_of
 
 __all__ = [
     "FENCE_LANES",

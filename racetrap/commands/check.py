@@ -30,14 +30,14 @@ from racetrap.commands.shared.options import (
 from racetrap.commands.shared.reports import Reports, report_options
 from racetrap.commands.shared.stimuli import check_options, check_reads
 from racetrap.commands.shared.terminal import exit_on, input_errors, report_console, write_json
-from racetrap.evaluation.scord.oracle import JUDGE, ORACLE_RULES
-from racetrap.evaluation.scord.trace_check import MOST_FINDING, Detector, TraceCheck
 from racetrap.generators.presets import find_preset, with_settings
 from racetrap.golden_model.noncoherent.noncoherent import MODES, Noncoherent
 from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace import NoncoherentTrace, ThreadTrace, Trace
 from racetrap.presenters.race_choice import RaceChoice
+from racetrap.verdict.gpu.oracle import JUDGE, ORACLE_RULES
+from racetrap.verdict.gpu.trace_check import MOST_FINDING, Detector, TraceCheck
 
 __all__ = ["command"]
 

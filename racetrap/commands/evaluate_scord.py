@@ -24,8 +24,6 @@ from racetrap.commands.shared.terminal import (
     write_json,
 )
 from racetrap.commands.shared.workers import run_parallel
-from racetrap.evaluation.scord.detect import DETECTORS
-from racetrap.evaluation.scord.oracle import PAPER_RULE
 from racetrap.evaluation.scord.paper import RACES
 from racetrap.evaluation.scord.programs import Build, Schedule, applications, micro_benchmarks
 from racetrap.evaluation.scord.runs import BuildRun, run_build
@@ -35,6 +33,8 @@ from racetrap.presenters.scord_evaluation import page_of, problems_of, tables_of
 from racetrap.presenters.tables import show_table
 from racetrap.sim.cosim.fast.build import FastModel, build_fast
 from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2
+from racetrap.verdict.gpu.oracle import PAPER_RULE
+from racetrap.verdict.scord.detect import DETECTORS
 
 __all__ = ["command"]
 

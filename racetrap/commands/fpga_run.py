@@ -83,7 +83,7 @@ def command(
         with input_errors(trace_file):
             count, result = (
                 system_of(params)
-                .own("commands.detectors")
+                .own("commands.shared.detectors")
                 .stream_trace(session, params, trace, environment, choice, where, console)
             )
         line = Line.read(link).since(before)

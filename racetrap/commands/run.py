@@ -31,8 +31,8 @@ from racetrap.commands.shared.terminal import (
 )
 
 if TYPE_CHECKING:
-    from racetrap.evaluation.scord.program_check import ProgramCheck
-    from racetrap.evaluation.scord.trace_check import Detector
+    from racetrap.verdict.gpu.program_check import ProgramCheck
+    from racetrap.verdict.gpu.trace_check import Detector
 
 __all__ = ["command"]
 
@@ -42,8 +42,8 @@ def _detector(preset: str | None, is_needed: bool) -> Detector | None:
         return None
     # The hardware is slow to import.
     from racetrap.commands.shared.stimuli import check_system
-    from racetrap.evaluation.scord.trace_check import MOST_FINDING, Detector
     from racetrap.generators.presets import find_preset
+    from racetrap.verdict.gpu.trace_check import MOST_FINDING, Detector
 
     with input_errors():
         found = find_preset(preset or MOST_FINDING)
@@ -54,8 +54,8 @@ def _detector(preset: str | None, is_needed: bool) -> Detector | None:
 
 def _simulate(detector: Detector, check: ProgramCheck, seed: int) -> str:
     """Let the hardware take all traces; a sentence of how much was compared."""
-    from racetrap.evaluation.scord.hardware import simulate_trace
     from racetrap.sim.cosim.fast.build import build_fast
+    from racetrap.verdict.scord.hardware import simulate_trace
 
     with input_errors():
         if not detector.params.trace_port:
@@ -121,14 +121,14 @@ def command(
     detector = _detector(detector_name, detector_only or simulate)
     with executable(program, compiler_options(include, define, arch, std)) as path:
         # Imported while the program is compiled.
-        from racetrap.evaluation.scord.oracle import JUDGE
-        from racetrap.evaluation.scord.program_check import ProgramCheck
-        from racetrap.evaluation.scord.trace_check import TraceCheck
         from racetrap.presenters.findings import print_findings
         from racetrap.presenters.program_findings import check_to_dict, findings_of
         from racetrap.presenters.race_choice import RaceChoice
         from racetrap.sim.gpu.cuda.context import RunSettings
         from racetrap.sim.gpu.cuda.program_run import run_program
+        from racetrap.verdict.gpu.oracle import JUDGE
+        from racetrap.verdict.gpu.program_check import ProgramCheck
+        from racetrap.verdict.gpu.trace_check import TraceCheck
 
         rule = None if detector_only else JUDGE
         check = ProgramCheck(TraceCheck(known, rule, detector))

@@ -37,7 +37,7 @@ from racetrap.golden_model.trace import AnyTrace, read_trace
 __all__ = ["command"]
 
 _SUITES: Mapping[str, System[Any]] = {
-    name: system for system in SYSTEMS for name in system.own("commands.detectors").SUITES
+    name: system for system in SYSTEMS for name in system.own("commands.shared.detectors").SUITES
 }
 
 
@@ -86,7 +86,7 @@ def command(
         _check(call, trace, suite)
     known = {"preset": preset, "parameters": asdict(params), "seed": call.seed}
     if trace is not None:
-        own = system_of(params).own("commands.detectors")
+        own = system_of(params).own("commands.shared.detectors")
         races, document = own.simulate_trace(call, trace_file or "", trace)
         name = given_name(trace_file or "")
         write_json(json_file, {"trace": name, **known, "events": len(trace), **document})
@@ -98,7 +98,7 @@ def command(
 
 
 def _suite(name: str) -> Suite:
-    suite: Suite = _SUITES[name].own("commands.detectors").SUITES[name]
+    suite: Suite = _SUITES[name].own("commands.shared.detectors").SUITES[name]
     return suite
 
 
@@ -119,7 +119,7 @@ def _stimuli() -> dict[str, list[str]]:
     """Options that are not for every stimulus, each with those that it is for."""
     found: dict[str, dict[str, None]] = {}
     for system in SYSTEMS:
-        own = system.own("commands.detectors")
+        own = system.own("commands.shared.detectors")
         parts = [(f"the suite {name}", suite.options) for name, suite in own.SUITES.items()]
         for stimulus, options in [*parts, (system.trace.kind, own.TRACE_OPTIONS)]:
             for option in options:

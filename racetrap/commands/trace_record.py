@@ -17,7 +17,6 @@ from racetrap.commands.shared.memory import MEMORY_OPTIONS, memory_options, memo
 from racetrap.commands.shared.options import output_option, result_options
 from racetrap.commands.shared.stimuli import check_options
 from racetrap.commands.shared.terminal import fail, input_errors, report_console, write_json
-from racetrap.evaluation.sigrace.line_races import address_text
 from racetrap.golden_model.trace.noncoherent.operations import MemorySystem, OperationKind
 from racetrap.golden_model.trace.threads.events import ThreadEventKind
 from racetrap.sim.accelerator.recorder import (
@@ -27,6 +26,7 @@ from racetrap.sim.accelerator.recorder import (
 )
 from racetrap.sim.cpu.compiler import SUFFIXES
 from racetrap.sim.cpu.recorder import TIMEOUT, RecordError, Recording, record, record_program
+from racetrap.verdict.threads.line_races import address_text
 
 __all__ = ["command"]
 

@@ -6,8 +6,6 @@ from typing import Any
 
 from rich.console import Console
 
-from racetrap.evaluation.noncoherent.hardware import MonitorRace
-from racetrap.evaluation.scord.findings import Finding
 from racetrap.fpga.noncoherent.run import OperationRun
 from racetrap.fpga.scord.run import BoardRun
 from racetrap.fpga.sigrace.run import ProgramRun
@@ -16,6 +14,8 @@ from racetrap.golden_model.trace import NoncoherentTrace, ThreadTrace, Trace
 from racetrap.presenters.race_choice import RaceList
 from racetrap.presenters.scord_races import print_kinds
 from racetrap.presenters.sigrace_races import print_result, result_to_dict
+from racetrap.verdict.accelerators.hardware import MonitorRace
+from racetrap.verdict.scord.findings import Finding
 
 __all__ = [
     "accelerator_run_to_dict",

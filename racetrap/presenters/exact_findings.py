@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from racetrap.evaluation.line_pairs import place_of
-from racetrap.evaluation.sigrace.exact_check import ExactFindings
-from racetrap.evaluation.sigrace.line_races import address_text
 from racetrap.golden_model.call_stacks import call_stack
 from racetrap.golden_model.happens_before.lock_order import LockOrder
 from racetrap.golden_model.happens_before.race_context import RaceContext
@@ -15,6 +12,9 @@ from racetrap.golden_model.trace.threads.events import ThreadTraceHeader
 from racetrap.presenters.line_pairs import stack_to_dict
 from racetrap.presenters.sigrace_races import thread_race_to_dict
 from racetrap.schemas.thread_races import LockOrder as LockOrderDocument
+from racetrap.verdict.line_pairs import place_of
+from racetrap.verdict.threads.exact_check import ExactFindings
+from racetrap.verdict.threads.line_races import address_text
 
 __all__ = ["exact_to_dict", "inversion_sentence"]
 

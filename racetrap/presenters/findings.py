@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from racetrap.evaluation.line_pairs import LinePair
-from racetrap.evaluation.source_text import relative_place, split_place
 from racetrap.presenters.line_pairs import annotation, number_text, pairs_text, race_sentence
 from racetrap.presenters.race_choice import RaceChoice
+from racetrap.verdict.line_pairs import LinePair
+from racetrap.verdict.source_text import relative_place, split_place
 
 if TYPE_CHECKING:
-    from racetrap.evaluation.baseline import KnownRace
+    from racetrap.verdict.baseline import KnownRace
 
 __all__ = ["Findings", "known_sentences", "print_annotations", "print_findings"]
 

@@ -11,8 +11,6 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-from racetrap.evaluation.line_pairs import LinePair
-from racetrap.evaluation.source_text import excerpt, marked_line, relative_place
 from racetrap.presenters.findings import Findings
 from racetrap.presenters.line_pairs import (
     counts_text,
@@ -22,6 +20,8 @@ from racetrap.presenters.line_pairs import (
     stack_text,
 )
 from racetrap.presenters.page import page_environment
+from racetrap.verdict.line_pairs import LinePair
+from racetrap.verdict.source_text import excerpt, marked_line, relative_place
 
 __all__ = ["findings_page"]
 

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from racetrap.evaluation.line_pairs import LinePair, LineRace, Side
-from racetrap.evaluation.source_text import marked_line, relative_place
 from racetrap.golden_model.call_stacks import Frame
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.schemas.values import StackFrame
+from racetrap.verdict.line_pairs import LinePair, LineRace, Side
+from racetrap.verdict.source_text import marked_line, relative_place
 
 __all__ = [
     "annotation",

@@ -8,7 +8,6 @@ from typing import Any
 
 from rich.console import Console
 
-from racetrap.evaluation.noncoherent.hardware import MonitorRace
 from racetrap.golden_model.noncoherent.interval_set import Origin
 from racetrap.golden_model.noncoherent.oracle import RacyBytes
 from racetrap.golden_model.noncoherent.races import Race
@@ -23,6 +22,7 @@ from racetrap.schemas.accelerator_races import (
     MonitorRaceDocument,
     OperationParty,
 )
+from racetrap.verdict.accelerators.hardware import MonitorRace
 
 __all__ = ["monitor_race_list", "oracle_to_dict", "print_oracle", "print_races", "race_to_dict"]
 

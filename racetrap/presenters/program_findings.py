@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from racetrap.evaluation.scord.program_check import ProgramCheck
 from racetrap.presenters.findings import Findings
 from racetrap.presenters.line_pairs import number_text
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.presenters.trace_findings import fault_sentence, trace_check_to_dict, trace_findings
 from racetrap.sim.gpu.ptx.kernel_names import written_name
+from racetrap.verdict.gpu.program_check import ProgramCheck
 
 __all__ = ["check_to_dict", "findings_of"]
 

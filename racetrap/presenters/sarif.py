@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from racetrap.evaluation.baseline import line_texts
-from racetrap.evaluation.line_pairs import LinePair, LineRace, Side
-from racetrap.evaluation.source_text import relative_place, split_place
 from racetrap.presenters.findings import Findings
 from racetrap.presenters.line_pairs import number_text, race_sentence
+from racetrap.verdict.baseline import line_texts
+from racetrap.verdict.line_pairs import LinePair, LineRace, Side
+from racetrap.verdict.source_text import relative_place, split_place
 
 __all__ = ["sarif_log"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from racetrap.evaluation.scord.oracle import is_missed
-from racetrap.evaluation.scord.trace_check import DetectorRun
 from racetrap.golden_model.barracuda import Party, Race
 from racetrap.schemas.gpu_races import Oracle, OraclePair, OracleParty
+from racetrap.verdict.gpu.oracle import is_missed
+from racetrap.verdict.gpu.trace_check import DetectorRun
 
 __all__ = ["oracle_to_dict"]
 

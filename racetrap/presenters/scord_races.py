@@ -8,11 +8,11 @@ from typing import Any
 
 from rich.console import Console
 
-from racetrap.evaluation.scord.findings import Finding
 from racetrap.golden_model.scord.report import RaceReport, race_words
 from racetrap.presenters.line_pairs import number_text
 from racetrap.presenters.race_choice import RaceChoice, RaceList, instances_text
 from racetrap.presenters.tables import print_table
+from racetrap.verdict.scord.findings import Finding
 
 __all__ = ["finding_to_dict", "left_out_sentence", "print_kinds", "race_list"]
 

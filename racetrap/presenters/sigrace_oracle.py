@@ -6,7 +6,6 @@ from collections import Counter
 
 from rich.console import Console
 
-from racetrap.evaluation.sigrace.oracle import OracleComparison
 from racetrap.golden_model.sigrace.missed import RaceOutcome
 from racetrap.golden_model.trace.threads.events import ThreadTraceHeader
 from racetrap.presenters.sigrace_races import (
@@ -18,6 +17,7 @@ from racetrap.presenters.sigrace_races import (
 )
 from racetrap.presenters.tables import print_table
 from racetrap.schemas.thread_races import ThreadOracle
+from racetrap.verdict.threads.oracle import OracleComparison
 
 __all__ = ["oracle_to_dict", "print_oracle"]
 

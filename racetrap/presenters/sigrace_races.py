@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 from rich.console import Console
 
-from racetrap.evaluation.sigrace.line_races import address_text
 from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
 from racetrap.golden_model.sigrace.result import SigraceResult, SigraceStatistics
 from racetrap.golden_model.trace.threads.events import ThreadTraceHeader
@@ -21,6 +20,7 @@ from racetrap.presenters.locations import pc_text
 from racetrap.presenters.race_choice import RaceChoice, RaceList
 from racetrap.presenters.tables import print_table
 from racetrap.schemas.thread_races import ThreadParty, ThreadRaceDocument
+from racetrap.verdict.threads.line_races import address_text
 
 __all__ = [
     "by_static_race",

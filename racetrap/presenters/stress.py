@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from racetrap.evaluation.source_text import beside, source_line
 from racetrap.golden_model.ptx_memory_model.operational import Kind
 from racetrap.sim.gpu.stress.advice import Advice, AdvisedChange
 from racetrap.sim.gpu.stress.patch import Patch
 from racetrap.sim.gpu.stress.subject import Run
+from racetrap.verdict.source_text import beside, source_line
 
 __all__ = ["advice_lines", "patch_lines", "stress_to_dict", "witness_lines"]
 

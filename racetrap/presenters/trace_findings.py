@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from racetrap.evaluation.scord.trace_check import TraceCheck
-from racetrap.evaluation.source_text import relative_place, split_place, with_relative_places
 from racetrap.presenters.findings import Findings, known_sentences
 from racetrap.presenters.line_pairs import number_text, pair_to_dict
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.presenters.scord_races import left_out_sentence
+from racetrap.verdict.gpu.trace_check import TraceCheck
+from racetrap.verdict.source_text import relative_place, split_place, with_relative_places
 
 __all__ = ["fault_sentence", "trace_check_to_dict", "trace_findings"]
 

@@ -6,8 +6,8 @@ from typing import Annotated, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from racetrap.evaluation.scord.findings import Access
 from racetrap.schemas.values import StackFrame
+from racetrap.verdict.scord.findings import Access
 
 __all__ = [
     "BarrierDivergence",

@@ -6,13 +6,14 @@ from typing import Annotated, Literal, TypeAlias, Union
 
 from typing_extensions import TypedDict
 
-from racetrap.evaluation.table import Cell
 from racetrap.generators.systems import SYSTEMS
 
 __all__ = ["Call", "Configuration", "Parameters", "Rows", "StackFrame", "Tables", "Verdict"]
 
 #: Every parameter of a detector.
 Parameters: TypeAlias = Union[*(system.params for system in SYSTEMS)]  # type: ignore[valid-type]
+#: What a table has in a row and column; null where there is nothing to say.
+Cell: TypeAlias = str | int | float | bool | None
 #: A table: its rows, each by column; null where there is nothing to say.
 Rows: TypeAlias = list[dict[str, Cell]]
 Tables: TypeAlias = dict[str, Rows]

@@ -185,7 +185,7 @@ def memory_model_option(help: str, default: str | None = None) -> _Decorator:
 def oracle_option(help: str, **attributes: Any) -> _Decorator:
     """Rule of the oracle for GPUs, as ``oracle``; the option alone stands for the first."""
     # Not imported with this module: `racetrap doctor` has to run without any package.
-    from racetrap.evaluation.scord.oracle import ORACLE_RULES
+    from racetrap.verdict.gpu.oracle import ORACLE_RULES
 
     return click.option(
         "--oracle", type=click.Choice(ORACLE_RULES), metavar="RULE", is_flag=False,

@@ -21,8 +21,8 @@ __all__ = ["executable", "program_errors"]
 
 #: Modules that commands need once a program is compiled.
 _SLOW_IMPORTS = (
-    "racetrap.evaluation.scord.program_check",
-    "racetrap.evaluation.scord.oracle",
+    "racetrap.verdict.gpu.program_check",
+    "racetrap.verdict.gpu.oracle",
     "racetrap.presenters.program_findings",
 )
 

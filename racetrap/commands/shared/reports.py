@@ -14,9 +14,9 @@ from racetrap.commands.shared.options import writable
 from racetrap.commands.shared.terminal import command_line, input_errors, write_file, write_json
 
 if TYPE_CHECKING:
-    from racetrap.evaluation.baseline import Baseline
-    from racetrap.evaluation.line_pairs import LinePair
     from racetrap.presenters.findings import Findings
+    from racetrap.verdict.baseline import Baseline
+    from racetrap.verdict.line_pairs import LinePair
 
 __all__ = ["Reports", "report_options"]
 
@@ -69,7 +69,7 @@ class Reports:
                 raise ValueError(f"Baseline must be a new file, not {self.new_baseline}")
             if self.baseline_file is None:
                 return None
-            from racetrap.evaluation.baseline import read_baseline  # slow to import
+            from racetrap.verdict.baseline import read_baseline  # slow to import
 
             return read_baseline(Path(self.baseline_file))
 
@@ -93,7 +93,7 @@ class Reports:
         name = Path(subject).name
         with input_errors():
             if self.new_baseline is not None:
-                from racetrap.evaluation.baseline import write_baseline
+                from racetrap.verdict.baseline import write_baseline
 
                 write_baseline(Path(self.new_baseline), [*findings.pairs, *known])
             if self.junit_file is not None:

@@ -3,7 +3,7 @@
 import pytest
 
 from racetrap.evaluation.history.figures import figures_of
-from racetrap.evaluation.scord.missed import Cause
+from racetrap.verdict.scord.missed import Cause
 from tests.support.pages.measured import BENCH, COST
 
 _SCORD = {

@@ -7,10 +7,10 @@ from racetrap.evaluation.scord.construct_verdicts import (
     is_right,
     verdicts,
 )
-from racetrap.evaluation.scord.missed import Cause
-from racetrap.evaluation.scord.oracle import ELSEWHERE, NOT_CHECKED
-from racetrap.evaluation.scord.trace_check import TraceCheck
 from racetrap.sim.gpu.suites.constructs.cases import GROUPS, run_kernel
+from racetrap.verdict.gpu.oracle import ELSEWHERE, NOT_CHECKED
+from racetrap.verdict.gpu.trace_check import TraceCheck
+from racetrap.verdict.scord.missed import Cause
 
 PAIRS = [pair for pairs in GROUPS.values() for pair in pairs]
 #: Those of one warp that do not wait for each other, which lanes in lockstep cannot.

@@ -7,9 +7,6 @@ from dataclasses import replace
 import pytest
 
 from racetrap.evaluation.scord.applications import ApplicationVerdict
-from racetrap.evaluation.scord.detect import DETECTORS
-from racetrap.evaluation.scord.hardware import HardwareRun, kernels_of
-from racetrap.evaluation.scord.missed import Cause
 from racetrap.evaluation.scord.programs import (
     Build,
     Schedule,
@@ -22,6 +19,9 @@ from racetrap.generators.scord import SCORD
 from racetrap.golden_model.events import EventKind
 from racetrap.sim.cosim.fast.build import build_fast
 from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2
+from racetrap.verdict.scord.detect import DETECTORS
+from racetrap.verdict.scord.hardware import HardwareRun, kernels_of
+from racetrap.verdict.scord.missed import Cause
 
 PARAMS = {name: SCORD.presets[preset].params for name, preset in DETECTORS.items()}
 FREE = Build("1DC", "1DC")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 
-from racetrap.evaluation.scord.detect import DETECTORS
-from racetrap.evaluation.scord.missed import Cause
 from racetrap.evaluation.scord.programs import Build, Schedule
 from racetrap.evaluation.scord.runs import BuildRun, RunResult
 from racetrap.evaluation.scord.tables import make_tables
 from racetrap.golden_model.scord.packets import RaceKind
+from racetrap.verdict.scord.detect import DETECTORS
+from racetrap.verdict.scord.missed import Cause
 
 RACE = (0x40, int(RaceKind.MISSING_LOCK))
 PAIR = (0x40, 0x48, "missing-lock")

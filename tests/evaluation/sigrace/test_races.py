@@ -6,7 +6,6 @@ import pytest
 
 from racetrap.evaluation.sigrace import races
 from racetrap.evaluation.sigrace.execution import Execution
-from racetrap.evaluation.sigrace.oracle import unconfirmed
 from racetrap.evaluation.sigrace.races import RaceCount, existing_races, injected_races
 from racetrap.golden_model.happens_before.happens_before import HappensBefore
 from racetrap.golden_model.happens_before.race import ThreadRace
@@ -14,6 +13,7 @@ from racetrap.golden_model.sigrace.missed import RaceOutcome
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.trace.threads.events import MemoryOrder, ThreadEventKind
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
+from racetrap.verdict.threads.oracle import unconfirmed
 from tests.support.sigrace.programs import ThreadProgram
 
 PARAMS = SigraceParams()

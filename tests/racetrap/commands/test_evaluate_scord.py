@@ -5,10 +5,10 @@ import json
 import pytest
 
 from racetrap.commands import evaluate_scord, simulate
-from racetrap.evaluation.scord.hardware import HardwareRun
 from racetrap.evaluation.scord.programs import Build, Schedule
 from racetrap.evaluation.scord.runs import BuildRun, RunResult
 from racetrap.sim.cosim.fast.build import FastModel
+from racetrap.verdict.scord.hardware import HardwareRun
 
 RACE = (0x40, 5)
 

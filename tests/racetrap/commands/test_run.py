@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from racetrap.evaluation.scord.hardware import SimulatedTrace
 from racetrap.golden_model.trace import read_trace
+from racetrap.verdict.scord.hardware import SimulatedTrace
 from tests.support.gpu.cuda_programs import compile_text, needs_compiler
 
 _PROGRAM = """#include "size.h"
@@ -153,7 +153,7 @@ def test_imports_are_few():
     code = (
         "import sys, racetrap.commands.run\n"
         "before = 'numpy' in sys.modules\n"
-        "import racetrap.evaluation.scord.program_check\n"
+        "import racetrap.verdict.gpu.program_check\n"
         "seldom = ('amaranth', 'jinja2', 'networkx', 'pydantic', "
         "'racetrap.golden_model.ptx_memory_model.litmus')\n"
         "print(before, [name for name in seldom if name in sys.modules])"
@@ -199,7 +199,7 @@ def test_hardware_takes_the_traces(racetrap, tmp_path, monkeypatch):
         return SimulatedTrace(steps=10, cycles=70, left_out=None)
 
     monkeypatch.setattr("racetrap.sim.cosim.fast.build.build_fast", lambda preset, params: preset)
-    monkeypatch.setattr("racetrap.evaluation.scord.hardware.simulate_trace", simulate_trace)
+    monkeypatch.setattr("racetrap.verdict.scord.hardware.simulate_trace", simulate_trace)
     result = racetrap("run", path, "--simulate", "--schedules", 2)
     assert result.exit_code == 1
     assert [model for model, _ in taken] == ["scord-nocache"] * 2

@@ -274,9 +274,7 @@ def test_disagreement_is_status_3(simulated, tmp_path, monkeypatch):
     def differ(*_):
         raise Mismatch("Bank 0, step 2: step differs")
 
-    monkeypatch.setattr(
-        "racetrap.evaluation.scord.hardware.check_launch", lambda *_, **__: differ()
-    )
+    monkeypatch.setattr("racetrap.verdict.scord.hardware.check_launch", lambda *_, **__: differ())
     result = simulated("scord-tiny", _trace(tmp_path / "t", fenced=True))
     assert (result.exit_code, result.output) == (
         3, "racetrap: Hardware and golden model disagree: Bank 0, step 2: step differs.\n"

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from racetrap.evaluation.noncoherent.hardware import simulate_trace
 from racetrap.golden_model.trace import NoncoherentTrace
 from racetrap.golden_model.trace.noncoherent.operations import (
     MemorySystem,
@@ -13,6 +12,7 @@ from racetrap.golden_model.trace.noncoherent.operations import (
     OperationKind,
 )
 from racetrap.sim.cosim.noncoherent.fast_simulation import FastSim
+from racetrap.verdict.accelerators.hardware import simulate_trace
 
 K = OperationKind
 _MEMORY = MemorySystem(line_bytes=8, granule_bytes=4, engines=2)

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from racetrap.evaluation.scord.detect import DETECTORS
-from racetrap.evaluation.scord.missed import Cause
 from racetrap.evaluation.scord.paper import FALSE_RACES, RACES
 from racetrap.evaluation.scord.programs import Build, Schedule
 from racetrap.evaluation.scord.runs import BuildRun, RunResult
 from racetrap.evaluation.scord.tables import Tables, make_tables
 from racetrap.golden_model.scord.packets import RaceKind
 from racetrap.presenters.scord_evaluation import page_of, tables_of
+from racetrap.verdict.scord.detect import DETECTORS
+from racetrap.verdict.scord.missed import Cause
 from tests.support.pages.browser import NEEDS_BROWSER
 from tests.support.pages.evaluation_page import Inventory, assert_shown_whole
 

@@ -1,6 +1,6 @@
 """Findings for tests: races between lines of a file."""
 
-from racetrap.evaluation.line_pairs import LinePair, LinePairs, LineRace, Side
+from racetrap.verdict.line_pairs import LinePair, LinePairs, LineRace, Side
 
 __all__ = ["line_pair", "line_race"]
 

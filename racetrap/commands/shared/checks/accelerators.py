@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from racetrap.commands.shared.checks.outcome import Outcome, line_findings
-from racetrap.evaluation.noncoherent.line_races import operation_race
 from racetrap.golden_model.noncoherent.noncoherent import Noncoherent
 from racetrap.golden_model.trace import NoncoherentTrace
 from racetrap.presenters import noncoherent_races
+from racetrap.verdict.accelerators.line_races import operation_race
 
 if TYPE_CHECKING:
-    from racetrap.evaluation.baseline import Baseline
+    from racetrap.verdict.baseline import Baseline
 
 __all__ = ["check_accelerators"]
 
@@ -25,7 +25,7 @@ def check_accelerators(
 ) -> Outcome:  # fmt: skip
     """Run the detector and print the races."""
     # The compiled detector is for long traces only.
-    from racetrap.evaluation.noncoherent.detect import find_races
+    from racetrap.verdict.accelerators.detect import find_races
 
     whole, memory, locations = find_races(detector, trace), detector.memory, trace.header.locations
     findings, known, is_new = line_findings(

@@ -9,13 +9,13 @@ from rich.console import Console
 from racetrap.commands.shared.checks.outcome import Outcome
 from racetrap.commands.shared.checks.subject import Subject
 from racetrap.commands.shared.terminal import progress
-from racetrap.evaluation.scord.trace_check import TraceCheck
 from racetrap.golden_model.trace import Trace
 from racetrap.presenters import scord_races
 from racetrap.presenters.findings import print_findings
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.presenters.scord_oracle import oracle_to_dict
 from racetrap.presenters.trace_findings import fault_sentence, trace_check_to_dict, trace_findings
+from racetrap.verdict.gpu.trace_check import TraceCheck
 
 __all__ = ["check_gpu"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from racetrap.evaluation.line_pairs import LinePair, LinePairs, LineRace
 from racetrap.presenters.findings import Findings, known_sentences
+from racetrap.verdict.line_pairs import LinePair, LinePairs, LineRace
 
 if TYPE_CHECKING:
-    from racetrap.evaluation.baseline import Baseline
+    from racetrap.verdict.baseline import Baseline
 
 __all__ = ["Outcome", "line_findings"]
 

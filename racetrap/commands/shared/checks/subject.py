@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from racetrap.commands.shared.terminal import input_errors, progress
-from racetrap.evaluation.scord.trace_check import TraceCheck
-from racetrap.evaluation.source_text import relative_place
 from racetrap.golden_model.trace import AnyTrace, Trace, read_trace
 from racetrap.presenters.line_pairs import exposure_text, number_text
+from racetrap.verdict.gpu.trace_check import TraceCheck
+from racetrap.verdict.source_text import relative_place
 
 if TYPE_CHECKING:
     from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
@@ -109,8 +109,8 @@ def _expose(
 ) -> tuple[list[str], list[str]]:
     """Note with each race whether it is exposed: failures by what is no race of the runs checked,
     and a summary, in sentences."""
-    from racetrap.evaluation.scord.exposed_races import ExposureSearch, expose_races
     from racetrap.sim.gpu.stress.kernel_subject import KernelSubject
+    from racetrap.verdict.gpu.exposed_races import ExposureSearch, expose_races
 
     try:
         subject = KernelSubject(module, launch)

@@ -11,17 +11,17 @@ from rich.console import Console
 from racetrap.commands.shared.checks.outcome import Outcome, line_findings
 from racetrap.commands.shared.stimuli import check_options
 from racetrap.commands.shared.terminal import input_errors
-from racetrap.evaluation.sigrace.line_races import thread_race
-from racetrap.evaluation.sigrace.suppressions import Suppressions, read_suppressions
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace import ThreadTrace
 from racetrap.presenters import sigrace_races
 from racetrap.presenters.findings import print_findings
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.sim.cpu.sigrace.compiled_sigrace import run_sigrace
+from racetrap.verdict.threads.line_races import thread_race
+from racetrap.verdict.threads.suppressions import Suppressions, read_suppressions
 
 if TYPE_CHECKING:
-    from racetrap.evaluation.baseline import Baseline
+    from racetrap.verdict.baseline import Baseline
 
 __all__ = ["check_exact", "check_threads"]
 
@@ -40,8 +40,8 @@ def check_exact(
         check_options(others, "an exact check")
     assert isinstance(trace, ThreadTrace)
     # The compiled detector is for long traces only.
-    from racetrap.evaluation.sigrace.exact_check import check_exactly
     from racetrap.presenters.exact_findings import exact_to_dict, inversion_sentence
+    from racetrap.verdict.threads.exact_check import check_exactly
 
     exact, header = check_exactly(trace, suppressions, fails_fast), trace.header
     by_line = [
@@ -103,8 +103,8 @@ def check_threads(
         "races": races.json,
     }
     if oracle:
-        from racetrap.evaluation.sigrace.oracle import compare_with_oracle
         from racetrap.presenters.sigrace_oracle import oracle_to_dict, print_oracle
+        from racetrap.verdict.threads.oracle import compare_with_oracle
 
         comparison = compare_with_oracle(trace, sigrace, whole)
         print_oracle(console, comparison, header)

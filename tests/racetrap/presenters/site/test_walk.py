@@ -2,13 +2,13 @@
 
 import pytest
 
-from racetrap.evaluation.scord.detect import detect
 from racetrap.golden_model.scord.report import race_words
 from racetrap.golden_model.trace.container.text import text_file
 from racetrap.golden_model.trace.gpu.trace import Trace
 from racetrap.presenters.site.walk import walk
 from racetrap.presenters.site.walk_part import PARAMS, SCRIPTS, micro_trace, write_scripts
 from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
+from racetrap.verdict.scord.detect import detect
 
 
 @pytest.mark.parametrize("name", MICRO_BENCHMARKS)

@@ -2,13 +2,13 @@
 
 import pytest
 
-from racetrap.evaluation.scord.exposed_races import ExposureSearch, expose_races
-from racetrap.evaluation.scord.trace_check import TraceCheck
 from racetrap.sim.gpu.launch.capture import capture
 from racetrap.sim.gpu.stress.kernel_subject import KernelSubject
 from racetrap.sim.gpu.suites.weak_memory.launches import launch_of
 from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS
 from racetrap.sim.gpu.suites.weak_memory.runner import kernels_of
+from racetrap.verdict.gpu.exposed_races import ExposureSearch, expose_races
+from racetrap.verdict.gpu.trace_check import TraceCheck
 from tests.support import REPOSITORY
 
 SUITE = REPOSITORY / "sim" / "gpu" / "suites" / "weak_memory"

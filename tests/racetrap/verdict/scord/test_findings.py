@@ -4,9 +4,6 @@ from dataclasses import asdict
 
 import pytest
 
-from racetrap.evaluation.scord.detect import detect, region_of
-from racetrap.evaluation.scord.findings import find_races, reports_of, steps_of_event
-from racetrap.evaluation.scord.hardware import simulate_trace
 from racetrap.golden_model.events import DataRegion, EventKind, Geometry, TraceHeader
 from racetrap.golden_model.scord.interleaver import bank_of
 from racetrap.golden_model.scord.packets import PacketKind, Step
@@ -18,6 +15,9 @@ from racetrap.sim.cosim.scord import fast_compare
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events
+from racetrap.verdict.scord.detect import detect, region_of
+from racetrap.verdict.scord.findings import find_races, reports_of, steps_of_event
+from racetrap.verdict.scord.hardware import simulate_trace
 
 _REGION = Region(0x10000, 12)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from racetrap.golden_model.call_stacks import Frame
 
 if TYPE_CHECKING:
-    from racetrap.evaluation.baseline import Baseline, KnownRace
+    from racetrap.verdict.baseline import Baseline, KnownRace
 
 __all__ = ["DividedPairs", "LinePair", "LinePairs", "LineRace", "Side", "place_of"]
 

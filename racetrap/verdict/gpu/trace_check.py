@@ -11,11 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from racetrap.evaluation.line_pairs import LinePair, LinePairs, place_of
-from racetrap.evaluation.scord.detect import Reports, UniqueRace, check_fit, region_of
-from racetrap.evaluation.scord.findings import Finding, find_races
-from racetrap.evaluation.scord.line_races import finding_race, oracle_races_by_line
-from racetrap.evaluation.scord.oracle import (
+from racetrap.golden_model.barracuda import Race
+from racetrap.golden_model.events import Event, EventKind, Space, TraceHeader
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.scord.report import race_words
+from racetrap.golden_model.scord.scord import Scord
+from racetrap.golden_model.trace import Trace
+from racetrap.verdict.gpu.line_races import finding_race, oracle_races_by_line
+from racetrap.verdict.gpu.oracle import (
     JUDGE,
     OracleRace,
     by_decree,
@@ -26,16 +29,13 @@ from racetrap.evaluation.scord.oracle import (
     run_oracle,
     unconfirmed,
 )
-from racetrap.evaluation.source_text import header_beside
-from racetrap.golden_model.barracuda import Race
-from racetrap.golden_model.events import Event, EventKind, Space, TraceHeader
-from racetrap.golden_model.scord.params import ScordParams
-from racetrap.golden_model.scord.report import race_words
-from racetrap.golden_model.scord.scord import Scord
-from racetrap.golden_model.trace import Trace
+from racetrap.verdict.line_pairs import LinePair, LinePairs, place_of
+from racetrap.verdict.scord.detect import Reports, UniqueRace, check_fit, region_of
+from racetrap.verdict.scord.findings import Finding, find_races
+from racetrap.verdict.source_text import header_beside
 
 if TYPE_CHECKING:
-    from racetrap.evaluation.baseline import Baseline, KnownRace
+    from racetrap.verdict.baseline import Baseline, KnownRace
 
 __all__ = ["MOST_FINDING", "Detector", "DetectorRun", "Divergence", "TraceCheck"]
 

@@ -2,7 +2,7 @@
 
 import os
 
-from racetrap.evaluation.source_text import (
+from racetrap.verdict.source_text import (
     excerpt,
     marked_line,
     relative_place,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from racetrap.evaluation.sigrace.suppressions import Suppressions
 from racetrap.golden_model.happens_before.lock_order import LockOrder, lock_order_inversions
 from racetrap.golden_model.happens_before.race_context import RaceContext, RaceContexts
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.cpu.exact_detector import ExactRace, exact_races, races_so_far
+from racetrap.verdict.threads.suppressions import Suppressions
 
 __all__ = ["ExactFindings", "check_exactly"]
 

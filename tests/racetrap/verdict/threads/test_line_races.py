@@ -1,10 +1,10 @@
 """Races between threads, between lines of their sources."""
 
-from racetrap.evaluation.sigrace.line_races import address_text, thread_race
 from racetrap.golden_model.call_stacks import Frame
 from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
 from racetrap.golden_model.happens_before.race_context import RaceContext
 from racetrap.golden_model.trace.threads.events import ThreadTraceHeader, Variable
+from racetrap.verdict.threads.line_races import address_text, thread_race
 
 
 def test_a_race_of_two_threads_has_no_order():

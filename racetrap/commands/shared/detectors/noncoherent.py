@@ -12,11 +12,11 @@ from rich.console import Console
 
 from racetrap.commands.shared.simulation import Simulation, Suite
 from racetrap.commands.shared.terminal import input_errors, progress_bar
-from racetrap.evaluation.noncoherent.hardware import check_memory, races_of
 from racetrap.golden_model.trace import NoncoherentTrace
 from racetrap.presenters import noncoherent_races
 from racetrap.presenters.board_runs import accelerator_run_to_dict, print_accelerator_run
 from racetrap.presenters.race_choice import RaceChoice
+from racetrap.verdict.accelerators.hardware import check_memory, races_of
 
 if TYPE_CHECKING:
     from racetrap.fpga.host.session import Session
@@ -32,7 +32,7 @@ def simulate_trace(
     call: Simulation, path: str, trace: NoncoherentTrace
 ) -> tuple[int, dict[str, Any]]:
     """Play a trace and print its races; how many, and what JSON says of them."""
-    from racetrap.evaluation.noncoherent.hardware import simulate_trace
+    from racetrap.verdict.accelerators.hardware import simulate_trace
 
     with input_errors(path):
         check_memory(call.params, trace)

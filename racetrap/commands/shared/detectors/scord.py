@@ -14,8 +14,6 @@ from rich.console import Console
 from racetrap.commands.shared.simulation import Simulation, Suite, SuiteOutcome
 from racetrap.commands.shared.terminal import input_errors, progress
 from racetrap.commands.shared.workers import run_parallel
-from racetrap.evaluation.scord.detect import check_fit, check_geometry, region_of
-from racetrap.evaluation.scord.findings import find_races
 from racetrap.golden_model.scord.params import LINE_BYTES
 from racetrap.golden_model.scord.region_table import RegionTable, table_of
 from racetrap.golden_model.trace import Trace
@@ -24,6 +22,8 @@ from racetrap.presenters.board_runs import gpu_run_to_dict, print_gpu_run
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.failure import Failure
+from racetrap.verdict.scord.detect import check_fit, check_geometry, region_of
+from racetrap.verdict.scord.findings import find_races
 
 if TYPE_CHECKING:
     from racetrap.fpga.host.session import Session
@@ -36,7 +36,7 @@ TRACE_OPTIONS = ("shows_all", "limit", "all_signals", "waves", "regions")
 
 def simulate_trace(call: Simulation, path: str, trace: Trace) -> tuple[int, dict[str, Any]]:
     """Play a trace and print its races; how many, and what JSON says of them."""
-    from racetrap.evaluation.scord.hardware import simulate_trace
+    from racetrap.verdict.scord.hardware import simulate_trace
 
     with input_errors():
         table = _table(call)

@@ -2,7 +2,9 @@
 
 import pytest
 
-from racetrap.evaluation.scord.oracle import (
+from racetrap.golden_model.events import MemoryOrder
+from racetrap.golden_model.scord.packets import RaceKind
+from racetrap.verdict.gpu.oracle import (
     JUDGE,
     PAPER_RULE,
     by_decree,
@@ -10,8 +12,6 @@ from racetrap.evaluation.scord.oracle import (
     run_oracle,
     unconfirmed,
 )
-from racetrap.golden_model.events import MemoryOrder
-from racetrap.golden_model.scord.packets import RaceKind
 from tests.support.oracle.programs import Program
 
 STORE, LOAD, OTHER = 0x40, 0x44, 0x48

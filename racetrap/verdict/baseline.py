@@ -14,9 +14,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from racetrap.evaluation.line_pairs import DividedPairs, LinePair
-from racetrap.evaluation.source_text import relative_place, source_line
 from racetrap.sim.toml_file import Table, TomlFile, read_toml
+from racetrap.verdict.line_pairs import DividedPairs, LinePair
+from racetrap.verdict.source_text import relative_place, source_line
 
 __all__ = ["Baseline", "KnownRace", "line_texts", "read_baseline", "write_baseline"]
 

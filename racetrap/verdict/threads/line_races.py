@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from racetrap.evaluation.line_pairs import LineRace, Side, place_of
 from racetrap.golden_model.call_stacks import call_stack
 from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
 from racetrap.golden_model.happens_before.race_context import HeldLock, RaceContext
 from racetrap.golden_model.trace.threads.events import SyncClass, ThreadTraceHeader
+from racetrap.verdict.line_pairs import LineRace, Side, place_of
 
 __all__ = ["address_text", "thread_race"]
 

@@ -2,14 +2,14 @@
 
 from dataclasses import replace
 
-from racetrap.evaluation.scord.detect import region_of
-from racetrap.evaluation.scord.findings import find_races
-from racetrap.evaluation.scord.line_races import finding_race, oracle_races_by_line
 from racetrap.golden_model.barracuda import Party, Race, RaceClass, RaceKind
 from racetrap.golden_model.call_stacks import Frame
 from racetrap.golden_model.events import EventKind, Space
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.trace import read_trace
+from racetrap.verdict.gpu.line_races import finding_race, oracle_races_by_line
+from racetrap.verdict.scord.detect import region_of
+from racetrap.verdict.scord.findings import find_races
 from tests.support import REPOSITORY
 
 _TRACE = REPOSITORY / "docs" / "examples" / "block-fence.trace"

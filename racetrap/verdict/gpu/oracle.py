@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from racetrap.evaluation.scord.detect import Reports, UniqueRace, region_of
-from racetrap.evaluation.scord.missed import Cause, Pair, causes
 from racetrap.golden_model.barracuda import Race, RaceClass, Result, ScopedOracle
 from racetrap.golden_model.events import EventKind, MemoryOrder, Space
 from racetrap.golden_model.ptx_memory_model.oracle import OracleRule
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.oracle import CompiledOracle
+from racetrap.verdict.scord.detect import Reports, UniqueRace, region_of
+from racetrap.verdict.scord.missed import Cause, Pair, causes
 
 __all__ = [
     "ELSEWHERE",

@@ -14,14 +14,14 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from racetrap.evaluation.scord.detect import History, histories
-from racetrap.evaluation.scord.held_locks import held_locks
 from racetrap.golden_model.events import EventKind
 from racetrap.golden_model.scord.bloom_filter import is_empty, share_a_lock
 from racetrap.golden_model.scord.metadata import unpack_entry
 from racetrap.golden_model.scord.packets import Preliminary, Step
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.trace import Trace
+from racetrap.verdict.scord.detect import History, histories
+from racetrap.verdict.scord.held_locks import held_locks
 
 __all__ = ["Cause", "Pair", "causes"]
 

@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from racetrap.evaluation.scord.detect import Reports, UniqueRace, region_of
 from racetrap.golden_model.events import AtomicOp, Event, EventKind, Scope
 from racetrap.golden_model.scord.access_buffer import AccessBuffer
 from racetrap.golden_model.scord.coalescer import coalesce
@@ -30,6 +29,7 @@ from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.scord.tracker import granule_mask
 from racetrap.golden_model.trace import Trace
+from racetrap.verdict.scord.detect import Reports, UniqueRace, region_of
 
 __all__ = ["Access", "Finding", "RaceFinder", "find_races", "reports_of", "steps_of_event"]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from racetrap.evaluation.scord.trace_check import TraceCheck
 from racetrap.sim.gpu.cuda.launch_requests import LaunchRecord
 from racetrap.sim.gpu.cuda.program_run import ProgramRun
 from racetrap.sim.gpu.ptx.kernel_names import written_name
+from racetrap.verdict.gpu.trace_check import TraceCheck
 
 __all__ = ["ProgramCheck"]
 

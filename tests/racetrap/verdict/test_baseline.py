@@ -2,10 +2,10 @@
 
 import pytest
 
-from racetrap.evaluation import source_text
-from racetrap.evaluation.baseline import read_baseline, write_baseline
-from racetrap.evaluation.line_pairs import LinePairs
 from racetrap.sim.toml_file import TomlError
+from racetrap.verdict import source_text
+from racetrap.verdict.baseline import read_baseline, write_baseline
+from racetrap.verdict.line_pairs import LinePairs
 from tests.support.oracle.findings import line_pair, line_race
 
 _KNOWN = """

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from racetrap.evaluation.scord.missed import Cause, Pair, causes
 from racetrap.generators.scord import SCORD
 from racetrap.golden_model.events import (
     AtomicOp,
@@ -22,6 +21,7 @@ from racetrap.golden_model.scord.access_buffer import is_sampled
 from racetrap.golden_model.scord.bloom_filter import filter_of_key, share_a_lock
 from racetrap.golden_model.scord.lock_hash import block_mask, lock_hash
 from racetrap.golden_model.trace import Trace
+from racetrap.verdict.scord.missed import Cause, Pair, causes
 
 PARAMS = SCORD.presets["scord"].params
 BASE, SIZE_LOG2 = 0x1_0000, 16

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from racetrap.evaluation.scord.detect import UniqueRace, region_of
-from racetrap.evaluation.scord.findings import Finding, RaceFinder, steps_of_event
 from racetrap.golden_model.events import Event, EventKind
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.region_table import MonitoredRegion
@@ -19,6 +17,8 @@ from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.scord.fast_compare import LaunchResult, check_launch
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.random_events import transactions_of
+from racetrap.verdict.scord.detect import UniqueRace, region_of
+from racetrap.verdict.scord.findings import Finding, RaceFinder, steps_of_event
 
 __all__ = ["HardwareRun", "SimulatedTrace", "kernels_of", "run_hardware", "simulate_trace"]
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from racetrap.evaluation.line_pairs import LinePair
-from racetrap.evaluation.source_text import beside
 from racetrap.sim.gpu.executor.machine.program_counters import event_pc
 from racetrap.sim.gpu.stress.exposure import Exposure, expose, witnessed
 from racetrap.sim.gpu.stress.subject import Subject
+from racetrap.verdict.line_pairs import LinePair
+from racetrap.verdict.source_text import beside
 
 __all__ = ["ExposureSearch", "expose_races"]
 

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from racetrap.evaluation.line_pairs import LineRace, Side, place_of
-from racetrap.evaluation.scord.findings import Access, Finding
 from racetrap.golden_model.barracuda import Party, Race
 from racetrap.golden_model.call_stacks import call_stack
 from racetrap.golden_model.events import EventKind, TraceHeader
 from racetrap.golden_model.scord.report import race_words
+from racetrap.verdict.line_pairs import LineRace, Side, place_of
+from racetrap.verdict.scord.findings import Access, Finding
 
 __all__ = ["finding_race", "oracle_races_by_line"]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from racetrap.evaluation.sigrace.suppressions import Suppressions, read_suppressions
+from racetrap.verdict.threads.suppressions import Suppressions, read_suppressions
 
 
 @pytest.mark.parametrize(

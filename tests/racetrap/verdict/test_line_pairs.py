@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from racetrap.evaluation.line_pairs import LinePairs, place_of
+from racetrap.verdict.line_pairs import LinePairs, place_of
 from tests.support.oracle.findings import line_race
 
 

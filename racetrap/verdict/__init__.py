@@ -1,0 +1,1 @@
+"""What decides, groups and explains findings: of GPUs, threads and accelerators."""
