@@ -13,7 +13,7 @@ import numpy as np
 
 from racetrap.evaluation.throughput.rates import Rate, rate_of, timed
 from racetrap.golden_model.noncoherent.noncoherent import Noncoherent
-from racetrap.golden_model.trace import NoncoherentTrace, read_trace
+from racetrap.golden_model.trace import NoncoherentTrace, read_accelerator_trace
 from racetrap.golden_model.trace.noncoherent.operations import (
     NoncoherentTraceHeader,
     OperationKind,
@@ -106,8 +106,7 @@ def measure_analysis(operations: int, mode: str, buffers: int) -> AnalysisRun:
     with tempfile.TemporaryDirectory(prefix="racetrap-") as folder:
         path = Path(folder) / "trace"
         buffers_trace(operations, buffers).write_binary(path)
-        read, trace = timed(lambda: read_trace(path))
-        assert isinstance(trace, NoncoherentTrace)
+        read, trace = timed(lambda: read_accelerator_trace(path))
         detector = Noncoherent(trace.header.memory, mode)
         run_compiled(detector, trace.events[:1])  # compiles the detector, if need be
         check, found = timed(lambda: run_compiled(detector, trace.events))

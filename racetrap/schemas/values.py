@@ -13,7 +13,7 @@ __all__ = ["Call", "Configuration", "Parameters", "Rows", "StackFrame", "Tables"
 #: Every parameter of a detector.
 Parameters: TypeAlias = Union[*(system.params for system in SYSTEMS)]  # type: ignore[valid-type]
 #: What a table has in a row and column; null where there is nothing to say.
-Cell: TypeAlias = str | int | float | bool | None
+Cell: TypeAlias = str | int | float | None
 #: A table: its rows, each by column; null where there is nothing to say.
 Rows: TypeAlias = list[dict[str, Cell]]
 Tables: TypeAlias = dict[str, Rows]

@@ -1,0 +1,15 @@
+"""Known misses and false reports of the exact analysis, in the order of the page."""
+
+from __future__ import annotations
+
+from racetrap.evaluation.history.limit import Limit
+
+__all__ = ["LIMITS"]
+
+LIMITS = (
+    Limit(
+        "missing fences that are no race", ("that lack a fence, racy by the oracle",),
+        "why the others are none: [programs of weak memory](weak-memory-programs.md)",
+    ),
+    Limit("race-free variants", ("that lack nothing, racy by the oracle",)),
+)  # fmt: skip

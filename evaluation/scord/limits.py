@@ -1,0 +1,47 @@
+"""Known misses and false reports of ScoRD, in the order of the page."""
+
+from __future__ import annotations
+
+from racetrap.evaluation.history.limit import Limit, counted
+
+__all__ = ["LIMITS"]
+
+LIMITS = (
+    counted("read hand-over", "handed-over entry", remark="with every other new owner"),
+    counted(
+        "strong is of the latest access only, own re-read after a fence",
+        "fence seen, order not",
+        remark="both together, with fences that nobody waited for",
+    ),
+    counted(
+        "shared entries", "tag conflict",
+        remark="many in a region no larger than the data, none in a large one",
+    ),
+    counted(
+        "lock filter", "Bloom collision",
+        remark="between locks drawn at random: [lock hash](lock-hash.md#measured)",
+    ),
+    counted(
+        "one lock that does not order", "lock in common",
+        remark="its scope is too narrow, or a fence is missing elsewhere",
+    ),
+    Limit(
+        "lock table",
+        remark="no rate: no program of the suites is made to hold five locks at once",
+    ),
+    counted(
+        "reused slots, and what no table asks for", "no rule of the method",
+        remark="not told apart",
+    ),
+    Limit(
+        "transitive synchronisation", ("false races, cached",),
+        "on programs that are drawn at random: "
+        "`python -m racetrap.evaluation.scord.race_free_programs phase --programs 20000`",
+    ),
+    Limit(
+        "counter wrap",
+        remark="no rate: it takes exactly as many fences or barriers as a counter counts; "
+        "random runs with the knobs `wraps` make them so on purpose",
+    ),
+    Limit("granularity", ("false races, 8 bytes", "false races, 16 bytes")),
+)  # fmt: skip

@@ -1,0 +1,21 @@
+"""Known misses and false reports of SigRace, in the order of the page."""
+
+from __future__ import annotations
+
+from racetrap.evaluation.history.limit import Limit, counted
+
+__all__ = ["LIMITS"]
+
+LIMITS = (
+    counted("window: queue", "missed: queue", "missed: queue or log"),
+    counted("window: checkpoint", "missed: checkpoint"),
+    counted("conflict log", "missed: log", "missed: queue or log"),
+    counted("atomics", "missed: atomic"),
+    Limit(
+        "happened-before",
+        remark="no rate: a race that this run has ordered is none of this run, by the oracle "
+        "either",
+    ),
+    Limit("aliasing", (", regular programs", ", irregular programs")),
+    Limit("reports that are no race", ("reports that are no race",), "there must be none"),
+)  # fmt: skip
