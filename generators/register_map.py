@@ -91,6 +91,6 @@ class RegisterPort(ABC):
         self.write(f"{register}_LO", value & 0xFFFFFFFF)
         self.write(f"{register}_HI", value >> 32)
 
-    def counters(self) -> dict[str, int]:
+    def read_counters(self) -> dict[str, int]:
         """Values of all event counters, by register name in lower case."""
         return {name.lower(): self.read(name) for name in self.map.counters}
