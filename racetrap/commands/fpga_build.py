@@ -11,8 +11,8 @@ from racetrap.commands.shared.options import output_option, result_options, seed
 from racetrap.commands.shared.terminal import fail, input_errors, report_console, write_json
 from racetrap.fpga.boards.build import build
 from racetrap.fpga.boards.table import board_params, find_board
-from racetrap.presenters.tables import print_table
 from racetrap.generators.presets import configuration_name
+from racetrap.presenters.tables import print_table
 
 __all__ = ["command"]
 

@@ -11,7 +11,7 @@ from importlib import metadata
 import pytest
 
 from racetrap.generators.artefacts import generate, generate_simulated
-from racetrap.generators.presets import PRESETS, with_settings
+from racetrap.generators.presets import GPU_PRESETS, PRESETS, find_preset, with_settings
 from racetrap.golden_model.link.configuration import configuration_hash
 from racetrap.rtl.scord.system import ScordSystem
 from racetrap.sim.tools import tool_environment
@@ -212,22 +212,33 @@ def test_nothing_is_written_if_the_design_cannot_be_made(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "settings"),
+    ("preset", "settings"),
     [
-        ("scord-tiny", []),
-        ("scord-local", []),
-        ("sigrace-tiny", []),
+        *((preset, []) for preset in PRESETS),
+        *(pytest.param(preset, [], marks=pytest.mark.campaign) for preset in GPU_PRESETS),
         ("sigrace-tiny", ["form=hashed", "lsb_bits=16", "contexts=2"]),
         ("sigrace-tiny", ["one_hot_lsb=true"]),
+        ("scord-tiny", ["address_bits=64"]),
+        *(
+            pytest.param(f"{kind}-{number}", [], marks=pytest.mark.campaign)
+            for kind in ("random", "sigrace-random", "noncoherent-random")
+            for number in range(20)
+        ),
     ],
 )
-def test_verilator_finds_nothing_beyond_the_waivers(name, settings, tmp_path):
-    paths = generate(name, with_settings(PRESETS[name].params, settings), tmp_path, name=name)
-    verilogs = [path.name for kind, path in paths.items() if kind.startswith("verilog ")]
-    for file in (f"{name}.v", *verilogs):
-        top = file.removesuffix(".v").replace("-", "_")
+def test_verilator_finds_nothing_beyond_the_waivers(preset, settings, tmp_path):
+    params = with_settings(find_preset(preset).params, settings)
+    paths = generate(preset, params, tmp_path, name="linted")
+    for kind, path in paths.items():
+        # What is in a part is in the whole, too, where it need not be a top.
+        if kind != "verilog" and not (kind.startswith("verilog ") and preset == "sigrace-tiny"):
+            continue
+        top = path.stem.replace("-", "_")
         done = subprocess.run(
-            ["verilator", "--lint-only", "-Wall", f"{name}.vlt", file, "--top-module", top],
+            [
+                "verilator", "--lint-only", "-Wall", str(paths["verilator"]), str(path),
+                "--top-module", top,
+            ],
             cwd=tmp_path, env=tool_environment(), capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
