@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from importlib import metadata
 from pathlib import Path
 
 from racetrap.generators.description import describe
 from racetrap.generators.fusesoc import core_description
-from racetrap.generators.presets import module_name
+from racetrap.generators.presets import configuration_name, module_name, settings_of
 from racetrap.generators.register_files import write_register_files
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
 from racetrap.generators.verilog import to_verilog
+from racetrap.golden_model.link.configuration import configuration_hash
 
 __all__ = ["generate", "generate_simulated"]
 
 #: Lint warnings that correct Verilog of Amaranth draws, each with the reason.
 _WAIVERS = {
     "CASEINCOMPLETE": "a default is assigned before the case",
-    "DECLFILENAME": "the file has the preset's name, all its modules are inside",
+    "DECLFILENAME": "the file has the configuration's name, all its modules are inside",
     "PROCASSINIT": "flip-flops have an initial value beside their reset",
     "UNUSEDSIGNAL": "bits of intermediate results and ports that this configuration ignores",
     "WIDTHEXPAND": "operands of different width are extended, as Amaranth's rules want",
@@ -28,7 +30,12 @@ _WAIVERS = {
 
 
 def generate(
-    preset: str, params: Params, directory: Path, *, asynchronous_reset: bool = False
+    preset: str,
+    params: Params,
+    directory: Path | None = None,
+    *,
+    name: str | None = None,
+    asynchronous_reset: bool = False,
 ) -> dict[str, Path]:
     """Write the files of a configuration; the same input gives the same bytes anywhere.
 
@@ -37,11 +44,14 @@ def generate(
     Parameters
     ----------
     preset : str
-        Name: of the files, and with ``_`` for ``-`` of the Verilog module.
+        Preset that the parameters come from.
     params : Params
         Parameters (the preset's own, or changed).
-    directory : Path
-        Folder of the files; made if it does not exist.
+    directory : Path or None
+        Folder of the files; made if it does not exist.  By default it is called as the files.
+    name : str or None
+        Name of the files, and with ``_`` for ``-`` of the Verilog module, with which the names of
+        all other modules begin.  By default ``configuration_name``.
     asynchronous_reset : bool
         As of ``to_verilog``.
 
@@ -57,12 +67,17 @@ def generate(
     ------
     OSError
         If a file cannot be written.
+    ValueError
+        If there is no such preset, it is one of another detector, or no module can have the name.
     """
     system = system_of(params)
-    files = _simulated_files(preset, params, ["", *system.parts], asynchronous_reset)
-    files["fusesoc"] = f"{preset}.core", core_description(preset, system.parts)
-    paths = _write(files, directory)
-    return paths | write_register_files(params, module_name(preset), directory, preset)
+    if name is None:
+        name = configuration_name(preset, params, asynchronous_reset=asynchronous_reset)
+    folder = Path(name) if directory is None else directory
+    files = _simulated_files(preset, name, params, ["", *system.parts], asynchronous_reset)
+    files["fusesoc"] = f"{name}.core", core_description(name, preset, system.parts)
+    paths = _write(files, folder)
+    return paths | write_register_files(params, module_name(name), folder, name)
 
 
 def generate_simulated(preset: str, params: Params, directory: Path, part: str = "") -> None:
@@ -71,32 +86,50 @@ def generate_simulated(preset: str, params: Params, directory: Path, part: str =
     Parameters
     ----------
     preset, params, directory
-        As for ``generate``.
+        As for ``generate``; the files have the preset's name, whatever the parameters.
     part : str
         Part whose Verilog is written; empty: the system's.
     """
-    _write(_simulated_files(preset, params, [part]), directory)
+    _write(_simulated_files(preset, preset, params, [part]), directory)
 
 
 def _simulated_files(
-    preset: str, params: Params, names: Sequence[str], asynchronous_reset: bool = False
+    preset: str,
+    name: str,
+    params: Params,
+    parts: Sequence[str],
+    asynchronous_reset: bool = False,
 ) -> dict[str, tuple[str, str]]:
     """Name and text of the Verilog of some tops, and of what goes with every top."""
     system = system_of(params)
-    tops = {"": system.top(params)} | {name: part(params) for name, part in system.parts.items()}
+    head = _head(preset, params, asynchronous_reset)
+    tops = {"": system.top(params)} | {part: made(params) for part, made in system.parts.items()}
+    description = describe(preset, name, params, tops)
     files = {
-        "description": (
-            f"{preset}.json", json.dumps(describe(preset, params, tops), indent=1) + "\n",
-        ),
-        "verilator": (f"{preset}.vlt", _verilator_control(preset)),
-    }  # fmt: skip
-    for name in names:
-        kind, stem = (f"verilog {name}", f"{preset}-{name}") if name else ("verilog", preset)
+        "description": (f"{name}.json", json.dumps(description, indent=1) + "\n"),
+        "verilator": (f"{name}.vlt", _verilator_control(name)),
+    }
+    for part in parts:
+        kind, stem = (f"verilog {part}", f"{name}-{part}") if part else ("verilog", name)
         text = to_verilog(
-            tops[name], module_name(preset, name), asynchronous_reset=asynchronous_reset
+            tops[part], module_name(name, part), asynchronous_reset=asynchronous_reset
         )
-        files[kind] = f"{stem}.v", text
+        files[kind] = f"{stem}.v", head + text
     return files
+
+
+def _head(preset: str, params: Params, asynchronous_reset: bool) -> str:
+    """First lines of the Verilog: what it was made from, and under which licence it is."""
+    about = metadata.metadata("racetrap")
+    reset = "asynchronous" if asynchronous_reset else "synchronous"
+    lines = (
+        f"Race detector {system_of(params).name}, generated by racetrap {about['Version']}.",
+        f"SPDX-License-Identifier: {about['License-Expression']}",
+        f"Preset: {preset}",
+        f"Settings: {' '.join(settings_of(preset, params)) or 'none'}",
+        f"Configuration: {configuration_hash(params):#010x}, {reset} reset",
+    )
+    return "".join(f"// {line}\n" for line in lines)
 
 
 def _write(files: Mapping[str, tuple[str, str]], directory: Path) -> dict[str, Path]:
@@ -108,8 +141,8 @@ def _write(files: Mapping[str, tuple[str, str]], directory: Path) -> dict[str, P
     return paths
 
 
-def _verilator_control(preset: str) -> str:
+def _verilator_control(name: str) -> str:
     lines = ["`verilator_config"]
     for rule, reason in _WAIVERS.items():
-        lines += [f"// {reason}", f'lint_off -rule {rule} -file "*{preset}*.v"']
+        lines += [f"// {reason}", f'lint_off -rule {rule} -file "*{name}*.v"']
     return "\n".join(lines) + "\n"

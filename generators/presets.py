@@ -11,8 +11,17 @@ from typing import Any, TypeVar
 
 from racetrap.generators.system import Params, Preset
 from racetrap.generators.systems import SYSTEMS
+from racetrap.golden_model.link.configuration import configuration_hash
 
-__all__ = ["PRESETS", "Preset", "find_preset", "module_name", "with_settings"]
+__all__ = [
+    "PRESETS",
+    "Preset",
+    "configuration_name",
+    "find_preset",
+    "module_name",
+    "settings_of",
+    "with_settings",
+]
 
 _Changed = TypeVar("_Changed", bound=Params)
 
@@ -49,10 +58,59 @@ def find_preset(name: str) -> Preset[Params]:
     return PRESETS[name]
 
 
-def module_name(preset: str, part: str = "") -> str:
-    """Verilog module of a preset, or of a part of it."""
-    name = f"{preset}-{part}" if part else preset
-    return name.replace("-", "_")
+def configuration_name(preset: str, params: Params, *, asynchronous_reset: bool = False) -> str:
+    """Name of a configuration's files: the preset's only if nothing of it is changed.
+
+    Parameters
+    ----------
+    preset : str
+        Preset that the parameters come from.
+    params : Params
+        Parameters.
+    asynchronous_reset : bool
+        Whether registers are reset at once, which no parameter says.
+    """
+    parts = [preset]
+    if params != find_preset(preset).params:
+        parts.append(f"{configuration_hash(params):08x}")
+    if asynchronous_reset:
+        parts.append("asynchronous-reset")
+    return "-".join(parts)
+
+
+def module_name(name: str, part: str = "") -> str:
+    """Verilog module of a configuration, or of a part of it, by the name of its files.
+
+    Raises
+    ------
+    ValueError
+        If no module can have the name.
+    """
+    if re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", name) is None:
+        raise ValueError(
+            f"Name must be letters, digits, hyphens and underscores after a letter, not {name!r}"
+        )
+    return (f"{name}-{part}" if part else name).replace("-", "_")
+
+
+def settings_of(preset: str, params: Params) -> list[str]:
+    """Changes that make ``params`` of a preset, as ``with_settings`` takes them.
+
+    Raises
+    ------
+    ValueError
+        If there is no such preset, or it is one of another detector.
+    """
+    own = find_preset(preset).params
+    if type(own) is not type(params):
+        raise ValueError(
+            f"Parameters of preset {preset} must be {type(own).__name__}, "
+            f"not {type(params).__name__}"
+        )
+    values = {field.name: getattr(params, field.name) for field in fields(params)}
+    return [
+        f"{name}={_setting(value)}" for name, value in values.items() if value != getattr(own, name)
+    ]
 
 
 def with_settings(params: _Changed, settings: Iterable[str]) -> _Changed:
@@ -89,6 +147,10 @@ def with_settings(params: _Changed, settings: Iterable[str]) -> _Changed:
         else:
             changes[name] = _number(name, text)
     return replace(params, **changes)
+
+
+def _setting(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _number(name: str, text: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +17,10 @@ from racetrap.generators.systems import system_of
 from racetrap.rtl.common.registers import description_text
 
 __all__ = ["register_manual", "write_register_files"]
+
+_INCLUDE = "#include <assert.h>\n"
+_PACKED = "__attribute__ ((__packed__))"
+_SIZE_CHECK = re.compile(r"^static_assert\(.*\);$", re.MULTILINE)
 
 _SUFFIXES = {"header": "h", "manual": "md", "ipxact": "xml", "systemrdl": "rdl"}
 
@@ -54,7 +59,7 @@ def write_register_files(
     """
     paths = {kind: folder / f"{stem}.{suffix}" for kind, suffix in _SUFFIXES.items()}
     system = system_of(params)
-    CHeaderExporter().export(system.registers(params), str(paths["header"]))
+    _write_header(system, params, paths["header"])
     manual = f"# Registers of {system.name}\n\n{register_manual(system, params)}"
     paths["manual"].write_text(manual, encoding="utf-8")
     ipxact = IPXACTExporter(vendor=VENDOR, library=LIBRARY, version=metadata.version("racetrap"))
@@ -62,3 +67,20 @@ def write_register_files(
     source = description_text(system.register_source, **system.register_parameters(params))
     paths["systemrdl"].write_text(source, encoding="utf-8")
     return paths
+
+
+def _write_header(system: System, params: Params, path: Path) -> None:
+    """Write a C header whose macros are named after registers, not after types they share."""
+    CHeaderExporter().export(system.registers(params), str(path), reuse_typedefs=False)
+    text = path.read_text(encoding="utf-8")
+    for once in (_INCLUDE, _PACKED):
+        if text.count(once) != 1:
+            raise ValueError(f"Header must have {once.strip()} once, not {text.count(once)} times")
+    # A compiler without an operating system below has no <assert.h>.
+    text = text.replace(_INCLUDE, "")
+    # Members of a packed structure may lie anywhere: their words are read byte by byte.
+    text = text.replace(_PACKED, "__attribute__ ((__packed__, __aligned__(4)))")
+    text = _SIZE_CHECK.sub(
+        lambda check: f"#ifdef __cplusplus\n{check[0]}\n#else\n_S{check[0][1:]}\n#endif", text
+    )
+    path.write_text(text, encoding="utf-8")

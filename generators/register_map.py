@@ -8,8 +8,6 @@ from typing import Any
 
 __all__ = ["RegisterMap", "RegisterPort"]
 
-_REGISTER_BYTES = 4
-
 
 class RegisterMap:
     """Addresses and fields of registers.
@@ -27,14 +25,17 @@ class RegisterMap:
         """Byte address of a register."""
         return self._registers[register]["offset"]
 
-    def names_from(self, first: str) -> list[str]:
-        """Registers from ``first`` on up to the next address without one, by address."""
-        names = {self.address(name): name for name in self._registers}
-        address, found = self.address(first), []
-        while address in names:
-            found.append(names[address])
-            address += _REGISTER_BYTES
-        return found
+    @property
+    def counters(self) -> list[str]:
+        """Registers with a field that counts events, by address."""
+        return sorted(
+            (
+                name
+                for name, register in self._registers.items()
+                if any(field["kind"] == "counter" for field in register["fields"].values())
+            ),
+            key=self.address,
+        )
 
     def has(self, register: str) -> bool:
         """Whether there is such a register."""
@@ -90,6 +91,6 @@ class RegisterPort(ABC):
         self.write(f"{register}_LO", value & 0xFFFFFFFF)
         self.write(f"{register}_HI", value >> 32)
 
-    def read_from(self, first: str) -> dict[str, int]:
-        """Registers from ``first`` on up to the next gap, by name in lower case."""
-        return {name.lower(): self.read(name) for name in self.map.names_from(first)}
+    def read_counters(self) -> dict[str, int]:
+        """Values of all event counters, by register name in lower case."""
+        return {name.lower(): self.read(name) for name in self.map.counters}

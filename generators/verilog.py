@@ -19,6 +19,16 @@ _MODULE = re.compile(r"^module .*?^end$", re.MULTILINE | re.DOTALL)
 #: A field without bits, which Verilog cannot declare, or what is connected to it; further in are
 #: the ports of cells.
 _EMPTY = re.compile(r"^ {,2}(?:wire width 0 (\S+)|connect (\S+) \{  \})\n", re.MULTILINE)
+#: A cell whose result has no bits.
+_EMPTY_CELL = re.compile(
+    r"^  cell .*\n(?:    parameter .*\n)*?    parameter \\(?:Y_)?WIDTH 0\n(?:    .*\n)*  end\n",
+    re.MULTILINE,
+)
+#: What Yosys makes of constant bits of a word of which other bits are assigned in a process.
+_CONSTANT_PART = re.compile(r"^  always @\*\n    (.* = \d+'[bh][0-9a-fxz]+;)$", re.MULTILINE)
+#: The register that such processes read, so that they run once.
+_TRIGGER = re.compile(r"^  reg (\\\$auto\$verilog_backend\S* ) = 0;$", re.MULTILINE)
+_VERILOG_MODULE = re.compile(r"^module .*?^endmodule$", re.MULTILINE | re.DOTALL)
 #: Name of a module where it begins, and where it is a cell.
 _MODULE_NAME = re.compile(r"^(module |  cell )\\(\S+)", re.MULTILINE)
 #: At the end of an instance's name; the name of the top, which is before the first dot, is kept.
@@ -45,14 +55,30 @@ def to_verilog(component: wiring.Component, name: str, *, asynchronous_reset: bo
         modules = distinct_modules(component, name, asynchronous_reset=asynchronous_reset)
         texts = (rtlil.convert_fragment(each, emit_src=False)[0] for each in modules.values())
         text = _MODULE.sub(lambda module: _without_empty_fields(module[0]), "".join(texts))
-        return _convert_rtlil_text(_with_names(text), strip_internal_attrs=True)
+        verilog = _convert_rtlil_text(_with_names(text), strip_internal_attrs=True)
+        return _VERILOG_MODULE.sub(lambda module: _with_triggers(module[0]), verilog)
 
 
 def _without_empty_fields(module: str) -> str:
     """RTLIL of a module without fields that have no bits, as far as nothing else names them."""
+    module = _EMPTY_CELL.sub("", module)
     elsewhere = Counter(re.findall(r"\S+", module))
     elsewhere.subtract(field[1] or field[2] for field in _EMPTY.finditer(module))
     return _EMPTY.sub(lambda field: field[0] * bool(elsewhere[field[1] or field[2]]), module)
+
+
+def _with_triggers(module: str) -> str:
+    """Verilog of a module in which constant parts of words are assigned.
+
+    ``always @*`` waits for a change of what it reads: one that reads nothing never runs.
+    """
+    trigger = _TRIGGER.search(module)
+    if trigger is None:
+        return module
+    return _CONSTANT_PART.sub(
+        lambda part: f"  always @* begin\n    if ({trigger[1]}) begin end\n    {part[1]}\n  end",
+        module,
+    )
 
 
 def _with_names(text: str) -> str:

@@ -11,6 +11,7 @@ from racetrap.commands.shared.options import output_option, result_options, seed
 from racetrap.commands.shared.terminal import fail, input_errors, report_console, write_json
 from racetrap.fpga.boards.build import build
 from racetrap.fpga.boards.table import board_params, find_board
+from racetrap.generators.presets import configuration_name
 from racetrap.presenters.tables import print_table
 
 __all__ = ["command"]
@@ -21,7 +22,9 @@ __all__ = ["command"]
 @click.option("--board", "board_name", required=True, help="Board; see racetrap fpga boards.")
 @set_option
 @seed_option
-@output_option("DIR", "Folder of the files.  [default: build/fpga/BOARD/PRESET]")
+@output_option(
+    "DIR", "Folder of the files.  [default: build/fpga/BOARD/PRESET; PRESET-HASH with --set]"
+)
 @result_options
 def command(
     preset: str, board_name: str, settings: tuple[str, ...], seed: int, output: Path | None,
@@ -35,7 +38,9 @@ def command(
     with input_errors():
         board = find_board(board_name)
         params = board_params(board, preset, settings)
-    folder = output or Path("build", "fpga", board_name, preset)
+    # Settings of the board's own change no name: they are always there.
+    name = configuration_name(preset, params) if settings else preset
+    folder = output or Path("build", "fpga", board_name, name)
     try:
         built = build(board, params, folder.resolve(), seed)
     except ValueError as error:

@@ -22,27 +22,37 @@ __all__ = ["command"]
 
 @click.command("generate")
 @click.argument("preset", shell_complete=complete_preset)
-@output_option("DIR", "Folder of the files.", show_default="PRESET")
+@output_option("DIR", "Folder of the files.", show_default="NAME")
 @set_option
+@click.option(
+    "--name",
+    metavar="NAME",
+    help="Name of the files, and of the module that all modules' names begin with.  Default: the "
+    "preset's; with anything changed, the preset's with the configuration's hash.",
+)
 @click.option(
     "--asynchronous-reset", is_flag=True, help="Reset registers at once, not at the clock's edge."
 )
 @result_options
 def command(
-    preset: str, output: Path | None, settings: tuple[str, ...], asynchronous_reset: bool,
-    json_file: str | None,
+    preset: str, output: Path | None, settings: tuple[str, ...], name: str | None,
+    asynchronous_reset: bool, json_file: str | None,
 ) -> None:  # fmt: skip
     """Write Verilog, its description, lint waivers, and its registers in several forms.
 
-    The files are PRESET.v, .json (description), .vlt (lint waivers), .core (FuseSoC), and of the
+    The files are NAME.v, .json (description), .vlt (lint waivers), .core (FuseSoC), and of the
     registers .h (C), .md (manual), .xml (IP-XACT) and .rdl (SystemRDL, their source).
     """
     with input_errors():
         params = with_settings(find_preset(preset).params, settings)
-        folder = output or Path(preset)
-        paths = generate(preset, params, folder, asynchronous_reset=asynchronous_reset)
+        paths = generate(preset, params, output, name=name, asynchronous_reset=asynchronous_reset)
     console = report_console(json_file)
     for path in paths.values():
         console.print(str(path), markup=False)
-    files = {kind: str(path) for kind, path in paths.items()}
-    write_json(json_file, {"preset": preset, "parameters": asdict(params), "files": files})
+    document = {
+        "preset": preset,
+        "parameters": asdict(params),
+        "name": paths["verilog"].stem,
+        "files": {kind: str(path) for kind, path in paths.items()},
+    }
+    write_json(json_file, document)

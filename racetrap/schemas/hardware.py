@@ -27,6 +27,7 @@ __all__ = [
 class Generate(Configuration):
     """`racetrap generate`."""
 
+    name: Annotated[str, "name of the files, and with `_` for `-` of the Verilog module"]
     files: Annotated[
         dict[str, str],
         "path of each file: `verilog`, `description`, `verilator` (lint waivers), `fusesoc`, "

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from operator import add, or_
+from functools import reduce
+from operator import add, and_, or_
 
 from amaranth.hdl import Cat, Const, Mux, Value
 
-__all__ = ["is_less", "lowest_one_hot", "lowest_set", "one_hot_select", "total"]
+__all__ = [
+    "is_between", "is_less", "lowest_one_hot", "lowest_set", "one_hot_select", "total",
+]  # fmt: skip
+
+
+def is_between(value: Value, low: int, high: int) -> Value:
+    """Whether an unsigned number is one of ``low`` to ``high``.
+
+    What holds for every number is not compared: lint takes such a comparison for a mistake.
+    """
+    rules = [*[value >= low] * (low > 0), *[value <= high] * (high < (1 << len(value)) - 1)]
+    return reduce(and_, rules, Const(1, 1))
 
 
 def is_less(one: Value, other: Value) -> Value:

@@ -12,6 +12,7 @@ from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.layout import index_bits
 from racetrap.golden_model.noncoherent.params import WORD_GRANULES, NoncoherentParams
+from racetrap.rtl.common.bits import is_between
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.noncoherent.interval_cam import Command, folded
 from racetrap.rtl.noncoherent.layouts import range_layout
@@ -87,8 +88,8 @@ class Bitmap(wiring.Component):
             Cat(steps[1:]).eq(Cat(steps[:-1])),
             is_last.eq(ends),
             mask.eq(Cat(
-                steps[1].meets & (place >= low[:_PLACE_BITS])
-                & (~ends | (place <= high[:_PLACE_BITS]))
+                steps[1].meets & is_between(low[:_PLACE_BITS], 0, place)
+                & (~ends | is_between(high[:_PLACE_BITS], place, WORD_GRANULES - 1))
                 for place in range(WORD_GRANULES)
             )),
         ]  # fmt: skip

@@ -114,7 +114,7 @@ class IntervalCam(wiring.Component):
         m = Module()
         params = self._params
         entries = [Signal(self._entry, name=f"entry_{slot}") for slot in range(params.entries)]
-        valid = Signal(params.entries)
+        valid = Signal(params.entries, name="entry_valid")  # an instance around it is called valid
         m.submodules.compactor = compactor = Compactor(params)
         change, origin, does_query = self._compare(m, entries, valid)
         self._answer(m, entries, does_query & self.i_execute)

@@ -12,6 +12,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.scord.params import ENTRY_BYTES, ScordParams
+from racetrap.rtl.common.bits import is_between
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.report_writer import RECORD_BYTES
 from racetrap.rtl.scord.region import region_layout
@@ -161,7 +162,7 @@ class LaunchControl(wiring.Component):
         metadata_end = bases.metadata + entries * ENTRY_BYTES
         end = 1 << params.address_bits
         return [
-            (self.i_size_log2 >= low) & (self.i_size_log2 <= high),
+            is_between(self.i_size_log2, low, high),
             (bases.data & (size - 1)) == 0,
             bases.data < end,
             (bases.metadata & (params.segment_bytes - 1)) == 0,

@@ -23,7 +23,7 @@ def example(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp(preset)
     params = with_settings(PRESETS[preset].params, ["trace_port=false"])
     top = f"{request.param}_top"
-    return top, (EXAMPLES / f"{top}.v").read_text(), generate(preset, params, folder)
+    return top, (EXAMPLES / f"{top}.v").read_text(), generate(preset, params, folder, name=preset)
 
 
 def lint(example, text, folder):

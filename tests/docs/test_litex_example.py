@@ -25,7 +25,7 @@ def detector_ports():
 
 def description_of(preset):
     params = PRESETS[preset].params
-    return describe(preset, params, {"": system_of(params).top(params)})
+    return describe(preset, preset, params, {"": system_of(params).top(params)})
 
 
 def all_ports(ports):

@@ -10,27 +10,28 @@ from racetrap.generators.fusesoc import core_name
 from racetrap.generators.presets import PRESETS
 
 
-@pytest.fixture(scope="module", params=["scord-tiny", "sigrace-tiny"])
+@pytest.fixture(scope="module", params=[("scord-tiny", None), ("sigrace-tiny", "mine")], ids=str)
 def generated(request, tmp_path_factory):
     """Core description and side-car description of a preset, and their folder."""
-    folder = tmp_path_factory.mktemp(request.param)
-    paths = generate(request.param, PRESETS[request.param].params, folder)
+    folder = tmp_path_factory.mktemp("core")
+    preset, name = request.param
+    paths = generate(preset, PRESETS[preset].params, folder, name=name)
     core = yaml.safe_load(paths["fusesoc"].read_text())
     return core, json.loads(paths["description"].read_text()), folder
 
 
 def test_first_line_says_the_format(generated):
     core, description, folder = generated
-    text = (folder / f"{description['preset']}.core").read_text()
+    text = (folder / f"{description['name']}.core").read_text()
     assert text.startswith("CAPI=2:\n")
     assert core["CAPI=2"] is None
 
 
-def test_name_has_vendor_library_preset_and_version(generated):
+def test_name_has_vendor_library_name_and_version(generated):
     core, description, _ = generated
-    assert core["name"] == core_name(description["preset"])
+    assert core["name"] == core_name(description["name"])
     version = description["tools"]["racetrap"]
-    assert core["name"].split(":") == ["racetrap", "detectors", description["preset"], version]
+    assert core["name"].split(":") == ["racetrap", "detectors", description["name"], version]
 
 
 def test_every_file_is_beside_it_and_every_verilog_file_is_named(generated):

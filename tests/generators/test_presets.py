@@ -6,7 +6,14 @@ import re
 import pytest
 
 from racetrap.generators.artefacts import generate
-from racetrap.generators.presets import PRESETS, find_preset, module_name, with_settings
+from racetrap.generators.presets import (
+    PRESETS,
+    configuration_name,
+    find_preset,
+    module_name,
+    settings_of,
+    with_settings,
+)
 from racetrap.generators.scord import SCORD
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.params import SigraceParams
@@ -63,6 +70,27 @@ def test_a_real_gpu_is_generated(name, tmp_path):
 def test_unknown_preset():
     with pytest.raises(ValueError, match=r"Preset must be one of scord-tiny, .*, not scrod"):
         find_preset("scrod")
+
+
+@pytest.mark.parametrize("prefix", ["random", "sigrace-random", "noncoherent-random"])
+def test_settings_of_a_configuration_make_it(prefix):
+    for number in range(20):
+        made = find_preset(f"{prefix}-{number}").params
+        [preset] = [name for name in ("scord", "sigrace", "noncoherent") if _same(name, made)]
+        settings = settings_of(preset, made)
+        assert with_settings(PRESETS[preset].params, settings) == made
+        assert configuration_name(preset, made) != preset
+    assert settings_of(preset, PRESETS[preset].params) == []
+    assert configuration_name(preset, PRESETS[preset].params) == preset
+
+
+def _same(preset, params):
+    return type(PRESETS[preset].params) is type(params)
+
+
+def test_settings_of_another_detector():
+    with pytest.raises(ValueError, match="Parameters of preset scord must be ScordParams"):
+        settings_of("scord", PRESETS["sigrace"].params)
 
 
 def test_module_name_is_an_identifier():

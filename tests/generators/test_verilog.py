@@ -1,6 +1,8 @@
 """Verilog of components whose structures have fields without bits."""
 
-from amaranth.hdl import Module
+import re
+
+from amaranth.hdl import Module, Mux
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -26,6 +28,43 @@ def test_fields_without_bits_are_left_out():
     assert "-1:0" not in text
     assert "some" in text
     assert "none" not in text
+
+
+class _Choice(wiring.Component):
+    choose: In(1)
+    i: In(_LAYOUT)
+    o: Out(_LAYOUT)
+
+    def elaborate(self, platform):
+        m = Module()
+        m.d.comb += [self.o.none.eq(Mux(self.choose, self.i.none, 0)), self.o.some.eq(self.i.some)]
+        return m
+
+
+def test_a_choice_of_nothing_is_left_out():
+    text = to_verilog(_Choice(), "choice")
+    assert "-1:0" not in text
+    assert "none" not in text
+
+
+class _ConstantParts(wiring.Component):
+    i: In(1)
+    o: Out(data.StructLayout({"kind": 4, "never": 8, "one": 2}))
+
+    def elaborate(self, platform):
+        m = Module()
+        m.d.comb += self.o.one.eq(3)
+        with m.If(self.i):
+            m.d.comb += self.o.kind.eq(5)
+        return m
+
+
+def test_what_assigns_a_constant_runs():
+    text = to_verilog(_ConstantParts(), "parts")
+    blocks = re.findall(r"  always @\*(?: begin)?\n(.*?\n)", text)
+    assert len(blocks) == 3
+    # The first line names a register that the block then reads.
+    assert all(re.fullmatch(r" +if \(\\\$auto\S+ \) begin end\n", block) for block in blocks)
 
 
 def test_what_something_else_names_is_kept():

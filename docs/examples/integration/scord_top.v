@@ -1,7 +1,7 @@
-// ScoRD between two SMs and an SoC: `racetrap generate scord-tiny --set trace_port=false`.
+// ScoRD between two SMs and an SoC: `racetrap generate scord-tiny --set trace_port=false --name scord-tiny`.
 //
 // Shows what every integration does: one clock, a reset made synchronous, the fields of a
-// transaction packed in the order of PRESET.json (`layouts`), AXI ports passed on.  A second SM
+// transaction packed in the order of NAME.json (`layouts`), AXI ports passed on.  A second SM
 // is idle here: its stream is tied to "nothing".
 `default_nettype none
 

@@ -1,7 +1,7 @@
-// SigRace between two cores and an SoC: `racetrap generate sigrace-tiny --set trace_port=false`.
+// SigRace between two cores and an SoC: `racetrap generate sigrace-tiny --set trace_port=false --name sigrace-tiny`.
 //
 // Shows what every integration does: one clock, a reset made synchronous, the fields of an event
-// packed and those of a trap record unpacked in the order of PRESET.json (`layouts`), registers
+// packed and those of a trap record unpacked in the order of NAME.json (`layouts`), registers
 // passed on.  The second core is idle here: its stream is tied to "nothing", its traps are taken.
 `default_nettype none
 

@@ -52,4 +52,4 @@ class MonitorSoftware(DetectorSoftware):
 
     def counters(self) -> dict[str, int]:
         """All event counters, by register name in lower case."""
-        return self._port.read_from("ROWS")
+        return self._port.read_counters()

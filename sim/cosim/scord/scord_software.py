@@ -85,4 +85,4 @@ class ScordSoftware(DetectorSoftware):
 
     def counters(self) -> dict[str, int]:
         """All event counters, by register name in lower case."""
-        return self._port.read_from("ACCESSES")
+        return self._port.read_counters()

@@ -77,7 +77,7 @@ class RdmSoftware:
 
     def counters(self) -> dict[str, int]:
         """All event counters, by register name in lower case."""
-        return self._port.read_from("MESSAGES")
+        return self._port.read_counters()
 
     # CoreToThread -----------------------------------------------------------------------
 

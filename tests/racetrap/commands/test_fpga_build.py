@@ -42,6 +42,21 @@ def test_build(racetrap, monkeypatch, tmp_path):
     assert "51.2 MHz reached, 48 MHz asked for" in result.stdout
 
 
+def test_folders_of_changed_configurations_are_their_own(racetrap, monkeypatch, tmp_path):
+    folders = []
+
+    def build(board, params, folder, seed):
+        folders.append(folder)
+        raise ValueError("It is enough")
+
+    monkeypatch.setattr(fpga_build, "build", build)
+    monkeypatch.chdir(tmp_path)
+    for settings in ([], ["--set", "outstanding=16"], ["--set", "outstanding=4"]):
+        racetrap("fpga", "build", "scord-local", "--board", _BOARD, *settings)
+    assert folders[0] == tmp_path / "build" / "fpga" / _BOARD / "scord-local"
+    assert len(set(folders)) == 3
+
+
 @pytest.mark.parametrize(
     ("error", "status"), [(ValueError("It is wrong"), 2), (build_module.BoardError("It is big"), 3)]
 )

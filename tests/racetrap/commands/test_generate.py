@@ -1,6 +1,9 @@
 """Commands `generate` and `presets`."""
 
 import json
+import re
+from itertools import combinations
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -19,8 +22,43 @@ def test_generate_writes_the_files_and_says_which(tmp_path):
     assert done.exit_code == 0
     files = sorted((tmp_path / "new").iterdir())
     assert sorted(done.output.split()) == [str(path) for path in files]
-    description = json.loads((tmp_path / "new" / "scord-tiny.json").read_text())
-    assert description["parameters"]["ratio"] == 8
+    [description] = (tmp_path / "new").glob("*.json")
+    assert json.loads(description.read_text())["parameters"]["ratio"] == 8
+
+
+def test_a_changed_configuration_replaces_no_file_of_its_preset(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    every = []
+    for settings in ([], ["--set", "banks=3"], ["--set", "ratio=8"], ["--asynchronous-reset"]):
+        done = run("generate", "scord-tiny", "-o", "rtl", *settings)
+        assert done.exit_code == 0
+        every.append(done.output.split())
+    files = [file for files in every for file in files]
+    assert len(set(files)) == len(files) == len(list((tmp_path / "rtl").iterdir()))
+    modules = [
+        set(re.findall(r"^module (\S+?)\(", Path(verilog).read_text(), re.MULTILINE))
+        for files in every
+        for verilog in files
+        if verilog.endswith(".v")
+    ]
+    assert len(modules) == 4
+    assert not [one & other for one, other in combinations(modules, 2) if one & other]
+
+
+def test_name_is_that_of_folder_files_and_modules(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    settings = ("--set", "threads=4", "--set", "form=hashed")
+    done = run("generate", "sigrace-tiny", *settings, "--name", "my-soc", "--json", "-")
+    result = json.loads(done.stdout)
+    assert (result["preset"], result["name"]) == ("sigrace-tiny", "my-soc")
+    assert [path.name for path in tmp_path.iterdir()] == ["my-soc"]
+    for path in (tmp_path / "my-soc").iterdir():
+        assert path.name.startswith("my-soc")
+        if path.suffix == ".v":
+            text = path.read_text()
+            names = re.findall(r"^module (\S+?)\(", text, re.MULTILINE)
+            assert all(name.startswith("my_soc") for name in names)
+            assert "// Preset: sigrace-tiny\n// Settings: threads=4 form=hashed\n" in text[:500]
 
 
 def test_files_are_in_a_folder_of_their_own(tmp_path, monkeypatch):
@@ -32,7 +70,9 @@ def test_files_are_in_a_folder_of_their_own(tmp_path, monkeypatch):
 
 def test_generate_with_asynchronous_reset(tmp_path):
     assert run("generate", "scord-tiny", "--asynchronous-reset", "-o", tmp_path).exit_code == 0
-    assert "posedge rst" in (tmp_path / "scord-tiny.v").read_text()
+    text = (tmp_path / "scord-tiny-asynchronous-reset.v").read_text()
+    assert "posedge rst" in text
+    assert "asynchronous reset\n" in text[:500]
 
 
 def test_generate_json(tmp_path):
@@ -49,6 +89,8 @@ def test_generate_json(tmp_path):
         (["scord-big"], "Preset must be one of"),
         (["scord-tiny", "--set", "ratio=3"], "Parameter ratio must be a power of two, not 3."),
         (["scord-tiny", "--set", "speed=3"], "Setting name must be one of"),
+        (["scord-tiny", "--name", "4banks"], "Name must be letters, digits"),
+        (["scord-tiny", "--name", "../scord"], "Name must be letters, digits"),
         ([], "Missing argument 'PRESET'"),
     ],
 )

@@ -91,7 +91,7 @@ PLANTED_BUGS = {
         "does & step.meets & ~is_last", "does & step.meets & ~is_last & step.query"
     ),
     "bitmap-leaves-the-last-granule-out": Patch(
-        "noncoherent/bitmap.py", "(place <= high[:_PLACE_BITS])", "(place < high[:_PLACE_BITS])"
+        "noncoherent/bitmap.py", "(high[:_PLACE_BITS], place,", "(high[:_PLACE_BITS], place + 1,"
     ),
     "bitmap-forgets-other-origins": Patch(
         "noncoherent/bitmap.py", "has_own & (word.others | (word.tag != step.tag))", "Const(0)"

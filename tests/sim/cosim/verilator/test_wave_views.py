@@ -14,7 +14,7 @@ from racetrap.sim.cosim.verilator.wave_views import views_of, views_verilog
 def _views(preset):
     params = PRESETS[preset].params
     system = system_of(params)
-    return views_of(describe(preset, params, {"": system.top(params)}), system), system
+    return views_of(describe(preset, preset, params, {"": system.top(params)}), system), system
 
 
 @pytest.mark.parametrize(
