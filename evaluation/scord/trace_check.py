@@ -18,8 +18,8 @@ from racetrap.evaluation.scord.line_races import finding_race, oracle_races_by_l
 from racetrap.evaluation.scord.oracle import (
     JUDGE,
     OracleRace,
-    imposed_by_method,
     explain_races,
+    imposed_by_method,
     is_missed,
     ordered_by_lockstep,
     racing_pairs,
@@ -191,7 +191,9 @@ class TraceCheck:
         if self.rule is not None:
             outcomes, strong, lockstep = self._judge(trace, self.rule, reports, header)
             lone = unconfirmed(reports, racing_pairs(each.race for each in outcomes))
-            imposed = imposed_by_method(trace, self.rule, {report: reports[report] for report in lone})
+            imposed = imposed_by_method(
+                trace, self.rule, {report: reports[report] for report in lone}
+            )
             strays = [report for report in lone if report not in imposed]
         if scord is not None:
 

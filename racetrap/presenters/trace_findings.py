@@ -17,8 +17,8 @@ from racetrap.presenters.scord_races import left_out_sentence
 __all__ = ["fault_sentence", "trace_check_to_dict", "trace_findings"]
 
 _NO_ACQUIRE = (
-    "has no acquire: it asks for a fence of the earlier warp between them, and knows no access that "
-    "is relaxed, acquires or releases"
+    "has no acquire: it asks for a fence of the earlier warp between them, and knows no access "
+    "that is relaxed, acquires or releases"
 )
 #: Why ScoRD reports a pair that is no race, by the kind of the report: what follows its name.
 _WHY_IMPOSED = {
