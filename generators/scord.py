@@ -11,7 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from racetrap.generators.system import Overhead, Preset, System, presets_by_name
+from racetrap.generators.system import (
+    MemoryRate,
+    Overhead,
+    Preset,
+    System,
+    no_memory,
+    presets_by_name,
+)
 from racetrap.golden_model.events import AtomicOp, Scope
 from racetrap.golden_model.scord.packets import (
     PacketKind,
@@ -147,6 +154,20 @@ def _register_parameters(params: ScordParams) -> dict[str, int]:
     return register_parameters(params)
 
 
+def _memory_rate(params: ScordParams, latency: int) -> MemoryRate:
+    if params.local_bytes:
+        return no_memory(params, latency)
+    rate = params.segments_per_cycle(latency)
+    words, enough = params.words_per_cycle, params.outstanding_for(latency)
+    better = replace(params, outstanding=enough).segments_per_cycle(latency)
+    advice = (
+        f"Parameter outstanding is too small for a memory latency of {latency} cycles: with "
+        f"{params.outstanding} a metadata port takes {words * rate:.2g} of {words} accesses a "
+        f"cycle, with --set outstanding={enough} it takes {words * better:.2g}."
+    )
+    return MemoryRate(rate, advice if rate < 1 else "")
+
+
 def _overheads(params: ScordParams) -> list[Overhead]:
     share = metadata_overhead(params)
     sentence = f"Metadata is {share:.1%} of the monitored data."
@@ -169,6 +190,7 @@ SCORD = System(
     traces={"step": "trace"},
     state_kinds=_STATE_KINDS,
     method_bits=state_bits,
+    memory_rate=_memory_rate,
     overheads=_overheads,
     inputs={"transaction": "i_transaction"},
     codes=_CODES,

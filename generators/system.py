@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from racetrap.golden_model.trace import AnyTrace
 
-__all__ = ["Overhead", "Params", "Preset", "System", "presets_by_name"]
+__all__ = ["MemoryRate", "Overhead", "Params", "Preset", "System", "no_memory", "presets_by_name"]
 
 
 class Params(Protocol):
@@ -57,6 +57,28 @@ class Preset(Generic[_Params]):
 def presets_by_name(*presets: Preset[_Params]) -> Mapping[str, Preset[_Params]]:
     """Presets by name, in their order."""
     return MappingProxyType({preset.name: preset for preset in presets})
+
+
+class MemoryRate(NamedTuple):
+    """How fast a detector is with its metadata in a slow memory.
+
+    Parameters
+    ----------
+    per_cycle : float
+        Segments of metadata that a port takes in a cycle at most.
+    advice : str
+        What is wrong and what helps, in a sentence; empty if nothing is.
+    """
+
+    per_cycle: float
+    advice: str
+
+
+def no_memory(params: Any, latency: int) -> MemoryRate:
+    """Refuse a latency: a detector's rate without metadata in memory is that of no memory."""
+    raise ValueError(
+        "Option --latency must come with a preset that has metadata in memory: this one has none"
+    )
 
 
 class Overhead(NamedTuple):
@@ -117,6 +139,9 @@ class System(Generic[_Params]):
         Beginning of the names of its random configurations.
     large_presets : mapping of str to Preset
         Presets of the size of real chips: much to generate, more to simulate.
+    memory_rate : callable
+        Its rate, given parameters and the cycles in which memory answers; raises ``ValueError``
+        if nothing of it is in memory.
     overheads : callable
         What it costs besides state bits, given the parameters.
     inputs : mapping of str to str
@@ -146,6 +171,7 @@ class System(Generic[_Params]):
     method_bits: Callable[[Any], dict[str, int]]
     random_prefix: str
     large_presets: Mapping[str, Preset[_Params]] = field(default_factory=dict)
+    memory_rate: Callable[[Any, int], MemoryRate] = no_memory
     overheads: Callable[[Any], Sequence[Overhead]] = lambda params: ()
     inputs: Mapping[str, str] = field(default_factory=dict)
     codes: Mapping[str, type[IntEnum]] = field(default_factory=dict)

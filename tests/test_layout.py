@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from racetrap.generators.systems import SYSTEMS
 from tests.support import REPOSITORY
 
 _FOLDERS = {
@@ -27,8 +28,9 @@ _IMPORTS = {
     "evaluation": _FOLDERS - {"racetrap"} | {_VERDICT},
     "racetrap": _FOLDERS | {_VERDICT},
 }
-#: Detectors and the link: each has a folder of its name in all of these.
-_METHODS = ("scord", "sigrace")
+#: Detectors that can be generated, with the least number of blocks that have the same name in model
+#: and hardware: each has a folder of its name in all of these.
+_METHODS = {"scord": 8, "sigrace": 8, "noncoherent": 4}
 _ROOMS_OF_A_METHOD = ("golden_model", "rtl", "tb", "sim/cosim", "evaluation")
 
 
@@ -107,10 +109,49 @@ def test_a_method_has_a_folder_in_each_room(method):
 
 def test_a_block_has_one_name_in_model_and_hardware():
     """RTL without a model of the same name is structure: what only hardware has."""
-    for method in _METHODS:
+    assert _METHODS.keys() == {system.name for system in SYSTEMS}
+    for method, least in _METHODS.items():
         models = {path.name for path in (REPOSITORY / "golden_model" / method).glob("*.py")}
         blocks = {path.name for path in (REPOSITORY / "rtl" / method).glob("*.py")}
-        assert len(models & blocks) >= 8, method
+        assert len(models & blocks) >= least, method
+
+
+#: How shared code names the detector that the page takes for its example.
+_NAMED = re.compile(
+    r"NoncoherentParams|\"noncoherent\"|NONCOHERENT(_PRESETS)?\b|cosim\.noncoherent"
+    r"|noncoherent_(top|run|testbench|quality)"
+)
+_QUOTED = re.compile(r"`((?:\w+/)+\w+\.\w+)`")
+
+
+def _rows(page: str) -> str:
+    text = (REPOSITORY / "docs" / "how-to" / page).read_text(encoding="utf-8")
+    return "\n".join(line for line in text.splitlines() if line.startswith("|"))
+
+
+def test_the_page_on_adding_a_detector_has_every_shared_file():
+    named = {
+        str(path) for path in _sources()
+        if path.parts[0] in _FOLDERS and "noncoherent" not in path.parts[:-1]
+        and path.parts[:2] != ("sim", "accelerator")
+        and _NAMED.search((REPOSITORY / path).read_text(encoding="utf-8"))
+    }  # fmt: skip
+    assert set(_QUOTED.findall(_rows("add-a-detector.md"))) == named
+
+
+def test_the_page_on_adding_a_block_has_every_file_that_names_its_example():
+    named = re.compile(r"lock_tables?\b|LockTables?\b")
+    found = {
+        str(path.relative_to(REPOSITORY))
+        for folder in _FOLDERS - {"racetrap"} for suffix in ("py", "h", "cpp")
+        for path in (REPOSITORY / folder).rglob(f"*.{suffix}")
+        if named.search(path.read_text(encoding="utf-8"))
+    }  # fmt: skip
+    quoted = set(_QUOTED.findall(_rows("add-a-block.md")))
+    # That of the evaluation of locks only reads what a tracker has.
+    assert {name for name in quoted if not name.startswith("tests/")} == found - {
+        "verdict/scord/held_locks.py"
+    }
 
 
 def test_tests_mirror_the_tree():

@@ -48,9 +48,10 @@ def _bench(found: _Json) -> _Figures:
             for way, rate in speed["same_trace"].items():
                 yield f"{system}: the same trace by {way} co-simulation", unit, rate
     if scord := found.get("scord"):
+        far = "" if (latency := scord["latency"]) is None else f", latency {latency}"
         for name, rate in scord["accesses_per_cycle"].items():
-            yield f"one bank of scord, {name.replace('_', ' ')}", "accesses/cycle", rate
-        yield "four banks of scord", "accesses/cycle", scord["banks"]["four"]
+            yield f"one bank of scord, {name.replace('_', ' ')}{far}", "accesses/cycle", rate
+        yield f"four banks of scord{far}", "accesses/cycle", scord["banks"]["four"]
         for preset, rates in scord["saturated"].items():
             for part in ("hardware", "together"):
                 name = f"co-simulation of {preset}, whole lines, {part}"
@@ -60,6 +61,7 @@ def _bench(found: _Json) -> _Figures:
             yield name, "fences/cycle", row["fences_per_cycle"]
         for row in scord["widths"]:
             name = f"metadata port of scord-tiny, words a cycle {row['words']}, {row['traffic']}"
+            name += far
             yield name, "accesses/cycle", row["accesses_per_cycle"]
         threads = max(scord["executor"], key=int)
         yield f"executor, {threads} threads", "instructions/s", scord["executor"][threads]

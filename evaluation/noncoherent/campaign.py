@@ -11,14 +11,14 @@ from random import Random
 
 from racetrap.evaluation.campaign.random_volume import RandomVolume
 from racetrap.golden_model.noncoherent.monitor import Monitor
-from racetrap.golden_model.noncoherent.packets import BusOperation, bus_operation
+from racetrap.golden_model.noncoherent.packets import BusOperation
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
-from racetrap.sim.accelerator.random_operations import random_operations
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.noncoherent.coverage import Coverage
 from racetrap.sim.cosim.noncoherent.fast_compare import check_run
 from racetrap.sim.cosim.noncoherent.fast_simulation import FastSim
+from racetrap.sim.cosim.noncoherent.random_bus_operations import random_bus_operations
 
 __all__ = ["RANDOM_VOLUME", "play"]
 
@@ -64,15 +64,7 @@ def _operations(params: NoncoherentParams, random: Random, lines: int) -> list[B
     base = random.choice(
         (0, last, *(min(max(edge - half, 0), last) for edge in edges if params.window_bytes))
     )
-    return [
-        bus_operation(
-            params, number, operation._replace(address=operation.address + base)
-            if operation.size else operation,
-        )
-        for number, operation in enumerate(
-            random_operations(random, params.memory, _OPERATIONS, size)
-        )
-    ]  # fmt: skip
+    return random_bus_operations(random, params, _OPERATIONS, size, base)
 
 
 def _timing(random: Random) -> MemoryTiming:

@@ -32,14 +32,14 @@ class Verdict:
         How ``data`` begins afterwards, as many words as the pair names.
     outcomes : set of str
         What the detector made of the races.
-    decreed, false : set of str
-        Kinds of its other reports: confirmed by the paper's rule alone, and by none.
+    imposed, false : set of str
+        Kinds of its other reports: imposed by the method, and confirmed by no rule.
     """
 
     races: set[str] = field(default_factory=set)
     data: set[tuple[int, ...]] = field(default_factory=set)
     outcomes: set[str] = field(default_factory=set)
-    decreed: set[str] = field(default_factory=set)
+    imposed: set[str] = field(default_factory=set)
     false: set[str] = field(default_factory=set)
 
     @property
@@ -49,7 +49,7 @@ class Verdict:
             if self.outcomes & {Cause.REPORTED, ELSEWHERE}:
                 return "reported"
             return "not its task" if self.outcomes <= set(NOT_CHECKED.values()) else "missed"
-        return "false" if self.false else "by decree" if self.decreed else "silent"
+        return "false" if self.false else "imposed by the method" if self.imposed else "silent"
 
     def explanation(self) -> str:
         """In one line what the detector makes of the kernel, and why."""
@@ -58,7 +58,7 @@ class Verdict:
             return word
         if self.races:
             return f"{word}: {', '.join(sorted(self.outcomes))}"
-        kinds = self.false if word == "false" else self.decreed
+        kinds = self.false if word == "false" else self.imposed
         return f"{word}: {', '.join(sorted(kinds))}" if kinds else word
 
 
@@ -74,7 +74,7 @@ def judge(pair: Pair, kernel: str) -> Verdict:
     for found in check.detector_runs:
         verdict.races |= {each.race.race_class.value for each in found.outcomes}
         verdict.outcomes |= {each.outcome for each in found.outcomes}
-        verdict.decreed |= {kind for _, kind in found.decreed}
+        verdict.imposed |= {kind for _, kind in found.imposed}
         verdict.false |= {kind for _, kind in found.unconfirmed}
     return verdict
 

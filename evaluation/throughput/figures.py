@@ -28,7 +28,9 @@ SIZE = "small"
 _BLOCKS = (2000, 1500, 1000, 500)
 
 
-def measurements(system: str, compiled: bool) -> Mapping[str, Callable[[], Any]]:
+def measurements(
+    system: str, compiled: bool, latency: int | None = None
+) -> Mapping[str, Callable[[], Any]]:
     """What measures each figure of a detector.
 
     Parameters
@@ -37,25 +39,30 @@ def measurements(system: str, compiled: bool) -> Mapping[str, Callable[[], Any]]
         ``scord``, ``sigrace`` or ``noncoherent``.
     compiled : bool
         Whether to measure the golden model of hardware ahead of time, too.
+    latency : int, optional
+        Cycles after which ScoRD's memory answers; by default at once, and with a port at each L2
+        slice as far away as there.
     """
     if system == "noncoherent":
         return _noncoherent()
-    own = {"scord": _scord, "sigrace": _sigrace}[system]()
+    own = _scord(latency) if system == "scord" else _sigrace()
     return {"speed": partial(speed.speed, system, compiled), **own}
 
 
-def _scord() -> dict[str, Callable[[], Any]]:
+def _scord(given: int | None) -> dict[str, Callable[[], Any]]:
+    latency, far = given or 1, given or scord_cycles.SLICE_LATENCY
     return {
+        "latency": lambda: given,
         "accesses_per_cycle": lambda: {
-            "streaming": scord_cycles.streaming(),
-            "back_to_back": scord_cycles.back_to_back(),
+            "streaming": scord_cycles.streaming(latency),
+            "back_to_back": scord_cycles.back_to_back(latency),
         },
         "bandwidth": lambda: [
-            asdict(scord_cycles.bandwidth(slots, latency))
+            asdict(scord_cycles.bandwidth(slots, each))
             for slots in scord_cycles.OUTSTANDING
-            for latency in scord_cycles.LATENCIES
+            for each in (scord_cycles.LATENCIES if given is None else (given,))
         ],
-        "banks": _banks,
+        "banks": partial(_banks, latency),
         "fences": lambda: [
             asdict(scord_cycles.fences(lanes, sms))
             for lanes in scord_cycles.FENCE_LANES
@@ -66,10 +73,10 @@ def _scord() -> dict[str, Callable[[], Any]]:
             asdict(row)
             for merged in (True, False)
             for words in scord_cycles.WIDTHS
-            for row in scord_cycles.width(words, merged)
+            for row in scord_cycles.width(words, merged, latency)
         ],
         "slices": lambda: [
-            asdict(row) for row in (scord_cycles.one_slice(), *scord_cycles.slices())
+            asdict(row) for row in (scord_cycles.one_slice(far), *scord_cycles.slices(far))
         ],
         "executor": lambda: {
             threads: executor_rates.measure_executor(threads).per_second
@@ -87,8 +94,8 @@ def _saturated() -> dict[str, dict[str, Any]]:
     return {name: asdict(speed.saturated(*kind)) for name, kind in kinds.items()}
 
 
-def _banks() -> dict[str, float]:
-    one, four = scord_cycles.banks("scord"), scord_cycles.banks("scord-banks4")
+def _banks(latency: int) -> dict[str, float]:
+    one, four = (scord_cycles.banks(preset, latency) for preset in ("scord", "scord-banks4"))
     return {"one": one, "four": four, "ratio": four / one}
 
 

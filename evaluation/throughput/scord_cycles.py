@@ -28,6 +28,7 @@ __all__ = [
     "FENCE_LANES",
     "LATENCIES",
     "OUTSTANDING",
+    "SLICE_LATENCY",
     "WIDTHS",
     "Bandwidth",
     "Fences",
@@ -157,19 +158,19 @@ def _launch(
         return result, sim.read_cycles(0)
 
 
-def streaming() -> float:
-    """Accesses a cycle of the paper's detector on whole lines, metadata answering at once."""
+def streaming(latency: int = 1) -> float:
+    """Accesses a cycle of the paper's detector on whole lines."""
     params = SCORD.presets["scord"].params
-    result, _ = _launch("scord", params, _lines(params.sm_count, 600))
+    result, _ = _launch("scord", params, _lines(params.sm_count, 600), latency)
     return result.accesses / result.cycles
 
 
-def back_to_back() -> float:
+def back_to_back(latency: int = 1) -> float:
     """Accesses a cycle when every access is to one metadata entry."""
     params = SCORD.presets["scord"].params
     store = Transaction(TransactionKind.STORE, strong=1, mask=1)
     traffic = [(number % params.sm_count, store) for number in range(20_000)]
-    result, _ = _launch("scord", params, traffic)
+    result, _ = _launch("scord", params, traffic, latency)
     return result.accesses / result.cycles
 
 
@@ -186,10 +187,10 @@ def bandwidth(outstanding: int, latency: int) -> Bandwidth:
     return Bandwidth(outstanding, latency, len(reads) / (reads[-1] - reads[0] + 1))
 
 
-def banks(preset: str) -> float:
+def banks(preset: str, latency: int = 1) -> float:
     """Accesses a cycle of a preset on whole lines from all its SMs."""
     params = SCORD.presets[preset].params
-    result, _ = _launch(preset, params, _lines(params.sm_count, 960))
+    result, _ = _launch(preset, params, _lines(params.sm_count, 960), latency)
     return result.accesses / result.cycles
 
 
@@ -251,7 +252,7 @@ _WIDE_TRAFFIC: dict[str, _Traffic] = {
 }
 
 
-def width(words: int, merged: bool = True) -> list[Width]:
+def width(words: int, merged: bool = True, latency: int = 1) -> list[Width]:
     """All traffic through one metadata port of so many words, on preset ``scord-tiny``.
 
     Parameters
@@ -260,10 +261,12 @@ def width(words: int, merged: bool = True) -> list[Width]:
         Words a cycle.
     merged : bool
         Whether requests to a segment in flight are merged.
+    latency : int
+        Cycles from a metadata request to its answer.
     """
     params, measured = replace(_of_width(words), merge_in_flight=merged), []
     for name, traffic in _WIDE_TRAFFIC.items():
-        result, reads = _launch("scord-tiny", params, traffic)
+        result, reads = _launch("scord-tiny", params, traffic, latency)
         rates = result.accesses / result.cycles, len(reads) / result.cycles
         measured.append(Width(words, name if merged else f"{name}, not merged", *rates))
     return measured
@@ -274,17 +277,18 @@ _SLICES = replace(
     SCORD.presets["scord-wide"].params, banks=192, outstanding=256, packet_fifo_depth=16
 )
 #: Cycles from a metadata request to its answer there, for reads and writes.
-_SLICE_LATENCY = 140
+SLICE_LATENCY = 140
 _SLICE_REGION = Region(size_log2=26, metadata_base=1 << 32)
 
 
-def one_slice() -> Load:
+def one_slice(latency: int = SLICE_LATENCY) -> Load:
     """Whole segments of all SMs at the one port of preset ``scord-wide``, with more in flight."""
     params = replace(SCORD.presets["scord-wide"].params, outstanding=512)
-    return _load("scord-wide", params, "one port, whole lines of all SMs", _random_lines(2400))
+    name = "one port, whole lines of all SMs"
+    return _load("scord-wide", params, latency, name, _random_lines(2400))
 
 
-def slices() -> list[Load]:
+def slices(latency: int = SLICE_LATENCY) -> list[Load]:
     """All traffic on the paper's GPU with 24 ports of eight words.
 
     Each SM offers its transactions in its program's order as fast as they are taken, so that a
@@ -298,23 +302,25 @@ def slices() -> list[Load]:
         "15 SMs, one line": _one_line(_SLICES.sm_count, 3000),
         "15 SMs, random lines and fences": _with_fences(_random_lines(6000)),
     }
-    measured = [_load("scord-wide", _SLICES, *row) for row in rows.items()]
+    measured = [_load("scord-wide", _SLICES, latency, *row) for row in rows.items()]
     for name in WORKLOADS:
         trace = trace_of(Build(name, name), "small", Schedule(0, 1), 1, DEFAULT_REGION_LOG2)
         traffic = list(transactions_of(trace, _SLICES))
         region = replace(region_of(trace), metadata_base=1 << 32)
-        measured.append(_load("scord-wide", _SLICES, f"application {name}", traffic, region))
+        title = f"application {name}"
+        measured.append(_load("scord-wide", _SLICES, latency, title, traffic, region))
     return measured
 
 
 def _load(
     preset: str,
     params: ScordParams,
+    latency: int,
     name: str,
     traffic: Sequence[tuple[int, Transaction]],
     region: Region = _SLICE_REGION,
 ) -> Load:
-    timing = MemoryTiming(latency=_SLICE_LATENCY)
+    timing = MemoryTiming(latency=latency)
     with FastSim(build_fast(preset, params), timing=timing) as sim:
         result = check_launch(sim, params, region, traffic, capacity_log2=4)
         reads = sum(len(sim.read_cycles(port)) for port in range(params.metadata_ports))

@@ -130,7 +130,7 @@ def run_operations(
             board.push(stream[done : done + room])
         board.finish()
         counters = board.counters()
-    compare_reports(params, board.records, steps, counters)
+    compare_reports(params, board.records, stream, steps, counters)
     return OperationRun(
         steps, len(board.records), counters, len(stream), time.monotonic() - started
     )

@@ -13,8 +13,8 @@ from racetrap.golden_model.trace.noncoherent.operations import (
     OperationKind,
 )
 
-__all__ = ["MISS", "BusOperation", "Hit", "MonitorStep", "Row", "bus_operation", "rows_of",
-           "rules_of"]  # fmt: skip
+__all__ = ["MISS", "BusOperation", "Hit", "MonitorStep", "Row", "bus_operation", "is_empty",
+           "rows_of", "rules_of"]  # fmt: skip
 
 _K = OperationKind
 
@@ -22,7 +22,8 @@ _K = OperationKind
 class BusOperation(NamedTuple):
     """An operation on the monitor's input; fields that its kind does not use are ignored.
 
-    ``rows`` of ``size`` bytes each lie ``stride`` bytes apart; 0 and 1 are one row.
+    ``rows`` of ``size`` bytes each lie ``stride`` bytes apart; 0 and 1 are one row.  A range of
+    size 0 has no row: it meets nothing, and is counted (``EMPTY_OPERATIONS``).
     """
 
     kind: int
@@ -102,11 +103,19 @@ def bus_operation(params: NoncoherentParams, number: int, operation: Operation) 
     )  # fmt: skip
 
 
+def is_empty(operation: BusOperation) -> bool:
+    """Whether an operation has a range, but of no bytes."""
+    return operation.kind in RANGE_KINDS and not operation.size
+
+
 def rows_of(params: NoncoherentParams, operation: BusOperation) -> Iterator[Row]:
-    """Rows that the monitor checks one after another; all bytes if the kind has no range."""
+    """Rows that the monitor checks one after another, none of an operation on no bytes; all bytes
+    if the kind has no range."""
     kind, engine, tag = operation.kind, operation.engine, operation.tag
     if kind not in RANGE_KINDS:
         yield Row(kind, engine, 0, 1 << params.address_bits, tag)
+        return
+    if is_empty(operation):
         return
     for row in range(max(operation.rows, 1)):
         first = operation.address + row * operation.stride

@@ -43,7 +43,7 @@ def coalesce(event: Event, params: ScordParams) -> list[Transaction]:
             Transaction(TransactionKind.BLOCK_START, slot=event.slot, mask=first, lock_mask=others)
         ]
     if kind == EventKind.BARRIER:
-        return [Transaction(TransactionKind.BARRIER, slot=event.slot, pc=event.pc)]
+        return [Transaction(TransactionKind.BARRIER, slot=event.slot)]
     if kind == EventKind.FENCE:
         return [
             Transaction(
@@ -51,7 +51,6 @@ def coalesce(event: Event, params: ScordParams) -> list[Transaction]:
                 scope=int(event.scope),
                 slot=event.slot,
                 warp=event.warp,
-                pc=event.pc,
             )
         ]
     return _lines(event, params)

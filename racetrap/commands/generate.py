@@ -16,6 +16,7 @@ from racetrap.commands.shared.options import (
 from racetrap.commands.shared.terminal import input_errors, report_console, write_json
 from racetrap.generators.artefacts import generate
 from racetrap.generators.presets import find_preset, with_settings
+from racetrap.generators.systems import system_of
 
 __all__ = ["command"]
 
@@ -33,10 +34,14 @@ __all__ = ["command"]
 @click.option(
     "--asynchronous-reset", is_flag=True, help="Reset registers at once, not at the clock's edge."
 )
+@click.option(
+    "--latency", type=click.IntRange(1), metavar="CYCLES",
+    help="Say whether the detector keeps up with a memory that answers after so many cycles.",
+)  # fmt: skip
 @result_options
 def command(
     preset: str, output: Path | None, settings: tuple[str, ...], name: str | None,
-    asynchronous_reset: bool, json_file: str | None,
+    asynchronous_reset: bool, latency: int | None, json_file: str | None,
 ) -> None:  # fmt: skip
     """Write Verilog, its description, lint waivers, and its registers in several forms.
 
@@ -45,14 +50,20 @@ def command(
     """
     with input_errors():
         params = with_settings(find_preset(preset).params, settings)
+        rate = None
+        if latency is not None:
+            rate = system_of(params).memory_rate(params, latency)
         paths = generate(preset, params, output, name=name, asynchronous_reset=asynchronous_reset)
     console = report_console(json_file)
     for path in paths.values():
         console.print(str(path), markup=False)
+    if rate and rate.advice:
+        console.print(rate.advice, markup=False)
     document = {
         "preset": preset,
         "parameters": asdict(params),
         "name": paths["verilog"].stem,
         "files": {kind: str(path) for kind, path in paths.items()},
+        "segments_per_cycle": rate and rate.per_cycle,
     }
     write_json(json_file, document)

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from racetrap.evaluation.table import Cell
 from racetrap.evaluation.throughput.figures import SIZE
+from racetrap.evaluation.throughput.scord_cycles import SLICE_LATENCY
 from racetrap.presenters.tables import print_table
 
 __all__ = ["print_figures"]
@@ -25,8 +26,9 @@ def print_figures(console: Console, system: str, figures: dict[str, Any]) -> Non
 
 
 def _scord(figures: dict[str, Any]) -> Iterator[tuple[str, list[str], _Rows]]:
-    cycle, banks = figures["accesses_per_cycle"], figures["banks"]
-    yield "Throughput, scord", ["metadata answers at once", "accesses a cycle"], [
+    cycle, banks, latency = figures["accesses_per_cycle"], figures["banks"], figures["latency"]
+    answers = "at once" if latency is None else f"after {latency} cycles"
+    yield "Throughput, scord", [f"metadata answers {answers}", "accesses a cycle"], [
         ["one bank, whole lines", cycle["streaming"]],
         ["one bank, one entry only", cycle["back_to_back"]],
         ["one bank, all SMs", banks["one"]],
@@ -49,7 +51,8 @@ def _scord(figures: dict[str, Any]) -> Iterator[tuple[str, list[str], _Rows]]:
         list(by_traffic.values()),
     )
     yield (
-        "24 metadata ports of eight words, 15 SMs, latency 140; the first row has one port",
+        f"24 metadata ports of eight words, 15 SMs, latency {latency or SLICE_LATENCY}; the first "
+        "row has one port",
         ["traffic", "accesses", "accesses a cycle", "% of each port's cycles with a read"],
         [
             [row["traffic"], row["accesses"], row["accesses_per_cycle"],

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from racetrap.golden_model.scord.packets import RaceKind
+from racetrap.golden_model.scord.report import race_words
 from racetrap.presenters.findings import Findings, known_sentences
 from racetrap.presenters.line_pairs import number_text, pair_to_dict
 from racetrap.presenters.race_choice import RaceChoice
@@ -13,6 +15,23 @@ from racetrap.verdict.gpu.trace_check import TraceCheck
 from racetrap.verdict.source_text import relative_place, split_place, with_relative_places
 
 __all__ = ["fault_sentence", "trace_check_to_dict", "trace_findings"]
+
+_NO_ACQUIRE = (
+    "has no acquire: it asks for a fence of the earlier warp between them, and knows no access "
+    "that is relaxed, acquires or releases"
+)
+#: Why ScoRD reports a pair that is no race, by the kind of the report: what follows its name.
+_WHY_IMPOSED = {
+    race_words(kind): clause
+    for kind, clause in (
+        (RaceKind.MISSING_BLOCK_FENCE, _NO_ACQUIRE),
+        (RaceKind.MISSING_DEVICE_FENCE, _NO_ACQUIRE),
+        (RaceKind.NOT_STRONG, "asks that both are strong, whatever orders them"),
+        (RaceKind.SCOPED_ATOMIC, "asks for device scope, whatever orders them"),
+        (RaceKind.MISSING_LOCK,
+         "has no acquire: it asks for a common lock, which to it is a CAS and an exchange only"),
+    )
+}  # fmt: skip
 
 
 def fault_sentence(fault: str) -> str:
@@ -78,21 +97,21 @@ def _detector(check: TraceCheck, choice: RaceChoice) -> list[str]:
         reported = sum(each.outcome == "reported" for run in runs for each in run.outcomes)
         missed = sum(run.missed for run in runs)
         strays = list(dict.fromkeys(each for run in runs for each in run.unconfirmed))
-        decreed = list(dict.fromkeys(each for run in runs for each in run.decreed))
+        imposed = list(dict.fromkeys(each for run in runs for each in run.imposed))
         sentences += [
             f"{relative_place(place)}: not confirmed: detector {name} reports {kind}, but no race "
             "of this line is in the run"
             for place, kind in strays[: choice.most_shown]
         ]
         sentences += [
-            f"{relative_place(place)}: by decree: detector {name} reports {kind}; the accesses are "
-            "ordered or free to conflict, but the method asks for strong ones"
-            for place, kind in decreed[: choice.most_shown]
+            f"{relative_place(place)}: imposed by the method: detector {name} reports {kind}; the "
+            f"accesses are ordered or free to conflict, but ScoRD {_WHY_IMPOSED[kind]}"
+            for place, kind in imposed[: choice.most_shown]
         ]
         sentences.append(
             f"Detector {name}: {reported} of {outcomes} different races reported, {missed} missed, "
             f"{outcomes - reported - missed} not its task; {len(strays)} reports not confirmed"
-            f"{_decree_text(len(decreed))}."
+            f"{_imposed_text(len(imposed))}."
         )
     sentences.append(
         f"Detector {name} did not look at {counters['unmonitored']} of "
@@ -106,8 +125,8 @@ def _detector(check: TraceCheck, choice: RaceChoice) -> list[str]:
     return sentences
 
 
-def _decree_text(count: int) -> str:
-    return f", {count} by decree of the method" if count else ""
+def _imposed_text(count: int) -> str:
+    return f", {count} imposed by the method" if count else ""
 
 
 def trace_check_to_dict(check: TraceCheck) -> dict[str, Any]:
@@ -118,7 +137,7 @@ def trace_check_to_dict(check: TraceCheck) -> dict[str, Any]:
         "shared_accesses": sum(run.shared for run in check.detector_runs),
         "missed": sum(run.missed for run in check.detector_runs),
         "not_confirmed": _reports_to_dict(run.unconfirmed for run in check.detector_runs),
-        "by_decree": _reports_to_dict(run.decreed for run in check.detector_runs),
+        "imposed_by_method": _reports_to_dict(run.imposed for run in check.detector_runs),
     }
     return {
         "rule": check.rule,

@@ -91,8 +91,8 @@ class DetectorVerdict(TypedDict):
     shared_accesses: Annotated[int, "accesses of warps to shared memory, which it does not watch"]
     missed: Annotated[int, "races that it missed"]
     not_confirmed: Annotated[list[ScordReport], "reports that the exact analysis does not confirm"]
-    by_decree: Annotated[
-        list[ScordReport], "those that only the paper's rule confirms, by decree of the method"
+    imposed_by_method: Annotated[
+        list[ScordReport], "those that the method imposes on pairs which are no race"
     ]
 
 

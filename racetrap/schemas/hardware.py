@@ -34,6 +34,11 @@ class Generate(Configuration):
         "`header`, `manual`, `ipxact`, `systemrdl`, and `verilog PART` of each part (SigRace: "
         "`core-unit`, `rdm`)",
     ]
+    segments_per_cycle: Annotated[
+        float | None,
+        "ScoRD: segments that a metadata port takes in a cycle at most with memory of the latency "
+        "given; null without `--latency`",
+    ]
 
 
 class FieldPlace(TypedDict):

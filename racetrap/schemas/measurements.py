@@ -52,6 +52,11 @@ class ApplicationRates(TypedDict):
 class BenchScord(TypedDict):
     """Figures of ScoRD."""
 
+    latency: Annotated[
+        int | None,
+        "`--latency`: cycles after which memory answers; null if at once, after 140 in "
+        "`slices`, and as each row of `bandwidth` says",
+    ]
     speed: Annotated[Speed, "speed of simulation"]
     accesses_per_cycle: Annotated[PaceOfBank, "of one bank"]
     fences: Annotated[list[Fences], "fences a cycle"]

@@ -156,10 +156,11 @@ class RegisterBlock(wiring.Component):
 
     Every register takes one access at a time.  A read is answered in the cycle after its
     address, a write in the cycle after the later of its address and its data, which may come
-    in any order; one access of each direction is in the block at a time, so the throughput is
-    one access every second cycle.  An address without a register, a write to a register
-    without a writable field and a read of a register without a readable field are answered
-    with SLVERR and change nothing.  No `ready` depends on a `valid`.
+    in any order; the throughput is one access of each direction every second cycle.  No further
+    read is taken before a read's data is.  Address and data of one further write are taken before
+    a write's response is, and take effect only after it.  An address without a register, a
+    write to a register without a writable field and a read of a register without a readable
+    field are answered with SLVERR and change nothing.  No `ready` depends on a `valid`.
 
     A stored field changes in the cycle after the write is taken; a single pulse is high in
     that cycle.  A counter adds `increment` every cycle, stops at its largest value if the

@@ -20,7 +20,8 @@ class RowSplitter(wiring.Component):
     """Hands out the rows of an operation in ascending order; all bytes if it has no range.
 
     The first row follows one cycle after its operation; then comes one each cycle, also across
-    operations.  ``i.ready`` does not depend on ``i.valid``.
+    operations.  A range of size 0 has no row; such an operation takes a cycle.  ``i.ready`` does
+    not depend on ``i.valid``.
 
     Parameters
     ----------
@@ -33,6 +34,8 @@ class RowSplitter(wiring.Component):
         Operations; their ranges end at the last address or before.
     o : ``Out(stream.Signature(row_layout))``
         Rows.
+    o_empty : ``Out(1)``
+        Pulse: an operation on no bytes has been taken.
     """
 
     def __init__(self, params: NoncoherentParams):
@@ -40,6 +43,7 @@ class RowSplitter(wiring.Component):
         super().__init__({
             "i": In(stream.Signature(struct_layout(params.operation_layout))),
             "o": Out(stream.Signature(struct_layout(params.row_layout))),
+            "o_empty": Out(1),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -58,9 +62,13 @@ class RowSplitter(wiring.Component):
             row.end.eq(Mux(has_range, end, 1 << params.address_bits)),
         ]
         is_last = ~has_range | (operation.rows <= 1)
-        m.d.comb += self.i.ready.eq(~self.o.valid | (self.o.ready & is_last))
+        is_empty = self.i.payload.kind.matches(*RANGE_KINDS) & (self.i.payload.size == 0)
+        m.d.comb += [
+            self.i.ready.eq(~self.o.valid | (self.o.ready & is_last)),
+            self.o_empty.eq(self.i.valid & self.i.ready & is_empty),
+        ]
         with m.If(self.i.ready):
-            m.d.sync += self.o.valid.eq(self.i.valid)
+            m.d.sync += self.o.valid.eq(self.i.valid & ~is_empty)
             with m.If(self.i.valid):
                 m.d.sync += operation.eq(self.i.payload)
         with m.Elif(self.o.ready):

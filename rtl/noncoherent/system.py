@@ -98,7 +98,8 @@ class NoncoherentSystem(wiring.Component):
             registers.status.ring_full.eq(report_path.o_full),
         ]
         m.d.sync += self.irq.eq(registers.control.interrupt_enable & (report_path.o_head != tail))
-        self._count(m, registers, monitor, report_path, bus_lost)
+        is_empty = splitter.o_empty & registers.control.enable
+        self._count(m, registers, monitor, report_path, bus_lost, is_empty)
         return m
 
     def _take_operations(self, m: Module, splitter: RowSplitter) -> tuple[Value, Value]:
@@ -124,7 +125,7 @@ class NoncoherentSystem(wiring.Component):
 
     def _count(
         self, m: Module, registers: RegisterBlock, monitor: Monitor, report_path: ReportPath,
-        bus_lost: Value,
+        bus_lost: Value, is_empty: Value,
     ) -> None:  # fmt: skip
         report, operation = monitor.o_report, self.i_operation
         hits = (report.payload.dma, report.payload.cache)
@@ -140,5 +141,6 @@ class NoncoherentSystem(wiring.Component):
             "reports_dropped": report_path.o_dropped,
             "report_write_errors": report_path.o_write_error,
             "bursts_lost": bus_lost,
+            "empty_operations": is_empty,
         }
         registers.count(m, increments, registers.control.clear_counters)

@@ -14,9 +14,8 @@ import cocotb
 
 from racetrap.golden_model.axi import PAGE_BYTES, AxiBurst
 from racetrap.golden_model.noncoherent.axi_monitor import Burst
-from racetrap.golden_model.noncoherent.packets import BusOperation, bus_operation
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
-from racetrap.sim.accelerator.random_operations import random_operations
+from racetrap.sim.cosim.noncoherent.random_bus_operations import random_bus_operations
 from racetrap.tb.base_test import BaseTest, run_test
 from racetrap.tb.noncoherent.environment import NoncoherentEnvironment
 
@@ -47,7 +46,8 @@ class _OperationsBesideABus(BaseTest):
                 run["together"],
             )
         )
-        operations = _operations(random, params, run)
+        size = run["lines"] * params.line_bytes
+        operations = random_bus_operations(random, params, run["operations"], size)
         await environment.play(operations, plan.get("busy", 1.0), plan.get("longest_idle", 1))
         await traffic
         counters = await environment.finish()
@@ -55,14 +55,6 @@ class _OperationsBesideABus(BaseTest):
             "run": number, "bursts": environment.bus.bursts - seen,
             "compared": len(environment.scoreboard.compared), "counters": counters,
         })  # fmt: skip
-
-
-def _operations(
-    random: Random, params: NoncoherentParams, run: dict[str, Any]
-) -> list[BusOperation]:
-    size = run["lines"] * params.line_bytes
-    some = random_operations(random, params.memory, run["operations"], size)
-    return [bus_operation(params, tag, operation) for tag, operation in enumerate(some)]
 
 
 def _burst(random: Random, params: NoncoherentParams, lines: int) -> tuple[bool, Burst]:

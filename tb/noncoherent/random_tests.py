@@ -11,8 +11,8 @@ from typing import Any
 
 import cocotb
 
-from racetrap.golden_model.noncoherent.packets import BusOperation, bus_operation
-from racetrap.sim.accelerator.random_operations import random_operations
+from racetrap.golden_model.noncoherent.packets import BusOperation
+from racetrap.sim.cosim.noncoherent.random_bus_operations import random_bus_operations
 from racetrap.tb.base_test import BaseTest, run_test
 from racetrap.tb.noncoherent.environment import NoncoherentEnvironment
 
@@ -35,12 +35,7 @@ class _RandomOperations(BaseTest):
     def _operations(self, number: int, run: dict[str, Any]) -> list[BusOperation]:
         params, random = self.testbench.params, self.testbench.random(f"stimulus {number}")
         size = run["lines"] * params.line_bytes
-        return [
-            bus_operation(params, tag, operation)
-            for tag, operation in enumerate(
-                random_operations(random, params.memory, run["operations"], size)
-            )
-        ]
+        return random_bus_operations(random, params, run["operations"], size)
 
 
 @cocotb.test()

@@ -54,6 +54,7 @@ class ScoreboardComponent(uvm_component):
         self._of_cpu: deque[Row] = deque()
         self._of_bus: deque[Row] = deque()
         self._records: list[int] = []
+        self._operations: list[BusOperation] = []
         self.compared: list[MonitorStep] = []
 
     @property
@@ -82,12 +83,13 @@ class ScoreboardComponent(uvm_component):
             )
         if counters["bursts_lost"]:
             raise Mismatch(f"Counter bursts_lost must be 0, not {counters['bursts_lost']}")
-        compare_reports(self._params, self._records, self.compared, counters)
+        compare_reports(self._params, self._records, self._operations, self.compared, counters)
         self.coverage.entries(self._monitor)
 
     def _operation(self, operation: BusOperation) -> None:
         if self._enabled:
             self.coverage.operations([operation])
+            self._operations.append(operation)
             self._of_cpu.extend(rows_of(self._params, operation))
 
     def _bus_cycle(self, seen: BusCycle) -> None:

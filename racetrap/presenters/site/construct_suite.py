@@ -9,7 +9,7 @@ from racetrap.presenters.site.markdown import table
 from racetrap.sim.gpu.executor.machine.shapes import shape_text
 from racetrap.sim.gpu.suites.constructs.cases import CONSTRUCTS, GROUPS, Pair, refusal
 
-__all__ = ["constructs_table", "verdicts_tables"]
+__all__ = ["constructs_table", "detector_sentence", "verdicts_tables"]
 
 
 def constructs_table() -> str:
@@ -31,16 +31,30 @@ def _counts(title: str, pairs: list[Pair], found: Mapping[str, Verdict]) -> list
     racy = [found[pair.racy].detector for pair in pairs]
     return [
         title, len(pairs), f"{2 * right} of {2 * len(pairs)}",
-        *(free.count(word) for word in ("silent", "by decree", "false")),
+        *(free.count(word) for word in ("silent", "imposed by the method", "false")),
         *(racy.count(word) for word in ("reported", "not its task", "missed")),
     ]  # fmt: skip
+
+
+def detector_sentence(found: Mapping[str, Verdict]) -> str:
+    """What ScoRD reports of all kernels, in a sentence, from the verdict on each by name."""
+    pairs = [pair for pairs in GROUPS.values() for pair in pairs]
+    free = [found[pair.free].detector for pair in pairs]
+    racy = [found[pair.racy].detector for pair in pairs]
+    return (
+        f"Of the {len(pairs)} race-free kernels of the [suite of constructs](construct-suite.md) "
+        f"ScoRD reports {len(pairs) - free.count('silent')}: {free.count('imposed by the method')} "
+        f"by what its method imposes, {free.count('false')} for other reasons. Of the {len(pairs)} "
+        f"racy ones it reports {racy.count('reported')}, {racy.count('not its task')} are not its "
+        f"task, and it misses {racy.count('missed')}.\n"
+    )
 
 
 def verdicts_tables(found: Mapping[str, Verdict]) -> str:
     """Counts and verdicts, from the verdict on every kernel by name."""
     every = [pair for pairs in GROUPS.values() for pair in pairs]
     counts = (
-        "group", "pairs", "oracle right", "silent", "by decree", "false", "reported",
+        "group", "pairs", "oracle right", "silent", "imposed by the method", "false", "reported",
         "not its task", "missed",
     )  # fmt: skip
     groups = (*GROUPS.items(), ("All", every))

@@ -6,7 +6,7 @@ A page of ``docs`` includes one by a block ``{generated} NAME``; nothing of it i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 
 from racetrap.evaluation.scord.construct_verdicts import verdicts
 from racetrap.generators.register_files import register_manual
@@ -14,7 +14,11 @@ from racetrap.generators.systems import SYSTEMS
 from racetrap.presenters.site.block_diagrams import diagram_of
 from racetrap.presenters.site.commands import commands_reference
 from racetrap.presenters.site.concurrency_suite import run_suite, suite_tables
-from racetrap.presenters.site.construct_suite import constructs_table, verdicts_tables
+from racetrap.presenters.site.construct_suite import (
+    constructs_table,
+    detector_sentence,
+    verdicts_tables,
+)
 from racetrap.presenters.site.decision_tables import decision_table
 from racetrap.presenters.site.json_documents import json_reference
 from racetrap.presenters.site.limits import LIMITS, limits_table
@@ -60,6 +64,8 @@ PARTS: Mapping[str, Callable[[], str]] = {
     **{f"method-{method}": partial(method_table, method) for method in METHODS},
     **{f"registers-{system.name}": partial(register_manual, system) for system in SYSTEMS},
 }
+#: Two pages have parts of the same run.
+_construct_verdicts = cache(verdicts)
 #: Parts that take seconds: what elaborated and simulated designs and runs of suites give.
 SLOW_PARTS: Mapping[str, Callable[[], str]] = {
     "block-diagram-bank": partial(diagram_of, "Detector bank", "scord-tiny", "top.bank_0"),
@@ -73,7 +79,8 @@ SLOW_PARTS: Mapping[str, Callable[[], str]] = {
     "block-diagram-scord": partial(diagram_of, "ScoRD with two SMs and a bank", "scord-tiny"),
     "block-diagram-tracker": partial(diagram_of, "Tracker of an SM", "scord-tiny", "top.tracker_0"),
     "concurrency-suite": lambda: suite_tables(run_suite()),
-    "construct-verdicts": lambda: verdicts_tables(verdicts()),
+    "construct-detector": lambda: detector_sentence(_construct_verdicts()),
+    "construct-verdicts": lambda: verdicts_tables(_construct_verdicts()),
     "sweep-metadata": metadata_plot,
     "waveform-check-pipeline": check_pipeline,
     "waveform-summary-message": summary_message,

@@ -26,8 +26,8 @@ __all__ = [
     "ORACLE_RULES",
     "PAPER_RULE",
     "OracleRace",
-    "by_decree",
     "explain_races",
+    "imposed_by_method",
     "is_missed",
     "oracle_races",
     "ordered_by_lockstep",
@@ -180,10 +180,10 @@ def racing_pairs(found: Iterable[Race]) -> set[tuple[int, int]]:
     return {(race.first.pc, race.second.pc) for race in found}
 
 
-def by_decree(trace: Trace, rule: str, reports: Reports) -> list[UniqueRace]:
-    """Unconfirmed reports that are what the method asks for, whatever orders the accesses: that
-    both are strong, as the paper's rule confirms, or by fences, since it knows no access that
-    is relaxed, acquires or releases.
+def imposed_by_method(trace: Trace, rule: str, reports: Reports) -> list[UniqueRace]:
+    """List unconfirmed reports that follow from the method, whatever orders the accesses: it asks
+    for strong ones, as the paper's rule does, and for fences between them, since it knows no access
+    that is relaxed, acquires or releases.
 
     Parameters
     ----------

@@ -21,8 +21,8 @@ from racetrap.verdict.gpu.line_races import finding_race, oracle_races_by_line
 from racetrap.verdict.gpu.oracle import (
     JUDGE,
     OracleRace,
-    by_decree,
     explain_races,
+    imposed_by_method,
     is_missed,
     ordered_by_lockstep,
     racing_pairs,
@@ -92,8 +92,8 @@ class DetectorRun:
         Pairs that only the lockstep of a warp's lanes orders.
     unconfirmed : list of (str, str)
         Reports without a race of the oracle: their line, and the kind in words.
-    decreed : list of (str, str)
-        Reports that only the paper's rule confirms, which asks for strong accesses.
+    imposed : list of (str, str)
+        Reports that the method imposes on pairs which the oracle calls no race.
     shared : int
         Accesses of warps to shared memory, which it does not watch.
     """
@@ -103,7 +103,7 @@ class DetectorRun:
     unordered_strong: list[Race]
     ordered_by_lockstep: list[Race]
     unconfirmed: list[tuple[str, str]]
-    decreed: list[tuple[str, str]]
+    imposed: list[tuple[str, str]]
     shared: int
 
     @property
@@ -186,20 +186,22 @@ class TraceCheck:
         outcomes: list[OracleRace] = []
         strong: list[Race] = []
         lockstep: list[Race] = []
-        decreed: list[UniqueRace] = []
+        imposed: list[UniqueRace] = []
         strays: list[UniqueRace] = []
         if self.rule is not None:
             outcomes, strong, lockstep = self._judge(trace, self.rule, reports, header)
             lone = unconfirmed(reports, racing_pairs(each.race for each in outcomes))
-            decreed = by_decree(trace, self.rule, {report: reports[report] for report in lone})
-            strays = [report for report in lone if report not in decreed]
+            imposed = imposed_by_method(
+                trace, self.rule, {report: reports[report] for report in lone}
+            )
+            strays = [report for report in lone if report not in imposed]
         if scord is not None:
 
             def in_words(found: Iterable[UniqueRace]) -> list[tuple[str, str]]:
                 return [(place_of(pc, locations), race_words(kind)) for pc, kind in found]
 
             self.detector_runs.append(DetectorRun(
-                scord, outcomes, strong, lockstep, in_words(strays), in_words(decreed),
+                scord, outcomes, strong, lockstep, in_words(strays), in_words(imposed),
                 _shared_accesses(trace),
             ))  # fmt: skip
         self.events.append(len(trace))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from racetrap.golden_model.axi import PAGE_BYTES, AxiBurst
 from racetrap.golden_model.noncoherent.axi_monitor import Burst, BusCycle, range_of
 from racetrap.golden_model.noncoherent.monitor import Monitor
-from racetrap.golden_model.noncoherent.packets import BusOperation, MonitorStep, rules_of
+from racetrap.golden_model.noncoherent.packets import BusOperation, MonitorStep, is_empty, rules_of
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.golden_model.noncoherent.rules import Rule
 from racetrap.golden_model.trace.noncoherent.operations import RANGE_KINDS, OperationKind
@@ -38,6 +38,9 @@ class Coverage(BinCounts):
         for operation in operations:
             self.hit(f"operation.{OperationKind(operation.kind).name.lower()}")
             if operation.kind not in RANGE_KINDS:
+                continue
+            if is_empty(operation):
+                self.hit("operation.empty")
                 continue
             end = operation.address + operation.size
             self.hit(f"operation.rows.{'several' if operation.rows > 1 else 'one'}")

@@ -27,6 +27,7 @@ def _bins() -> list[str]:
     names = [f"operation.{kind.name.lower()}" for kind in OperationKind]
     names += ["operation.rows.one", "operation.rows.several"]
     names += ["operation.first_address", "operation.last_address"]
+    names += ["operation.empty"]
     names += [f"rule.{rule.value}.{word}" for rule in Rule for word in _CERTAINTIES]
     names += [f"engines.{kind}.{word}" for kind in ("dma_read", "dma_write") for word in
               _CERTAINTIES]  # fmt: skip

@@ -66,7 +66,7 @@ def check_run(
         sim.run(operations, len(steps))
         _compare_steps(params, sim.step_words(), steps)
     counters = sim.software.counters()
-    compare_reports(params, sim.reports(), steps, counters)
+    compare_reports(params, sim.reports(), operations, steps, counters)
     cycles = sim.step_cycles()
     return RunResult(
         operations=len(operations),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from racetrap.golden_model.noncoherent.packets import MonitorStep
+from racetrap.golden_model.noncoherent.packets import BusOperation, MonitorStep, is_empty
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 
@@ -13,10 +13,10 @@ __all__ = ["compare_reports"]
 
 
 def compare_reports(
-    params: NoncoherentParams, records: Sequence[int], steps: Sequence[MonitorStep],
-    counters: Mapping[str, int],
+    params: NoncoherentParams, records: Sequence[int], operations: Iterable[BusOperation],
+    steps: Sequence[MonitorStep], counters: Mapping[str, int],
 ) -> None:  # fmt: skip
-    """Compare the records of all steps since the counters were cleared, in order.
+    """Compare the records of all steps since the counters were cleared, in order, and counters.
 
     A report that finds no room is dropped and counted: what is missing is just that.
 
@@ -27,7 +27,8 @@ def compare_reports(
     """
     racy = [step for step in steps if step.dma.found or step.cache.found]
     due = _counters(steps) | {
-        "reports_written": len(records), "reports_dropped": len(racy) - len(records)
+        "reports_written": len(records), "reports_dropped": len(racy) - len(records),
+        "empty_operations": sum(map(is_empty, operations)),
     }  # fmt: skip
     for name, value in due.items():
         if counters[name] != value:

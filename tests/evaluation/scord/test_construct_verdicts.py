@@ -1,5 +1,7 @@
 """The oracle is right on every kernel of the suite of constructs."""
 
+from collections import Counter
+
 import pytest
 
 from racetrap.evaluation.scord.construct_verdicts import (
@@ -7,10 +9,12 @@ from racetrap.evaluation.scord.construct_verdicts import (
     is_right,
     verdicts,
 )
+from racetrap.presenters.site.construct_suite import detector_sentence
 from racetrap.sim.gpu.suites.constructs.cases import GROUPS, run_kernel
 from racetrap.verdict.gpu.oracle import ELSEWHERE, NOT_CHECKED
 from racetrap.verdict.gpu.trace_check import TraceCheck
 from racetrap.verdict.scord.missed import Cause
+from tests.support import REPOSITORY
 
 PAIRS = [pair for pairs in GROUPS.values() for pair in pairs]
 #: Those of one warp that do not wait for each other, which lanes in lockstep cannot.
@@ -29,6 +33,19 @@ def found():
 
 def test_the_oracle_is_right_on_all(found):
     assert [pair.free for pair in PAIRS if not is_right(pair, found)] == []
+
+
+def test_the_readme_has_the_counts_of_this_run(found):
+    racy = Counter(found[pair.racy].detector for pair in PAIRS)
+    free = Counter(found[pair.free].detector for pair in PAIRS)
+    reported = len(PAIRS) - free["silent"]
+    assert (
+        f"{racy['reported']} of {len(PAIRS)} racy ones, {racy['not its task']} are not its task, "
+        f"and {reported} of {len(PAIRS)} race-free ones, "
+    ) in (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    sentence = detector_sentence(found)
+    assert f" ScoRD reports {reported}: {free['imposed by the method']} by " in sentence
+    assert f" it reports {racy['reported']}, " in sentence
 
 
 @pytest.mark.parametrize("pair", WARP_PAIRS, ids=lambda pair: pair.racy)
@@ -55,8 +72,8 @@ def test_a_wrong_verdict_or_result_is_not_right(found):
     ("verdict", "line"),
     [
         (Verdict(), "silent"),
-        (Verdict(decreed={"not-strong"}), "by decree: not-strong"),
-        (Verdict(decreed={"not-strong"}, false={"missing-lock"}), "false: missing-lock"),
+        (Verdict(imposed={"not-strong"}), "imposed by the method: not-strong"),
+        (Verdict(imposed={"not-strong"}, false={"missing-lock"}), "false: missing-lock"),
         (Verdict({"intra-block"}, outcomes={Cause.REPORTED, Cause.NO_RULE}), "reported"),
         (Verdict({"intra-block"}, outcomes={ELSEWHERE}), "reported"),
         (Verdict({"divergence"}, outcomes={NOT_CHECKED["warp"]}), "not its task: inside a warp"),

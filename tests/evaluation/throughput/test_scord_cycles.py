@@ -3,6 +3,7 @@
 import pytest
 
 from racetrap.evaluation.throughput import scord_cycles as bench
+from racetrap.golden_model.scord.params import ScordParams
 
 # One process builds each system once; the others find it in the cache.
 pytestmark = pytest.mark.xdist_group("bench")
@@ -38,3 +39,13 @@ def test_a_fence_a_cycle_and_lane(lanes, sms):
 @pytest.mark.parametrize(("latency", "least", "most"), [(1, 0.95, 1), (8, 0.95, 1), (64, 0, 0.5)])
 def test_read_data_channel(latency, least, most):
     assert least <= bench.bandwidth(32, latency).busy <= most
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize(("outstanding", "latency"), [(32, 100), (8, 1), (64, 32), (128, 100)])
+def test_what_generate_says_of_a_memory(outstanding, latency):
+    """Some more at the start, where the window is filled."""
+    rate = ScordParams(outstanding=outstanding).segments_per_cycle(latency)
+    assert rate <= bench.bandwidth(outstanding, latency).busy <= 1.2 * rate
+    enough = ScordParams.outstanding_for(latency)
+    assert bench.bandwidth(enough, latency).busy > 0.99

@@ -3,9 +3,19 @@
 import pytest
 
 from racetrap.golden_model.noncoherent.monitor import Monitor
-from racetrap.golden_model.noncoherent.packets import BusOperation, bus_operation, rows_of, rules_of
+from racetrap.golden_model.noncoherent.packets import (
+    BusOperation,
+    bus_operation,
+    is_empty,
+    rows_of,
+    rules_of,
+)
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
-from racetrap.golden_model.trace.noncoherent.operations import Operation, OperationKind
+from racetrap.golden_model.trace.noncoherent.operations import (
+    RANGE_KINDS,
+    Operation,
+    OperationKind,
+)
 
 K = OperationKind
 _PARAMS = NoncoherentParams(engines=2, entries=4)
@@ -60,6 +70,24 @@ def test_rows_are_checked_one_by_one():
     assert [(row.first, row.end) for row in rows_of(_PARAMS, rows)] == [(0, 4), (16, 20), (32, 36)]
     between, on = _word(K.UNCACHED_READ, 2, 4), _word(K.UNCACHED_READ, 3, 32)
     assert _found(rows, between, on) == [(3, "1c", 1, 1)]
+
+
+@pytest.mark.parametrize("kind", sorted(RANGE_KINDS))
+@pytest.mark.parametrize("mode", ["strict", "thesis"])
+@pytest.mark.parametrize("rows", [0, 3])
+def test_a_range_of_no_bytes_meets_nothing_and_leaves_nothing(kind, mode, rows):
+    """In the middle of dirty bytes, and under DMA of every engine."""
+    params = NoncoherentParams(mode=mode, engines=2, entries=4)
+    before = [
+        BusOperation(K.CACHED_WRITE, 0, 0, 64, tag=1), BusOperation(K.DMA_READ, 0, 64, 64, tag=2),
+        BusOperation(K.DMA_WRITE, 1, 128, 64, tag=3),
+    ]  # fmt: skip
+    for place in (32, 96, 160):
+        empty = BusOperation(kind, 0, place, 0, rows, 64, 4)
+        assert is_empty(empty)
+        assert _found(*before, empty, params=params) == []
+        assert list(rows_of(params, empty)) == []
+    assert not is_empty(BusOperation(K.SYNC, 0))
 
 
 def test_a_full_set_reports_what_may_be():

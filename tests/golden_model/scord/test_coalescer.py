@@ -1,11 +1,16 @@
 """Coalescer: lines, words and lock words of a warp instruction."""
 
+import re
+
 import pytest
 
 from racetrap.golden_model.events import AtomicOp, Event, EventKind, Lane, MemoryOrder, Scope, Space
 from racetrap.golden_model.scord.coalescer import coalesce
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
-from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.sim.cosim.scord.knobs import Knobs
+from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
+from tests.support import REPOSITORY
 
 PARAMS = ScordParams()
 E = EventKind
@@ -104,10 +109,30 @@ def test_fence_barrier_and_block():
     barrier = Event(E.BARRIER, 2, 1, pc=0x50)
     placed = Event(E.BLOCK_PLACED, 2, 1, 8, warp_count=4, grid_block=77)
     assert [coalesce(event, PARAMS) for event in (fence, barrier, placed)] == [
-        [Transaction(TransactionKind.FENCE, scope=1, slot=1, warp=5, pc=0x48)],
-        [Transaction(TransactionKind.BARRIER, slot=1, pc=0x50)],
+        [Transaction(TransactionKind.FENCE, scope=1, slot=1, warp=5)],
+        [Transaction(TransactionKind.BARRIER, slot=1)],
         [Transaction(TransactionKind.BLOCK_START, slot=1, mask=0xF00)],
     ]
+
+
+def test_fields_of_each_kind_are_those_of_the_wiring_page():
+    """Whatever the event, all other fields are 0; each that is listed is used somewhere."""
+    text = (REPOSITORY / "docs" / "integration.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([A-Z_`, ]+)` \| (`.*`) \|", text, re.MULTILINE)
+    listed = {
+        TransactionKind[kind]: set(re.findall(r"`(\w+)`", fields))
+        for kinds, fields in rows for kind in re.findall(r"\w+", kinds)
+    }  # fmt: skip
+    assert listed.keys() == set(TransactionKind)
+    used = {kind: set() for kind in TransactionKind}
+    params = ScordParams(warps_per_sm=64)
+    events = random_events(params, Region(0x10000, 16), Knobs(), 1, 2000)
+    on_high_warps = Event(E.BLOCK_PLACED, 2, 1, 30, warp_count=5, grid_block=7)
+    for _, transaction in transactions_of([*events, on_high_warps], params):
+        fields = transaction._asdict()
+        del fields["kind"]
+        used[transaction.kind] |= {name for name, value in fields.items() if value}
+    assert used == listed
 
 
 def test_block_on_warps_beyond_the_words_of_a_line():

@@ -40,19 +40,24 @@ def figures(monkeypatch):
     same = {"scord": SameTrace(50.0, 1500.0), "sigrace": SameTrace(4000.0, 100_000.0)}
     monkeypatch.setattr(speed, "same_trace", same.get)
     monkeypatch.setattr(speed, "saturated", lambda preset, params: _rates("scord", False))
-    monkeypatch.setattr(scord_cycles, "streaming", lambda: 0.99)
-    monkeypatch.setattr(scord_cycles, "back_to_back", lambda: 0.98)
+    monkeypatch.setattr(scord_cycles, "streaming", lambda latency: 0.99 / latency)
+    monkeypatch.setattr(scord_cycles, "back_to_back", lambda latency: 0.98)
     monkeypatch.setattr(
         scord_cycles,
         "width",
-        lambda words, merged: [
-            Width(words, "lines" if merged else "lines, not merged", 0.9 * words, 0.9)
+        lambda words, merged, latency: [
+            Width(words, "lines" if merged else "lines, not merged", 0.9 * words / latency, 0.9)
         ],
     )
     monkeypatch.setattr(scord_cycles, "fences", lambda lanes, sms: Fences(lanes, sms, 0.96 * lanes))
-    monkeypatch.setattr(scord_cycles, "one_slice", lambda: Load("one port", 900, 7.9, 0.99))
-    monkeypatch.setattr(scord_cycles, "slices", lambda: [Load("15 SMs, one line", 800, 8.0, 0.0)])
-    monkeypatch.setattr(scord_cycles, "banks", {"scord": 1.0, "scord-banks4": 3.9}.get)
+    monkeypatch.setattr(scord_cycles, "one_slice", lambda latency: Load("one port", 900, 7.9, 0.99))
+    monkeypatch.setattr(
+        scord_cycles, "slices", lambda latency: [Load(f"after {latency}", 800, 8.0, 0.0)]
+    )
+    monkeypatch.setattr(
+        scord_cycles, "banks",
+        lambda preset, latency: {"scord": 1.0, "scord-banks4": 3.9}[preset] / latency,
+    )  # fmt: skip
     monkeypatch.setattr(
         scord_cycles, "bandwidth", lambda slots, latency: Bandwidth(slots, latency, 0.5)
     )
@@ -141,6 +146,7 @@ def test_tables(racetrap, figures, tmp_path):
     assert sigrace["recorder"][0]["sigrace_ratio"] == 4e7 / 12.3e6
     assert data["noncoherent"]["analysis"][2]["check"] == 6.0
     assert data["noncoherent"]["recorder"]["scattered"]["low"] == 2e7
+    assert (scord["latency"], scord["slices"][1]["traffic"]) == (None, "after 140")
     assert "golden, compiled" not in result.output
     # The history of the results reads it.
     figures = {name: value for name, _, value in figures_of(["bench"], data)}
@@ -183,7 +189,7 @@ def test_program_that_cannot_be_recorded(racetrap, figures, monkeypatch):
 
 
 def test_difference_from_the_golden_model(racetrap, figures, monkeypatch):
-    def differ():
+    def differ(latency):
         raise Mismatch("Bank 0, step 3: something")
 
     monkeypatch.setattr(scord_cycles, "streaming", differ)
@@ -193,3 +199,27 @@ def test_difference_from_the_golden_model(racetrap, figures, monkeypatch):
         result.stderr
         == "racetrap: Hardware and golden model disagree: Bank 0, step 3: something.\n"
     )
+
+
+def test_a_slow_memory(racetrap, figures):
+    result = racetrap("bench", "--system", "scord", "--latency", 10, "--json", "-")
+    data = json.loads(result.stdout)
+    scord = data["scord"]
+    assert scord["latency"] == 10
+    assert (scord["accesses_per_cycle"]["streaming"], scord["banks"]["four"]) == (0.099, 0.39)
+    assert [row["accesses_per_cycle"] for row in scord["widths"][:2]] == [0.09, 0.18]
+    assert {row["latency"] for row in scord["bandwidth"]} == {10}
+    assert len(scord["bandwidth"]) == len(scord_cycles.OUTSTANDING)
+    assert scord["slices"][1]["traffic"] == "after 10"
+    assert "metadata answers after 10 cycles" in result.stderr
+    assert "15 SMs, latency 10;" in result.stderr
+    # Figures of the history do not pass for those of a memory that answers at once.
+    names = [name for name, _, _ in figures_of(["bench"], data)]
+    assert "four banks of scord, latency 10" in names
+    assert "four banks of scord" not in names
+
+
+def test_latency_is_that_of_scord(racetrap):
+    result = racetrap("bench", "--system", "sigrace", "--latency", 10)
+    assert result.exit_code == 2
+    assert "Option --latency must come with the system scord, not sigrace" in result.stderr

@@ -139,7 +139,7 @@ def test_only_lockstep_orders_the_lanes_of_a_warp(racetrap, write):
         assert result.stderr.count("pc 0x48: only lockstep orders these: load and ") == count
 
 
-def test_by_decree(racetrap, write):
+def test_imposed_by_the_method(racetrap, write):
     """Weak data, ordered by fences and a flag: the method asks for strong accesses."""
     body = (
         access("store", 0, 0, 0x40, words="", value="=1") + fence(0, 0, 0x44, "device")
@@ -148,9 +148,25 @@ def test_by_decree(racetrap, write):
     )  # fmt: skip
     result, document = checked(racetrap, write(body))
     assert (document["oracle"]["races"], document["detector"]["not_confirmed"]) == ([], [])
-    assert document["detector"]["by_decree"] == [{"place": "pc 0x5c", "kind": "not-strong"}]
-    assert "0 reports not confirmed, 1 by decree of the method." in result.stderr
+    assert document["detector"]["imposed_by_method"] == [{"place": "pc 0x5c", "kind": "not-strong"}]
+    assert "0 reports not confirmed, 1 imposed by the method." in result.stderr
     assert result.exit_code == 0
+
+
+def test_the_cause_of_a_report_that_the_method_imposes(racetrap, write):
+    """A polled flag: all accesses are strong and fenced, and ScoRD misses the acquire."""
+    body = (
+        access("store", 0, 0, 0x40) + fence(0, 0, 0x44, "device")
+        + access("store", 0, 0, 0x48, FLAG, value="=1")
+        + access("load", 1, 2, 0x58, FLAG) + fence(1, 2, 0x5A, "device")
+        + access("load", 1, 2, 0x5C)
+    )  # fmt: skip
+    result, document = checked(racetrap, write(body))
+    imposed = document["detector"]["imposed_by_method"]
+    assert imposed == [{"place": "pc 0x58", "kind": "missing-device-fence"}]
+    (line,) = [line for line in result.stderr.splitlines() if "0x58: imposed by " in line]
+    assert "no acquire" in line
+    assert "strong" not in line
 
 
 def test_reported_in_another_instance(racetrap, write):

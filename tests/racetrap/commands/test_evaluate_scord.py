@@ -1,14 +1,17 @@
 """`racetrap evaluate scord`: tables, JSON, page, exit status."""
 
 import json
+import re
 
 import pytest
 
 from racetrap.commands import evaluate_scord, simulate
+from racetrap.evaluation.scord.paper import RACES
 from racetrap.evaluation.scord.programs import Build, Schedule
 from racetrap.evaluation.scord.runs import BuildRun, RunResult
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.verdict.scord.hardware import HardwareRun
+from tests.support import REPOSITORY
 
 RACE = (0x40, 5)
 
@@ -35,6 +38,27 @@ def test_one_application(racetrap, tmp_path):
     assert set(racy["outcomes"]) == {"reported"}
     assert "Table VI" in result.output
     assert "table-races" in files[1].read_text()
+
+
+@pytest.mark.parametrize(("schedules", "caught"), [(1, 1), (3, 2)])
+def test_one_schedule_misses_a_race(racetrap, schedules, caught):
+    """The README says so of the total: every other row has all in one schedule."""
+    result = racetrap(
+        "evaluate", "scord", "--workload", "R110", "--schedules", schedules,
+        "--hardware-schedules", 0, "--jobs", 1, "--json", "-",
+    )  # fmt: skip
+    row = json.loads(result.stdout)["races"][0]
+    assert (row["oracle"], row["base"], row["cached"]) == (2, caught, caught)
+
+
+def test_the_readme_has_both_columns_of_the_paper():
+    """The hardware caches metadata, so the paper's column for it is the one with caching."""
+    base = sum(row.base for row in RACES.values())
+    cached = sum(row.cached for row in RACES.values())
+    text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    (line,) = re.findall(r"^.*Table VI of ScoRD.*$", text, re.MULTILINE)
+    papers = re.findall(r"(without|with it|hardware)[^(]*\(paper: (\d+)\)", line)
+    assert papers == [("without", str(base)), ("with it", str(cached)), ("hardware", str(cached))]
 
 
 def play(monkeypatch, results):

@@ -84,8 +84,40 @@ def test_generate_json(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("settings", "latency", "sentence", "rate"),
+    [
+        ({"outstanding": 32}, 100, "takes 0.15 of 1 accesses a cycle, with --set "
+         "outstanding=256 it takes 1.", 32 / 213),
+        ({"outstanding": 256}, 100, None, 1),
+        ({"outstanding": 8}, 1, "outstanding=16 it takes 1.", 8 / 15),
+        ({"outstanding": 16}, 1, None, 1),
+        ({"outstanding": 64, "banks": 8, "words_per_cycle": 8}, 100, "takes 2.4 of 8 accesses",
+         64 / 213),
+        ({"outstanding": 512}, 1000, "with --set outstanding=1024 it takes 0.51.", 512 / 2013),
+    ],
+)  # fmt: skip
+def test_a_window_too_small_for_the_memory(tmp_path, settings, latency, sentence, rate):
+    words = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
+    done = run(
+        "generate", "scord-tiny", *words, "--latency", latency, "-o", tmp_path, "--json", "-"
+    )
+    assert done.exit_code == 0
+    assert json.loads(done.stdout)["segments_per_cycle"] == rate
+    assert ("Parameter outstanding is too small" in done.stderr) == (sentence is not None)
+    assert (sentence or "") in done.stderr
+
+
+@pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
+        (
+            ["sigrace-tiny", "--latency", "9"],
+            "must come with a preset that has metadata in memory",
+        ),
+        (
+            ["scord-local", "--latency", "9"],
+            "must come with a preset that has metadata in memory",
+        ),
         (["scord-big"], "Preset must be one of"),
         (["scord-tiny", "--set", "ratio=3"], "Parameter ratio must be a power of two, not 3."),
         (["scord-tiny", "--set", "speed=3"], "Setting name must be one of"),

@@ -100,6 +100,48 @@ def test_write_honours_strobes_in_any_channel_order(block, order, strobe):
     simulate(block, testbench)
 
 
+def test_two_writes_are_taken_before_the_first_response_and_the_second_waits_for_it(block):
+    """As the wiring page says; a master that has more outstanding is held by ready."""
+    axi = block.s_axil
+    addresses, data = [0x8, 0x8, 0x8], [1, 2, 3]
+
+    async def testbench(ctx):
+        taken = {"aw": 0, "w": 0}
+        for _ in range(20):
+            for channel, values, port in (("aw", addresses, axi.awaddr), ("w", data, axi.wdata)):
+                ctx.set(getattr(axi, f"{channel}valid"), taken[channel] < len(values))
+                ctx.set(port, values[min(taken[channel], len(values) - 1)])
+            ctx.set(axi.wstrb, 0xF)
+            *_, aw, w = await ctx.tick().sample(axi.awvalid & axi.awready, axi.wvalid & axi.wready)
+            taken["aw"] += aw
+            taken["w"] += w
+        assert taken == {"aw": 2, "w": 2}
+        assert (ctx.get(axi.bvalid), ctx.get(block.stored.word)) == (1, 1)
+        ctx.set(axi.awvalid, 0)
+        ctx.set(axi.wvalid, 0)
+        ctx.set(axi.bready, 1)
+        await ctx.tick().repeat(4)
+        assert (ctx.get(axi.bvalid), ctx.get(block.stored.word)) == (0, 2)
+
+    simulate(block, testbench)
+
+
+@pytest.mark.parametrize("answered", [False, True])
+def test_one_read_is_taken_until_its_data_is(block, answered):
+    axi = block.s_axil
+
+    async def testbench(ctx):
+        ctx.set(axi.arvalid, 1)
+        ctx.set(axi.rready, answered)
+        taken = 0
+        for _ in range(10):
+            *_, is_taken = await ctx.tick().sample(axi.arready)
+            taken += is_taken
+        assert taken == (5 if answered else 1)
+
+    simulate(block, testbench)
+
+
 def test_errors_change_nothing_and_do_not_hang(block):
     async def testbench(ctx):
         for address in (0xC, 0x1C, 0x28, 0xFFC):

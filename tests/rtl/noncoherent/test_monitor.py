@@ -6,10 +6,10 @@ import random
 import pytest
 
 from racetrap.golden_model.noncoherent.monitor import Monitor
-from racetrap.golden_model.noncoherent.packets import BusOperation, bus_operation, rows_of
+from racetrap.golden_model.noncoherent.packets import BusOperation, rows_of
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.golden_model.trace.noncoherent.operations import OperationKind
-from racetrap.sim.accelerator.random_operations import random_operations
+from racetrap.sim.cosim.noncoherent.random_bus_operations import random_bus_operations
 from tests.support.noncoherent.monitor_bench import PLANTED_BUGS, steps_of
 from tests.support.planted_bugs import one_for_each_file
 
@@ -27,18 +27,8 @@ _DROP_BUG = "comparison-sees-what-is-lost"
 
 @functools.cache
 def _operations(params, count):
-    generator = random.Random(5)
-    return [
-        bus_operation(params, number, operation)
-        for number, operation in enumerate(
-            random_operations(
-                generator,
-                params.memory,
-                count,
-                (36 if params.window_bytes else 12) * params.line_bytes,
-            )
-        )
-    ]
+    size = (36 if params.window_bytes else 12) * params.line_bytes
+    return random_bus_operations(random.Random(5), params, count, size)
 
 
 def _due(params, operations):

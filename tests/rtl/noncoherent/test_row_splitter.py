@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 
 from racetrap.generators.structure import valid_to_ready_paths
-from racetrap.golden_model.noncoherent.packets import BusOperation, bus_operation, rows_of
+from racetrap.golden_model.noncoherent.packets import BusOperation, is_empty, rows_of
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.rtl.noncoherent.row_splitter import RowSplitter
 from racetrap.rtl.noncoherent.system import NoncoherentSystem
-from racetrap.sim.accelerator.random_operations import random_operations
+from racetrap.sim.cosim.noncoherent.random_bus_operations import random_bus_operations
 from tests.support.rtl.streams import get_all, never_idle, put_all, random_idle, simulate
 
 _PARAMS = NoncoherentParams(address_bits=16, tag_bits=16, engines=2)
@@ -18,19 +18,24 @@ _PARAMS = NoncoherentParams(address_bits=16, tag_bits=16, engines=2)
 
 @pytest.mark.parametrize("idle", [never_idle, random_idle(1)])
 def test_rows_are_those_of_the_model(idle):
-    operations = [
-        bus_operation(_PARAMS, number, operation)
-        for number, operation in enumerate(
-            random_operations(random.Random(1), _PARAMS.memory, 120, 0x1000)
-        )
-    ]
+    operations = random_bus_operations(random.Random(1), _PARAMS, 120, 0x1000)
     operations.append(BusOperation(0, 0, 0xFFFC, 4, 1, 0, 999))
     due = [row for operation in operations for row in rows_of(_PARAMS, operation)]
+    empty = sum(map(is_empty, operations))
+    assert empty > 2
     assert len(due) > len(operations)
-    dut, found = RowSplitter(_PARAMS), []
+    dut, found, taken = RowSplitter(_PARAMS), [], []
+
+    async def watch(ctx):
+        async for *_, is_taken in ctx.tick().sample(dut.o_empty):
+            taken.extend([1] * is_taken)
+
     sent = [_PARAMS.operation_layout.pack(operation._asdict()) for operation in operations]
-    simulate(dut, put_all(dut.i, sent), get_all(dut.o, len(due), found, idle=idle))
+    simulate(
+        dut, put_all(dut.i, sent), get_all(dut.o, len(due), found, idle=idle), background=[watch]
+    )
     assert found == [_PARAMS.row_layout.pack(row._asdict()) for row in due]
+    assert len(taken) == empty
 
 
 def test_no_path_from_valid_to_ready():

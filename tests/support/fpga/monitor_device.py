@@ -10,7 +10,7 @@ from racetrap.generators.register_map import RegisterMap
 from racetrap.golden_model.link.configuration import configuration_hash
 from racetrap.golden_model.link.device import LinkDevice
 from racetrap.golden_model.noncoherent.monitor import Monitor
-from racetrap.golden_model.noncoherent.packets import BusOperation, rows_of
+from racetrap.golden_model.noncoherent.packets import BusOperation, is_empty, rows_of
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 
 _DEPTH = 8
@@ -50,6 +50,8 @@ class MonitorTarget:
             return
         layout = self._params.operation_layout
         operation = BusOperation(**layout.unpack(self._operations.popleft()))
+        if is_empty(operation):
+            self._count("empty_operations")
         for step in self._monitor.run(rows_of(self._params, operation)):
             self._count("rows")
             hits = [hit for hit in (step.dma, step.cache) if hit.found]

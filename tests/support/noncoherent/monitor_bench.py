@@ -38,6 +38,9 @@ PLANTED_BUGS = {
         "operation.address + operation.stride",
         "operation.address + operation.size",
     ),
+    "splitter-lets-a-range-of-no-bytes-through": Patch(
+        "noncoherent/row_splitter.py", "(self.i.valid & ~is_empty)", "(self.i.valid)"
+    ),
     # Interval CAM
     "neighbours-do-not-merge": Patch(
         "noncoherent/interval_cam.py", "i_touch.eq(is_insert[0])", "i_touch.eq(0)"

@@ -14,6 +14,7 @@ COST = {
 BENCH = {
     "tools": {},
     "scord": {
+        "latency": None,
         "speed": {
             "plain": {"together": {"median": 9e5}}, "compiled": None,
             "same_trace": {"cocotb": 50.0, "fast": 1500.0},

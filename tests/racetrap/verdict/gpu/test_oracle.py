@@ -1,4 +1,4 @@
-"""Reports of a detector that the oracle confirms, and those by decree of the method."""
+"""Reports of a detector that the oracle confirms, and those imposed by the method."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from racetrap.golden_model.scord.packets import RaceKind
 from racetrap.verdict.gpu.oracle import (
     JUDGE,
     PAPER_RULE,
-    by_decree,
+    imposed_by_method,
     racing_pairs,
     run_oracle,
     unconfirmed,
@@ -36,7 +36,7 @@ def test_a_report_is_confirmed_by_the_same_pair_alone():
 
 
 @pytest.mark.parametrize(
-    ("earlier", "order", "rule", "is_decreed"),
+    ("earlier", "order", "rule", "is_imposed"),
     [
         (STORE, MemoryOrder.IMPLIED, JUDGE, True),  # by the paper's rule
         (OTHER, MemoryOrder.IMPLIED, JUDGE, False),
@@ -44,5 +44,5 @@ def test_a_report_is_confirmed_by_the_same_pair_alone():
         (STORE, MemoryOrder.IMPLIED, PAPER_RULE, False),
     ],
 )
-def test_by_decree(earlier, order, rule, is_decreed):
-    assert by_decree(_trace(order), rule, {REPORT: {earlier}}) == [REPORT] * is_decreed
+def test_imposed_by_method(earlier, order, rule, is_imposed):
+    assert imposed_by_method(_trace(order), rule, {REPORT: {earlier}}) == [REPORT] * is_imposed
