@@ -83,7 +83,7 @@ unit: $(FPGA_READY)
 
 bench: $(READY)
 	@mkdir -p $(BUILD)/bench
-	$(BIN)/racetrap bench --compiled --json $(BUILD)/bench/bench.json
+	$(BIN)/racetrap bench --json $(BUILD)/bench/bench.json
 	$(BIN)/pytest -m campaign tests/evaluation/throughput
 
 campaign: $(READY)

@@ -150,7 +150,7 @@ def test_the_page_on_adding_a_block_has_every_file_that_names_its_example():
     quoted = set(_QUOTED.findall(_rows("add-a-block.md")))
     # That of the evaluation of locks only reads what a tracker has.
     assert {name for name in quoted if not name.startswith("tests/")} == found - {
-        "verdict/scord/held_locks.py"
+        "racetrap/verdict/scord/held_locks.py"
     }
 
 

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple, TypeAlias
 
-from racetrap.evaluation.history.figures import OUTCOME
+__all__ = ["OUTCOME", "Figures", "Limit", "counted", "outcome_figures"]
 
-__all__ = ["Limit", "counted"]
+#: Name, unit and value of each figure.
+Figures: TypeAlias = Iterator[tuple[str, str, float]]
+#: Begins the end of the name of a figure that counts races by what a detector made of them.
+OUTCOME = "races of the oracle, "
+
+
+def outcome_figures(name: str, counts: Mapping[str, int]) -> Figures:
+    """How many races there are of each outcome; none without races."""
+    if total := sum(counts.values()):
+        for outcome, count in counts.items():
+            yield f"{name}: {OUTCOME}{outcome}", f"of {total}", count
 
 
 class Limit(NamedTuple):

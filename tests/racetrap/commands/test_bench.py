@@ -5,41 +5,35 @@ import json
 import pytest
 
 from racetrap.evaluation.history.figures import figures_of
-from racetrap.evaluation.throughput import (
-    accelerator_rates,
-    analysis_rates,
-    executor_rates,
-    recorder_rates,
-    scord_cycles,
-    sigrace_cycles,
-    speed,
-)
-from racetrap.evaluation.throughput.accelerator_rates import AnalysisRun
+from racetrap.evaluation.noncoherent import accelerator_rates
+from racetrap.evaluation.noncoherent.accelerator_rates import AnalysisRun
+from racetrap.evaluation.scord import cycles as scord_cycles
+from racetrap.evaluation.scord import throughput as scord_throughput
+from racetrap.evaluation.scord.cycles import Bandwidth, Fences, Load, Width
+from racetrap.evaluation.sigrace import cycles as sigrace_cycles
+from racetrap.evaluation.sigrace import recorder_rates
+from racetrap.evaluation.sigrace import throughput as sigrace_throughput
+from racetrap.evaluation.sigrace.cycles import Scan, Sustained
+from racetrap.evaluation.sigrace.recorder_rates import RecorderRates
+from racetrap.evaluation.throughput import executor_rates, speed
 from racetrap.evaluation.throughput.executor_rates import ExecutorRun
 from racetrap.evaluation.throughput.rates import Rate
-from racetrap.evaluation.throughput.recorder_rates import RecorderRates
-from racetrap.evaluation.throughput.scord_cycles import Bandwidth, Fences, Load, Width
-from racetrap.evaluation.throughput.sigrace_cycles import Scan, Sustained
 from racetrap.evaluation.throughput.speed import Rates, SameTrace
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cpu.errors import RecordError
 
 
-def _rates(system, compiled):
-    if system == "sigrace":
-        return Rates(compiled, Rate(5e5, 4e5, 6e5), Rate(3e5, 2e5, 4e5), Rate(71e3, 7e4, 72e3))
-    golden = 3000.0 if compiled else 1000.0
-    return Rates(
-        compiled, Rate(golden, 900.0, 3100.0), Rate(2000.0, 1999.0, 2001.0), Rate(400, 390, 410)
-    )  # fmt: skip
+def _rates(preset, params, kind, size=None, runs=5):
+    if preset == "sigrace":
+        return Rates(Rate(5e5, 4e5, 6e5), Rate(3e5, 2e5, 4e5), Rate(71e3, 7e4, 72e3))
+    return Rates(Rate(1000.0, 900.0, 1100.0), Rate(2000.0, 1999.0, 2001.0), Rate(400, 390, 410))
 
 
 @pytest.fixture
 def figures(monkeypatch):
-    monkeypatch.setattr(speed, "rates_in_child", _rates)
+    monkeypatch.setattr(speed, "rates", _rates)
     same = {"scord": SameTrace(50.0, 1500.0), "sigrace": SameTrace(4000.0, 100_000.0)}
-    monkeypatch.setattr(speed, "same_trace", same.get)
-    monkeypatch.setattr(speed, "saturated", lambda preset, params: _rates("scord", False))
+    monkeypatch.setattr(speed, "same_trace", lambda system: same[system.name])
     monkeypatch.setattr(scord_cycles, "streaming", lambda latency: 0.99 / latency)
     monkeypatch.setattr(scord_cycles, "back_to_back", lambda latency: 0.98)
     monkeypatch.setattr(
@@ -67,7 +61,7 @@ def figures(monkeypatch):
         "events": 1190, "operations": 30228, "executor": 5e4, "barracuda": 6e4, "scoped": 8e4
     }  # fmt: skip
     monkeypatch.setattr(
-        analysis_rates, "application_rates", lambda name, size: {"name": name} | application
+        scord_throughput, "application_rates", lambda name, size: {"name": name} | application
     )
     monkeypatch.setattr(sigrace_cycles, "worst_scan", lambda: Scan(112, 133))
     monkeypatch.setattr(
@@ -80,7 +74,7 @@ def figures(monkeypatch):
     )  # fmt: skip
     program = {"events": 742130, "exact": 2.5e6, "sigrace": 240_000.0}
     monkeypatch.setattr(
-        analysis_rates, "program_rates", lambda name, size: {"name": name} | program
+        sigrace_throughput, "program_rates", lambda name, size: {"name": name} | program
     )
     monkeypatch.setattr(
         accelerator_rates,
@@ -131,8 +125,7 @@ def test_tables(racetrap, figures, tmp_path):
     assert scord["banks"]["ratio"] == 3.9
     assert [row["accesses_per_cycle"] for row in scord["widths"]] == 2 * [0.9, 1.8, 3.6, 7.2]
     assert len(scord["bandwidth"]) == len(scord_cycles.OUTSTANDING) * len(scord_cycles.LATENCIES)
-    assert scord["speed"]["plain"]["together"]["median"] == 400
-    assert scord["speed"]["compiled"] is None
+    assert scord["speed"]["together"]["median"] == 400
     assert {name: rates["hardware"]["median"] for name, rates in scord["saturated"].items()} == {
         "scord": 2000.0, "scord-wide": 2000.0, "scord-tiny, eight words": 2000.0
     }  # fmt: skip
@@ -147,7 +140,6 @@ def test_tables(racetrap, figures, tmp_path):
     assert data["noncoherent"]["analysis"][2]["check"] == 6.0
     assert data["noncoherent"]["recorder"]["scattered"]["low"] == 2e7
     assert (scord["latency"], scord["slices"][1]["traffic"]) == (None, "after 140")
-    assert "golden, compiled" not in result.output
     # The history of the results reads it.
     figures = {name: value for name, _, value in figures_of(["bench"], data)}
     assert figures["metadata port of scord-tiny, words a cycle 8, lines"] == 7.2
@@ -160,22 +152,6 @@ def test_one_system(racetrap, figures):
     assert result.exit_code == 0
     assert json.loads(result.stdout).keys() == {"sigrace", "tools"}
     assert "Throughput, scord" not in result.stderr
-
-
-def test_compiled_golden_model(racetrap, figures, tmp_path):
-    result = racetrap("bench", "--compiled", "--json", tmp_path / "bench.json")
-    assert result.exit_code == 0
-    assert result.output.count("golden, compiled") == 2
-    data = json.loads((tmp_path / "bench.json").read_text())
-    assert data["scord"]["speed"]["compiled"]["golden"]["median"] == 3000
-    assert data["sigrace"]["speed"]["compiled"]["golden"]["median"] == 5e5
-
-
-def test_without_mypyc(racetrap, figures, monkeypatch):
-    monkeypatch.setattr(speed, "rates_in_child", lambda system, compiled: _rates(system, False))
-    result = racetrap("bench", "--system", "scord", "--compiled")
-    assert result.exit_code == 0
-    assert "golden, compiled" not in result.output
 
 
 def test_program_that_cannot_be_recorded(racetrap, figures, monkeypatch):
@@ -222,4 +198,4 @@ def test_a_slow_memory(racetrap, figures):
 def test_latency_is_that_of_scord(racetrap):
     result = racetrap("bench", "--system", "sigrace", "--latency", 10)
     assert result.exit_code == 2
-    assert "Option --latency must come with the system scord, not sigrace" in result.stderr
+    assert "Option --latency must come with a system that has memory, not sigrace" in result.stderr

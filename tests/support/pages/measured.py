@@ -16,7 +16,7 @@ BENCH = {
     "scord": {
         "latency": None,
         "speed": {
-            "plain": {"together": {"median": 9e5}}, "compiled": None,
+            "together": {"median": 9e5},
             "same_trace": {"cocotb": 50.0, "fast": 1500.0},
         },
         "accesses_per_cycle": {"streaming": 1.0, "back_to_back": 0.99},
@@ -29,7 +29,7 @@ BENCH = {
     },
     "sigrace": {
         "speed": {
-            "plain": {"together": {"median": 7e4}}, "compiled": {"together": {"median": 9e4}},
+            "together": {"median": 7e4},
             "same_trace": {},
         },
         "worst_scan": {"comparisons": 112, "cycles": 224},

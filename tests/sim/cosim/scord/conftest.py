@@ -2,7 +2,7 @@
 
 import pytest
 
-from racetrap.evaluation.throughput.scord_cycles import wide
+from racetrap.evaluation.scord.cycles import wide
 from racetrap.golden_model.scord.params import Region
 from racetrap.sim.cosim.fast.build import build_fast
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming

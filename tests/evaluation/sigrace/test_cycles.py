@@ -2,7 +2,7 @@
 
 import pytest
 
-from racetrap.evaluation.throughput.sigrace_cycles import sustained, worst_scan
+from racetrap.evaluation.sigrace.cycles import sustained, worst_scan
 
 
 @pytest.mark.campaign

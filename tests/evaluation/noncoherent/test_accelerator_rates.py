@@ -1,6 +1,6 @@
 """Rates with accelerators: measured on traces and programs that are what they should be."""
 
-from racetrap.evaluation.throughput.accelerator_rates import (
+from racetrap.evaluation.noncoherent.accelerator_rates import (
     ANALYSES,
     buffers_trace,
     measure_analysis,

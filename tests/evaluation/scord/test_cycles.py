@@ -2,7 +2,7 @@
 
 import pytest
 
-from racetrap.evaluation.throughput import scord_cycles as bench
+from racetrap.evaluation.scord import cycles as bench
 from racetrap.golden_model.scord.params import ScordParams
 
 # One process builds each system once; the others find it in the cache.

@@ -1,6 +1,6 @@
 """Rates of the recorder: measured on runs that are what they should be."""
 
-from racetrap.evaluation.throughput.recorder_rates import MEASURED, recorder_rates
+from racetrap.evaluation.sigrace.recorder_rates import MEASURED, recorder_rates
 
 
 def test_recorder():

@@ -1,0 +1,52 @@
+"""Figures of SigRace that the history of the results keeps: name, unit and value of each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from racetrap.evaluation.history.limit import Figures, outcome_figures
+from racetrap.evaluation.sigrace.figures import CHOSEN
+
+__all__ = ["bench_figures", "evaluate_figures"]
+
+
+def bench_figures(found: Mapping[str, Any]) -> Figures:
+    """Figures in its part of the JSON of `racetrap bench`."""
+    scan = found["worst_scan"]
+    rate = scan["comparisons"] / scan["cycles"]
+    yield "RDM of sigrace, longest scan", "comparisons/cycle", rate
+    for row in found["sustained"]:
+        name = f"RDM of sigrace, blocks of {row['block_instructions']} instructions"
+        yield name, "cycles a message", row["message_cycles"]
+    for row in found["recorder"]:
+        yield f"recorder of threads, {row['name']}", "events/s", row["recorded"]["median"]
+
+
+def evaluate_figures(found: Mapping[str, Any]) -> Figures:
+    """Figures in the JSON of its `racetrap evaluate`."""
+    programs, runs = found["programs"], found["runs with injected races"]
+    name = f"programs with threads, size {found['size']}, {programs} programs"
+    tables = found["tables"]
+    for what, words in (("existing", ""), ("injected", f", {runs} synchronisations left out")):
+        counts: Counter[str] = Counter()
+        for row in tables["outcomes"]:
+            if row["races"] == what:
+                counts.update({key: row[key] for key in row if key not in ("program", "races")})
+        yield from outcome_figures(name + words, counts)
+    total = next(row for row in tables["injected"] if row["program"] == "Total")
+    if total["racy"]:
+        what = f"{name}, {runs} synchronisations left out: runs found by SigRace"
+        yield what, f"of {total['racy']}", total["runs found, SigRace"]
+    for row in tables["figure-7a"]:
+        if row["configuration"] == CHOSEN:
+            for kind in ("regular", "irregular"):
+                if (rate := row[f"{kind} %"]) is not None:
+                    yield f"{name}: false intersections of {CHOSEN}, {kind} programs", "%", rate
+    unreal = sum(
+        row["not real"]
+        for row in (*tables["existing"], *tables["injected"])
+        if row["program"] != "Total"
+    )
+    yield f"{name}: reports that are no race", "races", unreal
