@@ -45,33 +45,33 @@ def command(
     """
     with input_errors():
         params = with_settings(find_preset(preset).params, settings)
-        rate = None if latency is None else _segments_per_cycle(preset, params, latency)
+        rate, shortfall = (None, "") if latency is None else _rate(preset, params, latency)
         folder = output or Path(preset)
         paths = generate(preset, params, folder, asynchronous_reset=asynchronous_reset)
     console = report_console(json_file)
     for path in paths.values():
         console.print(str(path), markup=False)
     files = {kind: str(path) for kind, path in paths.items()}
-    if rate is not None and rate < 1:
-        console.print(_shortfall(params, latency, rate), markup=False)
+    if shortfall:
+        console.print(shortfall, markup=False)
     write_json(json_file, {
         "preset": preset, "parameters": asdict(params), "files": files, "segments_per_cycle": rate,
     })  # fmt: skip
 
 
-def _segments_per_cycle(preset: str, params: Params, latency: int) -> float:
+def _rate(preset: str, params: Params, latency: int) -> tuple[float, str]:
+    """Segments that a metadata port takes in a cycle, and a sentence if it could take more."""
     if not isinstance(params, ScordParams) or params.local_bytes:
         raise ValueError(
             f"Option --latency must come with a preset of ScoRD whose metadata are in memory, not "
             f"{preset}"
         )
-    return params.segments_per_cycle(latency)
-
-
-def _shortfall(params: ScordParams, latency: int, rate: float) -> str:
+    rate = params.segments_per_cycle(latency)
+    if rate == 1:
+        return rate, ""
     words, enough = params.words_per_cycle, params.outstanding_for(latency)
     better = replace(params, outstanding=enough).segments_per_cycle(latency)
-    return (
+    return rate, (
         f"Parameter outstanding is too small for a memory latency of {latency} cycles: with "
         f"{params.outstanding} a metadata port takes {words * rate:.2g} of {words} accesses a "
         f"cycle, with --set outstanding={enough} it takes {words * better:.2g}."
