@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -30,8 +31,12 @@ _IMPORTS = {
 }
 #: Detectors that can be generated, with the least number of blocks that have the same name in model
 #: and hardware: each has a folder of its name in all of these.
-_METHODS = {"scord": 8, "sigrace": 8, "noncoherent": 4}
-_ROOMS_OF_A_METHOD = ("golden_model", "rtl", "tb", "sim/cosim", "evaluation")
+#: Rooms in which each detector has a folder of its name.
+_ROOMS_OF_A_METHOD = ("golden_model", "rtl", "tb", "sim/cosim", "fpga", "evaluation")
+#: Blocks that model and hardware of a detector have in common at least.
+_COMMON_BLOCKS = 4
+#: Places in shared code that ask which detector they hold.
+_DISTINCTIONS = 5
 
 
 def _sources() -> list[Path]:
@@ -101,25 +106,99 @@ def test_no_cycle_between_folders():
         visit(folder, ())
 
 
-@pytest.mark.parametrize("method", _METHODS)
-def test_a_method_has_a_folder_in_each_room(method):
+@pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
+def test_a_detector_has_a_folder_in_each_room(system):
     for room in _ROOMS_OF_A_METHOD:
-        assert (REPOSITORY / room / method).is_dir(), f"{room}/{method}"
+        assert (REPOSITORY / room / system.name).is_dir(), f"{room}/{system.name}"
 
 
-def test_a_block_has_one_name_in_model_and_hardware():
+@pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
+def test_a_block_has_one_name_in_model_and_hardware(system):
     """RTL without a model of the same name is structure: what only hardware has."""
-    assert _METHODS.keys() == {system.name for system in SYSTEMS}
-    for method, least in _METHODS.items():
-        models = {path.name for path in (REPOSITORY / "golden_model" / method).glob("*.py")}
-        blocks = {path.name for path in (REPOSITORY / "rtl" / method).glob("*.py")}
-        assert len(models & blocks) >= least, method
+    models = {path.name for path in (REPOSITORY / "golden_model" / system.name).glob("*.py")}
+    blocks = {path.name for path in (REPOSITORY / "rtl" / system.name).glob("*.py")}
+    assert len(models & blocks) >= _COMMON_BLOCKS
+
+
+def _shared_trees() -> Iterator[tuple[Path, ast.AST]]:
+    """Product code outside the detectors' own folders and files."""
+    names = {system.name for system in SYSTEMS}
+    for path in _sources():
+        if path.parts[0] in _FOLDERS and not any(name in str(path) for name in names):
+            yield path, ast.parse((REPOSITORY / path).read_text(encoding="utf-8"))
+
+
+def _asks_which_detector(node: ast.AST) -> bool:
+    """Whether a node looks at the class of a detector's objects, or compares or maps its name."""
+    names = {system.name for system in SYSTEMS}
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        classes = [each.id for part in node.args for each in ast.walk(part)
+                   if isinstance(each, ast.Name)]  # fmt: skip
+        begun = tuple(name.capitalize() for name in names)
+        return node.func.id == "isinstance" and any(each.startswith(begun) for each in classes)
+    if isinstance(node, ast.Compare):
+        parts = [node.left, *node.comparators]
+        return any(isinstance(part, ast.Constant) and part.value in names for part in parts)
+    if isinstance(node, ast.Dict):
+        keys = {key.value for key in node.keys if isinstance(key, ast.Constant)}
+        return len(keys & names) > 1
+    return False
+
+
+def test_shared_code_does_not_ask_which_detector_it_holds():
+    found = [
+        f"{path}:{node.lineno}"
+        for path, tree in _shared_trees()
+        for node in ast.walk(tree)
+        if _asks_which_detector(node)
+    ]
+    assert len(found) <= _DISTINCTIONS, found
+
+
+@pytest.mark.parametrize("text", [
+    "isinstance(params, ScordParams)", "isinstance(x, (int, SigraceParams))",
+    "{'scord': 1, 'sigrace': 2}", "name == 'noncoherent'",
+])  # fmt: skip
+def test_a_distinction_is_seen(text):
+    assert any(map(_asks_which_detector, ast.walk(ast.parse(text))))
+
+
+def _asked() -> dict[tuple[str, str], set[str]]:
+    """Rooms and parts that shared code asks a detector for, and the names that it takes of each."""
+    found: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for _, tree in _shared_trees():
+        for node in ast.walk(tree):
+            call = node.value if isinstance(node, ast.Attribute) else node
+            if (
+                isinstance(call, ast.Call)
+                and isinstance(call.func, ast.Attribute)
+                and call.func.attr == "own"
+            ):
+                room, part = ([*(each.value for each in call.args), ""])[:2]
+                found[room, part] |= {node.attr} if isinstance(node, ast.Attribute) else set()
+    return found
+
+
+@pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
+def test_a_detector_has_all_that_shared_code_asks_it_for(system):
+    asked = _asked()
+    assert len(asked) > 10
+    for (room, part), names in asked.items():
+        module = system.own(room, part)
+        for name in names:
+            assert hasattr(module, name), f"{module.__name__}.{name}"
+
+
+def test_the_page_on_adding_a_detector_has_all_that_shared_code_asks_for():
+    text = _rows("add-a-detector.md")
+    for (room, part), names in _asked().items():
+        for name in (room.replace(".", "/"), part, *(names - {"__path__"})):
+            assert f"`{name}" in text or not name.strip("_"), (room, part, name)
 
 
 #: How shared code names the detector that the page takes for its example.
 _NAMED = re.compile(
     r"NoncoherentParams|\"noncoherent\"|NONCOHERENT(_PRESETS)?\b|cosim\.noncoherent"
-    r"|noncoherent_(top|run|testbench|quality)"
 )
 _QUOTED = re.compile(r"`((?:\w+/)+\w+\.\w+)`")
 
@@ -132,8 +211,8 @@ def _rows(page: str) -> str:
 def test_the_page_on_adding_a_detector_has_every_shared_file():
     named = {
         str(path) for path in _sources()
-        if path.parts[0] in _FOLDERS and "noncoherent" not in path.parts[:-1]
-        and path.parts[:2] != ("sim", "accelerator")
+        if path.parts[0] in _FOLDERS and "noncoherent" not in str(path)
+        and "accelerator" not in str(path)
         and _NAMED.search((REPOSITORY / path).read_text(encoding="utf-8"))
     }  # fmt: skip
     assert set(_QUOTED.findall(_rows("add-a-detector.md"))) == named

@@ -126,9 +126,8 @@ def test_samples_of_a_page_are_what_the_commands_print(page, tmp_path):
 
 def test_a_command_in_a_sentence_that_fails_is_seen(tmp_path):
     path = _path_after('PATH="$PWD/.venv/bin:$PATH"', tmp_path / "checkout")
-    follow(
-        "`racetrap schema check`, `racetrap run ./OTHER`, `racetrap check`.", tmp_path, path=path
-    )
+    page = "`racetrap schema check`, `racetrap run ./OTHER`, `racetrap check`."
+    follow(page, tmp_path, path=path)
     with pytest.raises(AssertionError, match=r"racetrap check missing\.trace"):
         follow("Then `racetrap check missing.trace`.", tmp_path, path=path)
 
