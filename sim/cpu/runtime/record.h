@@ -19,6 +19,7 @@ enum kind {
 };
 
 enum sync_class { MUTEX, RWLOCK_READ, RWLOCK_WRITE, CONDITION, SEMAPHORE, FLAG };
+enum wait { UNBOUNDED, BOUNDED };  // of an ACQUIRE, as its size
 enum memory_order { RELAXED, ORDER_ACQUIRE, ORDER_RELEASE, ACQ_REL };
 
 // `tag` is the kind and one: a file of zeros holds no records.
@@ -191,11 +192,11 @@ void *racetrap_real(const char *name, const char *version);
 #define REAL(name) REAL_VERSION(name, NULL)
 
 // Body of a function that acquires `object` by a call that returns 0 if it does.
-#define ACQUIRE_BY(object, class, call)                                                 \
+#define ACQUIRE_BY(object, class, wait, call)                                           \
     {                                                                                   \
         racetrap_delay();                                                               \
         int error = call;                                                               \
-        if (!error) racetrap_sync(ACQUIRE, (uint64_t)object, 0, class, CALLER);         \
+        if (!error) racetrap_sync(ACQUIRE, (uint64_t)object, wait, class, CALLER);      \
         return error;                                                                   \
     }
 
