@@ -75,6 +75,9 @@ class ThreadRecord(Recorded):
     events_per_second: Annotated[float, "rate of recording"]
     merge_seconds: Annotated[float, "time of merging"]
     merged_per_second: Annotated[float, "rate of merging"]
+    losses: Annotated[
+        dict[str, int], "what the program did and the trace lacks: how much of each kind"
+    ]
 
 
 class AcceleratorRecord(Recorded):

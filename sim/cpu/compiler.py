@@ -94,16 +94,13 @@ class Runtime:
             "-fno-tree-loop-distribute-patterns",
             "-Wno-tsan",  # fences are recorded by our runtime
         )  # fmt: skip
-        linker = (
-            "--export-dynamic",  # shared libraries must find our functions, too
-            *(f"--wrap={name}" for name in self.wrapped),
-        )
-        objects = (str(folder / f"{source.stem}.o") for source in self.sources)
-        only_programs = "+ %{{!shared:%{{!r:{}}}}}"
+        wraps = " ".join(f"--wrap={name}" for name in self.wrapped)
+        objects = " ".join(str(folder / f"{source.stem}.o") for source in self.sources)
+        # Shared libraries take our functions from the program, which must export them.
         return (
             f"*cc1_options:\n+ {' '.join(compiler)}\n\n"
-            f"*link:\n{only_programs.format(' '.join(linker))}\n\n"
-            f"*lib:\n{only_programs.format(' '.join(objects))}\n\n"
+            f"*link:\n+ %{{!r:{wraps} %{{!shared:--export-dynamic}}}}\n\n"
+            f"*lib:\n+ %{{!shared:%{{!r:{objects}}}}}\n\n"
         )
 
 

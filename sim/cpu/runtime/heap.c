@@ -118,6 +118,7 @@ static void release(void *block, uint32_t pc) {
         // of its own, which are not recorded.
         size_t size = room_after(block);
         racetrap_library_range(STORE, block, size < FREED ? size : FREED, pc);
+        if (size > FREED && racetrap_is_recorded_code(pc)) racetrap_lose(LARGE_FREES, 1);
         racetrap_sync(FREE, (uint64_t)block, 0, 0, pc);
     }
     uint32_t bytes = header_of(block)->bytes, room;

@@ -39,7 +39,19 @@ int main(int count, char **arguments) {
 }
 """,
     "part.c": "static int own;\nvoid part(void) {\n    own++;\n}\n",
-    "shared.c": "static int there;\nvoid shared(void) {\n    there++;\n}\n",
+    "shared.c": """
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+static int there;
+static char text[8], bytes[2];
+void shared(void) {
+    int zero = open("/dev/zero", O_RDONLY);
+    there++;
+    strcpy(text, "any");
+    read(zero, bytes, 2);
+}
+""",
     "static.c": "int nothing;\n",
     "Makefile": _MAKEFILE,
 }
@@ -68,8 +80,9 @@ def test_a_build_of_others(racetrap, built, tmp_path):
     assert result.exit_code == 0, result.output
     assert json.loads(report.read_text())["source"] == "program --x"
     assert race_lines(read_thread_trace(target)) == {
-        ("part.c:3", "part.c:3"), ("shared.c:3", "shared.c:3"),
-    }  # fmt: skip
+        ("part.c:3", "part.c:3"),
+        *((f"shared.c:{line}", f"shared.c:{line}") for line in (9, 10, 11)),
+    }
 
 
 def test_options_are_the_compilers(tmp_path):
