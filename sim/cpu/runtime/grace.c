@@ -14,8 +14,6 @@
 
 static long grace;  // milliseconds
 
-unsigned long __real_strtoul(const char *text, char **end, int base);
-
 // Whether a thread waits in the process, without a limit: in futex(), whose fourth argument is 0.
 static int waits_for_ever(int tasks, const char *name) {
     char text[256], *at = text;
@@ -26,21 +24,27 @@ static int waits_for_ever(int tasks, const char *name) {
     if (folder >= 0) syscall(SYS_close, folder);
     if (bytes <= 0) return 0;
     text[bytes] = 0;
-    if (__real_strtoul(text, &at, 10) != SYS_futex || at == text) return 0;
+    if (strtoul(text, &at, 10) != SYS_futex || at == text) return 0;
     unsigned long limit = 1;
-    for (int argument = 0; argument < 4; argument++) limit = __real_strtoul(at, &at, 16);
+    for (int argument = 0; argument < 4; argument++) limit = strtoul(at, &at, 16);
     return !limit;
 }
 
-// Whether all other threads of the process wait for ever.
+// Whether all other threads of the process wait for ever.  Without the C library's functions for
+// folders, which would allocate memory.
 static int all_wait(void) {
-    DIR *tasks = opendir("/proc/self/task");
-    if (!tasks) return 0;
-    int all = 1;
-    for (struct dirent *task; all && (task = readdir(tasks));)
-        if (*task->d_name != '.' && (int)__real_strtoul(task->d_name, NULL, 10) != self.tid)
-            all = waits_for_ever(dirfd(tasks), task->d_name);
-    closedir(tasks);
+    char entries[4096];
+    long bytes;
+    int all = 1, tasks = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (tasks < 0) return 0;
+    while (all && (bytes = syscall(SYS_getdents64, tasks, entries, sizeof entries)) > 0)
+        for (long at = 0; all && at < bytes;) {
+            struct dirent64 *task = (struct dirent64 *)(entries + at);
+            at += task->d_reclen;
+            if (*task->d_name != '.' && (int)strtoul(task->d_name, NULL, 10) != self.tid)
+                all = waits_for_ever(tasks, task->d_name);
+        }
+    syscall(SYS_close, tasks);
     return all;
 }
 
@@ -61,7 +65,7 @@ static void give_grace(int status, void *unused) {
 
 void racetrap_prepare_grace(void) {
     const char *text = getenv("RACETRAP_GRACE");
-    grace = text ? (long)__real_strtoul(text, NULL, 10) : 0;
+    grace = text ? (long)strtoul(text, NULL, 10) : 0;
     // The first function that is told to run at exit runs last: after those of the program, which
     // may join its threads.
     on_exit(give_grace, NULL);
