@@ -44,6 +44,7 @@ from racetrap.golden_model.noncoherent.noncoherent import MODES, Noncoherent
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.golden_model.sigrace.playback import widened
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace import NoncoherentTrace, ThreadTrace, Trace
 from racetrap.presenters.race_choice import RaceChoice
@@ -172,6 +173,10 @@ def command(
         with input_errors():
             params = with_settings(find_preset(preset).params, settings)
             check_system(params, trace.header.system, "this trace")
+            if isinstance(trace, ThreadTrace) and isinstance(params, SigraceParams):
+                given = {setting.partition("=")[0] for setting in settings}
+                if not preset_name:
+                    params = widened(params, trace.header.threads, given)
         detector = {"preset": preset, "parameters": asdict(params)}
         with input_errors(path):
             if isinstance(trace, ThreadTrace):

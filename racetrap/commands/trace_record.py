@@ -52,7 +52,10 @@ _STIMULI = {
 
 
 def _split(words: tuple[str, ...]) -> tuple[list[Path], list[str]]:
-    """Sources, and the program's arguments: from a ``--`` on, or the first word that is none."""
+    """Sources, or a program, and the program's arguments: from a ``--`` on, or, of a program or
+    where there is none, from the first word that is no source."""
+    if not words[0].endswith(SUFFIXES):
+        return [Path(words[0])], list(words[1 + (words[1:2] == ("--",)) :])
     end = words.index("--") if "--" in words else len(words)
     names = words[:end]
     count = next((i for i, name in enumerate(names) if not name.endswith(SUFFIXES)), len(names))
@@ -224,7 +227,7 @@ def command(
     -- before sources and before arguments that begin with a dash.
     """
     is_built = not words[0].endswith(SUFFIXES)
-    sources, arguments = ([Path(words[0])], list(words[1:])) if is_built else _split(words)
+    sources, arguments = _split(words)
     if is_built and (include or options or accelerator):
         fail("Options -I, --cc and --accelerator must be given with sources, not with a program")
     target = str(output or f"{Path(sources[0]).stem}.trace")

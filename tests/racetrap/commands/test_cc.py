@@ -85,6 +85,28 @@ def test_a_build_of_others(racetrap, built, tmp_path):
     }
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["PROGRAM"], "1 none"),
+        (["PROGRAM", "--x"], "2 --x"),
+        (["PROGRAM", "--", "-p4"], "2 -p4"),
+        (["PROGRAM", "-p4", "--"], "3 -p4"),
+        (["PROGRAM", "--", "--"], "2 --"),
+        (["PROGRAM", "--"], "1 none"),
+    ],
+)
+def test_a_double_dash_ends_the_words_of_the_recorder(racetrap, built, tmp_path, words, expected):
+    program = str(built / "program")
+    given = [program if word == "PROGRAM" else word for word in words]
+    target = tmp_path / "x.trace"
+    assert racetrap("trace", "record", "-o", target, "--", *given).exit_code == 0
+    count, first = expected.split()
+    source = read_thread_trace(target).header.source.split()
+    assert len(source) == int(count)
+    assert source[1:2] == ([] if first == "none" else [first])
+
+
 def test_options_are_the_compilers(tmp_path):
     done = subprocess.run(
         [*_RACETRAP, "c++", "--version"], capture_output=True, text=True, check=True
