@@ -14,6 +14,7 @@ _LOSSES = {
     "events_after_end": "Events that are missing since their threads had ended",
     "unknown_frames": "Function calls too deep for the tree of a thread's calls, whose accesses "
     "have no stack",
+    "formats": "Formats that are not understood, so that accesses of their arguments are missing",
     "large_frees": "Freed blocks of more than 64 KiB, of which only so much is recorded as written",
     "children": "Processes made by fork, whose events are missing (--follow child records one)",
     "frames": "Functions on stacks that have no name, as a trace has at most 50,000",

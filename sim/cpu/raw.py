@@ -56,8 +56,9 @@ class Loss(IntEnum):
     OUTLIVING_THREADS = 0
     EVENTS_AFTER_END = 1
     UNKNOWN_FRAMES = 2
-    LARGE_FREES = 3
-    CHILDREN = 4
+    FORMATS = 3
+    LARGE_FREES = 4
+    CHILDREN = 5
 
 
 class RawFrame(NamedTuple):

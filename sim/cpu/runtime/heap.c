@@ -195,6 +195,7 @@ EXPORT void *valloc(size_t size) { return allocate(4096, size, CALLER); }
 EXPORT int posix_memalign(void **block, size_t alignment, size_t size) {
     if (alignment % sizeof(void *) || alignment & (alignment - 1) || !alignment) return EINVAL;
     *block = allocate(alignment, size, CALLER);
+    racetrap_library_range(STORE, block, sizeof *block, CALLER);
     return *block ? 0 : ENOMEM;
 }
 

@@ -28,6 +28,7 @@ enum loss {
     OUTLIVING_THREADS,  // threads that went on when the grace at the end was over
     EVENTS_AFTER_END,   // events of threads whose last destructor has run
     UNKNOWN_FRAMES,     // calls deeper than the tree of a thread's calls has room
+    FORMATS,            // formats whose arguments are not known
     LARGE_FREES,        // freed blocks of which only the first bytes are recorded as written
     CHILDREN,           // processes made by fork that are not followed
     LOSSES,

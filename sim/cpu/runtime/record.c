@@ -66,7 +66,9 @@ void racetrap_grow(void) {
     // A pair of records is never torn apart: what is left over is filled up.
     while (self.next != self.end) put(self.next++, FILLER, 0, 0, 0, 0);
     if (is_counting) count_part();
+    int error = errno;  // what a library function has left there is the program's
     struct part *part = take_part(self.part_bytes);
+    errno = error;
     self.records = (struct record *)(part + 1);
     self.next = self.records;
     self.end = (struct record *)((char *)part + self.part_bytes);

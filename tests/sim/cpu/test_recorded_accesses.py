@@ -282,6 +282,8 @@ __attribute__((section("{section}"))) void last(void) {{
     assert ("STORE", 2) in accesses(trace, "case.c:5")
 
 
-def test_a_string_without_an_end_is_printed(tmp_path):
-    trace = record_text(tmp_path, _LIBRARY.replace("%s", 'fprintf(file, "%.2s", shared);', 1))
-    assert race_lines(trace) == frozenset()
+@pytest.mark.parametrize(("precision", "races"), [(1, 0), (2, 1)])
+def test_a_string_is_read_as_far_as_its_precision_says(tmp_path, precision, races):
+    use = f'fprintf(file, "%.{precision}s", shared);'
+    trace = record_text(tmp_path, _LIBRARY.replace("%s", use, 1))
+    assert len(race_lines(trace)) == races

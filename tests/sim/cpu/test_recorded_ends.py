@@ -121,6 +121,7 @@ int main(void) {
 """,
     Loss.LARGE_FREES: "int main(void) { char *block = malloc(1 << 17); *(volatile char *)block = 1;"
     " free(block); return 0; }",
+    Loss.FORMATS: 'int main(void) { printf("%2$s %1$s\\n", "a", "b"); return 0; }',
     Loss.CHILDREN: "int main(void) { if (fork()) usleep(1000); return 0; }",
     Loss.UNKNOWN_FRAMES: """
 volatile int x;
