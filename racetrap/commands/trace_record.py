@@ -26,7 +26,7 @@ from racetrap.sim.accelerator.recorder import (
     Allocator,
     record_accelerator,
 )
-from racetrap.sim.cpu.compiler import SUFFIXES
+from racetrap.sim.cpu.compiler import OPTIMISATION, SUFFIXES
 from racetrap.sim.cpu.recorder import (
     GRACE,
     MOST_GRACE,
@@ -103,6 +103,7 @@ def _summary(target: str, recording: Recording) -> dict[str, Any]:
         "merge_seconds": recording.merge_seconds,
         "merged_per_second": len(trace) / recording.merge_seconds,
         "losses": recording.losses,
+        "unseen_functions": recording.unseen,
     }
 
 
@@ -283,7 +284,8 @@ def _record_threads(
         fail(error)
     with input_errors():
         recording.trace.write_binary(target, compress)
-    return _summary(target, recording)
+    is_ours = not is_built and not any(each.startswith("-O") for each in options["options"])
+    return _summary(target, recording) | {"optimisation": OPTIMISATION if is_ours else None}
 
 
 def _record_accelerator(

@@ -35,5 +35,13 @@ def recording_remarks(summary: dict[str, Any]) -> Iterator[str]:
         yield f"Thread {thread['thread']} waits behind {place} for {address}, {holds}."
     if summary["threads"] == 1:
         yield "Program made no threads, so the trace has no races: look at what it printed."
+    if option := summary["optimisation"]:
+        yield (
+            f"Compiled with {option}, as no option says otherwise: the compiler may remove accesses "
+            "that race (--cc -Og keeps them)."
+        )
     for loss, count in summary["losses"].items():
         yield f"{_LOSSES[loss]}: {count:,}."
+    if summary["unseen_functions"]:
+        names = ", ".join(summary["unseen_functions"])
+        yield f"Functions of the C library whose writes are not recorded: {names}."

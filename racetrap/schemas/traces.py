@@ -78,6 +78,12 @@ class ThreadRecord(Recorded):
     losses: Annotated[
         dict[str, int], "what the program did and the trace lacks: how much of each kind"
     ]
+    optimisation: Annotated[
+        str | None, "how sources were optimised since the options did not say; else null"
+    ]
+    unseen_functions: Annotated[
+        list[str], "functions of the C library that the program uses, whose writes the trace lacks"
+    ]
 
 
 class AcceleratorRecord(Recorded):

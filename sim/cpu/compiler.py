@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from racetrap.sim.content_cache import cache_folder, content_key, keep
@@ -18,8 +19,8 @@ from racetrap.sim.cpu.unsupported import check_objects
 from racetrap.sim.gnu_tools import run_tool
 
 __all__ = [
-    "RUNTIME", "SUFFIXES", "THREADS", "Runtime", "compile_program", "driver_command",
-    "runtime_hash",
+    "OPTIMISATION", "RUNTIME", "SUFFIXES", "THREADS", "Runtime", "called_functions", "compile_program",
+    "driver_command", "recorded_functions", "runtime_hash",
 ]  # fmt: skip
 
 #: Folder of the runtime's sources, and of the header that programs may include.
@@ -36,7 +37,9 @@ _FIRST = (
 _LAST = ("-g", "-fno-lto", "-U_FORTIFY_SOURCE")  # whose functions have other names
 #: The runtime's objects as one file.
 _LINKED = "runtime.o"
-_COMPILE = ("-c", "-O2", "-pthread")
+#: How sources are optimised if the user's options do not say.
+OPTIMISATION = "-O2"
+_COMPILE = ("-c", OPTIMISATION, "-pthread")
 _COMPILE_RUNTIME = (
     "-c", "-O2", "-fno-pie", "-fno-builtin", "-mcx16", "-ftls-model=local-exec",
     "-fno-tree-loop-distribute-patterns", "-Wall", "-Wextra", "-Werror",
@@ -151,6 +154,26 @@ def _driver_folder(runtime: Runtime) -> Path:
         (unfinished / "specs").write_text(runtime.specs(folder / _LINKED, wrapped))
 
     return keep(folder, make)
+
+
+@cache
+def _symbols(which: str) -> frozenset[str]:
+    listed = run_tool(
+        ["nm", which, "--format=just-symbols", str(_driver_folder(THREADS) / _LINKED)],
+        "Symbols of the recorder cannot be read",
+        error=RecordError,
+    )
+    return frozenset(re.sub(r"^__(wrap|real)_", "", name) for name in listed.split())
+
+
+def recorded_functions() -> frozenset[str]:
+    """Functions of libraries that the recorder of threads has its own of."""
+    return _symbols("--defined-only")
+
+
+def called_functions() -> frozenset[str]:
+    """Functions of the C library that it calls itself, as every program then does."""
+    return _symbols("--undefined-only")
 
 
 def driver_command(

@@ -26,6 +26,7 @@ from racetrap.sim.cpu.merge import merge_records, prepare_merge
 from racetrap.sim.cpu.raw import RAW_DTYPE, RawFrame, read_losses, thread_ids, used_bytes
 from racetrap.sim.cpu.symbols import find_functions, find_names, find_variables
 from racetrap.sim.cpu.trace_rules import checked_trace, prepare_rules
+from racetrap.sim.cpu.unseen import unseen_functions
 from racetrap.sim.cpu.unsupported import check_program
 from racetrap.sim.cpu.watched_process import Ending, Limits, run_watched
 
@@ -62,6 +63,8 @@ class Recording(NamedTuple):
         In a deadlock: what each thread waits for.
     losses : dict of str to int
         What the program did and the trace lacks: how much of each kind.
+    unseen : list of str
+        Functions of the C library that the program uses, and whose writes the trace lacks.
     """
 
     trace: ThreadTrace
@@ -71,6 +74,7 @@ class Recording(NamedTuple):
     ending: str
     waiting: list[WaitingThread]
     losses: dict[str, int]
+    unseen: list[str]
 
 
 class RunOptions(TypedDict, total=False):
@@ -280,5 +284,12 @@ def record_program(
         waiting = waiting_threads(trace, ending.waits, thread_ids(raw)) if ending.waits else []
         merge_seconds = time.perf_counter() - begin
         return Recording(
-            trace, ending.seconds, merge_seconds, raw_bytes, ending.text, waiting, losses
+            trace,
+            ending.seconds,
+            merge_seconds,
+            raw_bytes,
+            ending.text,
+            waiting,
+            losses,
+            unseen_functions(program),
         )

@@ -145,7 +145,8 @@ def test_what_a_trace_lacks_is_counted_and_said(tmp_path, loss):
     name = loss.name.lower()
     assert recording.losses.keys() - {"frames"} == {name}
     assert 1 <= recording.losses[name] <= 8
-    summary = {"ending": "", "waiting": [], "threads": 2, "losses": recording.losses}
+    summary = {"ending": "", "waiting": [], "optimisation": None, "threads": 2, "losses": recording.losses,
+               "unseen_functions": []}  # fmt: skip
     remark = next(recording_remarks(summary))
     assert remark.endswith(f": {recording.losses[name]}.")
 
@@ -155,7 +156,14 @@ def test_every_loss_of_the_runtime_has_a_name_and_a_remark():
     names = re.findall(r"^ +(\w+),", body, re.M)
     assert names == [*(loss.name for loss in Loss), "LOSSES"]
     losses = dict.fromkeys((*(loss.name.lower() for loss in Loss), "frames"), 7)
-    summary = {"ending": "", "waiting": [], "threads": 2, "losses": losses}
+    summary = {
+        "ending": "",
+        "waiting": [],
+        "optimisation": None,
+        "threads": 2,
+        "losses": losses,
+        "unseen_functions": [],
+    }
     assert len(set(recording_remarks(summary))) == len(losses)
 
 
