@@ -37,8 +37,8 @@ def recording_remarks(summary: dict[str, Any]) -> Iterator[str]:
         yield "Program made no threads, so the trace has no races: look at what it printed."
     if option := summary["optimisation"]:
         yield (
-            f"Compiled with {option}, as no option says otherwise: the compiler may remove accesses "
-            "that race (--cc -Og keeps them)."
+            f"Compiled with {option}, as no option says otherwise: the compiler may remove "
+            "accesses that race (--cc -Og keeps them)."
         )
     for loss, count in summary["losses"].items():
         yield f"{_LOSSES[loss]}: {count:,}."

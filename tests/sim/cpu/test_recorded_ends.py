@@ -15,6 +15,11 @@ from tests.support.threads.recordings import HEAD
 #: Far less than the grace, and far more than a small program takes.
 _SOON = 0.8
 
+#: What JSON says of a recording that nothing is remarked on.
+_SUMMARY = {
+    "ending": "", "waiting": [], "threads": 2, "optimisation": None, "unseen_functions": [],
+}  # fmt: skip
+
 _OUTLIVES = """
 int x;
 static void *work(void *pause) { usleep((long)pause); x = 1; return pause; }
@@ -145,8 +150,7 @@ def test_what_a_trace_lacks_is_counted_and_said(tmp_path, loss):
     name = loss.name.lower()
     assert recording.losses.keys() - {"frames"} == {name}
     assert 1 <= recording.losses[name] <= 8
-    summary = {"ending": "", "waiting": [], "optimisation": None, "threads": 2, "losses": recording.losses,
-               "unseen_functions": []}  # fmt: skip
+    summary = _SUMMARY | {"losses": recording.losses}
     remark = next(recording_remarks(summary))
     assert remark.endswith(f": {recording.losses[name]}.")
 
