@@ -1,9 +1,10 @@
 """Lock-order inversions: threads that acquire the same locks in different orders.
 
 At another time each could hold a lock and wait for ever for the next one's.  A lock that they all
-hold besides excludes that.  An attempt that does not wait (`trylock`) counts as an acquisition: a
-trace does not tell which it was.  So do acquisitions that are never at the same time since one
-thread is created after the other has been joined: the order of threads is not looked at.
+hold besides excludes that.  An attempt (`trylock`) and a wait with a time limit never wait for
+ever: the lock that they acquire is held, but not waited for.  Acquisitions that are never at the
+same time, since one thread is created after the other has been joined, count: the order of threads
+is not looked at.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from racetrap.golden_model.trace.threads.events import SyncClass, ThreadEventKind
+from racetrap.golden_model.trace.threads.events import BOUNDED, SyncClass, ThreadEventKind
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
 __all__ = ["LockOrder", "lock_order_inversions"]
@@ -26,7 +27,7 @@ _MOST_LOCKS = 4
 
 
 class LockOrder(NamedTuple):
-    """An acquisition of a lock by a thread that holds another one.
+    """An acquisition of a lock, which may wait for ever, by a thread that holds another one.
 
     Parameters
     ----------
@@ -76,19 +77,22 @@ def lock_order_inversions(trace: ThreadTrace) -> list[tuple[LockOrder, ...]]:
 
 
 def _orders(trace: ThreadTrace) -> Iterator[LockOrder]:
-    """Every acquisition by a thread that holds a lock, one for each lock that it holds."""
+    """Every acquisition that may wait for ever by a thread that holds a lock, one for each lock
+    that it holds."""
     kind, value = trace.events["kind"], trace.events["value"]
     rows = np.flatnonzero((kind == _KIND.ACQUIRE) | (kind == _KIND.RELEASE))
     events = trace.events[rows[np.isin(value[rows], _LOCKS)]]
-    columns = (events[name].tolist() for name in ("kind", "thread", "address", "value", "pc"))
+    columns = (
+        events[name].tolist() for name in ("kind", "thread", "address", "value", "pc", "size")
+    )
     held: defaultdict[int, dict[int, tuple[int, bool]]] = defaultdict(dict)
-    for code, thread, lock, sync_class, pc in zip(*columns, strict=True):
+    for code, thread, lock, sync_class, pc, wait in zip(*columns, strict=True):
         own, is_shared = held[thread], sync_class == SyncClass.RWLOCK_READ
         if code == _KIND.RELEASE:
             own.pop(lock, None)
             continue
         for other, (other_pc, other_is_shared) in own.items():
-            if other != lock:
+            if other != lock and wait != BOUNDED:
                 yield LockOrder(
                     thread, other, lock, other_pc, pc, other_is_shared, is_shared,
                     frozenset(own) - {other, lock},

@@ -177,6 +177,11 @@ class SigraceParams:
                 f"one_hot_lsb, not {self.lsb_bits} (set form=hashed)"
             )
 
+    @staticmethod
+    def most(name: str) -> int:
+        """Largest value of an integer parameter."""
+        return _RANGES[name][1]
+
     # Signatures -------------------------------------------------------------------------
 
     @property

@@ -5,7 +5,8 @@ Ref: SigRace (ISCA'09) Section 4.3.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
+from dataclasses import replace
 
 from racetrap.golden_model.sigrace.environment import (
     OWN,
@@ -21,7 +22,7 @@ from racetrap.golden_model.sigrace.scheduler import Scheduler
 from racetrap.golden_model.sigrace.sync_library import SyncLibrary
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
-__all__ = ["check_threads", "play"]
+__all__ = ["check_threads", "play", "widened"]
 
 #: Environments in which threads never wait for a context.
 _ROOMY = ("fixed", "migration")
@@ -55,6 +56,38 @@ def check_threads(threads: int, params: SigraceParams, environment: Environment)
             f"Threads of the trace must be at most the {len(slots)} contexts in environment "
             f"{environment.name}, not {threads} (--environment multiplex, or more --set cores=)"
         )
+
+
+def widened(params: SigraceParams, threads: int, kept: Container[str] = ()) -> SigraceParams:
+    """A machine with a context for each of so many threads, otherwise the same.
+
+    Parameters
+    ----------
+    params : SigraceParams
+        The machine; one that is large enough stays as it is.
+    threads : int
+        Threads of a program.
+    kept : container of str
+        Parameters that stay in any case.
+
+    Raises
+    ------
+    ValueError
+        If no machine can have so many threads.
+    """
+    most = params.most("threads")
+    if threads > most:
+        raise ValueError(
+            f"Threads of the trace must be at most {most} for this detector, not {threads}: check "
+            "with --exact"
+        )
+    contexts = max(params.contexts, -(-threads // params.most("cores")))
+    needed = {"threads": threads, "contexts": contexts, "cores": -(-threads // contexts)}
+    return replace(params, **{
+        name: max(value, getattr(params, name))
+        for name, value in needed.items()
+        if name not in kept
+    })  # fmt: skip
 
 
 def play(trace: ThreadTrace, params: SigraceParams, environment: Environment) -> Iterator[Command]:

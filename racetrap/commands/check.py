@@ -33,6 +33,7 @@ from racetrap.commands.shared.terminal import exit_on, input_errors, report_cons
 from racetrap.generators.presets import find_preset, with_settings
 from racetrap.golden_model.noncoherent.noncoherent import MODES, Noncoherent
 from racetrap.golden_model.sigrace.environment import Environment
+from racetrap.golden_model.sigrace.playback import widened
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace import NoncoherentTrace, ThreadTrace, Trace
 from racetrap.presenters.race_choice import RaceChoice
@@ -163,6 +164,9 @@ def command(
         with input_errors():
             params: Any = with_settings(find_preset(preset).params, settings)
             check_reads(params, trace)
+            if isinstance(trace, ThreadTrace) and not preset_name:
+                given = {setting.partition("=")[0] for setting in settings}
+                params = widened(params, trace.header.threads, given)
         detector = {"preset": preset, "parameters": asdict(params)}
         with input_errors(path):
             if isinstance(trace, ThreadTrace):

@@ -19,13 +19,22 @@ from racetrap.commands.shared.stimuli import check_options
 from racetrap.commands.shared.terminal import fail, input_errors, report_console, write_json
 from racetrap.golden_model.trace.noncoherent.operations import MemorySystem, OperationKind
 from racetrap.golden_model.trace.threads.events import ThreadEventKind
+from racetrap.presenters.recording_remarks import recording_remarks
 from racetrap.sim.accelerator.recorder import (
     AcceleratorRecording,
     Allocator,
     record_accelerator,
 )
-from racetrap.sim.cpu.compiler import SUFFIXES
-from racetrap.sim.cpu.recorder import TIMEOUT, RecordError, Recording, record, record_program
+from racetrap.sim.cpu.compiler import OPTIMISATION, SUFFIXES
+from racetrap.sim.cpu.recorder import (
+    GRACE,
+    MOST_GRACE,
+    TIMEOUT,
+    RecordError,
+    Recording,
+    record,
+    record_program,
+)
 from racetrap.verdict.threads.line_races import address_text
 
 __all__ = ["command"]
@@ -34,13 +43,19 @@ _THREADS, _ACCELERATOR = "a program with threads", "--accelerator"
 _HEAP_OPTIONS = ("padding", "alignment", "heap_base")
 #: Options that are not for every program.
 _STIMULI = {
-    **{name: [_THREADS] for name in ("compress", "seed", "seconds", "events", "follow", "only")},
+    **{
+        name: [_THREADS]
+        for name in ("compress", "seed", "seconds", "events", "grace", "follow", "only")
+    },
     **{name: [_ACCELERATOR] for name in (*MEMORY_OPTIONS, *_HEAP_OPTIONS, "target_map")},
 }
 
 
 def _split(words: tuple[str, ...]) -> tuple[list[Path], list[str]]:
-    """Sources, and the program's arguments: from a ``--`` on, or the first word that is none."""
+    """Sources, or a program, and the program's arguments: from a ``--`` on, or, of a program or
+    where there is none, from the first word that is no source."""
+    if not words[0].endswith(SUFFIXES):
+        return [Path(words[0])], list(words[1 + (words[1:2] == ("--",)) :])
     end = words.index("--") if "--" in words else len(words)
     names = words[:end]
     count = next((i for i, name in enumerate(names) if not name.endswith(SUFFIXES)), len(names))
@@ -87,23 +102,9 @@ def _summary(target: str, recording: Recording) -> dict[str, Any]:
         "events_per_second": len(trace) / recording.run_seconds,
         "merge_seconds": recording.merge_seconds,
         "merged_per_second": len(trace) / recording.merge_seconds,
+        "losses": recording.losses,
+        "unseen_functions": recording.unseen,
     }
-
-
-def _remarks(summary: dict[str, Any]) -> Iterator[str]:
-    """What a user should know before the trace of threads is trusted."""
-    if summary["ending"]:
-        yield f"Program {summary['ending']}; the trace ends there."
-    for thread in summary["waiting"]:
-        place = thread["place"] or f"pc {thread['pc']:#x}"
-        holds = "no lock that a thread holds"
-        if thread["holder"] is not None:
-            since = thread["holder_place"] or f"pc {thread['holder_pc']:#x}"
-            holds = f"a lock that thread {thread['holder']} holds since {since}"
-        address = thread["address_text"]
-        yield f"Thread {thread['thread']} waits behind {place} for {address}, {holds}."
-    if summary["threads"] == 1:
-        yield "Program made no threads, so the trace has no races: look at what it printed."
 
 
 def _accelerator_summary(target: str, recording: AcceleratorRecording) -> dict[str, Any]:
@@ -173,6 +174,10 @@ class _HexInteger(click.ParamType):
 )  # fmt: skip
 @click.option("--events", type=click.IntRange(min=1), help="Stop the program after so many events.")
 @click.option(
+    "--grace", type=click.FloatRange(0, MOST_GRACE), default=GRACE, show_default=True,
+    help="Seconds that threads may go on after the end of main, if any still run.",
+)  # fmt: skip
+@click.option(
     "--follow", type=click.Choice(["parent", "child"]), default="parent", show_default=True,
     help="After a fork, record the process that has forked, or the new one.",
 )  # fmt: skip
@@ -205,6 +210,7 @@ def command(
     timeout: float,
     seconds: float | None,
     events: int | None,
+    grace: float,
     follow: str,
     only: tuple[str, ...],
     include: tuple[str, ...],
@@ -222,7 +228,7 @@ def command(
     -- before sources and before arguments that begin with a dash.
     """
     is_built = not words[0].endswith(SUFFIXES)
-    sources, arguments = ([Path(words[0])], list(words[1:])) if is_built else _split(words)
+    sources, arguments = _split(words)
     if is_built and (include or options or accelerator):
         fail("Options -I, --cc and --accelerator must be given with sources, not with a program")
     target = str(output or f"{Path(sources[0]).stem}.trace")
@@ -249,7 +255,7 @@ def command(
     else:
         summary = _record_threads(
             target, sources, arguments, compress, is_built=is_built, seed=seed, seconds=seconds,
-            events=events, child=follow == "child", only=only, **common,
+            events=events, grace=grace, child=follow == "child", only=only, **common,
         )  # fmt: skip
         text = (
             f"{summary['events']} events of {summary['threads']} threads, "
@@ -259,7 +265,7 @@ def command(
         )
     console = report_console(json_file)
     console.print(f"{target}: {text}", markup=False)
-    for remark in () if accelerator else _remarks(summary):
+    for remark in () if accelerator else recording_remarks(summary):
         console.print(remark, markup=False)
     write_json(json_file, summary)
 
@@ -278,7 +284,8 @@ def _record_threads(
         fail(error)
     with input_errors():
         recording.trace.write_binary(target, compress)
-    return _summary(target, recording)
+    is_ours = not is_built and not any(each.startswith("-O") for each in options["options"])
+    return _summary(target, recording) | {"optimisation": OPTIMISATION if is_ours else None}
 
 
 def _record_accelerator(

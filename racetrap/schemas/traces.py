@@ -75,6 +75,15 @@ class ThreadRecord(Recorded):
     events_per_second: Annotated[float, "rate of recording"]
     merge_seconds: Annotated[float, "time of merging"]
     merged_per_second: Annotated[float, "rate of merging"]
+    losses: Annotated[
+        dict[str, int], "what the program did and the trace lacks: how much of each kind"
+    ]
+    optimisation: Annotated[
+        str | None, "how sources were optimised since the options did not say; else null"
+    ]
+    unseen_functions: Annotated[
+        list[str], "functions of the C library that the program uses, whose writes the trace lacks"
+    ]
 
 
 class AcceleratorRecord(Recorded):

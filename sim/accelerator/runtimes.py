@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from racetrap.sim.cpu.compiler import RUNTIME, STRINGS, Runtime
+from racetrap.sim.cpu.compiler import RUNTIME, Runtime
 
 __all__ = ["INCLUDE", "RECORDER", "TIMING"]
 
@@ -32,7 +32,6 @@ def _runtime(core: str) -> Runtime:
         sources=tuple(sources),
         files=(*sources, *sorted(_HEADERS)),
         include=(INCLUDE,),
-        wrapped=STRINGS,
         refused=_REFUSED,
     )
 

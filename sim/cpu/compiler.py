@@ -7,8 +7,10 @@ driver does all that it does for others, so that any build can use it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from racetrap.sim.content_cache import cache_folder, content_key, keep
@@ -17,8 +19,8 @@ from racetrap.sim.cpu.unsupported import check_objects
 from racetrap.sim.gnu_tools import run_tool
 
 __all__ = [
-    "RUNTIME", "STRINGS", "SUFFIXES", "THREADS", "Runtime", "compile_program", "driver_command",
-    "runtime_hash",
+    "OPTIMISATION", "RUNTIME", "SUFFIXES", "THREADS", "Runtime", "called_functions",
+    "compile_program", "driver_command", "recorded_functions", "runtime_hash",
 ]  # fmt: skip
 
 #: Folder of the runtime's sources, and of the header that programs may include.
@@ -27,26 +29,17 @@ RUNTIME = Path(__file__).parent / "runtime"
 _C, _CXX = (".c",), (".cpp", ".cc", ".cxx")
 SUFFIXES = _C + _CXX
 
-#: Functions of ``strings.c``, whose accesses it records.
-STRINGS = (
-    "bzero", "memchr", "memcmp", "memcpy", "memmove", "mempcpy", "memrchr", "memset", "stpcpy",
-    "strcat", "strchr", "strchrnul", "strcmp", "strcpy", "strcspn", "strdup", "strlen", "strncat",
-    "strncmp", "strncpy", "strndup", "strnlen", "strpbrk", "strrchr", "strspn", "strstr",
-)  # fmt: skip
-#: Functions of ``library.c``.
-_LIBRARY = (
-    "atoi", "atol", "dprintf", "fgets", "fprintf", "fputs", "fread", "fwrite", "getline",
-    "printf", "puts", "qsort", "snprintf", "sprintf", "strtod", "strtol", "strtoll", "strtoul",
-    "strtoull", "vdprintf", "vfprintf", "vprintf", "vsnprintf", "vsprintf",
-)  # fmt: skip
-
 #: Options for the driver before the user's own, and after them.
 _FIRST = (
     "-fno-pie",  # code and static data lie at the same place in every run
     "-DRACETRAP_RECORDING",
 )
 _LAST = ("-g", "-fno-lto", "-U_FORTIFY_SOURCE")  # whose functions have other names
-_COMPILE = ("-c", "-O2", "-pthread")
+#: The runtime's objects as one file.
+_LINKED = "runtime.o"
+#: How sources are optimised if the user's options do not say.
+OPTIMISATION = "-O2"
+_COMPILE = ("-c", OPTIMISATION, "-pthread")
 _COMPILE_RUNTIME = (
     "-c", "-O2", "-fno-pie", "-fno-builtin", "-mcx16", "-ftls-model=local-exec",
     "-fno-tree-loop-distribute-patterns", "-Wall", "-Wextra", "-Werror",
@@ -65,8 +58,6 @@ class Runtime:
         All files that it depends on.
     include : tuple of Path
         Folders of the headers that programs may include.
-    wrapped : tuple of str
-        Functions of the C library that it puts its own in the place of.
     options : tuple of str
         Options of the compiler for the program's own sources.
     refused : tuple of (str, str)
@@ -76,34 +67,35 @@ class Runtime:
     sources: tuple[Path, ...]
     files: tuple[Path, ...]
     include: tuple[Path, ...]
-    wrapped: tuple[str, ...]
     options: tuple[str, ...] = ()
     refused: tuple[tuple[str, str], ...] = ()
 
-    def specs(self, folder: Path) -> str:
-        """What the compiler's driver passes on to the compiler proper and to the linker; the
-        object files lie in a folder.
+    def specs(self, objects: Path, wrapped: Sequence[str]) -> str:
+        """What the compiler's driver passes on to the compiler proper and to the linker.
 
         The driver itself is not asked for instrumentation: it would link its own runtime, too.
         Shared libraries and parts of programs get the runtime from the program.
+
+        Parameters
+        ----------
+        objects : Path
+            The runtime.
+        wrapped : sequence of str
+            Functions of the C library that it has its own of.
         """
         compiler = (
             "-fsanitize=thread", *self.options,
             # Else accesses that the compiler turns into such functions, or expands, are not seen.
-            *(f"-fno-builtin-{name}" for name in self.wrapped),
+            *(f"-fno-builtin-{name}" for name in wrapped),
             "-fno-tree-loop-distribute-patterns",
             "-Wno-tsan",  # fences are recorded by our runtime
         )  # fmt: skip
-        linker = (
-            "--export-dynamic",  # shared libraries must find our functions, too
-            *(f"--wrap={name}" for name in self.wrapped),
-        )
-        objects = (str(folder / f"{source.stem}.o") for source in self.sources)
-        only_programs = "+ %{{!shared:%{{!r:{}}}}}"
+        wraps = " ".join(f"--wrap={name}" for name in wrapped)
+        # Shared libraries take our functions from the program, which must export them.
         return (
             f"*cc1_options:\n+ {' '.join(compiler)}\n\n"
-            f"*link:\n{only_programs.format(' '.join(linker))}\n\n"
-            f"*lib:\n{only_programs.format(' '.join(objects))}\n\n"
+            f"*link:\n+ %{{!r:{wraps} %{{!shared:--export-dynamic}}}}\n\n"
+            f"*lib:\n+ %{{!shared:%{{!r:{objects}}}}}\n\n"
         )
 
 
@@ -112,7 +104,6 @@ THREADS = Runtime(
     sources=tuple(sorted(RUNTIME.glob("*.c"))),
     files=tuple(sorted(RUNTIME.glob("*.[ch]"))),
     include=(RUNTIME,),
-    wrapped=STRINGS + _LIBRARY,
     options=("-fsanitize-coverage=trace-pc",),
 )
 #: What decides, besides the runtime, what a recorded trace is.
@@ -128,22 +119,61 @@ def runtime_hash() -> str:
     return content_key(files=(*THREADS.files, *own))
 
 
+def _link_runtime(objects: Sequence[Path], target: Path) -> list[str]:
+    """Make one file of the runtime's objects; the functions of the C library that it wraps.
+
+    Its own calls of these go to the C library: they are none of the program's.
+    """
+    failure = "Runtime of the recorder cannot be linked"
+    run_tool(["ld", "-r", *map(str, objects), "-o", str(target)], failure, error=RecordError)
+    listed = run_tool(
+        ["nm", "--defined-only", "--format=just-symbols", str(target)], failure, error=RecordError
+    )
+    wrapped = sorted(re.findall(r"^__wrap_(\w+)$", listed, re.MULTILINE))
+    renamed = (f"--redefine-sym={name}=__real_{name}" for name in wrapped)
+    run_tool(["objcopy", *renamed, str(target)], failure, error=RecordError)
+    return wrapped
+
+
 def _driver_folder(runtime: Runtime) -> Path:
-    """Folder with a runtime's object files and the driver's ``specs``, made once."""
+    """Folder with a runtime and the driver's ``specs``, made once."""
     key = content_key(files=(*runtime.files, Path(__file__)))
     folder = (cache_folder() / "recorder" / key).resolve()
 
     def make(unfinished: Path) -> None:
         unfinished.mkdir()
+        objects = []
         for source in runtime.sources:
+            objects.append(unfinished / f"{source.stem}.o")
             run_tool(
-                ["gcc", *_COMPILE_RUNTIME, str(source), "-o", str(unfinished / f"{source.stem}.o")],
+                ["gcc", *_COMPILE_RUNTIME, str(source), "-o", str(objects[-1])],
                 "Runtime of the recorder cannot be compiled",
                 error=RecordError,
             )
-        (unfinished / "specs").write_text(runtime.specs(folder))
+        wrapped = _link_runtime(objects, unfinished / _LINKED)
+        (unfinished / "specs").write_text(runtime.specs(folder / _LINKED, wrapped))
 
     return keep(folder, make)
+
+
+@cache
+def _symbols(which: str) -> frozenset[str]:
+    listed = run_tool(
+        ["nm", which, "--format=just-symbols", str(_driver_folder(THREADS) / _LINKED)],
+        "Symbols of the recorder cannot be read",
+        error=RecordError,
+    )
+    return frozenset(re.sub(r"^__(wrap|real)_", "", name) for name in listed.split())
+
+
+def recorded_functions() -> frozenset[str]:
+    """Functions of libraries that the recorder of threads has its own of."""
+    return _symbols("--defined-only")
+
+
+def called_functions() -> frozenset[str]:
+    """Functions of the C library that it calls itself, as every program then does."""
+    return _symbols("--undefined-only")
 
 
 def driver_command(

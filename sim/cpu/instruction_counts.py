@@ -20,10 +20,12 @@ import numpy as np
 from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.gnu_tools import run_tool
 
-__all__ = ["COUNT_DTYPE", "count_instructions", "write_counts"]
+__all__ = ["COUNT_DTYPE", "write_counts"]
 
 COUNT_DTYPE = np.dtype("<u2")
 _MOST = np.iinfo(COUNT_DTYPE).max
+#: Bytes of x86's longest instruction.
+_LONGEST_INSTRUCTION = 15
 
 _PREFIXES = {"lock", "rep", "repz", "repnz", "bnd", "notrack", "data16", "cs", "ds", "addr32"}
 #: Moves into registers of arguments, by register.
@@ -55,7 +57,7 @@ class _Instruction(NamedTuple):
 
 def _disassemble(program: Path) -> list[_Instruction]:
     text = run_tool(
-        ["objdump", "-d", "--no-show-raw-insn", "-j", ".text", str(program)],
+        ["objdump", "-d", "--no-show-raw-insn", str(program)],  # all sections that have code
         "Instructions of the program cannot be read",
         error=RecordError,
     )
@@ -119,9 +121,8 @@ class _Walk:
         return total
 
 
-def count_instructions(program: Path) -> dict[int, int]:
-    """Instructions after each return address into ``program``; 0 is left out."""
-    instructions = _disassemble(program)
+def _count(instructions: list[_Instruction]) -> dict[int, int]:
+    """Instructions after the return address of each call of the runtime."""
     walk = _Walk(instructions)
     counts: dict[int, int] = {}
     first = 0
@@ -140,15 +141,18 @@ def count_instructions(program: Path) -> dict[int, int]:
 
 
 def write_counts(program: Path, target: Path) -> None:
-    """Write the counts as an array by return address, with holes where there is no code."""
-    counts = count_instructions(program)
+    """Write the counts as an array by return address, with holes where there is no code.
+
+    It ends behind all code of the program: the runtime takes a return address beyond it for a
+    library's.
+    """
+    instructions = _disassemble(program)
+    counts = _count(instructions)
+    places = [item.address for item in instructions] or [0]
+    low, end = min(places), max(places) + _LONGEST_INSTRUCTION
+    table = np.zeros(end + 1 - low, COUNT_DTYPE)
     addresses = np.fromiter(counts, np.int64, len(counts))
-    low = int(addresses.min(initial=0))
-    if len(addresses):
-        table = np.zeros(int(addresses.max()) - low + 1, COUNT_DTYPE)
-        table[addresses - low] = np.fromiter(counts.values(), COUNT_DTYPE, len(counts))
-    else:
-        table = np.zeros(1, COUNT_DTYPE)
+    table[addresses - low] = np.fromiter(counts.values(), COUNT_DTYPE, len(counts))
     with target.open("wb") as file:
         file.seek(low * COUNT_DTYPE.itemsize)
         table.tofile(file)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from racetrap.golden_model.trace.threads.events import (
+    BOUNDED,
     SyncClass,
     ThreadEvent,
     ThreadEventKind,
@@ -104,7 +105,7 @@ class _Run:
             self._add(_KIND.RELEASE, thread, address=lock, value=SyncClass.MUTEX)
             del self._owners[lock]
         elif lock not in self._owners:
-            self._add(_KIND.ACQUIRE, thread, address=lock, value=SyncClass.MUTEX)
+            self._acquire(thread, lock, SyncClass.MUTEX)
             self._owners[lock] = thread
 
     def _rwlock(self, thread: int) -> None:
@@ -116,11 +117,15 @@ class _Run:
             self._add(_KIND.RELEASE, thread, address=_RWLOCK, value=read)
             self._readers.remove(thread)
         elif _RWLOCK not in self._owners and self._random.random() < 0.5:
-            self._add(_KIND.ACQUIRE, thread, address=_RWLOCK, value=read)
+            self._acquire(thread, _RWLOCK, read)
             self._readers.add(thread)
         elif _RWLOCK not in self._owners and not self._readers:
-            self._add(_KIND.ACQUIRE, thread, address=_RWLOCK, value=write)
+            self._acquire(thread, _RWLOCK, write)
             self._owners[_RWLOCK] = thread
+
+    def _acquire(self, thread: int, lock: int, sync_class: SyncClass) -> None:
+        wait = BOUNDED * (len(self.events) % 2)
+        self._add(_KIND.ACQUIRE, thread, address=lock, size=wait, value=sync_class)
 
     def _other(self, thread: int) -> None:
         kind = self._random.choice((_KIND.ACQUIRE, _KIND.RELEASE))

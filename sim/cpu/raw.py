@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import IntEnum
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,8 +12,8 @@ import numpy as np
 from racetrap.golden_model.trace.threads.events import ThreadEventKind
 
 __all__ = [
-    "RAW_DTYPE", "RawFrame", "RawStream", "counted_events", "followed_child",
-    "map_records", "read_error", "read_streams", "thread_ids", "used_bytes",
+    "RAW_DTYPE", "Loss", "RawFrame", "RawStream", "counted_events", "followed_child",
+    "map_records", "read_error", "read_losses", "read_streams", "thread_ids", "used_bytes",
 ]  # fmt: skip
 
 #: One record; ``tag`` is the event's kind and one, or one of the tags below.
@@ -26,8 +27,9 @@ RAW_DTYPE = np.dtype([
 
 _FILE_NAME = "records"
 #: Start of the file: bytes in use, events in full parts, a child that is followed and one more
-#: than its exit status, and the error that ended recording.
+#: than its exit status, what is not recorded, and the error that ended recording.
 _HEADER_BYTES = 4096
+_LOSSES_BEGIN = 24
 #: Start of each part: its thread, the kernel's number of that, and its bytes.
 _PART_DTYPE = np.dtype([("thread", "<u4"), ("tid", "<u4"), ("bytes", "<u8")])
 _SMALLEST_PART = 1 << 16
@@ -46,6 +48,17 @@ _UNORDERED = (
     ThreadEventKind.LOAD, ThreadEventKind.STORE,
     ThreadEventKind.COLLECT_OFF, ThreadEventKind.COLLECT_ON,
 )  # fmt: skip
+
+
+class Loss(IntEnum):
+    """What a program does, but its records lack; as in the runtime's raw_file.h."""
+
+    OUTLIVING_THREADS = 0
+    EVENTS_AFTER_END = 1
+    UNKNOWN_FRAMES = 2
+    FORMATS = 3
+    LARGE_FREES = 4
+    CHILDREN = 5
 
 
 class RawFrame(NamedTuple):
@@ -169,14 +182,22 @@ def counted_events(folder: Path) -> int:
 def followed_child(folder: Path) -> tuple[int, int | None]:
     """Process that the recording has gone over to, 0 for none, and its exit status once it has
     exited."""
-    head = _header(folder)[16:24]
+    head = _header(folder)[16:_LOSSES_BEGIN]
     process, status = (int.from_bytes(head[at : at + 4], "little") for at in (0, 4))
     return process, status - 1 if status else None
 
 
 def read_error(folder: Path) -> str:
     """Why the runtime ended the program; empty if it did not."""
-    return _header(folder)[24:].rstrip(b"\0").decode(errors="replace")
+    begin = _LOSSES_BEGIN + 8 * len(Loss)
+    return _header(folder)[begin:].rstrip(b"\0").decode(errors="replace")
+
+
+def read_losses(folder: Path) -> dict[Loss, int]:
+    """How much of each kind is not in the records, though the program did it."""
+    begin = _header(folder)[_LOSSES_BEGIN:]
+    counts = {loss: int.from_bytes(begin[8 * loss : 8 * loss + 8], "little") for loss in Loss}
+    return {loss: count for loss, count in counts.items() if count}
 
 
 def map_records(folder: Path) -> np.ndarray:

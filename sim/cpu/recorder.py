@@ -23,18 +23,22 @@ from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.cpu.instruction_counts import write_counts
 from racetrap.sim.cpu.locations import find_locations
 from racetrap.sim.cpu.merge import merge_records, prepare_merge
-from racetrap.sim.cpu.raw import RAW_DTYPE, RawFrame, thread_ids, used_bytes
+from racetrap.sim.cpu.raw import RAW_DTYPE, RawFrame, read_losses, thread_ids, used_bytes
 from racetrap.sim.cpu.symbols import find_functions, find_names, find_variables
 from racetrap.sim.cpu.trace_rules import checked_trace, prepare_rules
+from racetrap.sim.cpu.unseen import unseen_functions
 from racetrap.sim.cpu.unsupported import check_program
 from racetrap.sim.cpu.watched_process import Ending, Limits, run_watched
 
 __all__ = [
-    "TIMEOUT", "RecordError", "Recording", "RunOptions", "record", "record_program", "source_text",
+    "GRACE", "MOST_GRACE", "TIMEOUT", "RecordError", "Recording", "RunOptions", "record",
+    "record_program", "source_text",
 ]  # fmt: skip
 
 #: Seconds after which a program is ended.
 TIMEOUT = 600.0
+#: Seconds that threads which outlive the program may go on.
+GRACE, MOST_GRACE = 1.0, 86_400.0
 _MAX_SEED = (1 << 64) - 1
 #: Frames that a trace names; the header of a file is limited.
 _MOST_FRAMES = 50_000
@@ -57,6 +61,10 @@ class Recording(NamedTuple):
         How the program ended (``"ended by signal SIGABRT"``); empty if it returned 0.
     waiting : list of WaitingThread
         In a deadlock: what each thread waits for.
+    losses : dict of str to int
+        What the program did and the trace lacks: how much of each kind.
+    unseen : list of str
+        Functions of the C library that the program uses, and whose writes the trace lacks.
     """
 
     trace: ThreadTrace
@@ -65,6 +73,8 @@ class Recording(NamedTuple):
     raw_bytes: int
     ending: str
     waiting: list[WaitingThread]
+    losses: dict[str, int]
+    unseen: list[str]
 
 
 class RunOptions(TypedDict, total=False):
@@ -81,6 +91,8 @@ class RunOptions(TypedDict, total=False):
     events : int or None
         Events after which it is stopped; the trace has no more of them, besides the ends of
         threads.
+    grace : float
+        Seconds that threads may go on after the program's end, if any still run; 0 for none.
     child : bool
         Whether to record, from a fork on, the child in the place of its parent.
     only : sequence of str
@@ -96,6 +108,7 @@ class RunOptions(TypedDict, total=False):
     timeout: float
     seconds: float | None
     events: int | None
+    grace: float
     child: bool
     only: Sequence[str]
     progress: Callable[[int], None] | None
@@ -113,10 +126,8 @@ def _progress_of(raw: Path, progress: Callable[[int], None] | None) -> Callable[
 
 
 def _run(
-    program: Path, arguments: Sequence[str], raw: Path, seed: int | None, limits: Limits,
-    child: bool, only: Sequence[str], progress: Callable[[int], None] | None,
-    output: IO[str] | None,
-) -> Ending:  # fmt: skip
+    program: Path, arguments: Sequence[str], raw: Path, limits: Limits, options: RunOptions
+) -> Ending:
     # An interrupt that is meant for the program would stop a compiler, too: none runs after it.
     prepare_merge()
     prepare_rules()
@@ -126,21 +137,26 @@ def _run(
     except OSError as error:
         raise RecordError(f"Instruction counts cannot be written: {error}") from None
     environment = os.environ | {"RACETRAP_RAW": str(raw), "RACETRAP_COUNTS": str(counts)}
+    only = options.get("only", ())
     regions = ",".join(f"{begin:x}-{end:x}" for begin, end in find_functions(program, only))
     for name, value in (
-        ("RACETRAP_SEED", seed), ("RACETRAP_COUNTING", limits.events),
-        ("RACETRAP_ONLY", regions or None), ("RACETRAP_FOLLOW", "child" if child else None),
+        ("RACETRAP_SEED", options.get("seed")), ("RACETRAP_COUNTING", limits.events),
+        ("RACETRAP_ONLY", regions or None),
+        ("RACETRAP_FOLLOW", "child" if options.get("child") else None),
+        ("RACETRAP_GRACE", round(1000 * options.get("grace", GRACE))),
     ):  # fmt: skip
         environment.pop(name, None)
         if value is not None:
             environment[name] = str(value)
     command = [str(program), *arguments]
-    return run_watched(command, environment, raw, limits, _progress_of(raw, progress), output)
+    progress = _progress_of(raw, options.get("progress"))
+    return run_watched(command, environment, raw, limits, progress, options.get("output"))
 
 
 def _trace_of(
     raw: Path, program: Path, source: str, seed: int | None, most: int | None
-) -> ThreadTrace:
+) -> tuple[ThreadTrace, dict[str, int]]:
+    """Trace of the raw records, and what it lacks."""
     events, pcs, frames = merge_records(raw, most)
     if not len(events):
         raise RecordError("Program left no records: it must be linked with the C library")
@@ -154,8 +170,11 @@ def _trace_of(
         variables=find_variables(program, events["address"], raw / "modules"),
         frames=_named(program, frames, places, raw / "modules"),
     )
+    losses = {loss.name.lower(): count for loss, count in read_losses(raw).items()}
+    if len(frames) > len(header.frames):
+        losses["frames"] = len(frames) - len(header.frames)
     try:
-        return checked_trace(header, events)
+        return checked_trace(header, events), losses
     except TraceError as error:
         raise RecordError(f"Program breaks a rule of its synchronisation: {error}") from None
 
@@ -249,20 +268,28 @@ def record_program(
         raise ValueError(f"Seed must be from 0 to {_MAX_SEED}, not {seed}")
     if events is not None and events < 1:
         raise ValueError(f"Events must be at least 1, not {events}")
+    if not 0 <= run.get("grace", GRACE) <= MOST_GRACE:
+        raise ValueError(f"Grace must be from 0 to {MOST_GRACE:g} seconds, not {run['grace']}")
     check_program(program)
     limits = Limits(run.get("timeout", TIMEOUT), run.get("seconds"), events)
     with tempfile.TemporaryDirectory(prefix="racetrap-") as name:
         raw = Path(name) / "raw"
         raw.mkdir()
-        ending = _run(
-            program.resolve(), arguments, raw, seed, limits, run.get("child", False),
-            run.get("only", ()), run.get("progress"), run.get("output"),
-        )  # fmt: skip
+        ending = _run(program.resolve(), arguments, raw, limits, run)
         raw_bytes = used_bytes(raw)
         begin = time.perf_counter()
         source = source_text([Path(title) if title else program], arguments)
         source += f" ({ending.text})" if ending.text else ""
-        trace = _trace_of(raw, program, source, seed, events)
+        trace, losses = _trace_of(raw, program, source, seed, events)
         waiting = waiting_threads(trace, ending.waits, thread_ids(raw)) if ending.waits else []
         merge_seconds = time.perf_counter() - begin
-        return Recording(trace, ending.seconds, merge_seconds, raw_bytes, ending.text, waiting)
+        return Recording(
+            trace,
+            ending.seconds,
+            merge_seconds,
+            raw_bytes,
+            ending.text,
+            waiting,
+            losses,
+            unseen_functions(program),
+        )

@@ -42,7 +42,7 @@ public:
         case ATOMIC_UPDATE: return has_size(event);
         case ACQUIRE:
         case RELEASE:
-            return !event.size && event.value < CLASSES &&
+            return event.size <= (event.kind == ACQUIRE) && event.value < CLASSES &&
                    (event.value > RWLOCK_WRITE || locks(event));
         case BARRIER_ARRIVE:
         case BARRIER_LEAVE: return !event.size && crosses(event);

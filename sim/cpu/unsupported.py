@@ -9,7 +9,7 @@ from pathlib import Path
 from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.gnu_tools import run_tool
 
-__all__ = ["check_objects", "check_program"]
+__all__ = ["check_objects", "check_program", "undefined_symbols", "why_refused"]
 
 #: Pattern of functions, and why their use cannot be recorded.
 _UNSUPPORTED = (
@@ -28,11 +28,17 @@ _UNSUPPORTED = (
 _OURS = "racetrap_mark_off"
 
 
+def why_refused(name: str, refused: Sequence[tuple[str, str]] = ()) -> str | None:
+    """Why the use of a function cannot be recorded; None if it can."""
+    return next(
+        (why for pattern, why in (*_UNSUPPORTED, *refused) if re.fullmatch(pattern, name)), None
+    )
+
+
 def _refuse(names: set[str], refused: Sequence[tuple[str, str]] = ()) -> None:
     for name in sorted(names):
-        for pattern, reason in (*_UNSUPPORTED, *refused):
-            if re.fullmatch(pattern, name):
-                raise RecordError(f"Function {name} cannot be recorded: {reason}")
+        if reason := why_refused(name, refused):
+            raise RecordError(f"Function {name} cannot be recorded: {reason}")
 
 
 def check_objects(objects: Sequence[str], refused: Sequence[tuple[str, str]] = ()) -> None:
@@ -62,6 +68,11 @@ def _symbols(program: Path, which: str) -> set[str]:
     return set(listed.split())
 
 
+def undefined_symbols(program: Path) -> set[str]:
+    """Functions and variables that a program takes from shared libraries."""
+    return _symbols(program, "--undefined-only")
+
+
 def check_program(program: Path) -> None:
     """Raise :class:`RecordError` if a program has not our runtime, or uses what cannot be
     recorded."""
@@ -72,4 +83,4 @@ def check_program(program: Path) -> None:
             f"Program {program} must be built by `racetrap cc` or `racetrap c++`, and be linked "
             "with shared libraries"
         )
-    _refuse(_symbols(program, "--undefined-only"))
+    _refuse(undefined_symbols(program))

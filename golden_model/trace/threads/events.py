@@ -23,6 +23,7 @@ from racetrap.golden_model.trace.container.header import Variable
 __all__ = [
     "ACCESS_KINDS",
     "ATOMIC_KINDS",
+    "BOUNDED",
     "GRANULE_BYTES",
     "GRANULE_LOG2",
     "MAX_ACCESS_BYTES",
@@ -58,7 +59,8 @@ class ThreadEventKind(IntEnum):
     LOAD, STORE                 address, size, value: frame of the innermost function
     ATOMIC_LOAD, _STORE,        address, size, value: ``MemoryOrder`` in the lowest ``ORDER_BITS``,
     _UPDATE                     the frame above
-    ACQUIRE, RELEASE            address: the object; value: ``SyncClass``
+    ACQUIRE, RELEASE            address: the object; value: ``SyncClass``; ACQUIRE also size:
+                                ``BOUNDED``, or 0 if it would have waited for ever
     BARRIER_ARRIVE, _LEAVE      address: the barrier; value: threads that it waits for
     CREATE                      value: number of the new thread
     BEGIN, END                  none: first and last event of a thread
@@ -123,6 +125,10 @@ class SyncClass(IntEnum):
     FLAG = 5  # set and waited for: pthread_once and the like
 
 
+#: An ACQUIRE that never waits for ever: an attempt (``trylock``), or a wait with a time limit.
+BOUNDED = 1
+
+
 class ThreadEvent(NamedTuple):
     """One event; fields that its kind does not use are 0.
 
@@ -135,7 +141,7 @@ class ThreadEvent(NamedTuple):
     address : int
         Byte address, or the object's.
     size : int
-        Bytes accessed, 1 to ``MAX_ACCESS_BYTES``.
+        Bytes accessed, 1 to ``MAX_ACCESS_BYTES``; of an ACQUIRE ``BOUNDED`` or 0.
     value : int
         See ``ThreadEventKind``.
     pc : int

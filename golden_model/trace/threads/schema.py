@@ -9,6 +9,7 @@ import numpy as np
 
 from racetrap.golden_model.trace.container.schema import EventSchema, Number, Word, words_of
 from racetrap.golden_model.trace.threads.events import (
+    BOUNDED,
     ORDER_BITS,
     MemoryOrder,
     SyncClass,
@@ -58,7 +59,7 @@ THREAD_SCHEMA = EventSchema(
         ThreadEventKind.ATOMIC_LOAD: _ATOMIC,
         ThreadEventKind.ATOMIC_STORE: _ATOMIC,
         ThreadEventKind.ATOMIC_UPDATE: _ATOMIC,
-        ThreadEventKind.ACQUIRE: _LOCK,
+        ThreadEventKind.ACQUIRE: (*_LOCK, Word("size", "wait", {"bounded": BOUNDED})),
         ThreadEventKind.RELEASE: _LOCK,
         ThreadEventKind.BARRIER_ARRIVE: _BARRIER,
         ThreadEventKind.BARRIER_LEAVE: _BARRIER,

@@ -50,8 +50,6 @@ EXPORT void __tsan_func_exit(void) {
     racetrap_leave_function();
 }
 
-EXPORT void __tsan_init(void) {}
-
 // At the start of each basic block.
 EXPORT void __sanitizer_cov_trace_pc(void) { self.pending += count_after(CALLER); }
 

@@ -15,7 +15,10 @@ void racetrap_prepare_calls(void) {
 
 uint32_t racetrap_find_frame(uint32_t call, uint32_t function) {
     struct frame *frames = self.tree->frames, *caller = &frames[self.frame];
-    if (self.unknown_frames) return 0;
+    if (self.unknown_frames) {
+        racetrap_lose(UNKNOWN_FRAMES, 1);
+        return 0;
+    }
     enter_runtime();  // no handler's callee may come in between
     uint32_t found = caller->first;
     while (found && (frames[found].call != call || frames[found].function != function))
@@ -27,6 +30,7 @@ uint32_t racetrap_find_frame(uint32_t call, uint32_t function) {
         racetrap_record_frame(self.frame, call, function);
     }
     if (found) caller->latest = found;
+    else if (!self.is_ended) racetrap_lose(UNKNOWN_FRAMES, 1);
     leave_runtime();
     return found;
 }

@@ -47,15 +47,26 @@ static void transfer(unsigned kind, const struct iovec *vector, size_t count, si
         return REAL(name) arguments;                           \
     }
 
-#define RECEIVE(type, name, parameters, arguments, vector, count)        \
+#define RECEIVE_WITH(type, name, parameters, arguments, vector, count, more) \
     EXPORT type name parameters {                                        \
         type result = REAL(name) arguments;                              \
         if (result >= 0) {                                               \
             order(ACQUIRE, file, CALLER);                                \
             transfer(STORE, vector, count, (size_t)result, CALLER);      \
+            more;                                                        \
         }                                                                \
         return result;                                                   \
     }
+#define RECEIVE(type, name, parameters, arguments, vector, count) \
+    RECEIVE_WITH(type, name, parameters, arguments, vector, count, )
+
+// Where something comes from: an address that is cut off where there is no room for it.
+static void note_sender(const struct sockaddr *from, const socklen_t *length, uint32_t pc) {
+    if (!from || !length) return;
+    socklen_t most = sizeof(struct sockaddr_storage);
+    racetrap_library_range(STORE, from, *length < most ? *length : most, pc);
+    racetrap_library_range(STORE, length, sizeof *length, pc);
+}
 
 #define ONE (&(struct iovec){(void *)bytes, size})
 
@@ -90,9 +101,10 @@ RECEIVE(ssize_t, readv, (int file, const struct iovec *vector, int count),
         (file, vector, count), vector, count)
 RECEIVE(ssize_t, recv, (int file, void *bytes, size_t size, int flags),
         (file, bytes, size, flags), ONE, 1)
-RECEIVE(ssize_t, recvfrom,
-        (int file, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length),
-        (file, bytes, size, flags, from, length), ONE, 1)
+RECEIVE_WITH(ssize_t, recvfrom,
+             (int file, void *bytes, size_t size, int flags, struct sockaddr *from,
+              socklen_t *length),
+             (file, bytes, size, flags, from, length), ONE, 1, note_sender(from, length, CALLER))
 RECEIVE(ssize_t, recvmsg, (int file, struct msghdr *message, int flags), (file, message, flags),
         message->msg_iov, message->msg_iovlen)
 
@@ -104,7 +116,7 @@ EXPORT int eventfd_read(int file, eventfd_t *value) {
     return 0;
 }
 
-RECEIVE(int, accept, (int file, struct sockaddr *from, socklen_t *length), (file, from, length),
-        NULL, 0)
-RECEIVE(int, accept4, (int file, struct sockaddr *from, socklen_t *length, int flags),
-        (file, from, length, flags), NULL, 0)
+RECEIVE_WITH(int, accept, (int file, struct sockaddr *from, socklen_t *length),
+             (file, from, length), NULL, 0, note_sender(from, length, CALLER))
+RECEIVE_WITH(int, accept4, (int file, struct sockaddr *from, socklen_t *length, int flags),
+             (file, from, length, flags), NULL, 0, note_sender(from, length, CALLER))

@@ -24,6 +24,8 @@ static void in_parent(void) {
     if (hands_over) {
         racetrap_hand_over_raw();
         if (is_recording()) racetrap_grow();
+    } else if (racetrap_is_on) {
+        racetrap_lose(CHILDREN, 1);
     }
     racetrap_unlock_heap();
 }
@@ -36,6 +38,7 @@ static void note_status(int status, void *unused) {
 static void in_child(void) {
     racetrap_unlock_heap();
     racetrap_reset_stripes();  // their holders are threads of the parent
+    racetrap_forget_threads();
     if (hands_over) {
         racetrap_take_over_raw();
         racetrap_is_on = 1;

@@ -118,6 +118,7 @@ static void release(void *block, uint32_t pc) {
         // of its own, which are not recorded.
         size_t size = room_after(block);
         racetrap_library_range(STORE, block, size < FREED ? size : FREED, pc);
+        if (size > FREED && racetrap_is_recorded_code(pc)) racetrap_lose(LARGE_FREES, 1);
         racetrap_sync(FREE, (uint64_t)block, 0, 0, pc);
     }
     uint32_t bytes = header_of(block)->bytes, room;
@@ -194,6 +195,7 @@ EXPORT void *valloc(size_t size) { return allocate(4096, size, CALLER); }
 EXPORT int posix_memalign(void **block, size_t alignment, size_t size) {
     if (alignment % sizeof(void *) || alignment & (alignment - 1) || !alignment) return EINVAL;
     *block = allocate(alignment, size, CALLER);
+    racetrap_library_range(STORE, block, sizeof *block, CALLER);
     return *block ? 0 : ENOMEM;
 }
 

@@ -1,77 +1,23 @@
 // Functions of the C library, besides those of strings, that access the program's memory: printing
 // into it, sorting, streams and numbers.  The linker puts ours in the place of the program's calls.
 #define _GNU_SOURCE
-#include <printf.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <wchar.h>
+#include <inttypes.h>
 
-#include "record.h"
-
-#define READ(address, bytes) racetrap_library_range(LOAD, address, bytes, CALLER)
-#define WRITTEN(address, bytes) racetrap_library_range(STORE, address, bytes, CALLER)
-#define MOST_ARGUMENTS 64
-
-size_t __real_strlen(const char *text);
-size_t __real_strspn(const char *text, const char *set);
-char *__real_strchr(const char *text, int letter);
-
-// Whether a format prints a part of a string that may have no end.
-static int has_partial_string(const char *format) {
-    while ((format = __real_strchr(format, '%'))) {
-        format++;
-        format += __real_strspn(format, "-+ #0'123456789*$");
-        int is_partial = *format == '.';
-        format += __real_strspn(format, ".0123456789*$hlLqjzt");
-        if (is_partial && *format == 's') return 1;
-        if (*format) format++;
-    }
-    return 0;
-}
-
-// Records that the strings among the arguments of a format are read.
-static void read_strings(const char *format, va_list arguments, uint32_t pc) {
-    int types[MOST_ARGUMENTS];
-    if (!is_recording() || has_partial_string(format)) return;
-    size_t count = parse_printf_format(format, MOST_ARGUMENTS, types);
-    for (size_t i = 0; i < count && i < MOST_ARGUMENTS; i++) {
-        int flags = types[i] & PA_FLAG_MASK;
-        if (flags & PA_FLAG_PTR) {
-            (void)va_arg(arguments, void *);
-            continue;
-        }
-        switch (types[i] & ~PA_FLAG_MASK) {
-        case PA_STRING: {
-            const char *text = va_arg(arguments, const char *);
-            if (text) racetrap_library_range(LOAD, text, __real_strlen(text) + 1, pc);
-            break;
-        }
-        case PA_WSTRING:
-        case PA_POINTER: (void)va_arg(arguments, void *); break;
-        case PA_FLOAT:
-        case PA_DOUBLE:
-            if (flags & PA_FLAG_LONG_DOUBLE) (void)va_arg(arguments, long double);
-            else (void)va_arg(arguments, double);
-            break;
-        case PA_WCHAR: (void)va_arg(arguments, wint_t); break;
-        default:
-            if (flags & (PA_FLAG_LONG | PA_FLAG_LONG_LONG)) (void)va_arg(arguments, long);
-            else (void)va_arg(arguments, int);
-        }
-    }
-}
+#include "formats.h"
+#include "library.h"
 
 // A function that prints, with its arguments as a list and one by one; `written` says where to.
 #define PRINT(name, parameters, arguments, written)                      \
-    int __real_v##name(parameters, const char *format, va_list list);    \
     static int print_##name(parameters, const char *format, va_list list, uint32_t pc) { \
         va_list copy;                                                    \
         va_copy(copy, list);                                             \
-        read_strings(format, copy, pc);                                  \
+        racetrap_printed(format, copy, pc);                                  \
         va_end(copy);                                                    \
-        int result = __real_v##name(arguments, format, list);            \
+        int result = v##name(arguments, format, list);            \
         written;                                                         \
         return result;                                                   \
     }                                                                    \
@@ -94,6 +40,10 @@ PRINT(snprintf, char *to COMMA size_t size, to COMMA size,
           racetrap_library_range(STORE, to, (size_t)result < size ? (size_t)result + 1 : size, pc))
 PRINT(fprintf, FILE *stream, stream, )
 PRINT(dprintf, int file, file, )
+PRINT(asprintf, char **to, to, if (result >= 0) {
+    racetrap_library_range(STORE, to, sizeof *to, pc);
+    racetrap_library_range(STORE, *to, result + 1, pc);
+})
 
 EXPORT int __wrap_vprintf(const char *format, va_list list) {
     return print_fprintf(stdout, format, list, CALLER);
@@ -107,79 +57,131 @@ EXPORT int __wrap_printf(const char *format, ...) {
     return result;
 }
 
-int __real_puts(const char *text);
+// A function that scans, of each standard of C, with its arguments as a list and one by one; `read`
+// says where from.
+#define SCAN_BY(name, real, parameters, arguments, read)                 \
+    EXPORT int __wrap_##name(parameters, const char *format, ...) {      \
+        va_list list, copy;                                              \
+        va_start(list, format);                                          \
+        va_copy(copy, list);                                             \
+        read;                                                            \
+        int result = v##real(arguments, format, list);                   \
+        racetrap_scanned(format, copy, result, CALLER);                  \
+        va_end(copy);                                                    \
+        va_end(list);                                                    \
+        return result;                                                   \
+    }
+#define SCAN_LIST_BY(name, real, parameters, arguments, read)            \
+    EXPORT int __wrap_##name(parameters, const char *format, va_list list) { \
+        va_list copy;                                                    \
+        va_copy(copy, list);                                             \
+        read;                                                            \
+        int result = real(arguments, format, list);                      \
+        racetrap_scanned(format, copy, result, CALLER);                  \
+        va_end(copy);                                                    \
+        return result;                                                   \
+    }
+#define SCAN(name, parameters, arguments, read)                          \
+    SCAN_BY(name, name, parameters, arguments, read)                     \
+    SCAN_BY(__isoc99_##name, name, parameters, arguments, read)          \
+    SCAN_BY(__isoc23_##name, name, parameters, arguments, read)          \
+    SCAN_LIST_BY(v##name, v##name, parameters, arguments, read)          \
+    SCAN_LIST_BY(__isoc99_v##name, v##name, parameters, arguments, read) \
+    SCAN_LIST_BY(__isoc23_v##name, v##name, parameters, arguments, read)
+
+SCAN(sscanf, const char *from, from, READ_TEXT(from))
+SCAN(fscanf, FILE *stream, stream, )
+
+#define SCAN_INPUT(prefix)                                               \
+    EXPORT int __wrap_##prefix##vscanf(const char *format, va_list list) { \
+        va_list copy;                                                    \
+        va_copy(copy, list);                                             \
+        int result = vscanf(format, list);                               \
+        racetrap_scanned(format, copy, result, CALLER);                  \
+        va_end(copy);                                                    \
+        return result;                                                   \
+    }                                                                    \
+    EXPORT int __wrap_##prefix##scanf(const char *format, ...) {         \
+        va_list list, copy;                                              \
+        va_start(list, format);                                          \
+        va_copy(copy, list);                                             \
+        int result = vscanf(format, list);                               \
+        racetrap_scanned(format, copy, result, CALLER);                  \
+        va_end(copy);                                                    \
+        va_end(list);                                                    \
+        return result;                                                   \
+    }
+SCAN_INPUT()
+SCAN_INPUT(__isoc99_)
+SCAN_INPUT(__isoc23_)
+
 EXPORT int __wrap_puts(const char *text) {
-    READ(text, __real_strlen(text) + 1);
-    return __real_puts(text);
+    READ_TEXT(text);
+    return puts(text);
 }
 
-int __real_fputs(const char *text, FILE *stream);
 EXPORT int __wrap_fputs(const char *text, FILE *stream) {
-    READ(text, __real_strlen(text) + 1);
-    return __real_fputs(text, stream);
+    READ_TEXT(text);
+    return fputs(text, stream);
 }
 
-size_t __real_fwrite(const void *from, size_t size, size_t count, FILE *stream);
-EXPORT size_t __wrap_fwrite(const void *from, size_t size, size_t count, FILE *stream) {
-    READ(from, size * count);
-    return __real_fwrite(from, size, count, stream);
-}
+#define STREAM(unlocked)                                                                       \
+    EXPORT size_t __wrap_fwrite##unlocked(const void *from, size_t size, size_t count,         \
+                                          FILE *stream) {                                      \
+        READ(from, size * count);                                                              \
+        return fwrite##unlocked(from, size, count, stream);                                    \
+    }                                                                                          \
+    WRAPPER(size_t, fread##unlocked, (void *to, size_t size, size_t count, FILE *stream),      \
+            (to, size, count, stream), WRITTEN(to, size * result))                             \
+    WRAPPER(char *, fgets##unlocked, (char *to, int size, FILE *stream), (to, size, stream),   \
+            if (result) WRITTEN_TEXT(to))
+STREAM()
+STREAM(_unlocked)
 
-size_t __real_fread(void *to, size_t size, size_t count, FILE *stream);
-EXPORT size_t __wrap_fread(void *to, size_t size, size_t count, FILE *stream) {
-    size_t result = __real_fread(to, size, count, stream);
-    WRITTEN(to, size * result);
-    return result;
-}
-
-char *__real_fgets(char *to, int size, FILE *stream);
-EXPORT char *__wrap_fgets(char *to, int size, FILE *stream) {
-    char *result = __real_fgets(to, size, stream);
-    if (result) WRITTEN(to, __real_strlen(to) + 1);
-    return result;
-}
-
-ssize_t __real_getline(char **to, size_t *size, FILE *stream);
-EXPORT ssize_t __wrap_getline(char **to, size_t *size, FILE *stream) {
-    ssize_t result = __real_getline(to, size, stream);
-    WRITTEN(to, sizeof *to);
-    WRITTEN(size, sizeof *size);
-    if (result >= 0) WRITTEN(*to, result + 1);
-    return result;
-}
+#define LINE(name, parameters, arguments)                                                      \
+    WRAPPER(ssize_t, name, (char **to, size_t *size parameters, FILE *stream),                 \
+            (to, size arguments, stream), WRITTEN_OBJECT(to); WRITTEN_OBJECT(size);            \
+            if (result >= 0) WRITTEN(*to, result + 1))
+LINE(getline, , )
+LINE(getdelim, COMMA int end, COMMA end)
 
 // All is read before, and written after: the comparison sees what is between.
-void __real_qsort(void *base, size_t count, size_t size, int (*compare)(const void *, const void *));
 EXPORT void __wrap_qsort(void *base, size_t count, size_t size,
                          int (*compare)(const void *, const void *)) {
     READ(base, count * size);
-    __real_qsort(base, count, size, compare);
+    qsort(base, count, size, compare);
     WRITTEN(base, count * size);
 }
 
 // A number from a text: what it reads ends behind the number.
-#define NUMBER(type, name, parameters, arguments)                               \
-    type __real_##name(const char *text, char **end parameters);                \
+#define NUMBER(type, name, real, parameters, arguments)                         \
     EXPORT type __wrap_##name(const char *text, char **end parameters) {        \
         char *stop;                                                             \
-        type result = __real_##name(text, &stop arguments);                     \
+        type result = real(text, &stop arguments);                              \
         READ(text, stop - text + 1);                                            \
         if (end) {                                                              \
             *end = stop;                                                        \
-            WRITTEN(end, sizeof *end);                                          \
+            WRITTEN_OBJECT(end);                                                \
         }                                                                       \
         return result;                                                          \
     }
+#define INTEGER(type, name)                                                     \
+    NUMBER(type, name, name, COMMA int base, COMMA base)                        \
+    NUMBER(type, __isoc23_##name, name, COMMA int base, COMMA base)
 
-NUMBER(long, strtol, COMMA int base, COMMA base)
-NUMBER(unsigned long, strtoul, COMMA int base, COMMA base)
-NUMBER(long long, strtoll, COMMA int base, COMMA base)
-NUMBER(unsigned long long, strtoull, COMMA int base, COMMA base)
-NUMBER(double, strtod, , )
+INTEGER(long, strtol)
+INTEGER(unsigned long, strtoul)
+INTEGER(long long, strtoll)
+INTEGER(unsigned long long, strtoull)
+INTEGER(intmax_t, strtoimax)
+INTEGER(uintmax_t, strtoumax)
+NUMBER(float, strtof, strtof, , )
+NUMBER(double, strtod, strtod, , )
+NUMBER(long double, strtold, strtold, , )
 
 static long number(const char *text, uint32_t pc) {
     char *stop;
-    long result = __real_strtol(text, &stop, 10);
+    long result = strtol(text, &stop, 10);
     racetrap_library_range(LOAD, text, stop - text + 1, pc);
     return result;
 }
@@ -187,3 +189,12 @@ static long number(const char *text, uint32_t pc) {
 EXPORT int __wrap_atoi(const char *text) { return (int)number(text, CALLER); }
 
 EXPORT long __wrap_atol(const char *text) { return number(text, CALLER); }
+
+EXPORT long long __wrap_atoll(const char *text) { return number(text, CALLER); }
+
+EXPORT double __wrap_atof(const char *text) {
+    char *stop;
+    double result = strtod(text, &stop);
+    READ(text, stop - text + 1);
+    return result;
+}

@@ -100,7 +100,8 @@ SECTION(omp_set_lock, omp_unset_lock, void *lock, lock, lock)
 int omp_test_lock(void *lock);
 EXPORT int omp_test_lock(void *lock) {
     int is_taken = REAL(omp_test_lock)(lock);
-    if (is_taken) sync_mutex(ACQUIRE, lock, CALLER);
+    if (is_taken && is_recording())
+        racetrap_sync(ACQUIRE, (uint64_t)lock, BOUNDED, MUTEX, CALLER);
     return is_taken;
 }
 

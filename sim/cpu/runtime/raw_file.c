@@ -31,8 +31,10 @@ struct raw_file {
     uint64_t events;   // counted so far
     uint32_t process;  // child that the recording has gone over to; 0: none
     uint32_t status;   // one more than its exit status; 0 while it runs, and if it did not exit
-    char error[4072];  // why recording ended early
+    uint64_t lost[LOSSES];
+    char error[4072 - LOSSES * sizeof(uint64_t)];  // why recording ended early
 };
+_Static_assert(sizeof(struct raw_file) == 4096, "racetrap.sim.cpu.raw has the same size");
 
 static struct raw_file *raw;
 static uint64_t raw_bytes;
@@ -115,6 +117,10 @@ void racetrap_take_over_raw(void) {
 
 void racetrap_note_status(int status) {
     if (raw && !is_left && raw->process) raw->status = (status & 0xff) + 1;
+}
+
+void racetrap_lose(enum loss loss, uint64_t count) {
+    if (raw) __atomic_fetch_add(&raw->lost[loss], count, __ATOMIC_RELAXED);
 }
 
 void racetrap_count(uint64_t events) {

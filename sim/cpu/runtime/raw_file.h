@@ -23,6 +23,20 @@ void racetrap_take_over_raw(void);
 // Notes the exit status of a process that has taken the file over; nothing in others.
 void racetrap_note_status(int status);
 
+// What is not recorded, though the program does it; racetrap.sim.cpu.raw has the same names.
+enum loss {
+    OUTLIVING_THREADS,  // threads that went on when the grace at the end was over
+    EVENTS_AFTER_END,   // events of threads whose last destructor has run
+    UNKNOWN_FRAMES,     // calls deeper than the tree of a thread's calls has room
+    FORMATS,            // formats whose arguments are not known
+    LARGE_FREES,        // freed blocks of which only the first bytes are recorded as written
+    CHILDREN,           // processes made by fork that are not followed
+    LOSSES,
+};
+
+// Adds to what is not recorded.
+void racetrap_lose(enum loss loss, uint64_t count);
+
 // Adds to the number of events that the recorder waits for.
 void racetrap_count(uint64_t events);
 

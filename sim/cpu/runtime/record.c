@@ -47,11 +47,18 @@ static void count_part(void) {
     racetrap_count(events);
 }
 
+// Has what follows written to no part of the file.
+static void leave_records(void) {
+    self.is_ended = 1;
+    self.next = self.scratch;
+    // Each event of a thread that has ended counts; a program that is not recorded loses no time.
+    self.end = self.scratch + (racetrap_is_on ? 1 : 2);
+}
+
 void racetrap_grow(void) {
     if (self.is_ended || !racetrap_is_on) {
-        self.is_ended = 1;
-        self.next = self.scratch;
-        self.end = self.scratch + 2;
+        if (racetrap_is_on) racetrap_lose(EVENTS_AFTER_END, 1);
+        leave_records();
         return;
     }
     if (!self.part_bytes)
@@ -59,7 +66,9 @@ void racetrap_grow(void) {
     // A pair of records is never torn apart: what is left over is filled up.
     while (self.next != self.end) put(self.next++, FILLER, 0, 0, 0, 0);
     if (is_counting) count_part();
+    int error = errno;  // what a library function has left there is the program's
     struct part *part = take_part(self.part_bytes);
+    errno = error;
     self.records = (struct record *)(part + 1);
     self.next = self.records;
     self.end = (struct record *)((char *)part + self.part_bytes);
@@ -77,7 +86,10 @@ uint16_t racetrap_fill(void) {
 uint64_t racetrap_sequence(void) { return __atomic_add_fetch(&sequence, 1, __ATOMIC_SEQ_CST); }
 
 void racetrap_sync(unsigned kind, uint64_t address, unsigned size, uint32_t value, uint32_t pc) {
-    if (self.is_ended) return;
+    if (self.is_ended) {
+        if (racetrap_is_on) racetrap_lose(EVENTS_AFTER_END, 1);
+        return;
+    }
     enter_runtime();
     if (kind <= ATOMIC_UPDATE) racetrap_note_frame();
     if (self.end - self.next < 4) racetrap_grow();  // room for a filler, too
@@ -141,7 +153,9 @@ void racetrap_range(unsigned kind, const volatile void *address, uint64_t size, 
 
 void racetrap_library_range(unsigned kind, const volatile void *address, uint64_t size,
                             uint32_t pc) {
-    if (is_recording() && pc < racetrap_counts_end) racetrap_range(kind, address, size, pc);
+    if (!racetrap_is_recorded_code(pc)) return;
+    if (is_recording()) racetrap_range(kind, address, size, pc);
+    else if (racetrap_is_on) racetrap_lose(EVENTS_AFTER_END, 1);
 }
 
 void racetrap_begin_thread(int number) {
@@ -160,7 +174,7 @@ void racetrap_begin_thread(int number) {
 void racetrap_end_thread(void) {
     racetrap_sync(END, 0, 0, 0, 0);
     self.is_ended = 1;
-    racetrap_grow();
+    self.end = self.next = self.scratch;
 }
 
 void racetrap_delay(void) {
@@ -243,6 +257,7 @@ static void begin(int count, char **arguments, char **environment) {
     map_counts();
     racetrap_read_regions(getenv("RACETRAP_ONLY"));
     racetrap_prepare_threads();
+    racetrap_prepare_grace();
     racetrap_begin_thread(0);
 }
 

@@ -19,6 +19,7 @@ enum kind {
 };
 
 enum sync_class { MUTEX, RWLOCK_READ, RWLOCK_WRITE, CONDITION, SEMAPHORE, FLAG };
+enum wait { UNBOUNDED, BOUNDED };  // of an ACQUIRE, as its size
 enum memory_order { RELAXED, ORDER_ACQUIRE, ORDER_RELEASE, ACQ_REL };
 
 // `tag` is the kind and one: a file of zeros holds no records.
@@ -61,7 +62,7 @@ struct thread_state {
     uint64_t loaded[4];         // latest relaxed atomic loads, for an acquire fence
     uint8_t loaded_size[4];
     int is_released;            // a release fence has gone before
-    struct record scratch[2];   // where the events of an ended thread go
+    struct record scratch[2];   // where the events of an ended thread go, one at a time
     struct call_tree *tree;     // NULL before the thread begins
     uint64_t calls;             // functions of the program that it is in
     uint64_t unknown_frames;    // of these, those at the end that have no place in the tree
@@ -78,6 +79,9 @@ extern __thread struct thread_state self;
 // Instructions from a return address into the program up to the next call of the runtime.
 extern const uint16_t *racetrap_counts;
 extern uint64_t racetrap_counts_end;  // return addresses from here on are not the program's
+
+// Whether a return address lies in code that was compiled to be recorded.
+int racetrap_is_recorded_code(uint32_t pc);
 
 static inline uint64_t count_after(uint32_t pc) {
     return pc < racetrap_counts_end ? racetrap_counts[pc] : 0;
@@ -146,7 +150,7 @@ static inline void record_access(unsigned kind, unsigned size, const volatile vo
 // Appends the accesses of a range, each of at most 16 bytes and not over a 16-byte boundary.
 void racetrap_range(unsigned kind, const volatile void *address, uint64_t size, uint32_t pc);
 
-// The same for a library function's accesses, if the program itself has called it.
+// The same for a library function's accesses, if code that is recorded has called it.
 void racetrap_library_range(unsigned kind, const volatile void *address, uint64_t size,
                             uint32_t pc);
 
@@ -161,6 +165,15 @@ void racetrap_begin_thread(int number);
 
 // Ends it; later events of the thread are not recorded.
 void racetrap_end_thread(void);
+
+// Threads that have been created and have not ended, the first included.
+int racetrap_running_threads(void);
+
+// After a fork: no thread but the calling one is there any more.
+void racetrap_forget_threads(void);
+
+// Lets threads that outlive the program go on for as long as the user grants.
+void racetrap_prepare_grace(void);
 
 // Yields the processor now and then, if a seed was given: other orders of events.
 void racetrap_delay(void);
@@ -191,11 +204,11 @@ void *racetrap_real(const char *name, const char *version);
 #define REAL(name) REAL_VERSION(name, NULL)
 
 // Body of a function that acquires `object` by a call that returns 0 if it does.
-#define ACQUIRE_BY(object, class, call)                                                 \
+#define ACQUIRE_BY(object, class, wait, call)                                           \
     {                                                                                   \
         racetrap_delay();                                                               \
         int error = call;                                                               \
-        if (!error) racetrap_sync(ACQUIRE, (uint64_t)object, 0, class, CALLER);         \
+        if (!error) racetrap_sync(ACQUIRE, (uint64_t)object, wait, class, CALLER);      \
         return error;                                                                   \
     }
 

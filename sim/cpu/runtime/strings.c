@@ -5,10 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "record.h"
-
-#define READ(address, bytes) racetrap_library_range(LOAD, address, bytes, CALLER)
-#define WRITTEN(address, bytes) racetrap_library_range(STORE, address, bytes, CALLER)
+#include "library.h"
 
 // Wrapper `name`: what it accesses is recorded before the call where that is known before.
 #define WRAP(type, name, parameters, arguments, before, after) \

@@ -30,6 +30,7 @@ struct start {
 static spinlock creation;
 static struct start starts[MAX_THREADS];
 static int thread_count = 1;
+static int running = 1;  // threads that have been created and have not ended
 static uintptr_t next_stack = STACKS_BEGIN;
 static pthread_key_t ending;
 
@@ -45,7 +46,12 @@ static void end_last(void *value) {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, NULL);
     if (is_recording()) racetrap_end_thread();
+    __atomic_fetch_sub(&running, 1, __ATOMIC_RELAXED);
 }
+
+int racetrap_running_threads(void) { return __atomic_load_n(&running, __ATOMIC_RELAXED); }
+
+void racetrap_forget_threads(void) { running = 1; }
 
 static void end_with_thread(void) {
     pthread_setspecific(ending, (void *)(intptr_t)PTHREAD_DESTRUCTOR_ITERATIONS);
@@ -115,11 +121,14 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
     int has_mask = !pthread_attr_getsigmask_np(&own, &start->signals);
     if (has_mask) pthread_attr_setsigmask_np(&own, &all);
     else start->signals = before;
+    __atomic_fetch_add(&running, 1, __ATOMIC_RELAXED);
     int error = REAL(pthread_create)(thread, &own, run_thread, start);
     if (has_mask) pthread_attr_setsigmask_np(&own, &start->signals);
     if (!error) {
         start->thread = *thread;  // the thread itself may not have run yet
         thread_count++;
+    } else {
+        __atomic_fetch_sub(&running, 1, __ATOMIC_RELAXED);
     }
     if (error && !self.is_ended) {  // the event is withdrawn
         put(created, FILLER, 0, 0, 0, 0);

@@ -94,16 +94,17 @@ EXPORT int pthread_cond_broadcast(pthread_cond_t *condition) {
     return REAL_CONDITION(pthread_cond_broadcast)(condition);
 }
 
-EXPORT int sem_wait(sem_t *semaphore) ACQUIRE_BY(semaphore, SEMAPHORE, REAL(sem_wait)(semaphore))
+EXPORT int sem_wait(sem_t *semaphore)
+    ACQUIRE_BY(semaphore, SEMAPHORE, UNBOUNDED, REAL(sem_wait)(semaphore))
 
 EXPORT int sem_trywait(sem_t *semaphore)
-    ACQUIRE_BY(semaphore, SEMAPHORE, REAL(sem_trywait)(semaphore))
+    ACQUIRE_BY(semaphore, SEMAPHORE, BOUNDED, REAL(sem_trywait)(semaphore))
 
 EXPORT int sem_timedwait(sem_t *semaphore, const struct timespec *until)
-    ACQUIRE_BY(semaphore, SEMAPHORE, REAL(sem_timedwait)(semaphore, until))
+    ACQUIRE_BY(semaphore, SEMAPHORE, BOUNDED, REAL(sem_timedwait)(semaphore, until))
 
 EXPORT int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until)
-    ACQUIRE_BY(semaphore, SEMAPHORE, REAL(sem_clockwait)(semaphore, clock, until))
+    ACQUIRE_BY(semaphore, SEMAPHORE, BOUNDED, REAL(sem_clockwait)(semaphore, clock, until))
 
 EXPORT int sem_post(sem_t *semaphore) {
     racetrap_sync(RELEASE, (uint64_t)semaphore, 0, SEMAPHORE, CALLER);

@@ -1,19 +1,22 @@
 """Lock-order inversions: cycles of two and more locks, and what excludes them."""
 
+import pytest
+
 from racetrap.golden_model.happens_before.lock_order import lock_order_inversions
-from racetrap.golden_model.trace.threads.events import SyncClass, ThreadEventKind
+from racetrap.golden_model.trace.threads.events import BOUNDED, SyncClass, ThreadEventKind
 from tests.support.sigrace.programs import ThreadProgram
 
 _A, _B, _C, _GATE = 0x9000, 0x9100, 0x9200, 0x9300
 _READ, _WRITE = SyncClass.RWLOCK_READ, SyncClass.RWLOCK_WRITE
 
 
-def _nested(program, thread, *locks, classes=()):
+def _nested(program, thread, *locks, classes=(), bounded=()):
     """Acquires locks one in another; the place of each is the thread's and the lock's."""
     classes = classes or (SyncClass.MUTEX,) * len(locks)
     own = list(zip(locks, classes, strict=True))
     for lock, value in own:
-        program.add(ThreadEventKind.ACQUIRE, thread, lock, value=value, pc=lock + thread)
+        wait = BOUNDED * (lock in bounded)
+        program.add(ThreadEventKind.ACQUIRE, thread, lock, wait, value=value, pc=lock + thread)
     for lock, value in reversed(own):
         program.add(ThreadEventKind.RELEASE, thread, lock, value=value)
 
@@ -72,4 +75,22 @@ def test_a_lock_that_was_released_is_not_held():
     _nested(program, 0, _A)
     _nested(program, 0, _B)
     _nested(program, 1, _B, _A)
+    assert lock_order_inversions(program.trace()) == []
+
+
+@pytest.mark.parametrize("sync_class", [SyncClass.MUTEX, _READ, _WRITE])
+@pytest.mark.parametrize(
+    ("bounded", "found"), [((), 1), ((_A,), 1), ((_B,), 0), ((_A, _B), 0)]
+)  # fmt: skip
+def test_a_bounded_wait_closes_no_cycle_but_holds_its_lock(sync_class, bounded, found):
+    program = ThreadProgram(2)
+    _nested(program, 0, _A, _B, classes=(SyncClass.MUTEX, sync_class), bounded=bounded)
+    _nested(program, 1, _B, _A)
+    assert len(lock_order_inversions(program.trace())) == found
+
+
+def test_a_lock_acquired_by_an_attempt_excludes_others():
+    program = ThreadProgram(2)
+    _nested(program, 0, _GATE, _A, _B, bounded=(_GATE,))
+    _nested(program, 1, _GATE, _B, _A)
     assert lock_order_inversions(program.trace()) == []

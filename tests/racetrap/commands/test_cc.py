@@ -39,7 +39,19 @@ int main(int count, char **arguments) {
 }
 """,
     "part.c": "static int own;\nvoid part(void) {\n    own++;\n}\n",
-    "shared.c": "static int there;\nvoid shared(void) {\n    there++;\n}\n",
+    "shared.c": """
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+static int there;
+static char text[8], bytes[2];
+void shared(void) {
+    int zero = open("/dev/zero", O_RDONLY);
+    there++;
+    strcpy(text, "any");
+    read(zero, bytes, 2);
+}
+""",
     "static.c": "int nothing;\n",
     "Makefile": _MAKEFILE,
 }
@@ -68,8 +80,31 @@ def test_a_build_of_others(racetrap, built, tmp_path):
     assert result.exit_code == 0, result.output
     assert json.loads(report.read_text())["source"] == "program --x"
     assert race_lines(read_thread_trace(target)) == {
-        ("part.c:3", "part.c:3"), ("shared.c:3", "shared.c:3"),
-    }  # fmt: skip
+        ("part.c:3", "part.c:3"),
+        *((f"shared.c:{line}", f"shared.c:{line}") for line in (9, 10, 11)),
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["PROGRAM"], "1 none"),
+        (["PROGRAM", "--x"], "2 --x"),
+        (["PROGRAM", "--", "-p4"], "2 -p4"),
+        (["PROGRAM", "-p4", "--"], "3 -p4"),
+        (["PROGRAM", "--", "--"], "2 --"),
+        (["PROGRAM", "--"], "1 none"),
+    ],
+)
+def test_a_double_dash_ends_the_words_of_the_recorder(racetrap, built, tmp_path, words, expected):
+    program = str(built / "program")
+    given = [program if word == "PROGRAM" else word for word in words]
+    target = tmp_path / "x.trace"
+    assert racetrap("trace", "record", "-o", target, "--", *given).exit_code == 0
+    count, first = expected.split()
+    source = read_thread_trace(target).header.source.split()
+    assert len(source) == int(count)
+    assert source[1:2] == ([] if first == "none" else [first])
 
 
 def test_options_are_the_compilers(tmp_path):

@@ -334,3 +334,31 @@ def test_reports_and_baseline(racetrap, racy, tmp_path, monkeypatch, options):
     (tmp_path / "known.toml").write_text(known)
     result = racetrap("check", racy, *options, "--baseline", "known.toml")
     assert (result.exit_code, "race: " in result.stdout) == (0, False)
+
+
+@pytest.mark.parametrize("threads", [8, 9, 64, 65, 128])
+def test_the_machine_has_as_many_threads_as_the_trace(racetrap, save, threads):
+    program = ThreadProgram(threads)
+    program.store(0, 0x1000, pc=0x40)
+    program.store(threads - 1, 0x1000, pc=0x48)
+    path = save(program)
+    result, data = checked(racetrap, path)
+    assert (result.exit_code, len(data["races"])) == (1, 1)
+    parameters = data["parameters"]
+    assert parameters["threads"] == threads
+    assert parameters["cores"] * parameters["contexts"] >= threads
+    assert parameters["cores"] <= 64
+
+
+def test_a_machine_that_was_asked_for_is_not_widened(racetrap, save):
+    path = save(ThreadProgram(9))
+    for options in (("--preset", "sigrace"), ("--set", "threads=8"), ("--set", "cores=8")):
+        result = racetrap("check", path, *options)
+        assert result.exit_code == 2
+        assert "Threads of the trace must be at most" in result.stderr
+
+
+def test_more_threads_than_any_machine_has(racetrap, save):
+    result = racetrap("check", save(ThreadProgram(129)))
+    assert result.exit_code == 2
+    assert "must be at most 128 for this detector, not 129: check with --exact" in result.stderr

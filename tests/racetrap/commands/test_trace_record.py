@@ -52,6 +52,31 @@ def test_the_trace_has_the_programs_name_by_default(racetrap, program, tmp_path,
     assert read_trace(tmp_path / "program.trace").header.threads == 2
 
 
+_REMOVED = """
+#include <pthread.h>
+static int x;
+static void *work(void *unused) { x = 1; return unused; }
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, work, 0);
+    x = 2;
+    return pthread_join(thread, 0);
+}
+"""
+
+
+@pytest.mark.parametrize(("options", "said", "races"), [([], "-O2", 0), (["--cc", "-Og"], None, 1)])
+def test_an_optimisation_that_the_user_did_not_choose_is_said(
+    racetrap, tmp_path, options, said, races
+):
+    program, target, report = (tmp_path / f"x.{suffix}" for suffix in ("c", "trace", "json"))
+    program.write_text(_REMOVED)
+    result = racetrap("trace", "record", "-o", target, "--json", report, *options, program)
+    assert json.loads(report.read_text())["optimisation"] == said
+    assert result.stdout.count("--cc -Og keeps them") == (said is not None)
+    assert racetrap("check", "--exact", target).exit_code == races
+
+
 def test_a_program_that_fails_is_said_and_leaves_its_trace(racetrap, program, tmp_path):
     target, report = tmp_path / "x.trace", tmp_path / "x.json"
     result = racetrap("trace", "record", "-o", target, "--json", report, program)

@@ -1,8 +1,13 @@
 """Instructions of recorded programs: against loops whose instructions are known."""
 
+import re
+
 import numpy as np
 import pytest
 
+from racetrap.sim.cpu.compiler import compile_program
+from racetrap.sim.cpu.instruction_counts import COUNT_DTYPE, write_counts
+from racetrap.sim.gnu_tools import run_tool
 from tests.support.threads.recordings import record_text
 
 _LOOP = """
@@ -22,6 +27,23 @@ int main(int count, char **arguments) {
 def _instructions(folder, body: str, rounds: int) -> int:
     trace = record_text(folder, _LOOP.replace("BODY", f'"{body}"'), str(rounds))
     return int(trace.events["instructions"].sum(dtype=np.int64))
+
+
+def test_the_table_reaches_behind_all_code(tmp_path):
+    source, table = tmp_path / "case.c", tmp_path / "counts"
+    source.write_text(
+        '__attribute__((section("behind_all"), naked, used)) void last(void) {'
+        ' __asm__("call main"); }\nint main(void) { return 0; }\n'
+    )
+    program = compile_program([source], tmp_path, [], [])
+    write_counts(program, table)
+    sections = run_tool(["readelf", "--sections", "--wide", str(program)], "No sections")
+    ends = [
+        int(address, 16) + int(size, 16)
+        for address, size in re.findall(r"PROGBITS +(\w+) \w+ (\w+) \w+ +AX ", sections)
+    ]
+    assert len(ends) >= 3
+    assert table.stat().st_size // COUNT_DTYPE.itemsize > max(ends)
 
 
 @pytest.mark.parametrize("more", [1, 10, 100])

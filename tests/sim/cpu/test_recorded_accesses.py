@@ -265,6 +265,25 @@ def test_accesses_of_the_library_race(tmp_path, use):
     assert ("case.c:12", "case.c:5") in race_lines(trace)
 
 
-def test_a_string_without_an_end_is_printed(tmp_path):
-    trace = record_text(tmp_path, _LIBRARY.replace("%s", 'fprintf(file, "%.2s", shared);', 1))
-    assert race_lines(trace) == frozenset()
+@pytest.mark.parametrize("section", [".text", "behind_all"])
+def test_the_last_call_of_a_program_is_recorded(tmp_path, section):
+    """A call behind which no call of the runtime comes any more: the last of the last function."""
+    trace = record_text(
+        tmp_path,
+        f"""
+static char bytes[2]; static int zero;
+int main(void) {{ extern void last(void); zero = open("/dev/zero", 0); last(); return 0; }}
+__attribute__((section("{section}"))) void last(void) {{
+    (void)!read(zero, bytes, 2);
+}}
+""",
+        options=["-include", "fcntl.h"],
+    )
+    assert ("STORE", 2) in accesses(trace, "case.c:5")
+
+
+@pytest.mark.parametrize(("precision", "races"), [(1, 0), (2, 1)])
+def test_a_string_is_read_as_far_as_its_precision_says(tmp_path, precision, races):
+    use = f'fprintf(file, "%.{precision}s", shared);'
+    trace = record_text(tmp_path, _LIBRARY.replace("%s", use, 1))
+    assert len(race_lines(trace)) == races

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from racetrap.golden_model.happens_before.lock_order import lock_order_inversions
 from racetrap.golden_model.trace.threads.events import MemoryOrder, SyncClass, ThreadEventKind
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.cpu.recorder import RecordError
@@ -85,6 +86,71 @@ def test_acquires_and_releases(tmp_path, body, kind, acquires, releases):
     )
     found = counts(trace)
     assert (found["ACQUIRE", kind], found["RELEASE", kind]) == (acquires, releases)
+
+
+_SOON = ", &(struct timespec){1l << 40, 0})"
+_CLOCK = ", CLOCK_REALTIME, &(struct timespec){1l << 40, 0})"
+#: Type of a lock, a call that acquires the second one, and whether that waits for ever.
+_SECOND_CALLS = [
+    ("pthread_mutex_t", "pthread_mutex_lock(b)", True),
+    ("pthread_mutex_t", "pthread_mutex_trylock(b)", False),
+    ("pthread_mutex_t", "pthread_mutex_timedlock(b" + _SOON, False),
+    ("pthread_mutex_t", "pthread_mutex_clocklock(b" + _CLOCK, False),
+    ("pthread_spinlock_t", "pthread_spin_lock(b)", True),
+    ("pthread_spinlock_t", "pthread_spin_trylock(b)", False),
+    *(
+        ("pthread_rwlock_t", f"pthread_rwlock_{form}{way}lock(b{last}", form == "")
+        for way in ("rd", "wr")
+        for form, last in (("", ")"), ("try", ")"), ("timed", _SOON), ("clock", _CLOCK))
+    ),
+    ("mtx_t", "mtx_lock(b)", True),
+    ("mtx_t", "mtx_trylock(b)", False),
+    ("mtx_t", "mtx_timedlock(b" + _SOON, False),
+    ("omp_lock_t", "omp_set_lock(b)", True),
+    ("omp_lock_t", "!omp_test_lock(b)", False),
+]
+#: Functions of each type: what makes a lock, locks it for writing, and unlocks it.
+_OF_TYPE = {
+    "pthread_mutex_t": ("pthread_mutex_init(%s, 0)", "pthread_mutex_lock", "pthread_mutex_unlock"),
+    "pthread_spinlock_t": ("pthread_spin_init(%s, 0)", "pthread_spin_lock", "pthread_spin_unlock"),
+    "pthread_rwlock_t": (
+        "pthread_rwlock_init(%s, 0)", "pthread_rwlock_wrlock", "pthread_rwlock_unlock",
+    ),
+    "mtx_t": ("mtx_init(%s, mtx_plain)", "mtx_lock", "mtx_unlock"),
+    "omp_lock_t": ("omp_init_lock(%s)", "omp_set_lock", "omp_unset_lock"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "second", "waits"), _SECOND_CALLS)
+def test_an_inversion_by_every_form_of_a_lock(tmp_path, kind, second, waits):
+    """Threads, one after the other, take two locks in both orders: who would not wait for ever
+    for the second is in no deadlock."""
+    make, lock, unlock = _OF_TYPE[kind]
+    trace = record_text(
+        tmp_path,
+        f"""
+#include <omp.h>
+#include <threads.h>
+static {kind} locks[2], *a = &locks[0], *b = &locks[1];
+static void *forward(void *unused) {{
+    {lock}(a); if ({second}) exit(3); {unlock}(b); {unlock}(a);
+    return unused;
+}}
+static void *backward(void *unused) {{
+    {lock}(b); {lock}(a); {unlock}(a); {unlock}(b);
+    return unused;
+}}
+int main(void) {{
+    pthread_t thread;
+    {make % "a"}; {make % "b"};
+    pthread_create(&thread, 0, forward, 0); pthread_join(thread, 0);
+    pthread_create(&thread, 0, backward, 0); return pthread_join(thread, 0);
+}}
+""".replace("if (omp_set_lock(b)) exit(3)", "omp_set_lock(b)"),
+        options=["-fopenmp", "-std=gnu11"],
+    )
+    assert trace.header.source == "case.c"
+    assert len(lock_order_inversions(trace)) == waits
 
 
 def test_waiting_for_a_condition(tmp_path):

@@ -13,6 +13,7 @@ import pytest
 
 from racetrap.golden_model.trace.files import read_thread_trace
 from racetrap.golden_model.trace.threads.events import ThreadEventKind
+from racetrap.sim.cpu.compiler import compile_program
 from racetrap.sim.cpu.raw import used_bytes
 from racetrap.sim.cpu.recorder import RecordError, record
 from tests.support.threads.recordings import HEAD, accesses, counts, of_kind, record_text
@@ -499,14 +500,19 @@ def _small_disk(tmp_path, size, command):
 
 
 @pytest.mark.parametrize(
-    ("size", "message"),
-    [("2m", "Instruction counts cannot be written"), ("12m", "Raw records of the run cannot be")],
+    ("room", "message"),
+    [
+        (40_000, "Instruction counts cannot be written"),
+        (2_000_000, "Raw records of the run cannot be"),
+    ],
 )
-def test_a_full_disk_is_said(tmp_path, size, message):
+def test_a_full_disk_is_said(tmp_path, room, message):
+    """There is room for the program, and a little more."""
     source = tmp_path / "many.c"
     source.write_text(
         "static volatile int x;\nint main(void) { for (int i = 0; i < 1000000; i++) x++; }"
     )
+    size = compile_program([source], tmp_path, [], []).stat().st_size + room
     command = [sys.executable, "-c", "from racetrap.cli import main; main()"]
     done = _small_disk(
         tmp_path,

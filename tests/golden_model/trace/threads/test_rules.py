@@ -4,6 +4,7 @@ import pytest
 
 from racetrap.golden_model.trace import Rule, TraceError
 from racetrap.golden_model.trace.threads.events import (
+    BOUNDED,
     MemoryOrder,
     SyncClass,
     ThreadEvent,
@@ -51,7 +52,8 @@ _BREACHES = {
     "kind": (Rule.KIND, "Field kind must be below 17, not 17", [_of(17, 0)]),
     "class": (Rule.CODE, "Field value must be below 6, not 6", [_acquire(0, 6)]),
     "address": (Rule.UNUSED_FIELD, "address must be 0 in end, not 1", [_of(_K.END, 1, address=1)]),
-    "size": (Rule.UNUSED_FIELD, "Field size must be 0 in acquire", [_acquire(0)._replace(size=4)]),
+    "wait": (Rule.CODE, "Field size must be below 2, not 2", [_acquire(0)._replace(size=2)]),
+    "size": (Rule.UNUSED_FIELD, "Field size must be 0 in release", [_release(0)._replace(size=1)]),
     "value": (Rule.UNUSED_FIELD, "Field value must be 0 in free", [_of(_K.FREE, 0, value=4)]),
     "no-size": (Rule.SIZE, "from 1 to 16, not 0", [_of(_K.LOAD, 0)]),
     "long": (Rule.SIZE, "from 1 to 16, not 17", [_of(_K.ATOMIC_STORE, 0, size=17)]),
@@ -158,6 +160,7 @@ def test_a_crossing_waits_for_all_of_its_own():
         [_acquire(0, _READ), _release(0, _READ), _acquire(1, _WRITE), _release(1, _WRITE)],
         [_acquire(0, _MUTEX), _acquire(1, _WRITE)],  # two objects that were at one address
         [_acquire(0, SyncClass.SEMAPHORE), _release(1, SyncClass.CONDITION)],
+        [_acquire(0)._replace(size=BOUNDED), _release(0)],
         [_arrive(0, 1), _leave(0, 1), _arrive(0, 1), _leave(0, 1)],
         [_arrive(0), _arrive(1), _leave(0), _leave(1), _arrive(2), _arrive(1), _leave(1)],
         [_of(_K.ATOMIC_LOAD, 0, size=16, value=MemoryOrder.ACQ_REL)],

@@ -20,6 +20,7 @@ from racetrap.golden_model.trace.container.container import PREFIX
 from racetrap.golden_model.trace.container.header import header_to_dict
 from racetrap.golden_model.trace.threads.compression import BLOCK_LENGTH
 from racetrap.golden_model.trace.threads.events import (
+    BOUNDED,
     GRANULE_BYTES,
     SyncClass,
     ThreadEvent,
@@ -245,6 +246,18 @@ def test_a_trace_written_by_hand(tmp_path):
     assert list(trace)[3] == ThreadEvent(
         ThreadEventKind.ACQUIRE, 1, 0x50, value=SyncClass.MUTEX, pc=0x40, instructions=7
     )
+
+
+def test_a_bounded_wait_is_a_word_of_its_own(tmp_path):
+    path = tmp_path / "some.txt"
+    text = (_HEAD + "\n" + _BODY).replace(" mutex", " mutex bounded", 1)
+    path.write_text(text)
+    trace = read_thread_trace(path)
+    first = next(event for event in trace if event.kind == ThreadEventKind.ACQUIRE)
+    assert first.size == BOUNDED
+    for write in (trace.write_text, trace.write_binary):
+        write(path)
+        assert list(read_thread_trace(path)) == list(trace)
 
 
 @pytest.mark.parametrize(
