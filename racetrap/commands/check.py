@@ -189,7 +189,7 @@ def command(
                     baseline, rule, Detector(preset, params), Path(path).parent, subject.independent
                 )
                 outcome = check_gpu(console, choice, trace, check, subject)
-    reports.write(console, given_name(path), outcome.findings, outcome.known)
+    reports.write(json_file, given_name(path), outcome.findings, outcome.known)
     write_json(json_file, {
         "trace": given_name(path), "events": len(trace), **detector, **outcome.document,
         **subject.run,

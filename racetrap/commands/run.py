@@ -151,7 +151,7 @@ def command(
     remarks = [_simulate(detector, check, seed)] if simulate and detector else []
     findings = findings_of(check, choice, remarks)
     print_findings(console, findings, choice)
-    wanted.write(console, program, findings, check.traces.known)
+    wanted.write(json_file, program, findings, check.traces.known)
     write_json(json_file, {
         "program": program, "arguments": list(arguments), "schedules": schedules, "seed": seed,
         **check_to_dict(check),

@@ -99,7 +99,7 @@ def result_options(command: Callable[..., Any]) -> Callable[..., Any]:
     )  # fmt: skip
     silence = click.option(
         "-q", "--quiet", is_flag=True, expose_value=False, callback=quiet,
-        help="Print nothing but errors and what an option asks for.",
+        help="Print nothing but errors, and what another option prints on standard output.",
     )  # fmt: skip
     return json_file(silence(command))
 

@@ -8,10 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 
 from racetrap.commands.shared.options import writable
-from racetrap.commands.shared.terminal import command_line, input_errors, write_file, write_json
+from racetrap.commands.shared.terminal import (
+    command_line,
+    input_errors,
+    report_console,
+    write_file,
+    write_json,
+)
 
 if TYPE_CHECKING:
     from racetrap.evaluation.baseline import Baseline
@@ -74,14 +79,15 @@ class Reports:
             return read_baseline(Path(self.baseline_file))
 
     def write(
-        self, console: Console, subject: str, findings: Findings, known: Sequence[LinePair] = ()
-    ) -> None:
+        self, json_file: str | None, subject: str, findings: Findings,
+        known: Sequence[LinePair] = (),
+    ) -> None:  # fmt: skip
         """Write them.
 
         Parameters
         ----------
-        console : Console
-            Where annotations are printed.
+        json_file : str or None
+            File of ``--json``, with which annotations do not share standard output.
         subject : str
             Program or trace.
         findings : Findings
@@ -103,7 +109,7 @@ class Reports:
         if self.github:
             from racetrap.presenters.findings import print_annotations
 
-            print_annotations(console, findings)
+            print_annotations(report_console(json_file, is_asked_for=True), findings)
         if self.sarif_file is not None:
             from racetrap.presenters.sarif import sarif_log
 

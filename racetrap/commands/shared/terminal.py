@@ -120,9 +120,13 @@ def _is_quiet() -> bool:
     return context is not None and context.meta.get(_QUIET, False)
 
 
-def report_console(json_file: str | None = None) -> Console:
-    """Console for people: standard output, or standard error if JSON goes there."""
-    console = _Report(stderr=json_file == "-", soft_wrap=True, highlight=False, quiet=_is_quiet())
+def report_console(json_file: str | None = None, *, is_asked_for: bool = False) -> Console:
+    """Console for people: standard output, or standard error if JSON goes there.
+
+    With ``--quiet`` it prints only what an option asks for.
+    """
+    is_silent = _is_quiet() and not is_asked_for
+    console = _Report(stderr=json_file == "-", soft_wrap=True, highlight=False, quiet=is_silent)
     console.width = max(console.width, _WIDTH)
     return console
 
