@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from racetrap.commands.shared.configuration import read_defaults
+from racetrap.commands.shared.configuration import DEFAULTS_FILE, read_defaults
 from racetrap.commands.shared.ending import crash, ends, watch_for_interrupts
 from racetrap.commands.shared.lazy_group import LazyGroup
 from racetrap.commands.shared.terminal import fail, input_errors
@@ -57,6 +57,7 @@ class _Cli(LazyGroup):
                 found = read_defaults(Path.cwd())
             if found is not None:
                 path, ctx.default_map = found
+                ctx.meta[DEFAULTS_FILE] = [str(path)]
                 if unknown := set(ctx.default_map) - set(self.lines):
                     fail(f"{path}: Table must be a command, not {min(unknown)}")
             return super().invoke(ctx)

@@ -39,7 +39,7 @@ def command(system: str | None, compiled: bool, json_file: str | None) -> None:
                 update(description=f"Measuring {name}: {figure}")
                 figures[name][figure] = measure()
                 update(advance=1)
-    console = report_console(json_file)
+    console = report_console()
     for name, found in figures.items():
         print_figures(console, name, found)
     tools = {"python": sys.version.split()[0]} | {tool: version(tool) for tool in _TOOLS}

@@ -41,7 +41,7 @@ def command(
         params = with_settings(find_preset(preset).params, settings)
         folder = output or Path(preset)
         paths = generate(preset, params, folder, asynchronous_reset=asynchronous_reset)
-    console = report_console(json_file)
+    console = report_console()
     for path in paths.values():
         console.print(str(path), markup=False)
     files = {kind: str(path) for kind, path in paths.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from racetrap.commands.shared.input_files import InputFile
 from racetrap.commands.shared.options import result_options
 from racetrap.commands.shared.terminal import (
     exit_on,
@@ -21,7 +22,7 @@ __all__ = ["command"]
 
 
 @click.command("litmus")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=InputFile())
 @click.option(
     "--limit", type=click.IntRange(min=1), default=DEFAULT_LIMIT, show_default=True,
     help="Most candidate executions to look at, a test.",
@@ -39,7 +40,7 @@ def command(files: tuple[str, ...], limit: int, memory: str | None, json_file: s
     shows why.  With --memory, an outcome of the model that the axioms forbid is not as expected.
     Exit status: 0 all as expected, 1 not, 2 bad input.
     """
-    console = report_console(json_file)
+    console = report_console()
     with input_errors():
         tests = [read_litmus(file) for file in files]
     documents, unexpected = [], 0

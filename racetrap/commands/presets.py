@@ -26,7 +26,7 @@ __all__ = ["command"]
 @result_options
 def command(name: str | None, json_file: str | None) -> None:
     """List the presets, or show one: parameters, packed fields, state bits by kind."""
-    console = report_console(json_file)
+    console = report_console()
     if name is None:
         presets = [*PRESETS.values(), *GPU_PRESETS.values()]
         for preset in presets:

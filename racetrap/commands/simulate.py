@@ -24,6 +24,7 @@ from racetrap.commands.shared.options import (
     size_option,
     waves_option,
 )
+from racetrap.commands.shared.output_files import OutputFile
 from racetrap.commands.shared.stimuli import (
     ACCELERATOR_TRACE,
     GPU_TRACE,
@@ -37,6 +38,7 @@ from racetrap.commands.shared.terminal import (
     input_errors,
     progress_bar,
     report_console,
+    write_file,
     write_json,
 )
 from racetrap.commands.shared.workers import run_parallel
@@ -137,7 +139,10 @@ class _Call:
     help="Monitor these bytes instead of the trace's region; may be repeated, up to the "
     "parameter regions.",
 )  # fmt: skip
-@click.option("--junit", "junit_file", metavar="FILE", help="Write the suite's verdicts as JUnit.")
+@click.option(
+    "--junit", "junit_file", metavar="FILE", type=OutputFile(to_standard_output=True),
+    help="Write the suite's verdicts as JUnit.",
+)  # fmt: skip
 @race_options
 @jobs_option
 @set_option
@@ -156,9 +161,7 @@ def command(
         raise click.UsageError("Give either a TRACE or --suite.")
     with input_errors():
         params: Params = with_settings(find_preset(preset).params, settings)
-        call = _Call(
-            preset, params, report_console(json_file), has_json=json_file is not None, **options
-        )
+        call = _Call(preset, params, report_console(), has_json=json_file is not None, **options)
         trace = None if trace_file is None else read_trace(trace_file)
         _check(call, trace, suite)
     known = {"preset": preset, "parameters": asdict(params), "seed": call.seed}
@@ -289,8 +292,8 @@ _Outcome = tuple[dict[str, Any], Sequence[Failure]]
 
 def _micro_benchmarks(call: _Call) -> _Outcome:
     """Run and print the suite; what JSON says of it, and what is wrong."""
-    from racetrap.evaluation.junit import write_junit
     from racetrap.evaluation.scord.micro_benchmarks import MicroBenchmarkRuns, run_micro_benchmark
+    from racetrap.presenters.junit import junit_text
     from racetrap.presenters.suites import print_micro_benchmarks
     from racetrap.sim.cosim.scord.suite import suite_runs
     from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
@@ -307,12 +310,8 @@ def _micro_benchmarks(call: _Call) -> _Outcome:
         Mismatch(f"{each.name}, {each.difference}") for each in verdicts if each.difference
     ]
     failure = str(problems[0]) if problems else None
-    if call.junit_file is not None:
-        with input_errors():
-            write_junit(
-                Path(call.junit_file), f"scor-micro.{call.preset}",
-                {each.name: each.problem for each in verdicts},
-            )  # fmt: skip
+    cases = {each.name: each.problem for each in verdicts}
+    write_file(call.junit_file, lambda: junit_text(f"scor-micro.{call.preset}", cases))
     problems += [
         Failure(f"Verdict on {each.name} must be {each.expected}, not wrong with {each.wrong[0]}")
         for each in verdicts

@@ -20,5 +20,5 @@ def command(trace_file: str, json_file: str | None) -> None:
     """Check every rule of the format on TRACE, and summarise it."""
     with input_errors():
         summary = trace_summary(trace_file, read_trace(trace_file))
-    print_summary(report_console(json_file), summary)
+    print_summary(report_console(), summary)
     write_json(json_file, summary)

@@ -5,9 +5,15 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from typing import Any, TextIO
+from typing import Any, Protocol
 
-__all__ = ["JsonArray", "write_document"]
+__all__ = ["JsonArray", "SupportsWrite", "write_document"]
+
+
+class SupportsWrite(Protocol):
+    """What a text can be written to."""
+
+    def write(self, text: str, /) -> object: ...
 
 
 class JsonArray:
@@ -23,7 +29,7 @@ class JsonArray:
         self._file.write(f"    {json.dumps(element)}")
         self._count += 1
 
-    def write(self, target: TextIO) -> None:
+    def write(self, target: SupportsWrite) -> None:
         """Write the whole array."""
         self._file.seek(0)
         target.write("[")
@@ -31,7 +37,7 @@ class JsonArray:
         target.write("\n  ]" if self._count else "]")
 
 
-def write_document(target: TextIO, data: Any) -> None:
+def write_document(target: SupportsWrite, data: Any) -> None:
     """Write a JSON document; its top level may have arrays of this module."""
     if not isinstance(data, dict) or not data:
         target.write(json.dumps(data, indent=2) + "\n")

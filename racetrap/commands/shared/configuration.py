@@ -12,7 +12,10 @@ from typing import Any
 
 import click
 
-__all__ = ["command_defaults", "read_defaults"]
+__all__ = ["DEFAULTS_FILE", "command_defaults", "read_defaults"]
+
+#: Key of the context's notes under which the file is, in a list.
+DEFAULTS_FILE = "racetrap.defaults"
 
 _OWN, _SHARED = "racetrap.toml", "pyproject.toml"
 _SCALARS = (str, int, float, bool)
