@@ -104,7 +104,7 @@ def _measure(
             for _ in progress(done, "Measuring", total=total):
                 pass
     except OSError as error:
-        raise Failure(f"Results cannot be kept: {error}") from error
+        raise Failure(f"Results cannot be kept: {error.strerror or error}") from error
     except KeyboardInterrupt:
         kept = sum(store.load(task.key) is not None for task in tasks.values())
         raise KeyboardInterrupt(

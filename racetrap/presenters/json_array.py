@@ -1,4 +1,4 @@
-"""Array of a JSON document that lies on disk while it grows, so that its length costs no memory."""
+"""Array of a JSON document, on disk once it is long, so that its length costs no memory."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ import tempfile
 from typing import Any, Protocol
 
 __all__ = ["JsonArray", "SupportsWrite", "write_document"]
+
+#: Kept in memory at most.
+_MOST_BYTES = 1 << 20
 
 
 class SupportsWrite(Protocol):
@@ -20,7 +23,9 @@ class JsonArray:
     """A value of a document's top level, each element on a line of its own."""
 
     def __init__(self) -> None:
-        self._file = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115, as long as self
+        self._file = tempfile.SpooledTemporaryFile(  # noqa: SIM115, as long as self
+            _MOST_BYTES, "w+", encoding="utf-8"
+        )
         self._count = 0
 
     def append(self, element: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import stat
 import sys
@@ -62,7 +63,12 @@ class InputFile(NamedFiles):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         value = str(value)
         if value == "-":
-            return self._copy(sys.stdin.buffer, value, param, ctx)
+            try:
+                return self._copy(sys.stdin.buffer, value, param, ctx)
+            except OSError as error:
+                if error.errno != errno.EBADF:
+                    raise
+                self.fail("Standard input must be open, not closed", param, ctx)
         try:
             mode = Path(value).stat().st_mode
         except (OSError, ValueError):

@@ -110,7 +110,7 @@ def _system_errors() -> Iterator[None]:
         if error.errno in _OF_OUTPUT:
             raise  # and ends the command as any result does that cannot be written
         if error.filename is None:
-            fail(error)
+            fail(error.strerror or error)
         fail(f"{error.filename}: {error.strerror}")
 
 
@@ -162,6 +162,7 @@ def _result_file(file: str) -> Iterator[SupportsWrite]:
     """Open what an option named: standard output, or a file that is there when all is written."""
     if file == "-":
         yield sys.stdout
+        sys.stdout.flush()
         return
     with _system_errors(), atomic_write(file) as target:
         yield codecs.getwriter("utf-8")(target)
