@@ -16,6 +16,7 @@ from racetrap.golden_model.ptx_memory_model.litmus.instructions import (
     MbarrierArrive,
     MbarrierWait,
     WarpBarrier,
+    check_cta_barrier,
 )
 from racetrap.golden_model.ptx_memory_model.litmus.modifiers import Modifiers
 from racetrap.golden_model.ptx_memory_model.litmus.operands import Form, OperandList
@@ -37,14 +38,10 @@ def _cta_barrier(_: str, modifiers: Modifiers, operands: OperandList) -> CtaBarr
             raise ValueError("barrier.red must have one of popc, and, or, not none")
         modifiers.take("u32" if operation == "popc" else "pred")
         action, destination = f"red.{operation}", operands.register()
-    barrier = operands.number()
-    if not 0 <= barrier < 16:
-        raise ValueError(f"Barrier must be from 0 to 15, not {barrier}")
-    count = None
+    barrier, count = operands.value(), None
     if operands.count_left() > bool(destination):
-        count = operands.number()
-        if count <= 0 or count % 32:
-            raise ValueError(f"Threads of a barrier must be a multiple of 32, not {count}")
+        count = operands.value()
+    check_cta_barrier(barrier, count)
     if action == "arrive" and count is None:
         raise ValueError("barrier.arrive must have a number of threads, not none")
     if destination:

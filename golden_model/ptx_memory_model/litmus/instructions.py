@@ -35,6 +35,7 @@ __all__ = [
     "Store",
     "WaitGroup",
     "WarpBarrier",
+    "check_cta_barrier",
 ]
 
 #: A register, by its name with ``%``, or a constant.
@@ -181,9 +182,9 @@ class CtaBarrier:
     ----------
     action : str
         ``sync``, ``arrive``, ``red.popc``, ``red.and`` or ``red.or``.
-    barrier : int
+    barrier : Operand
         Number of the barrier.
-    count : int, optional
+    count : Operand, optional
         Threads that take part, warp by warp; without it all of the CTA.
     destination : str
         Register of the result of a reduction.
@@ -192,8 +193,8 @@ class CtaBarrier:
     """
 
     action: str
-    barrier: int
-    count: int | None = None
+    barrier: Operand
+    count: Operand | None = None
     destination: str = ""
     predicate: Predicate | None = None
 
@@ -205,6 +206,15 @@ class CtaBarrier:
             operands.insert(0, self.destination)
             operands.append(f"{'!' * self.predicate.negated}{self.predicate.register}")
         return f"barrier.cta.{self.action}{type_name} {', '.join(operands)}"
+
+
+def check_cta_barrier(barrier: Operand, count: Operand | None) -> None:
+    """Raise ``ValueError`` if the operands of a barrier are none that PTX has; registers are
+    looked at when their values are known."""
+    if isinstance(barrier, int) and not 0 <= barrier < 16:
+        raise ValueError(f"Barrier must be from 0 to 15, not {barrier}")
+    if isinstance(count, int) and (count <= 0 or count % 32):
+        raise ValueError(f"Threads of a barrier must be a multiple of 32, not {count}")
 
 
 @dataclass(frozen=True)

@@ -28,9 +28,11 @@ if TYPE_CHECKING:
 __all__ = [
     "ExitStatus",
     "command_line",
+    "complain",
     "exit_on",
     "fail",
     "input_errors",
+    "problem_of",
     "progress",
     "progress_bar",
     "quiet",
@@ -73,9 +75,14 @@ class ExitStatus(IntEnum):
 
 def fail(message: object, status: ExitStatus = ExitStatus.BAD_INPUT) -> NoReturn:
     """Print one sentence on standard error and exit with ``status``."""
+    complain(message)
+    sys.exit(status)
+
+
+def complain(message: object) -> None:
+    """Print one sentence on standard error."""
     text = printable(given_name(str(message)).rstrip("."))
     click.echo(f"racetrap: {text}.", err=True)
-    sys.exit(status)
 
 
 def exit_on(findings: object) -> NoReturn:
@@ -109,9 +116,15 @@ def _system_errors() -> Iterator[None]:
     except OSError as error:
         if error.errno in _OF_OUTPUT:
             raise  # and ends the command as any result does that cannot be written
-        if error.filename is None:
-            fail(error.strerror or error)
-        fail(f"{error.filename}: {error.strerror}")
+        fail(problem_of(error))
+
+
+def problem_of(error: Exception) -> str:
+    """What is wrong with an input, in a sentence."""
+    if not isinstance(error, OSError):
+        return str(error)
+    reason = error.strerror or str(error)
+    return reason if error.filename is None else f"{error.filename}: {reason}"
 
 
 def command_line() -> str:

@@ -181,8 +181,10 @@ def test_a_program_without_cuda():
 
 @pytest.mark.parametrize("status", [0, 3])
 def test_a_program_that_ends_before_its_first_cuda_call(tmp_path, status):
-    text = 'int main() { if (getenv("X")) store<<<1, 32>>>(nullptr, 1); return %d; }' % status
-    program = compile_text("#include <cstdlib>\n" + _STORES + text, tmp_path)
+    text = f"""
+    #include <cstdlib>
+    int main() {{ if (getenv("X")) store<<<1, 32>>>(nullptr, 1); return {status}; }}"""
+    program = compile_text(_STORES + text, tmp_path)
     run = run_program([str(program)], RunSettings())
     assert (run.status, run.launches, run.problems, len(run.trace)) == (status, (), (), 0)
 
