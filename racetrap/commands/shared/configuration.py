@@ -48,7 +48,7 @@ def _tables(path: Path) -> dict[str, Any]:
     import tomllib  # seldom needed
 
     try:
-        return tomllib.loads(path.read_bytes().decode())
+        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except RecursionError:
         raise ValueError(f"{path}: File must be TOML, not nested so deeply") from None
     except ValueError as error:  # of the format, of the encoding, or of an endless number

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
@@ -73,7 +74,7 @@ def read_replay(path: str, kernel: str) -> Replay:
         If it cannot be read.
     """
     try:
-        replay = Replay.model_validate_json(Path(path).read_bytes())
+        replay = Replay.model_validate_json(Path(path).read_bytes().removeprefix(BOM_UTF8))
     except ValidationError as error:
         place = ".".join(map(str, error.errors()[0]["loc"])) or "file"
         raise ValueError(
