@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from racetrap.golden_model.checks import check_barrier
 from racetrap.golden_model.ptx_memory_model.candidates.barriers import Arrival, Barrier
 from racetrap.golden_model.ptx_memory_model.candidates.paths import Path, Step
 from racetrap.golden_model.ptx_memory_model.candidates.values import (
@@ -188,7 +189,7 @@ class _Walker:
         number, count = self._number(path, barrier.barrier), None
         if barrier.count is not None:
             count = self._number(path, barrier.count)
-        ptx.check_cta_barrier(number, count)
+        check_barrier(number, count)
         resource = Barrier("cta", self._place[:3], number)
         waits, reduction = barrier.action != "arrive", barrier.action.partition(".")[2]
         arrival = Arrival(resource, True, waits, True, count, reduction)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from racetrap.golden_model.checks import check_barrier
 from racetrap.golden_model.ptx_memory_model.events import Order
 from racetrap.golden_model.ptx_memory_model.litmus.instructions import (
     ClusterBarrier,
@@ -16,7 +17,6 @@ from racetrap.golden_model.ptx_memory_model.litmus.instructions import (
     MbarrierArrive,
     MbarrierWait,
     WarpBarrier,
-    check_cta_barrier,
 )
 from racetrap.golden_model.ptx_memory_model.litmus.modifiers import Modifiers
 from racetrap.golden_model.ptx_memory_model.litmus.operands import Form, OperandList
@@ -41,7 +41,7 @@ def _cta_barrier(_: str, modifiers: Modifiers, operands: OperandList) -> CtaBarr
     barrier, count = operands.value(), None
     if operands.count_left() > bool(destination):
         count = operands.value()
-    check_cta_barrier(barrier, count)
+    check_barrier(barrier, count)
     if action == "arrive" and count is None:
         raise ValueError("barrier.arrive must have a number of threads, not none")
     if destination:

@@ -35,7 +35,6 @@ __all__ = [
     "Store",
     "WaitGroup",
     "WarpBarrier",
-    "check_cta_barrier",
 ]
 
 #: A register, by its name with ``%``, or a constant.
@@ -206,15 +205,6 @@ class CtaBarrier:
             operands.insert(0, self.destination)
             operands.append(f"{'!' * self.predicate.negated}{self.predicate.register}")
         return f"barrier.cta.{self.action}{type_name} {', '.join(operands)}"
-
-
-def check_cta_barrier(barrier: Operand, count: Operand | None) -> None:
-    """Raise ``ValueError`` if the operands of a barrier are none that PTX has; registers are
-    looked at when their values are known."""
-    if isinstance(barrier, int) and not 0 <= barrier < 16:
-        raise ValueError(f"Barrier must be from 0 to 15, not {barrier}")
-    if isinstance(count, int) and (count <= 0 or count % 32):
-        raise ValueError(f"Threads of a barrier must be a multiple of 32, not {count}")
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from racetrap.golden_model.ptx_memory_model.litmus.instructions import check_cta_barrier
+from racetrap.golden_model.checks import check_barrier
 from racetrap.sim.gpu.executor.arithmetic.errors import UnknownInstruction
 from racetrap.sim.gpu.executor.arithmetic.operations import only
 from racetrap.sim.gpu.executor.arithmetic.scalars import SCALARS, scalar
@@ -131,7 +131,7 @@ def _barrier(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
         call = "barrier_arrive({barrier})" if "arrive" in flags else "return barrier({barrier})"
     known = [_number(each) if isinstance(each, Immediate) else "" for each in place]
     try:
-        check_cta_barrier(known[0], known[1] if len(place) > 1 else None)
+        check_barrier(known[0], known[1] if len(place) > 1 else None)
     except ValueError as error:
         raise UnknownInstruction(f"{error}, in {instruction.name}") from None
     where, codes = e.bind(flow.place(instruction), ("place", instruction.index)), []

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from racetrap.golden_model.checks import check_barrier
 from racetrap.golden_model.events import WARP_SIZE, lanes_of
-from racetrap.golden_model.ptx_memory_model.litmus.instructions import check_cta_barrier
 from racetrap.sim.gpu.executor.machine.lanes import LANE_IDS, Parts, mask_of, row_of
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def barrier_threads(warp: Warp, mask: int, place: str, row: Row) -> int:
 
 def _check_barrier(warp: Warp, mask: int, place: str, number: int, threads: int | None) -> None:
     try:
-        check_cta_barrier(number, threads)
+        check_barrier(number, threads)
     except ValueError as error:
         raise warp.trapped(place, str(error), mask) from None
 
