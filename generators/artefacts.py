@@ -14,6 +14,7 @@ from racetrap.generators.register_files import write_register_files
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
 from racetrap.generators.verilog import to_verilog
+from racetrap.golden_model.atomic_write import atomic_write_text
 from racetrap.golden_model.link.configuration import configuration_hash
 
 __all__ = ["generate", "generate_simulated"]
@@ -137,7 +138,7 @@ def _write(files: Mapping[str, tuple[str, str]], directory: Path) -> dict[str, P
     paths = {}
     for kind, (file, text) in files.items():
         paths[kind] = directory / file
-        paths[kind].write_text(text, encoding="utf-8")
+        atomic_write_text(paths[kind], text)
     return paths
 
 

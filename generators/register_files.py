@@ -14,6 +14,7 @@ from peakrdl_markdown import MarkdownExporter
 from racetrap.generators.fusesoc import LIBRARY, VENDOR
 from racetrap.generators.system import Params, System
 from racetrap.generators.systems import system_of
+from racetrap.golden_model.atomic_write import atomic_write_text
 from racetrap.rtl.common.registers import description_text
 
 __all__ = ["register_manual", "write_register_files"]
@@ -61,11 +62,11 @@ def write_register_files(
     system = system_of(params)
     _write_header(system, params, paths["header"])
     manual = f"# Registers of {system.name}\n\n{register_manual(system, params)}"
-    paths["manual"].write_text(manual, encoding="utf-8")
+    atomic_write_text(paths["manual"], manual)
     ipxact = IPXACTExporter(vendor=VENDOR, library=LIBRARY, version=metadata.version("racetrap"))
     ipxact.export(system.registers(params), str(paths["ipxact"]), component_name=component)
     source = description_text(system.register_source, **system.register_parameters(params))
-    paths["systemrdl"].write_text(source, encoding="utf-8")
+    atomic_write_text(paths["systemrdl"], source)
     return paths
 
 

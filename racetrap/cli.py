@@ -11,8 +11,8 @@ from typing import Any
 
 import click
 
-from racetrap.commands.shared.configuration import read_defaults
-from racetrap.commands.shared.ending import crash, ends, watch_for_interrupts
+from racetrap.commands.shared.configuration import DEFAULTS_FILE, read_defaults
+from racetrap.commands.shared.ending import crash, ends, open_standard_streams, watch_for_interrupts
 from racetrap.commands.shared.lazy_group import LazyGroup
 from racetrap.commands.shared.terminal import fail, input_errors
 from racetrap.sim.tools import share_cache
@@ -54,12 +54,22 @@ class _Cli(LazyGroup):
     def invoke(self, ctx: click.Context) -> Any:
         with ends():
             with input_errors():
-                found = read_defaults(Path.cwd())
+                found = read_defaults(_working_folder())
             if found is not None:
                 path, ctx.default_map = found
+                ctx.meta[DEFAULTS_FILE] = [str(path)]
                 if unknown := set(ctx.default_map) - set(self.lines):
                     fail(f"{path}: Table must be a command, not {min(unknown)}")
             return super().invoke(ctx)
+
+
+def _working_folder() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        raise ValueError(
+            "Working folder must exist, but it was deleted: change to another"
+        ) from None
 
 
 @click.group(
@@ -78,6 +88,7 @@ def cli() -> None:
 
 def main() -> None:
     """Entry point of the installed command."""
+    open_standard_streams()
     watch_for_interrupts()
     share_cache()
     try:

@@ -121,7 +121,7 @@ def read_toml(path: Path, schema: type[_Schema]) -> _Schema:
         If it cannot be read.
     """
     try:
-        data = tomllib.loads(path.read_bytes().decode())
+        data = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except RecursionError:
         raise TomlError(f"{path}: File must be TOML, not nested so deeply") from None
     except ValueError as error:  # of the format, of the encoding, or of an endless number

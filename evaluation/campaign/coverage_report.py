@@ -7,6 +7,7 @@ Bins of different detectors have different names, so hits show whose they are; n
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -53,7 +54,7 @@ def _bins(system: str) -> dict[str, None]:
 
 def _documents(path: Path) -> list[tuple[str, Mapping[str, int]]]:
     """Hits in a file, each with its system."""
-    data = path.read_bytes()
+    data = path.read_bytes().removeprefix(BOM_UTF8)
     lines = data.splitlines() if path.suffix == ".jsonl" else [data]
     objects = [_object(path, number, line) for number, line in enumerate(lines, start=1)]
     if path.suffix != ".jsonl":

@@ -121,7 +121,7 @@ def _operations(trace: Trace, rows: np.ndarray, is_strong: _IsStrong) -> list[_O
     ends = iter(np.flatnonzero(kind == EventKind.KERNEL_END).tolist())
     found, kernels = [], 0
     for begin in rows.tolist():
-        is_kernel = kind[begin] == EventKind.KERNEL_BEGIN
+        is_kernel = bool(kind[begin] == EventKind.KERNEL_BEGIN)
         kernels += is_kernel
         end = next(ends) + 1 if is_kernel else begin + 1
         found.append(_Operation(trace, begin, end, max(kernels - 1, 0), is_strong))

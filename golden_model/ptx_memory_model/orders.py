@@ -26,14 +26,15 @@ def orders_relating(
     is_possible : callable
         Whether an order may be had; if not, none that has more of it may.
     """
-    if not is_possible(start):
-        return
-    open_pairs = pairs - start - start.inverse()
-    pair = next(iter(open_pairs), None)
-    if pair is None:
-        yield start
-        return
     size = len(start.rows)
-    for one in (pair, pair[::-1]):
-        order = (start | Relation.of(size, [one])).closure()
-        yield from orders_relating(pairs, order, is_possible)
+    left = [start]
+    while left:
+        order = left.pop()
+        if not is_possible(order):
+            continue
+        open_pairs = pairs - order - order.inverse()
+        pair = next(iter(open_pairs), None)
+        if pair is None:
+            yield order
+            continue
+        left += [(order | Relation.of(size, [one])).closure() for one in (pair[::-1], pair)]

@@ -47,7 +47,7 @@ def command(system: str | None, latency: int | None, json_file: str | None) -> N
                 update(description=f"Measuring {name}: {figure}")
                 figures[name][figure] = measure()
                 update(advance=1)
-    console = report_console(json_file)
+    console = report_console()
     for each in systems:
         print_figures(console, each, figures[each.name])
     tools = {"python": sys.version.split()[0]} | {tool: version(tool) for tool in _TOOLS}

@@ -22,5 +22,5 @@ def command(old: bool, sweeps: bool, json_file: str | None) -> None:
         if (sweeps or holding.kind != SWEEPS) and (holding.is_old or not old):
             remove(holding)
             removed += holding.bytes
-    report_console(json_file).print(f"Removed: {removed:,} bytes")
+    report_console().print(f"Removed: {removed:,} bytes")
     write_json(json_file, {"removed_bytes": removed})

@@ -17,7 +17,7 @@ __all__ = ["command"]
 @result_options
 def command(json_file: str | None) -> None:
     """Show the folder of the cache, and the size of each kind of content."""
-    found, console = holdings(), report_console(json_file)
+    found, console = holdings(), report_console()
     console.print(f"Folder: {cache_folder()}", markup=False)
     rows = [(each.version, each.kind, each.bytes) for each in found]
     total = sum(each.bytes for each in found)

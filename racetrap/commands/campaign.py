@@ -93,7 +93,7 @@ def command(
         results = _run_all(models, volume, seed, jobs)
     else:
         jobs, results = 1, [[run_case(Case(models[0], seed, number))]]
-    print_campaign(report_console(json_file), results, jobs)
+    print_campaign(report_console(), results, jobs)
     write_json(json_file, to_json(results, jobs))
     differs = any(result.difference for cases in results for result in cases)
     raise SystemExit(ExitStatus.FAILED if differs else ExitStatus.NO_RACE)
@@ -113,7 +113,7 @@ def _compare_recorded(
         model = build_fast(preset.name, preset.params)
     programs = [RecordedProgram(model, program, size, seed) for program in PROGRAMS]
     results = run_parallel(compare_program, programs, jobs, "Comparing")
-    print_recorded(report_console(json_file), results)
+    print_recorded(report_console(), results)
     write_json(json_file, recorded_to_json(results) | {"preset": preset.name, "seed": seed})
     return not any(result.difference for result in results)
 

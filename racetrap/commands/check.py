@@ -136,7 +136,7 @@ def command(
     options = compiler_options(include, define, arch, std)
     subject = read_subject(path, launch_file, options, memory, runs)
     trace = subject.first
-    console = report_console(json_file)
+    console = report_console()
     with input_errors():
         check_options(_STIMULI, trace.kind)
         if not isinstance(trace, Trace) and oracle not in (None, ORACLE_RULES[0]):
@@ -182,7 +182,7 @@ def command(
                     baseline, rule, Detector(preset, params), Path(path).parent, subject.independent
                 )
                 outcome = check_gpu(console, choice, trace, check, subject)
-    reports.write(console, given_name(path), outcome.findings, outcome.known)
+    reports.write(given_name(path), outcome.findings, outcome.known)
     write_json(json_file, {
         "trace": given_name(path), "events": len(trace), **detector, **outcome.document,
         **subject.run,

@@ -94,7 +94,7 @@ def command(
         make_table(preset.name, settings, preset.params, blocks[preset.name], costs)
         for preset in chosen
     ]
-    print_cost(report_console(json_file), tables)
+    print_cost(report_console(), tables)
     write_json(json_file, to_json(tables, command_line()))
     write_file(html_file, lambda: page_of(tables, command_line()))
     if problems := [problem for table in tables for problem in table.problems]:

@@ -34,7 +34,7 @@ def command(files: tuple[str, ...], json_file: str | None) -> None:
         merged = merge_files(map(Path, files))
         if not merged:
             raise ValueError("Files must have the coverage of at least one run")
-    console = report_console(json_file)
+    console = report_console()
     for system, coverage in merged.items():
         title = f"Functional coverage of {system}"
         print_table(console, title, ["bin", "hits", "remark"], coverage.table())

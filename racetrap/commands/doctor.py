@@ -20,7 +20,7 @@ def command(json_file: str | None) -> None:
     simulation needs one of them; extras and what recording needs are named, too.
     """
     missing, extras = missing_tools(), missing_extras()
-    console = report_console(json_file)
+    console = report_console()
     for sentence in [*missing, *extras]:
         console.print(sentence, markup=False)
     if not missing:

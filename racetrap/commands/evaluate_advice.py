@@ -36,7 +36,7 @@ def command(names: tuple[str, ...], runs: int, seed: int, jobs: int, json_file: 
     are compared with those of the right variant; a right variant has a fence added on purpose,
     which alone must be named.  See docs/weak-memory.md.
     """
-    console = report_console(json_file)
+    console = report_console()
 
     def show(each: Advised) -> None:
         console.print(f"{each.program} {each.variant}: {each.verdict}", markup=False)

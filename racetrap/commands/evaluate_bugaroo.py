@@ -61,7 +61,7 @@ def command(
         "schedules": schedules, "variants": len(variants), "runs": runs, "blocks": blocks,
         "seed": seed,
     }  # fmt: skip
-    show_tables(report_console(json_file), tables, facts)
+    show_tables(report_console(), tables, facts)
     write_json(json_file, {
         **facts, "tables": {table.name: table.to_json() for table in tables}, "problems": wrong,
     })  # fmt: skip

@@ -121,7 +121,7 @@ def command(
         "seconds": round(time.perf_counter() - started),
     }
     tables, wrong = make_tables(found), problems(found)
-    console = report_console(json_file)
+    console = report_console()
     for table in tables:
         show_table(console, table)
     write_json(json_file, {**facts, **to_json(found, tables)})

@@ -44,5 +44,5 @@ def command(
     ]
     found = tables(run_parallel(judge, runs, jobs, "Running"))
     facts = {"size": size, "schedules": schedules, "seed": seed, "builds": len(runs)}
-    show_tables(report_console(json_file), found, facts)
+    show_tables(report_console(), found, facts)
     write_json(json_file, {**facts, "tables": {table.name: table.to_json() for table in found}})

@@ -43,5 +43,5 @@ def command(
     runs = [SubjectRun(subject, size, own) for subject in chosen]
     found = tables(run_parallel(judge, runs, jobs, "Judging"))
     facts = {"size": size, "schedules": schedules, "seed": seed, "programs": len(chosen)}
-    show_tables(report_console(json_file), found, facts)
+    show_tables(report_console(), found, facts)
     write_json(json_file, {**facts, "tables": {table.name: table.to_json() for table in found}})

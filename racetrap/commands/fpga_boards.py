@@ -27,7 +27,7 @@ def command(json_file: str | None) -> None:
         for preset, settings in board.settings.items()
     ]  # fmt: skip
     columns = ["board", "description", "device", "MHz", "baud", "preset", "settings"]
-    print_table(report_console(json_file), "Boards and what fits on them", columns, rows)
+    print_table(report_console(), "Boards and what fits on them", columns, rows)
     write_json(json_file, [
         {**asdict(replace(board, settings={})), "settings": dict(board.settings)}
         for board in BOARDS.values()

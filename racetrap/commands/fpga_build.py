@@ -47,7 +47,7 @@ def command(
         fail(error)
     except OSError as error:
         fail(f"{folder}: {error.strerror or error}")
-    console = report_console(json_file)
+    console = report_console()
     rows = [(kind, used, available) for kind, (used, available) in built.utilization.items()]
     title = f"{preset} on {board.name} ({board.device}), seed {seed}"
     print_table(console, title, ["cells", "used", "available"], rows)

@@ -77,7 +77,7 @@ def command(
         with input_errors():
             check_reads(params, trace)
         session = Session(link, params, name)
-        console = report_console(json_file)
+        console = report_console()
         choice = RaceChoice(shows_all, limit, json_file is not None)
         where = f"{name} on {port}"
         with input_errors(trace_file):

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from racetrap.commands.shared.options import jobs_option, result_options, seed_option
+from racetrap.commands.shared.output_files import OutputFolder
 from racetrap.commands.shared.terminal import (
     ExitStatus,
     fail,
@@ -33,7 +34,7 @@ __all__ = ["command"]
     help="Number of files, over all readers.",
 )  # fmt: skip
 @click.option(
-    "--keep", "folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
+    "--keep", "folder", metavar="DIR", type=OutputFolder(),
     help="Write each file that a reader takes amiss to DIR/READER.",
 )  # fmt: skip
 @seed_option
@@ -51,7 +52,7 @@ def command(
     work = batches(names, inputs, seed)
     results = run_parallel(run_batch, work, jobs, "Reading")
     findings = [finding for result in results for finding in result]
-    console = report_console(json_file)
+    console = report_console()
     read, amiss = Counter[str](), Counter(finding.reader for finding in findings)
     for batch in work:
         read[batch.reader] += batch.last - batch.first

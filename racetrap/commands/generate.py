@@ -54,7 +54,7 @@ def command(
         if latency is not None:
             rate = system_of(params).memory_rate(params, latency)
         paths = generate(preset, params, output, name=name, asynchronous_reset=asynchronous_reset)
-    console = report_console(json_file)
+    console = report_console()
     for path in paths.values():
         console.print(str(path), markup=False)
     if rate and rate.advice:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
+from racetrap.commands.shared.input_files import InputFile, given_name
 from racetrap.commands.shared.options import result_options
 from racetrap.commands.shared.terminal import (
+    ExitStatus,
+    complain,
     exit_on,
-    input_errors,
+    problem_of,
     report_console,
     write_json,
 )
@@ -21,7 +26,7 @@ __all__ = ["command"]
 
 
 @click.command("litmus")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=InputFile())
 @click.option(
     "--limit", type=click.IntRange(min=1), default=DEFAULT_LIMIT, show_default=True,
     help="Most candidate executions to look at, a test.",
@@ -37,17 +42,21 @@ def command(files: tuple[str, ...], limit: int, memory: str | None, json_file: s
     Prints whether each outcome is allowed or forbidden; of a single FILE, and of every test that
     is not as its file expects, also the final states, the data races and one execution that
     shows why.  With --memory, an outcome of the model that the axioms forbid is not as expected.
-    Exit status: 0 all as expected, 1 not, 2 bad input.
+    A FILE that cannot be judged is named, and the others are judged.  Exit status: 0 all as
+    expected, 1 not, 2 bad input among them.
     """
-    console = report_console(json_file)
-    with input_errors():
-        tests = [read_litmus(file) for file in files]
-    documents, unexpected = [], 0
-    for test in tests:
-        with input_errors():
-            judgement = judge(test, limit)
-        print_judgement(console, judgement, len(tests) == 1 or not judgement.as_expected)
+    console = report_console()
+    documents, refused, unexpected = [], [], 0
+    for file in files:
+        try:
+            judgement = judge(read_litmus(file), limit)
+        except (ValueError, OSError) as error:
+            refused.append({"file": given_name(file), "reason": given_name(problem_of(error))})
+            complain(problem_of(error))
+            continue
+        print_judgement(console, judgement, len(files) == 1 or not judgement.as_expected)
         document, as_expected = judgement_to_dict(judgement), judgement.as_expected
+        document["file"] = given_name(file)
         if memory is not None:
             comparison = compare(judgement, MODELS[memory])
             print_comparison(console, judgement, memory, comparison)
@@ -55,7 +64,10 @@ def command(files: tuple[str, ...], limit: int, memory: str | None, json_file: s
             as_expected = as_expected and not (comparison and comparison.forbidden)
         documents.append(document)
         unexpected += not as_expected
-    if len(tests) > 1:
-        console.print(f"{len(tests)} tests, {unexpected} not as expected.")
-    write_json(json_file, {"tests": documents})
+    if len(files) > 1:
+        not_judged = f", {len(refused)} not judged" * bool(refused)
+        console.print(f"{len(files)} tests, {unexpected} not as expected{not_judged}.")
+    write_json(json_file, {"tests": documents, "refused": refused})
+    if refused:
+        sys.exit(ExitStatus.BAD_INPUT)
     exit_on(unexpected)

@@ -25,7 +25,7 @@ __all__ = ["command"]
 @result_options
 def command(name: str | None, json_file: str | None) -> None:
     """List the presets, or show one: parameters, packed fields, state bits by kind."""
-    console = report_console(json_file)
+    console = report_console()
     if name is None:
         large = [preset for system in SYSTEMS for preset in system.large_presets.values()]
         presets = [*PRESETS.values(), *large]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from racetrap.commands.shared.input_files import NamedFiles
 from racetrap.commands.shared.options import (
     compile_options,
     compiler_options,
@@ -18,8 +19,8 @@ from racetrap.commands.shared.options import (
     race_options,
     result_options,
     seed_option,
-    writable,
 )
+from racetrap.commands.shared.output_files import OutputFile, is_standard_output_taken
 from racetrap.commands.shared.programs import executable, program_errors
 from racetrap.commands.shared.reports import Reports, report_options
 from racetrap.commands.shared.terminal import (
@@ -70,7 +71,7 @@ def _simulate(detector: Detector, check: ProgramCheck, seed: int) -> str:
 
 
 @click.command("run")
-@click.argument("program", metavar="PROGRAM")
+@click.argument("program", metavar="PROGRAM", type=NamedFiles())
 @click.argument("arguments", metavar="[-- ARGUMENTS]", nargs=-1, type=click.UNPROCESSED)
 @compile_options
 @click.option("--kernel", default="", metavar="NAME", help="Check launches of this kernel only.")
@@ -83,7 +84,7 @@ def _simulate(detector: Detector, check: ProgramCheck, seed: int) -> str:
 )  # fmt: skip
 @seed_option
 @click.option(
-    "--trace", "trace_file", metavar="FILE", callback=writable,
+    "--trace", "trace_file", metavar="FILE", type=OutputFile(),
     help="Also write the trace of the first run.",
 )  # fmt: skip
 @click.option(
@@ -133,7 +134,7 @@ def command(
         rule = None if detector_only else JUDGE
         check = ProgramCheck(TraceCheck(known, rule, detector))
         for number in range(schedules):
-            with program_errors(), _output(number, json_file) as descriptor:
+            with program_errors(), _output(number) as descriptor:
                 settings = RunSettings(
                     scheduler="random" if number else "round-robin", seed=seed + number,
                     kernel=kernel, launches=selected, capability=arch, output=descriptor,
@@ -145,12 +146,12 @@ def command(
         check.require_selected(kernel, launches)
         if trace_file is not None:
             check.runs[0].trace.write_binary(trace_file)
-    console = report_console(json_file)
+    console = report_console()
     choice = RaceChoice(shows_all, limit)
     remarks = [_simulate(detector, check, seed)] if simulate and detector else []
     findings = findings_of(check, choice, remarks)
     print_findings(console, findings, choice)
-    wanted.write(console, program, findings, check.traces.known)
+    wanted.write(program, findings, check.traces.known)
     write_json(json_file, {
         "program": program, "arguments": list(arguments), "schedules": schedules, "seed": seed,
         **check_to_dict(check),
@@ -161,10 +162,10 @@ def command(
 
 
 @contextmanager
-def _output(number: int, json_file: str | None) -> Iterator[int]:
+def _output(number: int) -> Iterator[int]:
     """Descriptor for what run ``number`` prints: only that of the first is shown."""
     if number:
         with open(os.devnull, "wb") as nowhere:
             yield nowhere.fileno()
     else:
-        yield 2 if json_file == "-" else 1
+        yield 2 if is_standard_output_taken() else 1

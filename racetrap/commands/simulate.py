@@ -21,6 +21,7 @@ from racetrap.commands.shared.options import (
     size_option,
     waves_option,
 )
+from racetrap.commands.shared.output_files import OutputFile
 from racetrap.commands.shared.simulation import Simulation, Suite
 from racetrap.commands.shared.stimuli import check_options, check_reads, check_system
 from racetrap.commands.shared.terminal import (
@@ -60,7 +61,10 @@ _SUITES: Mapping[str, System[Any]] = {
     help="Monitor these bytes instead of the trace's region; may be repeated, up to the "
     "parameter regions.",
 )  # fmt: skip
-@click.option("--junit", "junit_file", metavar="FILE", help="Write the suite's verdicts as JUnit.")
+@click.option(
+    "--junit", "junit_file", metavar="FILE", type=OutputFile(to_standard_output=True),
+    help="Write the suite's verdicts as JUnit.",
+)  # fmt: skip
 @race_options
 @jobs_option
 @set_option
@@ -80,7 +84,7 @@ def command(
     with input_errors():
         params: Params = with_settings(find_preset(preset).params, settings)
         call = Simulation(
-            preset, params, report_console(json_file), has_json=json_file is not None, **options
+            preset, params, report_console(), has_json=json_file is not None, **options
         )
         trace = None if trace_file is None else read_trace(trace_file)
         _check(call, trace, suite)

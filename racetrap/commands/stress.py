@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from racetrap.commands.shared.input_files import InputFile
+from racetrap.commands.shared.input_files import InputFile, NamedFiles
 from racetrap.commands.shared.kernels import read_kernel
 from racetrap.commands.shared.options import (
     compile_options,
@@ -19,8 +19,8 @@ from racetrap.commands.shared.options import (
     memory_model_option,
     result_options,
     seed_option,
-    writable,
 )
+from racetrap.commands.shared.output_files import OutputFile
 from racetrap.commands.shared.programs import executable, program_errors
 from racetrap.commands.shared.terminal import (
     exit_on,
@@ -47,12 +47,12 @@ __all__ = ["command"]
 
 
 @click.command("stress")
-@click.argument("kernel", metavar="KERNEL|PROGRAM")
+@click.argument("kernel", metavar="KERNEL|PROGRAM", type=NamedFiles())
 @click.argument("arguments", metavar="[-- ARGUMENTS]", nargs=-1, type=click.UNPROCESSED)
 @launch_option(required=False)
 @compile_options
 @click.option(
-    "--expect", "expected", metavar="N=FILE", multiple=True,
+    "--expect", "expected", metavar="N=FILE", multiple=True, type=NamedFiles("="),
     help="Contents of argument N, or of the buffer of that name, after a right run: an array "
     "file (.npy).  What the launch file expects counts as well; if nothing is expected, right is "
     "what sequentially consistent runs give.",
@@ -77,7 +77,7 @@ __all__ = ["command"]
     help="Repeat the run that --witness has written to FILE.",
 )  # fmt: skip
 @click.option(
-    "--witness", "witness_file", metavar="FILE", callback=writable,
+    "--witness", "witness_file", metavar="FILE", type=OutputFile(),
     help="Write the shrunk failing run to FILE, for --replay.",
 )  # fmt: skip
 @click.option(
@@ -85,7 +85,7 @@ __all__ = ["command"]
     help="Say which fences are missing; if nothing fails, which are redundant or too wide.",
 )  # fmt: skip
 @click.option(
-    "--patch", "patch_file", metavar="FILE", callback=writable,
+    "--patch", "patch_file", metavar="FILE", type=OutputFile(to_standard_output=True),
     help="With --advise: write the advice as a unified diff of the source.",
 )  # fmt: skip
 @result_options
@@ -118,7 +118,7 @@ def command(
     from racetrap.sim.gpu.stress.search import replay, short_witness
 
     options = compiler_options(include, define, arch, std)
-    console, name, folder = report_console(json_file), Path(kernel).name, Path(kernel).parent
+    console, name, folder = report_console(), Path(kernel).name, Path(kernel).parent
     witness = advice = patch = failing_seed = None
     with _subject(kernel, arguments, launch_file, options, expected) as subject, program_errors():
         if replay_file is not None:

@@ -72,7 +72,7 @@ def command(
     points = points_of(spec)
     tasks, store = tasks_of(spec, points), Store(folder / "points")
     kept = sum(store.load(task.key) is not None for task in tasks.values())
-    console = report_console(json_file)
+    console = report_console()
     console.print(
         f"Sweep {spec.name}: {len(points)} points, {len(points) - len(tasks)} refused, "
         f"{kept} measured before; seed {spec.quality.seed}, {spec.quality.schedules} schedules, "
@@ -104,7 +104,7 @@ def _measure(
             for _ in progress(done, "Measuring", total=total):
                 pass
     except OSError as error:
-        raise Failure(f"Results cannot be kept: {error}") from error
+        raise Failure(f"Results cannot be kept: {error.strerror or error}") from error
     except KeyboardInterrupt:
         kept = sum(store.load(task.key) is not None for task in tasks.values())
         raise KeyboardInterrupt(

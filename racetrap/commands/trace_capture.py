@@ -18,6 +18,7 @@ from racetrap.commands.shared.options import (
     output_option,
     result_options,
 )
+from racetrap.commands.shared.output_files import OutputFile
 from racetrap.commands.shared.terminal import (
     ExitStatus,
     fail,
@@ -25,6 +26,7 @@ from racetrap.commands.shared.terminal import (
     report_console,
     write_json,
 )
+from racetrap.golden_model.atomic_write import atomic_write
 from racetrap.presenters.trace_summary import trace_summary
 
 __all__ = ["command"]
@@ -47,7 +49,7 @@ def _save(buffers: dict[int | str, np.ndarray], files: dict[int | str, str]) -> 
                 f"Dump must be of a buffer ({', '.join(map(str, buffers)) or 'none'}), "
                 f"not of {buffer}"
             )
-        with open(file, "wb") as stream:
+        with atomic_write(file) as stream:
             np.save(stream, buffers[buffer])
 
 
@@ -62,6 +64,7 @@ def _save(buffers: dict[int | str, np.ndarray], files: dict[int | str, str]) -> 
     "dumps",
     metavar="BUFFER=FILE",
     multiple=True,
+    type=OutputFile(behind="="),
     help="Write a buffer's contents after the run to a .npy file: one with a name, or the argument "
     "of that number, from 0; may be repeated.",
 )
@@ -97,7 +100,7 @@ def command(
         else:
             captured.trace.write_binary(output)
     stats = captured.stats
-    report_console(json_file).print(
+    report_console().print(
         f"{output}: {len(captured.trace)} events of {stats.blocks} blocks, "
         f"{stats.warp_instructions} warp instructions ({stats.thread_instructions} of threads) "
         f"in {seconds:.1f} s",

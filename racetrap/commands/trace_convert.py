@@ -6,6 +6,7 @@ import click
 
 from racetrap.commands.shared.input_files import InputFile
 from racetrap.commands.shared.options import form_option
+from racetrap.commands.shared.output_files import OutputFile
 from racetrap.commands.shared.terminal import input_errors
 from racetrap.golden_model.trace import AnyTrace, ThreadTrace, is_binary, read_trace
 
@@ -14,7 +15,7 @@ __all__ = ["command"]
 
 @click.command("convert")
 @click.argument("source", metavar="SOURCE", type=InputFile())
-@click.argument("target", metavar="TARGET")
+@click.argument("target", metavar="TARGET", type=OutputFile(to_standard_output=True))
 @form_option("Form of TARGET.  [default: the one that SOURCE does not have]")
 @click.option(
     "--compress", is_flag=True, help="Compress TARGET, which then is a binary trace of threads."

@@ -21,5 +21,5 @@ def command(trace_file: str, json_file: str | None) -> None:
     with input_errors():
         trace = read_trace(trace_file)
         summary = trace_summary(trace_file, trace)
-    print_summary(report_console(json_file), summary, trace)
+    print_summary(report_console(), summary, trace)
     write_json(json_file, summary)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -13,8 +13,10 @@ import click
 import numpy as np
 from rich.console import Console
 
+from racetrap.commands.shared.input_files import InputFile, NamedFiles
 from racetrap.commands.shared.memory import MEMORY_OPTIONS, memory_options, memory_with
 from racetrap.commands.shared.options import output_option, result_options
+from racetrap.commands.shared.output_files import OutputFile, is_standard_output_taken
 from racetrap.commands.shared.stimuli import check_options
 from racetrap.commands.shared.terminal import fail, input_errors, report_console, write_json
 from racetrap.golden_model.trace.noncoherent.operations import MemorySystem, OperationKind
@@ -62,6 +64,21 @@ def _split(words: tuple[str, ...]) -> tuple[list[Path], list[str]]:
     if "--" not in words and count:
         return [Path(name) for name in words[:count]], list(words[count:])
     return [Path(name) for name in names], list(words[end + 1 :])
+
+
+class _Program(NamedFiles):
+    """Sources or a program, and arguments, which may be anything."""
+
+    def files(self, values: Sequence[str], others: Mapping[str, Any]) -> list[str]:
+        """The sources, or the program."""
+        if not values or not values[0].endswith(SUFFIXES):
+            return list(values[:1])
+        return [str(source) for source in _split(tuple(values))[0]]
+
+
+def _target(words: Sequence[str]) -> str | None:
+    """Trace file of a command line without ``--output``; ``None`` if it has no program."""
+    return f"{Path(words[0]).stem}.trace" if words else None
 
 
 @contextmanager
@@ -134,10 +151,13 @@ class _HexInteger(click.ParamType):
 
 
 @click.command("record")
-@click.argument("words", metavar="SOURCE ... | PROGRAM [-- ARGS]", nargs=-1, required=True)
+@click.argument(
+    "words", metavar="SOURCE ... | PROGRAM [-- ARGS]", nargs=-1, required=True, type=_Program()
+)
 @output_option(
     "FILE",
     "Trace file to write.  [default: the first source's name with .trace, in this folder]",
+    type=OutputFile(Path, default=lambda given: _target(given.get("words") or ())),
 )
 @click.option(
     "--accelerator", is_flag=True,
@@ -156,7 +176,7 @@ class _HexInteger(click.ParamType):
     "--heap-base", type=_HexInteger(), metavar="ADDRESS", help="Where the target's heap begins."
 )
 @click.option(
-    "--map", "target_map", metavar="FILE", type=click.Path(exists=True, path_type=Path),
+    "--map", "target_map", metavar="FILE", type=InputFile(),
     help="Map file of the target's linker, with the addresses of its objects.",
 )  # fmt: skip
 @click.option("--compress", is_flag=True, help="Write a smaller file that cannot be mapped.")
@@ -204,7 +224,7 @@ def command(
     padding: int,
     alignment: int,
     heap_base: int | None,
-    target_map: Path | None,
+    target_map: str | None,
     compress: bool,
     seed: int | None,
     timeout: float,
@@ -231,11 +251,11 @@ def command(
     sources, arguments = _split(words)
     if is_built and (include or options or accelerator):
         fail("Options -I, --cc and --accelerator must be given with sources, not with a program")
-    target = str(output or f"{Path(sources[0]).stem}.trace")
+    target = str(output or _target(words))
     common: dict[str, Any] = {
         "timeout": timeout,
         # Standard output is for JSON, and then for nothing else.
-        "output": sys.stderr if json_file == "-" else None,
+        "output": sys.stderr if is_standard_output_taken() else None,
     }
     if not is_built:
         common |= {"include": [Path(folder) for folder in include], "options": options}
@@ -245,7 +265,8 @@ def command(
         heap = Allocator(padding=padding, alignment=alignment, base=heap_base)
     if accelerator:
         summary = _record_accelerator(
-            target, sources, arguments, memory=memory, allocator=heap, target_map=target_map,
+            target, sources, arguments, memory=memory, allocator=heap,
+            target_map=Path(target_map) if target_map else None,
             **common,
         )  # fmt: skip
         text = (
@@ -263,7 +284,7 @@ def command(
             f"({summary['events_per_second'] / 1e6:.1f} M events/s), merged in "
             f"{summary['merge_seconds']:.2f} s"
         )
-    console = report_console(json_file)
+    console = report_console()
     console.print(f"{target}: {text}", markup=False)
     for remark in () if accelerator else recording_remarks(summary):
         console.print(remark, markup=False)

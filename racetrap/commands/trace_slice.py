@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from racetrap.commands.shared.input_files import InputFile
-from racetrap.commands.shared.options import form_option, numbers_from, result_options, writable
+from racetrap.commands.shared.options import form_option, numbers_from, result_options
+from racetrap.commands.shared.output_files import OutputFile
 from racetrap.commands.shared.terminal import input_errors, report_console, write_json
 from racetrap.golden_model.trace import read_thread_trace
 
@@ -15,7 +16,7 @@ __all__ = ["command"]
 @click.command("slice")
 @click.argument("source", metavar="TRACE", type=InputFile())
 @click.option(
-    "-o", "--output", metavar="FILE", required=True, callback=writable, help="Trace file to write."
+    "-o", "--output", metavar="FILE", required=True, type=OutputFile(), help="Trace file to write."
 )
 @click.option(
     "--events", metavar="A:B", help="Keep accesses of events A to B-1 only; they count from 0."
@@ -45,7 +46,7 @@ def command(
             raise ValueError(f"Events must be below {len(whole)}, not {events}")
         part = slice_trace(whole, selected, chosen)
         (part.write_text if form == "text" else part.write_binary)(output)
-    report_console(json_file).print(f"{len(part)} of {len(whole)} events in {output}", markup=False)
+    report_console().print(f"{len(part)} of {len(whole)} events in {output}", markup=False)
     write_json(
         json_file, {"trace": output, "events": len(part), "left_out": len(whole) - len(part)}
     )

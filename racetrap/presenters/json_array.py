@@ -1,20 +1,31 @@
-"""Array of a JSON document that lies on disk while it grows, so that its length costs no memory."""
+"""Array of a JSON document, on disk once it is long, so that its length costs no memory."""
 
 from __future__ import annotations
 
 import json
 import shutil
 import tempfile
-from typing import Any, TextIO
+from typing import Any, Protocol
 
-__all__ = ["JsonArray", "write_document"]
+__all__ = ["JsonArray", "SupportsWrite", "write_document"]
+
+#: Kept in memory at most.
+_MOST_BYTES = 1 << 20
+
+
+class SupportsWrite(Protocol):
+    """What a text can be written to."""
+
+    def write(self, text: str, /) -> object: ...
 
 
 class JsonArray:
     """A value of a document's top level, each element on a line of its own."""
 
     def __init__(self) -> None:
-        self._file = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115, as long as self
+        self._file = tempfile.SpooledTemporaryFile(  # noqa: SIM115, as long as self
+            _MOST_BYTES, "w+", encoding="utf-8"
+        )
         self._count = 0
 
     def append(self, element: Any) -> None:
@@ -23,7 +34,7 @@ class JsonArray:
         self._file.write(f"    {json.dumps(element)}")
         self._count += 1
 
-    def write(self, target: TextIO) -> None:
+    def write(self, target: SupportsWrite) -> None:
         """Write the whole array."""
         self._file.seek(0)
         target.write("[")
@@ -31,7 +42,7 @@ class JsonArray:
         target.write("\n  ]" if self._count else "]")
 
 
-def write_document(target: TextIO, data: Any) -> None:
+def write_document(target: SupportsWrite, data: Any) -> None:
     """Write a JSON document; its top level may have arrays of this module."""
     if not isinstance(data, dict) or not data:
         target.write(json.dumps(data, indent=2) + "\n")

@@ -35,6 +35,10 @@ def summary_of(judgement: Judgement) -> str:
     """The judgement in one line."""
     test = judgement.test
     expected = "as expected" if judgement.as_expected else "NOT as expected"
+    if judgement.outcome is Outcome.NEVER_ENDS:
+        return f"{test.name}: every execution waits at a barrier for ever, {expected}"
+    if not test.ends:
+        return f"{test.name}: some execution ends, {expected}"
     condition = f"{test.quantifier.value} ({test.condition})"
     return f"{test.name}: {condition} is {judgement.outcome.value}, {expected}"
 

@@ -99,8 +99,9 @@ class LitmusJudgement(TypedDict):
     test: Annotated[str, "its name"]
     condition: Annotated[str, "quantifier with condition"]
     outcome: Annotated[
-        Literal["allowed", "forbidden", "required", "no claim"],
-        "`required`: every execution has it; `no claim`: after a mixed-size race",
+        Literal["allowed", "forbidden", "required", "no claim", "never ends"],
+        "`required`: every execution has it; `no claim`: after a mixed-size race; `never ends`: "
+        "every execution waits at a barrier for ever",
     ]
     as_expected: Annotated[bool, "whether outcome and races are as the file expects"]
     executions: Annotated[int, "consistent executions"]
@@ -113,10 +114,18 @@ class LitmusJudgement(TypedDict):
     ]
 
 
+class RefusedLitmus(TypedDict):
+    """A file that is no litmus test of PTX, or has too many executions."""
+
+    file: Annotated[str, "the file"]
+    reason: Annotated[str, "why, in a sentence"]
+
+
 class Litmus(TypedDict):
     """`racetrap litmus`."""
 
-    tests: Annotated[list[LitmusJudgement], "one entry for each file"]
+    tests: Annotated[list[LitmusJudgement], "one entry for each file that was judged"]
+    refused: Annotated[list[RefusedLitmus], "the others"]
 
 
 class Deviation(TypedDict):

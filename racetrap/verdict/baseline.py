@@ -18,7 +18,7 @@ from racetrap.sim.toml_file import Table, TomlFile, read_toml
 from racetrap.verdict.line_pairs import DividedPairs, LinePair
 from racetrap.verdict.source_text import relative_place, source_line
 
-__all__ = ["Baseline", "KnownRace", "line_texts", "read_baseline", "write_baseline"]
+__all__ = ["Baseline", "KnownRace", "baseline_text", "line_texts", "read_baseline"]
 
 #: File and text of a line.
 _Line = tuple[str, str]
@@ -104,21 +104,14 @@ def read_baseline(path: Path) -> Baseline:
     return read_toml(path, Baseline)
 
 
-def write_baseline(path: Path, pairs: Iterable[LinePair]) -> None:
-    """Write a new baseline file in which all findings are known.
-
-    Raises
-    ------
-    OSError
-        If the file is there already, or cannot be written.
-    """
-    with path.open("x", encoding="utf-8") as stream:
-        for pair in pairs:
-            stream.write(
-                f"[[race]]\nearlier = {_line(pair.first.earlier.place)}\n"
-                f"later = {_line(pair.first.later.place)}\n"
-                f"reason = {json.dumps(_WRITTEN_REASON)}\n\n"
-            )
+def baseline_text(pairs: Iterable[LinePair]) -> str:
+    """Text of a baseline file in which all findings are known."""
+    return "".join(
+        f"[[race]]\nearlier = {_line(pair.first.earlier.place)}\n"
+        f"later = {_line(pair.first.later.place)}\n"
+        f"reason = {json.dumps(_WRITTEN_REASON)}\n\n"
+        for pair in pairs
+    )
 
 
 def _line(place: str) -> str:

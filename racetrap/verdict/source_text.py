@@ -78,7 +78,7 @@ def _lines(path: str) -> list[str]:
         file = Path(path)
         if not file.is_file() or file.stat().st_size > _MOST_BYTES:
             return []
-        return file.read_text(encoding="utf-8", errors="replace").split("\n")
+        return file.read_text(encoding="utf-8-sig", errors="replace").split("\n")
     except (OSError, ValueError):
         return []
 

@@ -66,7 +66,7 @@ class TargetMap:
         ValueError
             If there is no symbol in it.
         """
-        with path.open(encoding="utf-8", errors="replace") as file:
+        with path.open(encoding="utf-8-sig", errors="replace") as file:
             addresses = {name: address for name, address in _symbols(file) if address}
         if not addresses:
             raise ValueError(f"{path}: Map must have symbols with addresses, not none")

@@ -135,7 +135,7 @@ def _run(
     try:
         write_counts(program, counts)
     except OSError as error:
-        raise RecordError(f"Instruction counts cannot be written: {error}") from None
+        raise RecordError(f"Instruction counts cannot be written: {error.strerror}") from None
     environment = os.environ | {"RACETRAP_RAW": str(raw), "RACETRAP_COUNTS": str(counts)}
     only = options.get("only", ())
     regions = ",".join(f"{begin:x}-{end:x}" for begin, end in find_functions(program, only))

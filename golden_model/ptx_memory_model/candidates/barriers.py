@@ -14,6 +14,8 @@ from racetrap.golden_model.ptx_memory_model.scopes import Place
 __all__ = ["Arrival", "Barrier", "Meeting", "meetings"]
 
 _WARP_SIZE = 32
+#: States that are looked at, of all that orders of arrival lead to.
+_MOST_STATES = 100_000
 
 
 class Barrier(NamedTuple):
@@ -127,12 +129,30 @@ class _Explorer:
             ready = [number for number in range(count) if self._is_ready(state, number)]
             if not ready and not any(state.waiting):
                 found.add(state.completed)
+            if not self._counts_threads(state):
+                # Each barrier takes those who come to it or end, in whatever order.
+                ready = ready[:1]
+            if len(seen) > _MOST_STATES:
+                raise ValueError(
+                    f"Barriers must have at most {_MOST_STATES} orders of arrival, not more"
+                )
             for number in ready:
                 after = self._complete(self._advance(state, number))
                 if after not in seen:
                     seen.add(after)
                     left.append(after)
         return sorted(found, key=lambda meeting: sorted(map(sorted, meeting)))
+
+    def _counts_threads(self, state: _State) -> bool:
+        """Whether a barrier that some thread is at, or comes to, waits for a number of threads."""
+        return any(
+            arrival.threads is not None
+            for arrivals, done in zip(self._threads, state.done, strict=True)
+            for arrival in arrivals[max(done - 1, 0) :]
+        ) or any(
+            self._threads[thread][operation].threads is not None
+            for thread, operation in state.present
+        )
 
     def _is_ready(self, state: _State, thread: int) -> bool:
         return not state.waiting[thread] and state.done[thread] < len(self._threads[thread])

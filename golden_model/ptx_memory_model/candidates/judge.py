@@ -40,6 +40,7 @@ class Outcome(Enum):
     FORBIDDEN = "forbidden"
     REQUIRED = "required"
     NO_CLAIM = "no claim"
+    NEVER_ENDS = "never ends"
 
 
 class RaceParty(NamedTuple):
@@ -102,7 +103,8 @@ class Judgement:
         The test.
     outcome : Outcome
         ALLOWED if consistent executions meet the condition and others do not, REQUIRED if all
-        do, FORBIDDEN if none does, NO_CLAIM if the program has a mixed-size race.
+        do, FORBIDDEN if none does, NO_CLAIM if the program has a mixed-size race, NEVER_ENDS if
+        every execution waits at a barrier for ever and the test expects that.
     as_expected : bool
         Whether quantifier and expected races of the test agree with that.
     states : tuple of FinalState
@@ -141,19 +143,27 @@ def judge(test: LitmusTest, limit: int = DEFAULT_LIMIT) -> Judgement:
     TooManyCandidatesError
         If the test has more.
     LitmusError
-        If PTX does not define how its barriers are used, or all of its executions wait for ever.
+        If PTX does not define how its barriers are used, or all of its executions wait for ever
+        though the test does not expect it.
     """
     sought = test.condition
     if test.quantifier is Quantifier.FORALL:
         sought = Negation(test.condition)
     found = _Found(test, sought)
     search = Search(test, limit)
-    for consistent in search:
-        found.add(consistent)
-    if not found.executions:
+    try:
+        for consistent in search:
+            found.add(consistent)
+    except RecursionError:
+        sentence = "Litmus test must be shorter: a value depends on too many others, one by one"
+        raise LitmusError(test.file, 1, sentence) from None
+    if not found.executions and test.ends:
         sentence = "Litmus test must have an execution that ends, not wait at a barrier for ever"
         raise LitmusError(test.file, 1, sentence)
     outcome = found.outcome()
+    witness = found.witness
+    if witness is None and found.executions:
+        witness = nearest_candidate(test, sought)
     return Judgement(
         test,
         outcome,
@@ -162,7 +172,7 @@ def judge(test: LitmusTest, limit: int = DEFAULT_LIMIT) -> Judgement:
         tuple(sorted(found.races)),
         found.executions,
         search.candidates,
-        found.witness or nearest_candidate(test, sought),
+        witness,
     )
 
 
@@ -173,6 +183,8 @@ def _is_expected(test: LitmusTest, outcome: Outcome, races: set[Race]) -> bool:
         expectation = RaceExpectation.MIXED_SIZE if mixed else RaceExpectation.DATA
     if test.races not in (None, expectation):
         return False
+    if not test.ends or outcome is Outcome.NEVER_ENDS:
+        return not test.ends and outcome is Outcome.NEVER_ENDS
     if outcome is Outcome.NO_CLAIM:
         return test.races is RaceExpectation.MIXED_SIZE
     expected = {
@@ -231,6 +243,8 @@ class _Found:
 
     def outcome(self) -> Outcome:
         """What the model says."""
+        if not self.executions:
+            return Outcome.NEVER_ENDS
         if any(race.is_mixed_size for race in self.races):
             return Outcome.NO_CLAIM
         met = {state.meets_condition for state in self.final_states()}

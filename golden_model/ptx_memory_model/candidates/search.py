@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from itertools import islice, product
+from math import factorial
 
 from racetrap.golden_model.ptx_memory_model.axioms import AXIOMS, Axiom
 from racetrap.golden_model.ptx_memory_model.candidates.evaluation import Evaluation
@@ -98,7 +99,8 @@ class Search:
     test : LitmusTest
         The test.
     limit : int
-        Most candidates looked at: choices of all sources, each with every Fence-SC order.
+        Most candidates looked at: choices of all sources, each with every Fence-SC order; and
+        most coherence orders of a variable.
     axioms : sequence of Axiom
         The axioms that the executions keep.
     is_wanted : callable
@@ -121,6 +123,8 @@ class Search:
 
     def __iter__(self) -> Iterator[ConsistentSet]:
         for run in runs(self._test):
+            if _least_executions(run) > self._limit:
+                raise TooManyCandidatesError(self._test, self._limit)
             for evaluation in self._evaluations(run):
                 if self._is_wanted(run, evaluation):
                     yield from self._with_values(run, evaluation)
@@ -194,10 +198,33 @@ class Search:
             found = orders_relating(
                 pairs.within(same, same), decided.within(same, same), is_possible
             )
-            orders.append(tuple(found))
+            orders.append(tuple(islice(found, self._limit + 1)))
             if not orders[-1]:
                 return None
+            if len(orders[-1]) > self._limit:
+                raise TooManyCandidatesError(self._test, self._limit)
         return tuple(orders)
+
+
+def _least_executions(run: Run) -> int:
+    """A number of consistent executions that a run has at least, told without a search.
+
+    Writes to one location that nothing orders come in any order in the interleavings of the
+    threads, all of which are consistent; which of them the values lead to is left open.
+    """
+    if run.requirements:
+        return 1
+    structure = run.structure
+    related = structure.fixed_causality.closure()
+    unordered = (structure.morally_strong & structure.overlap) - related - related.inverse()
+    most = 0
+    for initial in _initial_writes(run):
+        chosen: list[int] = []
+        for write in bits_of(structure.overlap.rows[initial] & structure.writes):
+            if all((write, other) in unordered for other in chosen):
+                chosen.append(write)
+        most = max(most, len(chosen))
+    return factorial(most)
 
 
 def _initial_writes(run: Run) -> list[int]:

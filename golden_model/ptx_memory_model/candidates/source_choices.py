@@ -48,22 +48,27 @@ class SourceChoices:
         }
 
     def __iter__(self) -> Iterator[dict[int, tuple[int, ...]]]:
-        return self._choices(0, {})
+        # For each piece so far, the choices that are left.
+        left = [iter([dict[int, tuple[int, ...]]()])]
+        while left:
+            sources = next(left[-1], None)
+            if sources is None:
+                left.pop()
+            elif len(left) <= len(self._pieces):
+                left.append(self._choices(self._pieces[len(left) - 1], sources))
+            else:
+                self._count()
+                if self._has_values(sources):
+                    yield sources
 
     def _choices(
-        self, number: int, sources: dict[int, tuple[int, ...]]
+        self, piece: Piece, sources: dict[int, tuple[int, ...]]
     ) -> Iterator[dict[int, tuple[int, ...]]]:
-        """All ways to choose from piece ``number`` on, behind the given choice."""
-        if number == len(self._pieces):
-            self._count()
-            if self._has_values(sources):
-                yield sources
-            return
-        piece = self._pieces[number]
+        """All choices for a piece behind those made before."""
         for write in piece.choices:
             chosen = {**sources, piece.read: sources.get(piece.read, ()) + (write,) * piece.size}
             if self._is_possible(piece.read, write, sources) and self._may_fit(chosen):
-                yield from self._choices(number + 1, chosen)
+                yield chosen
 
     def _may_fit(self, sources: _Sources) -> bool:
         """Whether no requirement is broken that can already be told."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from racetrap.golden_model.checks import check_barrier
 from racetrap.golden_model.ptx_memory_model.candidates.barriers import Arrival, Barrier
 from racetrap.golden_model.ptx_memory_model.candidates.paths import Path, Step
 from racetrap.golden_model.ptx_memory_model.candidates.values import (
@@ -22,6 +23,7 @@ from racetrap.golden_model.ptx_memory_model.candidates.values import (
 )
 from racetrap.golden_model.ptx_memory_model.events import Event, EventKind, Location, Order
 from racetrap.golden_model.ptx_memory_model.litmus import instructions as ptx
+from racetrap.golden_model.ptx_memory_model.litmus.errors import LitmusError
 from racetrap.golden_model.ptx_memory_model.litmus.litmus_test import LitmusTest
 from racetrap.golden_model.ptx_memory_model.scopes import Scope
 
@@ -42,6 +44,11 @@ def thread_paths(test: LitmusTest, thread: int, locations: Mapping[str, Location
         Number of the thread.
     locations : mapping of str to Location
         Where each variable lies.
+
+    Raises
+    ------
+    LitmusError
+        If an operand of a barrier is none that PTX has.
     """
     start = Path()
     for (owner, name), number in test.registers.items():
@@ -50,7 +57,10 @@ def thread_paths(test: LitmusTest, thread: int, locations: Mapping[str, Location
     paths = [start]
     for number, instruction in enumerate(test.threads[thread].instructions):
         walker = _Walker(test, thread, locations, number)
-        paths = [after for path in paths for after in walker.walk(path, instruction)]
+        try:
+            paths = [after for path in paths for after in walker.walk(path, instruction)]
+        except ValueError as error:
+            raise LitmusError(test.file, instruction.line, str(error)) from None
     return paths
 
 
@@ -60,7 +70,8 @@ class _Walker:
     def __init__(
         self, test: LitmusTest, thread: int, locations: Mapping[str, Location], number: int
     ) -> None:
-        self._test, self._thread, self._locations, self._number = test, thread, locations, number
+        self._test, self._thread, self._locations = test, thread, locations
+        self._instruction_number = number
         self._place = test.threads[thread].place
         self._instruction = test.threads[thread].instructions[number]
         self._guard: frozenset[Result] = frozenset()
@@ -94,6 +105,13 @@ class _Walker:
             return Constant(operand)
         return path.registers.get(operand, Constant(0))
 
+    def _number(self, path: Path, operand: ptx.Operand) -> int:
+        """Value of an operand that must not come from memory."""
+        value = self._read(path, operand)
+        if not isinstance(value, Constant):
+            raise ValueError(f"Operand of a barrier must not depend on memory, as {operand} does")
+        return value.number
+
     def _control(self, path: Path, *operands: ptx.Operand) -> frozenset[Result]:
         """What decided about operands and about this instruction, but does not enter a value."""
         controls = (path.controls.get(one, frozenset()) for one in operands if one in path.controls)
@@ -118,7 +136,7 @@ class _Walker:
     ) -> Result:  # fmt: skip
         """Append a step; what it returns is the result."""
         depends_on = self._guard | control | (results_in(value) if value is not None else set())
-        path.steps.append(Step(event, self._number, value, depends_on, arrival))
+        path.steps.append(Step(event, self._instruction_number, value, depends_on, arrival))
         return Result(self._thread, len(path.steps) - 1)
 
     def _next(self, path: Path) -> Result:
@@ -168,9 +186,13 @@ class _Walker:
         yield path
 
     def _cta_barrier(self, path: Path, barrier: ptx.CtaBarrier) -> Iterator[Path]:
-        resource = Barrier("cta", self._place[:3], barrier.barrier)
+        number, count = self._number(path, barrier.barrier), None
+        if barrier.count is not None:
+            count = self._number(path, barrier.count)
+        check_barrier(number, count)
+        resource = Barrier("cta", self._place[:3], number)
         waits, reduction = barrier.action != "arrive", barrier.action.partition(".")[2]
-        arrival = Arrival(resource, True, waits, True, barrier.count, reduction)
+        arrival = Arrival(resource, True, waits, True, count, reduction)
         value, control = None, self._guard
         if barrier.predicate is not None:
             register, negated = barrier.predicate

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from racetrap.golden_model.checks import check_barrier
 from racetrap.golden_model.ptx_memory_model.events import Order
 from racetrap.golden_model.ptx_memory_model.litmus.instructions import (
     ClusterBarrier,
@@ -37,14 +38,10 @@ def _cta_barrier(_: str, modifiers: Modifiers, operands: OperandList) -> CtaBarr
             raise ValueError("barrier.red must have one of popc, and, or, not none")
         modifiers.take("u32" if operation == "popc" else "pred")
         action, destination = f"red.{operation}", operands.register()
-    barrier = operands.number()
-    if not 0 <= barrier < 16:
-        raise ValueError(f"Barrier must be from 0 to 15, not {barrier}")
-    count = None
+    barrier, count = operands.value(), None
     if operands.count_left() > bool(destination):
-        count = operands.number()
-        if count <= 0 or count % 32:
-            raise ValueError(f"Threads of a barrier must be a multiple of 32, not {count}")
+        count = operands.value()
+    check_barrier(barrier, count)
     if action == "arrive" and count is None:
         raise ValueError("barrier.arrive must have a number of threads, not none")
     if destination:

@@ -72,8 +72,10 @@ def _check_registers(instruction: Instruction, known: set[str]) -> None:
     read: list[object] = [instruction.guard.register] if instruction.guard else []
     read += [*getattr(operation, "sources", ()), *getattr(operation, "operands", ())]
     read.append(getattr(operation, "phase", 0))
-    if isinstance(operation, CtaBarrier) and operation.predicate is not None:
-        read.append(operation.predicate.register)
+    if isinstance(operation, CtaBarrier):
+        read += [operation.barrier, operation.count]
+        if operation.predicate is not None:
+            read.append(operation.predicate.register)
     for register in read:
         if isinstance(register, str) and register not in known:
             raise ValueError(f"Register must be written in its thread, not {register} only read")

@@ -181,9 +181,9 @@ class CtaBarrier:
     ----------
     action : str
         ``sync``, ``arrive``, ``red.popc``, ``red.and`` or ``red.or``.
-    barrier : int
+    barrier : Operand
         Number of the barrier.
-    count : int, optional
+    count : Operand, optional
         Threads that take part, warp by warp; without it all of the CTA.
     destination : str
         Register of the result of a reduction.
@@ -192,8 +192,8 @@ class CtaBarrier:
     """
 
     action: str
-    barrier: int
-    count: int | None = None
+    barrier: Operand
+    count: Operand | None = None
     destination: str = ""
     predicate: Predicate | None = None
 

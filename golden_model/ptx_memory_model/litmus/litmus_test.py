@@ -83,6 +83,9 @@ class LitmusTest:
         The outcome in question, and what is expected of it.
     races : RaceExpectation, optional
         Races that are expected, if the test says so.
+    ends : bool
+        Whether it has executions that end; if not, every one is expected to wait at a barrier for
+        ever.
     file : str
         Where it was read from, for messages.
     """
@@ -95,4 +98,5 @@ class LitmusTest:
     registers: dict[tuple[int, str], int] = field(default_factory=dict)
     reason: str = ""
     races: RaceExpectation | None = None
+    ends: bool = True
     file: str = ""

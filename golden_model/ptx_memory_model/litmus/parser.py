@@ -64,7 +64,7 @@ def read_litmus(path: str | Path) -> LitmusTest:
         If the file cannot be read.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise LitmusError(str(path), 1, "Litmus test must be text, not binary") from None
     return parse_litmus(text, str(path))
@@ -80,9 +80,11 @@ def parse_litmus(text: str, file: str = "litmus test") -> LitmusTest:
     """
     try:
         tree = _grammar().parse(text)
+        test = _Reader(file).test(tree)
     except UnexpectedInput as error:
         raise LitmusError(file, *_syntax_error(error, text)) from None
-    test = _Reader(file).test(tree)
+    except RecursionError:
+        raise LitmusError(file, 1, "Condition must not be nested so deeply") from None
     check_test(test)
     return test
 
@@ -137,7 +139,7 @@ class _Reader:
         return LitmusTest(
             name=tokens[0].split()[1],
             reason=" ".join(" ".join(reasons).split()),
-            races=self._races([token for token in tokens if token.type == "FIELD"]),
+            **self._fields([token for token in tokens if token.type == "FIELD"]),
             variables=variables,
             registers=registers,
             threads=self._threads(trees),
@@ -146,17 +148,21 @@ class _Reader:
             file=self._file,
         )
 
-    def _races(self, fields: list[Token]) -> RaceExpectation | None:
-        races = None
+    def _fields(self, fields: list[Token]) -> dict[str, Any]:
+        """What a test expects besides its condition."""
+        values = {"Races": [kind.value for kind in RaceExpectation], "Ends": ["never"]}
+        found: dict[str, Any] = {}
         for field in fields:
-            key, value = field.split("=", 1)
-            kinds = [kind.value for kind in RaceExpectation]
-            if key != "Races":
-                raise self._fail(field, f"Field must be Races, not {key}")
-            if value.strip() not in kinds:
-                raise self._fail(field, f"Races must be {' or '.join(kinds)}, not {value.strip()}")
-            races = RaceExpectation(value.strip())
-        return races
+            key, value = map(str.strip, field.split("=", 1))
+            if key not in values:
+                raise self._fail(field, f"Field must be {' or '.join(values)}, not {key}")
+            if value not in values[key]:
+                raise self._fail(field, f"{key} must be {' or '.join(values[key])}, not {value}")
+            if key == "Races":
+                found["races"] = RaceExpectation(value)
+            else:
+                found["ends"] = False
+        return found
 
     def _initial(self, trees: list[Any]) -> tuple[tuple[Variable, ...], dict[tuple[int, str], int]]:
         variables: dict[str, Variable] = {}

@@ -19,6 +19,8 @@ def print_litmus(test: LitmusTest) -> str:
         lines += textwrap.wrap(f'"{test.reason}"', 100, break_long_words=False)
     if test.races is not None:
         lines.append(f"Races={test.races.value}")
+    if not test.ends:
+        lines.append("Ends=never")
     lines.append("{")
     lines += [f"{_variable(variable)};" for variable in test.variables]
     lines += [f"{thread}:{name} = {value};" for (thread, name), value in test.registers.items()]

@@ -6,6 +6,7 @@ Ref: PTX ISA 9.0, Sections 9.7.9 (Data Movement) and 9.7.13 (Parallel Synchroniz
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -317,7 +318,10 @@ class Machine:
             register, negated = barrier.predicate
             predicate = int(bool(self._register(thread, register)) != negated)
         place = self._places[thread.number][:3]
-        self._arrive(thread, Barrier("cta", place, barrier.barrier), barrier, predicate)
+        number = self._register(thread, barrier.barrier)
+        if barrier.count is not None:
+            barrier = replace(barrier, count=self._register(thread, barrier.count))
+        self._arrive(thread, Barrier("cta", place, number), barrier, predicate)
 
     def _warp_barrier(self, thread: _Thread, barrier: ptx.WarpBarrier) -> None:
         place = self._places[thread.number][:4]

@@ -169,7 +169,7 @@ def open_text(path: Path) -> TextFile:
     """
     place = str(path)
     try:
-        text = path.read_bytes().decode()
+        text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
         raise TraceError(
             place, Rule.MAGIC, "File must be a binary trace or UTF-8 text, not other bytes"

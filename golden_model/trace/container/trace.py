@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
-from racetrap.golden_model.trace.container.atomic_write import atomic_write
+from racetrap.golden_model.atomic_write import atomic_write
 from racetrap.golden_model.trace.container.columns import event_records, record_events
 from racetrap.golden_model.trace.container.container import Container, write_container
 from racetrap.golden_model.trace.container.event_text import event_values, event_words

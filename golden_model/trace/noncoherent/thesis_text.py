@@ -48,7 +48,7 @@ _SYNC = Operation(OperationKind.SYNC_ALL)
 
 def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
     """Numbered lines that are not blank."""
-    with open(path, encoding="utf-8", errors="replace") as file:
+    with open(path, encoding="utf-8-sig", errors="replace") as file:
         for number, line in enumerate(file, start=1):
             text = line.strip()
             if text:

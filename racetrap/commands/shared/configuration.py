@@ -12,7 +12,10 @@ from typing import Any
 
 import click
 
-__all__ = ["command_defaults", "read_defaults"]
+__all__ = ["DEFAULTS_FILE", "command_defaults", "read_defaults"]
+
+#: Key of the context's notes under which the file is, in a list.
+DEFAULTS_FILE = "racetrap.defaults"
 
 _OWN, _SHARED = "racetrap.toml", "pyproject.toml"
 _SCALARS = (str, int, float, bool)
@@ -45,7 +48,7 @@ def _tables(path: Path) -> dict[str, Any]:
     import tomllib  # seldom needed
 
     try:
-        return tomllib.loads(path.read_bytes().decode())
+        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except RecursionError:
         raise ValueError(f"{path}: File must be TOML, not nested so deeply") from None
     except ValueError as error:  # of the format, of the encoding, or of an endless number

@@ -23,7 +23,7 @@ from racetrap.presenters.printable import printable
 from racetrap.sim.descendants import kill_descendants
 from racetrap.sim.failure import Failure
 
-__all__ = ["crash", "ends", "watch_for_interrupts"]
+__all__ = ["crash", "ends", "open_standard_streams", "watch_for_interrupts"]
 
 #: Signals that a user stops a command with, besides that of Ctrl-C.
 _STOPS = (signal.SIGTERM, signal.SIGHUP)
@@ -64,10 +64,29 @@ def _fail_to_write(error: OSError) -> NoReturn:
         # Python writes what is left in its buffer once more when it ends.
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    if error.errno == errno.EPIPE:
+    if error.errno in (errno.EPIPE, errno.EBADF):
         fail("Standard output was closed before the end of the result", ExitStatus.NO_OUTPUT)
     place = error.filename or "Output"
     fail(f"{place} must be accessible: {error.strerror}", ExitStatus.NO_OUTPUT)
+
+
+def open_standard_streams() -> None:
+    """Put a stream in place of each standard one that is closed.
+
+    A file opened later would otherwise take its descriptor, and what is printed.  Reading and
+    writing fail as they do with a closed descriptor; sentences on standard error are lost.
+    """
+    for name, descriptor, mode, flags in (
+        ("stdin", 0, "r", os.O_WRONLY), ("stdout", 1, "w", os.O_RDONLY),
+        ("stderr", 2, "w", os.O_WRONLY),
+    ):  # fmt: skip
+        if getattr(sys, name) is None:
+            opened = os.open(os.devnull, flags)
+            if opened != descriptor:
+                os.dup2(opened, descriptor)
+                os.close(opened)
+            os.set_inheritable(descriptor, True)
+            setattr(sys, name, open(descriptor, mode, encoding="utf-8"))  # noqa: SIM115
 
 
 def crash(error: Exception) -> NoReturn:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import stat
 import sys
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 import click
 
-__all__ = ["InputFile", "given_name"]
+__all__ = ["InputFile", "NamedFiles", "given_name"]
 
 #: Of a pipe, which has no size until its end.
 _MOST_BYTES = 1 << 30
@@ -20,15 +22,53 @@ _CHUNK_BYTES = 1 << 20
 _GIVEN: dict[str, str] = {}
 
 
-class InputFile(click.ParamType):
-    """Path of a file to be read; what has no size is copied into a temporary file first."""
+class NamedFiles(click.ParamType):
+    """Value that names a file, which is read by its name.
+
+    Parameters
+    ----------
+    behind : str
+        What the file's name stands behind in the value, such as ``=``.
+
+    Attributes
+    ----------
+    is_output : bool
+        Whether it is written.
+    """
 
     name = "file"
+    is_output = False
+
+    def __init__(self, behind: str = "") -> None:
+        self._behind = behind
+
+    def files(self, values: Sequence[str], others: Mapping[str, Any]) -> list[str]:
+        """Files of the parameter's values, of which there may be several, or none.
+
+        Parameters
+        ----------
+        values : sequence of str
+            The values, as they were given.
+        others : mapping of str to object
+            Values of all parameters by their names, as they were given.
+        """
+        if self._behind:
+            values = [value.partition(self._behind)[2] for value in values]
+        return [value for value in values if value and (self.is_output or value != "-")]
+
+
+class InputFile(NamedFiles):
+    """Path of a file to be read; what has no size is copied into a temporary file first."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         value = str(value)
         if value == "-":
-            return self._copy(sys.stdin.buffer, value, param, ctx)
+            try:
+                return self._copy(sys.stdin.buffer, value, param, ctx)
+            except OSError as error:
+                if error.errno != errno.EBADF:
+                    raise
+                self.fail("Standard input must be open, not closed", param, ctx)
         try:
             mode = Path(value).stat().st_mode
         except (OSError, ValueError):

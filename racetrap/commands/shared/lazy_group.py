@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from racetrap.commands.shared.configuration import command_defaults
+from racetrap.commands.shared.configuration import DEFAULTS_FILE, command_defaults
+from racetrap.commands.shared.output_files import refuse_conflicts
 from racetrap.commands.shared.terminal import input_errors
 
 __all__ = ["LazyGroup", "lazy_group"]
@@ -54,6 +55,7 @@ class LazyGroup(click.Group):
             table = (ctx.default_map or {}).get(name, {})
             with input_errors():
                 ctx.default_map = {name: command_defaults(command, table)}
+                refuse_conflicts(ctx, command, rest, ctx.meta.get(DEFAULTS_FILE, ()))
         return found, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

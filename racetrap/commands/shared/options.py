@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from racetrap.commands.shared.input_files import InputFile
+from racetrap.commands.shared.output_files import OutputFile, OutputFolder
 from racetrap.commands.shared.terminal import quiet
 
 if TYPE_CHECKING:
@@ -35,21 +35,9 @@ __all__ = [
     "set_option",
     "size_option",
     "waves_option",
-    "writable",
 ]
 
-_File = TypeVar("_File", str, Path, None)
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-
-
-def writable(context: click.Context, parameter: click.Parameter, file: _File) -> _File:
-    """Refuse a file that cannot be written now, not after a long run."""
-    if file is not None and str(file) != "-":
-        path = Path(file)
-        place = path if path.exists() else path.absolute().parent
-        if path.is_dir() or not os.access(place, os.W_OK):
-            raise click.BadParameter(f"File must be one that can be written, not {file}")
-    return file
 
 
 def numbers_from(what: str, text: str | None) -> range | None:
@@ -77,7 +65,8 @@ def complete_preset(context: click.Context, parameter: click.Parameter, begun: s
 def waves_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """File of waves, as ``waves``: a ``Path`` or None; and ``all_signals``."""
     file = click.option(
-        "--waves", metavar="FILE", callback=_wave_file, type=click.Path(path_type=Path),
+        "--waves", metavar="FILE", callback=_wave_file,
+        type=OutputFile(Path, companions=(".gtkw", ".sucl", ".log")),
         help="Also play it on the testbench, and write waves to FILE, of which the name ends in "
         ".fst or .vcd; FILE.gtkw and FILE.sucl open it in GTKWave and Surfer.",
     )  # fmt: skip
@@ -93,25 +82,25 @@ def _wave_file(
 ) -> Path | None:
     if file is not None and file.suffix not in (".fst", ".vcd"):
         raise click.BadParameter(f"File of waves must end in .fst or .vcd, not {file}")
-    return None if file is None else writable(context, parameter, file)
+    return file
 
 
 def result_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Result for programs, as ``json_file``; and silence for people, which is no argument."""
     json_file = click.option(
-        "--json", "json_file", metavar="FILE", callback=writable,
+        "--json", "json_file", metavar="FILE", type=OutputFile(to_standard_output=True),
         help="Write the result as JSON to FILE; - is standard output, which then has nothing else.",
     )  # fmt: skip
     silence = click.option(
         "-q", "--quiet", is_flag=True, expose_value=False, callback=quiet,
-        help="Print nothing but errors and what an option asks for.",
+        help="Print nothing but errors, and what another option prints on standard output.",
     )  # fmt: skip
     return json_file(silence(command))
 
 
 #: Result as a page, as ``html_file``.
 html_option = click.option(
-    "--html", "html_file", metavar="FILE", callback=writable,
+    "--html", "html_file", metavar="FILE", type=OutputFile(to_standard_output=True),
     help="Write a page with tables and plots.",
 )  # fmt: skip
 #: Repeatable, as tuple ``settings``.
@@ -232,7 +221,5 @@ def compiler_options(
 
 def output_option(metavar: str, help: str, **attributes: Any) -> _Decorator:
     """File or folder of what is made, as ``output``: a ``Path``, or None without default."""
-    kind = click.Path(file_okay=metavar != "DIR", dir_okay=metavar == "DIR", path_type=Path)
-    return click.option(
-        "-o", "--output", "output", metavar=metavar, type=kind, help=help, **attributes
-    )
+    attributes.setdefault("type", OutputFolder() if metavar == "DIR" else OutputFile(Path))
+    return click.option("-o", "--output", "output", metavar=metavar, help=help, **attributes)

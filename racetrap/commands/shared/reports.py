@@ -8,10 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 
-from racetrap.commands.shared.options import writable
-from racetrap.commands.shared.terminal import command_line, input_errors, write_file, write_json
+from racetrap.commands.shared.input_files import InputFile
+from racetrap.commands.shared.output_files import OutputFile
+from racetrap.commands.shared.terminal import (
+    command_line,
+    input_errors,
+    report_console,
+    write_file,
+    write_json,
+)
 
 if TYPE_CHECKING:
     from racetrap.presenters.findings import Findings
@@ -20,24 +26,29 @@ if TYPE_CHECKING:
 
 __all__ = ["Reports", "report_options"]
 
+_TEXT = OutputFile(to_standard_output=True)
 _FILES = (
-    ("--html", "html_file", "Write the races as a page to FILE, with their sources."),
-    ("--sarif", "sarif_file", "Write the races as SARIF to FILE."),
-    ("--junit", "junit_file", "Write the verdicts as JUnit to FILE."),
-    ("--write-baseline", "new_baseline", "Write a new FILE in which all races found are known."),
-)
+    ("--html", "html_file", _TEXT, "Write the races as a page to FILE, with their sources."),
+    ("--sarif", "sarif_file", _TEXT, "Write the races as SARIF to FILE."),
+    ("--junit", "junit_file", _TEXT, "Write the verdicts as JUnit to FILE."),
+    (
+        "--write-baseline", "new_baseline", OutputFile(),
+        "Write a new FILE in which all races found are known.",
+    ),
+)  # fmt: skip
 
 
 def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Files of a ``Reports``."""
-    for option, name, text in reversed(_FILES):
-        command = click.option(option, name, metavar="FILE", callback=writable, help=text)(command)
+    for option, name, kind, text in reversed(_FILES):
+        command = click.option(option, name, metavar="FILE", type=kind, help=text)(command)
     github = click.option(
         "--github", is_flag=True, help="Also print the races as annotations for GitHub."
     )
     baseline = click.option(
-        "--baseline", "baseline_file", metavar="FILE", help="Leave the known races of FILE out."
-    )
+        "--baseline", "baseline_file", metavar="FILE", type=InputFile(),
+        help="Leave the known races of FILE out.",
+    )  # fmt: skip
     return baseline(github(command))
 
 
@@ -73,15 +84,11 @@ class Reports:
 
             return read_baseline(Path(self.baseline_file))
 
-    def write(
-        self, console: Console, subject: str, findings: Findings, known: Sequence[LinePair] = ()
-    ) -> None:
+    def write(self, subject: str, findings: Findings, known: Sequence[LinePair] = ()) -> None:
         """Write them.
 
         Parameters
         ----------
-        console : Console
-            Where annotations are printed.
         subject : str
             Program or trace.
         findings : Findings
@@ -91,19 +98,19 @@ class Reports:
         """
         # What writes them is slow to import, and seldom asked for.
         name = Path(subject).name
-        with input_errors():
-            if self.new_baseline is not None:
-                from racetrap.verdict.baseline import write_baseline
+        if self.new_baseline is not None:
+            from racetrap.verdict.baseline import baseline_text
 
-                write_baseline(Path(self.new_baseline), [*findings.pairs, *known])
-            if self.junit_file is not None:
-                from racetrap.evaluation.junit import write_junit
+            write_file(self.new_baseline, lambda: baseline_text([*findings.pairs, *known]))
+        if self.junit_file is not None:
+            from racetrap.presenters.junit import junit_text
 
-                write_junit(Path(self.junit_file), f"racetrap.{name}", findings.cases)
+            suite = f"racetrap.{name}"
+            write_file(self.junit_file, lambda: junit_text(suite, findings.cases))
         if self.github:
             from racetrap.presenters.findings import print_annotations
 
-            print_annotations(console, findings)
+            print_annotations(report_console(is_asked_for=True), findings)
         if self.sarif_file is not None:
             from racetrap.presenters.sarif import sarif_log
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
 import os
 import shlex
@@ -9,7 +10,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
@@ -17,7 +17,9 @@ from rich.console import Console
 from rich.text import Text
 
 from racetrap.commands.shared.input_files import given_name
-from racetrap.presenters.json_array import write_document
+from racetrap.commands.shared.output_files import is_standard_output_taken
+from racetrap.golden_model.atomic_write import atomic_write
+from racetrap.presenters.json_array import SupportsWrite, write_document
 from racetrap.presenters.printable import printable
 
 if TYPE_CHECKING:
@@ -26,9 +28,11 @@ if TYPE_CHECKING:
 __all__ = [
     "ExitStatus",
     "command_line",
+    "complain",
     "exit_on",
     "fail",
     "input_errors",
+    "problem_of",
     "progress",
     "progress_bar",
     "quiet",
@@ -38,7 +42,7 @@ __all__ = [
 ]
 
 #: Errors of the system that no input has caused.
-_OF_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EPIPE)
+_OF_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EPIPE, errno.EBADF)
 #: Tables are not squeezed into a narrow terminal or log.
 _WIDTH = 200
 #: Key of the context's notes under which ``--quiet`` is.
@@ -71,9 +75,14 @@ class ExitStatus(IntEnum):
 
 def fail(message: object, status: ExitStatus = ExitStatus.BAD_INPUT) -> NoReturn:
     """Print one sentence on standard error and exit with ``status``."""
+    complain(message)
+    sys.exit(status)
+
+
+def complain(message: object) -> None:
+    """Print one sentence on standard error."""
     text = printable(given_name(str(message)).rstrip("."))
     click.echo(f"racetrap: {text}.", err=True)
-    sys.exit(status)
 
 
 def exit_on(findings: object) -> NoReturn:
@@ -94,15 +103,28 @@ def input_errors(place: str | None = None) -> Iterator[None]:
         File that a ``ValueError`` is about, if its text does not name it.
     """
     try:
+        with _system_errors():
+            yield
+    except (ValueError, TypeError) as error:
+        fail(error if place is None else f"{place}: {error}")
+
+
+@contextmanager
+def _system_errors() -> Iterator[None]:
+    try:
         yield
     except OSError as error:
         if error.errno in _OF_OUTPUT:
             raise  # and ends the command as any result does that cannot be written
-        if error.filename is None:
-            fail(error)
-        fail(f"{error.filename}: {error.strerror}")
-    except (ValueError, TypeError) as error:
-        fail(error if place is None else f"{place}: {error}")
+        fail(problem_of(error))
+
+
+def problem_of(error: Exception) -> str:
+    """What is wrong with an input, in a sentence."""
+    if not isinstance(error, OSError):
+        return str(error)
+    reason = error.strerror or str(error)
+    return reason if error.filename is None else f"{error.filename}: {reason}"
 
 
 def command_line() -> str:
@@ -120,19 +142,23 @@ def _is_quiet() -> bool:
     return context is not None and context.meta.get(_QUIET, False)
 
 
-def report_console(json_file: str | None = None) -> Console:
-    """Console for people: standard output, or standard error if JSON goes there."""
-    console = _Report(stderr=json_file == "-", soft_wrap=True, highlight=False, quiet=_is_quiet())
+def report_console(*, is_asked_for: bool = False) -> Console:
+    """Console for people: standard output, or standard error if a result goes there.
+
+    With ``--quiet`` it prints only what an option asks for.
+    """
+    is_silent = _is_quiet() and not is_asked_for
+    console = _Report(
+        stderr=is_standard_output_taken(), soft_wrap=True, highlight=False, quiet=is_silent
+    )
     console.width = max(console.width, _WIDTH)
     return console
 
 
 def write_json(json_file: str | None, data: Any) -> None:
     """Write ``data`` to the file of ``--json``, if there is one."""
-    if json_file == "-":
-        write_document(sys.stdout, data)
-    elif json_file is not None:
-        with input_errors(), open(json_file, "w", encoding="utf-8") as file:
+    if json_file is not None:
+        with _result_file(json_file) as file:
             write_document(file, data)
 
 
@@ -140,8 +166,19 @@ def write_file(file: str | None, make: Callable[[], str]) -> None:
     """Write a text to a file that an option named, if it named one."""
     if file is not None:
         text = make()
-        with input_errors():
-            Path(file).write_text(text, encoding="utf-8")
+        with _result_file(file) as target:
+            target.write(text)
+
+
+@contextmanager
+def _result_file(file: str) -> Iterator[SupportsWrite]:
+    """Open what an option named: standard output, or a file that is there when all is written."""
+    if file == "-":
+        yield sys.stdout
+        sys.stdout.flush()
+        return
+    with _system_errors(), atomic_write(file) as target:
+        yield codecs.getwriter("utf-8")(target)
 
 
 def progress(items: Iterable[_Item], description: str, total: int) -> Iterable[_Item]:

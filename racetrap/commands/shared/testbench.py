@@ -14,6 +14,7 @@ from rich.console import Console
 from racetrap.commands.shared.terminal import progress_bar
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
+from racetrap.golden_model.atomic_write import atomic_write_text
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.verilator.cocotb_build import Waves, build
 from racetrap.sim.cosim.verilator.cocotb_run import WAVES, run
@@ -72,7 +73,7 @@ def write_waves(
             if result.failures:
                 (run_folder / "simulation.log").replace(log)
     for place, text in wave_layouts(file.name, model.views).items():
-        file.with_name(place).write_text(text, encoding="utf-8")
+        atomic_write_text(file.with_name(place), text)
     console.print(f"Waves: {file}", markup=False)
     if result.failures:
         line = shlex.join(["racetrap", *sys.argv[1:]])

@@ -62,7 +62,7 @@ def read_suppressions(path: Path) -> Suppressions:
         If a line has more than two patterns.
     """
     patterns = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(path.read_text("utf-8-sig").splitlines(), start=1):
         words = tuple(line.partition("#")[0].split())
         if len(words) > 2:
             raise ValueError(

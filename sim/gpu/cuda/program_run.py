@@ -63,7 +63,9 @@ def _start(command: Sequence[str], socket: Path, output: int) -> subprocess.Pope
     try:
         return subprocess.Popen(command, env=environment, stdout=output)
     except OSError as error:
-        raise ProgramError(f"Program cannot be started: {error}") from None
+        raise ProgramError(
+            f"Program must be one that can be started, not {command[0]}: {error.strerror}"
+        ) from None
 
 
 def _serve(server: Server, process: subprocess.Popen[bytes]) -> int:
@@ -85,12 +87,15 @@ def _serve(server: Server, process: subprocess.Popen[bytes]) -> int:
                 process.wait()
 
 
-def _session_of(sessions: Sequence[Session], name: str) -> Session:
-    used = [session for session in sessions if session.launches or session.problems] or sessions
+def _session_of(sessions: Sequence[Session], name: str, status: int) -> Session:
+    """The session of the process that uses CUDA; of one that has ended before it did, any."""
+    used = [session for session in sessions if session.launches or session.problems]
+    used = used or [session for session in sessions if session.has_begun] or list(sessions[:1])
     if not used:
+        ending = f"exit status {status}" if status >= 0 else f"signal {-status}"
         raise ProgramError(
-            f"Program must call the CUDA runtime library as a shared one, not {name}: "
-            f"build it with -cudart shared"
+            f"Program must call the CUDA runtime library as a shared one, but {name} ended with "
+            f"{ending} and no call of it: build it with -cudart shared"
         )
     if len(used) > 1:
         raise ProgramError(f"Processes that use CUDA must be one, not the {len(used)} of {name}")
@@ -110,7 +115,7 @@ def run_program(command: Sequence[str], settings: RunSettings) -> ProgramRun:
     Raises
     ------
     ProgramError
-        If it cannot be started, uses no CUDA, or breaks the protocol.
+        If it cannot be started, is not linked with the runtime library, or breaks the protocol.
     ToolkitError
         If the runtime library cannot be compiled.
     """
@@ -119,7 +124,7 @@ def run_program(command: Sequence[str], settings: RunSettings) -> ProgramRun:
         socket = Path(folder) / "executor"
         server = Server(socket, settings)
         status = _serve(server, _start(command, socket, settings.output))
-    session = _session_of(server.sessions, name)
+    session = _session_of(server.sessions, name, status)
     source = "".join(c if c.isprintable() else "?" for c in " ".join([name, *command[1:]]))
     return ProgramRun(
         status, session.trace(source), tuple(session.launches), tuple(session.problems),

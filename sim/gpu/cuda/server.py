@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import selectors
 import socket
@@ -28,7 +29,8 @@ class Server:
     Attributes
     ----------
     sessions : list of Session
-        One of each program that has connected, in that order.
+        One of each program that has connected, in that order, and one of each that has announced
+        that it is linked with the runtime library.
     """
 
     def __init__(self, path: Path, settings: RunSettings):
@@ -59,6 +61,7 @@ class Server:
             while True:
                 for key, _ in self._selector.select():
                     if key.fd == end:
+                        self._accept_all()
                         return
                     if key.fileobj is self._listener:
                         self._accept()
@@ -75,6 +78,13 @@ class Server:
         self.sessions.append(session)
         self._clients[client] = Connection(client, memory_file), session
         self._selector.register(client, selectors.EVENT_READ)
+
+    def _accept_all(self) -> None:
+        """Accept those that have connected and ended since."""
+        self._listener.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                self._accept()
 
     def _serve(self, client: socket.socket) -> None:
         connection, session = self._clients[client]

@@ -51,6 +51,11 @@ class Session:
         self._greeted = False
 
     @property
+    def has_begun(self) -> bool:
+        """Whether the program has called the runtime library."""
+        return self._greeted
+
+    @property
     def launches(self) -> list[LaunchRecord]:
         """Launches so far."""
         return self._launches.records

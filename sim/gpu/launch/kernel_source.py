@@ -46,7 +46,7 @@ def read_kernel_file(path: str | Path, options: CompilerOptions | None = None) -
     if not is_kernel_file(path):
         raise ValueError(f"Kernel file must end in {' or '.join(_SUFFIXES)}, not {path.name}")
     try:
-        text = path.read_bytes().decode()
+        text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{path}: File must be UTF-8 text, not have byte {error.object[error.start]:#x} at "

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from racetrap.golden_model.atomic_write import atomic_write_text
 from racetrap.golden_model.ptx_memory_model.operational import Deviation, Kind
 from racetrap.sim.gpu.executor.machine.weak_memory import MEMORY_MODELS
 
@@ -58,7 +60,7 @@ def write_replay(path: str, kernel: str, memory: str, deviations: Sequence[Devia
     """Write a replay file."""
     choices = [_Choice.model_validate(one._asdict(), extra="ignore") for one in deviations]
     replay = Replay(kernel=kernel, memory=memory, choices=choices)
-    Path(path).write_text(json.dumps(replay.model_dump(mode="json"), indent=1) + "\n")
+    atomic_write_text(path, json.dumps(replay.model_dump(mode="json"), indent=1) + "\n")
 
 
 def read_replay(path: str, kernel: str) -> Replay:
@@ -72,7 +74,7 @@ def read_replay(path: str, kernel: str) -> Replay:
         If it cannot be read.
     """
     try:
-        replay = Replay.model_validate_json(Path(path).read_bytes())
+        replay = Replay.model_validate_json(Path(path).read_bytes().removeprefix(BOM_UTF8))
     except ValidationError as error:
         place = ".".join(map(str, error.errors()[0]["loc"])) or "file"
         raise ValueError(

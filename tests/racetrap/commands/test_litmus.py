@@ -1,6 +1,9 @@
 """`racetrap litmus`: exit status, what people read, JSON."""
 
 import json
+from time import monotonic
+
+import pytest
 
 from racetrap.commands.shared.terminal import ExitStatus
 from tests.support import REPOSITORY
@@ -72,11 +75,96 @@ def test_an_operational_model_beside_the_axioms(racetrap):
 def test_bad_input(racetrap, tmp_path):
     bad = tmp_path / "bad.litmus"
     bad.write_text("PTX bad\n{ x = 0; }\n P0@cta 0 ;\n ld.odd %r, [x] ;\nexists (x = 0)\n")
-    result = racetrap("litmus", _MP, bad)
+    missing = tmp_path / "missing.litmus"
+    result = racetrap("litmus", bad, missing, _MP, "--json", tmp_path / "o.json")
     assert result.exit_code == ExitStatus.BAD_INPUT
-    assert result.stdout == ""
-    assert f"{bad}:4: " in result.stderr
+    assert result.stdout.startswith("MP+rel+acq: ")
+    assert "3 tests, 0 not as expected, 2 not judged." in result.stdout
+    first, second = result.stderr.splitlines()
+    assert first.startswith(f"racetrap: {bad}:4: ")
+    assert second == f"racetrap: {missing}: No such file or directory."
+    document = json.loads((tmp_path / "o.json").read_text())
+    assert [test["test"] for test in document["tests"]] == ["MP+rel+acq"]
+    assert [refused["file"] for refused in document["refused"]] == [str(bad), str(missing)]
     assert racetrap("litmus", tmp_path / "none").exit_code == ExitStatus.BAD_INPUT
     limited = racetrap("litmus", _SB, "--limit", 1)
     assert limited.exit_code == ExitStatus.BAD_INPUT
     assert "at most 1 candidate executions" in limited.stderr
+
+
+_COLUMNS = """PTX many
+{{ {} }}
+ {} ;
+ {} ;
+exists ({})
+"""
+
+
+@pytest.mark.parametrize(
+    ("instruction", "place", "is_judged"),
+    [
+        ("st.relaxed.gpu.u32 [x{0}], 1", "{0}", True),
+        ("ld.relaxed.gpu.u32 %r, [x0]", "{0}", True),
+        ("bar.sync 0", "0", True),
+        # In any order, so that there are too many executions.
+        ("st.relaxed.gpu.u32 [x0], {0}", "{0}", False),
+        ("atom.add.u32 %r, [x0], 1", "{0}", False),
+    ],
+)
+def test_a_hundred_threads_are_judged_or_refused_at_once(
+    racetrap, tmp_path, instruction, place, is_judged
+):
+    numbers = range(100)
+    path = tmp_path / "many.litmus"
+    path.write_text(_COLUMNS.format(
+        " ".join(f"x{n} = 0;" for n in numbers),
+        " | ".join(f"P{n}@cta {place.format(n)}" for n in numbers),
+        " | ".join(instruction.format(n) for n in numbers), "true",
+    ))  # fmt: skip
+    begin = monotonic()
+    result = racetrap("litmus", path)
+    assert monotonic() - begin < 60
+    assert result.exit_code == (0 if is_judged else ExitStatus.BAD_INPUT)
+    assert is_judged or "at most 100000 candidate executions" in result.stderr
+
+
+_CHAIN = ["ld.weak.u32 %r, [x]", *3000 * ["add.u32 %r, %r, 1"], "st.weak.u32 [x], %r"]
+
+
+@pytest.mark.parametrize(
+    ("instructions", "condition", "sentence"),
+    [
+        (_CHAIN, "x = 1", "Litmus test must be shorter"),
+        (_CHAIN[:1], 5000 * "~" + "(x = 1)", "Condition must not be nested so deeply"),
+    ],
+    ids=["values", "condition"],
+)
+def test_what_is_nested_too_deeply_is_refused(
+    racetrap, tmp_path, instructions, condition, sentence
+):
+    path = tmp_path / "deep.litmus"
+    path.write_text(_COLUMNS.format("x = 0;", "P0@cta 0", " ;\n".join(instructions), condition))
+    result = racetrap("litmus", path)
+    assert result.exit_code == ExitStatus.BAD_INPUT
+    assert sentence in result.stderr
+
+
+def test_a_barrier_that_never_completes_may_be_expected(racetrap, tmp_path):
+    stuck = (
+        "PTX stuck\nEnds=never\n{ x = 0; }\n P0@cta 0 | P1@cta 0 ;\n"
+        " bar.sync 0, 96 | bar.sync 0, 96 ;\nexists (true)\n"
+    )
+    path = tmp_path / "stuck.litmus"
+    for text, status, sentence in (
+        (stuck, 0, "stuck: every execution waits at a barrier for ever, as expected"),
+        (stuck.replace("96", "64"), 1, "stuck: some execution ends, NOT as expected"),
+        (stuck.replace("Ends=never\n", ""), 2, "must have an execution that ends"),
+        (stuck.replace("never", "soon"), 2, ":2: Ends must be never, not soon."),
+    ):
+        path.write_text(text)
+        result = racetrap("litmus", path, "--json", tmp_path / "o.json", "--memory", "views")
+        assert (result.exit_code, sentence in result.output) == (status, True), result.output
+    path.write_text(stuck)
+    racetrap("litmus", path, "--json", tmp_path / "o.json")
+    (test,) = json.loads((tmp_path / "o.json").read_text())["tests"]
+    assert (test["outcome"], test["as_expected"], test["states"]) == ("never ends", True, [])

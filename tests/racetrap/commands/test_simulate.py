@@ -10,7 +10,6 @@ import pytest
 
 from racetrap.commands import simulate
 from racetrap.commands.shared import testbench
-from racetrap.evaluation.junit import write_junit
 from racetrap.evaluation.scord.verdicts import Verdict
 from racetrap.golden_model.events import (
     DataRegion,
@@ -23,6 +22,7 @@ from racetrap.golden_model.events import (
 )
 from racetrap.golden_model.scord.packets import TableRow
 from racetrap.golden_model.trace import Trace
+from racetrap.presenters.junit import junit_text
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.verilator.build_cache import Patch
 from racetrap.sim.cosim.verilator.cocotb_run import RunResult, SimulationError
@@ -297,12 +297,11 @@ def test_disagreement_on_the_testbench_says_how_to_repeat(simulated, tmp_path, m
     assert (tmp_path / "w.vcd.log").is_file()
 
 
-def test_wrong_verdicts_fail_in_junit(tmp_path):
+def test_wrong_verdicts_fail_in_junit():
     wrong = Verdict("norace_interblock_atom", schedules=1, wrong=["reverse on same-sm"])
     differs = Verdict("race_interblock_blkatom", difference="Hardware and golden model disagree")
     problems = {each.name: each.problem for each in (wrong, differs)}
-    write_junit(tmp_path / "j.xml", "suite", problems)
-    suite = ElementTree.parse(tmp_path / "j.xml").getroot()
+    suite = ElementTree.fromstring(junit_text("suite", problems))
     assert (suite.get("tests"), suite.get("failures")) == ("2", "2")
     messages = [failure.get("message") for failure in suite.iter("failure")]
     assert messages == [

@@ -39,14 +39,6 @@ def test_convert_to_a_given_form(racetrap, racy, tmp_path):
     assert not is_binary(target)
 
 
-def test_convert_in_place(racetrap, racy):
-    before = read_trace(racy)
-    assert racetrap("trace", "convert", racy, racy).exit_code == 0
-    assert is_binary(racy)
-    assert racetrap("trace", "convert", racy, racy, "--to", "binary").exit_code == 0
-    assert read_trace(racy) == before
-
-
 def test_convert_to_standard_output(racetrap, racy):
     result = racetrap("trace", "convert", racy, "-")
     assert result.stdout.startswith("racetrap-trace 2\n")
@@ -66,7 +58,7 @@ def test_bad_trace(racetrap, write, tmp_path):
 def test_folder_that_is_not_there(racetrap, racy, tmp_path):
     result = racetrap("trace", "convert", racy, tmp_path / "no" / "x.trace")
     assert result.exit_code == 2
-    assert "No such file or directory" in result.stderr
+    assert "File must be one that can be written" in result.stderr
 
 
 _EXAMPLES = REPOSITORY / "docs" / "examples"
@@ -98,14 +90,13 @@ def test_convert_threads_there_and_back(racetrap, tmp_path, compress):
     assert racetrap("trace", "convert", binary, "-").stdout == text.read_text()
 
 
-def test_compress_in_place(racetrap, tmp_path):
-    path = tmp_path / "x.trace"
-    racetrap("trace", "convert", _EXAMPLES / "locked-sum.trace", path)
-    before, trace = path.read_bytes(), read_trace(path)
-    assert racetrap("trace", "convert", path, path, "--compress").exit_code == 0
-    assert is_binary(path)
-    assert path.read_bytes() != before
-    assert read_trace(path) == trace
+def test_compress(racetrap, tmp_path):
+    plain, packed = tmp_path / "plain.trace", tmp_path / "packed.trace"
+    racetrap("trace", "convert", _EXAMPLES / "locked-sum.trace", plain)
+    assert racetrap("trace", "convert", plain, packed, "--compress").exit_code == 0
+    assert is_binary(packed)
+    assert packed.read_bytes() != plain.read_bytes()
+    assert read_trace(packed) == read_trace(plain)
 
 
 def test_what_cannot_be_compressed(racetrap, racy, tmp_path):

@@ -4,7 +4,7 @@ import pytest
 
 from racetrap.sim.toml_file import TomlError
 from racetrap.verdict import source_text
-from racetrap.verdict.baseline import read_baseline, write_baseline
+from racetrap.verdict.baseline import baseline_text, read_baseline
 from racetrap.verdict.line_pairs import LinePairs
 from tests.support.oracle.findings import line_pair, line_race
 
@@ -58,10 +58,8 @@ def test_without_a_baseline_all_is_new(source):
 def test_what_is_written_is_known(source, tmp_path):
     path = source('read("\\\\ä\\t");\nwrite(x);\n')
     pairs = [line_pair(f"{path}:1", f"{path}:2"), line_pair("pc 0x40", f"{path}:2")]
-    write_baseline(tmp_path / "new.toml", pairs)
+    (tmp_path / "new.toml").write_text(baseline_text(pairs), encoding="utf-8")
     assert read_baseline(tmp_path / "new.toml").divide(pairs) == ([], pairs, [])
-    with pytest.raises(FileExistsError):
-        write_baseline(tmp_path / "new.toml", pairs)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from racetrap.commands.shared.simulation import Simulation, Suite, SuiteOutcome
-from racetrap.commands.shared.terminal import input_errors, progress
+from racetrap.commands.shared.terminal import input_errors, progress, write_file
 from racetrap.commands.shared.workers import run_parallel
 from racetrap.golden_model.scord.params import LINE_BYTES
 from racetrap.golden_model.scord.region_table import RegionTable, table_of
@@ -80,8 +80,8 @@ def _table(call: Simulation) -> RegionTable | None:
 
 def _micro_benchmarks(call: Simulation) -> SuiteOutcome:
     """Run and print the suite; what JSON says of it, and what is wrong."""
-    from racetrap.evaluation.junit import write_junit
     from racetrap.evaluation.scord.micro_benchmarks import MicroBenchmarkRuns, run_micro_benchmark
+    from racetrap.presenters.junit import junit_text
     from racetrap.presenters.suites import print_micro_benchmarks
     from racetrap.sim.cosim.scord.suite import suite_runs
     from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
@@ -98,12 +98,8 @@ def _micro_benchmarks(call: Simulation) -> SuiteOutcome:
         Mismatch(f"{each.name}, {each.difference}") for each in verdicts if each.difference
     ]
     failure = str(problems[0]) if problems else None
-    if call.junit_file is not None:
-        with input_errors():
-            write_junit(
-                Path(call.junit_file), f"scor-micro.{call.preset}",
-                {each.name: each.problem for each in verdicts},
-            )  # fmt: skip
+    cases = {each.name: each.problem for each in verdicts}
+    write_file(call.junit_file, lambda: junit_text(f"scor-micro.{call.preset}", cases))
     problems += [
         Failure(f"Verdict on {each.name} must be {each.expected}, not wrong with {each.wrong[0]}")
         for each in verdicts

@@ -91,16 +91,29 @@ int out_of_reach(int descriptor) {
   return high;
 }
 
-void open_socket() {
-  const char *path = std::getenv("RACETRAP_EXECUTOR");
-  if (!path || !*path) give_up("program must be run by `racetrap run`, which has the executor");
+// A socket that is connected to the executor; negative if there is none.
+int connected(const char *path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (std::strlen(path) >= sizeof address.sun_path) give_up("path of the executor is too long");
   std::strcpy(address.sun_path, path);
-  connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (connection < 0 || connect(connection, reinterpret_cast<sockaddr *>(&address), sizeof address))
-    give_up("executor was not found: program must be run by `racetrap run`");
+  int found = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (found < 0 || !connect(found, reinterpret_cast<sockaddr *>(&address), sizeof address))
+    return found;
+  close(found);
+  return -1;
+}
+
+const char *executor_path() {
+  const char *path = std::getenv("RACETRAP_EXECUTOR");
+  return path ? path : "";
+}
+
+void open_socket() {
+  const char *path = executor_path();
+  if (!*path) give_up("program must be run by `racetrap run`, which has the executor");
+  connection = connected(path);
+  if (connection < 0) give_up("executor was not found: program must be run by `racetrap run`");
   connection = out_of_reach(connection);
 }
 
@@ -160,6 +173,16 @@ void begin() {
 }  // namespace
 
 Guard guard() { return Guard(mutex); }
+
+void announce() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    const char *path = executor_path();
+    // A connection that stays would be shared by the processes that this one forks.
+    int announced = *path ? connected(path) : -1;
+    if (announced >= 0) close(announced);
+  });
+}
 
 void give_up(const char *sentence) {
   if (giving_up.test_and_set())

@@ -118,6 +118,7 @@ using racetrap::table;
 extern "C" {
 
 void **__cudaRegisterFatBinary(void *data) {
+  racetrap::announce();
   auto *wrapper = static_cast<const racetrap::Wrapper *>(data);
   auto *binary = static_cast<const racetrap::FatBinary *>(wrapper->data);
   return reinterpret_cast<void **>(new racetrap::Module{binary});

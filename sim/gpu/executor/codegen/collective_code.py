@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from racetrap.golden_model.checks import check_barrier
 from racetrap.sim.gpu.executor.arithmetic.errors import UnknownInstruction
 from racetrap.sim.gpu.executor.arithmetic.operations import only
 from racetrap.sim.gpu.executor.arithmetic.scalars import SCALARS, scalar
@@ -34,17 +35,14 @@ def needs_members_together(instruction: Instruction) -> bool:
     )
 
 
-def _uniform(e: Emitter, operand: Operand) -> str:
-    """Code of a number that is the same in all lanes."""
-    if isinstance(operand, Immediate):
-        return str(int(operand.value) & 0xFFFFFFFF)
-    return f"first(w, {e.source(operand, _U32)})"
+def _number(operand: Immediate) -> int:
+    return int(operand.value) & 0xFFFFFFFF
 
 
 def _parts(e: Emitter, operand: Operand) -> str:
     """Code of the parts that a mask of members divides the active lanes into."""
     if isinstance(operand, Immediate):
-        return f"(({_uniform(e, operand)}, w.mask),)"
+        return f"(({_number(operand)}, w.mask),)"
     return f"parts(w, {e.source(operand, _U32)})"
 
 
@@ -131,10 +129,19 @@ def _barrier(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
     else:
         place = list(instruction.operands)
         call = "barrier_arrive({barrier})" if "arrive" in flags else "return barrier({barrier})"
-    number, *count = place
-    threads = _uniform(e, count[0]) if count else "None"
-    barrier = f"w, {{mask}}, {event_pc(instruction.index)}, {_uniform(e, number)}, {threads}"
-    return lines + e.when_any(instruction, call.format(barrier=barrier))
+    known = [_number(each) if isinstance(each, Immediate) else "" for each in place]
+    try:
+        check_barrier(known[0], known[1] if len(place) > 1 else None)
+    except ValueError as error:
+        raise UnknownInstruction(f"{error}, in {instruction.name}") from None
+    where, codes = e.bind(flow.place(instruction), ("place", instruction.index)), []
+    for name, number, operand in zip(("number", "threads"), known, place, strict=False):
+        if isinstance(operand, Immediate):
+            codes.append(str(number))
+        else:
+            codes.append(f"barrier_{name}(w, {{mask}}, {where}, {e.source(operand, _U32)})")
+    barrier = f"w, {{mask}}, {event_pc(instruction.index)}, {', '.join([*codes, 'None'][:2])}"
+    return lines + e.when_any(instruction, call.replace("{barrier}", barrier))
 
 
 COLLECTIVE_HANDLERS: dict[str, Handler] = {

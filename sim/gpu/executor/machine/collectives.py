@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from racetrap.golden_model.checks import check_barrier
 from racetrap.golden_model.events import WARP_SIZE, lanes_of
 from racetrap.sim.gpu.executor.machine.lanes import LANE_IDS, Parts, mask_of, row_of
 
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.warp import Warp
 
 __all__ = [
-    "REDUCTIONS", "VOTES", "active_mask", "barrier", "barrier_arrive",
-    "barrier_reduce", "branch_indexed", "call_indirect", "first", "local_address", "match_all",
-    "match_any", "parts", "reduce_lanes", "shuffle", "vote",
+    "REDUCTIONS", "VOTES", "active_mask", "barrier", "barrier_arrive", "barrier_number",
+    "barrier_reduce", "barrier_threads", "branch_indexed", "call_indirect", "local_address",
+    "match_all", "match_any", "parts", "reduce_lanes", "shuffle", "vote",
 ]  # fmt: skip
 
 Row = np.ndarray
@@ -33,8 +34,46 @@ def _full(value: int, dtype: str = "u4") -> Row:
 
 
 def first(warp: Warp, row: Row) -> int:
-    """Value of the first active lane, where all are to have the same."""
+    """Value of the first active lane."""
     return int(row[lanes_of(warp.mask)[0]])
+
+
+def barrier_number(warp: Warp, mask: int, place: str, row: Row) -> int:
+    """Number of the barrier that lanes come to, from a register.
+
+    Raises
+    ------
+    KernelFault
+        If there is none of that number, or the lanes name different ones.
+    """
+    number = _uniform(warp, mask, place, row)
+    _check_barrier(warp, mask, place, number, None)
+    return number
+
+
+def barrier_threads(warp: Warp, mask: int, place: str, row: Row) -> int:
+    """As ``barrier_number``, of the number of threads that it waits for."""
+    threads = _uniform(warp, mask, place, row)
+    _check_barrier(warp, mask, place, 0, threads)
+    return threads
+
+
+def _check_barrier(warp: Warp, mask: int, place: str, number: int, threads: int | None) -> None:
+    try:
+        check_barrier(number, threads)
+    except ValueError as error:
+        raise warp.trapped(place, str(error), mask) from None
+
+
+def _uniform(warp: Warp, mask: int, place: str, row: Row) -> int:
+    values = list(dict.fromkeys(row[row_of(mask)].tolist()))
+    if len(values) > 1:
+        sentence = (
+            "Operand of a barrier must be the same in all lanes of a warp, not "
+            f"{values[0]} and {values[1]}"
+        )
+        raise warp.trapped(place, sentence, mask)
+    return int(values[0])
 
 
 def parts(warp: Warp, members: Row) -> Parts:

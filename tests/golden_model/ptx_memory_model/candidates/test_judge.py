@@ -1,5 +1,7 @@
 """Contents of a judgement: outcome, states, races, and what is refused."""
 
+from dataclasses import replace
+
 import pytest
 
 from racetrap.golden_model.ptx_memory_model.candidates import (
@@ -7,7 +9,11 @@ from racetrap.golden_model.ptx_memory_model.candidates import (
     TooManyCandidatesError,
     judge,
 )
-from racetrap.golden_model.ptx_memory_model.litmus import LitmusError, parse_litmus
+from racetrap.golden_model.ptx_memory_model.litmus import LitmusError, parse_litmus, read_litmus
+from racetrap.golden_model.ptx_memory_model.litmus.instructions import CtaBarrier
+from racetrap.golden_model.ptx_memory_model.litmus.printer import print_litmus
+from racetrap.golden_model.ptx_memory_model.operational.exploration import MODELS, compare
+from tests.support import REPOSITORY
 from tests.support.ptx_memory_model.shapes import fenced
 
 _TEXT = """\
@@ -74,3 +80,64 @@ def test_limit_of_candidates():
 def test_a_test_whose_executions_wait_for_ever_is_refused():
     with pytest.raises(LitmusError, match="must have an execution that ends"):
         _judge("barrier.sync 0, 64", "st.weak [x], 1", "exists (x = 1)", cta=0)
+
+
+_BARRIERS = [
+    path
+    for path in sorted((REPOSITORY / "docs" / "examples" / "litmus").glob("*.litmus"))
+    if any(
+        isinstance(instruction.operation, CtaBarrier)
+        for thread in read_litmus(path).threads
+        for instruction in thread.instructions
+    )
+]
+
+
+def _with_registers(test):
+    """The same test, in which the operands of barriers are registers."""
+    registers, threads = dict(test.registers), []
+    for number, thread in enumerate(test.threads):
+        instructions = []
+        for place, instruction in enumerate(thread.instructions):
+            operation = instruction.operation
+            if isinstance(operation, CtaBarrier):
+                operands = {"barrier": operation.barrier}
+                if operation.count is not None:
+                    operands["count"] = operation.count
+                names = {name: f"%{name}{place}" for name in operands}
+                registers |= {(number, names[name]): value for name, value in operands.items()}
+                instruction = instruction._replace(operation=replace(operation, **names))
+            instructions.append(instruction)
+        threads.append(thread._replace(instructions=tuple(instructions)))
+    return replace(test, registers=registers, threads=tuple(threads))
+
+
+@pytest.mark.parametrize("path", _BARRIERS, ids=lambda path: path.stem)
+def test_barriers_with_operands_in_registers(path):
+    test = read_litmus(path)
+    other = parse_litmus(print_litmus(_with_registers(test)))
+    assert str(other.threads) != str(test.threads)
+    found, wanted = judge(other), judge(test)
+    assert (found.outcome, found.as_expected) == (wanted.outcome, wanted.as_expected)
+    assert (found.states, found.executions) == (wanted.states, wanted.executions)
+    for model in MODELS.values():
+        outcomes = [
+            compared and compared.exploration.outcomes.keys()
+            for compared in (compare(found, model), compare(wanted, model))
+        ]
+        assert outcomes[0] == outcomes[1]
+
+
+def test_operands_of_barriers_in_registers_are_checked():
+    text = (
+        "PTX name\n{{ x = 0; }}\n P0@cta 0 | P1@cta 0 ;\n {} | ;\n barrier.sync %b, %t | ;\n"
+        "exists (true)\n"
+    )
+    for before, sentence in (
+        ("mov.u32 %b, 99 | ;\n mov.u32 %t, 32", "Barrier must be from 0 to 15, not 99"),
+        ("mov.u32 %b, 1 | ;\n mov.u32 %t, 33", "must be a multiple of 32, not 33"),
+        ("ld.weak.u32 %b, [x] | ;\n mov.u32 %t, 32", "must not depend on memory, as %b does"),
+        ("mov.u32 %t, 32", "Register must be written in its thread, not %b only read"),
+    ):
+        with pytest.raises(LitmusError, match=sentence):
+            judge(parse_litmus(text.format(before)))

@@ -1,6 +1,7 @@
 """Every way in which a command stops: one sentence, its exit status, no process left behind."""
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -41,6 +42,43 @@ def test_full_device(arguments):
     assert "Exception ignored" not in done.stderr
 
 
+def _without_room(*arguments):
+    """A command on a device that has room for small temporary files only."""
+    return _run(
+        *arguments, stdout=subprocess.PIPE,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (16, 16)),
+    )  # fmt: skip
+
+
+_THREADS = str(Path(_TRACE).with_name("locked-sum.trace"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(f"check {_TRACE} --{form}" for form in ("html", "json", "junit", "sarif")),
+        f"check {_TRACE} --write-baseline", f"check {_TRACE} --detector-only --json",
+        f"check {_THREADS} --json", f"trace convert {_TRACE}", f"trace convert {_THREADS}",
+        f"trace slice {_THREADS} --events 0:3 -o",
+        f"trace slice {_THREADS} --events 0:3 --to text -o", "presets --json",
+    ],
+)  # fmt: skip
+def test_full_device_is_said_of_the_file_which_is_not_there(tmp_path, line):
+    file, old = tmp_path / "new", tmp_path / "old"
+    files = [file]
+    if "baseline" not in line:
+        old.write_text("kept")
+        files.append(old)
+    for each in files:
+        done = _without_room(*line.split(), each)
+        assert done.returncode == ExitStatus.NO_OUTPUT, done.stderr
+        assert done.stderr.splitlines()[-1].startswith(f"racetrap: {each}")
+        assert "Traceback" not in done.stderr
+    left = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert left == [old] * old.exists()
+    assert not old.exists() or old.read_text() == "kept"
+
+
 @pytest.mark.parametrize("arguments", [["--help"], ["presets"], ["presets", "scord-tiny"]])
 def test_closed_pipe(arguments):
     reader, writer = os.pipe()
@@ -51,6 +89,63 @@ def test_closed_pipe(arguments):
     assert done.stderr.splitlines() == [
         "racetrap: Standard output was closed before the end of the result."
     ]
+
+
+def _run_with_closed(closed, *arguments):
+    """A command of which some standard streams are closed, and the others are pipes."""
+    line = 'exec "$@" ' + " ".join(closed)
+    return subprocess.run(
+        ["bash", "-c", line, "bash", *_COMMAND, *arguments], capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"], ["presets"], ["check", _TRACE], ["check", _TRACE, "-q", "--json", "-"],
+        ["check", _TRACE, "--sarif", "-"], ["trace", "convert", _TRACE, "-"], ["schema"],
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("closed", [[">&-"], [">&-", "<&-"], [">&-", "2>&-"]])
+def test_closed_standard_output(arguments, closed):
+    done = _run_with_closed(closed, *arguments)
+    assert done.returncode == ExitStatus.NO_OUTPUT
+    said = [] if "2>&-" in closed else [_CLOSED]
+    assert done.stderr.splitlines()[-1:] == said
+
+
+_CLOSED = "racetrap: Standard output was closed before the end of the result."
+
+
+def test_what_prints_nothing_needs_no_standard_output(tmp_path):
+    file = tmp_path / "x.json"
+    for closed in ([">&-"], [">&-", "<&-", "2>&-"]):
+        done = _run_with_closed(closed, "check", _TRACE, "-q", "--json", file)
+        assert (done.returncode, done.stderr) == (ExitStatus.RACES, "")
+        assert file.read_text().startswith("{")
+        file.unlink()
+
+
+def test_closed_standard_input_and_error():
+    done = _run_with_closed(["<&-"], "check", "-")
+    assert done.returncode == ExitStatus.BAD_INPUT
+    assert "Standard input must be open, not closed" in done.stderr
+    done = _run_with_closed(["2>&-"], "check", "nothing")
+    assert (done.returncode, done.stdout) == (ExitStatus.BAD_INPUT, "")
+
+
+def test_deleted_working_folder(tmp_path):
+    line = 'cd "$0" && rmdir "$0" && exec "$@"'
+    for arguments in (["presets"], ["run", "x.trace"], ["check", _TRACE]):
+        folder = tmp_path / "gone"
+        folder.mkdir()
+        done = subprocess.run(
+            ["bash", "-c", line, folder, *_COMMAND, *arguments], capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+        assert (done.returncode, done.stdout) == (ExitStatus.BAD_INPUT, "")
+        assert done.stderr.startswith("racetrap: Working folder must exist")
 
 
 def test_crash():

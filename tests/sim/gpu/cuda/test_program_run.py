@@ -179,9 +179,37 @@ def test_a_program_without_cuda():
         run_program(["/bin/true"], RunSettings())
 
 
-def test_a_program_that_cannot_be_started(tmp_path):
-    with pytest.raises(ProgramError, match="Program cannot be started"):
-        run_program([str(tmp_path / "nothing")], RunSettings())
+@pytest.mark.parametrize("status", [0, 3])
+def test_a_program_that_ends_before_its_first_cuda_call(tmp_path, status):
+    text = f"""
+    #include <cstdlib>
+    int main() {{ if (getenv("X")) store<<<1, 32>>>(nullptr, 1); return {status}; }}"""
+    program = compile_text(_STORES + text, tmp_path)
+    run = run_program([str(program)], RunSettings())
+    assert (run.status, run.launches, run.problems, len(run.trace)) == (status, (), (), 0)
+
+
+def test_a_process_that_only_starts_another_is_no_user_of_cuda(tmp_path):
+    """Linked with the library, too: the one that launches kernels counts."""
+    text = """
+    #include <unistd.h>
+    int main(int count, char **words) {
+      if (count == 1) return execl(words[0], words[0], "again", (char *)nullptr);
+      int *data;
+      cudaMalloc(&data, 128);
+      return cudaFree(data);
+    }"""
+    run = run_program([str(compile_text(_STORES + text, tmp_path))], RunSettings())
+    assert (run.status, run.problems) == (0, ())
+
+
+@pytest.mark.parametrize("name", ["nothing", "text"])
+def test_a_program_that_cannot_be_started(tmp_path, name):
+    (tmp_path / "text").write_text("no program")
+    (tmp_path / "text").chmod(0o755)
+    with pytest.raises(ProgramError, match="Program must be one that can be started") as caught:
+        run_program([str(tmp_path / name)], RunSettings())
+    assert "Errno" not in str(caught.value)
 
 
 def test_a_program_ends_by_a_signal():

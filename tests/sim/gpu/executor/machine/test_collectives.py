@@ -144,6 +144,66 @@ def test_named_barriers_with_counts():
 
 
 @pytest.mark.parametrize("independent", [False, True])
+def test_operands_of_a_barrier_in_registers(independent):
+    """The same as with numbers; lanes whose guard does not hold say nothing."""
+    body = """
+        mov.u32 %r7, 1; mov.u32 %r8, 128; setp.lt.u32 %p1, %r31, 64; @%p1 bra FIRST;
+        {} ld.global.u32 %r1, [%d33+-256]; st.global.u32 [%d33], %r1; bra DONE;
+        FIRST: st.global.u32 [%d33], %r31; {}
+        DONE: and.b32 %r9, %r31, 16; shr.u32 %r9, %r9, 4; setp.eq.u32 %p2, %r9, 1; {}
+    """
+    # Independent lanes must all come.
+    guard = "" if independent else "@%p2 "
+    forms = {
+        True: (
+            "bar.sync %r7, %r8;",
+            "bar.arrive %r7, %r8;",
+            f"{guard}bar.sync {'%r7' if independent else '%r9'};",
+        ),
+        False: ("bar.sync 1, 128;", "bar.arrive 1, 128;", f"{guard}bar.sync 1;"),
+    }
+    runs = [
+        Run(body.format(*form), block=128, words=128, independent_threads=independent)
+        for form in forms.values()
+    ]
+    assert runs[0].out()[64:].tolist() == list(range(64))
+    one, other = (
+        [run.events(kind) for kind in ("BARRIER", "BARRIER_ARRIVE", "PARTIAL_BARRIER")]
+        for run in runs
+    )
+    assert one == other
+
+
+@pytest.mark.parametrize(
+    "instruction", ["bar.sync", "barrier.sync", "bar.arrive", "bar.red.popc.u32"]
+)
+@pytest.mark.parametrize(
+    ("number", "threads", "sentence"),
+    [
+        (99, 64, "Barrier must be from 0 to 15, not 99"),
+        (16, 64, "Barrier must be from 0 to 15, not 16"),
+        (15, 33, "Threads of a barrier must be a multiple of 32, not 33"),
+        (15, 0, "Threads of a barrier must be a multiple of 32, not 0"),
+    ],
+)
+@pytest.mark.parametrize("form", ["numbers", "registers"])
+def test_operands_of_a_barrier_that_ptx_does_not_have(instruction, number, threads, sentence, form):
+    operands, before = f"{number}, {threads}", ""
+    if form == "registers":
+        operands, before = "%r7, %r8", f"mov.u32 %r7, {number}; mov.u32 %r8, {threads};"
+    if "red" in instruction:
+        operands, before = f"%r1, {operands}, %p1", before + "setp.lt.u32 %p1, %r31, 64;"
+    with pytest.raises((ExecutionError, ValueError), match=sentence):
+        Run(f"{before} {instruction} {operands};", block=64)
+
+
+def test_lanes_that_name_different_barriers():
+    body = "and.b32 %r9, %r31, 1; bar.sync %r9;"
+    with pytest.raises(ExecutionError, match="same in all lanes of a warp, not 0 and 1"):
+        Run(body, block=64)
+
+
+@pytest.mark.parametrize("independent", [False, True])
 def test_warps_that_arrive_and_exit(independent):
     body = """
         setp.lt.u32 %p1, %r31, 32; @%p1 bra FIRST;

@@ -1,0 +1,161 @@
+"""Files that commands write, which must be neither an input nor another output."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import click
+
+from racetrap.commands.shared.input_files import NamedFiles
+
+__all__ = ["OutputFile", "OutputFolder", "is_standard_output_taken", "refuse_conflicts"]
+
+#: Key of the context's notes under which it is whether a result goes to standard output.
+_TAKEN = "racetrap.standard-output"
+
+
+class OutputFile(NamedFiles):
+    """Path of a file to be written, refused now if it cannot be, not after a long run.
+
+    Parameters
+    ----------
+    path_type : type
+        ``str`` or ``Path``: what the command is given.
+    to_standard_output : bool
+        Whether ``-`` is standard output.
+    behind : str
+        What the file's name stands behind in the value, such as ``=``.
+    companions : sequence of str
+        Ends of further files' names, written beside it.
+    default : callable, optional
+        The file without the option, from the values of the other parameters by their names.
+    """
+
+    is_output = True
+
+    def __init__(
+        self, path_type: type = str, *, to_standard_output: bool = False, behind: str = "",
+        companions: Sequence[str] = (),
+        default: Callable[[Mapping[str, Any]], str | None] | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(behind)
+        self.to_standard_output = to_standard_output
+        self._path_type, self._companions, self._default = path_type, companions, default
+
+    def files(self, values: Sequence[str], others: Mapping[str, Any]) -> list[str]:
+        """Files of these values, or by default."""
+        if not values and self._default is not None:
+            values = list(filter(None, [self._default(others)]))
+        named = super().files(values, others)
+        return [f"{file}{end}" for file in named for end in ("", *self._companions)]
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        for file in super().files([str(value)], {}):
+            if file == "-":
+                if not self.to_standard_output:
+                    self.fail("File must have a name, not -", param, ctx)
+                continue
+            path = Path(file)
+            place = path if path.exists() else path.absolute().parent
+            if path.is_dir() or not os.access(place, os.W_OK):
+                self.fail(f"File must be one that can be written, not {file}", param, ctx)
+        return self._path_type(value)
+
+
+class OutputFolder(NamedFiles):
+    """Path of a folder in which files are written, as ``Path``."""
+
+    name = "directory"
+    is_output = True
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if (path := Path(value)).exists() and not path.is_dir():
+            self.fail(f"Folder must be one, not the file {value}", param, ctx)
+        return path
+
+
+def refuse_conflicts(
+    context: click.Context, command: click.Command, words: Sequence[str], inputs: Sequence[str]
+) -> None:
+    """Refuse a command line by which a file would be written over another, before any is read.
+
+    Parameters
+    ----------
+    context : Context
+        That of the command's group.
+    command : Command
+        The command.
+    words : sequence of str
+        Its command line.
+    inputs : sequence of str
+        Files that are read besides.
+
+    Raises
+    ------
+    ValueError
+        If an output is an input, or another output, whatever links lead there.
+    """
+    named = [("the file of defaults", file, False) for file in inputs]
+    named += _named_files(context, command, words)
+    context.meta[_TAKEN] = any(is_output and file == "-" for _, file, is_output in named)
+    identities = [_identities(file) for _, file, _ in named]
+    for (one, first), (other, second) in combinations(zip(named, identities, strict=True), 2):
+        if (one[2] or other[2]) and first & second:
+            output, beside = (one, other) if one[2] else (other, one)
+            raise ValueError(
+                f"{output[0]} and {beside[0]} must be different files, not both {output[1]}"
+            )
+
+
+def _named_files(
+    context: click.Context, command: click.Command, words: Sequence[str]
+) -> list[tuple[str, str, bool]]:
+    """Files of a command line: the parameter, the file, and whether it is written."""
+    own = click.Context(command, parent=context, info_name=command.name)
+    try:
+        given, _, _ = command.make_parser(own).parse_args(list(words))
+    except click.UsageError:  # said when the command line is read in earnest
+        return []
+    # What is not given is none of these.
+    given = {name: value for name, value in given.items() if isinstance(value, (str, list, tuple))}
+    found = []
+    for parameter in command.params:
+        if isinstance(parameter.type, NamedFiles):
+            value, _ = parameter.consume_value(own, given)
+            many = isinstance(value, (list, tuple))
+            values = [str(each) for each in value] if many else [value] * isinstance(value, str)
+            found += [
+                (_name(parameter, own), file, parameter.type.is_output)
+                for file in parameter.type.files(values, given)
+            ]
+    return found
+
+
+def _name(parameter: click.Parameter, context: click.Context) -> str:
+    """What a parameter is called: an option as it is written, an argument by its first word."""
+    if isinstance(parameter, click.Option):
+        return parameter.opts[-1]
+    return parameter.make_metavar(context).strip("[]").split()[0].rstrip(".")
+
+
+def _identities(file: str) -> set[object]:
+    """What two names of one file have in common; nothing for devices, which take everything."""
+    found: set[object] = {file} if file == "-" else {os.path.realpath(file)}
+    try:
+        status = os.fstat(1) if file == "-" else os.stat(file)
+    except (OSError, ValueError):
+        return found
+    if stat.S_ISCHR(status.st_mode):
+        return found & {"-"}
+    return found | {(status.st_dev, status.st_ino)}
+
+
+def is_standard_output_taken() -> bool:
+    """Whether a result goes to standard output, which then has nothing else."""
+    context = click.get_current_context(silent=True)
+    return context is not None and context.meta.get(_TAKEN, False)

@@ -1,0 +1,272 @@
+"""Every class of finding through every form of output: text, JSON, SARIF, JUnit, page, annotations
+and baseline."""
+
+import json
+import tomllib
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from racetrap.golden_model.barracuda import RaceClass, RaceKind
+from racetrap.golden_model.events import AtomicOp, Event, EventKind, Lane, Space
+from racetrap.golden_model.noncoherent.noncoherent import MODES
+from racetrap.golden_model.noncoherent.rules import Rule
+from racetrap.golden_model.scord import packets
+from racetrap.golden_model.scord.report import race_words
+from racetrap.golden_model.trace import AnyTrace, NoncoherentTrace, Trace
+from racetrap.golden_model.trace.noncoherent.operations import (
+    MemorySystem,
+    NoncoherentTraceHeader,
+)
+from racetrap.golden_model.trace.threads.events import ThreadEventKind
+from racetrap.sim.accelerator.random_operations import random_operations
+from racetrap.verdict.gpu.oracle import ORACLE_RULES
+from tests.support import REPOSITORY
+from tests.support.gpu.cuda_programs import needs_compiler
+from tests.support.oracle.random_traces import HEADER, RandomRun
+from tests.support.sigrace.programs import ThreadProgram
+from tests.support.threads.random_traces import random_thread_trace
+
+_EXAMPLES = REPOSITORY / "docs" / "examples"
+#: Seeds whose traces have every class of race inside a kernel, and barriers with threads missing.
+_GPU_SEEDS = (0, 6, 7, 9, 10)
+#: A kernel that reads what a copy of another stream writes, faults, and ends with a status.
+_PROGRAM = """
+__global__ void add(int *sum, int *next) { *sum += next[0]; }
+__global__ void reach(int *sum) { sum[1 << 20] = 1; }
+int main() {
+  static int host[64];
+  int *sum;
+  cudaStream_t one, other;
+  cudaStreamCreate(&one); cudaStreamCreate(&other);
+  cudaMalloc(&sum, 256);
+  add<<<4, 64, 0, one>>>(sum, sum + 1);
+  cudaMemcpyAsync(sum, host, 256, cudaMemcpyHostToDevice, other);
+  reach<<<1, 1>>>(sum);
+  return 5;
+}
+"""
+#: What a check of a kernel finds besides races, by changes of an example and of its launch file.
+_KERNELS = {
+    "faults": ("[%rd8], %r5", "[%rd8+4096], %r5", "count = 2", "count = 2"),
+    "memory": ("membar.cta", "membar.cta", "count = 2", "count = 2"),
+    "results": ("membar.cta", "membar.cta", "count = 2", "count = 2\nexpected = [0, 7]"),
+}
+
+#: Volatile accesses are no race by the letter of PTX, but a weak memory exposes them.
+_WEAK = ("--oracle", "ptx", "--memory", "views", "--runs", "3")
+
+
+def _gpu(seed: int) -> Trace:
+    return RandomRun(Random(seed), 60).trace()
+
+
+def _between_operations() -> Trace:
+    """Kernels and copies, one a stream, each beside each other on the same bytes."""
+    accesses = {
+        EventKind.STORE: {}, EventKind.LOAD: {},
+        EventKind.ATOMIC: {"strong": True, "op": AtomicOp.OTHER},
+    }  # fmt: skip
+    kinds = (*accesses, EventKind.COPY_READ, EventKind.COPY_WRITE)
+    events = []
+    for stream, kind in enumerate(2 * kinds):
+        pc = 0x1000 + 8 * stream
+        if kind not in accesses:
+            events.append(Event(kind, pc=pc, lanes=(Lane(0, 0x80, 256),), grid_block=stream))
+            continue
+        lanes = tuple(Lane(lane, 0x100 + 4 * lane) for lane in range(4))
+        events += [
+            Event(EventKind.KERNEL_BEGIN, grid_block=stream),
+            Event(EventKind.BLOCK_PLACED, warp_count=1, grid_block=3),
+            Event(kind, pc=pc, size=4, lanes=lanes, **accesses[kind]),
+            Event(EventKind.BLOCK_RETIRED),
+            Event(EventKind.KERNEL_END),
+        ]
+    return Trace.from_events(HEADER, events)
+
+
+def _threads(seed: int) -> AnyTrace:
+    return random_thread_trace(seed, events=400, addresses=64)
+
+
+def _allocated() -> AnyTrace:
+    """Races at memory of a known allocation, with and without locks."""
+    program = ThreadProgram(2)
+    program.add(ThreadEventKind.ALLOCATE, 0, 0x1000, value=64, pc=0x40)
+    program.lock(0)
+    program.store(0, 0x1000, pc=0x48)
+    program.unlock(0)
+    program.load(1, 0x1000, pc=0x50)
+    return program.trace(locations={0x40: "bank.c:3", 0x48: "bank.c:12", 0x50: "a,b:c%.c:20"})
+
+
+def _accelerator(seed: int) -> NoncoherentTrace:
+    memory = MemorySystem(line_bytes=4, granule_bytes=2, engines=2, prefetch=bool(seed % 2))
+    operations = random_operations(Random(seed), memory, 200, 24, pcs=3 * (seed > 1))
+    return NoncoherentTrace.from_events(NoncoherentTraceHeader(memory=memory), operations)
+
+
+def _edited(change: str) -> Callable[[Path], list[str]]:
+    old, new, old_launch, new_launch = _KERNELS[change]
+
+    def make(folder: Path) -> list[str]:
+        files = folder / "handover.ptx", folder / "handover.toml"
+        for file, before, after in zip(files, (old, old_launch), (new, new_launch), strict=True):
+            text = (_EXAMPLES / file.name).read_text()
+            assert before in text
+            file.write_text(text.replace(before, after))
+        weak = _WEAK * (change == "memory")
+        return ["check", str(files[0]), "--launch", str(files[1]), *weak]
+
+    return make
+
+
+def _stored(trace: Callable[[], AnyTrace], *options: str) -> Callable[[Path], list[str]]:
+    def make(folder: Path) -> list[str]:
+        trace().write_binary(folder / "stored.trace")
+        return ["check", str(folder / "stored.trace"), *options]
+
+    return make
+
+
+def _program(folder: Path) -> list[str]:
+    (folder / "program.cu").write_text(_PROGRAM)
+    return ["run", str(folder / "program.cu")]
+
+
+def _subjects() -> dict[str, Callable[[Path], list[str]]]:
+    """By name what makes a subject in a folder, and says the command that finds what it has."""
+    found = {}
+    # Text shows the first of many findings unless it is told otherwise.
+    all_of_them = ("--limit", "10000")
+    ways = [(*all_of_them, "--oracle", rule) for rule in ORACLE_RULES]
+    ways.append((*all_of_them, "--detector-only"))
+    for way in ways:
+        found[f"operations-{way[-1]}"] = _stored(_between_operations, *way)
+        for seed in _GPU_SEEDS:
+            found[f"gpu-{seed}-{way[-1]}"] = _stored(lambda seed=seed: _gpu(seed), *way)
+    for seed in range(4):
+        for mode in MODES:
+            found[f"accelerator-{seed}-{mode}"] = _stored(
+                lambda seed=seed: _accelerator(seed), "--mode", mode, "--oracle"
+            )
+    for way in ("--exact", "--ideal"):
+        found[f"threads-{way}"] = _stored(lambda: _threads(3), *all_of_them, way)
+        found[f"allocated-{way}"] = _stored(_allocated, way)
+    found |= {change: _edited(change) for change in _KERNELS}
+    found["program"] = _program
+    return found
+
+
+@dataclass(frozen=True)
+class _Outputs:
+    """All that one command has written."""
+
+    exit_code: int
+    text: str
+    document: dict[str, Any]
+    sarif: dict[str, Any]
+    junit: ElementTree.Element
+    page: str
+    baseline: list[dict[str, Any]]
+    #: What a quiet run with that baseline prints as annotations.
+    annotations_besides: list[str]
+
+    @property
+    def annotations(self) -> list[str]:
+        return [line for line in self.text.splitlines() if line.startswith("::error ")]
+
+
+_SUBJECTS = _subjects()
+_DONE: dict[str, _Outputs] = {}
+
+
+@pytest.fixture
+def outputs(racetrap, tmp_path_factory):
+    """Lets a subject's command write everything, once for all tests."""
+
+    def write(name: str) -> _Outputs:
+        if name not in _DONE:
+            folder = tmp_path_factory.mktemp("outputs")
+            files = {form: folder / f"out.{form}" for form in ("json", "sarif", "junit", "html")}
+            words: list[object] = [
+                word for form, file in files.items() for word in (f"--{form}", file)
+            ]
+            known = folder / "known.toml"
+            subject = _SUBJECTS[name](folder)
+            done = racetrap(*subject, *words, "--write-baseline", known, "--github")
+            again = racetrap(*subject, "--baseline", known, "--github", "-q")
+            assert done.exit_code in (0, 1), done.stderr
+            _DONE[name] = _Outputs(
+                done.exit_code, done.stdout, json.loads(files["json"].read_text()),
+                json.loads(files["sarif"].read_text()),
+                ElementTree.parse(files["junit"]).getroot(), files["html"].read_text(),
+                tomllib.loads(known.read_text()).get("race", []), again.stdout.splitlines(),
+            )  # fmt: skip
+        return _DONE[name]
+
+    return write
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[needs_compiler] if name == "program" else []) for name in _SUBJECTS],
+)
+def test_every_form_has_every_finding(outputs, name):
+    model = pytest.importorskip("pydantic_sarif.model", reason="needs the extra dev")
+    found = outputs(name)
+    model.StaticAnalysisResultsFormatSarifVersion210JsonSchema.model_validate(found.sarif)
+    results = found.sarif["runs"][0]["results"]
+    failures = [case.find("failure") for case in found.junit]
+    sentences = [
+        line for each in failures if each is not None for line in each.get("message").splitlines()
+    ]
+    races = found.page.count("<li data-place=")
+    assert races == len(found.baseline)
+    assert races + found.page.count('<p class="bad">') == len(results)
+    assert len(results) == len(found.annotations) == len(sentences)
+    assert found.exit_code == bool(results)
+    assert found.annotations_besides == found.annotations[races:]
+    if "findings" in found.document or "lock_order_inversions" in found.document:
+        assert found.text.count(": race: ") == races
+    else:
+        assert ("Race 0" in found.text) == bool(races)
+
+
+def _accesses(findings: Iterable[dict[str, Any]]) -> set[str]:
+    return {
+        finding[side]["kind"] for finding in findings for side in ("earlier", "later")
+        if "kind" in finding.get(side, {})
+    }  # fmt: skip
+
+
+def test_subjects_have_every_class_of_finding(outputs):
+    documents = [outputs(name).document for name in _SUBJECTS if name != "program"]
+    gpu = [each for each in documents if "unordered_strong" in each]
+    findings = [finding for each in gpu for finding in each["findings"]]
+    kinds = {kind for finding in findings for kind in finding["kinds"]}
+    assert kinds == {kind.value for kind in RaceKind} - {RaceKind.UNORDERED_STRONG.value}
+    classes = {each for finding in findings for each in finding["classes"]}
+    assert classes == {each.value for each in RaceClass}
+    assert _accesses(findings) == {"load", "store", "atomic", "copy_read", "copy_write"}
+    assert {finding["space"] for finding in findings} == {each.name.lower() for each in Space}
+    for key in (
+        "unordered_strong", "ordered_by_lockstep", "barrier_divergences", "reports", "faults",
+        "results", "exposed_besides",
+    ):  # fmt: skip
+        assert any(each.get(key) for each in gpu), key
+    reports = [race for each in documents if "unique" in each for race in each["races"]]
+    wanted = {race_words(kind) for kind in packets.RaceKind if kind}
+    assert {race["kind"] for race in reports} == wanted
+    accelerator = [race for each in documents if "mode" in each for race in each["races"]]
+    assert {race["rule"] for race in accelerator} == {rule.value for rule in Rule}
+    assert {race["false_sharing"] for race in accelerator} == {True, False}
+    exact = [each for each in documents if "lock_order_inversions" in each]
+    assert any(each["lock_order_inversions"] for each in exact)
+    assert {bool(race["allocation"]) for each in exact for race in each["races"]} == {True, False}
+    assert any(each["races"] for each in documents if "environment" in each)
