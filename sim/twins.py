@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import IntEnum, IntFlag
 from typing import Any
 
 import numpy as np
@@ -75,7 +75,7 @@ def constants(values: Mapping[str, int], *, ctype: str = "int") -> Twin:
 
 
 def enumeration(
-    codes: type[IntEnum],
+    codes: type[IntEnum] | type[IntFlag],
     *,
     name: str | None = None,
     bits: int = 32,
@@ -86,7 +86,7 @@ def enumeration(
 
     Parameters
     ----------
-    codes : type of IntEnum
+    codes : type of IntEnum or IntFlag
         The codes.
     name : str or None
         What they are called in C++; as in Python by default.
@@ -97,7 +97,10 @@ def enumeration(
     renamed : mapping of str to str or None
         Names in C++ of those that another enumeration has a code of the same name with.
     """
-    members = {(renamed or {}).get(code.name, f"{prefix}{code.name}"): int(code) for code in codes}
+    names = {} if renamed is None else renamed
+    members = {
+        names.get(each, f"{prefix}{each}"): int(code) for each, code in codes.__members__.items()
+    }
     return Twin(_enum(name or codes.__name__, members, bits), {})
 
 
@@ -107,10 +110,10 @@ def positions(name: str, names: Sequence[str], *, prefix: str = "") -> Twin:
     return Twin(f"{_enum(name, members, 32)}constexpr size_t {name}_COUNT = {len(members)};\n", {})
 
 
-def numbers(name: str, names: Iterable[str], *, bits: int = 64) -> Twin:
+def numbers(name: str, names: Iterable[str], *, bits: int = 64, is_ordered: bool = False) -> Twin:
     """Structure of unsigned numbers: what an array of them is in Python."""
-    fields = list(names)
-    return record(np.dtype([(field, f"<u{bits // 8}") for field in fields]), name)
+    dtype = np.dtype([(field, f"<u{bits // 8}") for field in names])
+    return record(dtype, name, is_ordered=is_ordered)
 
 
 def record(
