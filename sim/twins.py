@@ -104,10 +104,11 @@ def enumeration(
     return Twin(_enum(name or codes.__name__, members, bits), {})
 
 
-def positions(name: str, names: Sequence[str], *, prefix: str = "") -> Twin:
+def positions(name: str, names: Sequence[str], *, bits: int = 32, prefix: str = "") -> Twin:
     """Places of names in a sequence, in upper case, and their number: ``<name>_COUNT``."""
     members = {f"{prefix}{each}".upper(): place for place, each in enumerate(names)}
-    return Twin(f"{_enum(name, members, 32)}constexpr size_t {name}_COUNT = {len(members)};\n", {})
+    count = f"constexpr size_t {name}_COUNT = {len(members)};\n"
+    return Twin(_enum(name, members, bits) + count, {})
 
 
 def numbers(name: str, names: Iterable[str], *, bits: int = 64, is_ordered: bool = False) -> Twin:
