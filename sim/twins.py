@@ -10,7 +10,7 @@ import ctypes
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, IntFlag
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -164,7 +164,7 @@ def structure(
     name = name or _name_of(ctype)
     members, places = [], {name: (0, ctypes.sizeof(ctype))}
     for field, of_field, *_ in ctype._fields_:
-        counts, base = "", of_field
+        counts, base = "", cast("Any", of_field)
         while issubclass(base, ctypes.Array):
             counts, base = f"{counts}[{base._length_}]", base._type_
         own = (types or {}).get(field) or _ctype_name(base)
@@ -176,7 +176,8 @@ def structure(
 
 def header_of(twins: Iterable[Twin]) -> str:
     """Text of the header."""
-    texts, places = [], {}
+    texts: list[str] = []
+    places: dict[str, tuple[int, int]] = {}
     for twin in twins:
         texts.append(twin.text)
         places.update(twin.places)

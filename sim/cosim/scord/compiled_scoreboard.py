@@ -163,7 +163,7 @@ def _places(layout: Layout, fields: type[Structure]) -> Any:
     places = {
         name.rpartition(".")[2]: Field(offset, width) for name, offset, width in layout.flat()
     }
-    return fields(**{name: places[name] for name, _ in fields._fields_})
+    return fields(**{name: places[name] for name, *_ in fields._fields_})
 
 
 def _settings(params: ScordParams) -> Settings:

@@ -33,6 +33,7 @@ def _ports(params: SigraceParams) -> list[PortGroup]:
 
 def _constants(params: SigraceParams) -> dict[str, int]:
     step = params.rdm_step_layout
+    widths = {name: width for name, _, width in step.flat()}
     return {
         "UNITS": params.cores * params.contexts,
         "CONTEXTS": params.contexts,
@@ -42,7 +43,7 @@ def _constants(params: SigraceParams) -> dict[str, int]:
         "RDM_STEP_WORDS": words_of_bits(step.width),
         # All three lie in a step's first word.
         **{f"{name}_OFFSET".upper(): step.offset(name) for name in _PLACE},
-        **{f"{name}_MASK".upper(): (1 << step.fields[name]) - 1 for name in _PLACE},
+        **{f"{name}_MASK".upper(): (1 << widths[name]) - 1 for name in _PLACE},
         "KIND_COMPARE": int(RdmStepKind.COMPARE),
     }
 
