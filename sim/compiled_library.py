@@ -5,10 +5,12 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from racetrap.sim.content_cache import cache_folder, content_key, keep
 from racetrap.sim.gnu_tools import run_tool
+from racetrap.sim.twins import HEADER, Twin, check_twins, header_of
 
 __all__ = ["Functions", "compiled_library", "load_library"]
 
@@ -18,9 +20,29 @@ Functions = Mapping[str, tuple[Any, list[Any]]]
 _COMMAND = ("g++", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror")
 
 
-def load_library(path: Path, functions: Functions) -> ctypes.CDLL:
-    """A shared library whose functions take and give what ``functions`` says."""
+def load_library(
+    path: Path, kind: str, functions: Functions, twins: Sequence[Twin] = ()
+) -> ctypes.CDLL:
+    """A shared library whose functions take and give what ``functions`` says.
+
+    Parameters
+    ----------
+    path : Path
+        Its file.
+    kind : str
+        What errors call it.
+    functions : Functions
+        Functions that are called.
+    twins : sequence of Twin
+        Declarations that it must have been compiled with.
+
+    Raises
+    ------
+    Failure
+        If it was compiled with others.
+    """
     library = ctypes.CDLL(str(path))
+    check_twins(library, kind, twins)
     for name, (result, arguments) in functions.items():
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
@@ -28,7 +50,11 @@ def load_library(path: Path, functions: Functions) -> ctypes.CDLL:
 
 
 def compiled_library(
-    kind: str, sources: Sequence[Path], options: Sequence[str], functions: Functions
+    kind: str,
+    sources: Sequence[Path],
+    options: Sequence[str],
+    functions: Functions,
+    twins: Sequence[Twin] = (),
 ) -> ctypes.CDLL:
     """The library of C++ sources, compiled if it never was before.
 
@@ -42,18 +68,25 @@ def compiled_library(
         Options of the compiler.
     functions : Functions
         Functions that are called.
+    twins : sequence of Twin
+        Declarations that the sources share with Python, and include as ``twins.h``.
 
     Raises
     ------
     Failure
         If the compiler is missing or refuses a source.
     """
-    command = [*_COMMAND, *options]
+    command, header = [*_COMMAND, *options], header_of(twins)
     units = [str(source) for source in sources if source.suffix == ".cpp"]
-    path = keep(
-        cache_folder() / kind / f"{content_key(command, files=sources)}.so",
-        lambda target: run_tool(
-            [*command, *units, "-o", str(target)], f"Library {kind} cannot be compiled"
-        ),
-    )
-    return load_library(path, functions)
+
+    def compile_to(target: Path) -> None:
+        with TemporaryDirectory() as folder:
+            Path(folder, HEADER).write_text(header, encoding="utf-8")
+            run_tool(
+                [*command, f"-I{folder}", *units, "-o", str(target)],
+                f"Library {kind} cannot be compiled",
+            )
+
+    key = content_key(command, header, files=sources)
+    path = keep(cache_folder() / kind / f"{key}.so", compile_to)
+    return load_library(path, kind, functions, twins)

@@ -21,7 +21,7 @@ from racetrap.golden_model.trace.threads.events import (
 __all__ = ["SyncLibrary"]
 
 _ADDRESS_MASK = (1 << ADDRESS_BITS) - 1
-_MAX_INSTRUCTIONS = (1 << INSTRUCTION_BITS) - 1
+MAX_INSTRUCTIONS = (1 << INSTRUCTION_BITS) - 1
 
 _SYNC_REACHED = CoreEvent(CoreOp.SYNC_REACHED)
 _COLLECT_ON = CoreEvent(CoreOp.COLLECT_ON)
@@ -98,8 +98,8 @@ class SyncLibrary:
         if not left:
             return actions
         ahead = []
-        while left > (_MAX_INSTRUCTIONS if actions else 0):
-            share = min(left, _MAX_INSTRUCTIONS)
+        while left > (MAX_INSTRUCTIONS if actions else 0):
+            share = min(left, MAX_INSTRUCTIONS)
             ahead.append(CoreEvent(CoreOp.INSTRUCTIONS, instructions=share))
             left -= share
         if actions:

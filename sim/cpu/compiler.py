@@ -109,7 +109,8 @@ THREADS = Runtime(
 #: What decides, besides the runtime, what a recorded trace is.
 _MODULES = (
     "compiler.py", "instruction_counts.py", "locations.py", "merge.cpp", "merge.py", "raw.py",
-    "recorder.py", "symbols.py", "thread_events.h", "trace_rules.cpp", "trace_rules.py",
+    "recorder.py", "symbols.py", "thread_events.h", "thread_twins.py", "trace_rules.cpp",
+    "trace_rules.py",
 )  # fmt: skip
 
 

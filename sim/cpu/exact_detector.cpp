@@ -16,12 +16,6 @@
 
 namespace {
 
-// As _PAIR_DTYPE in exact_detector.py.
-struct Pair {
-    uint64_t address, addresses;
-    uint32_t threads[2], epochs[2], pcs[2], writes[2];
-};
-
 // Vector clocks of threads.
 class Clocks {
 public:

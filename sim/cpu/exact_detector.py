@@ -20,6 +20,8 @@ from racetrap.golden_model.trace.threads.events import ThreadTraceHeader
 from racetrap.golden_model.trace.threads.schema import THREAD_DTYPE
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.compiled_library import Functions, compiled_library
+from racetrap.sim.cpu.thread_twins import THREAD_TWINS
+from racetrap.sim.twins import record
 
 __all__ = ["ExactRace", "exact_races", "prepare_detector", "races_so_far"]
 
@@ -41,6 +43,7 @@ _PAIR_DTYPE = np.dtype([
     ("pcs", "<u4", 2),
     ("writes", "<u4", 2),
 ])  # fmt: skip
+_TWINS = (*THREAD_TWINS, record(_PAIR_DTYPE, "Pair"))
 
 
 class ExactRace(NamedTuple):
@@ -61,7 +64,7 @@ class ExactRace(NamedTuple):
 @cache
 def prepare_detector() -> CDLL:
     """The compiled detector; compiled and loaded by the first call."""
-    return compiled_library("exact_detector", [_SOURCE, *_HEADERS], _OPTIONS, _FUNCTIONS)
+    return compiled_library("exact_detector", [_SOURCE, *_HEADERS], _OPTIONS, _FUNCTIONS, _TWINS)
 
 
 def exact_races(trace: ThreadTrace) -> list[ExactRace]:

@@ -14,32 +14,6 @@
 
 namespace {
 
-// As RAW_DTYPE in raw.py.
-struct Record {
-    uint64_t address;
-    uint32_t pc;
-    uint16_t instructions;
-    uint8_t tag, size;
-};
-static_assert(sizeof(Record) == 16);
-
-struct Part {
-    uint32_t thread, tid;
-    uint64_t bytes;
-};
-constexpr uint64_t HEADER_BYTES = 4096, SMALLEST_PART = 1 << 16;
-
-// Tags of records that are no events.
-enum Tag : uint8_t { FRAME_TAG = 252, IN_FRAME_TAG, EXTENSION_TAG, FILLER_TAG };
-
-// A function of the tree of calls: as RawFrame in raw.py.
-struct Frame {
-    uint32_t caller, call, function;
-    bool operator==(const Frame &other) const {
-        return caller == other.caller && call == other.call && function == other.function;
-    }
-};
-
 struct FrameHash {
     size_t operator()(const Frame &frame) const {
         uint64_t mixed = ((uint64_t)frame.caller << 32 | frame.call) * 0x9e3779b97f4a7c15u;
@@ -362,15 +336,10 @@ uint64_t racetrap_merge_pcs(const void *merge, uint32_t *target, uint64_t room) 
 }
 
 // Number of frames; copies them, and whether an event was made in each, if there is room for all.
-uint64_t racetrap_merge_frames(const void *merge, uint32_t *target, uint8_t *is_used,
-                               uint64_t room) {
+uint64_t racetrap_merge_frames(const void *merge, Frame *target, uint8_t *is_used, uint64_t room) {
     const Merge &merged = *static_cast<const Merge *>(merge);
     if (room < merged.frames().size()) return merged.frames().size();
-    for (const Frame &frame : merged.frames()) {
-        *target++ = frame.caller;
-        *target++ = frame.call;
-        *target++ = frame.function;
-    }
+    std::copy(merged.frames().begin(), merged.frames().end(), target);
     std::copy(merged.is_used().begin(), merged.is_used().end(), is_used);
     return merged.frames().size();
 }

@@ -15,7 +15,9 @@ import numpy as np
 
 from racetrap.golden_model.trace.threads.schema import THREAD_DTYPE
 from racetrap.sim.compiled_library import Functions, compiled_library
-from racetrap.sim.cpu.raw import RawFrame, map_records
+from racetrap.sim.cpu.raw import RAW_TWINS, RawFrame, map_records
+from racetrap.sim.cpu.thread_twins import THREAD_TWINS
+from racetrap.sim.twins import numbers
 
 __all__ = ["MergedEvents", "merge_records", "prepare_merge"]
 
@@ -30,6 +32,11 @@ _FUNCTIONS: Functions = {
     "racetrap_merge_frames": (c_uint64, [c_void_p, c_void_p, c_void_p, c_uint64]),
     "racetrap_merge_delete": (None, [c_void_p]),
 }
+_TWINS = (
+    *THREAD_TWINS,
+    *RAW_TWINS,
+    numbers("Frame", RawFrame._fields, bits=32, is_ordered=True),
+)
 _WITHOUT_LIMIT = (1 << 64) - 1
 
 
@@ -54,7 +61,7 @@ class MergedEvents(NamedTuple):
 @cache
 def prepare_merge() -> CDLL:
     """The compiled merge; compiled and loaded by the first call."""
-    return compiled_library("merge", [_SOURCE, _HEADER], _OPTIONS, _FUNCTIONS)
+    return compiled_library("merge", [_SOURCE, _HEADER], _OPTIONS, _FUNCTIONS, _TWINS)
 
 
 def merge_records(folder: Path, most: int | None = None) -> MergedEvents:
@@ -81,7 +88,8 @@ def merge_records(folder: Path, most: int | None = None) -> MergedEvents:
         events = events[: library.racetrap_merge_run(merge, events.ctypes.data)]
         pcs = np.empty(library.racetrap_merge_pcs(merge, None, 0), np.uint32)
         library.racetrap_merge_pcs(merge, pcs.ctypes.data, len(pcs))
-        frames = np.empty((library.racetrap_merge_frames(merge, None, None, 0), 3), np.uint32)
+        count = library.racetrap_merge_frames(merge, None, None, 0)
+        frames = np.empty((count, len(RawFrame._fields)), np.uint32)
         used = np.empty(len(frames), np.uint8)
         library.racetrap_merge_frames(merge, frames.ctypes.data, used.ctypes.data, len(frames))
     finally:

@@ -10,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from racetrap.golden_model.trace.threads.events import ThreadEventKind
+from racetrap.sim.twins import constants, record
 
 __all__ = [
-    "RAW_DTYPE", "Loss", "RawFrame", "RawStream", "counted_events", "followed_child",
+    "RAW_DTYPE", "RAW_TWINS", "Loss", "RawFrame", "RawStream", "counted_events", "followed_child",
     "map_records", "read_error", "read_losses", "read_streams", "thread_ids", "used_bytes",
 ]  # fmt: skip
 
@@ -43,6 +44,18 @@ _IN_FRAME = 253
 _EXTENSION = 254
 #: Only instructions: ``address`` is their number.
 _FILLER = 255
+
+#: The file as C++ reads it.
+RAW_TWINS = (
+    constants({"HEADER_BYTES": _HEADER_BYTES, "SMALLEST_PART": _SMALLEST_PART}, ctype="uint64_t"),
+    constants(
+        {"FRAME_TAG": _FRAME, "IN_FRAME_TAG": _IN_FRAME, "EXTENSION_TAG": _EXTENSION,
+         "FILLER_TAG": _FILLER},
+        ctype="uint8_t",
+    ),
+    record(RAW_DTYPE, "Record"),
+    record(_PART_DTYPE, "Part"),
+)  # fmt: skip
 
 _UNORDERED = (
     ThreadEventKind.LOAD, ThreadEventKind.STORE,

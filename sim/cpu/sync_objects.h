@@ -22,7 +22,7 @@ inline void learn(Clock &clock, const Clock &other) {
 inline bool releases(const Event &event) {
     switch (event.kind) {
     case ATOMIC_STORE:
-    case ATOMIC_UPDATE: return event.value & ORDER_RELEASES;
+    case ATOMIC_UPDATE: return event.value & ORDER_RELEASE;
     case RELEASE:
     case BARRIER_ARRIVE:
     case CREATE:
@@ -34,7 +34,7 @@ inline bool releases(const Event &event) {
 inline bool acquires(const Event &event) {
     switch (event.kind) {
     case ATOMIC_LOAD:
-    case ATOMIC_UPDATE: return event.value & ORDER_ACQUIRES;
+    case ATOMIC_UPDATE: return event.value & ORDER_ACQUIRE;
     case ACQUIRE:
     case BARRIER_LEAVE:
     case JOIN: return true;

@@ -15,6 +15,7 @@ import numpy as np
 from racetrap.golden_model.trace.threads.events import ThreadTraceHeader
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.compiled_library import Functions, compiled_library
+from racetrap.sim.cpu.thread_twins import THREAD_TWINS
 
 __all__ = ["checked_trace", "prepare_rules", "rules_hold"]
 
@@ -27,7 +28,7 @@ _FUNCTIONS: Functions = {"racetrap_rules_hold": (c_bool, [c_void_p, c_uint64, c_
 @cache
 def prepare_rules() -> CDLL:
     """The compiled rules; compiled and loaded by the first call."""
-    return compiled_library("trace_rules", [_SOURCE, _HEADER], _OPTIONS, _FUNCTIONS)
+    return compiled_library("trace_rules", [_SOURCE, _HEADER], _OPTIONS, _FUNCTIONS, THREAD_TWINS)
 
 
 def rules_hold(header: ThreadTraceHeader, events: np.ndarray) -> bool:

@@ -9,36 +9,7 @@
 #include <utility>
 
 #include "interval_set.h"
-
-// As in racetrap.golden_model.trace.noncoherent.operations.
-enum Kind : uint8_t {
-    CACHED_READ, CACHED_WRITE, UNCACHED_READ, UNCACHED_WRITE, DMA_READ, DMA_WRITE, SYNC, SYNC_ALL,
-    CACHE_FLUSH, CACHE_CLEAN, CACHE_INVALIDATE, FLUSH_ALL, CLEAN_ALL, INVALIDATE_ALL,
-};
-
-// Rules and overlaps in the order in which racetrap.golden_model.noncoherent.rules has them.
-enum Rule : uint8_t {
-    UNCACHED_READ_DIRTY, UNCACHED_READ_DMA, UNCACHED_WRITE_DIRTY, UNCACHED_WRITE_DMA,
-    CACHED_READ_DMA, CACHED_WRITE_DMA, DMA_READ_DIRTY, DMA_WRITE_DIRTY, TWO_ENGINES, STALE_READ,
-    STALE_WRITE_BACK, LOST_DATA,
-};
-enum Overlap : uint8_t { BYTES, GRANULE, LINE };
-
-// An operation as in a binary trace.
-struct Record {
-    uint64_t address;
-    uint32_t size, stride, pc;
-    uint16_t rows;
-    uint8_t kind, engine;
-};
-static_assert(sizeof(Record) == 24);
-
-// A race as it is handed out.
-struct Race {
-    uint64_t later, earlier, first, last, instances;
-    uint8_t rule, overlap, is_overwritten, unused[5];
-};
-static_assert(sizeof(Race) == 48);
+#include "twins.h"
 
 struct Memory {
     uint64_t line, granule;

@@ -13,13 +13,15 @@ from racetrap.golden_model.noncoherent.interval_set import Origin
 from racetrap.golden_model.noncoherent.noncoherent import Noncoherent
 from racetrap.golden_model.noncoherent.races import Race
 from racetrap.golden_model.noncoherent.rules import Overlap, Rule
+from racetrap.golden_model.trace.noncoherent.operations import OperationKind
 from racetrap.golden_model.trace.noncoherent.schema import OPERATION_DTYPE
 from racetrap.sim.compiled_library import Functions, compiled_library
+from racetrap.sim.twins import enumeration, positions, record
 
 __all__ = ["CompiledResult", "run_compiled"]
 
 _FOLDER = Path(__file__).parent
-_OPTIONS = ("-std=c++17", "-O2")
+_OPTIONS = ("-std=c++20", "-O2")
 #: Operations handed over at a time.
 _BLOCK = 1 << 20
 _RACE_DTYPE = np.dtype([
@@ -27,6 +29,13 @@ _RACE_DTYPE = np.dtype([
     ("instances", "<u8"), ("rule", "u1"), ("overlap", "u1"), ("is_overwritten", "u1"),
     ("unused", "u1", 5),
 ])  # fmt: skip
+_TWINS = (
+    enumeration(OperationKind, name="Kind", bits=8),
+    positions("Rule", [rule.name for rule in Rule], bits=8),
+    positions("Overlap", [overlap.name for overlap in Overlap], bits=8),
+    record(OPERATION_DTYPE, "Record"),
+    record(_RACE_DTYPE, "Race"),
+)
 _FUNCTIONS: Functions = {
     "detector_new": (c_void_p, [c_int, POINTER(c_uint64), c_uint, c_int, c_int]),
     "detector_run": (None, [c_void_p, c_void_p, c_uint64]),
@@ -55,7 +64,7 @@ class CompiledResult(NamedTuple):
 def _library() -> CDLL:
     """The shared library, compiled once."""
     sources = sorted([*_FOLDER.glob("*.cpp"), *_FOLDER.glob("*.h")])
-    return compiled_library("noncoherent", sources, _OPTIONS, _FUNCTIONS)
+    return compiled_library("noncoherent", sources, _OPTIONS, _FUNCTIONS, _TWINS)
 
 
 def run_compiled(detector: Noncoherent, operations: np.ndarray) -> CompiledResult:

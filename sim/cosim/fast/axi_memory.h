@@ -26,19 +26,6 @@ struct Memory {
     }
 };
 
-// Behaviour of sources and memories: the fields of `MemoryTiming` in memory_timing.py, in their
-// order.
-struct Timing {
-    uint32_t watchdog;       // cycles without any handshake that end a run
-    uint32_t idle_percent;   // of cycles in which a source that offers nothing stays silent
-    uint32_t latency;        // cycles from a request to its answer, at least 1
-    uint32_t jitter;         // up to so many more
-    uint32_t reorder;        // 1: answers of different ids leave in any order
-    uint32_t back_pressure;  // percent of cycles in which a ready, or a new valid, is low
-    uint32_t read_errors;    // of 65536 reads
-    uint32_t write_errors;   // of 65536 writes
-};
-
 constexpr uint8_t SLVERR = 2;
 
 // The code of AxSIZE for beats of so many 64-bit words.

@@ -25,6 +25,7 @@ from racetrap.sim.cosim.verilator.build_cache import (
     make_model,
     run_tool,
 )
+from racetrap.sim.twins import HEADER, header_of
 
 __all__ = ["FastModel", "build_fast", "build_library"]
 
@@ -114,7 +115,9 @@ def build_library(
         raise ValueError("Parameter trace_port must be true for co-simulation, not False")
     here = Path(__file__).parent
     sources = [*(here / name for name in _SOURCES), *harness.sources]
-    options = (asdict(params), patch and asdict(patch), _VERILATE, _MAKE)
+    options = (
+        asdict(params), patch and asdict(patch), _VERILATE, _MAKE, header_of(harness.twins),
+    )  # fmt: skip
     key = build_key(preset, *options, files=sources)
     folder = cache_folder() / "fast" / f"{preset}-{key}"
     build_once(folder, lambda unfinished: _compile(preset, params, unfinished, harness, patch))
@@ -134,6 +137,7 @@ def _compile(
         harness.instances(params),
     )  # fmt: skip
     (folder / "ports.h").write_text(header, encoding="utf-8")
+    (folder / HEADER).write_text(header_of(harness.twins), encoding="utf-8")
     top = top_module(description["module"], ports)
     (folder / f"{TOP}.v").write_text(top, encoding="utf-8")
     design = (folder / f"{preset}.v").read_text(encoding="utf-8")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from racetrap.sim.cosim.fast.ports import Instances, Internals, PortGroup
+from racetrap.sim.twins import Twin
 
 __all__ = ["Harness"]
 
@@ -28,6 +29,8 @@ class Harness:
         From Verilog and parameters to Verilog with the same behaviour that simulates faster.
     scripts : tuple of str
         Modules in the folder that have a part in ports, constants or rewriting.
+    twins : tuple of Twin
+        What the shim shares with Python.
     internals : callable
         From parameters to the registers inside the system that the shim uses.
     instances : callable
@@ -39,6 +42,7 @@ class Harness:
     constants: Callable[[Any], Mapping[str, int]]
     rewrite: Callable[[str, Any], str]
     scripts: tuple[str, ...]
+    twins: tuple[Twin, ...]
     internals: Callable[[Any], Sequence[Internals]] = lambda params: ()
     instances: Callable[[Any], Sequence[Instances]] = lambda params: ()
 

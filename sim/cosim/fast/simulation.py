@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from ctypes import POINTER, byref, c_char_p, c_int, c_uint32, c_uint64, c_void_p
 from dataclasses import astuple, dataclass, fields
 from types import TracebackType
@@ -18,8 +18,9 @@ from racetrap.sim.compiled_library import Functions, load_library
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.packing import words_of
 from racetrap.sim.failure import Failure
+from racetrap.sim.twins import Twin, numbers
 
-__all__ = ["Simulation", "SimulationError", "SimulationTiming"]
+__all__ = ["Simulation", "SimulationError", "SimulationTiming", "simulation_twins"]
 
 #: Functions of testbench.h, and the shim's constructor.
 _FUNCTIONS: Functions = {
@@ -77,6 +78,15 @@ T = TypeVar("T", bound=SimulationTiming)
 S = TypeVar("S", bound=_Stats)
 
 
+def simulation_twins(timing: type[SimulationTiming], stats: type[_Stats]) -> tuple[Twin, ...]:
+    """What every shim shares with Python: timing of the world around, and numbers up to now."""
+    names: Any = stats
+    return (
+        numbers("Timing", [field.name for field in fields(timing)], bits=32),
+        numbers("Stats", names._fields),
+    )
+
+
 class Simulation(RegisterPort, Generic[T, S]):
     """A system after reset.
 
@@ -92,6 +102,8 @@ class Simulation(RegisterPort, Generic[T, S]):
         Timing of the world around; its fields are those of the shim's ``Timing``.
     stats : type of S
         Named tuple of the numbers that the shim gives; ``cycles`` since reset are among them.
+    twins : sequence of Twin
+        What the shim shares with Python beside these two.
 
     Raises
     ------
@@ -100,10 +112,17 @@ class Simulation(RegisterPort, Generic[T, S]):
     """
 
     def __init__(
-        self, model: FastModel, seed: int, functions: Functions, timing: T, stats: type[S]
+        self,
+        model: FastModel,
+        seed: int,
+        functions: Functions,
+        timing: T,
+        stats: type[S],
+        twins: Sequence[Twin] = (),
     ):
         super().__init__(model.registers)
-        self._library = load_library(model.library, {**_FUNCTIONS, **functions})
+        own = (*simulation_twins(type(timing), stats), *twins)
+        self._library = load_library(model.library, model.preset, {**_FUNCTIONS, **functions}, own)
         self._sim = self._library.sim_new(seed)
         self._stats: Any = stats
         self._buffers: dict[object, NDArray] = {}  # arrays that the library points to

@@ -1,10 +1,12 @@
 // Testbench around any Verilated system: clock, reset, registers, watchdog, input queues, traces.
-// ports.h is generated for the design at hand (racetrap.sim.cosim.fast.ports).  A detector's shim
+// ports.h is generated for the design at hand (racetrap.sim.cosim.fast.ports), twins.h from what Python
+// hands over.  A detector's shim
 // derives from Testbench and adds its own streams.
 
 #pragma once
 
 #include "ports.h"
+#include "twins.h"
 
 #include <verilated.h>
 
@@ -146,9 +148,8 @@ class Testbench {
     // of a simulation made later.
     virtual ~Testbench() { Verilated::threadContextp(&context); }
 
-    // The fields of the detector's `Timing`, and its `Stats`, in their order.
-    virtual void set_timing(const uint32_t* values) = 0;
-    virtual void fill(uint64_t* stats) const = 0;
+    void set_timing(const Timing& values) { timing = values; }
+    virtual Stats stats() const = 0;
     virtual const Trace& trace(uint32_t number) const = 0;
 
     int access(bool write, uint32_t address, uint32_t& data) {
@@ -174,7 +175,7 @@ class Testbench {
         quiet = moved ? 0 : quiet + 1;
         advance();
         now++;
-        if (watchdog && quiet > watchdog) report_silence();
+        if (timing.watchdog && quiet > timing.watchdog) report_silence();
         return failure.text.empty();
     }
 
@@ -185,7 +186,7 @@ class Testbench {
     Ports ports;
     Lite lite;
     uint64_t now = 0, quiet = 0;
-    uint32_t watchdog = 0;  // cycles without any handshake that end a run; 0: none
+    Timing timing{};
 
     // Inputs for the next cycle; whether anything moved in it; what has moved is withdrawn.
     virtual void drive() = 0;
@@ -232,8 +233,8 @@ int sim_write(Testbench* sim, uint32_t address, uint32_t data) {
 int sim_read(Testbench* sim, uint32_t address, uint32_t* data) {
     return sim->access(false, address, *data);
 }
-void sim_timing(Testbench* sim, const uint32_t* values) { sim->set_timing(values); }
-void sim_stats(Testbench* sim, uint64_t* stats) { sim->fill(stats); }
+void sim_timing(Testbench* sim, const Timing* timing) { sim->set_timing(*timing); }
+void sim_stats(Testbench* sim, Stats* stats) { *stats = sim->stats(); }
 uint64_t sim_trace(Testbench* sim, uint32_t number, const uint32_t** words,
                    const uint64_t** cycles) {
     const Trace& trace = sim->trace(number);

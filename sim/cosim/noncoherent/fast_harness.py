@@ -7,7 +7,10 @@ from pathlib import Path
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.sim.cosim.fast.folding import fold_registers
 from racetrap.sim.cosim.fast.harness import Harness
+from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.fast.ports import AXI_WRITE, LITE, PortGroup, words_of_bits
+from racetrap.sim.cosim.fast.simulation import simulation_twins
+from racetrap.sim.cosim.noncoherent.fast_simulation import SimStats
 
 __all__ = ["HARNESS"]
 
@@ -37,4 +40,7 @@ def _rewrite(verilog: str, params: NoncoherentParams) -> str:
     return fold_registers(verilog)
 
 
-HARNESS = Harness(Path(__file__).parent, _ports, _constants, _rewrite, scripts=("fast_harness.py",))
+HARNESS = Harness(
+    Path(__file__).parent, _ports, _constants, _rewrite, scripts=("fast_harness.py",),
+    twins=simulation_twins(MemoryTiming, SimStats),
+)  # fmt: skip

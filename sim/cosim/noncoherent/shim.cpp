@@ -17,11 +17,6 @@ class Sim : public Testbench {
         reset();
     }
 
-    void set_timing(const uint32_t* values) override {
-        std::memcpy(&timing, values, sizeof timing);
-        watchdog = timing.watchdog;
-    }
-
     // Cycles until all operations have been taken and so many steps have been seen.
     int run(const uint32_t* words, uint64_t count, uint64_t due) {
         steps.clear();
@@ -31,10 +26,7 @@ class Sim : public Testbench {
         return 0;
     }
 
-    void fill(uint64_t* stats) const override {
-        stats[0] = now;
-        stats[1] = reports.errors;
-    }
+    Stats stats() const override { return {.cycles = now, .write_errors = reports.errors}; }
 
     const Trace& trace(uint32_t) const override { return steps; }
 
@@ -63,7 +55,6 @@ class Sim : public Testbench {
     }
 
   private:
-    Timing timing{};
     Source<OperationPort, OPERATION_WORDS> queue;
     Trace steps;
     WriteSide<ReportPort> reports;

@@ -17,17 +17,46 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from racetrap.golden_model.layout import Layout
+from racetrap.golden_model.events import AtomicOp, Scope
+from racetrap.golden_model.layout import Layout, index_bits
 from racetrap.golden_model.scord.detector_bank import COUNTERS
 from racetrap.golden_model.scord.lock_hash import lock_hash_columns
-from racetrap.golden_model.scord.packets import Packet, Step, Transaction
-from racetrap.golden_model.scord.params import ENTRY_BYTES, AccessPolicy, ScordParams
+from racetrap.golden_model.scord.metadata import (
+    BLK_SHARED,
+    DEV_SHARED,
+    FILTER_MASK,
+    IS_ATOM,
+    MODIFIED,
+    SCOPE,
+    STRONG,
+    UNINITIALISED_ENTRY,
+)
+from racetrap.golden_model.scord.packets import (
+    LockState,
+    Packet,
+    PacketKind,
+    Preliminary,
+    RaceKind,
+    Step,
+    TableRow,
+    Transaction,
+    TransactionKind,
+)
+from racetrap.golden_model.scord.params import (
+    ENTRY_BYTES,
+    FILTER_BIN_BITS,
+    WORD_BYTES,
+    WORDS_PER_LINE,
+    AccessPolicy,
+    ScordParams,
+)
 from racetrap.golden_model.scord.region_table import MonitoredRegion, RegionTable
 from racetrap.golden_model.scord.valid_table import is_written
 from racetrap.sim.compiled_library import Functions, compiled_library
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.packing import nested, unpack_records, words_of
 from racetrap.sim.cosim.scord.report_check import ReportCheck
+from racetrap.sim.twins import constants, enumeration, positions, record, structure
 
 __all__ = ["CompiledScoreboard", "prepare_scoreboard"]
 
@@ -47,12 +76,35 @@ _FUNCTIONS: Functions = {
 }  # fmt: skip
 _LOCK_HASH_COLUMNS = 64
 _ENTRY_FIELDS = ("barrier_id", "blk_fence_id", "dev_fence_id", "warp", "block", "tag")
+_COUNTERS = (*COUNTERS, "accesses_left_out")
+#: A monitored region: granules are counted from ``frame``, entries from ``first_index``.
+_REGION_DTYPE = np.dtype([
+    (name, "<u8") for name in ("data_base", "end", "frame", "entries", "first_index")
+])  # fmt: skip
 
 
-class _Field(Structure):
-    """Place of a field, in bits."""
+class Field(Structure):
+    """Place of a field in a record of 32-bit words, in bits."""
 
     _fields_ = (("offset", c_uint32), ("width", c_uint32))
+
+
+class TransactionFields(Structure):
+    """Fields of a transaction."""
+
+    _fields_ = tuple((name, Field) for name in Transaction._fields)
+
+
+class StepFields(Structure):
+    """Fields of a step, those of its packet first."""
+
+    _fields_ = tuple((name, Field) for name in (*Packet._fields, *Step._fields[1:]))
+
+
+class EntryFields(Structure):
+    """Fields of an entry that lie above its flags."""
+
+    _fields_ = tuple((name, Field) for name in _ENTRY_FIELDS)
 
 
 _NUMBERS = (
@@ -62,48 +114,74 @@ _NUMBERS = (
 )  # fmt: skip
 
 
-class _Settings(Structure):
-    """As ``settings.h`` has them."""
+class Settings(Structure):
+    """Configuration of a launch."""
 
     _fields_ = (
         *((name, c_uint32) for name in _NUMBERS),
         ("lock_hash_columns", c_uint32 * _LOCK_HASH_COLUMNS),
-        ("transaction", _Field * len(Transaction._fields)),
-        ("step", _Field * (len(Packet._fields) + len(Step._fields) - 1)),
-        ("entry", _Field * len(_ENTRY_FIELDS)),
+        ("transaction", TransactionFields),
+        ("step", StepFields),
+        ("entry", EntryFields),
     )
+
+
+_TWINS = (
+    enumeration(TransactionKind, name="Kind"),
+    enumeration(PacketKind, prefix="PACKET_"),
+    enumeration(Scope),
+    enumeration(AtomicOp),
+    enumeration(LockState),
+    enumeration(Preliminary, renamed={"BARRIER": "SAME_BARRIER"}),
+    enumeration(RaceKind, renamed={"NONE": "NO_RACE"}),
+    enumeration(TableRow, renamed={"NONE": "NO_ROW", "FENCE": "FENCE_ROW"}),
+    positions("Policy", [policy.name for policy in AccessPolicy]),
+    positions("Counter", _COUNTERS, prefix="count_"),
+    constants({
+        "LINE_WORDS": WORDS_PER_LINE, "LINE_SHIFT": index_bits(WORDS_PER_LINE),
+        "WORD_SHIFT": index_bits(WORD_BYTES), "FILTER_PART_BITS": FILTER_BIN_BITS,
+    }, ctype="unsigned"),
+    constants({
+        "FILTER_MASK": FILTER_MASK, "STRONG": STRONG, "SCOPE": SCOPE, "IS_ATOM": IS_ATOM,
+        "DEV_SHARED": DEV_SHARED, "BLK_SHARED": BLK_SHARED, "MODIFIED": MODIFIED,
+        "UNINITIALISED_ENTRY": UNINITIALISED_ENTRY,
+    }, ctype="uint64_t"),
+    *map(structure, (Field, TransactionFields, StepFields, EntryFields, Settings)),
+    record(_REGION_DTYPE, "Region"),
+)  # fmt: skip
 
 
 @cache
 def prepare_scoreboard() -> CDLL:
     """The compiled scoreboard; compiled and loaded by the first call."""
     sources = sorted([*_FOLDER.glob("*.cpp"), *_FOLDER.glob("*.h")])
-    return compiled_library("scord", sources, _OPTIONS, _FUNCTIONS)
+    return compiled_library("scord", sources, _OPTIONS, _FUNCTIONS, _TWINS)
 
 
-def _places(layout: Layout, names: Sequence[str] | None = None) -> Any:
-    """Offset and width of fields, all leaves by default."""
-    places = {name: _Field(offset, width) for name, offset, width in layout.flat()}
-    chosen = [places[name] for name in names or places]
-    return (_Field * len(chosen))(*chosen)
+def _places(layout: Layout, fields: type[Structure]) -> Any:
+    """Where a word has the fields of a structure; nested ones by their last name."""
+    places = {
+        name.rpartition(".")[2]: Field(offset, width) for name, offset, width in layout.flat()
+    }
+    return fields(**{name: places[name] for name, *_ in fields._fields_})
 
 
-def _settings(params: ScordParams) -> _Settings:
+def _settings(params: ScordParams) -> Settings:
     own = {name: getattr(params, name) for name in _NUMBERS if hasattr(params, name)}
-    return _Settings(
+    return Settings(
         **own,
         policy=list(AccessPolicy).index(params.access_policy),
         transaction_words=words_of(params.transaction_layout),
         step_words=words_of(params.step_layout),
         lock_hash_columns=(c_uint32 * _LOCK_HASH_COLUMNS)(*lock_hash_columns(_LOCK_HASH_COLUMNS)),
-        transaction=_places(params.transaction_layout),
-        step=_places(params.step_layout),
-        entry=_places(params.entry_layout, _ENTRY_FIELDS),
+        transaction=_places(params.transaction_layout, TransactionFields),
+        step=_places(params.step_layout, StepFields),
+        entry=_places(params.entry_layout, EntryFields),
     )
 
 
-def _regions(params: ScordParams, region: MonitoredRegion) -> NDArray[np.uint64]:
-    """First and last address, first granule, entries and first entry's index of each region."""
+def _regions(params: ScordParams, region: MonitoredRegion) -> NDArray[np.void]:
+    """Records of ``_REGION_DTYPE``."""
     if isinstance(region, RegionTable):
         used = [one for one in region.regions if one.lines]
         rows = [
@@ -114,7 +192,7 @@ def _regions(params: ScordParams, region: MonitoredRegion) -> NDArray[np.uint64]
     else:
         ((base, size),) = region.parts
         rows = [(base, base + size, base >> params.granularity_bits, region.entries(params), 0)]
-    return np.array(rows, dtype=np.uint64)
+    return np.array(rows, dtype=_REGION_DTYPE)
 
 
 class CompiledScoreboard:
@@ -211,11 +289,12 @@ class CompiledScoreboard:
     @property
     def counters(self) -> dict[str, int]:
         """What the hardware's event counters must show, by register name in lower case."""
-        sums = np.zeros(len(COUNTERS) + 1, dtype=np.uint64)
+        sums = np.zeros(len(_COUNTERS), dtype=np.uint64)
         self._library.racetrap_scord_counters(self._board, sums.ctypes.data)
-        *of_banks, left_out = sums.tolist()
-        own = {"accesses_left_out": left_out} if self._params.leaves_out else {}
-        return {**dict(zip(COUNTERS, of_banks, strict=True)), **own}
+        own = dict(zip(_COUNTERS, sums.tolist(), strict=True))
+        if not self._params.leaves_out:
+            del own["accesses_left_out"]
+        return own
 
     def finish(
         self,
@@ -242,8 +321,8 @@ class CompiledScoreboard:
             return False
         if not read_errors <= own["metadata_read_errors"] <= words * read_errors:
             return False
-        for record in reports:
-            self._reports.record(record)
+        for each in reports:
+            self._reports.record(each)
         try:
             self._reports.finish(counters)
         except Mismatch:

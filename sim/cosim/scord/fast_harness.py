@@ -7,7 +7,10 @@ from pathlib import Path
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.sim.cosim.fast.folding import fold_registers
 from racetrap.sim.cosim.fast.harness import Harness
+from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.fast.ports import AXI_WRITE, LITE, Internals, PortGroup, words_of_bits
+from racetrap.sim.cosim.fast.simulation import simulation_twins
+from racetrap.sim.cosim.scord.fast_simulation import SimStats
 from racetrap.sim.cosim.scord.sweep import BEGUN, ENGINE, INDEX, index_width
 from racetrap.sim.cosim.scord.tracker_clocks import gate_trackers
 
@@ -73,5 +76,6 @@ def _rewrite(verilog: str, params: ScordParams) -> str:
 
 HARNESS = Harness(
     Path(__file__).parent, _ports, _constants, _rewrite,
-    ("fast_harness.py", "sweep.py", "tracker_clocks.py"), _internals,
+    ("fast_harness.py", "sweep.py", "tracker_clocks.py"),
+    simulation_twins(MemoryTiming, SimStats), _internals,
 )  # fmt: skip

@@ -24,11 +24,6 @@ class Sim : public Testbench {
         return 0;
     }
 
-    void set_timing(const uint32_t* values) override {
-        std::memcpy(&timing, values, sizeof timing);
-        watchdog = timing.watchdog;
-    }
-
     void play(uint32_t sm, const uint32_t* words, const uint64_t* order, uint64_t count) {
         queues[sm].begin(words, count);
         queues[sm].order = order;
@@ -47,14 +42,13 @@ class Sim : public Testbench {
         return 0;
     }
 
-    void fill(uint64_t* stats) const override {
-        stats[0] = now;
-        stats[1] = stats[2] = 0;
-        stats[3] = reports.errors;
+    Stats stats() const override {
+        Stats stats{.cycles = now, .report_errors = reports.errors};
         for (int port = 0; port < METADATA_PORTS; port++) {
-            stats[1] += reads[port].errors;
-            stats[2] += writes[port].errors;
+            stats.read_errors += reads[port].errors;
+            stats.write_errors += writes[port].errors;
         }
+        return stats;
     }
 
     // Steps of each bank, of each SM the numbers of the transactions that its access buffer has
@@ -118,7 +112,6 @@ class Sim : public Testbench {
     }
 
   private:
-    Timing timing{};
     Queue queues[SMS];
     Trace traces[BANKS], left_out[SMS];
     uint64_t accepted = 0;

@@ -9,12 +9,15 @@ from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.sim.cosim.fast.folding import fold_registers
 from racetrap.sim.cosim.fast.harness import Harness
 from racetrap.sim.cosim.fast.ports import LITE, Instances, Internals, PortGroup, words_of_bits
+from racetrap.sim.cosim.fast.simulation import simulation_twins
+from racetrap.sim.cosim.sigrace.fast_simulation import PROGRAM_TWINS, SimStats, Timing
 from racetrap.sim.cosim.sigrace.unit_clocks import gate_units, unit_gates, unit_memories
 
 __all__ = ["HARNESS"]
 
 _STREAM = ("valid", "ready", "payload")
 _TRACE = ("valid", "payload")
+_PLACE = ("kind", "core", "context")
 
 
 def _ports(params: SigraceParams) -> list[PortGroup]:
@@ -30,6 +33,7 @@ def _ports(params: SigraceParams) -> list[PortGroup]:
 
 def _constants(params: SigraceParams) -> dict[str, int]:
     step = params.rdm_step_layout
+    widths = {name: width for name, _, width in step.flat()}
     return {
         "UNITS": params.cores * params.contexts,
         "CONTEXTS": params.contexts,
@@ -38,9 +42,8 @@ def _constants(params: SigraceParams) -> dict[str, int]:
         "CORE_STEP_WORDS": words_of_bits(params.core_step_layout.width),
         "RDM_STEP_WORDS": words_of_bits(step.width),
         # All three lie in a step's first word.
-        "KIND_OFFSET": step.offset("kind"),
-        "CORE_OFFSET": step.offset("core"),
-        "CONTEXT_OFFSET": step.offset("context"),
+        **{f"{name}_OFFSET".upper(): step.offset(name) for name in _PLACE},
+        **{f"{name}_MASK".upper(): (1 << widths[name]) - 1 for name in _PLACE},
         "KIND_COMPARE": int(RdmStepKind.COMPARE),
     }
 
@@ -59,5 +62,5 @@ def _rewrite(verilog: str, params: SigraceParams) -> str:
 
 HARNESS = Harness(
     Path(__file__).parent, _ports, _constants, _rewrite, ("fast_harness.py", "unit_clocks.py"),
-    _internals, _instances,
+    (*simulation_twins(Timing, SimStats), *PROGRAM_TWINS), _internals, _instances,
 )  # fmt: skip

@@ -22,8 +22,9 @@ from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.packing import nested, pack_tuples, unpack_records
 from racetrap.sim.cosim.fast.simulation import Simulation, SimulationTiming
 from racetrap.sim.cosim.sigrace.rdm_software import RdmSoftware, remap_fields
+from racetrap.sim.twins import numbers
 
-__all__ = ["FastSim", "Program", "SimStats", "Timing"]
+__all__ = ["PROGRAM_TWINS", "FastSim", "Program", "SimStats", "Timing"]
 
 #: Functions of shim.cpp besides those of every library.
 _FUNCTIONS: Functions = {
@@ -31,6 +32,12 @@ _FUNCTIONS: Functions = {
     "sim_remaps": (None, [c_void_p, c_void_p, c_uint64, c_uint32, c_uint32]),
     "sim_run": (c_int, [c_void_p, c_uint64, c_uint64]),
 }
+
+#: Rows of a program's remaps and stops.
+PROGRAM_TWINS = (
+    numbers("Remap", ("unit", "messages", "select", "map")),
+    numbers("Stop", ("event", "remaps", "messages")),
+)
 
 
 @dataclass(frozen=True)
@@ -112,7 +119,7 @@ class FastSim(Simulation[Timing, SimStats]):
     def __init__(
         self, model: FastModel[SigraceParams], seed: int = 0, timing: Timing | None = None
     ):
-        super().__init__(model, seed, _FUNCTIONS, timing or Timing(), SimStats)
+        super().__init__(model, seed, _FUNCTIONS, timing or Timing(), SimStats, PROGRAM_TWINS)
         self._params = model.params
         self._units = model.params.cores * model.params.contexts
         self.rdm = RdmSoftware(self, model.params, self._wait_until)

@@ -4,24 +4,9 @@
 #include "testbench.h"
 #include "unit_clocks.h"
 
-// Behaviour of cores: the fields of `Timing` in fast_simulation.py, in their order.
-struct Timing {
-    uint32_t watchdog;      // cycles without any handshake that end a run
-    uint32_t idle_percent;  // of cycles in which a context with nothing offered stays silent
-    uint32_t trap_stall;    // of cycles in which no trap record is taken, in percent
-};
-
-// A change of CoreToThread, which waits until the RDM has taken messages of the context.
-struct Remap {
-    uint64_t unit, messages;
-    uint64_t select, map;  // register values
-};
-
-// An event before which a context waits until so many remaps are done, and the RDM has taken so
-// many messages of all contexts.
-struct Stop {
-    uint64_t event, remaps, messages;
-};
+// A `Remap` is a change of CoreToThread, which waits until the RDM has taken messages of the context;
+// a `Stop` an event before which a context waits until so many remaps are done, and the RDM has taken
+// so many messages of all contexts.
 
 // Events of one context.
 struct Queue : Source<EventPort, EVENT_WORDS> {
@@ -37,11 +22,6 @@ class Sim : public Testbench {
             clocks[unit].begin(ports.core_unit[unit], ports.gate[unit]);
         }
         reset();
-    }
-
-    void set_timing(const uint32_t* values) override {
-        std::memcpy(&timing, values, sizeof timing);
-        watchdog = timing.watchdog;
     }
 
     void play(uint32_t unit, const uint32_t* words, uint64_t count, const Stop* stops,
@@ -72,10 +52,8 @@ class Sim : public Testbench {
         return 0;
     }
 
-    void fill(uint64_t* stats) const override {
-        stats[0] = now;
-        stats[1] = first_event;
-        stats[2] = last_event;
+    Stats stats() const override {
+        return {.cycles = now, .first_event = first_event, .last_event = last_event};
     }
 
     // Steps of each context, then the trap records of each, then the steps of the RDM.
@@ -128,7 +106,6 @@ class Sim : public Testbench {
 
   private:
     static constexpr int SETTLE = 64;
-    Timing timing{};
     Queue queues[UNITS];
     UnitClock clocks[UNITS];
     Trace steps[UNITS], traps[UNITS], rdm;
@@ -185,9 +162,9 @@ class Sim : public Testbench {
         if (!ports.trace_rdm.valid) return false;
         rdm.take(ports.trace_rdm.payload, RDM_STEP_WORDS, now);
         uint32_t word = rdm.words[RDM_STEP_WORDS * (rdm.count() - 1)];
-        if ((word >> KIND_OFFSET & 3) == KIND_COMPARE) return true;
+        if ((word >> KIND_OFFSET & KIND_MASK) == KIND_COMPARE) return true;
         messages_done++;
-        uint32_t unit = (word >> CORE_OFFSET & 0xFF) * CONTEXTS + (word >> CONTEXT_OFFSET & 0xF);
+        uint32_t unit = (word >> CORE_OFFSET & CORE_MASK) * CONTEXTS + (word >> CONTEXT_OFFSET & CONTEXT_MASK);
         if (unit < UNITS) messages_of[unit]++;
         return true;
     }

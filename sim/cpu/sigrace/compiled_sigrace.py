@@ -17,8 +17,16 @@ from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace.threads.schema import THREAD_DTYPE
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.compiled_library import Functions, compiled_library
-from racetrap.sim.cpu.sigrace.core_stream import STREAM_FUNCTIONS
-from racetrap.sim.cpu.sigrace.settings import Filter, Settings, filters_of, settings_of
+from racetrap.sim.cpu.sigrace.core_stream import RDM_COUNTERS, STREAM_FUNCTIONS, STREAM_TWINS
+from racetrap.sim.cpu.sigrace.settings import (
+    SETTINGS_TWINS,
+    Filter,
+    Settings,
+    filters_of,
+    settings_of,
+)
+from racetrap.sim.cpu.thread_twins import THREAD_TWINS
+from racetrap.sim.twins import numbers, positions, record
 
 __all__ = ["prepare_sigrace", "run_sigrace"]
 
@@ -29,9 +37,7 @@ _SHARE = 1 << 16
 #: Why conflicts are handled, by the number that the library gives.
 _REASONS = ("full", "blocks", "sync", "checkpoint", "end")
 _STATISTICS = ("blocks", "message_bytes", "checkpoints", "conflicts_ignored")
-_COUNTERS = (
-    "messages", "comparisons", "intersections", "hits", "conflicts", "log_dropped",
-)  # fmt: skip
+#: The last three, if there is a race, are of the first.
 _COSTS = (
     "passes", "reexecuted", "analysed", "repeated_for_nothing", "false_positives", "has_race",
     "first_committed", "first_repeated", "first_repeated_for_nothing",
@@ -40,7 +46,17 @@ _PARTY_DTYPE = np.dtype([("thread", "<u4"), ("epoch", "<u4"), ("pc", "<u4"), ("i
 _RACE_DTYPE = np.dtype([("address", "<u8"), ("first", _PARTY_DTYPE), ("second", _PARTY_DTYPE)])
 
 _Draw = CFUNCTYPE(c_uint64, c_uint64, c_uint64)
-
+_TWINS = (
+    *THREAD_TWINS,
+    *SETTINGS_TWINS,
+    *STREAM_TWINS,
+    positions("Handling", _REASONS, prefix="at_"),
+    numbers("Statistics", _STATISTICS),
+    numbers("Costs", _COSTS),
+    numbers("RollbackCount", ("reason", "times")),
+    record(_PARTY_DTYPE, "Party", is_ordered=True),
+    record(_RACE_DTYPE, "Race", types={"first": "Party", "second": "Party"}, is_ordered=True),
+)
 
 _FUNCTIONS: Functions = {
     "racetrap_sigrace_new": (c_void_p, [POINTER(Settings), POINTER(Filter), c_void_p, c_uint64]),
@@ -63,7 +79,7 @@ def prepare_sigrace() -> CDLL:
     """The compiled machine; compiled and loaded by the first call."""
     shared = [_FOLDER.parent / name for name in ("sync_objects.h", "thread_events.h")]
     sources = sorted([*_FOLDER.glob("*.cpp"), *_FOLDER.glob("*.h"), *shared])
-    return compiled_library("sigrace", sources, _OPTIONS, _FUNCTIONS)
+    return compiled_library("sigrace", sources, _OPTIONS, _FUNCTIONS, _TWINS)
 
 
 def run_sigrace(sigrace: Sigrace, trace: ThreadTrace) -> SigraceResult:
@@ -134,7 +150,7 @@ class _Machine:
     def result(self) -> SigraceResult:
         """What has been found."""
         threads, statistics = self._sigrace.params.threads, SigraceStatistics()
-        arrays = [np.zeros(len(each), np.uint64) for each in (_STATISTICS, _COUNTERS, _COSTS)]
+        arrays = [np.zeros(len(each), np.uint64) for each in (_STATISTICS, RDM_COUNTERS, _COSTS)]
         lost = np.zeros((threads, threads), np.uint64)
         own, counters, costs = arrays
         statistics.instructions = self._library.racetrap_sigrace_statistics(
@@ -142,7 +158,8 @@ class _Machine:
         )
         for name, value in zip(_STATISTICS, own.tolist(), strict=True):
             setattr(statistics, name, value)
-        found = dict(zip((*_COUNTERS, *_COSTS), [*counters.tolist(), *costs.tolist()], strict=True))
+        found = dict(zip(RDM_COUNTERS, counters.tolist(), strict=True))
+        found |= zip(_COSTS, costs.tolist(), strict=True)
         for name in (
             "messages", "comparisons", "intersections", "hits", "passes", "reexecuted", "analysed",
             "repeated_for_nothing",

@@ -5,24 +5,6 @@
 
 namespace {
 
-// As CoreOp in racetrap.golden_model.sigrace.packets.
-enum CoreOp : uint8_t {
-    OP_LOAD, OP_STORE, OP_INSTRUCTIONS, OP_COLLECT_ON, OP_COLLECT_OFF, OP_SYNC_REACHED,
-    OP_TS_WRITE, OP_SWITCH_OUT, OP_SWITCH_IN, OP_MODE, OP_TRT_WRITE, OP_CONFLICT_WRITE, OP_RESET,
-};
-
-constexpr uint32_t MAX_INSTRUCTIONS = (1u << 12) - 1;
-
-// An event and the state after it, as STEP_DTYPE in core_stream.py.
-struct Step {
-    uint32_t data = 0, pc = 0, own = 0;
-    uint16_t index = 0, instructions = 0, counter = 0, read_values = 0, write_values = 0;
-    uint8_t op = 0, size = 0, collecting = 0, thread = 0, sent = 0, cause = 0, traps = 0;
-    uint8_t saturated = 0;
-    uint16_t padding = 0;
-};
-static_assert(sizeof(Step) == 32);
-
 class CoreStream {
 public:
     const Settings settings;
@@ -215,24 +197,20 @@ void racetrap_stream_flush(void *stream) { stream_of(stream).rdm.flush(); }
 void racetrap_stream_clear_log(void *stream) { stream_of(stream).rdm.clear_log(); }
 
 // Counters as of racetrap_sigrace_statistics, windows lost, and reasons of a rollback.
-void racetrap_stream_counters(void *stream, uint64_t *counters) {
+void racetrap_stream_counters(void *stream, StreamCounters *counters) {
     const Rdm &rdm = stream_of(stream).rdm;
-    counters = std::copy_n(reinterpret_cast<const uint64_t *>(&rdm.counters), 6, counters);
-    *counters = 0;
-    for (uint64_t lost : rdm.lost) *counters += lost;
-    counters[1] = rdm.reasons;
+    *counters = {.counters = rdm.counters, .lost_windows = 0, .reasons = rdm.reasons};
+    for (uint64_t lost : rdm.lost) counters->lost_windows += lost;
 }
 
 // Number of logged conflicts; copies numbers, timestamps and signatures if there is room for all.
-uint64_t racetrap_stream_log(void *stream, uint32_t *numbers, uint32_t *timestamps,
+uint64_t racetrap_stream_log(void *stream, LoggedConflict *conflicts, uint32_t *timestamps,
                              uint64_t *signatures, uint64_t room) {
     const CoreStream &own = stream_of(stream);
     const std::vector<LogEntry> &log = own.rdm.log;
     if (log.size() > room) return log.size();
     for (const LogEntry &entry : log) {
-        *numbers++ = entry.thread;
-        *numbers++ = entry.other;
-        *numbers++ = entry.conflict;
+        *conflicts++ = {entry.thread, entry.other, entry.conflict};
         for (const Clock *clock : {&entry.timestamp, &entry.other_timestamp})
             timestamps = std::copy(clock->begin(), clock->end(), timestamps);
         own.hash.pack(entry.signature, signatures);

@@ -11,20 +11,39 @@ from weakref import finalize
 
 import numpy as np
 
+from racetrap.golden_model.sigrace.conflict_log import Reason
 from racetrap.golden_model.sigrace.environment import Environment
-from racetrap.golden_model.sigrace.packets import CoreEvent, CoreStep, LogEntry, RdmStepKind
+from racetrap.golden_model.sigrace.packets import (
+    Cause,
+    Conflict,
+    CoreEvent,
+    CoreOp,
+    CoreStep,
+    LogEntry,
+    RdmStepKind,
+    Relation,
+)
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.sim.compiled_library import Functions
 from racetrap.sim.cpu.sigrace.settings import Filter, Settings, filters_of, settings_of
+from racetrap.sim.twins import enumeration, numbers, record
 
-__all__ = ["EVENT_COLUMNS", "STEP_COLUMNS", "STREAM_FUNCTIONS", "CoreStream"]
+__all__ = [
+    "EVENT_COLUMNS", "RDM_COUNTERS", "STEP_COLUMNS", "STREAM_FUNCTIONS", "STREAM_TWINS",
+    "CoreStream",
+]  # fmt: skip
 
-#: Counters in the order of the library, by register name in lower case; then the reasons.
-_COUNTERS = (
-    "messages", "comparisons", "intersections", "hits", "conflicts", "log_dropped", "lost_windows",
-    "reasons",
+#: Counters of the RDM, by register name in lower case.
+RDM_COUNTERS = (
+    "messages", "comparisons", "intersections", "hits", "conflicts", "log_dropped",
 )  # fmt: skip
+_COUNTERS_DTYPE = np.dtype([(name, "<u8") for name in RDM_COUNTERS])
+#: The same with windows lost, and reasons of a rollback.
+_STREAM_COUNTERS_DTYPE = np.dtype([
+    ("counters", _COUNTERS_DTYPE), ("lost_windows", "<u8"), ("reasons", "<u8"),
+])  # fmt: skip
+_LOGGED = ("thread", "other", "conflict")
 #: A comparison of a message with an entry, or its end.
 _RDM_DTYPE = np.dtype([
     ("lost", "<u8"), ("thread", "<u4"), ("sequence", "<u4"), ("digest", "<u4"), ("other", "<u2"),
@@ -39,6 +58,19 @@ _STEP_DTYPE = np.dtype([
     ("size", "u1"), ("collecting", "u1"), ("thread", "u1"), ("sent", "u1"), ("cause", "u1"),
     ("traps", "u1"), ("saturated", "u1"), ("padding", "<u2"),
 ])  # fmt: skip
+#: Declarations that both libraries' parts share with Python.
+STREAM_TWINS = (
+    enumeration(CoreOp, bits=8, prefix="OP_"),
+    enumeration(Cause),
+    enumeration(Relation, bits=8),
+    enumeration(Conflict, renamed={"NONE": "NO_CONFLICT"}),
+    enumeration(Reason, renamed={"FULL": "LOG_FULL", "SYNC": "SYNC_REACHED"}),
+    record(_STEP_DTYPE, "Step"),
+    record(_RDM_DTYPE, "RdmStep"),
+    record(_COUNTERS_DTYPE, "Counters"),
+    record(_STREAM_COUNTERS_DTYPE, "StreamCounters", types={"counters": "Counters"}),
+    numbers("LoggedConflict", _LOGGED, bits=32),
+)
 #: Columns of an event and of a step, in the order of their layouts.
 EVENT_COLUMNS = CoreEvent._fields
 STEP_COLUMNS = (*EVENT_COLUMNS, *CoreStep._fields[1:])
@@ -140,10 +172,10 @@ class CoreStream:
         """The conflict log, oldest first."""
         params, copy = self._params, self._library.racetrap_stream_log
         count = copy(self._stream, None, None, None, 0)
-        numbers = np.zeros((count, 3), np.uint32)
+        conflicts = np.zeros((count, len(_LOGGED)), np.uint32)
         stamps = np.zeros((count, 2, params.threads), np.uint32)
         signatures = np.zeros((count, -(-params.signature_bits // 64)), np.uint64)
-        places = (array.ctypes.data for array in (numbers, stamps, signatures))
+        places = (array.ctypes.data for array in (conflicts, stamps, signatures))
         copy(self._stream, *places, count)
         return [
             LogEntry(
@@ -151,12 +183,14 @@ class CoreStream:
                 int.from_bytes(signature.tobytes(), "little"),
             )
             for (thread, other, conflict), (own, others), signature in zip(
-                numbers.tolist(), stamps.tolist(), signatures, strict=True
+                conflicts.tolist(), stamps.tolist(), signatures, strict=True
             )
         ]  # fmt: skip
 
     def counters(self) -> dict[str, int]:
         """Counters of the RDM, by register name in lower case, and ``reasons`` of a rollback."""
-        found = np.zeros(len(_COUNTERS), np.uint64)
+        found = np.zeros(1, _STREAM_COUNTERS_DTYPE)
         self._library.racetrap_stream_counters(self._stream, found.ctypes.data)
-        return dict(zip(_COUNTERS, found.tolist(), strict=True))
+        counters, lost_windows, reasons = found[0].item()
+        own = dict(zip(RDM_COUNTERS, counters, strict=True))
+        return {**own, "lost_windows": lost_windows, "reasons": reasons}

@@ -8,9 +8,6 @@
 #include "../sync_objects.h"
 #include "signature.h"
 
-// As in racetrap.golden_model.sigrace.packets.
-enum Cause : uint32_t { NONE, LIMIT, SYNC, SWITCH, FULL };
-
 // A finished block as the RDM sees it.
 struct Summary {
     uint32_t thread;

@@ -7,18 +7,8 @@
 
 namespace {
 
-// Why conflicts are handled, in the order of _REASONS in compiled_sigrace.py.
-enum Handling : uint32_t { AT_FULL, AT_BLOCKS, AT_SYNC, AT_CHECKPOINT, AT_END };
-
-constexpr uint32_t MAX_INSTRUCTIONS = (1u << 12) - 1;
-
 class Machine : public Scheduler::Machine {
 public:
-    // In the order of _STATISTICS in compiled_sigrace.py.
-    struct Statistics {
-        uint64_t blocks, message_bytes, checkpoints, conflicts_ignored;
-    };
-
     Machine(const Settings &settings, const Filter *filters, const Event *events, uint64_t count)
         : settings(settings), hash(this->settings, filters), rdm(this->settings, hash),
           checkpoint(settings.threads), rollback(this->settings, hash, events, count),
@@ -292,23 +282,21 @@ bool racetrap_sigrace_run_scheduled(void *machine, uint64_t steps) {
 void racetrap_sigrace_end(void *machine) { machine_of(machine).end(); }
 
 // All instructions committed.
-uint64_t racetrap_sigrace_statistics(void *machine, uint64_t *statistics, uint64_t *counters,
-                                     uint64_t *lost, uint64_t *costs) {
+uint64_t racetrap_sigrace_statistics(void *machine, Statistics *statistics, Counters *counters,
+                                     uint64_t *lost, Costs *costs) {
     Machine &own = machine_of(machine);
-    std::copy_n(reinterpret_cast<uint64_t *>(&own.statistics), 4, statistics);
-    std::copy_n(reinterpret_cast<uint64_t *>(&own.rdm.counters), 6, counters);
+    *statistics = own.statistics;
+    *counters = own.rdm.counters;
     std::copy(own.rdm.lost.begin(), own.rdm.lost.end(), lost);
-    std::copy_n(reinterpret_cast<uint64_t *>(&own.rollback.costs), 9, costs);
+    *costs = own.rollback.costs;
     return own.checkpoint.total();
 }
 
 // Number of the reasons of rollbacks; copies each, and how many there were.
-uint64_t racetrap_sigrace_rollbacks(void *machine, uint64_t *numbers) {
-    for (auto [reason, count] : machine_of(machine).rollback.rollbacks) {
-        *numbers++ = reason;
-        *numbers++ = count;
-    }
-    return machine_of(machine).rollback.rollbacks.size();
+uint64_t racetrap_sigrace_rollbacks(void *machine, RollbackCount *counts) {
+    const auto &found = machine_of(machine).rollback.rollbacks;
+    std::copy(found.begin(), found.end(), counts);
+    return found.size();
 }
 
 // Number of different races, or of accesses to different bytes, ascending; they stay there until

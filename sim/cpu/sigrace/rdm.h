@@ -7,27 +7,11 @@
 
 #include "core_unit.h"
 
-// As in racetrap.golden_model.sigrace.packets and conflict_log.
-enum Conflict : uint32_t { READ_WRITE = 1, WRITE_READ = 2, WRITE_WRITE = 4 };
-enum Reason : uint32_t { LOG_FULL = 1, BLOCKS = 2, SYNC_REACHED = 4 };
-
 struct LogEntry {
     uint32_t thread, other, conflict;
     Clock timestamp, other_timestamp;
     Words signature;
 };
-
-enum Relation : uint8_t { PRECEDES, FOLLOWS, UNORDERED };
-
-// A comparison of a message with an entry, or its end (`is_push`).
-struct RdmStep {
-    uint64_t lost = 0;  // a bit for each thread whose full queue held no predecessor
-    uint32_t thread = 0, sequence = 0, digest = 0;
-    uint16_t other = 0, position = 0;
-    uint8_t is_push = 0, cause = 0, relation = 0, conflict = 0;
-    uint32_t padding = 0;
-};
-static_assert(sizeof(RdmStep) == 32);
 
 // Of a block that is known and one of another thread that comes, as relation of
 // racetrap.golden_model.sigrace.timestamp.
@@ -39,11 +23,6 @@ inline Relation order(const Clock &known, uint32_t thread, const Clock &coming, 
 class Rdm {
 public:
     std::vector<RdmStep> *steps = nullptr;  // where its steps go, if they are wanted
-    // In the order of _COUNTERS in compiled_sigrace.py.
-    struct Counters {
-        uint64_t messages, comparisons, intersections, hits, conflicts, log_dropped;
-    };
-
     Counters counters = {};
     std::vector<uint64_t> lost;  // messages that found no predecessor in a full queue, by pair
     std::vector<LogEntry> log;

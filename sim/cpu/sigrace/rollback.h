@@ -28,17 +28,6 @@ struct Checkpoint {
     }
 };
 
-// As RaceParty and ThreadRace of racetrap.golden_model.happens_before.race, in their order.
-struct Party {
-    uint32_t thread, epoch, pc, is_write;
-    auto operator<=>(const Party &other) const = default;
-};
-struct Race {
-    uint64_t address;
-    Party first, second;
-    auto operator<=>(const Race &other) const = default;
-};
-
 // Different races; doubles are dropped whenever there may be as many as others.
 class Races {
 public:
@@ -63,14 +52,8 @@ private:
 
 class Rollback {
 public:
-    // In the order of _COSTS in compiled_sigrace.py; the last three, if `has_race`, of the first.
-    struct Costs {
-        uint64_t passes, reexecuted, analysed, repeated_for_nothing, false_positives, has_race;
-        uint64_t first_committed, first_repeated, first_repeated_for_nothing;
-    };
-
     Costs costs = {};
-    std::vector<std::pair<uint32_t, uint64_t>> rollbacks;  // by reason, in order of the first
+    std::vector<RollbackCount> rollbacks;  // by reason, in order of the first
     Races races, false_sharing;
 
     Rollback(const Settings &settings, const SignatureHash &hash, const Event *events,

@@ -85,7 +85,7 @@ private:
         case BARRIER_LEAVE: return 2;
         case ATOMIC_LOAD:
         case ATOMIC_STORE:
-        case ATOMIC_UPDATE: return event.value & (ORDER_ACQUIRES | ORDER_RELEASES) ? 3 : 0;
+        case ATOMIC_UPDATE: return event.value & (ORDER_ACQUIRE | ORDER_RELEASE) ? 3 : 0;
         case CREATE:
         case JOIN:
         case BEGIN:

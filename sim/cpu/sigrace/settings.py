@@ -1,4 +1,4 @@
-"""Settings of the compiled SigRace machine, as ``settings.h`` has them."""
+"""Settings of the compiled SigRace machine."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import Any
 
 from racetrap.golden_model.sigrace.params import ADDRESS_BITS, Form, SigraceParams
 from racetrap.golden_model.sigrace.sigrace import Sigrace
+from racetrap.golden_model.sigrace.sync_library import MAX_INSTRUCTIONS
 from racetrap.golden_model.trace.threads.events import GRANULE_LOG2
+from racetrap.sim.twins import constants, structure
 
-__all__ = ["Filter", "Settings", "filters_of", "settings_of"]
+__all__ = ["SETTINGS_TWINS", "Filter", "Settings", "filters_of", "settings_of"]
 
 
 class Settings(Structure):
@@ -36,6 +38,16 @@ class Filter(Structure):
         ("bits", c_uint32),
         ("rows", c_uint32 * ADDRESS_BITS),
     ]
+
+
+#: Both as C++ has them.
+SETTINGS_TWINS = (
+    constants(
+        {"ADDRESS_BITS": ADDRESS_BITS, "MAX_INSTRUCTIONS": MAX_INSTRUCTIONS}, ctype="uint32_t"
+    ),
+    structure(Settings),
+    structure(Filter),
+)
 
 
 def settings_of(sigrace: Sigrace) -> Settings:

@@ -13,11 +13,13 @@ import numpy as np
 
 from racetrap.golden_model.barracuda.kernel import Kernel
 from racetrap.golden_model.barracuda.race import BarrierDivergence, Result
+from racetrap.golden_model.events import ALL_LANES, WARP_SIZE, AtomicOp, EventKind, MemoryOrder
 from racetrap.golden_model.ptx_memory_model.oracle import PtxOracle
 from racetrap.golden_model.ptx_memory_model.oracle.findings import Finding, OracleRule, result_of
 from racetrap.golden_model.ptx_memory_model.oracle.program_orders import ProgramOrders
 from racetrap.golden_model.trace.gpu.schema import EVENT_DTYPE, LANE_DTYPE
 from racetrap.sim.compiled_library import Functions, compiled_library
+from racetrap.sim.twins import constants, enumeration, record, structure
 
 __all__ = ["CompiledOracle"]
 
@@ -44,15 +46,38 @@ class _Kernel(ctypes.Structure):
 
     _fields_ = (
         *((name, c_uint64) for name in (
+            # `first_lane` numbers the first lane record; `cell_bits` is log2 of the bytes of a
+            # cell, those of the smallest access; `independent`: whether lanes are scheduled so.
             "rows", "blocks", "warps", "first_lane", "cell_bits", "independent",
         )),
         *((name, c_void_p) for name in (
+            # `block`, `warp` and `order` are of each row, `is_part` says whether it is a fence that
+            # is part of an access; `first_warp` and `warp_count` are of each block, `live` of each
+            # warp.
             "events", "lanes", "block", "warp", "order", "is_part", "first_warp", "warp_count",
             "live",
         )),
     )  # fmt: skip
 
 
+_TWINS = (
+    enumeration(EventKind, bits=8),
+    enumeration(AtomicOp, bits=8),
+    enumeration(MemoryOrder, bits=8),
+    constants({"LANES": WARP_SIZE}),
+    constants({"ALL_LANES": ALL_LANES}, ctype="uint32_t"),
+    record(EVENT_DTYPE, "Event"),
+    record(LANE_DTYPE, "LaneRecord"),
+    structure(_Kernel, name="KernelArrays", types={
+        "events": "const Event *", "lanes": "const LaneRecord *",
+        **dict.fromkeys(("block", "warp"), "const int32_t *"),
+        **dict.fromkeys(("order", "is_part"), "const uint8_t *"),
+        **dict.fromkeys(("first_warp", "warp_count", "live"), "const int64_t *"),
+    }),
+    record(_FOUND_DTYPE, "Found"),
+    record(_PAIR_DTYPE, "PcPair", is_ordered=True),
+    record(_DIVERGENCE_DTYPE, "Divergence"),
+)  # fmt: skip
 _FUNCTIONS: Functions = {
     "racetrap_oracle_new": (c_void_p, [POINTER(_Kernel)]),
     "racetrap_oracle_found": _RECORDS,
@@ -82,7 +107,7 @@ class CompiledOracle(PtxOracle):
 def _library() -> ctypes.CDLL:
     """The shared library, compiled once."""
     sources = sorted([*_FOLDER.glob("*.cpp"), *_FOLDER.glob("*.h")])
-    return compiled_library("gpu_oracle", sources, _OPTIONS, _FUNCTIONS)
+    return compiled_library("gpu_oracle", sources, _OPTIONS, _FUNCTIONS, _TWINS)
 
 
 def _run(kernel: Kernel, rule: OracleRule, independent: bool) -> Result:

@@ -10,11 +10,10 @@
 #include <vector>
 
 #include "counted.h"
+#include "trace.h"
 
 //: Row of an event in its kernel.
 using Time = int32_t;
-
-constexpr int LANES = 32;
 using LaneTimes = std::array<Time, LANES>;
 
 // Times of a few warps with consecutive numbers.

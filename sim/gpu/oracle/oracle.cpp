@@ -7,17 +7,6 @@
 
 namespace {
 
-// As _FOUND_DTYPE, _PAIR_DTYPE and _DIVERGENCE_DTYPE in compiled_oracle.py.
-struct Found {
-    uint64_t address;
-    uint32_t first_row, second_row;
-    uint32_t instances, block_pairs;
-    uint8_t first_lane, second_lane, is_strong, is_narrow, is_volatile, unused[3];
-};
-struct Divergence {
-    uint32_t pc, block, warp, lane;
-};
-
 class Analysis {
 public:
     explicit Analysis(const KernelArrays &kernel)

@@ -145,8 +145,6 @@ private:
     size_t limit_ = LANES;
 };
 
-using PcPair = std::pair<uint32_t, uint32_t>;
-
 // Open patterns of a warp, or of a thread as a warp of one lane.
 class OpenPatterns {
 public:
@@ -292,7 +290,7 @@ private:
             if (!each.is_volatile || !counts(each, [](const Acquired &) { return true; })) continue;
             synchronised.insert(each.pair);
             auto is_apart = [&](const Acquired &other) {
-                return other.pair.first != each.pair.first;
+                return other.pair.write != each.pair.write;
             };
             for (const Acquired &other : each.overlooked)
                 if (counts(other, is_apart)) synchronised.insert(other.pair);

@@ -6,8 +6,6 @@
 
 #include "knowledge.h"
 
-constexpr uint32_t ALL_LANES = ~0u;
-
 struct Place {
     int warp, block, first, count;  // first and count: the warps of the block
     int total;                      // warps of the kernel

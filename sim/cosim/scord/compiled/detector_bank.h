@@ -10,25 +10,11 @@
 
 #include "tracker.h"
 
-// As in racetrap.golden_model.scord.packets.
-enum Preliminary : uint32_t { NONE, INITIALIZATION, PROGRAM_ORDER, SAME_BARRIER };
-enum RaceKind : uint32_t {
-    NO_RACE, MISSING_BLOCK_FENCE, MISSING_DEVICE_FENCE, NOT_STRONG, SCOPED_ATOMIC, MISSING_LOCK,
-};
-enum TableRow : uint32_t {
-    NO_ROW, LOAD_FIRST, LOAD_PROGRAM_ORDER, LOAD_SCOPED_ATOMIC, LOAD_UNFENCED_WRITE,
-    LOAD_FENCED_WRITE, LOAD_AFTER_READ, LOAD_NO_COMMON_LOCK, LOAD_LOCKED, STORE_FIRST,
-    STORE_PROGRAM_ORDER, STORE_SCOPED_ATOMIC, STORE_BOTH_ATOMIC, STORE_UNFENCED_ACCESS,
-    STORE_NOT_STRONG, STORE_FENCED_ACCESS, STORE_NO_COMMON_LOCK, STORE_LOCKED, FENCE_ROW,
-    UNMONITORED,
-};
+constexpr uint64_t SHARED = DEV_SHARED | BLK_SHARED;
+constexpr uint64_t FILTER_PART = FILTER_MASK >> FILTER_PART_BITS;
 
-// As in racetrap.golden_model.scord.metadata.
-constexpr uint64_t FILTER_MASK = 0xFFFF, STRONG = 1 << 16, SCOPE = 1 << 17, IS_ATOM = 1 << 18;
-constexpr uint64_t DEV_SHARED = 1 << 19, BLK_SHARED = 1 << 20, MODIFIED = 1 << 21;
-constexpr uint64_t SHARED = DEV_SHARED | BLK_SHARED, UNINITIALISED_ENTRY = MODIFIED | SHARED;
-
-inline bool is_empty(uint64_t filter) { return !(filter & 0xFF) || !(filter >> 8 & 0xFF); }
+// Whether one of the two parts of a lock filter is empty.
+inline bool is_empty(uint64_t filter) { return !(filter & FILTER_PART) || !(filter >> FILTER_PART_BITS); }
 
 // Entries by index, in pages that come into being with their first access.
 class Metadata {
@@ -130,14 +116,9 @@ inline Decision decide_store(const Access &a) {
     return {STORE_LOCKED, NONE, NO_RACE, take & (entry | ~FILTER_MASK)};
 }
 
-// In the order of COUNTERS in racetrap.golden_model.scord.detector_bank.
-struct Counters {
-    uint64_t accesses, fences, unmonitored, preliminary[3], races[5], tag_conflicts, read_errors;
-};
-
 class DetectorBank {
 public:
-    Counters counters{};
+    std::array<uint64_t, Counter_COUNT> counters{};  // by `Counter`
 
     DetectorBank(const Settings &settings, const std::vector<Region> &regions, Metadata &metadata)
         : settings_(settings), regions_(regions), metadata_(metadata),
@@ -147,8 +128,8 @@ public:
     Step step(const Packet &packet, bool read_error) {
         if (packet.kind == FENCE) return fence(packet);
         uint64_t index, tag;
-        if (!locate(packet.word << 2, index, tag)) {
-            counters.unmonitored++;
+        if (!locate(packet.word << WORD_SHIFT, index, tag)) {
+            counters[COUNT_UNMONITORED]++;
             return {UNMONITORED, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
         }
         const EntryFields &at = settings_.entry;
@@ -165,11 +146,14 @@ public:
         step.preliminary = decision.preliminary;
         step.race = decision.race;
         step.after = place = decision.after;
-        counters.accesses++;
-        if (step.preliminary) counters.preliminary[step.preliminary - 1]++;
-        if (step.race) counters.races[step.race - 1]++;
-        counters.tag_conflicts += tag_conflict;
-        counters.read_errors += read_error;
+        counters[COUNT_ACCESSES]++;
+        // Of kinds there is one counter each, in their order, but none of 0.
+        if (step.preliminary)
+            counters[COUNT_PRELIMINARY_INITIALIZATION + step.preliminary - INITIALIZATION]++;
+        if (step.race)
+            counters[COUNT_RACES_MISSING_BLOCK_FENCE + step.race - MISSING_BLOCK_FENCE]++;
+        counters[COUNT_TAG_CONFLICTS] += tag_conflict;
+        counters[COUNT_METADATA_READ_ERRORS] += read_error;
         return step;
     }
 
@@ -202,7 +186,7 @@ private:
         size_t warp = slot(packet.block, packet.warp);
         uint32_t &counter = (packet.scope == DEVICE ? dev_ : blk_)[warp];
         counter = (counter + 1) & ((1u << settings_.fence_id_bits) - 1);
-        counters.fences++;
+        counters[COUNT_FENCES]++;
         return {FENCE_ROW, 0, 0, 0, 0, 0, 0, blk_[warp], dev_[warp], 0, 0};
     }
 
@@ -210,8 +194,8 @@ private:
                     uint64_t tag) const {
         const EntryFields &at = settings_.entry;
         uint64_t entry = step.before;
-        uint64_t take = packet.filter | uint64_t(packet.strong) << 16 |
-                        uint64_t(packet.scope) << 17 |
+        uint64_t take = packet.filter | packet.strong * STRONG |
+                        packet.scope * SCOPE |
                         uint64_t(packet.barrier_id) << at.barrier_id.offset |
                         uint64_t(step.own_blk) << at.blk_fence_id.offset |
                         uint64_t(step.own_dev) << at.dev_fence_id.offset |

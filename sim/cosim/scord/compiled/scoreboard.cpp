@@ -84,13 +84,13 @@ public:
         std::vector<uint32_t> golden(settings_.step_words);
         int64_t found = 0;
         for (uint64_t n = 0; n < count; n++, words += settings_.step_words) {
-            uint64_t sm = at.block.get(words) >> settings_.slot_bits;
+            uint64_t sm = get(at.block, words) >> settings_.slot_bits;
             if (sm >= settings_.sm_count) return -1;
             auto &expected = expected_[size_t(bank) * settings_.sm_count + sm];
-            const Due *due = expected.take(at.kind.get(words) == FENCE);
+            const Due *due = expected.take(get(at.kind, words) == FENCE);
             if (!due) return -1;
             const Packet &packet = packets_[sm][due->packet];
-            Step step = banks_[bank].step(packet, at.read_error.get(words));
+            Step step = banks_[bank].step(packet, get(at.read_error, words));
             pack(packet, step, golden);
             if (std::memcmp(golden.data(), words, 4 * golden.size())) return -1;
             if (step.race) races[found++] = n;
@@ -99,16 +99,12 @@ public:
         return found;
     }
 
-    // The sums over all banks in the order of `Counters`, then what the buffers have left out.
+    // The sums over all banks, by `Counter`.
     void counters(uint64_t *sums) const {
-        constexpr size_t COUNT = sizeof(Counters) / 8;
-        std::fill(sums, sums + COUNT + 1, 0);
-        for (const DetectorBank &bank : banks_) {
-            uint64_t values[COUNT];
-            std::memcpy(values, &bank.counters, sizeof values);
-            for (size_t n = 0; n < COUNT; n++) sums[n] += values[n];
-        }
-        for (const AccessBuffer &buffer : buffers_) sums[COUNT] += buffer.left_out;
+        std::fill_n(sums, Counter_COUNT, 0);
+        for (const DetectorBank &bank : banks_)
+            for (size_t n = 0; n < Counter_COUNT; n++) sums[n] += bank.counters[n];
+        for (const AccessBuffer &buffer : buffers_) sums[COUNT_ACCESSES_LEFT_OUT] += buffer.left_out;
     }
 
     const Metadata &metadata() const { return metadata_; }
@@ -143,7 +139,7 @@ private:
 
     // As racetrap.golden_model.scord.interleaver.
     uint32_t bank_of(uint64_t word) const {
-        uint64_t index = word >> (settings_.granularity_bits - 2);
+        uint64_t index = word >> (settings_.granularity_bits - WORD_SHIFT);
         if (settings_.odd_ports == 1) return index & (settings_.banks - 1);
         uint32_t lanes = settings_.words_per_cycle, low = settings_.port_bits;
         uint64_t segment = index / lanes;
@@ -156,26 +152,26 @@ private:
         const StepFields &at = settings_.step;
         std::fill(words.begin(), words.end(), 0);
         uint32_t *to = words.data();
-        at.kind.put(to, packet.kind);
-        at.scope.put(to, packet.scope);
-        at.strong.put(to, packet.strong);
-        at.block.put(to, packet.block);
-        at.warp.put(to, packet.warp);
-        at.barrier_id.put(to, packet.barrier_id);
-        at.filter.put(to, packet.filter);
-        at.pc.put(to, packet.pc);
-        at.word.put(to, packet.word);
-        at.row.put(to, step.row);
-        at.preliminary.put(to, step.preliminary);
-        at.race.put(to, step.race);
-        at.tag_conflict.put(to, step.tag_conflict);
-        at.read_error.put(to, step.read_error);
-        at.owner_blk.put(to, step.owner_blk);
-        at.owner_dev.put(to, step.owner_dev);
-        at.own_blk.put(to, step.own_blk);
-        at.own_dev.put(to, step.own_dev);
-        at.before.put(to, step.before);
-        at.after.put(to, step.after);
+        put(at.kind, to, packet.kind);
+        put(at.scope, to, packet.scope);
+        put(at.strong, to, packet.strong);
+        put(at.block, to, packet.block);
+        put(at.warp, to, packet.warp);
+        put(at.barrier_id, to, packet.barrier_id);
+        put(at.filter, to, packet.filter);
+        put(at.pc, to, packet.pc);
+        put(at.word, to, packet.word);
+        put(at.row, to, step.row);
+        put(at.preliminary, to, step.preliminary);
+        put(at.race, to, step.race);
+        put(at.tag_conflict, to, step.tag_conflict);
+        put(at.read_error, to, step.read_error);
+        put(at.owner_blk_fence_id, to, step.owner_blk);
+        put(at.owner_dev_fence_id, to, step.owner_dev);
+        put(at.own_blk_fence_id, to, step.own_blk);
+        put(at.own_dev_fence_id, to, step.own_dev);
+        put(at.before, to, step.before);
+        put(at.after, to, step.after);
     }
 };
 

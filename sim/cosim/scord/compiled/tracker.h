@@ -9,25 +9,19 @@
 
 #include "settings.h"
 
-// As in racetrap.golden_model.scord.packets and .events.
-enum Kind : uint32_t { LOAD, STORE, ATOMIC, FENCE, BARRIER, BLOCK_START };
-enum Scope : uint32_t { BLOCK, DEVICE };
-enum AtomicOp : uint32_t { CAS, EXCH, OTHER };
-enum LockState : uint32_t {
-    INVALID, PENDING_BLOCK, PENDING_DEVICE, HELD_BLOCK, HELD_BLOCK_BY_DEVICE, HELD_DEVICE,
-};
-
-constexpr unsigned LINE_WORDS = 32, LINE_SHIFT = 5;
+// One code for both.
+static_assert(int(PACKET_LOAD) == LOAD && int(PACKET_STORE) == STORE);
+static_assert(int(PACKET_ATOMIC) == ATOMIC && int(PACKET_FENCE) == FENCE);
 
 struct Transaction {
     uint32_t kind, scope, strong, op, slot, warp, pc, mask, lock_mask;
     uint64_t line;
 
     Transaction(const TransactionFields &at, const uint32_t *words)
-        : kind(at.kind.get(words)), scope(at.scope.get(words)), strong(at.strong.get(words)),
-          op(at.op.get(words)), slot(at.slot.get(words)), warp(at.warp.get(words)),
-          pc(at.pc.get(words)), mask(at.mask.get(words)), lock_mask(at.lock_mask.get(words)),
-          line(at.line.get(words)) {}
+        : kind(get(at.kind, words)), scope(get(at.scope, words)), strong(get(at.strong, words)),
+          op(get(at.op, words)), slot(get(at.slot, words)), warp(get(at.warp, words)),
+          pc(get(at.pc, words)), mask(get(at.mask, words)), lock_mask(get(at.lock_mask, words)),
+          line(get(at.line, words)) {}
 };
 
 struct Packet {
@@ -37,7 +31,7 @@ struct Packet {
 
 // Mask of words reduced to granules: the lowest word of each stands for it.
 inline uint32_t granule_mask(uint32_t mask, unsigned granularity_bits) {
-    unsigned words = 1 << (granularity_bits - 2);
+    unsigned words = 1 << (granularity_bits - WORD_SHIFT);
     uint32_t lowest = ~uint32_t(0) / ((1u << words) - 1), granules = mask;
     for (unsigned distance = 1; distance < words; distance++) granules |= mask >> distance;
     return granules & lowest;
