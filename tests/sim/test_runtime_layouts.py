@@ -55,6 +55,7 @@ ACCELERATORS = {
     **places_of(recorder._RUN_DTYPE, "run"),
 }
 SOURCES = {
+    "sim/cpu/runtime/raw_file.h": {**values_of(raw.Loss), "LOSSES": len(raw.Loss)},
     "sim/cpu/runtime/record.h": THREADS,
     "sim/accelerator/runtime/record.c": ACCELERATORS,
 }
