@@ -13,7 +13,9 @@ from typing import NamedTuple
 import pytest
 
 from tests.support import REPOSITORY
+from tests.support.gpu.cuda_programs import needs_compiler
 
+_README = REPOSITORY / "README.md"
 _TUTORIALS = REPOSITORY / "docs" / "tutorials"
 #: A block of code, and the line before it.
 _BLOCK = re.compile(r"^([^\n]*)\n\n```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -50,20 +52,35 @@ def fits(expected: str, output: str) -> bool:
     return re.fullmatch(".*?".join(map(re.escape, parts)), output, re.DOTALL) is not None
 
 
-def follow(page: str, folder: Path, most_seconds: float = _MOST_SECONDS) -> None:
-    """Do what a page says."""
+def follow(page: str, folder: Path, most_seconds: float = _MOST_SECONDS, before: str = "") -> None:
+    """Do what a page says, each command behind what stands ``before`` all of them.
+
+    With that, they find on PATH what a bare shell has.
+    """
     begin = monotonic()
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    if before:
+        path = os.defpath
     for name, text, is_command in steps(page):
         if not is_command:
             (folder / name).write_text(text)
             continue
         done = subprocess.run(
-            ["bash", "-c", name], cwd=folder, env={**os.environ, "PATH": path, "COLUMNS": "200"},
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False,
+            ["bash", "-c", f"{before}\n{name}"], cwd=folder,
+            env={**os.environ, "PATH": path, "COLUMNS": "200"}, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, text=True, check=False,
             timeout=begin + most_seconds - monotonic(),
         )  # fmt: skip
         assert fits(text, done.stdout), f"$ {name}\n{done.stdout}"
+
+
+@pytest.fixture
+def activation():
+    """The command of README that puts ours on PATH, for a shell in any folder."""
+    (found,) = re.findall(r"^    \. (\S+)", _README.read_text("utf-8"), re.MULTILINE)
+    if not (REPOSITORY / found).is_file():
+        pytest.skip("make setup has not made the environment here")
+    return f". '{REPOSITORY / found}'"
 
 
 @pytest.mark.parametrize(
@@ -75,7 +92,7 @@ def follow(page: str, folder: Path, most_seconds: float = _MOST_SECONDS) -> None
     ],
     ids=lambda page: page.stem,
 )
-def test_following_a_tutorial_gives_what_it_shows(page, tmp_path):
+def test_following_a_tutorial_gives_what_it_shows(page, tmp_path, activation):
     text = page.read_text(encoding="utf-8")
     if page.stem == "generated-hardware":
         # It begins with the files of another.
@@ -83,7 +100,25 @@ def test_following_a_tutorial_gives_what_it_shows(page, tmp_path):
             if not step.is_command:
                 (tmp_path / step.name).write_text(step.text)
     assert sum(step.is_command for step in steps(text)) >= 3
-    follow(text, tmp_path)
+    follow(text, tmp_path, before=activation)
+
+
+@needs_compiler
+def test_commands_of_readme_in_a_bare_shell(activation):
+    text = _README.read_text("utf-8")
+    assert [step.name.split()[0] for step in steps(text)] == ["racetrap"]
+    follow(text, REPOSITORY, before=activation)
+
+
+@pytest.mark.usefixtures("activation")
+def test_command_that_is_called_with_its_path():
+    """README's other way."""
+    (path,) = set(re.findall(r"\S*/bin/racetrap", _README.read_text("utf-8")))
+    done = subprocess.run(
+        [path, "--version"], cwd=REPOSITORY, env={"PATH": os.defpath}, capture_output=True,
+        text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.startswith("racetrap, version")
 
 
 def test_output_that_is_another_is_seen(tmp_path):
