@@ -2,6 +2,7 @@
 
 PYTHON ?= $(shell command -v python3.11 || echo python3)
 VENV := .venv
+EXTRAS ?= dev
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 FPGA_READY := $(VENV)/.fpga-ready
@@ -14,10 +15,10 @@ export RACETRAP_CACHE ?= $(CURDIR)/$(BUILD)
 SOURCES := golden_model rtl generators sim tb fpga evaluation racetrap
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format types unit bench campaign fuzz evaluate boards board-simulation docs tutorials kernels programs foreign-programs planted-bugs prove verdicts foreign-builds packages load kills clean
+.PHONY: help setup extras same-python demo test lint format types unit bench campaign fuzz evaluate boards board-simulation docs tutorials kernels programs foreign-programs planted-bugs prove verdicts foreign-builds packages load kills clean
 
 help:
-	@echo "make setup     make the virtual environment $(VENV)"
+	@echo "make setup     make the virtual environment $(VENV) (EXTRAS=cuda: install one extra, once more if it is there)"
 	@echo "make demo      run the ScoR micro-benchmarks on the generated hardware (WAVES=1: with waves)"
 	@echo "make test      lint, types and all tests"
 	@echo "make bench     measure throughput and simulation speed, and check the cycles that are promised"
@@ -41,18 +42,44 @@ help:
 	@echo "make format    format the sources"
 	@echo "make clean     remove everything that was built, but not $(VENV)"
 
-setup: $(READY)
+# What is asked for by name is installed even if the environment is ready.
+setup: $(if $(filter command,$(origin EXTRAS)),extras,$(READY)) $(if $(filter command,$(origin PYTHON)),same-python)
+	@echo 'Ready: after `. $(BIN)/activate` the command is racetrap; $(BIN)/racetrap is the same.'
 
-$(READY): pyproject.toml
+VERSION := -c 'import sys; print(sys.version_info[:2])'
+
+same-python: $(if $(filter command,$(origin EXTRAS)),extras,$(READY))
+	@test "$$($(PYTHON) $(VERSION) 2>&1)" = "$$($(BIN)/python $(VERSION))" || \
+	  { echo "$(VENV) is there, and not of $(PYTHON): remove it first (rm -r $(VENV))" >&2; exit 1; }
+
+# Installs our package with an extra, from this checkout.
+define install
+	@echo "Installing racetrap with its extra $(1) into $(VENV): what is not in pip's cache comes from the package index"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(1)]' || \
+	  { echo "Packages could not be installed; the lines of pip above say why: is there a network, or does PIP_INDEX_URL name an index in reach?" >&2; exit 1; }
+endef
+
+$(READY): pyproject.toml | $(BIN)/python
+	$(call install,dev)
+	@touch $@
+
+extras: | $(BIN)/python
+	$(call install,$(EXTRAS))
+
+$(BIN)/python:
 	@command -v $(PYTHON) > /dev/null || \
 	  { echo "Command $(PYTHON) was not found: install Python 3.11 or newer, or call make PYTHON=..." >&2; exit 1; }
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo "Python must be 3.11 or newer, not $$($(PYTHON) -V | cut -d' ' -f2): call make PYTHON=..." >&2; exit 1; }
+	@version=$$($(PYTHON) -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])' 2> /dev/null); \
+	  case "$$version" in \
+	    3.1[1-9].*|3.[2-9][0-9].*|[4-9].*) ;; \
+	    "") echo "PYTHON must be a Python interpreter, not $(PYTHON)" >&2; exit 1;; \
+	    *) echo "Python must be 3.11 or newer, not $$version: call make PYTHON=..." >&2; exit 1;; \
+	  esac
 	@for tool in c++ make perl; do command -v $$tool > /dev/null || \
 	  { echo "Command $$tool was not found: install it (Debian: apt install g++ make perl)" >&2; exit 1; }; done
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	@touch $@
+	@echo "Making the virtual environment $(VENV) with $(PYTHON)"
+	@$(PYTHON) -m venv $(VENV) || \
+	  { rm -rf $(VENV); echo "The virtual environment $(VENV) could not be made; the lines above say why (Debian: apt install python3-venv)" >&2; exit 1; }
 
 # The FPGA tools compile themselves when first called; two tests at once would both do it.
 $(FPGA_READY): $(READY)

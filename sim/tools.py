@@ -4,17 +4,31 @@ from __future__ import annotations
 
 import atexit
 import importlib.util
+import json
 import os
 import re
+import shlex
 import shutil
 import sys
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import PackageNotFoundError, distribution, requires, version
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.parse import unquote
 
-__all__ = ["missing_extras", "missing_tools", "not_found", "share_cache", "tool_environment"]
+__all__ = [
+    "install_command",
+    "install_extra",
+    "missing_extras",
+    "missing_tools",
+    "not_found",
+    "share_cache",
+    "tool_environment",
+]
 
 _OLDEST_PYTHON = (3, 11)
+#: Virtual environment that `make setup` makes in a checkout.
+_CHECKOUT_ENVIRONMENT = ".venv"
 
 #: How to get a command.
 _REMEDIES = {
@@ -108,12 +122,49 @@ def share_cache() -> None:
     os.environ["XDG_CACHE_HOME"] = str(folder)
 
 
+def install_command(extra: str = "") -> str:
+    """The command that installs our own package once more, maybe with an extra.
+
+    It is on no index, so only what it was installed from can be named: a checkout, or a file.
+
+    Ref: PEP 610 (direct_url.json).
+    """
+    python, brackets = shlex.quote(sys.executable), f"[{extra}]" if extra else ""
+    origin = _origin()
+    url = unquote(str(origin.get("url", "")))
+    place = url.removeprefix("file://")
+    if not place:
+        return f"{python} -m pip install 'WHEEL{brackets}', WHEEL being racetrap's own file"
+    if place == url:
+        return f"{python} -m pip install {shlex.quote(f'racetrap{brackets} @ {url}')}"
+    if Path(sys.prefix) == Path(place, _CHECKOUT_ENVIRONMENT) and Path(place, "Makefile").is_file():
+        folder = "" if Path.cwd() == Path(place) else f"-C {shlex.quote(place)} "
+        return f"make {folder}setup EXTRAS={extra or 'dev'}"
+    editable = "-e " * bool(origin.get("dir_info", {}).get("editable"))
+    return f"{python} -m pip install {editable}{shlex.quote(f'{place}{brackets}')}"
+
+
+def _origin() -> dict[str, Any]:
+    """Where our own package was installed from, as far as its installer has noted it."""
+    try:
+        text = distribution("racetrap").read_text("direct_url.json")
+        found = json.loads(text or "{}")
+    except (PackageNotFoundError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def install_extra(extra: str) -> str:
+    """What to do about an extra that is not installed, for the end of a sentence."""
+    return f"install the extra `{extra}` by `{install_command(extra)}`"
+
+
 def not_found(what: str) -> str:
     """Sentence on a command or package that is missing, with its remedy."""
-    remedy = _REMEDIES.get(what, "install the project again with `pip install -e .`")
+    remedy = _REMEDIES.get(what) or f"install the project again by `{install_command()}`"
     for extra, names in _EXTRAS.items():
         if what.startswith(names):
-            remedy = f"install the extra `racetrap[{extra}]`"
+            remedy = install_extra(extra)
     return f"`{what}` was not found: {remedy}."
 
 
@@ -129,8 +180,7 @@ def missing_extras() -> list[str]:
         if extra and package and extra[1] not in _DEVELOPERS and not _has_version(package[0]):
             absent.setdefault(extra[1], []).append(package[0])
     return missing + [
-        f"Extra `{extra}` is not installed ({', '.join(packages)}): "
-        f"`pip install racetrap[{extra}]`."
+        f"Extra `{extra}` is not installed ({', '.join(packages)}): `{install_command(extra)}`."
         for extra, packages in absent.items()
     ]
 

@@ -42,18 +42,45 @@ def sources(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def site(sources, tmp_path_factory):
-    """The wheel, as a user's site-packages have it."""
+def wheel(sources, tmp_path_factory):
+    """The wheel."""
     folder = tmp_path_factory.mktemp("wheel")
     subprocess.run(
         [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps",
          "--no-index", "--wheel-dir", folder, sources],
         check=True, capture_output=True, text=True,
     )  # fmt: skip
-    (wheel,) = folder.glob("*.whl")
+    (made,) = folder.glob("*.whl")
+    return made
+
+
+@pytest.fixture(scope="module")
+def site(wheel, tmp_path_factory):
+    """The wheel, as a user's site-packages have it."""
+    folder = tmp_path_factory.mktemp("site")
     with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(folder / "site")
-    return folder / "site"
+        archive.extractall(folder)
+    return folder
+
+
+def test_remedy_for_a_missing_extra_works(wheel, tmp_path):
+    """Pip takes what is printed where the wheel was installed, and finds the extra in it."""
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
+    subprocess.run([*pip, "--target", tmp_path, wheel], check=True)
+    code = "from racetrap.sim.tools import install_command; print(install_command('cuda'))"
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True,
+        check=True,
+    )  # fmt: skip
+    assert done.stdout.strip().endswith(f" '{wheel}[cuda]'")
+    options = "--dry-run --no-deps --no-index --ignore-installed"
+    taken = subprocess.run(
+        ["bash", "-c", f"{done.stdout.strip()} {options}"], capture_output=True, text=True,
+        check=True,
+    )  # fmt: skip
+    assert "Would install racetrap-" in taken.stdout
+    assert "does not provide the extra" not in taken.stderr
 
 
 def test_wheel_is_complete(site):

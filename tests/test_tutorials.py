@@ -13,7 +13,9 @@ from typing import NamedTuple
 import pytest
 
 from tests.support import REPOSITORY
+from tests.support.gpu.cuda_programs import needs_compiler
 
+_README = REPOSITORY / "README.md"
 _TUTORIALS = REPOSITORY / "docs" / "tutorials"
 #: A block of code, and the line before it.
 _BLOCK = re.compile(r"^([^\n]*)\n\n```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -130,6 +132,30 @@ def test_a_command_in_a_sentence_that_fails_is_seen(tmp_path):
     follow(page, tmp_path, path=path)
     with pytest.raises(AssertionError, match=r"racetrap check missing\.trace"):
         follow("Then `racetrap check missing.trace`.", tmp_path, path=path)
+
+
+def _readme_line() -> str:
+    """The command of README that puts ours on PATH."""
+    (line,) = re.findall(r"^    (\. \S+)", _README.read_text("utf-8"), re.MULTILINE)
+    return line
+
+
+@needs_compiler
+def test_commands_of_readme_in_a_bare_shell(tmp_path):
+    text = _README.read_text("utf-8")
+    assert [step.name.split()[0] for step in steps(text)] == ["racetrap"]
+    follow(text, REPOSITORY, path=_path_after(_readme_line(), tmp_path / "checkout"))
+
+
+def test_command_that_is_called_with_its_path(tmp_path):
+    """README's other way."""
+    _path_after(_readme_line(), checkout := tmp_path / "checkout")
+    (path,) = set(re.findall(r"\S*/bin/racetrap", _README.read_text("utf-8")))
+    done = subprocess.run(
+        [path, "--version"], cwd=checkout, env={"PATH": os.defpath}, capture_output=True,
+        text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.startswith("racetrap, version")
 
 
 def test_output_that_is_another_is_seen(tmp_path):

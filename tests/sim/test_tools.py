@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -69,13 +70,52 @@ def test_old_python(monkeypatch):
 def test_extras_and_commands_for_recording(monkeypatch):
     monkeypatch.setattr(tools, "_has_version", lambda package: package != "pyserial")
     assert tools.missing_extras() == [
-        "Extra `fpga` is not installed (pyserial): `pip install racetrap[fpga]`."
+        f"Extra `fpga` is not installed (pyserial): `{tools.install_command('fpga')}`."
     ]
     monkeypatch.setattr(tools, "_requirements", list)
     monkeypatch.setattr(tools.shutil, "which", lambda command, path: None)
     sentences = tools.missing_extras()
     assert len(sentences) == 6
     assert all("was not found: install the GNU" in sentence for sentence in sentences)
+
+
+@pytest.mark.parametrize(
+    ("origin", "extra", "command"),
+    [
+        ({"url": "file:///a%20b/r.whl", "archive_info": {}}, "cuda", "PIP '/a b/r.whl[cuda]'"),
+        ({"url": "file:///a/r.whl", "archive_info": {}}, "", "PIP /a/r.whl"),
+        ({"url": "file:///src", "dir_info": {}}, "fpga", "PIP '/src[fpga]'"),
+        ({"url": "file:///src", "dir_info": {"editable": True}}, "fpga", "PIP -e '/src[fpga]'"),
+        ({"url": "https://x/r.whl"}, "cuda", "PIP 'racetrap[cuda] @ https://x/r.whl'"),
+        ({}, "cuda", "PIP 'WHEEL[cuda]', WHEEL being racetrap's own file"),
+    ],
+)
+def test_how_to_install_an_extra(monkeypatch, origin, extra, command):
+    """Never by the package's name alone, which a stranger may have on an index."""
+    monkeypatch.setattr(tools, "_origin", lambda: origin)
+    pip = f"{sys.executable} -m pip install"
+    assert tools.install_command(extra) == command.replace("PIP", pip)
+
+
+def test_how_to_install_an_extra_in_a_checkout(monkeypatch, tmp_path):
+    checkout = tmp_path / "check out"
+    checkout.mkdir()
+    (checkout / "Makefile").touch()
+    origin = {"url": checkout.as_uri(), "dir_info": {"editable": True}}
+    monkeypatch.setattr(tools, "_origin", lambda: origin)
+    monkeypatch.setattr(tools.sys, "prefix", str(checkout / ".venv"))
+    assert tools.install_command("cuda") == f"make -C '{checkout}' setup EXTRAS=cuda"
+    monkeypatch.chdir(checkout)
+    assert tools.install_command("cuda") == "make setup EXTRAS=cuda"
+    assert tools.install_command() == "make setup EXTRAS=dev"
+    monkeypatch.setattr(tools.sys, "prefix", "/usr")
+    assert tools.install_command("cuda").endswith(f" -m pip install -e '{checkout}[cuda]'")
+
+
+@pytest.mark.parametrize("text", [None, "", "nothing", "[]"])
+def test_where_it_came_from_may_be_unknown(monkeypatch, text):
+    monkeypatch.setattr(tools, "distribution", lambda _: SimpleNamespace(read_text=lambda _: text))
+    assert tools.install_command("cuda").endswith("WHEEL being racetrap's own file")
 
 
 @pytest.mark.parametrize("is_kept", [False, True])

@@ -6,6 +6,8 @@ from struct import Struct
 from struct import error as StructError
 from typing import NamedTuple
 
+from racetrap.sim.tools import install_extra
+
 __all__ = ["FatBinaryError", "Image", "choose_ptx", "ptx_images"]
 
 _MAGIC = 0xBA55ED50
@@ -47,7 +49,7 @@ def _decompressed(data: bytes, size: int) -> bytes:
         import zstandard
     except ModuleNotFoundError:
         raise FatBinaryError(
-            "PTX of the program is compressed: install the extra `racetrap[cuda]`, "
+            f"PTX of the program is compressed: {install_extra('cuda')}, "
             "or build it with --compress-mode none"
         ) from None
     try:

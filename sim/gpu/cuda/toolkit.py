@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from racetrap.sim.gnu_tools import run_tool
+from racetrap.sim.tools import install_extra
 
 __all__ = [
     "DEFAULT_CAPABILITY",
@@ -50,9 +51,7 @@ def toolkit_folder() -> Path:
     for name in (spec and spec.submodule_search_locations) or ():
         if all((Path(name) / part).exists() for part in _PARTS):
             return Path(name)
-    raise ToolkitError(
-        "Compiler of CUDA programs was not found: install the extra `racetrap[cuda]`"
-    )
+    raise ToolkitError(f"Compiler of CUDA programs was not found: {install_extra('cuda')}")
 
 
 def real_library() -> Path:

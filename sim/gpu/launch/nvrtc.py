@@ -12,6 +12,8 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
+from racetrap.sim.tools import install_extra
+
 __all__ = ["ARCHITECTURE", "CudaError", "compile_cuda", "has_nvrtc"]
 
 #: The oldest architecture that the compiler knows: it has scopes, memory orders and independent
@@ -49,9 +51,7 @@ def has_nvrtc() -> bool:
 def _nvrtc() -> ctypes.CDLL:
     folder = _library_folder()
     if folder is None:
-        raise CudaError(
-            "Compiler of CUDA sources was not found: install the extra `racetrap[cuda]`"
-        )
+        raise CudaError(f"Compiler of CUDA sources was not found: {install_extra('cuda')}")
     return [ctypes.CDLL(str(folder / name)) for name in _LIBRARIES][-1]
 
 

@@ -16,7 +16,7 @@ def extras(monkeypatch):
 
 
 def test_missing_extra_is_named(racetrap, extras, tmp_path):
-    extras.append("Extra `fpga` is not installed (pyserial): `pip install racetrap[fpga]`.")
+    extras.append("Extra `fpga` is not installed (pyserial): `make setup EXTRAS=fpga`.")
     result = racetrap("doctor", "--json", tmp_path / "d.json")
     assert result.exit_code == 0
     assert result.stdout.splitlines() == [

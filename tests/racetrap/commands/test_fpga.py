@@ -201,9 +201,9 @@ def test_another_configuration(racetrap, params, racy):
 def test_run_without_the_extra(racetrap, without, racy):
     without("serial", "racetrap.commands.fpga_run", "racetrap.fpga.host.client")
     result = racetrap("fpga", "run", racy, "--port", "/dev/null")
-    assert (result.exit_code, result.stderr) == (
-        3, "racetrap: `serial` was not found: install the extra `racetrap[fpga]`.\n"
-    )  # fmt: skip
+    assert result.exit_code == 3
+    sentence = "racetrap: `serial` was not found: install the extra `fpga` by `"
+    assert result.stderr.startswith(sentence)
 
 
 def test_mute_and_lost(racetrap, params, racy):

@@ -79,9 +79,9 @@ def test_folder_that_cannot_be_made(racetrap, tmp_path):
 def test_build_without_the_extra(racetrap, without, tmp_path):
     without("amaranth_boards")
     result = racetrap("fpga", "build", "scord-local", "--board", _BOARD, "--output", tmp_path)
-    assert (result.exit_code, result.stderr) == (
-        3, "racetrap: `amaranth_boards` was not found: install the extra `racetrap[fpga]`.\n"
-    )  # fmt: skip
+    assert result.exit_code == 3
+    sentence = "racetrap: `amaranth_boards` was not found: install the extra `fpga` by `"
+    assert result.stderr.startswith(sentence)
 
 
 def test_unknown_board(racetrap):

@@ -166,7 +166,7 @@ def test_without_the_compiler(racetrap, program, monkeypatch):
     monkeypatch.setattr("racetrap.sim.gpu.cuda.toolkit._PACKAGE", "nvidia_that_is_missing")
     result = racetrap("run", program[0])
     assert result.exit_code == 2
-    assert "install the extra `racetrap[cuda]`" in result.stderr
+    assert "install the extra `cuda` by `" in result.stderr
 
 
 @needs_compiler

@@ -28,7 +28,7 @@ def _has_compiler() -> bool:
 
 
 needs_compiler = pytest.mark.skipif(
-    not _has_compiler(), reason="CUDA programs need the compiler of the extra racetrap[cuda]"
+    not _has_compiler(), reason="CUDA programs need the compiler of the extra cuda"
 )
 
 

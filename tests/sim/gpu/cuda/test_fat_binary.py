@@ -36,7 +36,7 @@ def test_the_newest_that_the_device_has(capability, text):
 
 
 def test_compressed_ptx():
-    zstandard = pytest.importorskip("zstandard", reason="needs the extra racetrap[cuda]")
+    zstandard = pytest.importorskip("zstandard", reason="needs the extra cuda")
     text = b".version 9.0\n" * 50
     data = zstandard.ZstdCompressor().compress(text)
     entry = _entry(_PTX, 75, data + b"\0" * 3, _ZSTD, len(text), len(data))

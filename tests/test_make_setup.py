@@ -1,0 +1,77 @@
+"""`make setup`: it says what it does, and what failed and what to do without a network or with a
+wrong interpreter."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.support import REPOSITORY
+
+
+@pytest.fixture
+def setup(tmp_path):
+    """Calls it for an environment of its own, without a package index."""
+
+    def run(*words):
+        environment = {**os.environ, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": ""}
+        return subprocess.run(
+            ["make", "-C", REPOSITORY, "setup", f"VENV={tmp_path}/venv", *words],
+            env=environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("script", "sentence"),
+    [
+        (None, "was not found: install Python 3.11 or newer"),
+        ("exit 0", "PYTHON must be a Python interpreter, not "),
+        ("exit 1", "PYTHON must be a Python interpreter, not "),
+        ("echo 3.9.2", "Python must be 3.11 or newer, not 3.9.2"),
+        ('case "$1" in -m) exit 1;; *) echo 3.12.0;; esac', "could not be made"),
+    ],
+    ids=["missing", "silent", "failing", "old", "without venv"],
+)
+def test_wrong_python(setup, tmp_path, script, sentence):
+    python = tmp_path / "python"
+    if script is not None:
+        python.write_text(f"#!/bin/sh\n{script}\n")
+        python.chmod(0o755)
+    done = setup(f"PYTHON={python}")
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert not (tmp_path / "venv").exists()
+
+
+@pytest.mark.parametrize(("words", "extra"), [((), "dev"), (("EXTRAS=cuda",), "cuda")])
+def test_without_a_network(setup, tmp_path, words, extra):
+    for _ in range(2):  # what failed is tried again
+        done = setup(f"PYTHON={sys.executable}", *words)
+        assert done.returncode == 2
+        assert f"Installing racetrap with its extra {extra} into " in done.stdout
+        assert "Packages could not be installed; " in done.stderr
+        assert "ERROR: " in done.stderr
+    assert "Making the virtual environment" not in done.stdout
+    assert not (tmp_path / "venv" / ".ready").exists()
+
+
+def test_an_extra_is_installed_though_the_environment_is_ready(setup, tmp_path):
+    """A stand-in for the environment's Python notes what it is called with."""
+    binaries = tmp_path / "venv" / "bin"
+    binaries.mkdir(parents=True)
+    (tmp_path / "venv" / ".ready").touch()
+    python = binaries / "python"
+    python.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/called\n')
+    python.chmod(0o755)
+    done = setup()
+    assert (done.returncode, (tmp_path / "called").exists()) == (0, False)
+    assert f"{tmp_path}/venv/bin/activate" in done.stdout
+    assert setup("EXTRAS=cuda").returncode == 0
+    assert (tmp_path / "called").read_text().split()[:3] == ["-m", "pip", "install"]
+    assert (tmp_path / "called").read_text().endswith("--editable .[cuda]\n")
+    done = setup(f"PYTHON={sys.executable}")
+    assert done.returncode == 2
+    assert "remove it first" in done.stderr
