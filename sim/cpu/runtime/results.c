@@ -29,6 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "calls.h"
 #include "library.h"
 
 // A function that fills an object if it returns 0.
@@ -221,6 +222,18 @@ RESULT_OF(lrand48_r, struct drand48_data, long)
 RESULT_OF(mrand48_r, struct drand48_data, long)
 RESULT_OF(random_r, struct random_data, int32_t)
 
+#define OUTERMOST 4096  // bytes that the locals of a thread's first function may have
+
+// Whether an object is a local one of the function that calls: the compiler itself makes sincos() of
+// sin() and cos(), with such objects that the program has not.
+static int is_local(const void *object) {
+    const uint64_t own = self.calls - 1;
+    if (!self.tree || own >= MOST_CALLS) return 0;
+    // Its part of the stack ends at that of its caller, of which the lower end is known.
+    uintptr_t end = own ? self.tree->stack[own - 1] : self.tree->stack[own] + OUTERMOST;
+    return (uintptr_t)object >= (uintptr_t)__builtin_frame_address(0) && (uintptr_t)object < end;
+}
+
 #define MATHEMATICS(type, suffix)                                                              \
     WRAPPER(type, modf##suffix, (type value, type *to), (value, to), WRITTEN_OBJECT(to))       \
     WRAPPER(type, frexp##suffix, (type value, int *to), (value, to), WRITTEN_OBJECT(to))       \
@@ -229,8 +242,8 @@ RESULT_OF(random_r, struct random_data, int32_t)
             WRITTEN_OBJECT(to))                                                                \
     EXPORT void __wrap_sincos##suffix(type value, type *sine, type *cosine) {                  \
         REAL(sincos##suffix)(value, sine, cosine);                                             \
-        WRITTEN_OBJECT(sine);                                                                  \
-        WRITTEN_OBJECT(cosine);                                                                \
+        if (!is_local(sine)) WRITTEN_OBJECT(sine);                                             \
+        if (!is_local(cosine)) WRITTEN_OBJECT(cosine);                                         \
     }
 MATHEMATICS(double, )
 MATHEMATICS(float, f)

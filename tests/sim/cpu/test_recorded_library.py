@@ -4,7 +4,7 @@ that calls it once on its own line."""
 import pytest
 
 from racetrap.golden_model.trace.threads.events import ThreadEventKind
-from tests.support.threads.recordings import record_text
+from tests.support.threads.recordings import accesses, record_text
 
 #: A call on buffers `to` and `from` (a text, "12 ab 3.5"), and the bytes read and written in them.
 _CALLS = [
@@ -37,6 +37,7 @@ _CALLS = [
     ("explicit_bzero(to, 5);", {}, {"to": 5}),
     ("rand_r(&u);", {"u": 4}, {"u": 4}),
     ("modf(d, &d);", {}, {"d": 8}),
+    ("sincos(d, &d, &other);", {}, {"d": 8, "other": 8}),
     ("frexp(2.5, &i);", {}, {"i": 4}),
     ('if (inet_pton(AF_INET, "127.0.0.1", to) != 1) abort();', {}, {"to": 4}),
     ("if (waitpid(child, &i, 0) < 0) abort();", {}, {"i": 4}),
@@ -52,7 +53,7 @@ _PROGRAM = """
 #include <sys/utsname.h>
 #include <sys/wait.h>
 char from[64] = "12 ab 3.5", to[4096], *rest, *text = from;
-int i, ends[2]; unsigned u; long l; float f; double d; pid_t child;
+int i, ends[2]; unsigned u; long l; float f; double d, other; pid_t child;
 struct tm tm; struct timespec ts; struct stat st; struct utsname un;
 struct pollfd file = {1, POLLOUT, 0};
 int main(void) {
@@ -77,3 +78,10 @@ def test_accesses_of_a_call(tmp_path, call, read, written):
                 and trace.header.locations.get(event.pc) == "case.c:100"
             ]  # fmt: skip
             assert sum(found) == size if size else found, (kind.name, name)
+
+
+def test_objects_that_the_compiler_makes_are_not_the_programs(tmp_path):
+    text = "double a, b;\nint main(void) {\na = sin(b); b = cos(b);\nreturn 0; }"
+    trace = record_text(tmp_path, text, options=["-lm", "-include", "math.h"])
+    written = [each for each in accesses(trace, "case.c:3") if each[0] == "STORE"]
+    assert written == [("STORE", 8)] * 2
