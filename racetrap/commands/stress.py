@@ -229,7 +229,7 @@ def _advise(
     from racetrap.sim.gpu.stress.patch import make_patch
 
     advice = Advisor(subject, memory, runs, runs, seed).advise()
-    return advice, make_patch(advice.changes, folder)
+    return advice, make_patch(advice.changes, folder, Path.cwd())
 
 
 def _show_advice(

@@ -141,7 +141,8 @@ def write_file(file: str | None, make: Callable[[], str]) -> None:
     if file is not None:
         text = make()
         with input_errors():
-            Path(file).write_text(text, encoding="utf-8")
+            # Lines of a source may be of another encoding: they are written as they were read.
+            Path(file).write_text(text, encoding="utf-8", errors="surrogateescape")
 
 
 def progress(items: Iterable[_Item], description: str, total: int) -> Iterable[_Item]:

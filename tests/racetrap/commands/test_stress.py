@@ -1,6 +1,7 @@
 """`racetrap stress`: exit status, what people read, replay, JSON."""
 
 import json
+import subprocess
 
 import numpy as np
 
@@ -73,7 +74,7 @@ def test_options_that_do_not_go_together(racetrap, tmp_path):
 
 
 @needs_compiler
-def test_a_whole_program(racetrap, tmp_path):
+def test_a_whole_program(racetrap, tmp_path, monkeypatch):
     kernel = (_FOLDER / "handover.cu").read_text()
     text = (
         kernel
@@ -91,6 +92,11 @@ def test_a_whole_program(racetrap, tmp_path):
     assert result.exit_code == 1
     assert "Exit status of the program must be 0, not 1" in result.stdout
     assert "program.cu:12  out[blockIdx.x] = *data;" in result.stdout
+    # Its compiler names the source by the whole path.
+    monkeypatch.chdir(tmp_path)
+    racetrap("stress", program, "--runs", "8", "--advise", "--patch", "fence.diff")
+    subprocess.run(["patch", "-p1", "-i", "fence.diff"], check=True)
+    assert (tmp_path / "program.cu").read_text() == text.replace("_block()", "()")
     assert racetrap("stress", program, "--replay", file).exit_code == 1
     assert racetrap("stress", program, "--runs", "4", "--", "count").exit_code == 0
 
