@@ -5,7 +5,8 @@ Ref: ScoRD (ISCA'20) Table VI.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -30,6 +31,8 @@ from racetrap.sim.gpu.workloads.registry import WORKLOADS
 __all__ = ["WorkloadSubject"]
 
 _SIZE, _SEED = "tiny", 1
+#: Sequentially consistent runs that are traced.
+_TRACES = 10
 #: The next operation of the default stream.
 _NEXT = Operation()
 
@@ -71,7 +74,7 @@ class WorkloadSubject(Subject):
                 f"not have: {wrong}"
             )
         self._longest, self._modules = device.executed, device.modules
-        self._trace = device.trace(name)
+        self._name = name
 
     def _play(self, device: Device) -> str:
         """What is wrong with the result of a run."""
@@ -86,9 +89,13 @@ class WorkloadSubject(Subject):
     def functions(self) -> Iterable[Function]:
         return [each for module in self._modules for each in module.functions.values()]
 
-    @property
-    def trace(self) -> Trace:
-        return self._trace
+    @cached_property
+    def traces(self) -> Sequence[Trace]:
+        devices = [Device(GEOMETRY)]
+        devices += [Device(GEOMETRY, scheduler="random", seed=seed) for seed in range(1, _TRACES)]
+        for device in devices:
+            self._play(device)
+        return [device.trace(self._name) for device in devices]
 
     def run(self, memory: str, choices: Choices, changes: Changes | None = None) -> Run:
         settings: WeakMemorySettings = settings_of(memory, choices, changes)

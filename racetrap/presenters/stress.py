@@ -73,13 +73,22 @@ def advice_lines(advice: Advice, folder: Path) -> Iterator[str]:
     if not advice.cured:
         yield "Advice: no fences before accesses cure it."
     elif not advice.changes:
-        yield f"Advice: every fence is needed as it is ({advice.runs} runs a question)."
+        yield (
+            "Advice: nothing is called redundant, since accesses race as it is (`racetrap check`)."
+            if advice.races
+            else f"Advice: every fence that ran is needed as it is ({advice.runs} runs a question)."
+        )
     else:
         yield f"Advice, which no one of {advice.runs} runs refutes:"
     yield from _change_lines(advice.changes, folder)
     if advice.instead:
         yield "Or instead, orders of accesses that are there:"
         yield from _change_lines(advice.instead, folder)
+    if advice.unexecuted:
+        yield "Not executed, or not everywhere, so that nothing is called redundant there:"
+    for each in advice.unexecuted:
+        yield f"  {each.what} at {relative_place(each.place)}"
+        yield from _quoted([each.place], folder)
 
 
 def patch_lines(file: str, patch: Patch) -> Iterator[str]:
@@ -120,6 +129,10 @@ def stress_to_dict(
         document["advice"] = {
             "cured": advice.cured, "runs": advice.runs,
             "changes": _to_dicts(advice.changes), "instead": _to_dicts(advice.instead),
-            "patch": patch.text if patch else "",
+            "not_executed": [
+                {"place": relative_place(each.place), "what": each.what}
+                for each in advice.unexecuted
+            ],
+            "races": advice.races, "patch": patch.text if patch else "",
         }  # fmt: skip
     return document

@@ -2,7 +2,7 @@
 
 A set of changes is refuted by one failing run, and confirmed by none: what is said is that no run
 of a search has refuted it.  Fences are put before accesses, line by line.  What is called too much
-must also leave no race behind by the exact oracle.
+must have run, and without it no run looked at may have a race by the exact oracle.
 
 Ref: Bugaroo Section III-D (root cause analysis), which puts them behind accesses.
 """
@@ -15,12 +15,12 @@ from itertools import combinations
 from typing import NamedTuple
 
 from racetrap.golden_model.ptx_memory_model import Order, Scope
-from racetrap.sim.gpu.stress.ordering import races_with
+from racetrap.sim.gpu.stress.ordering import executed_pcs, races_with
 from racetrap.sim.gpu.stress.refutation import RefutingSearch
-from racetrap.sim.gpu.stress.subject import Changes, Subject
+from racetrap.sim.gpu.stress.subject import Subject
 from racetrap.sim.gpu.stress.synchronisation import Action, Sync, Synchronisation, name_of
 
-__all__ = ["Advice", "AdvisedChange", "Advisor"]
+__all__ = ["Advice", "AdvisedChange", "Advisor", "Unexecuted"]
 
 _Chosen = dict[Action, Sync | None]
 #: Parts of a search, the shortest first: one divided by each.
@@ -57,6 +57,21 @@ class AdvisedChange(NamedTuple):
     what: str
 
 
+class Unexecuted(NamedTuple):
+    """A fence or an ordered access of which nothing is said.
+
+    Parameters
+    ----------
+    place : str
+        Its line.
+    what : str
+        What stands there, in PTX.
+    """
+
+    place: str
+    what: str
+
+
 @dataclass(frozen=True)
 class Advice:
     """What is said of a program.
@@ -72,12 +87,18 @@ class Advice:
         Whether with the changes no run has failed; if not, no fences help.
     runs : int
         Runs of the search that did not refute it.
+    unexecuted : list of Unexecuted
+        What did not run, or not everywhere.
+    races : bool
+        Whether accesses race as the program stands, so that nothing is called too much.
     """
 
     changes: list[AdvisedChange]
     instead: list[AdvisedChange]
     cured: bool
     runs: int
+    unexecuted: list[Unexecuted]
+    races: bool = False
 
 
 class Advisor:
@@ -99,10 +120,9 @@ class Advisor:
 
     def __init__(self, subject: Subject, memory: str, runs: int, bounded: int, seed: int) -> None:
         self._subject = subject
-        self._program = Synchronisation(subject.functions)
+        self._program = Synchronisation(subject.functions, executed_pcs(subject.traces))
         self._search = RefutingSearch(subject, self._program, memory, runs, bounded, seed)
         self._divisor = 1
-        self._known_races: set[tuple[int, int]] | None = None
 
     def _fails(self, chosen: _Chosen) -> bool:
         """Whether a run refutes a choice of changes, by a search as long as they are now."""
@@ -120,15 +140,19 @@ class Advisor:
     def advise(self) -> Advice:
         """Advice on the program as it stands."""
         total = self._search.total
+        unexecuted = [Unexecuted(*each) for each in self._program.unexecuted.items()]
         if not self._search.refutes({}):
-            return Advice(self._advised(self._lasting(self._excess) or {}, 0), [], True, total)
+            if self._races({}):
+                return Advice([], [], True, total, unexecuted, True)
+            excess = self._advised(self._lasting(self._excess) or {}, 0)
+            return Advice(excess, [], True, total, unexecuted)
         missing = self._lasting(self._missing)
         if missing is None:
-            return Advice([], [], False, total)
+            return Advice([], [], False, total, unexecuted)
         inserts = any(what.name.startswith("insert") for what in missing)
         ordered = self._lasting(self._ordered) if inserts else None
         instead = self._advised(ordered or {}, 1)
-        return Advice(self._advised(missing, 1), instead, True, total)
+        return Advice(self._advised(missing, 1), instead, True, total, unexecuted)
 
     def _advised(self, chosen: _Chosen, wider: int) -> list[AdvisedChange]:
         return [
@@ -269,19 +293,23 @@ class Advisor:
         return changed
 
     def _races(self, chosen: _Chosen) -> bool:
-        """Whether accesses race with changes that do not without them."""
-        trace = self._subject.trace
-        if self._known_races is None:
-            self._known_races = races_with(trace, Changes())
-        return not races_with(trace, self._program.changes(chosen)) <= self._known_races
+        """Whether accesses race with changes in a run."""
+        changes = self._program.changes(chosen)
+        return any(races_with(trace, changes) for trace in self._subject.traces)
 
     def _less(self) -> Iterator[tuple[Action, Sync | None]]:
-        """Each fence left out, each order relaxed, and then both with narrower scopes."""
+        """Each fence left out, each order relaxed, and then both with narrower scopes; none at
+        lines that did not run everywhere."""
+        unexecuted = self._program.unexecuted
         for place, fences in self._program.fences.items():
+            if place in unexecuted:
+                continue
             what, own = Action("fence", place), next(iter(fences.values()))
             yield what, None
             yield from ((what, less) for less in _FENCES if less[1] < own[1])
         for place in self._ordering():
+            if place in unexecuted:
+                continue
             what = Action("access", place)
             order, scope = next(iter(self._program.accesses[place].values())).sync
             yield what, (Order.RELAXED, scope)

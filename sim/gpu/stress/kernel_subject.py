@@ -5,8 +5,9 @@ Ref: Bugaroo Sections III-D and IV-B.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.machine.errors import ExecutionError, Fault
 from racetrap.sim.gpu.launch.capture import Capture, capture
 from racetrap.sim.gpu.launch.launch_arguments import BufferArgument, first_difference
-from racetrap.sim.gpu.launch.launch_file import LaunchSpec, fitting_kernel
+from racetrap.sim.gpu.launch.launch_file import LaunchSpec
 from racetrap.sim.gpu.ptx.module import Function, Module
 from racetrap.sim.gpu.stress.subject import (
     Changes,
@@ -63,8 +64,6 @@ class KernelSubject(Subject):
         self._failure = ""
         for schedule in range(1 if self._expects else _SEQUENTIAL_RUNS):
             run = capture(self.module, self.launch, schedule)
-            if not schedule:
-                self._trace = run.trace
             self._longest = max(self._longest, run.stats.warp_instructions)
             differences = self._differences(run) if self._expects else run.differences
             self._failure = self._failure or str(run.fault or "") or "; ".join(differences)
@@ -107,14 +106,12 @@ class KernelSubject(Subject):
 
     @property
     def functions(self) -> Iterable[Function]:
-        launches = range(len(self.launch.launches))
-        kernels = [fitting_kernel(self.launch, self.module, number) for number in launches]
-        others = self.module.functions.values()
-        return [*kernels, *(function for function in others if not function.is_kernel)]
+        return self.module.functions.values()
 
-    @property
-    def trace(self) -> Trace:
-        return self._trace
+    @cached_property
+    def traces(self) -> Sequence[Trace]:
+        schedules = range(_SEQUENTIAL_RUNS)
+        return [capture(self.module, self.launch, schedule).trace for schedule in schedules]
 
     def run(self, memory: str, choices: Choices, changes: Changes | None = None) -> Run:
         settings = settings_of(memory, choices, changes)

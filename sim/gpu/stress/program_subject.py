@@ -62,7 +62,8 @@ class ProgramSubject(Subject):
                     "Program must be right by sequentially consistent memory before it is "
                     f"stressed, not have: {wrong.splitlines()[0]}"
                 )
-        self._functions, self._trace = runs[0][0].functions, runs[0][0].trace
+        self._functions = runs[0][0].functions
+        self._traces = [run.trace for run, _ in runs]
         self._longest = max(
             sum(launch.stats.warp_instructions for launch in run.launches if launch.stats)
             for run, _ in runs
@@ -75,8 +76,8 @@ class ProgramSubject(Subject):
         return self._functions
 
     @property
-    def trace(self) -> Trace:
-        return self._trace
+    def traces(self) -> Sequence[Trace]:
+        return self._traces
 
     def _run(
         self, memory: WeakMemorySettings | None = None, limit: int | None = None, seed: int = 0

@@ -6,7 +6,7 @@ Ref: Bugaroo Sections III-D and IV-B.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
@@ -74,12 +74,12 @@ class Subject(ABC):
     @property
     @abstractmethod
     def functions(self) -> Iterable[Function]:
-        """Kernels and device functions that run."""
+        """Kernels and device functions, those that never run among them."""
 
     @property
     @abstractmethod
-    def trace(self) -> Trace:
-        """Trace of a sequentially consistent run."""
+    def traces(self) -> Sequence[Trace]:
+        """Traces of sequentially consistent runs, that with warps in order first."""
 
     @abstractmethod
     def run(self, memory: str, choices: Choices, changes: Changes | None = None) -> Run:
