@@ -70,16 +70,18 @@ def _change_lines(changes: Sequence[AdvisedChange], folder: Path) -> Iterator[st
 
 def advice_lines(advice: Advice, folder: Path) -> Iterator[str]:
     """Advice, a line for each change and its source."""
+    models = " and ".join(advice.memories)
+    runs = f"{advice.runs} runs" + f" by {models}" * (len(advice.memories) > 1)
     if not advice.cured:
         yield "Advice: no fences before accesses cure it."
     elif not advice.changes:
         yield (
             "Advice: nothing is called redundant, since accesses race as it is (`racetrap check`)."
             if advice.races
-            else f"Advice: every fence that ran is needed as it is ({advice.runs} runs a question)."
+            else f"Advice: every fence that ran is needed as it is ({runs} a question)."
         )
     else:
-        yield f"Advice, which no one of {advice.runs} runs refutes:"
+        yield f"Advice, which no one of {runs} refutes:"
     yield from _change_lines(advice.changes, folder)
     if advice.instead:
         yield "Or instead, orders of accesses that are there:"
@@ -127,7 +129,7 @@ def stress_to_dict(
         }  # fmt: skip
     if advice is not None:
         document["advice"] = {
-            "cured": advice.cured, "runs": advice.runs,
+            "cured": advice.cured, "runs": advice.runs, "memories": list(advice.memories),
             "changes": _to_dicts(advice.changes), "instead": _to_dicts(advice.instead),
             "not_executed": [
                 {"place": relative_place(each.place), "what": each.what}

@@ -162,6 +162,7 @@ class AdviceDocument(TypedDict):
 
     cured: Annotated[bool, "whether fences help"]
     runs: Annotated[int, "runs that did not refute it"]
+    memories: Annotated[list[str], "memory models of these runs: `views` is always one"]
     changes: Annotated[list[Change], "what to change"]
     instead: Annotated[list[Change], "orders of accesses that do the same"]
     not_executed: Annotated[

@@ -87,6 +87,8 @@ class Advice:
         Whether with the changes no run has failed; if not, no fences help.
     runs : int
         Runs of the search that did not refute it.
+    memories : tuple of str
+        Memory models of these runs.
     unexecuted : list of Unexecuted
         What did not run, or not everywhere.
     races : bool
@@ -97,6 +99,7 @@ class Advice:
     instead: list[AdvisedChange]
     cured: bool
     runs: int
+    memories: tuple[str, ...]
     unexecuted: list[Unexecuted]
     races: bool = False
 
@@ -108,14 +111,8 @@ class Advisor:
     ----------
     subject : Subject
         The subject.
-    memory : str
-        Memory model.
-    runs : int
-        Random runs that must not fail.
-    bounded : int
-        Systematic runs, of up to two deviations, that must not fail.
-    seed : int
-        First seed.
+    memory, runs, bounded, seed
+        As of `RefutingSearch`.
     """
 
     def __init__(self, subject: Subject, memory: str, runs: int, bounded: int, seed: int) -> None:
@@ -139,20 +136,20 @@ class Advisor:
 
     def advise(self) -> Advice:
         """Advice on the program as it stands."""
-        total = self._search.total
+        search = self._search.total, self._search.memories
         unexecuted = [Unexecuted(*each) for each in self._program.unexecuted.items()]
         if not self._search.refutes({}):
             if self._races({}):
-                return Advice([], [], True, total, unexecuted, True)
+                return Advice([], [], True, *search, unexecuted, True)
             excess = self._advised(self._lasting(self._excess) or {}, 0)
-            return Advice(excess, [], True, total, unexecuted)
+            return Advice(excess, [], True, *search, unexecuted)
         missing = self._lasting(self._missing)
         if missing is None:
-            return Advice([], [], False, total, unexecuted)
+            return Advice([], [], False, *search, unexecuted)
         inserts = any(what.name.startswith("insert") for what in missing)
         ordered = self._lasting(self._ordered) if inserts else None
         instead = self._advised(ordered or {}, 1)
-        return Advice(self._advised(missing, 1), instead, True, total, unexecuted)
+        return Advice(self._advised(missing, 1), instead, True, *search, unexecuted)
 
     def _advised(self, chosen: _Chosen, wider: int) -> list[AdvisedChange]:
         return [

@@ -55,7 +55,7 @@ def test_advice_is_printed_and_given(racetrap, tmp_path):
     assert "-        __threadfence_block();  // too narrow" in text
     assert "+        __threadfence();  // too narrow" in text
     assert json.loads(file.read_text())["advice"] == {
-        "cured": True, "runs": 40, "instead": [], "patch": text,
+        "cured": True, "runs": 40, "memories": ["views"], "instead": [], "patch": text,
         "not_executed": [], "races": False,
         "changes": [
             {"action": "widen", "place": "handover.cu:7", "what": "fence.acq_rel.gpu"}

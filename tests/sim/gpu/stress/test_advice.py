@@ -1,12 +1,17 @@
 """Advice: fences that are missing, redundant or too wide."""
 
+from itertools import islice
+
 import pytest
 
+from racetrap.golden_model.ptx_memory_model import Order, Scope
 from racetrap.sim.gpu.launch.launch_file import read_launch
 from racetrap.sim.gpu.ptx.parser import parse_ptx
 from racetrap.sim.gpu.stress.advice import Advisor
 from racetrap.sim.gpu.stress.kernel_subject import KernelSubject
 from racetrap.sim.gpu.stress.ordering import executed_pcs
+from racetrap.sim.gpu.stress.search import random_runs
+from racetrap.sim.gpu.stress.synchronisation import Action, Synchronisation
 from tests.support import REPOSITORY
 
 FOLDER = REPOSITORY / "docs" / "examples"
@@ -168,3 +173,29 @@ def test_a_fence_stands_on_as_few_paths_as_do(variant):
 def test_fences_of_a_path_that_few_runs_take_are_needed(variant):
     """Of a lock that is taken only by who has looked for the table in vain."""
     assert advice_on(variant("double_checked", "full")) == []
+
+
+@pytest.mark.parametrize(
+    ("program", "name"),
+    [
+        ("dot_product", "no_fence"), ("dot_product", "release_block"), ("reduction", "no_fence"),
+        ("dot_product", "full"), ("publication", "full"), ("histogram", "full"),
+    ],
+)  # fmt: skip
+def test_advice_by_write_buffers_stands_views(variant, program, name):
+    """They know neither scopes nor stale loads."""
+    subject = variant(program, name)
+    advice = Advisor(subject, "write-buffers", 24, 12, 1).advise()
+    assert advice.cured
+    chosen = dict(map(action, advice.changes))
+    changes = Synchronisation(subject.functions).changes(chosen)
+    later = islice(random_runs(subject, "views", 100, changes=changes), 40)
+    assert not any(run.failure for run in later)
+    assert bool(chosen) == (name != "full")
+
+
+def action(change):
+    name = {"widen": "fence", "narrow": "fence", "order": "access", "weaken": "access"}
+    _, order, scope = change.what.split(".")
+    sync = None if change.action == "remove" else (Order(order), Scope[scope.upper()])
+    return Action(name.get(change.action, change.action), change.place), sync
