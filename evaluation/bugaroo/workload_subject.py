@@ -6,7 +6,6 @@ Ref: ScoRD (ISCA'20) Table VI.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from functools import cached_property
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from racetrap.sim.gpu.executor.machine.errors import ExecutionError, Fault, Kern
 from racetrap.sim.gpu.executor.machine.launch import Launch
 from racetrap.sim.gpu.executor.machine.weak_memory import WeakMemorySettings
 from racetrap.sim.gpu.ptx.module import Function
+from racetrap.sim.gpu.stress.shared_words import shared_words
 from racetrap.sim.gpu.stress.subject import (
     Changes,
     Failure,
@@ -32,7 +32,7 @@ __all__ = ["WorkloadSubject"]
 
 _SIZE, _SEED = "tiny", 1
 #: Sequentially consistent runs that are traced.
-_TRACES = 10
+_SEQUENTIAL_RUNS = 10
 #: The next operation of the default stream.
 _NEXT = Operation()
 
@@ -74,7 +74,12 @@ class WorkloadSubject(Subject):
                 f"not have: {wrong}"
             )
         self._longest, self._modules = device.executed, device.modules
-        self._name = name
+        self._traces = [device.trace(name)]
+        for seed in range(1, _SEQUENTIAL_RUNS):
+            device = _Device(GEOMETRY, scheduler="random", seed=seed)
+            self._play(device)
+            self._traces.append(device.trace(name))
+        self._shared = shared_words(self._traces, False)
 
     def _play(self, device: Device) -> str:
         """What is wrong with the result of a run."""
@@ -89,16 +94,12 @@ class WorkloadSubject(Subject):
     def functions(self) -> Iterable[Function]:
         return [each for module in self._modules for each in module.functions.values()]
 
-    @cached_property
+    @property
     def traces(self) -> Sequence[Trace]:
-        devices = [Device(GEOMETRY)]
-        devices += [Device(GEOMETRY, scheduler="random", seed=seed) for seed in range(1, _TRACES)]
-        for device in devices:
-            self._play(device)
-        return [device.trace(self._name) for device in devices]
+        return self._traces
 
     def run(self, memory: str, choices: Choices, changes: Changes | None = None) -> Run:
-        settings: WeakMemorySettings = settings_of(memory, choices, changes)
+        settings: WeakMemorySettings = settings_of(memory, choices, changes, self._shared)
         limit = instruction_limit(self._longest)
         device = Device(GEOMETRY, memory=settings, instruction_limit=limit)
         failure = None

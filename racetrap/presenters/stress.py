@@ -47,6 +47,8 @@ def witness_lines(run: Run, folder: Path) -> Iterator[str]:
     yield f"  {run.failure.value}: {with_relative_places(run.sentence)}"
     count = len(run.deviations)
     yield f"  Witness: {count} deviation{'s' * (count != 1)} from warps in order and strong memory"
+    if run.is_sequential:
+        yield "  Memory has not deviated: it is wrong without weak memory, too (`racetrap check`)."
     places: list[str] = []
     for number, deviation in enumerate(run.deviations, 1):
         yield f"  {number}. {with_relative_places(deviation.story)}"
