@@ -2,7 +2,8 @@
 
 A set of changes is refuted by one failing run, and confirmed by none: what is said is that no run
 of a search has refuted it.  Fences are put before accesses, line by line.  What is called too much
-must have run, and without it no run looked at may have a race by the exact oracle.
+must have run, and without it no run looked at may have a race by the exact oracle, nor strong
+accesses be unordered that were ordered.
 
 Ref: Bugaroo Section III-D (root cause analysis), which puts them behind accesses.
 """
@@ -11,13 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
 
 from racetrap.golden_model.ptx_memory_model import Order, Scope
-from racetrap.sim.gpu.stress.ordering import executed_pcs, races_with
+from racetrap.sim.gpu.stress.ordering import Unordered, executed_pcs, unordered_with
 from racetrap.sim.gpu.stress.refutation import RefutingSearch
-from racetrap.sim.gpu.stress.subject import Subject
+from racetrap.sim.gpu.stress.subject import Changes, Subject
 from racetrap.sim.gpu.stress.synchronisation import Action, Sync, Synchronisation, name_of
 
 __all__ = ["Advice", "AdvisedChange", "Advisor", "Unexecuted"]
@@ -139,7 +141,7 @@ class Advisor:
         search = self._search.total, self._search.memories
         unexecuted = [Unexecuted(*each) for each in self._program.unexecuted.items()]
         if not self._search.refutes({}):
-            if self._races({}):
+            if any(each.races for each in self._unordered):
                 return Advice([], [], True, *search, unexecuted, True)
             excess = self._advised(self._lasting(self._excess) or {}, 0)
             return Advice(excess, [], True, *search, unexecuted)
@@ -281,18 +283,28 @@ class Advisor:
     # What is too much
 
     def _excess(self) -> _Chosen:
-        """Fences and orders that no run needs, or not as wide, and without which nothing races."""
+        """Fences and orders that no run needs, or not as wide, and that order nothing."""
         changed: _Chosen = {}
         for what, narrower in self._less():
             tried = {**changed, what: narrower}
-            if what not in changed and not (self._races(tried) or self._fails(tried)):
+            if what not in changed and not (self._orders(tried) or self._fails(tried)):
                 changed[what] = narrower
         return changed
 
-    def _races(self, chosen: _Chosen) -> bool:
-        """Whether accesses race with changes in a run."""
+    @cached_property
+    def _unordered(self) -> list[Unordered]:
+        """What is unordered in each run as the program stands."""
+        return [unordered_with(trace, Changes()) for trace in self._subject.traces]
+
+    def _orders(self, chosen: _Chosen) -> bool:
+        """Whether what changes take away orders accesses in a run: they race without it, or are
+        unordered strong ones."""
         changes = self._program.changes(chosen)
-        return any(races_with(trace, changes) for trace in self._subject.traces)
+        for trace, own in zip(self._subject.traces, self._unordered, strict=True):
+            left = unordered_with(trace, changes)
+            if left.races or not left.strong <= own.strong:
+                return True
+        return False
 
     def _less(self) -> Iterator[tuple[Action, Sync | None]]:
         """Each fence left out, each order relaxed, and then both with narrower scopes; none at

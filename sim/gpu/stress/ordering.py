@@ -1,5 +1,5 @@
-"""Races that a change of synchronisation would make: a run's trace with other fences, judged by
-the exact oracle.
+"""Pairs of accesses that a change of synchronisation leaves unordered: a run's trace with other
+fences, judged by the exact oracle.
 
 A search by runs does not refute every wrong advice, since a memory model does not show all that
 PTX allows; a race that appears does.
@@ -10,6 +10,7 @@ Ref: PTX ISA 9.0, Section 8.7.1 (Data races).
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from racetrap.sim.gpu.executor.machine.weak_memory import ORDERS
 from racetrap.sim.gpu.oracle import CompiledOracle
 from racetrap.sim.gpu.stress.subject import Changes
 
-__all__ = ["executed_pcs", "races_with"]
+__all__ = ["Unordered", "executed_pcs", "unordered_with"]
 
 _EVENT_ORDERS = {order: event for event, order in ORDERS.items()}
 
@@ -37,8 +38,23 @@ def executed_pcs(traces: Iterable[Trace]) -> frozenset[int]:
     return frozenset(np.concatenate(found).tolist())
 
 
-def races_with(trace: Trace, changes: Changes) -> bool:
-    """Whether accesses of a run would race if fences and accesses of the program were others.
+class Unordered(NamedTuple):
+    """Unordered pairs of accesses.
+
+    Parameters
+    ----------
+    races : bool
+        Whether any race.
+    strong : frozenset of (int, int)
+        Program counters of those that do not, since both may conflict.
+    """
+
+    races: bool
+    strong: frozenset[tuple[int, int]]
+
+
+def unordered_with(trace: Trace, changes: Changes) -> Unordered:
+    """What would be unordered in a run if fences and accesses of the program were others.
 
     Parameters
     ----------
@@ -65,4 +81,6 @@ def races_with(trace: Trace, changes: Changes) -> bool:
             events["scope"][own] = _event_scope(strength.scope)
         events["order"][own] = _EVENT_ORDERS.get(strength.order, MemoryOrder.IMPLIED)
     changed = Trace(trace.header, events[~dropped], trace.lanes)
-    return bool(CompiledOracle(OracleRule.CAUSALITY).run(changed).races)
+    found = CompiledOracle(OracleRule.CAUSALITY).run(changed)
+    strong = frozenset((pair.first.pc, pair.second.pc) for pair in found.unordered_strong)
+    return Unordered(bool(found.races), strong)

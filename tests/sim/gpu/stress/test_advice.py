@@ -170,6 +170,12 @@ def test_a_fence_stands_on_as_few_paths_as_do(variant):
     assert advice_on(variant("dekker", "no_acquire")) == fences
 
 
+@pytest.mark.parametrize("program", ["mcs_lock", "seqlock"])
+def test_fences_between_strong_accesses_are_needed(variant, program):
+    """Without them nothing races, and few runs fail."""
+    assert advice_on(variant(program, "full")) == []
+
+
 def test_fences_of_a_path_that_few_runs_take_are_needed(variant):
     """Of a lock that is taken only by who has looked for the table in vain."""
     assert advice_on(variant("double_checked", "full")) == []
