@@ -29,7 +29,7 @@ from racetrap.sim.gpu.stress.subject import Subject
 from racetrap.sim.gpu.stress.synchronisation import Synchronisation
 from racetrap.sim.gpu.suites.weak_memory.launches import launch_of
 from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS, Program, Variant
-from racetrap.sim.gpu.suites.weak_memory.runner import kernels_of
+from racetrap.sim.gpu.suites.weak_memory.runner import variant_module, with_kernels
 from racetrap.sim.gpu.workloads.registry import WORKLOADS
 
 __all__ = ["AdviceRun", "Advised", "advice_runs", "advice_table", "advise"]
@@ -142,18 +142,18 @@ def _with_a_fence(program: Program, kernels: Sequence[str]) -> tuple[Module, str
         start = text.index("\t.loc", start)
         file = text[start:].split()[1]
         text = f"{text[:start]}\t.loc\t{file} {_ADDED_LINE} 1\n\tmembar.gl;\n{text[start:]}"
-    module = parse_ptx(text, path.name)
+    module = with_kernels(parse_ptx(text, path.name), kernels)
     fences = Synchronisation(module.functions.values()).fences
     return module, next(place for place in fences if place.endswith(f":{_ADDED_LINE}"))
 
 
 def _advise_lacking(run: AdviceRun, program: Program, variant: Variant) -> _Found:
     right = [
-        KernelSubject(kernels_of(program), launch_of(program, each))
+        KernelSubject(variant_module(program, each), launch_of(program, each))
         for each in program.variants
         if not each.lacks
     ]
-    lacking = KernelSubject(kernels_of(program), launch_of(program, variant))
+    lacking = KernelSubject(variant_module(program, variant), launch_of(program, variant))
     return (variant.what_lacks, *_compare(run, right, lacking))
 
 
@@ -173,9 +173,9 @@ def _compare(
     run: AdviceRun, right: Sequence[Subject], lacking: Subject
 ) -> tuple[tuple[str, ...], Advice, str]:
     """Advice on a subject, beside what the right one that is most like it has besides."""
-    has = _synchronisation(lacking.trace)
-    author = min(right, key=lambda each: len(_synchronisation(each.trace) ^ has))
-    places = _missing_places(author.trace, lacking.trace)
+    has = _synchronisation(lacking.traces[0])
+    author = min(right, key=lambda each: len(_synchronisation(each.traces[0]) ^ has))
+    places = _missing_places(author.traces[0], lacking.traces[0])
     advice = _advice_on(run, lacking)
     return tuple(sorted(places)), advice, _verdict(advice, places, author, lacking)
 

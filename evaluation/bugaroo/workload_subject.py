@@ -5,7 +5,7 @@ Ref: ScoRD (ISCA'20) Table VI.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from racetrap.sim.gpu.executor.machine.errors import ExecutionError, Fault, Kern
 from racetrap.sim.gpu.executor.machine.launch import Launch
 from racetrap.sim.gpu.executor.machine.weak_memory import WeakMemorySettings
 from racetrap.sim.gpu.ptx.module import Function
+from racetrap.sim.gpu.stress.shared_words import shared_words
 from racetrap.sim.gpu.stress.subject import (
     Changes,
     Failure,
@@ -30,6 +31,8 @@ from racetrap.sim.gpu.workloads.registry import WORKLOADS
 __all__ = ["WorkloadSubject"]
 
 _SIZE, _SEED = "tiny", 1
+#: Sequentially consistent runs that are traced.
+_SEQUENTIAL_RUNS = 10
 #: The next operation of the default stream.
 _NEXT = Operation()
 
@@ -71,7 +74,12 @@ class WorkloadSubject(Subject):
                 f"not have: {wrong}"
             )
         self._longest, self._modules = device.executed, device.modules
-        self._trace = device.trace(name)
+        self._traces = [device.trace(name)]
+        for seed in range(1, _SEQUENTIAL_RUNS):
+            device = _Device(GEOMETRY, scheduler="random", seed=seed)
+            self._play(device)
+            self._traces.append(device.trace(name))
+        self._shared = shared_words(self._traces, False)
 
     def _play(self, device: Device) -> str:
         """What is wrong with the result of a run."""
@@ -87,11 +95,11 @@ class WorkloadSubject(Subject):
         return [each for module in self._modules for each in module.functions.values()]
 
     @property
-    def trace(self) -> Trace:
-        return self._trace
+    def traces(self) -> Sequence[Trace]:
+        return self._traces
 
     def run(self, memory: str, choices: Choices, changes: Changes | None = None) -> Run:
-        settings: WeakMemorySettings = settings_of(memory, choices, changes)
+        settings: WeakMemorySettings = settings_of(memory, choices, changes, self._shared)
         limit = instruction_limit(self._longest)
         device = Device(GEOMETRY, memory=settings, instruction_limit=limit)
         failure = None

@@ -115,11 +115,11 @@ def command(
             raise ValueError("Arguments of a program must come without --launch")
     from racetrap.presenters.stress import stress_to_dict, witness_lines
     from racetrap.sim.gpu.stress.replay_file import read_replay, write_replay
-    from racetrap.sim.gpu.stress.search import replay, short_witness
+    from racetrap.sim.gpu.stress.search import find_witness, replay
 
     options = compiler_options(include, define, arch, std)
     console, name, folder = report_console(), Path(kernel).name, Path(kernel).parent
-    witness = advice = patch = failing_seed = None
+    advice = patch = failing_seed = None
     with _subject(kernel, arguments, launch_file, options, expected) as subject, program_errors():
         if replay_file is not None:
             with input_errors():
@@ -130,13 +130,12 @@ def command(
             searched = _search(subject, memory, hold, deviations, seed)
             done = list(_timed(progress(islice(searched, runs), "Running", runs), seconds))
             how = f", at most {deviations} deviations"
-            if deviations is None:
-                failing_seed = next((seed + n for n, run in enumerate(done) if run.failure), None)
-                how = _seeds_text(seed, len(done), failing_seed)
-        failing = [run for run in done if run.failure]
+        failing, witness = find_witness(subject, memory, done, shrinks=replay_file is None)
+        if deviations is None and replay_file is None:
+            failing_seed = next((seed + n for n, run in enumerate(done) if run in failing), None)
+            how = _seeds_text(seed, len(done), failing_seed)
         console.print(f"Exposed: {len(failing)} of {len(done)} runs fail, memory {memory}{how}.")
-        if failing:
-            witness = failing[0] if replay_file else short_witness(subject, memory, failing)
+        if witness is not None:
             for line in witness_lines(witness, folder):
                 console.print(line, markup=False)
             if witness_file is not None:
@@ -229,7 +228,7 @@ def _advise(
     from racetrap.sim.gpu.stress.patch import make_patch
 
     advice = Advisor(subject, memory, runs, runs, seed).advise()
-    return advice, make_patch(advice.changes, folder)
+    return advice, make_patch(advice.changes, folder, Path.cwd())
 
 
 def _show_advice(

@@ -12,7 +12,12 @@ from racetrap.golden_model.ptx_memory_model.operational import Kind
 from racetrap.sim.gpu.stress.advice import Advice, AdvisedChange
 from racetrap.sim.gpu.stress.patch import Patch
 from racetrap.sim.gpu.stress.subject import Run
-from racetrap.verdict.source_text import beside, source_line
+from racetrap.verdict.source_text import (
+    beside,
+    relative_place,
+    source_line,
+    with_relative_places,
+)
 
 __all__ = ["advice_lines", "patch_lines", "stress_to_dict", "witness_lines"]
 
@@ -25,7 +30,7 @@ def _quoted(places: Sequence[str], folder: Path) -> Iterator[str]:
     for number, whole in beside(once, folder).items():
         text = source_line(whole).strip()
         if text:
-            yield f"      {once[number]}  {text}"
+            yield f"      {relative_place(once[number])}  {text}"
 
 
 def witness_lines(run: Run, folder: Path) -> Iterator[str]:
@@ -39,12 +44,14 @@ def witness_lines(run: Run, folder: Path) -> Iterator[str]:
         Where sources are looked for.
     """
     assert run.failure is not None
-    yield f"  {run.failure.value}: {run.sentence}"
+    yield f"  {run.failure.value}: {with_relative_places(run.sentence)}"
     count = len(run.deviations)
     yield f"  Witness: {count} deviation{'s' * (count != 1)} from warps in order and strong memory"
+    if run.is_sequential:
+        yield "  Memory has not deviated: it is wrong without weak memory, too (`racetrap check`)."
     places: list[str] = []
     for number, deviation in enumerate(run.deviations, 1):
-        yield f"  {number}. {deviation.story}"
+        yield f"  {number}. {with_relative_places(deviation.story)}"
         places += _PLACE.findall(deviation.story)
     yield from _quoted(places, folder)
 
@@ -54,7 +61,7 @@ def _sentence(change: AdvisedChange) -> str:
     verb = change.action.partition("_")[0]
     before = {"insert": "before", "insert_after": "after"}.get(change.action, "at")
     to = "" if verb in ("insert", "remove") else " to"
-    return f"{verb}{to} {change.what} {before} {change.place}"
+    return f"{verb}{to} {change.what} {before} {relative_place(change.place)}"
 
 
 def _change_lines(changes: Sequence[AdvisedChange], folder: Path) -> Iterator[str]:
@@ -65,23 +72,39 @@ def _change_lines(changes: Sequence[AdvisedChange], folder: Path) -> Iterator[st
 
 def advice_lines(advice: Advice, folder: Path) -> Iterator[str]:
     """Advice, a line for each change and its source."""
+    models = " and ".join(advice.memories)
+    runs = f"{advice.runs} runs" + f" by {models}" * (len(advice.memories) > 1)
     if not advice.cured:
         yield "Advice: no fences before accesses cure it."
     elif not advice.changes:
-        yield f"Advice: every fence is needed as it is ({advice.runs} runs a question)."
+        yield (
+            "Advice: nothing is called redundant, since accesses race as it is (`racetrap check`)."
+            if advice.races
+            else f"Advice: every fence that ran is needed as it is ({runs} a question)."
+        )
     else:
-        yield f"Advice, which no one of {advice.runs} runs refutes:"
+        yield f"Advice, which no one of {runs} refutes:"
     yield from _change_lines(advice.changes, folder)
     if advice.instead:
         yield "Or instead, orders of accesses that are there:"
         yield from _change_lines(advice.instead, folder)
+    if advice.unexecuted:
+        yield "Not executed, or not everywhere, so that nothing is called redundant there:"
+    for each in advice.unexecuted:
+        yield f"  {each.what} at {relative_place(each.place)}"
+        yield from _quoted([each.place], folder)
 
 
 def patch_lines(file: str, patch: Patch) -> Iterator[str]:
-    """Where a patch is, and what is not in it."""
-    yield f"Patch: {file}" if patch.text else f"Patch: {file} is empty"
+    """Where a patch is, where it is to be applied, and what is not in it."""
+    elsewhere = f", to be applied in {patch.folder}" * (patch.folder != Path.cwd())
+    yield f"Patch: {file}{elsewhere}" if patch.text else f"Patch: {file} is empty"
     for change in patch.left_out:
         yield f"  not in it, since the source there is not plain: {_sentence(change)}"
+
+
+def _to_dicts(changes: Sequence[AdvisedChange]) -> list[dict[str, str]]:
+    return [one._replace(place=relative_place(one.place))._asdict() for one in changes]
 
 
 def stress_to_dict(
@@ -98,19 +121,22 @@ def stress_to_dict(
     if witness is not None and witness.failure is not None:
         document["witness"] = {
             "failure": witness.failure.value,
-            "sentence": witness.sentence,
+            "sentence": with_relative_places(witness.sentence),
             "deviations": [
                 {"kind": one.kind.value, "number": one.number, "option": one.option,
-                 "options": one.options, "story": one.story}
+                 "options": one.options, "story": with_relative_places(one.story)}
                 for one in witness.deviations
             ],
             "of_memory": sum(one.kind is not Kind.TURN for one in witness.deviations),
         }  # fmt: skip
     if advice is not None:
         document["advice"] = {
-            "cured": advice.cured, "runs": advice.runs,
-            "changes": [one._asdict() for one in advice.changes],
-            "instead": [one._asdict() for one in advice.instead],
-            "patch": patch.text if patch else "",
+            "cured": advice.cured, "runs": advice.runs, "memories": list(advice.memories),
+            "changes": _to_dicts(advice.changes), "instead": _to_dicts(advice.instead),
+            "not_executed": [
+                {"place": relative_place(each.place), "what": each.what}
+                for each in advice.unexecuted
+            ],
+            "races": advice.races, "patch": patch.text if patch else "",
         }  # fmt: skip
     return document

@@ -159,13 +159,27 @@ class Change(TypedDict):
     what: Annotated[str, "what is to stand there in PTX, or to go"]
 
 
+class NotExecuted(TypedDict):
+    """A fence or an ordered access of which no advice speaks."""
+
+    place: Annotated[str, "line of the source"]
+    what: Annotated[str, "what stands there in PTX"]
+
+
 class AdviceDocument(TypedDict):
     """Which fences are missing or too many."""
 
     cured: Annotated[bool, "whether fences help"]
     runs: Annotated[int, "runs that did not refute it"]
+    memories: Annotated[list[str], "memory models of these runs: `views` is always one"]
     changes: Annotated[list[Change], "what to change"]
     instead: Annotated[list[Change], "orders of accesses that do the same"]
+    not_executed: Annotated[
+        list[NotExecuted], "fences and ordered accesses that did not run, or not everywhere"
+    ]
+    races: Annotated[
+        bool, "whether accesses race as the program stands, so that nothing is called redundant"
+    ]
     patch: Annotated[str, "the changes as a patch"]
 
 

@@ -16,6 +16,7 @@ from racetrap.golden_model.ptx_memory_model.operational.choices import (
     Story,
     Turn,
 )
+from racetrap.golden_model.ptx_memory_model.operational.execution import Execution, Operation
 from racetrap.golden_model.ptx_memory_model.operational.memory import (
     WEAK,
     ByteMemory,
@@ -31,7 +32,7 @@ from racetrap.golden_model.ptx_memory_model.operational.write_buffers import (
 )
 
 __all__ = [
-    "BUFFER_ENTRIES", "WEAK", "Asked", "ByteMemory", "Choices", "Deviation", "InOrder", "Kind",
-    "Memory", "Pending", "RandomChoices", "ReplayedChoices", "Sequential", "Story", "Strength",
-    "Turn", "Views", "WriteBuffers",
+    "BUFFER_ENTRIES", "WEAK", "Asked", "ByteMemory", "Choices", "Deviation", "Execution", "InOrder",
+    "Kind", "Memory", "Operation", "Pending", "RandomChoices", "ReplayedChoices", "Sequential",
+    "Story", "Strength", "Turn", "Views", "WriteBuffers",
 ]  # fmt: skip

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from racetrap.golden_model.ptx_memory_model.events import Location, Order
 from racetrap.golden_model.ptx_memory_model.operational.choices import Choices, Story
+from racetrap.golden_model.ptx_memory_model.operational.execution import Execution, Moment
 from racetrap.golden_model.ptx_memory_model.scopes import Place, Scope, includes
 
 __all__ = ["WEAK", "ByteMemory", "Memory", "Pending", "Sequential", "Strength", "mutual", "settled"]
@@ -69,6 +70,11 @@ class Pending(ABC):
     def is_settled(self) -> bool:
         """Whether its value is settled by now."""
 
+    @property
+    @abstractmethod
+    def is_stored(self) -> bool:
+        """Whether a store has taken it."""
+
     @abstractmethod
     def settle(self) -> int:
         """Settle it, if need be: its value."""
@@ -97,10 +103,22 @@ class Memory:
         self.memory, self.places, self.choices = memory, places, choices
         #: Who does what, for the stories of choices; its text is asked for when it is told.
         self.origin: object = ""
+        #: Takes what the run does, if it is asked whether it is sequentially consistent.
+        self.execution: Execution | None = None
 
     def _told(self, what: str) -> Callable[[int], Story]:
         """Story of a choice that has one other option."""
         return lambda _: Story(self.origin, what)
+
+    @property
+    def now(self) -> Moment:
+        """Moment of the latest of all writes so far."""
+        return 0.0, 0.0
+
+    def read_newest(self, thread: int, location: Location) -> None:
+        """A thread has read what memory holds."""
+        if self.execution is not None:
+            self.execution.add(thread, location).reads = self.now
 
     def load(
         self, thread: int, location: Location, strength: Strength, may_wait: bool = False

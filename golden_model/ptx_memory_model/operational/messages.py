@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from racetrap.golden_model.ptx_memory_model.events import INITIAL_THREAD, Location
+from racetrap.golden_model.ptx_memory_model.operational.execution import Moment, Operation
 from racetrap.golden_model.ptx_memory_model.operational.memory import (
     WEAK,
     Pending,
@@ -52,6 +53,11 @@ class Message:
         self.releases: dict[tuple[int, Scope], View] = {}
 
     @property
+    def moment(self) -> Moment:
+        """When it was written, in coherence order."""
+        return self.cell.number, self.rank
+
+    @property
     def number(self) -> int:
         """What was written; a load that is settled to it is settled."""
         return settled(self.value)
@@ -67,12 +73,22 @@ class Message:
 
 
 class Cell:
-    """Messages of one location, oldest first."""
+    """Messages of one location, oldest first.
 
-    __slots__ = ("location", "messages")
+    Parameters
+    ----------
+    location : Location
+        The location.
+    value : int
+        What it holds before the first message.
+    number : int
+        Number among the cells of a memory: those that overlap come one after the other.
+    """
 
-    def __init__(self, location: Location, value: int) -> None:
-        self.location = location
+    __slots__ = ("location", "messages", "number")
+
+    def __init__(self, location: Location, value: int, number: int) -> None:
+        self.location, self.number = location, number
         self.messages = [Message(self, 0.0, value, INITIAL_THREAD, 0, WEAK)]
 
 
@@ -176,6 +192,8 @@ class Late(Pending):
         self.message: Message | None = None
         #: Whether it and its message are morally strong.
         self.observes = False
+        #: Its operation in the run's execution, if that is kept.
+        self.operation: Operation | None = None
         #: Messages that it is settled to.
         self.written: list[Message] = []
 
@@ -186,6 +204,10 @@ class Late(Pending):
     @property
     def is_settled(self) -> bool:
         return self.message is not None
+
+    @property
+    def is_stored(self) -> bool:
+        return bool(self.written)
 
     def settle(self) -> int:
         if self.message is None:

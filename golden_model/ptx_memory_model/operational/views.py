@@ -26,6 +26,7 @@ from racetrap.golden_model.ptx_memory_model.operational.choices import (
     Kind,
     Story,
 )
+from racetrap.golden_model.ptx_memory_model.operational.execution import Moment
 from racetrap.golden_model.ptx_memory_model.operational.memory import (
     ByteMemory,
     Memory,
@@ -60,6 +61,8 @@ class Views(Memory):
         super().__init__(memory, places, choices)
         self.history, self._newest_atomics = history, newest_atomics
         self._cells: dict[int, Cell] = {}
+        #: Cells so far, those that were forgotten among them.
+        self._cell_count = 0
         count = len(places)
         self._views = [View({}, {}, set()) for _ in range(count)]
         #: View at the latest release fence of each scope, by thread.
@@ -101,7 +104,8 @@ class Views(Memory):
     def _written_cell(self, location: Location) -> Cell:
         cell = self._cell(location)
         if cell is None:
-            cell = Cell(location, self.memory.read(location))
+            self._cell_count += 1
+            cell = Cell(location, self.memory.read(location), self._cell_count)
             self._cells[location.address] = cell
         return cell
 
@@ -126,6 +130,10 @@ class Views(Memory):
             late for late in self._views[thread].late if late.message is None and late.cell is cell
         ]
 
+    @property
+    def now(self) -> Moment:
+        return self._cell_count, float("inf")
+
     # Loads
 
     def load(
@@ -135,6 +143,7 @@ class Views(Memory):
         cell = self._cell(location)
         if cell is None:
             if not may_wait:
+                self.read_newest(thread, location)
                 return self.memory.read(location)
             cell = self._written_cell(location)
         lowest = self._lowest(thread, cell)
@@ -145,6 +154,8 @@ class Views(Memory):
             ):
                 if strength.order.acquires:
                     self._acquire(thread, strength.scope, cell)
+                if self.execution is not None:
+                    late.operation = self.execution.add(thread, location)
                 self._views[thread].late.add(late)
                 self._late[thread].append(late)
                 return late
@@ -153,6 +164,8 @@ class Views(Memory):
             options = [one for one in reversed(cell.messages) if one.rank >= lowest]
             told = self._stale(options, self.origin)
             message = options[self.choices.take(Kind.MESSAGE, len(options), told)]
+        if self.execution is not None:
+            self.execution.add(thread, location).reads = message.moment
         self._observe(thread, message, strength)
         return message.number
 
@@ -231,6 +244,8 @@ class Views(Memory):
         options = self._possible(late)
         told = self._stale(options, late.origin)
         late.message = options[self.choices.take(Kind.MESSAGE, len(options), told)]
+        if late.operation is not None:
+            late.operation.reads = late.message.moment
         self._late[late.thread].remove(late)
         late.observes = self._morally_strong(late.message, late.thread, late.strength)
         if late.observes and late.strength.scope is not None:
@@ -256,7 +271,9 @@ class Views(Memory):
         if cell.messages[newest].rank > lowest:
             places = list(self._places(thread, cell, lowest, strength))
             place = places[self.choices.take(Kind.PLACE, len(places), self._before(cell, places))]
-        self._write(thread, cell, place, value, strength)
+        message = self._write(thread, cell, place, value, strength)
+        if self.execution is not None:
+            self.execution.add(thread, location).writes = message.moment
 
     def _places(self, thread: int, cell: Cell, lowest: float, strength: Strength) -> Iterator[int]:
         """Messages that a write may go behind, the newest first: it separates no morally strong
@@ -275,7 +292,7 @@ class Views(Memory):
     def _write(
         self, thread: int, cell: Cell, number: int, value: int | Late, strength: Strength,
         source: Message | None = None,
-    ) -> None:  # fmt: skip
+    ) -> Message:  # fmt: skip
         """Put a message behind that of a number."""
         messages, view = cell.messages, self._views[thread]
         before = messages[number].rank
@@ -296,6 +313,7 @@ class Views(Memory):
             value.written.append(message)
         elif newest:
             self.memory.write(cell.location, value)
+        return message
 
     def _release(self, thread: int, message: Message) -> None:
         """Attach what the thread has released to a message that it writes."""
@@ -324,8 +342,11 @@ class Views(Memory):
         message, number = options[chosen]
         self._observe(thread, message, strength, returns)
         new = update(message.number)
-        if new is not None:
-            self._write(thread, cell, number, new, strength, message)
+        written = None if new is None else self._write(thread, cell, number, new, strength, message)
+        if self.execution is not None:
+            operation = self.execution.add(thread, location)
+            operation.reads = message.moment
+            operation.writes = None if written is None else written.moment
         return message.number
 
     def _atomic_options(
@@ -377,6 +398,10 @@ class Views(Memory):
         for view in given:
             assert isinstance(view, View)
             self._views[thread].join(view)
+
+    def drain(self) -> None:
+        for late in [late for pending in self._late for late in pending]:
+            late.settle()
 
     # Stories
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Hashable, Sequence
 
 from racetrap.golden_model.ptx_memory_model.events import Location, Order
 from racetrap.golden_model.ptx_memory_model.operational.choices import Choices, Kind
+from racetrap.golden_model.ptx_memory_model.operational.execution import Moment, Operation
 from racetrap.golden_model.ptx_memory_model.operational.memory import (
     ByteMemory,
     Memory,
@@ -56,6 +57,10 @@ class WriteBuffers(Memory):
         self._buffers: list[tuple[dict[Location, int], dict[Location, int]]] = [
             ({}, {}) for _ in places
         ]
+        #: Writes to memory so far.
+        self._writes = 0
+        #: Operations of the stores that are held, if the execution is kept.
+        self._held: dict[tuple[int, Location], Operation] = {}
         #: How many stores each flush let out: of global, of shared memory.
         self.flush_lengths: tuple[list[int], list[int]] = [], []
 
@@ -72,17 +77,26 @@ class WriteBuffers(Memory):
         """Let out what the thread holds of a location."""
         buffer = self._buffer(thread, location)
         for held in self._overlapping(thread, location):
-            self._write(thread, held, buffer.pop(held))
+            self._write(thread, held, buffer.pop(held), self._held.pop((thread, held), None))
 
     def _flush(self, thread: int, shared: bool) -> None:
         buffer = self._buffers[thread][shared]
         if buffer:
             self.flush_lengths[shared].append(len(buffer))
         for location, value in buffer.items():
-            self._write(thread, location, value)
+            self._write(thread, location, value, self._held.pop((thread, location), None))
         buffer.clear()
 
-    def _write(self, thread: int, location: Location, value: int) -> None:
+    @property
+    def now(self) -> Moment:
+        return self._writes, 0.0
+
+    def _write(
+        self, thread: int, location: Location, value: int, operation: Operation | None
+    ) -> None:
+        self._writes += 1
+        if operation is not None:
+            operation.writes = self.now
         self.choices.touched(thread, location.address, location.size, True)
         self.memory.write(location, value)
 
@@ -91,10 +105,13 @@ class WriteBuffers(Memory):
     ) -> int | Pending:
         overlapping = self._overlapping(thread, location)
         if overlapping == [location]:
+            if self.execution is not None:
+                self.execution.add(thread, location).reads = self._held[thread, location]
             return self._buffer(thread, location)[location]
         if overlapping:
             self._let_out(thread, location)
         self.choices.touched(thread, location.address, location.size, False)
+        self.read_newest(thread, location)
         return self.memory.read(location)
 
     def store(
@@ -107,10 +124,13 @@ class WriteBuffers(Memory):
         if len(buffer) >= BUFFER_ENTRIES:
             self._flush(thread, shared)
         self._let_out(thread, location)
+        operation = None if self.execution is None else self.execution.add(thread, location)
         if self.choices.take(Kind.HOLD, 2, self._told("is held back")):
             buffer[location] = number
+            if operation is not None:
+                self._held[thread, location] = operation
         else:
-            self._write(thread, location, number)
+            self._write(thread, location, number, operation)
 
     def atomic(
         self, thread: int, location: Location, update: Callable[[int], int | None],
@@ -120,6 +140,11 @@ class WriteBuffers(Memory):
             self.fence(thread, strength.order, Scope.GPU)
         self._let_out(thread, location)
         self.choices.touched(thread, location.address, location.size, True)
+        if self.execution is not None:
+            operation = self.execution.add(thread, location)
+            operation.reads = self.now
+            self._writes += 1
+            operation.writes = self.now
         return super().atomic(thread, location, update, strength, returns)
 
     def fence(self, thread: int, order: Order, scope: Scope) -> None:

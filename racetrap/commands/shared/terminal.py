@@ -178,7 +178,8 @@ def _result_file(file: str) -> Iterator[SupportsWrite]:
         sys.stdout.flush()
         return
     with _system_errors(), atomic_write(file) as target:
-        yield codecs.getwriter("utf-8")(target)
+        # Lines of a source may be of another encoding: they are written as they were read.
+        yield codecs.getwriter("utf-8")(target, errors="surrogateescape")
 
 
 def progress(items: Iterable[_Item], description: str, total: int) -> Iterable[_Item]:

@@ -2,7 +2,8 @@
 
 A set of changes is refuted by one failing run, and confirmed by none: what is said is that no run
 of a search has refuted it.  Fences are put before accesses, line by line.  What is called too much
-must also leave no race behind by the exact oracle.
+must have run, and without it no run looked at may have a race by the exact oracle, nor strong
+accesses be unordered that were ordered.
 
 Ref: Bugaroo Section III-D (root cause analysis), which puts them behind accesses.
 """
@@ -11,16 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
 
 from racetrap.golden_model.ptx_memory_model import Order, Scope
-from racetrap.sim.gpu.stress.ordering import races_with
+from racetrap.sim.gpu.stress.ordering import Unordered, executed_pcs, unordered_with
 from racetrap.sim.gpu.stress.refutation import RefutingSearch
 from racetrap.sim.gpu.stress.subject import Changes, Subject
 from racetrap.sim.gpu.stress.synchronisation import Action, Sync, Synchronisation, name_of
 
-__all__ = ["Advice", "AdvisedChange", "Advisor"]
+__all__ = ["Advice", "AdvisedChange", "Advisor", "Unexecuted"]
 
 _Chosen = dict[Action, Sync | None]
 #: Parts of a search, the shortest first: one divided by each.
@@ -57,6 +59,21 @@ class AdvisedChange(NamedTuple):
     what: str
 
 
+class Unexecuted(NamedTuple):
+    """A fence or an ordered access of which nothing is said.
+
+    Parameters
+    ----------
+    place : str
+        Its line.
+    what : str
+        What stands there, in PTX.
+    """
+
+    place: str
+    what: str
+
+
 @dataclass(frozen=True)
 class Advice:
     """What is said of a program.
@@ -72,12 +89,21 @@ class Advice:
         Whether with the changes no run has failed; if not, no fences help.
     runs : int
         Runs of the search that did not refute it.
+    memories : tuple of str
+        Memory models of these runs.
+    unexecuted : list of Unexecuted
+        What did not run, or not everywhere.
+    races : bool
+        Whether accesses race as the program stands, so that nothing is called too much.
     """
 
     changes: list[AdvisedChange]
     instead: list[AdvisedChange]
     cured: bool
     runs: int
+    memories: tuple[str, ...]
+    unexecuted: list[Unexecuted]
+    races: bool = False
 
 
 class Advisor:
@@ -87,22 +113,15 @@ class Advisor:
     ----------
     subject : Subject
         The subject.
-    memory : str
-        Memory model.
-    runs : int
-        Random runs that must not fail.
-    bounded : int
-        Systematic runs, of up to two deviations, that must not fail.
-    seed : int
-        First seed.
+    memory, runs, bounded, seed
+        As of `RefutingSearch`.
     """
 
     def __init__(self, subject: Subject, memory: str, runs: int, bounded: int, seed: int) -> None:
         self._subject = subject
-        self._program = Synchronisation(subject.functions)
+        self._program = Synchronisation(subject.functions, executed_pcs(subject.traces))
         self._search = RefutingSearch(subject, self._program, memory, runs, bounded, seed)
         self._divisor = 1
-        self._known_races: set[tuple[int, int]] | None = None
 
     def _fails(self, chosen: _Chosen) -> bool:
         """Whether a run refutes a choice of changes, by a search as long as they are now."""
@@ -119,16 +138,20 @@ class Advisor:
 
     def advise(self) -> Advice:
         """Advice on the program as it stands."""
-        total = self._search.total
+        search = self._search.total, self._search.memories
+        unexecuted = [Unexecuted(*each) for each in self._program.unexecuted.items()]
         if not self._search.refutes({}):
-            return Advice(self._advised(self._lasting(self._excess) or {}, 0), [], True, total)
+            if any(each.races for each in self._unordered):
+                return Advice([], [], True, *search, unexecuted, True)
+            excess = self._advised(self._lasting(self._excess) or {}, 0)
+            return Advice(excess, [], True, *search, unexecuted)
         missing = self._lasting(self._missing)
         if missing is None:
-            return Advice([], [], False, total)
+            return Advice([], [], False, *search, unexecuted)
         inserts = any(what.name.startswith("insert") for what in missing)
         ordered = self._lasting(self._ordered) if inserts else None
         instead = self._advised(ordered or {}, 1)
-        return Advice(self._advised(missing, 1), instead, True, total)
+        return Advice(self._advised(missing, 1), instead, True, *search, unexecuted)
 
     def _advised(self, chosen: _Chosen, wider: int) -> list[AdvisedChange]:
         return [
@@ -260,28 +283,42 @@ class Advisor:
     # What is too much
 
     def _excess(self) -> _Chosen:
-        """Fences and orders that no run needs, or not as wide, and without which nothing races."""
+        """Fences and orders that no run needs, or not as wide, and that order nothing."""
         changed: _Chosen = {}
         for what, narrower in self._less():
             tried = {**changed, what: narrower}
-            if what not in changed and not (self._races(tried) or self._fails(tried)):
+            if what not in changed and not (self._orders(tried) or self._fails(tried)):
                 changed[what] = narrower
         return changed
 
-    def _races(self, chosen: _Chosen) -> bool:
-        """Whether accesses race with changes that do not without them."""
-        trace = self._subject.trace
-        if self._known_races is None:
-            self._known_races = races_with(trace, Changes())
-        return not races_with(trace, self._program.changes(chosen)) <= self._known_races
+    @cached_property
+    def _unordered(self) -> list[Unordered]:
+        """What is unordered in each run as the program stands."""
+        return [unordered_with(trace, Changes()) for trace in self._subject.traces]
+
+    def _orders(self, chosen: _Chosen) -> bool:
+        """Whether what changes take away orders accesses in a run: they race without it, or are
+        unordered strong ones."""
+        changes = self._program.changes(chosen)
+        for trace, own in zip(self._subject.traces, self._unordered, strict=True):
+            left = unordered_with(trace, changes)
+            if left.races or not left.strong <= own.strong:
+                return True
+        return False
 
     def _less(self) -> Iterator[tuple[Action, Sync | None]]:
-        """Each fence left out, each order relaxed, and then both with narrower scopes."""
+        """Each fence left out, each order relaxed, and then both with narrower scopes; none at
+        lines that did not run everywhere."""
+        unexecuted = self._program.unexecuted
         for place, fences in self._program.fences.items():
+            if place in unexecuted:
+                continue
             what, own = Action("fence", place), next(iter(fences.values()))
             yield what, None
             yield from ((what, less) for less in _FENCES if less[1] < own[1])
         for place in self._ordering():
+            if place in unexecuted:
+                continue
             what = Action("access", place)
             order, scope = next(iter(self._program.accesses[place].values())).sync
             yield what, (Order.RELAXED, scope)

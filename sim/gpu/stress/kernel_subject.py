@@ -5,18 +5,29 @@ Ref: Bugaroo Sections III-D and IV-B.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 
 import numpy as np
 
-from racetrap.golden_model.ptx_memory_model.operational import Choices
+from racetrap.golden_model.ptx_memory_model.operational import (
+    Choices,
+    Execution,
+    InOrder,
+    Kind,
+    RandomChoices,
+    ReplayedChoices,
+)
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.machine.errors import ExecutionError, Fault
+from racetrap.sim.gpu.executor.machine.weak_memory import WeakMemorySettings
 from racetrap.sim.gpu.launch.capture import Capture, capture
 from racetrap.sim.gpu.launch.launch_arguments import BufferArgument, first_difference
-from racetrap.sim.gpu.launch.launch_file import LaunchSpec, fitting_kernel
+from racetrap.sim.gpu.launch.launch_file import LaunchSpec
 from racetrap.sim.gpu.ptx.module import Function, Module
+from racetrap.sim.gpu.stress.search import random_rates
+from racetrap.sim.gpu.stress.shared_words import shared_words
 from racetrap.sim.gpu.stress.subject import (
     Changes,
     Failure,
@@ -28,8 +39,14 @@ from racetrap.sim.gpu.stress.subject import (
 
 __all__ = ["KernelSubject"]
 
-#: Sequentially consistent runs whose results are taken to be right.
+#: Sequentially consistent runs that must be right, and whose results are if nothing is expected.
 _SEQUENTIAL_RUNS = 10
+#: Further runs that are made, for their results, before one is called wrong that those have not.
+_MORE_RUNS = 100
+#: PTX's memory model.
+_PTX = "views"
+#: Digests of all buffers.
+Result = tuple[bytes, ...]
 
 
 @dataclass
@@ -44,7 +61,8 @@ class KernelSubject(Subject):
         Their launches; what buffers are expected to hold says what is right.
     expected : mapping of int or str to ndarray
         What further buffers are expected to hold, by name or number of the argument.  If nothing
-        is expected at all, right is what sequentially consistent runs give.
+        is expected at all, right is what sequentially consistent runs give: those made, and
+        each run by a memory model that turns out to be one.
     """
 
     module: Module
@@ -57,22 +75,28 @@ class KernelSubject(Subject):
         self._expects = bool(self.expected) or any(
             isinstance(buffer, BufferArgument) and buffer.expected is not None for buffer in buffers
         )
-        #: Results of sequentially consistent runs, and the warp instructions of the longest.
-        self._results: list[dict[int | str, bytes]] = []
+        #: Digests of the results that sequentially consistent runs give, if nothing is expected.
+        self._results: set[Result] = set()
         self._longest = 0
-        self._failure = ""
-        for schedule in range(1 if self._expects else _SEQUENTIAL_RUNS):
+        self._traces: list[Trace] = []
+        for schedule in range(_SEQUENTIAL_RUNS):
             run = capture(self.module, self.launch, schedule)
-            if not schedule:
-                self._trace = run.trace
+            self._traces.append(run.trace)
             self._longest = max(self._longest, run.stats.warp_instructions)
-            differences = self._differences(run) if self._expects else run.differences
-            self._failure = self._failure or str(run.fault or "") or "; ".join(differences)
-            self._results.append({name: values.tobytes() for name, values in run.buffers.items()})
-        if self._failure:
+            self._demand(str(run.fault or "") or "; ".join(self._differences(run)))
+            self._results.add(_result(run))
+        #: Whether more sequentially consistent runs were made than these.
+        self._has_searched = False
+        self._shared = shared_words(self._traces, self.launch.independent_threads)
+        self._demand(self.run(_PTX, InOrder()).sentence)
+
+    @staticmethod
+    def _demand(failure: str) -> None:
+        """Demand that a sequentially consistent run has no failure."""
+        if failure:
             raise ValueError(
                 "Kernel must be right by sequentially consistent memory before it is stressed, "
-                f"not have: {self._failure.splitlines()[0]}"
+                f"not have: {failure.splitlines()[0]}"
             )
 
     def _differences(self, run: Capture) -> list[str]:
@@ -89,39 +113,20 @@ class KernelSubject(Subject):
                 )
             if difference := first_difference(contents, wanted.ravel()):
                 found.append(f"Buffer {name} must have {difference}")
-        if not self._expects:
-            found += self._unlike_sequential(run)
         return found
-
-    def _unlike_sequential(self, run: Capture) -> list[str]:
-        """What no sequentially consistent run has given."""
-        contents = {name: values.tobytes() for name, values in run.buffers.items()}
-        if not self._results or contents in self._results:
-            return []
-        others = [
-            str(name) for name, values in contents.items()
-            if all(values != other[name] for other in self._results)
-        ]  # fmt: skip
-        buffers = f"Buffer {', '.join(others)}" if others else "Buffers together"
-        return [f"{buffers} must hold what a sequentially consistent run gives, not other values"]
 
     @property
     def functions(self) -> Iterable[Function]:
-        launches = range(len(self.launch.launches))
-        kernels = [fitting_kernel(self.launch, self.module, number) for number in launches]
-        others = self.module.functions.values()
-        return [*kernels, *(function for function in others if not function.is_kernel)]
+        return self.module.functions.values()
 
     @property
-    def trace(self) -> Trace:
-        return self._trace
+    def traces(self) -> Sequence[Trace]:
+        return self._traces
 
     def run(self, memory: str, choices: Choices, changes: Changes | None = None) -> Run:
-        settings = settings_of(memory, choices, changes)
-        limit = instruction_limit(self._longest)
-        failure, sentence = None, ""
+        failure, sentence, result = None, "", None
         try:
-            run = capture(self.module, self.launch, memory=settings, instruction_limit=limit)
+            run = self._capture(settings_of(memory, choices, changes, self._shared))
         except ExecutionError as error:
             failure, sentence = Failure.HANG, str(error)
         else:
@@ -130,4 +135,65 @@ class KernelSubject(Subject):
                 failure, sentence = Failure.HANG if hangs else Failure.FAULT, str(run.fault)
             elif differences := self._differences(run):
                 failure, sentence = Failure.RESULT, "; ".join(differences)
-        return Run(failure, sentence, tuple(choices.deviations))
+            elif not self._expects and not self._is_sequential(memory, choices, changes, run):
+                failure, sentence, result = Failure.RESULT, self._unlike(run), _result(run)
+        return Run(failure, sentence, tuple(choices.deviations), result)
+
+    def fails(self, run: Run) -> bool:
+        return super().fails(run) and run.result not in self._results
+
+    def _capture(self, settings: WeakMemorySettings) -> Capture:
+        limit = instruction_limit(self._longest)
+        return capture(self.module, self.launch, memory=settings, instruction_limit=limit)
+
+    # Results of sequentially consistent runs
+
+    def _is_sequential(
+        self, memory: str, choices: Choices, changes: Changes | None, run: Capture
+    ) -> bool:
+        """Whether a sequentially consistent run gives the result of a run as well: it is one
+        itself, or others do that are known, or found now."""
+        result = _result(run)
+        if result in self._results:
+            return True
+        if self._add_if_sequential(memory, ReplayedChoices(choices.deviations), changes):
+            return True
+        if not self._has_searched:
+            self._has_searched = True
+            for seed in range(1, _MORE_RUNS + 1):
+                # Warps alone deviate in every other run, which is sequentially consistent then.
+                rates = random_rates(seed)
+                turns = dict.fromkeys(rates, 0.0) | {Kind.TURN: rates[Kind.TURN]}
+                self._add_if_sequential(_PTX, RandomChoices(seed, turns if seed % 2 else rates))
+        return result in self._results
+
+    def _add_if_sequential(
+        self, memory: str, choices: Choices, changes: Changes | None = None
+    ) -> bool:
+        """Run, and add what a sequentially consistent run gives to the right results; whether it
+        was one."""
+        executions: list[Execution] = []
+        settings = settings_of(memory, choices, changes, self._shared, executions)
+        try:
+            run = self._capture(settings)
+        except ExecutionError:
+            return False
+        found = run.fault is None and all(each.is_sequentially_consistent() for each in executions)
+        if found:
+            self._results.add(_result(run))
+        return found
+
+    def _unlike(self, run: Capture) -> str:
+        """What no sequentially consistent run known gives, in a sentence."""
+        others = [
+            str(name) for number, name in enumerate(run.buffers)
+            if all(_result(run)[number] != known[number] for known in self._results)
+        ]  # fmt: skip
+        buffers = f"Buffer {', '.join(others)}" if others else "Buffers together"
+        return f"{buffers} must hold what a sequentially consistent run gives, not other values"
+
+
+def _result(run: Capture) -> Result:
+    return tuple(
+        blake2b(values.tobytes(), digest_size=16).digest() for values in run.buffers.values()
+    )

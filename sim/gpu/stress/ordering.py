@@ -1,5 +1,5 @@
-"""Races that a change of synchronisation would make: a run's trace with other fences, judged by
-the exact oracle.
+"""Pairs of accesses that a change of synchronisation leaves unordered: a run's trace with other
+fences, judged by the exact oracle.
 
 A search by runs does not refute every wrong advice, since a memory model does not show all that
 PTX allows; a race that appears does.
@@ -9,9 +9,11 @@ Ref: PTX ISA 9.0, Section 8.7.1 (Data races).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import NamedTuple
+
 import numpy as np
 
-from racetrap.golden_model.barracuda import Race
 from racetrap.golden_model.events import EventKind, MemoryOrder
 from racetrap.golden_model.events import Scope as EventScope
 from racetrap.golden_model.ptx_memory_model import Order, Scope
@@ -21,7 +23,7 @@ from racetrap.sim.gpu.executor.machine.weak_memory import ORDERS
 from racetrap.sim.gpu.oracle import CompiledOracle
 from racetrap.sim.gpu.stress.subject import Changes
 
-__all__ = ["races_with"]
+__all__ = ["Unordered", "executed_pcs", "unordered_with"]
 
 _EVENT_ORDERS = {order: event for event, order in ORDERS.items()}
 
@@ -30,8 +32,29 @@ def _event_scope(scope: Scope) -> EventScope:
     return EventScope.DEVICE if scope > Scope.CLUSTER else EventScope.BLOCK
 
 
-def races_with(trace: Trace, changes: Changes) -> set[tuple[int, int]]:
-    """Program counters of each race of a run, if fences and accesses of the program were others.
+def executed_pcs(traces: Iterable[Trace]) -> frozenset[int]:
+    """Program counters of what runs have executed: accesses and fences."""
+    found = [np.unique(trace.events["pc"]) for trace in traces]
+    return frozenset(np.concatenate(found).tolist())
+
+
+class Unordered(NamedTuple):
+    """Unordered pairs of accesses.
+
+    Parameters
+    ----------
+    races : bool
+        Whether any race.
+    strong : frozenset of (int, int)
+        Program counters of those that do not, since both may conflict.
+    """
+
+    races: bool
+    strong: frozenset[tuple[int, int]]
+
+
+def unordered_with(trace: Trace, changes: Changes) -> Unordered:
+    """What would be unordered in a run if fences and accesses of the program were others.
 
     Parameters
     ----------
@@ -58,5 +81,6 @@ def races_with(trace: Trace, changes: Changes) -> set[tuple[int, int]]:
             events["scope"][own] = _event_scope(strength.scope)
         events["order"][own] = _EVENT_ORDERS.get(strength.order, MemoryOrder.IMPLIED)
     changed = Trace(trace.header, events[~dropped], trace.lanes)
-    found: list[Race] = list(CompiledOracle(OracleRule.CAUSALITY).run(changed).races)
-    return {(race.first.pc, race.second.pc) for race in found}
+    found = CompiledOracle(OracleRule.CAUSALITY).run(changed)
+    strong = frozenset((pair.first.pc, pair.second.pc) for pair in found.unordered_strong)
+    return Unordered(bool(found.races), strong)

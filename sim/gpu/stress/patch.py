@@ -1,14 +1,17 @@
 """Advice as a patch of the source: a unified diff, where lines and their fences are plain.
 
+Names in it are relative, so that both `patch -p1` and `git apply` take it.
+
 A fence is put before a line only where a statement ends before it, so that no loop or condition
 without braces takes the fence for its body.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
@@ -33,13 +36,16 @@ class Patch:
         Unified diff; empty if no change can be written.
     left_out : list of AdvisedChange
         Changes that are not in it.
+    folder : Path
+        Folder that the names in it are relative to.
     """
 
     text: str
     left_out: list[AdvisedChange]
+    folder: Path
 
 
-def make_patch(changes: Sequence[AdvisedChange], folder: Path) -> Patch:
+def make_patch(changes: Sequence[AdvisedChange], folder: Path, root: Path) -> Patch:
     """Patch of the sources in a folder.
 
     Parameters
@@ -48,18 +54,23 @@ def make_patch(changes: Sequence[AdvisedChange], folder: Path) -> Patch:
         The advice.
     folder : Path
         Where sources are looked for that the advice names without a folder.
+    root : Path
+        Folder that the names in the patch are relative to, if all sources lie in it; if not, it
+        is the one that they have in common.
     """
-    by_file: dict[str, list[tuple[int, AdvisedChange]]] = defaultdict(list)
+    by_file: dict[Path, list[tuple[int, AdvisedChange]]] = defaultdict(list)
     left_out = []
     for change in changes:
         name, _, number = change.place.rpartition(":")
         if name and number.isdecimal() and (folder / name).is_file():
-            by_file[name].append((int(number), change))
+            # One file may be named in several ways.
+            by_file[(folder / name).resolve()].append((int(number), change))
         else:
             left_out.append(change)
+    root = _root(by_file, root.resolve())
     diffs: list[str] = []
-    for name, own in by_file.items():
-        before = (folder / name).read_text(encoding="utf-8").splitlines(keepends=True)
+    for file, own in by_file.items():
+        before = _lines(file)
         after = list(before)
         # From the end, so that numbers of lines before stay.
         for line, change in sorted(own, key=lambda pair: -pair[0]):
@@ -68,8 +79,30 @@ def make_patch(changes: Sequence[AdvisedChange], folder: Path) -> Patch:
                 left_out.append(change)
             else:
                 after[line - 1 : line] = changed
-        diffs += unified_diff(before, after, f"a/{name}", f"b/{name}")
-    return Patch("".join(diffs), left_out)
+        name = file.relative_to(root).as_posix()
+        # A name with a space in it ends at a tab.
+        tab = "\t" * (" " in name)
+        diffs += _ended(unified_diff(before, after, f"a/{name}{tab}", f"b/{name}{tab}"))
+    return Patch("".join(diffs), left_out, root)
+
+
+def _root(files: Collection[Path], root: Path) -> Path:
+    """The root, or the folder that files have in common if one does not lie in the root."""
+    if all(file.is_relative_to(root) for file in files):
+        return root
+    return Path(os.path.commonpath([file.parent for file in files]))
+
+
+def _lines(file: Path) -> list[str]:
+    """Lines of a source as the compiler counts them, with their ends."""
+    with file.open(encoding="utf-8", errors="surrogateescape", newline="") as text:
+        return re.findall(r"[^\n]*\n|[^\n]+", text.read())
+
+
+def _ended(lines: Iterable[str]) -> Iterator[str]:
+    """Lines of a diff, the last of a source with the mark that it has no end."""
+    for line in lines:
+        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
 
 def _changed(lines: Sequence[str], number: int, change: AdvisedChange) -> list[str] | None:
@@ -82,7 +115,8 @@ def _changed(lines: Sequence[str], number: int, change: AdvisedChange) -> list[s
             return None
         indent = line[: len(line) - len(line.lstrip())]
         fence = _BLOCK if change.what.endswith(".cta") else _DEVICE
-        return [f"{indent}{fence};\n", line]
+        end = "\r\n" if line.endswith("\r\n") else "\n"
+        return [f"{indent}{fence};{end}", line]
     if change.action == "remove" and len(_STATEMENT.findall(line)) == 1:
         rest = _STATEMENT.sub("", line)
         return [rest] if _COMMENT.sub("", rest).strip() else []

@@ -5,12 +5,18 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Sequence
 
-from racetrap.golden_model.ptx_memory_model.operational import Choices
+from racetrap.golden_model.ptx_memory_model.operational import (
+    Choices,
+    Execution,
+    InOrder,
+    ReplayedChoices,
+)
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.cuda.context import RunSettings
 from racetrap.sim.gpu.cuda.program_run import ProgramRun, run_program
 from racetrap.sim.gpu.executor.machine.weak_memory import WeakMemorySettings
 from racetrap.sim.gpu.ptx.module import Function
+from racetrap.sim.gpu.stress.shared_words import shared_words
 from racetrap.sim.gpu.stress.subject import (
     Changes,
     Failure,
@@ -56,27 +62,34 @@ class ProgramSubject(Subject):
         self._command, self._capability = list(command), capability
         runs = [self._run(seed=schedule) for schedule in range(_SEQUENTIAL_RUNS)]
         for run, _ in runs:
-            wrong = self._fault(run)[1] or _not_done(run) or self._wrong_status(run)
-            if wrong:
-                raise ValueError(
-                    "Program must be right by sequentially consistent memory before it is "
-                    f"stressed, not have: {wrong.splitlines()[0]}"
-                )
-        self._functions, self._trace = runs[0][0].functions, runs[0][0].trace
+            self._demand(self._fault(run)[1] or _not_done(run) or self._wrong_status(run))
+        self._functions = runs[0][0].functions
+        self._traces = [run.trace for run, _ in runs]
+        self._shared = shared_words(self._traces, False)
         self._longest = max(
             sum(launch.stats.warp_instructions for launch in run.launches if launch.stats)
             for run, _ in runs
         )
         self._output = runs[0][1]
         self.compares_output = all(output == self._output for _, output in runs)
+        self._demand(self.run("views", InOrder()).sentence)
+
+    @staticmethod
+    def _demand(wrong: str) -> None:
+        """Demand that nothing is wrong with a sequentially consistent run."""
+        if wrong:
+            raise ValueError(
+                "Program must be right by sequentially consistent memory before it is stressed, "
+                f"not have: {wrong.splitlines()[0]}"
+            )
 
     @property
     def functions(self) -> Iterable[Function]:
         return self._functions
 
     @property
-    def trace(self) -> Trace:
-        return self._trace
+    def traces(self) -> Sequence[Trace]:
+        return self._traces
 
     def _run(
         self, memory: WeakMemorySettings | None = None, limit: int | None = None, seed: int = 0
@@ -105,14 +118,25 @@ class ProgramSubject(Subject):
 
     def run(self, memory: str, choices: Choices, changes: Changes | None = None) -> Run:
         limit = instruction_limit(self._longest)
-        run, output = self._run(settings_of(memory, choices, changes), limit)
+        run, output = self._run(settings_of(memory, choices, changes, self._shared), limit)
         failure, sentence = self._fault(run)
+        result = None
         if failure is None:
             sentence = self._wrong_status(run)
             if not sentence and self.compares_output and output != self._output:
-                sentence = _different_line(self._output, output)
+                executions: list[Execution] = []
+                again = ReplayedChoices(choices.deviations)
+                self._run(settings_of(memory, again, changes, self._shared, executions), limit)
+                if all(each.is_sequentially_consistent() for each in executions):
+                    # Sequentially consistent runs do not all print the same.
+                    self.compares_output = False
+                else:
+                    sentence, result = _different_line(self._output, output), (output,)
             failure = Failure.RESULT if sentence else None
-        return Run(failure, sentence, tuple(choices.deviations))
+        return Run(failure, sentence, tuple(choices.deviations), result)
+
+    def fails(self, run: Run) -> bool:
+        return super().fails(run) and (self.compares_output or run.result is None)
 
 
 def _not_done(run: ProgramRun) -> str:

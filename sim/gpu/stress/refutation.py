@@ -13,11 +13,16 @@ from racetrap.sim.gpu.stress.systematic import bounded_runs
 
 __all__ = ["RefutingSearch"]
 
+#: PTX's memory model.
+_JUDGE = "views"
+
 
 class RefutingSearch:
     """Search for runs that refute changes: those that fail although they are made.
 
-    What has refuted something is tried first on what comes next, and each answer is kept.
+    What has refuted something is tried first on what comes next, and each answer is kept.  Changes
+    must stand PTX's memory model, whatever the one that is asked for: others know no scopes, or
+    no stale loads.
 
     Parameters
     ----------
@@ -28,18 +33,24 @@ class RefutingSearch:
     memory : str
         Memory model.
     runs : int
-        Random runs that must not fail.
+        Random runs that must not fail, by each model.
     bounded : int
-        Systematic runs, of up to two deviations, that must not fail.
+        Systematic runs, of up to two deviations, that must not fail, by each model.
     seed : int
         First seed.
+
+    Attributes
+    ----------
+    memories : tuple of str
+        Memory models of the runs: the one asked for, and PTX's.
     """
 
     def __init__(
         self, subject: Subject, program: Synchronisation, memory: str, runs: int, bounded: int,
         seed: int,
     ) -> None:  # fmt: skip
-        self._subject, self._program, self._memory = subject, program, memory
+        self._subject, self._program = subject, program
+        self.memories = tuple(dict.fromkeys((memory, _JUDGE)))
         self._runs, self._bounded, self._seed = runs, bounded, seed
         #: What repeats runs that have refuted something, the latest first.
         self._refuters: list[Callable[[Changes], Run]] = []
@@ -49,7 +60,7 @@ class RefutingSearch:
     @property
     def total(self) -> int:
         """Runs of a whole search."""
-        return self._runs + self._bounded
+        return len(self.memories) * (self._runs + self._bounded)
 
     def refutes(self, chosen: Chosen, divisor: int = 1) -> bool:
         """Whether a run refutes changes.
@@ -70,11 +81,14 @@ class RefutingSearch:
     def _is_refuted(self, changes: Changes, divisor: int) -> bool:
         if any(refuter(changes).failure for refuter in self._refuters):
             return True
-        subject, memory = self._subject, self._memory
+        return any(self._is_refuted_by(memory, changes, divisor) for memory in self.memories)
+
+    def _is_refuted_by(self, memory: str, changes: Changes, divisor: int) -> bool:
+        subject = self._subject
         runs = random_runs(subject, memory, self._seed, 1.0, changes)
         for number, run in enumerate(islice(runs, -(-self._runs // divisor))):
             if run.failure:
-                self._refuters.insert(0, partial(self._again, self._seed + number))
+                self._refuters.insert(0, partial(self._again, memory, self._seed + number))
                 return True
         bounded = bounded_runs(subject, memory, 2, changes)
         for run in islice(bounded, -(-self._bounded // divisor)):
@@ -83,5 +97,5 @@ class RefutingSearch:
                 return True
         return False
 
-    def _again(self, seed: int, changes: Changes) -> Run:
-        return next(random_runs(self._subject, self._memory, seed, 1.0, changes))
+    def _again(self, memory: str, seed: int, changes: Changes) -> Run:
+        return next(random_runs(self._subject, memory, seed, 1.0, changes))

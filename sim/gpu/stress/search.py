@@ -18,7 +18,7 @@ from racetrap.golden_model.ptx_memory_model.operational import (
 )
 from racetrap.sim.gpu.stress.subject import Changes, Run, Subject
 
-__all__ = ["random_rates", "random_runs", "replay", "short_witness", "shrink"]
+__all__ = ["find_witness", "random_rates", "random_runs", "replay", "short_witness", "shrink"]
 
 #: Rates of preemption and of stale loads, which runs take in turn: rare ones let a warp get far
 #: behind, frequent ones interleave.
@@ -92,6 +92,20 @@ def short_witness(subject: Subject, memory: str, failing: Sequence[Run]) -> Run:
             break
         best = min(best, shrink(subject, memory, run), key=lambda each: len(each.deviations))
     return best
+
+
+def find_witness(
+    subject: Subject, memory: str, runs: Sequence[Run], shrinks: bool = True
+) -> tuple[list[Run], Run | None]:
+    """Runs that fail, and a short witness of one, or the first as it is.  Later runs, and those of
+    shrinking, may show that a result is right that was called wrong before."""
+    failing = [run for run in runs if subject.fails(run)]
+    while failing:
+        witness = short_witness(subject, memory, failing) if shrinks else failing[0]
+        failing = [run for run in failing if subject.fails(run)]
+        if subject.fails(witness):
+            return failing, witness
+    return failing, None
 
 
 def _ddmin(items: list[Deviation], fails: Callable[[list[Deviation]], bool]) -> None:

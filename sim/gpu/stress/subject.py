@@ -6,13 +6,19 @@ Ref: Bugaroo Sections III-D and IV-B.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
 from racetrap.golden_model.ptx_memory_model import Order, Scope
-from racetrap.golden_model.ptx_memory_model.operational import Choices, Deviation, Strength
+from racetrap.golden_model.ptx_memory_model.operational import (
+    Choices,
+    Deviation,
+    Execution,
+    Kind,
+    Strength,
+)
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.machine.weak_memory import MEMORY_MODELS, WeakMemorySettings
 from racetrap.sim.gpu.ptx.module import Function
@@ -61,11 +67,20 @@ class Run:
         What went wrong.
     deviations : tuple of Deviation
         Where it differs from a run with sequentially consistent memory, warps in order.
+    result : tuple of bytes, optional
+        Digests of what it left, if that is wrong since no sequentially consistent run that is
+        known leaves it.
     """
 
     failure: Failure | None
     sentence: str
     deviations: tuple[Deviation, ...]
+    result: tuple[bytes, ...] | None = None
+
+    @property
+    def is_sequential(self) -> bool:
+        """Whether warps alone have deviated, not memory."""
+        return all(one.kind is Kind.TURN for one in self.deviations)
 
 
 class Subject(ABC):
@@ -74,12 +89,12 @@ class Subject(ABC):
     @property
     @abstractmethod
     def functions(self) -> Iterable[Function]:
-        """Kernels and device functions that run."""
+        """Kernels and device functions, those that never run among them."""
 
     @property
     @abstractmethod
-    def trace(self) -> Trace:
-        """Trace of a sequentially consistent run."""
+    def traces(self) -> Sequence[Trace]:
+        """Traces of sequentially consistent runs, that with warps in order first."""
 
     @abstractmethod
     def run(self, memory: str, choices: Choices, changes: Changes | None = None) -> Run:
@@ -95,12 +110,19 @@ class Subject(ABC):
             Changes to how the program synchronises.
         """
 
+    def fails(self, run: Run) -> bool:
+        """Whether a run fails still, as the results are known by now that sequentially consistent
+        memory gives."""
+        return run.failure is not None
+
 
 def settings_of(
-    memory: str, choices: Choices, changes: Changes | None = None
-) -> WeakMemorySettings:
+    memory: str, choices: Choices, changes: Changes | None = None,
+    shared: Sequence[Collection[int]] = (), executions: list[Execution] | None = None,
+) -> WeakMemorySettings:  # fmt: skip
     """Settings of a run."""
-    return WeakMemorySettings(MEMORY_MODELS[memory], choices, *(changes or Changes()))
+    model, changes = MEMORY_MODELS[memory], changes or Changes()
+    return WeakMemorySettings(model, choices, *changes, shared, executions)
 
 
 def instruction_limit(sequential: int) -> int:

@@ -6,7 +6,7 @@ Ref: PTX ISA 9.0, Sections 8.4 (Operation types) and 8.5 (Scope).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from racetrap.golden_model.ptx_memory_model import Order, Scope
@@ -90,6 +90,20 @@ def _is_access(instruction: Instruction) -> bool:
     return instruction.opcode in ("ld", "st", "atom", "red") and not _PRIVATE & spaces
 
 
+def _fence_sync(instruction: Instruction) -> Sync:
+    scope, order = fence_mode(instruction)
+    return ORDERS.get(order, Order.SC), SCOPES[scope]
+
+
+def _access_sync(instruction: Instruction) -> Sync | None:
+    """How a strong access that is not volatile synchronises; nothing of others."""
+    named = [_ORDERS[name] for name in instruction.modifiers if name in _ORDERS]
+    if not named and instruction.opcode not in ("atom", "red"):
+        return None
+    scopes = [_SCOPES[name] for name in instruction.modifiers if name in _SCOPES]
+    return (*named, Order.RELAXED)[0], (*scopes, Scope.GPU)[0]
+
+
 def _next_accesses(function: Function, index: int) -> set[int]:
     """Accesses that may come next behind an instruction, or from the beginning (-1)."""
     seen, found = set[int](), set[int]()
@@ -117,6 +131,9 @@ class Synchronisation:
     ----------
     functions : iterable of Function
         The functions.
+    executed : collection of int, optional
+        Program counters of the accesses and fences that ran, by default all.  Of a function in
+        which none did nothing is kept but ``unexecuted``.
 
     Attributes
     ----------
@@ -133,9 +150,15 @@ class Synchronisation:
     behind : dict of str to set of str
         Lines of the accesses that may come next behind the fences of a line, or behind its
         accesses.
+    unexecuted : dict of str to str
+        Lines with a fence, or an access with an order, that did not run everywhere (a line of an
+        inlined function or an unrolled loop is several), with what it is.
     """
 
-    def __init__(self, functions: Iterable[Function]) -> None:
+    def __init__(
+        self, functions: Iterable[Function], executed: Collection[int] | None = None
+    ) -> None:
+        self.unexecuted: dict[str, str] = {}
         self.fences: dict[str, dict[int, Sync]] = {}
         self.accesses: dict[str, dict[int, StrongAccess]] = {}
         self.before: dict[str, list[int]] = {}
@@ -147,6 +170,10 @@ class Synchronisation:
         #: Other lines whose accesses each may come next after, by program counter.
         self._latest: dict[int, set[str]] = {}
         for function in functions:
+            if executed is not None:
+                self._add_unexecuted(function, executed)
+                if not any(event_pc(each.index) in executed for each in function.instructions):
+                    continue
             self._add(function)
         for place in [place for place in self.after if not self._has_after(place)]:
             del self.after[place]
@@ -157,6 +184,18 @@ class Synchronisation:
         alone = all(self._latest[pc] == {place} for pc in self.after[place])
         return alone and len(self.following(place)) > 1
 
+    def _add_unexecuted(self, function: Function, executed: Collection[int]) -> None:
+        """Note what of a function did not run."""
+        for instruction in function.instructions:
+            if event_pc(instruction.index) in executed:
+                continue
+            if instruction.opcode in ("membar", "fence"):
+                self.unexecuted[_place(instruction)] = name_of("fence", _fence_sync(instruction))
+            elif _is_access(instruction):
+                opcode, sync = instruction.opcode, _access_sync(instruction)
+                if sync is not None and sync[0] is not Order.RELAXED:
+                    self.unexecuted[_place(instruction)] = name_of(opcode, sync)
+
     def _add(self, function: Function) -> None:
         """Take in a function."""
         latest: dict[int, set[str]] = {}
@@ -165,8 +204,7 @@ class Synchronisation:
         for index, instruction in enumerate(function.instructions):
             place = _place(instruction)
             if is_fence := instruction.opcode in ("membar", "fence"):
-                scope, order = fence_mode(instruction)
-                own = ORDERS.get(order, Order.SC), SCOPES[scope]
+                own = _fence_sync(instruction)
                 self.fences.setdefault(place, {})[event_pc(instruction.index)] = own
             elif _is_access(instruction):
                 self._add_access(instruction, place)
@@ -191,10 +229,8 @@ class Synchronisation:
                 self._reads[place] = None
             if opcode != "ld":
                 self._writes.add(place)
-        named = [_ORDERS[name] for name in instruction.modifiers if name in _ORDERS]
-        if named or opcode in ("atom", "red"):
-            scopes = [_SCOPES[name] for name in instruction.modifiers if name in _SCOPES]
-            own = (*named, Order.RELAXED)[0], (*scopes, Scope.GPU)[0]
+        own = _access_sync(instruction)
+        if own is not None:
             self.accesses.setdefault(place, {})[pc] = StrongAccess(opcode, own)
 
     def slots(self) -> list[Action]:

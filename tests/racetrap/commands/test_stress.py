@@ -1,6 +1,7 @@
 """`racetrap stress`: exit status, what people read, replay, JSON."""
 
 import json
+import subprocess
 
 import numpy as np
 
@@ -54,7 +55,8 @@ def test_advice_is_printed_and_given(racetrap, tmp_path):
     assert "-        __threadfence_block();  // too narrow" in text
     assert "+        __threadfence();  // too narrow" in text
     assert json.loads(file.read_text())["advice"] == {
-        "cured": True, "runs": 40, "instead": [], "patch": text,
+        "cured": True, "runs": 40, "memories": ["views"], "instead": [], "patch": text,
+        "not_executed": [], "races": False,
         "changes": [
             {"action": "widen", "place": "handover.cu:7", "what": "fence.acq_rel.gpu"}
         ],
@@ -73,7 +75,7 @@ def test_options_that_do_not_go_together(racetrap, tmp_path):
 
 
 @needs_compiler
-def test_a_whole_program(racetrap, tmp_path):
+def test_a_whole_program(racetrap, tmp_path, monkeypatch):
     kernel = (_FOLDER / "handover.cu").read_text()
     text = (
         kernel
@@ -91,6 +93,11 @@ def test_a_whole_program(racetrap, tmp_path):
     assert result.exit_code == 1
     assert "Exit status of the program must be 0, not 1" in result.stdout
     assert "program.cu:12  out[blockIdx.x] = *data;" in result.stdout
+    # Its compiler names the source by the whole path.
+    monkeypatch.chdir(tmp_path)
+    racetrap("stress", program, "--runs", "8", "--advise", "--patch", "fence.diff")
+    subprocess.run(["patch", "-p1", "-i", "fence.diff"], check=True)
+    assert (tmp_path / "program.cu").read_text() == text.replace("_block()", "()")
     assert racetrap("stress", program, "--replay", file).exit_code == 1
     assert racetrap("stress", program, "--runs", "4", "--", "count").exit_code == 0
 

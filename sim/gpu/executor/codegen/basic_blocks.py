@@ -48,8 +48,9 @@ _PRIVATE_SPACES = frozenset({"param", "param::func", "param::entry", "local", "c
 _WEAK_SPACES = frozenset({"global", "shared"})
 #: Instructions whose code sets the program counter itself.
 _SETTING_PC = frozenset({*CONTROL_HANDLERS, "bar", "barrier"})
-#: Instructions behind which registers are those of another call.
-_CHANGING_FRAME = frozenset({"call", "ret", "exit"})
+#: Instructions behind which registers are those of another call, in a device function and in a
+#: kernel, whose end is that of its thread.
+_CHANGING_FRAME = (frozenset({"call", "ret", "exit"}), frozenset({"call"}))
 _VISIBLE = frozenset({"atom", "red", "membar", "fence"})
 
 #: Code of a basic block, and how many instructions it is.
@@ -156,9 +157,9 @@ def _may_store_late(instruction: Instruction) -> bool:
     return isinstance(source, Register) and TYPE_BYTES.get(source.type) == TYPE_BYTES[data_type]
 
 
-def _touched(e: Emitter, run: list[Instruction]) -> str:
+def _touched(e: Emitter, run: list[Instruction], is_kernel: bool) -> str:
     """Code of the registers that a block needs or writes; ``None`` if it changes the frame."""
-    if any(instruction.opcode in _CHANGING_FRAME for instruction in run):
+    if any(instruction.opcode in _CHANGING_FRAME[is_kernel] for instruction in run):
         return "None"
     operands = [operand for instruction in run for operand in instruction.operands]
     if _may_store_late(run[-1]):
@@ -185,7 +186,7 @@ def basic_blocks(e: Emitter, flow: Flow) -> dict[int, BlockCode]:
         if e.masked:
             lines.append("m = w.active_row")
         if e.weak:
-            lines.append(f"if w.late: w.settle({_touched(e, run)})")
+            lines.append(f"if w.late: w.settle({_touched(e, run, flow.function.is_kernel)})")
         for instruction in run:
             lines += _code(e, flow, instruction)
         if last.opcode not in _SETTING_PC:

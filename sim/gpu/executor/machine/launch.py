@@ -177,9 +177,9 @@ class Launch:
         """Position in its block of a lane."""
         return position(warp * WARP_SIZE + lane, self.block_shape)
 
-    def shared_of(self, index: int) -> Views:
-        """Shared memory of a block that is placed."""
-        return next(block.shared for block in self.blocks if block.index == index)
+    def shared_of(self, index: int) -> Views | None:
+        """Shared memory of a block that is placed; nothing if it has ended."""
+        return next((block.shared for block in self.blocks if block.index == index), None)
 
     # Frames
 

@@ -16,6 +16,7 @@ from racetrap.sim.gpu.executor.machine.memory import Views
 if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.launch import Launch
     from racetrap.sim.gpu.executor.machine.warp import Warp
+    from racetrap.sim.gpu.executor.machine.weak_memory import Arrival
 
 __all__ = ["Barrier", "ThreadBlock"]
 
@@ -42,7 +43,7 @@ class Barrier:
         self.threads = self.true = 0
         self.deliveries: list[Callable[[int, int], None]] = []
         #: What those that came have seen, for a weak memory.
-        self.given: list[object] = []
+        self.given: list[Arrival] = []
 
 
 class ThreadBlock:

@@ -109,10 +109,10 @@ class Warp(ABC):
         self.table = program.full if mask == self.alive else program.masked
 
     def settle(self, registers: frozenset[str] | None = None) -> None:
-        """Settle registers before they are read or written; by default all."""
+        """Settle registers before active lanes read or write them; by default all."""
         left = []
         for row in self.late:
-            if registers is None or row.register in registers:
+            if row.mask & self.mask and (registers is None or row.register in registers):
                 row.settle()
             else:
                 left.append(row)
@@ -232,7 +232,10 @@ class Warp(ABC):
         rest = self.mask & ~mask
         self.set_mask(rest)
         if self.launch.weak is not None:
-            self.settle()
+            # What a store has taken can be settled later still.
+            for row in [row for row in self.late if not row.is_stored]:
+                row.settle()
+                self.late.remove(row)
             self.launch.weak.end(self, mask)
         status = None if rest else self.next_lanes()
         self.block.lanes_ended(self)

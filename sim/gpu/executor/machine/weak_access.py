@@ -17,6 +17,7 @@ from racetrap.sim.gpu.executor.arithmetic.scalars import unsigned
 from racetrap.sim.gpu.executor.machine.access import Access, AccessMode, Load, Site, Store
 from racetrap.sim.gpu.executor.machine.atomics import Atomic
 from racetrap.sim.gpu.executor.machine.lanes import row_of
+from racetrap.sim.gpu.executor.machine.weak_memory import WORD_BITS
 from racetrap.sim.gpu.ptx.module import Register, registers_of
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ __all__ = ["WEAK_FORMS", "LateRow"]
 def _words(addresses: list[int], size: int) -> list[int]:
     """Words that accesses of ``size`` bytes touch."""
     if size <= 4:
-        return [address >> 2 for address in addresses]
-    return [address + offset >> 2 for offset in range(0, size, 4) for address in addresses]
+        return [address >> WORD_BITS for address in addresses]
+    return [address + offset >> WORD_BITS for offset in range(0, size, 4) for address in addresses]
 
 
 class LateRow(NamedTuple):
@@ -51,6 +52,16 @@ class LateRow(NamedTuple):
     row: np.ndarray
     dtype: np.dtype
     lanes: list[tuple[int, Pending]]
+
+    @property
+    def mask(self) -> int:
+        """The lanes."""
+        return sum(1 << lane for lane, _ in self.lanes)
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether memory takes all values once they are settled."""
+        return all(value.is_stored for _, value in self.lanes)
 
     def settle(self) -> None:
         """Settle the values."""
@@ -89,10 +100,17 @@ class WeakLoad(Load):
         active, width = row_of(mask), self.dtype.itemsize
         load, register = weak.model.load, self._register
         for element, row in enumerate(rows):
-            values = [
-                load(thread, Location(place + element * width, width), strength, bool(register))
-                for thread, place in zip(threads, first, strict=True)
-            ]
+            # Lanes of one thread that load the same word share a value that is late.
+            waiting: dict[tuple[int, int], Pending] = {}
+            values: list[int | Pending] = []
+            for owner in zip(threads, first, strict=True):
+                value: int | Pending | None = waiting.get(owner)
+                if value is None:
+                    location = Location(owner[1] + element * width, width)
+                    value = load(owner[0], location, strength, bool(register))
+                    if isinstance(value, Pending):
+                        waiting[owner] = value
+                values.append(value)
             late = [
                 (lane, value)
                 for lane, value in zip(lanes, values, strict=True)

@@ -9,7 +9,7 @@ Ref: PTX ISA 9.0, Section 8 (Memory Consistency Model).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,7 +20,9 @@ from racetrap.golden_model.ptx_memory_model.operational import (
     WEAK,
     ByteMemory,
     Choices,
+    Execution,
     Memory,
+    Operation,
     Strength,
     Views,
     WriteBuffers,
@@ -32,9 +34,12 @@ if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.warp import Warp
 
 __all__ = [
+    "BLOCK_STRIDE",
     "MEMORY_MODELS",
     "ORDERS",
     "SCOPES",
+    "WORD_BITS",
+    "Arrival",
     "Origin",
     "WeakMemory",
     "WeakMemorySettings",
@@ -42,7 +47,9 @@ __all__ = [
 ]
 
 #: Shared memory of block n begins at (n + 1) times this.
-_BLOCK_STRIDE = 1 << 40
+BLOCK_STRIDE = 1 << 40
+#: Log2 of the bytes of a word.
+WORD_BITS = 2
 #: Messages kept of a location.
 _HISTORY = 16
 #: Backward branches of waiting warps, for each warp, before what is held back is let out.
@@ -59,7 +66,7 @@ SCOPES = {EventScope.BLOCK: Scope.CTA, EventScope.DEVICE: Scope.GPU}
 
 def is_shared(location: Location) -> bool:
     """Whether a location lies in the shared memory of a block."""
-    return location.address >= _BLOCK_STRIDE
+    return location.address >= BLOCK_STRIDE
 
 
 def _views(memory: ByteMemory, places: list[Place], choices: Choices, lockstep: bool) -> Memory:
@@ -96,6 +103,11 @@ class WeakMemorySettings:
         Further fences, by program counter of the access that each comes before.
     accesses : mapping of int to Strength
         Other strength of strong accesses than the program's, by program counter.
+    shared : sequence of collection of int
+        Words of each launch that are known to be written in it and shared by threads: loads of
+        them can be late before they are written, too.
+    executions : list of Execution, optional
+        Takes the execution of each launch, which takes time.
     """
 
     make: _Maker
@@ -103,6 +115,8 @@ class WeakMemorySettings:
     fences: Mapping[int, tuple[Order, Scope] | None] = field(default_factory=dict)
     inserted: Mapping[int, tuple[Order, Scope]] = field(default_factory=dict)
     accesses: Mapping[int, Strength] = field(default_factory=dict)
+    shared: Sequence[Collection[int]] = ()
+    executions: list[Execution] | None = None
 
 
 class Origin(NamedTuple):
@@ -125,6 +139,10 @@ class Origin(NamedTuple):
             f"block {block.launch.block_position(block.index)} warp {self.warp.index}'s {kind} "
             f"at {self.access.place}"
         )
+
+
+#: What a thread gives that arrives at a barrier, and its operation if the execution is kept.
+Arrival = tuple[object, Operation | None]
 
 
 class WeakMemory(ByteMemory):
@@ -154,9 +172,12 @@ class WeakMemory(ByteMemory):
             for block in range(blocks) for warp in range(warps) for lane in range(width)
         ]  # fmt: skip
         self.model = settings.make(self, places, settings.choices, not lanes)
+        if settings.executions is not None:
+            self.model.execution = Execution()
+            settings.executions.append(self.model.execution)
         self._heap = launch.heap.views.raw.data
-        #: Words that have been written; of others memory holds all there is.
-        self.words: set[int] = set()
+        #: Words that have been written, or will be; of others memory holds all there is.
+        self.words: set[int] = set().union(*settings.shared[launch.number - 1 : launch.number])
         #: Whether a warp has done what others may wait for since its turn began.
         self.visible = False
         self._idle = 0
@@ -165,10 +186,14 @@ class WeakMemory(ByteMemory):
     # The bytes
 
     def _raw(self, location: Location) -> tuple[memoryview, int]:
-        block, offset = divmod(location.address, _BLOCK_STRIDE)
+        block, offset = divmod(location.address, BLOCK_STRIDE)
         if not block:
             return self._heap, offset
-        return self._launch.shared_of(block - 1).raw.data, offset
+        shared = self._launch.shared_of(block - 1)
+        if shared is None:
+            # What is settled once its block has ended is seen by nobody.
+            return memoryview(bytearray(location.size)), 0
+        return shared.raw.data, offset
 
     def read(self, location: Location) -> int:
         raw, offset = self._raw(location)
@@ -190,14 +215,16 @@ class WeakMemory(ByteMemory):
         if inserted is not None:
             for thread in self.threads(warp, mask):
                 self.model.fence(thread, *inserted)
-        return (warp.block.index + 1) * _BLOCK_STRIDE if access.space_code else 0
+        return (warp.block.index + 1) * BLOCK_STRIDE if access.space_code else 0
 
     def touched(self, warp: Warp, mask: int, addresses: Sequence[int], size: int) -> None:
         """Lanes have read what nobody has written yet."""
         choices = self._settings.choices
-        if choices.keeps_touched:
+        if choices.keeps_touched or self.model.execution is not None:
             for lane, address in zip(lanes_of(mask), addresses, strict=True):
-                choices.touched(self.thread(warp, lane), address, size, False)
+                thread = self.thread(warp, lane)
+                choices.touched(thread, address, size, False)
+                self.model.read_newest(thread, Location(address, size))
 
     def strength(self, access: Access) -> Strength:
         """How an access synchronises."""
@@ -228,16 +255,23 @@ class WeakMemory(ByteMemory):
             for thread in self.threads(warp, mask):
                 self.model.fence(thread, *fence)
 
-    def arrive(self, warp: Warp, mask: int) -> list[object]:
+    def arrive(self, warp: Warp, mask: int) -> list[Arrival]:
         """Lanes arrive at a barrier of their block."""
-        return [self.model.arrive(thread) for thread in self.threads(warp, mask)]
+        execution = self.model.execution
+        return [
+            (self.model.arrive(thread), None if execution is None else execution.add(thread))
+            for thread in self.threads(warp, mask)
+        ]
 
-    def leave(self, passing: Mapping[Warp, int], given: Sequence[object]) -> None:
+    def leave(self, passing: Mapping[Warp, int], arrivals: Sequence[Arrival]) -> None:
         """Lanes of warps go on behind a barrier."""
-        merged = self.model.merged(given)
-        for warp, mask in passing.items():
-            for thread in self.threads(warp, mask):
-                self.model.leave(thread, merged)
+        merged = self.model.merged([given for given, _ in arrivals])
+        threads = [thread for warp, mask in passing.items() for thread in self.threads(warp, mask)]
+        for thread in threads:
+            self.model.leave(thread, merged)
+        if self.model.execution is not None:
+            arrived = [operation for _, operation in arrivals if operation is not None]
+            self.model.execution.meet(arrived, threads)
 
     def meet(self, warp: Warp, mask: int) -> None:
         """Lanes of a warp have come together at a barrier of their own."""

@@ -7,7 +7,7 @@ from racetrap.sim.gpu.launch.launch_file import read_launch
 from racetrap.sim.gpu.stress.kernel_subject import KernelSubject
 from racetrap.sim.gpu.suites.weak_memory.launches import launch_of
 from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS
-from racetrap.sim.gpu.suites.weak_memory.runner import kernels_of
+from racetrap.sim.gpu.suites.weak_memory.runner import variant_module
 from tests.support import REPOSITORY
 
 
@@ -17,7 +17,8 @@ def variant():
 
     def make(program, name):
         found = PROGRAMS[program]
-        return KernelSubject(kernels_of(found), launch_of(found, found.variant(name)))
+        own = found.variant(name)
+        return KernelSubject(variant_module(found, own), launch_of(found, own))
 
     return make
 

@@ -7,8 +7,9 @@ import pytest
 from racetrap.golden_model.ptx_memory_model.operational import InOrder
 from racetrap.sim.gpu.stress import program_subject
 from racetrap.sim.gpu.stress.advice import Advisor
+from racetrap.sim.gpu.stress.patch import make_patch
 from racetrap.sim.gpu.stress.program_subject import ProgramSubject
-from racetrap.sim.gpu.stress.search import random_runs, replay, shrink
+from racetrap.sim.gpu.stress.search import find_witness, random_runs, replay, shrink
 from racetrap.sim.gpu.stress.subject import Failure
 from tests.support.gpu.cuda_programs import compile_text, needs_compiler
 
@@ -102,3 +103,72 @@ def test_a_program_that_is_wrong_anyway_is_refused(program):
     rule = "Program must be right by sequentially consistent memory .* must be 0, not 5"
     with pytest.raises(ValueError, match=rule):
         ProgramSubject([program, "5"], 90)
+
+
+_TWO_KERNELS = """
+__global__ void plain(int *data) {
+  data[threadIdx.x] = 1;
+  __threadfence();
+}
+__global__ void locked(int *lock, volatile int *data) {
+  while (atomicCAS(lock, 0, 1)) {}
+  __threadfence();
+  *data += 1;
+  __threadfence();
+  atomicExch(lock, 0);
+}
+int main() {
+  int *memory;
+  cudaMalloc(&memory, 1024);
+  plain<<<1, 32>>>(memory);
+  if (cudaDeviceSynchronize()) locked<<<2, 1>>>(memory, memory + 1);
+  return 0;
+}
+"""
+
+
+@needs_compiler
+def test_fences_of_a_kernel_that_is_not_launched_stay(tmp_path):
+    subject = ProgramSubject([str(compile_text(_TWO_KERNELS, tmp_path))], 90)
+    advice = Advisor(subject, "views", 4, 4, 1).advise()
+    patch = make_patch(advice.changes, tmp_path, tmp_path)
+    taken = [line for line in patch.text.splitlines() if line.startswith("-  ")]
+    assert taken == ["-  __threadfence();"]
+    assert [each.place.rpartition(":")[2] for each in advice.changes] == ["4"]
+    assert [each.place.rpartition(":")[2] for each in advice.unexecuted] == ["8", "10"]
+
+
+_PASSING = """
+#include <cstdio>
+__global__ void pass(volatile int *data, volatile int *ready, int *out) {
+  if (blockIdx.x == 0) {
+    *data = 1;
+    __threadfence();
+    *ready = 1;
+  } else {
+    out[0] = *ready;
+    __threadfence();
+    out[1] = *data;
+  }
+}
+int main() {
+  int *memory, out[2];
+  cudaMalloc(&memory, 1024);
+  cudaMemset(memory, 0, 1024);
+  pass<<<2, 1>>>(memory, memory + 64, memory + 128);
+  cudaMemcpy(out, memory + 128, sizeof out, cudaMemcpyDeviceToHost);
+  printf("%d %d\\n", out[0], out[1]);
+}
+"""
+
+
+@needs_compiler
+def test_what_a_sequentially_consistent_run_prints_is_right(tmp_path, monkeypatch):
+    """Though all that were made before print something else."""
+    monkeypatch.setattr(program_subject, "_SEQUENTIAL_RUNS", 1)
+    subject = ProgramSubject([str(compile_text(_PASSING, tmp_path))], 90)
+    assert find_witness(subject, "views", list(islice(random_runs(subject, "views", 1), 12))) == (
+        [],
+        None,
+    )
+    assert not subject.compares_output

@@ -22,8 +22,8 @@ class Counted(Subject):
         return self._subject.functions
 
     @property
-    def trace(self):
-        return self._subject.trace
+    def traces(self):
+        return self._subject.traces
 
     def run(self, memory, choices, changes=None):
         self.runs += 1

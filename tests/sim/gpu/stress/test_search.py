@@ -115,7 +115,7 @@ def test_expectations_decide(handover):
 def test_another_failing_run_has_a_shorter_witness(variant):
     """Of a variant whose first failing run needs many deviations."""
     subject = variant("double_checked", "release_block")
-    failing = [run for run in islice(random_runs(subject, "views", 1), 60) if run.failure]
+    failing = [run for run in islice(random_runs(subject, "views", 32), 60) if run.failure]
     first, best = shrink(subject, "views", failing[0]), short_witness(subject, "views", failing)
     assert len(best.deviations) <= 4 < len(first.deviations)
     assert replay(subject, "views", best.deviations) == best
