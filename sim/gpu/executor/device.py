@@ -139,6 +139,8 @@ class Device:
         #: Address and size of each variable of the loaded modules.
         self._modules: dict[Module, dict[str, tuple[int, int]]] = {}
         self._launches = self._workspace = 0
+        #: What the clocks show.
+        self._time = 0
 
     # Memory
 
@@ -321,14 +323,17 @@ class Device:
             that came before.
         """
         self._log.resume()
-        if operation is None:
-            mark = self._log.mark()
-            try:
+        launch.started = self._time
+        mark = self._log.mark()
+        try:
+            if operation is None:
                 return launch.run()
-            finally:
+            self._order(operation.after)
+            return launch.run(operation.stream, operation.call)
+        finally:
+            self._time = launch.time
+            if operation is None:
                 self._log.cut(mark)
-        self._order(operation.after)
-        return launch.run(operation.stream, operation.call)
 
     def copy(
         self, kind: EventKind, ranges: Sequence[tuple[int, int]], operation: Operation

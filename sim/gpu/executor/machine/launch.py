@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Launch", "LaunchStats"]
 
+#: Ticks for which warps may do nothing but wait for a clock: minutes, in cycles or nanoseconds.
+_LONGEST_WAIT = 1 << 40
+
 
 class LaunchStats(NamedTuple):
     """Counts of a launch.
@@ -124,12 +127,17 @@ class Launch:
         self.bounds: list[tuple[int, int]] = [(0, -1)] * program.access_count
         #: Whether stores look for changed values, and whether there has been any progress.
         self.watching = self.progress = False
+        #: Whether a clock has been read.
+        self.timed = False
+        #: What the clocks show when the launch begins.
+        self.started = 0
         self.blocks: list[ThreadBlock] = []
         #: Warp instructions so far.
         self.executed: int = 0
         self._thread_instructions = 0
         self._warp_class = IndependentWarp if independent_threads else LockstepWarp
-        self._stall_limit = stall_limit
+        self._stall_limit = self._next_wait = stall_limit
+        self._waited = 0
         self._instruction_limit = math.inf if instruction_limit is None else instruction_limit
         self._frames: dict[str, list[Frame]] = {}
         self._block_count = grid[0] * grid[1] * grid[2]
@@ -150,6 +158,11 @@ class Launch:
             )
 
     # Names and places
+
+    @property
+    def time(self) -> int:
+        """What the clocks show: warp instructions, and the time for which all have waited."""
+        return self.started + self.executed + self._waited
 
     @property
     def kernel_name(self) -> str:
@@ -298,10 +311,16 @@ class Launch:
                 "instructions (instruction_limit), not go on"
             )
         if self.progress:
-            self.progress = self.watching = False
-        elif self.watching:
+            self.progress = self.watching = self.timed = False
+            self._next_wait = self._stall_limit
+        elif not self.watching:
+            self.watching, self.timed = True, False
+        elif self.timed and self._next_wait < _LONGEST_WAIT:
+            # Nothing but the time changes, so let it pass: the longer, the faster.
+            self._waited += self._next_wait
+            self._next_wait *= 2
+            self.timed = False
+        else:
             raise deadlock_error(
                 self, f"stay in a livelock: no progress in {self._stall_limit} instructions"
             )
-        else:
-            self.watching = True

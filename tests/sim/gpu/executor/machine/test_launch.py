@@ -158,6 +158,65 @@ def test_changes_of_memory_are_progress(change):
     assert run.stats.warp_instructions > 8000
 
 
+#: Registers of clocks, the bits of each, and the time that a loop of the test waits for.
+CLOCKS = [
+    ("clock", 32, 20_000_000), ("clock", 32, 2**31 - 1), ("globaltimer_lo", 32, 1_000_000),
+    ("clock64", 64, 20_000_000), ("globaltimer", 64, 10**10), ("clock_hi", 32, 2),
+]  # fmt: skip
+
+
+def _wait(clock, bits, ticks):
+    letter = "r" if bits == 32 else "d"
+    return (
+        f"mov.u{bits} %{letter}1, %{clock}; WAIT: mov.u{bits} %{letter}2, %{clock};"
+        f"sub.u{bits} %{letter}2, %{letter}2, %{letter}1;"
+        f"setp.lt.u{bits} %p1, %{letter}2, {ticks}; @%p1 bra WAIT;"
+    )
+
+
+@pytest.mark.parametrize("scheduler", ["in-order", "round-robin", "greedy-then-oldest", "random"])
+@pytest.mark.parametrize("independent", [False, True])
+@pytest.mark.parametrize(("clock", "bits", "ticks"), CLOCKS)
+def test_a_loop_that_waits_for_a_clock_ends(clock, bits, ticks, independent, scheduler):
+    run = Run(
+        f"{_wait(clock, bits, ticks)} st.global.u32 [%d33], 1;", grid=2, block=64, words=128,
+        scheduler=scheduler, independent_threads=independent, stall_limit=300,
+    )  # fmt: skip
+    assert (run.out() == 1).all()
+
+
+@pytest.mark.parametrize("scheduler", ["in-order", "round-robin", "greedy-then-oldest", "random"])
+@pytest.mark.parametrize("clock", ["clock64", "globaltimer"])
+def test_other_warps_go_on_while_one_reads_a_clock(clock, scheduler):
+    run = Run(
+        f"setp.lt.u32 %p1, %r31, 32; @!%p1 bra SET; WAIT: mov.u64 %d1, %{clock};"
+        "ld.global.u32 %r1, [%d31]; setp.eq.u32 %p2, %r1, 0; @%p2 bra WAIT; exit;"
+        "SET: st.global.u32 [%d31], 1;", block=64, scheduler=scheduler,
+    )  # fmt: skip
+    assert run.stats.warp_instructions < 1000
+
+
+def test_a_loop_that_reads_a_clock_but_waits_for_what_never_comes_is_a_livelock():
+    with pytest.raises(ExecutionError, match="livelock"):
+        Run("WAIT: mov.u64 %d1, %clock64; ld.volatile.global.u32 %r1, [%d31];"
+            "setp.eq.u32 %p1, %r1, 0; @%p1 bra WAIT;", stall_limit=300)  # fmt: skip
+
+
+@pytest.mark.parametrize("clock", ["clock64", "globaltimer"])
+def test_clocks_advance_within_a_run_of_arithmetic_and_from_launch_to_launch(clock):
+    body = (
+        f"mov.u64 %d1, %{clock}; mov.u64 %d2, %{clock}; add.u32 %r1, %r1, 1;"
+        f"mov.u64 %d3, %{clock}; sub.u64 %d4, %d2, %d1; sub.u64 %d5, %d3, %d2;"
+        "st.global.u64 [%d30], %d1; st.global.u64 [%d30+8], %d4; st.global.u64 [%d30+16], %d5;"
+    )
+    run = Run(body)
+    start, *gaps = run.out(np.uint64)[:3].tolist()
+    run.device.launch(run.module, "test", 1, 32, [run.address, run.data, 0])
+    again, *same_gaps = run.out(np.uint64)[:3].tolist()
+    assert gaps == same_gaps == [1, 2]
+    assert again - start == run.stats.warp_instructions
+
+
 def test_reports_are_cut():
     with pytest.raises(ExecutionError, match=r"and 16 more\n  172 blocks not placed yet$"):
         Run("SPIN: bra SPIN;", grid=252, block=32, stall_limit=500,
