@@ -147,6 +147,8 @@ def command(
     console = report_console(json_file)
     with input_errors():
         check_options(_STIMULI, kind_of(trace))
+        if not len(trace):
+            raise ValueError(f"{path}: Trace must have events to be checked, not only a header")
         if not isinstance(trace, Trace) and oracle not in (None, ORACLE_RULES[0]):
             raise ValueError(f"Rule of the oracle must be left out but for GPUs, not {oracle}")
         if detector_only and oracle:
@@ -185,9 +187,7 @@ def command(
             else:
                 assert isinstance(params, ScordParams)
                 rule = None if detector_only else oracle or JUDGE
-                check = TraceCheck(
-                    baseline, rule, Detector(preset, params), Path(path).parent, subject.independent
-                )
+                check = TraceCheck(baseline, rule, Detector(preset, params), Path(path).parent)
                 outcome = check_gpu(console, choice, trace, check, subject)
     reports.write(console, given_name(path), outcome.findings, outcome.known)
     write_json(json_file, {

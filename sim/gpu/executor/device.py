@@ -23,7 +23,7 @@ from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.call_paths import CallPaths
 from racetrap.sim.gpu.executor.codegen.compiler import compile_kernel
 from racetrap.sim.gpu.executor.machine.arguments import parameter_bytes
-from racetrap.sim.gpu.executor.machine.errors import ExecutionError
+from racetrap.sim.gpu.executor.machine.errors import ExecutionError, KernelFault
 from racetrap.sim.gpu.executor.machine.event_log import EventLog
 from racetrap.sim.gpu.executor.machine.launch import Launch, LaunchStats
 from racetrap.sim.gpu.executor.machine.memory import HEAP_BASE, Buffer, Heap
@@ -53,6 +53,11 @@ def _numbers(module: Module) -> range:
     """Numbers of a module's instructions."""
     numbers = [i.index for function in module.functions.values() for i in function.instructions]
     return range(min(numbers), max(numbers) + 1) if numbers else range(0)
+
+
+def _printable(text: str) -> str:
+    """A text without the other characters that a program may have in its names and messages."""
+    return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
 
 
 class Operation(NamedTuple):
@@ -139,6 +144,8 @@ class Device:
         #: Address and size of each variable of the loaded modules.
         self._modules: dict[Module, dict[str, tuple[int, int]]] = {}
         self._launches = self._workspace = 0
+        #: What ended kernels before their time, by number of the operation.
+        self._faults: dict[int, str] = {}
         #: What the clocks show.
         self._time = 0
 
@@ -330,6 +337,10 @@ class Device:
                 return launch.run()
             self._order(operation.after)
             return launch.run(operation.stream, operation.call)
+        except KernelFault as error:
+            if operation is not None:
+                self._faults[self._log.operations - 1] = _printable(str(error))
+            raise
         finally:
             self._time = launch.time
             if operation is None:
@@ -374,6 +385,7 @@ class Device:
         source: str,
         region_log2: int = DEFAULT_REGION_LOG2,
         calls: Mapping[int, str] = MappingProxyType({}),
+        results: Sequence[str] = (),
     ) -> Trace:
         """Trace of everything launched and copied so far.
 
@@ -388,6 +400,8 @@ class Device:
             buffers each word has its entry taken by the next buffer's.
         calls : mapping of int to str
             Place in the source of each program counter of a call.
+        results : sequence of str
+            What memory does not hold in the end, though it is expected, in sentences.
         """
         events, lanes = self._log.arrays()
         paths, used = CallPaths(self._modules), set(np.unique(events["pc"]).tolist())
@@ -411,6 +425,9 @@ class Device:
             columns=columns,
             frames=paths.frames,
             stacks=stacks,
+            independent_threads=int(self._independent_threads),
+            faults=dict(self._faults),
+            results=dict(enumerate(map(_printable, results))),
         )
         return Trace(header, events, lanes)
 

@@ -42,8 +42,6 @@ class Capture:
         Buffers that do not hold what is expected, each in a sentence.
     fault : KernelFault, optional
         What ended a kernel before its time, and with it the run.
-    independent_threads : bool
-        Whether the lanes of a warp were scheduled independently.
     """
 
     make_trace: Callable[[], Trace]
@@ -51,7 +49,6 @@ class Capture:
     buffers: dict[int | str, np.ndarray]
     differences: list[str]
     fault: KernelFault | None
-    independent_threads: bool
 
     @cached_property
     def trace(self) -> Trace:
@@ -125,9 +122,8 @@ def capture(
     source = f"{module.name} {', '.join(kernel.name for kernel in kernels)}"
     total = LaunchStats(*(sum(counts) for counts in zip(*runs, strict=True)))
     return Capture(
-        partial(device.trace, source), total, contents, differences, fault,
-        launch.independent_threads,
-    )  # fmt: skip
+        partial(device.trace, source, results=differences), total, contents, differences, fault
+    )
 
 
 def _arguments(launch: LaunchSpec) -> list[Argument]:

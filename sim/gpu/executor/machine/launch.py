@@ -306,10 +306,10 @@ class Launch:
     def _check_progress(self) -> None:
         """Called from time to time: watch for changes of memory first, then give up."""
         if self.executed > self._instruction_limit:
-            raise ExecutionError(
-                f"Launch of {self.kernel_name} must end within {self._instruction_limit} warp "
-                "instructions (instruction_limit), not go on"
-            )
+            raise deadlock_error(
+                self, f"go on for more than {self._instruction_limit} warp instructions "
+                "(instruction_limit)",
+            )  # fmt: skip
         if self.progress:
             self.progress = self.watching = self.timed = False
             self._next_wait = self._stall_limit
