@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from racetrap.commands.shared.input_files import InputFile
 from racetrap.commands.shared.options import result_options
 from racetrap.commands.shared.terminal import (
     exit_on,
@@ -21,7 +22,7 @@ __all__ = ["command"]
 
 
 @click.command("litmus")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=InputFile())
 @click.option(
     "--limit", type=click.IntRange(min=1), default=DEFAULT_LIMIT, show_default=True,
     help="Most candidate executions to look at, a test.",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.console import Console
 
+from racetrap.commands.shared.input_files import InputFile
 from racetrap.commands.shared.options import writable
 from racetrap.commands.shared.terminal import command_line, input_errors, write_file, write_json
 
@@ -36,7 +37,11 @@ def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "--github", is_flag=True, help="Also print the races as annotations for GitHub."
     )
     baseline = click.option(
-        "--baseline", "baseline_file", metavar="FILE", help="Leave the known races of FILE out."
+        "--baseline",
+        "baseline_file",
+        metavar="FILE",
+        type=InputFile(),
+        help="Leave the known races of FILE out.",
     )
     return baseline(github(command))
 

@@ -1,14 +1,18 @@
 """Launches: blocks on slots, dimensions, counts, and launches that cannot be or cannot end."""
 
 import re
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
 
 from racetrap.golden_model.events import Geometry
+from racetrap.golden_model.ptx_memory_model.operational import InOrder
 from racetrap.sim.gpu.executor.device import Device
+from racetrap.sim.gpu.executor.machine import launch
 from racetrap.sim.gpu.executor.machine.block_scheduler import SHARED_BYTES_PER_SM
-from racetrap.sim.gpu.executor.machine.errors import ExecutionError
+from racetrap.sim.gpu.executor.machine.errors import ExecutionError, Fault, KernelFault
+from racetrap.sim.gpu.executor.machine.weak_memory import MEMORY_MODELS, WeakMemorySettings
 from racetrap.sim.gpu.ptx.scopes import SPECIAL_REGISTERS
 from tests.support.gpu.ptx_kernels import GEOMETRY, Run, module
 
@@ -215,6 +219,62 @@ def test_clocks_advance_within_a_run_of_arithmetic_and_from_launch_to_launch(clo
     again, *same_gaps = run.out(np.uint64)[:3].tolist()
     assert gaps == same_gaps == [1, 2]
     assert again - start == run.stats.warp_instructions
+
+
+#: Bodies that would go on for very long, and the limit that stops each.
+RUNAWAYS = [
+    ("LOOP: atom.global.add.u32 %r1, [%d31], 1; bra LOOP;", 2, {"instruction_limit": 5000}),
+    ("LOOP: atom.global.add.u32 %r1, [%d31], 1; bra LOOP;", 2, {"event_limit": 500}),
+    ("LOOP: mov.u64 %d1, %clock64; bra LOOP;", 2, {"stall_limit": 300}),
+    ("st.global.u32 [%d30], 1;", 2**31 - 1, {"event_limit": 500}),
+    ("st.global.u32 [%d30], 1;", (2**31 - 1, 65535, 65535), {"instruction_limit": 5000}),
+    ("", (2**31 - 1, 65535, 65535), {"event_limit": 500}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("independent", [False, True])
+@pytest.mark.parametrize(("body", "grid", "limit"), RUNAWAYS)
+def test_what_runs_away_is_given_up_and_has_a_trace(body, grid, limit, independent):
+    loaded = module(body)
+    device = Device(GEOMETRY, independent_threads=independent, **limit)
+    arguments = [device.allocate(64), device.allocate(64), 0]
+    with pytest.raises(KernelFault) as error:
+        device.launch(loaded, "test", grid, 32, arguments)
+    assert error.value.fault is Fault.NO_END
+    trace = device.trace("test")
+    if "event_limit" in limit:
+        assert 500 < len(trace) < 600
+        assert "500 events (event_limit)" in str(error.value)
+    assert trace.header.faults == {0: str(error.value)}
+
+
+def test_a_launch_reports_while_it_runs_and_not_before(monkeypatch):
+    monkeypatch.setattr(launch, "_REPORT_INTERVAL", 100)
+    reported = []
+
+    @contextmanager
+    def watch(running):
+        reported.append("begin")
+        yield lambda: reported.append((running.executed, running.ended_blocks))
+        reported.append("end")
+
+    Run("", watch=watch)
+    assert reported == ["begin", "end"]
+    reported.clear()
+    run = Run("", grid=200, watch=watch)
+    first, *reports, last = reported
+    assert (first, last) == ("begin", "end")
+    assert reports == sorted(reports)
+    assert run.stats.warp_instructions // 110 <= len(reports) <= run.stats.warp_instructions // 100
+    assert 0 < reports[-1][1] <= run.stats.blocks == 200
+
+
+def test_threads_of_a_memory_model_are_limited():
+    settings = WeakMemorySettings(MEMORY_MODELS["views"], InOrder())
+    device = Device(GEOMETRY, memory=settings)
+    arguments = [device.allocate(64), device.allocate(64), 0]
+    with pytest.raises(ExecutionError, match="at most 1048576, not 2147483647"):
+        device.prepare(module(""), "test", 2**31 - 1, 32, arguments)
 
 
 def test_reports_are_cut():
