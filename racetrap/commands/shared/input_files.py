@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from io import BufferedReader
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import click
 
@@ -22,7 +22,7 @@ __all__ = ["InputFile", "given_name"]
 
 #: Of a pipe, which has no size until its end.
 _MOST_BYTES = 1 << 30
-_CHUNK_BYTES = 1 << 20
+_CHUNK_BYTES = 1 << 16
 #: How long a pipe may be without a writer, and how often it is looked for.
 _WRITER_SECONDS = 60.0
 _LOOK_SECONDS = 0.1
@@ -57,7 +57,7 @@ class InputFile(click.ParamType):
         return value
 
     def _copy(
-        self, source: BufferedReader, given: str, param: click.Parameter | None,
+        self, source: IO[bytes], given: str, param: click.Parameter | None,
         ctx: click.Context | None, first: bytes = b"",
     ) -> str:  # fmt: skip
         folder = tempfile.mkdtemp(prefix="racetrap-")
@@ -67,7 +67,7 @@ class InputFile(click.ParamType):
         path = Path(folder, "input" if given == "-" else Path(given).name)
         _GIVEN[str(path)] = given
         left = _MOST_BYTES
-        parts = chain([first], iter(lambda: source.read1(_CHUNK_BYTES), b""))
+        parts = chain([first], iter(lambda: source.read(_CHUNK_BYTES), b""))
         with path.open("wb") as target, _progress(f"Reading {given}, bytes") as update:
             for data in parts:
                 left -= len(data)
