@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 __all__ = [
-    "check_barrier",
-    "check_integer",
-    "check_parameters",
-    "check_printable",
+    "check_barrier", "check_integer", "check_lines", "check_parameters", "check_printable",
     "check_provenance",
-]
+]  # fmt: skip
 
 
 def check_integer(what: str, value: object, low: int, high: int) -> None:
@@ -60,6 +57,11 @@ def check_printable(what: str, value: object) -> None:
         raise TypeError(f"{what} must be a string, not {value!r}")
     if not value.isprintable():
         raise ValueError(f"{what} must be printable characters, not {value!r}")
+
+
+def check_lines(what: str, value: object) -> None:
+    """Raise ``TypeError`` or ``ValueError`` unless ``value`` is lines of printable text."""
+    check_printable(what, value.replace("\n", " ") if isinstance(value, str) else value)
 
 
 def check_provenance(source: object, seed: object, locations: Mapping[int, str]) -> None:

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from racetrap.golden_model.call_stacks import Frame, check_frames
-from racetrap.golden_model.checks import check_integer, check_provenance
+from racetrap.golden_model.checks import check_integer, check_lines, check_provenance
 
 __all__ = [
     "ACCESS_KINDS",
@@ -326,6 +326,12 @@ class TraceHeader:
         Functions on the stacks of PCs, by number from 1.
     stacks : mapping of int to int
         Innermost frame of a PC: the function that was inlined there, or else its own.
+    independent_threads : int
+        1 if the lanes of a warp were scheduled independently, 0 if they were in lockstep.
+    faults : mapping of int to str
+        What ended kernels before their time, by number of the operation.
+    results : mapping of int to str
+        What memory did not hold in the end, though it was expected, by number from 0.
 
     Raises
     ------
@@ -343,6 +349,9 @@ class TraceHeader:
     columns: Mapping[int, int] = field(default_factory=dict, hash=False)
     frames: Mapping[int, Frame] = field(default_factory=dict, hash=False)
     stacks: Mapping[int, int] = field(default_factory=dict, hash=False)
+    independent_threads: int = 0
+    faults: Mapping[int, str] = field(default_factory=dict, hash=False)
+    results: Mapping[int, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         if self.system != "scord":
@@ -356,3 +365,8 @@ class TraceHeader:
             check_integer("PC of a stack", pc, 0, _MOST_PC)
             if number not in self.frames:
                 raise ValueError(f"Stack of pc {pc:#x} must be a frame, not {number!r}")
+        check_integer("Independent threads", self.independent_threads, 0, 1)
+        for name in ("faults", "results"):
+            for number, sentence in getattr(self, name).items():
+                check_integer(f"Number in {name}", number, 0, (1 << 32) - 1)
+                check_lines(f"Sentence {number} of {name}", sentence)

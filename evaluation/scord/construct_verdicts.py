@@ -65,7 +65,7 @@ class Verdict:
 def judge(pair: Pair, kernel: str) -> Verdict:
     """Run a kernel of a pair in all schedules."""
     detector = Detector(MOST_FINDING, SCORD.presets[MOST_FINDING].params)
-    check = TraceCheck(detector=detector, independent=pair.independent)
+    check = TraceCheck(detector=detector)
     verdict = Verdict()
     for scheduler, seed in SCHEDULES:
         run = run_kernel(pair, kernel, scheduler, seed)

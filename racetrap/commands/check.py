@@ -139,6 +139,8 @@ def command(
     console = report_console()
     with input_errors():
         check_options(_STIMULI, trace.kind)
+        if not len(trace):
+            raise ValueError(f"{path}: Trace must have events to be checked, not only a header")
         if not isinstance(trace, Trace) and oracle not in (None, ORACLE_RULES[0]):
             raise ValueError(f"Rule of the oracle must be left out but for GPUs, not {oracle}")
         if detector_only and oracle:
@@ -178,9 +180,7 @@ def command(
                 )
             else:
                 rule = None if detector_only else oracle or JUDGE
-                check = TraceCheck(
-                    baseline, rule, Detector(preset, params), Path(path).parent, subject.independent
-                )
+                check = TraceCheck(baseline, rule, Detector(preset, params), Path(path).parent)
                 outcome = check_gpu(console, choice, trace, check, subject)
     reports.write(given_name(path), outcome.findings, outcome.known)
     write_json(json_file, {

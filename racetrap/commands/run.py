@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from racetrap.commands.shared.input_files import NamedFiles
+from racetrap.commands.shared.kernels import launch_bar
 from racetrap.commands.shared.options import (
     compile_options,
     compiler_options,
@@ -29,6 +30,10 @@ from racetrap.commands.shared.terminal import (
     progress_bar,
     report_console,
     write_json,
+)
+from racetrap.sim.gpu.executor.machine.limits import (
+    DEFAULT_EVENT_LIMIT,
+    DEFAULT_INSTRUCTION_LIMIT,
 )
 
 if TYPE_CHECKING:
@@ -84,6 +89,15 @@ def _simulate(detector: Detector, check: ProgramCheck, seed: int) -> str:
 )  # fmt: skip
 @seed_option
 @click.option(
+    "--instruction-limit", metavar="N", type=click.IntRange(min=1),
+    default=DEFAULT_INSTRUCTION_LIMIT, show_default=True,
+    help="Warp instructions after which a launch is given up.",
+)  # fmt: skip
+@click.option(
+    "--event-limit", metavar="N", type=click.IntRange(min=1), default=DEFAULT_EVENT_LIMIT,
+    show_default=True, help="Events of the trace after which a launch is given up.",
+)  # fmt: skip
+@click.option(
     "--trace", "trace_file", metavar="FILE", type=OutputFile(),
     help="Also write the trace of the first run.",
 )  # fmt: skip
@@ -104,9 +118,10 @@ def _simulate(detector: Detector, check: ProgramCheck, seed: int) -> str:
 @result_options
 def command(
     program: str, arguments: tuple[str, ...], include: tuple[str, ...], define: tuple[str, ...],
-    arch: int, std: str | None, kernel: str, launches: str | None, schedules: int,
-    seed: int, trace_file: str | None, detector_name: str | None, detector_only: bool,
-    simulate: bool, shows_all: bool, limit: int | None, json_file: str | None, **reports: Any,
+    arch: int, std: str | None, kernel: str, launches: str | None, schedules: int, seed: int,
+    instruction_limit: int, event_limit: int, trace_file: str | None, detector_name: str | None,
+    detector_only: bool, simulate: bool, shows_all: bool, limit: int | None,
+    json_file: str | None, **reports: Any,
 ) -> None:  # fmt: skip
     """Run PROGRAM, a CUDA program, without a GPU, and check all its launches for races.
 
@@ -138,6 +153,8 @@ def command(
                 settings = RunSettings(
                     scheduler="random" if number else "round-robin", seed=seed + number,
                     kernel=kernel, launches=selected, capability=arch, output=descriptor,
+                    instruction_limit=instruction_limit, event_limit=event_limit,
+                    watch=launch_bar,
                 )  # fmt: skip
                 run = run_program([path, *arguments], settings)
             with input_errors():

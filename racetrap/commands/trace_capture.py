@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -20,13 +21,13 @@ from racetrap.commands.shared.options import (
 )
 from racetrap.commands.shared.output_files import OutputFile
 from racetrap.commands.shared.terminal import (
-    ExitStatus,
-    fail,
+    exit_on,
     input_errors,
     report_console,
     write_json,
 )
 from racetrap.golden_model.atomic_write import atomic_write
+from racetrap.presenters.trace_findings import ending_sentences
 from racetrap.presenters.trace_summary import trace_summary
 
 __all__ = ["command"]
@@ -85,7 +86,10 @@ def command(
     schedules the first.
 
     A CUDA source is compiled, which needs the extra `cuda` but no GPU.  After a fault of a kernel
-    the trace has what came before it; the exit status is 3.
+    the trace has what came before it, and says so.
+
+    Exit status: 0 the kernels ended with the results that are expected, 1 they did not, 2 bad
+    input.
     """
     with input_errors():
         files = _dumps(dumps)
@@ -99,17 +103,20 @@ def command(
             captured.trace.write_text(output)
         else:
             captured.trace.write_binary(output)
-    stats = captured.stats
-    report_console().print(
+    stats, header = captured.stats, captured.trace.header
+    sentences = ending_sentences(header.faults.values(), header.results.values())
+    console = report_console()
+    console.print(
         f"{output}: {len(captured.trace)} events of {stats.blocks} blocks, "
         f"{stats.warp_instructions} warp instructions ({stats.thread_instructions} of threads) "
         f"in {seconds:.1f} s",
         markup=False,
     )
+    for sentence in chain.from_iterable(sentences.values()):
+        console.print(sentence, markup=False)
     write_json(json_file, {
         "kernel": kernel_file, "launch": launch_file, **run_to_dict(captured), "seconds": seconds,
         "fault": captured.fault and str(captured.fault),
         **trace_summary(str(output), captured.trace),
     })  # fmt: skip
-    if captured.fault:
-        fail(captured.fault, ExitStatus.FAILED)
+    exit_on(any(sentences.values()))

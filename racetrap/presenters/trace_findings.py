@@ -14,7 +14,7 @@ from racetrap.presenters.scord_races import left_out_sentence
 from racetrap.verdict.gpu.trace_check import TraceCheck
 from racetrap.verdict.source_text import relative_place, split_place, with_relative_places
 
-__all__ = ["fault_sentence", "trace_check_to_dict", "trace_findings"]
+__all__ = ["ending_sentences", "fault_sentence", "trace_check_to_dict", "trace_findings"]
 
 _NO_ACQUIRE = (
     "has no acquire: it asks for a fence of the earlier warp between them, and knows no access "
@@ -38,6 +38,15 @@ def fault_sentence(fault: str) -> str:
     """What ended a kernel before its time, and where, if that is known."""
     place, text = split_place(with_relative_places(fault))
     return f"{place}: fault: {text}" if place else f"Fault: {text}"
+
+
+def ending_sentences(faults: Iterable[str], results: Iterable[str]) -> dict[str, list[str]]:
+    """How runs ended, if not as they must: what ended kernels before their time, and what memory
+    did not hold though it was expected, each once."""
+    return {
+        "faults": [fault_sentence(each) for each in dict.fromkeys(faults)],
+        "results": [f"Result: {each}." for each in dict.fromkeys(results)],
+    }
 
 
 def trace_findings(
@@ -77,11 +86,15 @@ def _summary(check: TraceCheck) -> list[str]:
     pairs = check.pairs
     instances = sum(pair.instances for pair in pairs)
     judge = "the detector's verdict" if check.rule is None else f"exact, by rule {check.rule}"
+    ended = (
+        f" ({check.ended_early} up to the fault that ended a kernel)" if check.ended_early else ""
+    )
     return [
         f"Races: {number_text(len(pairs), 'pair')} of source lines, "
         f"{number_text(instances, 'instance')} ({judge}); "
         f"{number_text(len(check.divergences), 'barrier')} with threads missing.",
-        f"Checked: {sum(check.events)} events in {number_text(len(check.events), 'schedule')}; "
+        f"Checked: {sum(check.events)} events in {number_text(len(check.events), 'schedule')}"
+        f"{ended}; "
         "another schedule or input may have other races.",
     ]
 

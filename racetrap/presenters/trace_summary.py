@@ -49,6 +49,9 @@ def _header_lines(header: dict[str, Any]) -> list[str]:
         f"Geometry: {geometry['sm_count']} SMs x {geometry['blocks_per_sm']} blocks, "
         f"{geometry['warps_per_sm']} warps an SM",
         f"Region:   2**{region['size_log2']} bytes from {region['data_base']:#x}",
+        *(["Lanes:    scheduled independently"] if header["independent_threads"] else []),
+        *(f"Fault:    {each}" for each in header["faults"].values()),
+        *(f"Result:   {each}" for each in header["results"].values()),
     ]
 
 

@@ -43,13 +43,13 @@ class KernelCheck(TraceName, Configuration):
     launch: Annotated[NotRequired[str], "of a kernel: the launch file, as given"]
     run: Annotated[NotRequired[RunCounts], "of a kernel: what was run"]
     results: Annotated[
-        NotRequired[list[str]],
-        "of a kernel: buffers that do not hold what the launch file expects, of all schedules, "
-        "each in a sentence",
+        list[str],
+        "buffers that do not hold what the launch file expects, of all schedules, each in a "
+        "sentence",
     ]
     faults: Annotated[
-        NotRequired[list[str]],
-        "of a kernel: what ended it before its time, of all schedules, each in a sentence",
+        list[str],
+        "what ended kernels before their time, of all schedules, each in a sentence",
     ]
 
 

@@ -14,7 +14,9 @@ __all__ = ["Variable", "header_from_dict", "header_lines", "header_to_dict"]
 
 _Header = TypeVar("_Header")
 #: Fields that only some systems have, and that are left out if they have nothing in them.
-_OPTIONAL = ("variables", "columns", "frames", "stacks")
+_OPTIONAL = (
+    "variables", "columns", "frames", "stacks", "independent_threads", "faults", "results",
+)  # fmt: skip
 #: Digits of the highest PC or frame, and of the highest address.
 _PC_DIGITS, _ADDRESS_DIGITS = len(str((1 << 32) - 1)), len(str((1 << 64) - 1))
 #: What the keys of fields by number are, and their digits.
@@ -24,6 +26,8 @@ _KEYS = {
     "columns": ("PC of a column", _PC_DIGITS),
     "frames": ("Number of a frame", _PC_DIGITS),
     "stacks": ("PC of a stack", _PC_DIGITS),
+    "faults": ("Number of a fault", _PC_DIGITS),
+    "results": ("Number of a result", _PC_DIGITS),
 }
 #: Numbers that are written in hexadecimal.
 _HEXADECIMAL = ("data_base",)
@@ -86,7 +90,9 @@ def header_lines(header: Any) -> Iterator[str]:
     """Lines of text with all that ``header_to_dict`` has."""
     data = asdict(header)
     source, seed, locations = (data.pop(name) for name in ("source", "seed", "locations"))
-    variables, columns, frames, stacks = (data.pop(name, {}) for name in _OPTIONAL)
+    variables, columns, frames, stacks, independent, faults, results = (
+        data.pop(name, {}) for name in _OPTIONAL
+    )
     for name, value in data.items():
         yield f"{name} {_assignments(value) if isinstance(value, dict) else value}"
     yield f"source {json.dumps(source, ensure_ascii=False)}"
@@ -102,6 +108,11 @@ def header_lines(header: Any) -> Iterator[str]:
         yield f"frame {number} {json.dumps(frame, ensure_ascii=False)}"
     for pc, number in sorted(stacks.items()):
         yield f"stack {pc:#x} {number}"
+    if independent:
+        yield f"independent_threads {independent}"
+    for word, sentences in (("fault", faults), ("result", results)):
+        for number, sentence in sorted(sentences.items()):
+            yield f"{word} {number} {json.dumps(sentence, ensure_ascii=False)}"
 
 
 def _assignments(values: Mapping[str, int]) -> str:

@@ -22,14 +22,15 @@ NUMBER = r"(?:0x[0-9a-fA-F]{1,40}|[0-9]{1,40})"
 _NUMBER_RE = re.compile(NUMBER)
 _HEADER_WORDS = (
     "system", "geometry", "region", "threads", "memory", "layout", "source", "seed", "events",
+    "independent_threads",
 )  # fmt: skip
 #: Words of lines that may come again, each with another number, and the fields they fill.
 _REPEATED = {
     "location": "locations", "variable": "variables", "column": "columns", "frame": "frames",
-    "stack": "stacks",
+    "stack": "stacks", "fault": "faults", "result": "results",
 }  # fmt: skip
 #: Beginnings of lines with a quoted string, in which # is no comment.
-_QUOTING = ("source ", "location ", "variable ", "frame ")
+_QUOTING = ("source ", "location ", "variable ", "frame ", "fault ", "result ")
 
 
 class LineError(Exception):
@@ -85,7 +86,7 @@ def assignments(words: list[str]) -> dict[str, int]:
 def _header_value(word: str, rest: str) -> Any:
     """Value of one header line; of one that may come again a pair of its number and the rest."""
     number, _, text = rest.partition(" ")
-    if word in ("location", "frame"):
+    if word in ("location", "frame", "fault", "result"):
         return str(read_number(number)), json.loads(text)
     if word == "variable":
         size, _, name = text.partition(" ")
@@ -94,7 +95,7 @@ def _header_value(word: str, rest: str) -> Any:
         return str(read_number(number)), read_number(text)
     if word in ("system", "layout"):
         return rest
-    if word in ("seed", "threads", "events"):
+    if word in ("seed", "threads", "events", "independent_threads"):
         return read_number(rest)
     if word == "source":
         return json.loads(rest)

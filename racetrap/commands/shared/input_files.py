@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import errno
+import os
+import select
 import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from io import BufferedReader
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,7 +23,10 @@ __all__ = ["InputFile", "NamedFiles", "given_name"]
 
 #: Of a pipe, which has no size until its end.
 _MOST_BYTES = 1 << 30
-_CHUNK_BYTES = 1 << 20
+_CHUNK_BYTES = 1 << 16
+#: How long a pipe may be without a writer, and how often it is looked for.
+_WRITER_SECONDS = 60.0
+_LOOK_SECONDS = 0.1
 #: What the user has called the files that were copied, by their paths.
 _GIVEN: dict[str, str] = {}
 
@@ -74,15 +83,21 @@ class InputFile(NamedFiles):
         except (OSError, ValueError):
             return value  # the reader says what is wrong
         if stat.S_ISFIFO(mode):
-            with open(value, "rb") as pipe:
-                return self._copy(pipe, value, param, ctx)
+            with open(value, "rb", opener=_open_at_once) as pipe:
+                first = _first_bytes(pipe)
+                if first is None:
+                    self.fail(
+                        f"Pipe {value} must have a writer within {_WRITER_SECONDS:.0f} s: start "
+                        "the program that writes it", param, ctx,
+                    )  # fmt: skip
+                return self._copy(pipe, value, param, ctx, first)
         if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
             self.fail(f"Input must be a file or a pipe, not the device {value}", param, ctx)
         return value
 
     def _copy(
         self, source: IO[bytes], given: str, param: click.Parameter | None,
-        ctx: click.Context | None,
+        ctx: click.Context | None, first: bytes = b"",
     ) -> str:  # fmt: skip
         folder = tempfile.mkdtemp(prefix="racetrap-")
         if ctx is not None:
@@ -91,9 +106,11 @@ class InputFile(NamedFiles):
         path = Path(folder, "input" if given == "-" else Path(given).name)
         _GIVEN[str(path)] = given
         left = _MOST_BYTES
-        with path.open("wb") as target:
-            while data := source.read(_CHUNK_BYTES):
+        parts = chain([first], iter(lambda: source.read(_CHUNK_BYTES), b""))
+        with path.open("wb") as target, _progress(f"Reading {given}, bytes") as update:
+            for data in parts:
                 left -= len(data)
+                update(advance=len(data))
                 if left < 0:
                     self.fail(
                         f"Pipe must have at most {_MOST_BYTES} bytes, not more; a file may be "
@@ -101,6 +118,40 @@ class InputFile(NamedFiles):
                     )  # fmt: skip
                 target.write(data)
         return str(path)
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Opener of a pipe that does not wait for its writer."""
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def _first_bytes(pipe: BufferedReader) -> bytes | None:
+    """What a pipe has once there is a writer, and nothing if that has written nothing yet; ``None``
+    if nobody writes in time.  Further reads wait."""
+    poll = select.poll()
+    poll.register(pipe, select.POLLIN)
+    end = time.monotonic() + _WRITER_SECONDS
+    data: bytes | None = None
+    with _progress("Waiting for a writer of the pipe"):
+        while data is None and time.monotonic() < end:
+            try:
+                # A pipe without a writer is at its end, but not hung up.
+                data = os.read(pipe.fileno(), _CHUNK_BYTES)
+            except BlockingIOError:
+                data = b""
+            else:
+                if not data and not poll.poll(0):
+                    data = None
+                    time.sleep(_LOOK_SECONDS)
+    os.set_blocking(pipe.fileno(), True)
+    return data
+
+
+def _progress(description: str) -> AbstractContextManager[Callable[..., None]]:
+    # Not imported with this module, which it imports.
+    from racetrap.commands.shared.terminal import progress_bar
+
+    return progress_bar(description)
 
 
 def given_name(text: str) -> str:

@@ -179,7 +179,7 @@ def _result_file(file: str) -> Iterator[SupportsWrite]:
         return
     with _system_errors(), atomic_write(file) as target:
         # Lines of a source may be of another encoding: they are written as they were read.
-        yield codecs.getwriter("utf-8")(target, errors="surrogateescape")
+        yield codecs.getwriter("utf-8")(target, "surrogateescape")
 
 
 def progress(items: Iterable[_Item], description: str, total: int) -> Iterable[_Item]:

@@ -130,15 +130,20 @@ class TraceCheck:
         What looks at the traces besides.
     folder : Path, optional
         Where sources are looked for that traces name without a folder.
-    independent : bool
-        Whether the lanes of a warp were scheduled independently.
 
     Attributes
     ----------
-    baseline, rule, detector, independent
+    baseline, rule, detector
         As given.
+    independent : bool
+        Whether the lanes of a warp were scheduled independently in any of the traces.
     events : list of int
         Events of each trace.
+    ended_early : int
+        Traces that end with the fault of a kernel.
+    faults, results : list of str
+        What ended kernels before their time, and what memory did not hold though it was expected,
+        in sentences, of each trace.
     divergences : dict of str to Divergence
         By place.
     detector_runs : list of DetectorRun
@@ -147,12 +152,15 @@ class TraceCheck:
 
     def __init__(
         self, baseline: Baseline | None = None, rule: str | None = JUDGE,
-        detector: Detector | None = None, folder: Path = Path(), independent: bool = False,
+        detector: Detector | None = None, folder: Path = Path(),
     ) -> None:  # fmt: skip
         self.baseline = baseline
-        self.rule, self.detector, self.independent = rule, detector, independent
+        self.rule, self.detector, self.independent = rule, detector, False
         self._folder = folder
         self.events: list[int] = []
+        self.ended_early = 0
+        self.faults: list[str] = []
+        self.results: list[str] = []
         self.divergences: dict[str, Divergence] = {}
         self.detector_runs: list[DetectorRun] = []
         self._pairs, self._strong, self._lockstep = LinePairs(), LinePairs(), LinePairs()
@@ -205,6 +213,10 @@ class TraceCheck:
                 _shared_accesses(trace),
             ))  # fmt: skip
         self.events.append(len(trace))
+        self.independent |= bool(header.independent_threads)
+        self.ended_early += bool(header.faults)
+        self.faults += header.faults.values()
+        self.results += header.results.values()
 
     def _detect(
         self, trace: Trace, events: Iterable[Event] | None, found: Callable[[Finding], object],
@@ -230,8 +242,9 @@ class TraceCheck:
         header: TraceHeader,
     ) -> tuple[list[OracleRace], list[Race], list[Race]]:  # fmt: skip
         number = len(self.events)
-        judged = run_oracle(trace, rule, self.independent)
-        lockstep = [] if self.independent else ordered_by_lockstep(trace, rule, judged)
+        independent = bool(header.independent_threads)
+        judged = run_oracle(trace, rule, independent)
+        lockstep = [] if independent else ordered_by_lockstep(trace, rule, judged)
         outcomes = (
             explain_races(trace, self.detector.params, judged, reports) if self.detector else []
         )

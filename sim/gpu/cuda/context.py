@@ -14,7 +14,13 @@ from racetrap.sim.gpu.cuda.modules import Modules
 from racetrap.sim.gpu.cuda.sites import Sites
 from racetrap.sim.gpu.cuda.streams import Streams
 from racetrap.sim.gpu.cuda.toolkit import DEFAULT_CAPABILITY
-from racetrap.sim.gpu.executor.device import DEFAULT_STALL_LIMIT, Device, Operation
+from racetrap.sim.gpu.executor.device import Device, Operation
+from racetrap.sim.gpu.executor.machine.launch import Watch, unwatched
+from racetrap.sim.gpu.executor.machine.limits import (
+    DEFAULT_EVENT_LIMIT,
+    DEFAULT_INSTRUCTION_LIMIT,
+    DEFAULT_STALL_LIMIT,
+)
 from racetrap.sim.gpu.executor.machine.weak_memory import WeakMemorySettings
 
 __all__ = ["Context", "Numbers", "RunSettings"]
@@ -55,8 +61,12 @@ class RunSettings:
     memory : WeakMemorySettings, optional
         Memory model, whose choices also order the warps; without it memory is sequentially
         consistent.
-    instruction_limit : int, optional
+    instruction_limit : int
         Warp instructions after which a launch is given up whatever it does.
+    event_limit : int
+        Events of all launches after which one is given up.
+    watch : Watch
+        Who looks at launches while they run; by default nobody.
     """
 
     geometry: Geometry = field(default_factory=_usual_geometry)
@@ -69,7 +79,9 @@ class RunSettings:
     launches: range | None = None
     output: int = 1
     memory: WeakMemorySettings | None = None
-    instruction_limit: int | None = None
+    instruction_limit: int = DEFAULT_INSTRUCTION_LIMIT
+    event_limit: int = DEFAULT_EVENT_LIMIT
+    watch: Watch = unwatched
 
 
 class Context:
@@ -103,6 +115,8 @@ class Context:
             independent_threads=settings.independent_threads,
             stall_limit=settings.stall_limit,
             instruction_limit=settings.instruction_limit,
+            event_limit=settings.event_limit,
+            watch=settings.watch,
             memory=settings.memory,
             memory_file=memory_file,
             write=lambda text: os.write(settings.output, text.encode()),

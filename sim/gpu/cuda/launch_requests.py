@@ -104,9 +104,6 @@ class LaunchRequests:
         except KernelFault as error:
             fault, context.fault = str(error), FAULT_ERRORS[error.fault]
             hangs = error.fault is Fault.NO_END
-        except ExecutionError as error:
-            # More instructions than the settings allow.
-            fault, context.fault, hangs = str(error), FAULT_ERRORS[Fault.NO_END], True
         self.records.append(
             LaunchRecord(
                 kernel.name, grid, block, request.stream, context.sites.pc(request.site),

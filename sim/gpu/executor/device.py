@@ -23,9 +23,15 @@ from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.call_paths import CallPaths
 from racetrap.sim.gpu.executor.codegen.compiler import compile_kernel
 from racetrap.sim.gpu.executor.machine.arguments import parameter_bytes
-from racetrap.sim.gpu.executor.machine.errors import ExecutionError
+from racetrap.sim.gpu.executor.machine.errors import ExecutionError, KernelFault
 from racetrap.sim.gpu.executor.machine.event_log import EventLog
-from racetrap.sim.gpu.executor.machine.launch import Launch, LaunchStats
+from racetrap.sim.gpu.executor.machine.launch import (
+    Launch,
+    LaunchStats,
+    Watch,
+    unwatched,
+)
+from racetrap.sim.gpu.executor.machine.limits import DEFAULT_STALL_LIMIT, Limits
 from racetrap.sim.gpu.executor.machine.memory import HEAP_BASE, Buffer, Heap
 from racetrap.sim.gpu.executor.machine.program import function_address
 from racetrap.sim.gpu.executor.machine.program_counters import event_pc
@@ -38,13 +44,11 @@ from racetrap.sim.gpu.executor.machine.warp_schedulers import (
 from racetrap.sim.gpu.executor.machine.weak_memory import WeakMemorySettings
 from racetrap.sim.gpu.ptx.module import Function, Instruction, Module
 
-__all__ = ["DEFAULT_REGION_LOG2", "DEFAULT_STALL_LIMIT", "Device", "LaunchStats", "Operation"]
+__all__ = ["DEFAULT_REGION_LOG2", "Device", "LaunchStats", "Operation"]
 
 #: With 16 words to a metadata entry, no two within 64 KiB share one.
 DEFAULT_REGION_LOG2 = 20
 
-#: A few seconds of a launch in which nothing happens.
-DEFAULT_STALL_LIMIT = 5_000_000
 _MOST_THREADS = 1024
 _WORKSPACE_BYTES = 256
 
@@ -53,6 +57,11 @@ def _numbers(module: Module) -> range:
     """Numbers of a module's instructions."""
     numbers = [i.index for function in module.functions.values() for i in function.instructions]
     return range(min(numbers), max(numbers) + 1) if numbers else range(0)
+
+
+def _printable(text: str) -> str:
+    """A text without the other characters that a program may have in its names and messages."""
+    return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
 
 
 class Operation(NamedTuple):
@@ -96,11 +105,15 @@ class Device:
         memory has changed, no warp has ended and no barrier has been passed.
     instruction_limit : int, optional
         Warp instructions after which a launch is given up whatever it does.
+    event_limit : int, optional
+        Events of all launches after which one is given up.
     memory_file : int, optional
         Descriptor of a file of ``HEAP_END`` bytes that holds the memory, for another process to
         share.
     write : callable
         Takes what threads print; by default on standard error.
+    watch : Watch
+        Who looks at launches while they run; by default nobody.
     memory : WeakMemorySettings, optional
         Memory model, whose choices also say which warp is next; without it memory is
         sequentially consistent.
@@ -120,8 +133,10 @@ class Device:
         independent_threads: bool = False,
         stall_limit: int = DEFAULT_STALL_LIMIT,
         instruction_limit: int | None = None,
+        event_limit: int | None = None,
         memory_file: int | None = None,
         write: Callable[[str], object] = sys.stderr.write,
+        watch: Watch = unwatched,
         memory: WeakMemorySettings | None = None,
     ):
         if scheduler not in WARP_SCHEDULERS:
@@ -132,13 +147,19 @@ class Device:
         self.geometry = geometry
         self._scheduler, self._seed = scheduler, seed
         self._independent_threads = independent_threads
-        self._stall_limit, self._instruction_limit = stall_limit, instruction_limit
-        self._write, self._memory = write, memory
+        self._limits = Limits(stall_limit, instruction_limit, event_limit)
+        self._write, self._watch, self._memory = write, watch, memory
         self._heap = Heap(memory_file)
         self._log = EventLog()
         #: Address and size of each variable of the loaded modules.
         self._modules: dict[Module, dict[str, tuple[int, int]]] = {}
         self._launches = self._workspace = 0
+        #: What ended kernels before their time, by number of the operation.
+        self._faults: dict[int, str] = {}
+        #: Counts of all launches, also of those that a fault has ended.
+        self.stats = LaunchStats(0, 0, 0, 0)
+        #: What the clocks show.
+        self._time = 0
 
     # Memory
 
@@ -293,9 +314,8 @@ class Device:
             program, three_dimensions("Grid", grid), shape, dynamic_shared, parameters, size,
             [self._symbol_row(module, name) for name in program.symbols], self._heap,
             self.geometry, self._schedule(),
-            self._log, self._independent_threads, self._stall_limit, self._instruction_limit,
-            self._launches, self._grid_workspace() if cooperative else 0, self._write,
-            self._memory,
+            self._log, self._independent_threads, self._limits, self._launches,
+            self._grid_workspace() if cooperative else 0, self._write, self._watch, self._memory,
         )  # fmt: skip
 
     def _schedule(self) -> WarpScheduler:
@@ -321,14 +341,22 @@ class Device:
             that came before.
         """
         self._log.resume()
-        if operation is None:
-            mark = self._log.mark()
-            try:
+        launch.started = self._time
+        mark = self._log.mark()
+        try:
+            if operation is None:
                 return launch.run()
-            finally:
+            self._order(operation.after)
+            return launch.run(operation.stream, operation.call)
+        except KernelFault as error:
+            if operation is not None:
+                self._faults[self._log.operations - 1] = _printable(str(error))
+            raise
+        finally:
+            self._time = launch.time
+            self.stats = LaunchStats(*map(sum, zip(self.stats, launch.stats, strict=True)))
+            if operation is None:
                 self._log.cut(mark)
-        self._order(operation.after)
-        return launch.run(operation.stream, operation.call)
 
     def copy(
         self, kind: EventKind, ranges: Sequence[tuple[int, int]], operation: Operation
@@ -369,6 +397,7 @@ class Device:
         source: str,
         region_log2: int = DEFAULT_REGION_LOG2,
         calls: Mapping[int, str] = MappingProxyType({}),
+        results: Sequence[str] = (),
     ) -> Trace:
         """Trace of everything launched and copied so far.
 
@@ -383,6 +412,8 @@ class Device:
             buffers each word has its entry taken by the next buffer's.
         calls : mapping of int to str
             Place in the source of each program counter of a call.
+        results : sequence of str
+            What memory does not hold in the end, though it is expected, in sentences.
         """
         events, lanes = self._log.arrays()
         paths, used = CallPaths(self._modules), set(np.unique(events["pc"]).tolist())
@@ -406,6 +437,9 @@ class Device:
             columns=columns,
             frames=paths.frames,
             stacks=stacks,
+            independent_threads=int(self._independent_threads),
+            faults=dict(self._faults),
+            results=dict(enumerate(map(_printable, results))),
         )
         return Trace(header, events, lanes)
 

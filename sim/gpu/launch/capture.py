@@ -11,6 +11,7 @@ import numpy as np
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.device import Device, LaunchStats
 from racetrap.sim.gpu.executor.machine.errors import KernelFault
+from racetrap.sim.gpu.executor.machine.launch import Watch, unwatched
 from racetrap.sim.gpu.executor.machine.weak_memory import WeakMemorySettings
 from racetrap.sim.gpu.launch.launch_arguments import (
     ELEMENT_TYPES,
@@ -42,8 +43,6 @@ class Capture:
         Buffers that do not hold what is expected, each in a sentence.
     fault : KernelFault, optional
         What ended a kernel before its time, and with it the run.
-    independent_threads : bool
-        Whether the lanes of a warp were scheduled independently.
     """
 
     make_trace: Callable[[], Trace]
@@ -51,7 +50,6 @@ class Capture:
     buffers: dict[int | str, np.ndarray]
     differences: list[str]
     fault: KernelFault | None
-    independent_threads: bool
 
     @cached_property
     def trace(self) -> Trace:
@@ -62,6 +60,7 @@ class Capture:
 def capture(
     module: Module, launch: LaunchSpec, schedule: int = 0,
     memory: WeakMemorySettings | None = None, instruction_limit: int | None = None,
+    watch: Watch = unwatched,
 ) -> Capture:  # fmt: skip
     """Run the launches of a file on a new device and keep what happened.
 
@@ -77,6 +76,8 @@ def capture(
         Memory model, whose choices also order the warps.
     instruction_limit : int, optional
         Another limit than the file's.
+    watch : Watch
+        Who looks at the launches while they run; by default nobody.
 
     Raises
     ------
@@ -96,21 +97,19 @@ def capture(
         independent_threads=launch.independent_threads,
         stall_limit=launch.stall_limit,
         instruction_limit=instruction_limit or launch.instruction_limit,
+        event_limit=launch.event_limit,
         memory=memory,
+        watch=watch,
     )
     device.load(module)
     buffers = _buffers(launch)
     addresses = _allocate(device, launch, buffers)
     values = _values(launch, addresses)
-    runs, fault = [LaunchStats(0, 0, 0, 0)], None
+    fault = None
     try:
         for kernel, table in zip(kernels, tables, strict=True):
             own, values = values[: len(table.arguments)], values[len(table.arguments) :]
-            runs.append(
-                device.launch(
-                    module, kernel.name, table.grid, table.block, own, table.dynamic_shared
-                )
-            )
+            device.launch(module, kernel.name, table.grid, table.block, own, table.dynamic_shared)
     except KernelFault as error:
         fault = error
     contents = {
@@ -123,11 +122,13 @@ def capture(
         if fault is None and (difference := buffer.difference(contents[name]))
     ]
     source = f"{module.name} {', '.join(kernel.name for kernel in kernels)}"
-    total = LaunchStats(*(sum(counts) for counts in zip(*runs, strict=True)))
     return Capture(
-        partial(device.trace, source), total, contents, differences, fault,
-        launch.independent_threads,
-    )  # fmt: skip
+        partial(device.trace, source, results=differences),
+        device.stats,
+        contents,
+        differences,
+        fault,
+    )
 
 
 def _arguments(launch: LaunchSpec) -> list[Argument]:

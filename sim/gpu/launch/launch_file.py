@@ -14,7 +14,11 @@ from pydantic import AfterValidator, Field, PlainValidator, model_validator
 
 from racetrap.golden_model.events import WARP_SIZE, Geometry
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.sim.gpu.executor.device import DEFAULT_STALL_LIMIT
+from racetrap.sim.gpu.executor.machine.limits import (
+    DEFAULT_EVENT_LIMIT,
+    DEFAULT_INSTRUCTION_LIMIT,
+    DEFAULT_STALL_LIMIT,
+)
 from racetrap.sim.gpu.executor.machine.shapes import Shape
 from racetrap.sim.gpu.executor.machine.warp_schedulers import WARP_SCHEDULERS
 from racetrap.sim.gpu.launch.launch_arguments import (
@@ -41,8 +45,6 @@ __all__ = [
 _BLOCK_THREADS = 1024
 #: Shared memory that a block may ask for at a launch.
 _SHARED_BYTES = 227 * 1024
-#: A quarter of an hour or so.
-_INSTRUCTIONS = 1_000_000_000
 _PAPER = ScordParams()
 
 
@@ -126,6 +128,8 @@ class LaunchSpec(LaunchTable, TomlFile):
         Warp instructions without progress after which a launch is given up.
     instruction_limit : int
         Warp instructions after which a launch is given up whatever it does.
+    event_limit : int
+        Events of all launches after which one is given up.
     """
 
     buffers: list[NamedBuffer] = Field(default_factory=list)
@@ -136,7 +140,8 @@ class LaunchSpec(LaunchTable, TomlFile):
     seed: Annotated[int, Field(ge=0, lt=2**64)] = 1
     independent_threads: bool = False
     stall_limit: Annotated[int, Field(ge=1, lt=2**63)] = DEFAULT_STALL_LIMIT
-    instruction_limit: Annotated[int, Field(ge=1, lt=2**63)] = _INSTRUCTIONS
+    instruction_limit: Annotated[int, Field(ge=1, lt=2**63)] = DEFAULT_INSTRUCTION_LIMIT
+    event_limit: Annotated[int, Field(ge=1, lt=2**63)] = DEFAULT_EVENT_LIMIT
 
     @property
     def launches(self) -> list[tuple[str, LaunchTable]]:

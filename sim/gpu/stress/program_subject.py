@@ -14,6 +14,7 @@ from racetrap.golden_model.ptx_memory_model.operational import (
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.cuda.context import RunSettings
 from racetrap.sim.gpu.cuda.program_run import ProgramRun, run_program
+from racetrap.sim.gpu.executor.machine.limits import DEFAULT_INSTRUCTION_LIMIT
 from racetrap.sim.gpu.executor.machine.weak_memory import WeakMemorySettings
 from racetrap.sim.gpu.ptx.module import Function
 from racetrap.sim.gpu.stress.shared_words import shared_words
@@ -92,7 +93,10 @@ class ProgramSubject(Subject):
         return self._traces
 
     def _run(
-        self, memory: WeakMemorySettings | None = None, limit: int | None = None, seed: int = 0
+        self,
+        memory: WeakMemorySettings | None = None,
+        limit: int = DEFAULT_INSTRUCTION_LIMIT,
+        seed: int = 0,
     ) -> tuple[ProgramRun, bytes]:
         """A run, and what it printed."""
         with tempfile.TemporaryFile() as output:

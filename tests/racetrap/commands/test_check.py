@@ -53,7 +53,8 @@ def test_json_file(detected, racy, tmp_path):
     assert detected(racy, "--json", file).exit_code == 1
     data = json.loads(file.read_text())
     assert data.keys() == {
-        "trace", "preset", "parameters", "events", "unique", "counters", "races",
+        "trace", "preset", "parameters", "events", "unique", "counters", "races", "faults",
+        "results",
     }  # fmt: skip
     (race,) = data["races"]
     assert race["access"] == {

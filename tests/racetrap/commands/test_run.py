@@ -65,6 +65,41 @@ def test_a_fault_has_its_place_from_the_current_folder(racetrap, program):
 
 
 @needs_compiler
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((), "must be inside a buffer"),
+        (("--instruction-limit", "1000"), "more than 1000 warp instructions"),
+        (("--event-limit", "700"), "more than 700 events"),
+    ],
+)
+def test_a_stored_trace_of_a_program_has_its_fault(racetrap, program, options, said):
+    """Checked are whole programs with the limits that stop them; the trace is judged alike."""
+    ran = racetrap(
+        "run", *program, "-D", "RACE_FREE", *options, "--trace", "out.trace", "--", "0", "fault"
+    )
+    stored = racetrap("check", "out.trace")
+    assert (ran.exit_code, stored.exit_code) == (1, 1)
+    (fault, *_), (again, *_) = (
+        [line for line in result.stdout.splitlines() if said in line] for result in (ran, stored)
+    )
+    assert fault == again
+    assert "up to the fault" in ran.stdout
+    assert "up to the fault" in stored.stdout
+
+
+@needs_compiler
+def test_a_timed_loop_of_a_program_ends(racetrap, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "timed.cu").write_text(
+        "__global__ void wait() { for (auto t = clock64(); clock64() - t < 1000000;); }\n"
+        "int main() { wait<<<1, 32>>>(); return cudaDeviceSynchronize(); }\n"
+    )
+    result = racetrap("run", "timed.cu")
+    assert (result.exit_code, "fault:" in result.stdout) == (0, False), result.stdout
+
+
+@needs_compiler
 def test_pairs_that_only_lockstep_orders(racetrap, tmp_path):
     text = """__global__ void swap(int *data) {
       data[threadIdx.x] = threadIdx.x;

@@ -11,7 +11,7 @@ def _found(traces=None, **changes):
     launch = SimpleNamespace(traced=True)
     values = {
         "pairs": [], "strong": [], "lockstep": [], "known": [], "not_found": [],
-        "divergences": {}, "events": [7],
+        "divergences": {}, "events": [7], "ended_early": 0,
         "rule": "causality", "independent_threads": False, "detector": None,
     }  # fmt: skip
     check = {

@@ -14,7 +14,7 @@ from racetrap.presenters import scord_races
 from racetrap.presenters.findings import print_findings
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.presenters.scord_oracle import oracle_to_dict
-from racetrap.presenters.trace_findings import fault_sentence, trace_check_to_dict, trace_findings
+from racetrap.presenters.trace_findings import ending_sentences, trace_check_to_dict, trace_findings
 from racetrap.verdict.gpu.trace_check import TraceCheck
 
 __all__ = ["check_gpu"]
@@ -32,14 +32,15 @@ def check_gpu(
         check.add(other, found=reports.take)
     failures, remarks = subject.expose(check) if subject.expose else ([], [])
     others = {
-        "faults": [fault_sentence(each) for each in dict.fromkeys(subject.faults)],
-        "results": [f"Result: {each}." for each in dict.fromkeys(subject.differences)],
+        **ending_sentences(check.faults, check.results),
         **({"memory": failures} if subject.expose else {}),
     }
-    findings = trace_findings(check, choice, others if subject.run else {}, remarks)
+    findings = trace_findings(check, choice, others, remarks)
+    ended = {"results": check.results, "faults": check.faults}
     if check.rule is not None:
         print_findings(console, findings, choice)
         document = {
+            **ended,
             **trace_check_to_dict(check),
             "exposed_besides": failures,
             "reports": reports.json,
@@ -57,6 +58,6 @@ def check_gpu(
         "\n".join([*others["faults"], *others["results"], *findings.summary]), markup=False
     )
     document = {
-        "unique": len(unique), "counters": dict(counters), "races": reports.json,
+        **ended, "unique": len(unique), "counters": dict(counters), "races": reports.json,
     }  # fmt: skip
     return Outcome(findings, check.known, document)

@@ -40,12 +40,6 @@ class Subject:
         Further runs of a kernel, made as they are asked for.
     run : dict
         What JSON says of the runs of a kernel.
-    differences : list of str
-        What buffers do not hold, though it is expected; of all runs so far.
-    faults : list of str
-        What ended kernels before their time; of all runs so far.
-    independent : bool
-        Whether the lanes of warps were scheduled independently.
     expose : callable, optional
         Notes with each race of a check whether it is exposed by a weak memory: failures by what is
         no race, and a summary, in sentences.
@@ -54,16 +48,11 @@ class Subject:
     first: AnyTrace
     others: Iterable[Capture] = ()
     run: dict[str, Any] = field(default_factory=dict)
-    differences: list[str] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
-    independent: bool = False
     expose: Callable[[TraceCheck], tuple[list[str], list[str]]] | None = None
 
     def further_traces(self) -> Iterator[Trace]:
         """Traces of the further runs."""
         for captured in self.others:
-            self.differences += captured.differences
-            self.faults += [str(captured.fault)] if captured.fault else []
             yield captured.trace
 
 
@@ -83,19 +72,11 @@ def read_subject(
         module, launch = read_kernel(path, launch_file, options)
         captures = capture_kernel(module, launch)
         first = next(captures)
-        differences = list(first.differences)
-        faults = [str(first.fault)] if first.fault else []
-        run = {
-            "launch": launch_file, "run": run_to_dict(first), "results": differences,
-            "faults": faults,
-        }  # fmt: skip
+        run = {"launch": launch_file, "run": run_to_dict(first)}
         expose = memory and partial(
             _expose, module, launch, memory, runs or _RUNS, Path(path).parent
         )
-        return Subject(
-            first.trace, captures, run, differences, faults,
-            first.independent_threads, expose or None,
-        )  # fmt: skip
+        return Subject(first.trace, captures, run, expose or None)
     with input_errors():
         if Path(path).suffix in _KERNELS:
             raise ValueError(f"Check of a kernel must have --launch FILE, not only {path}")

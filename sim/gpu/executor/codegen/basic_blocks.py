@@ -187,7 +187,7 @@ def basic_blocks(e: Emitter, flow: Flow) -> dict[int, BlockCode]:
             lines.append("m = w.active_row")
         if e.weak:
             lines.append(f"if w.late: w.settle({_touched(e, run, flow.function.is_kernel)})")
-        for instruction in run:
+        for e.position, instruction in enumerate(run):
             lines += _code(e, flow, instruction)
         if last.opcode not in _SETTING_PC:
             lines.append(f"w.pc = {flow.following(last)}")

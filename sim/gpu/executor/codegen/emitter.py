@@ -36,6 +36,10 @@ Lines = list[str]
 
 #: Addresses are computed as signed, so that what lies before a buffer is negative.
 ADDRESS = np.dtype("i8")
+#: Spaces whose addresses have 32 bits: sums wrap there, and of a wider register the low half
+#: counts.  ptxas takes no 32-bit register as an address of others.
+_NARROW_SPACES = frozenset({"shared", "local", "const", "param"})
+_NARROW_ADDRESS = np.dtype("u4")
 #: Register of which nothing is kept.
 _SINK = "_"
 
@@ -79,6 +83,8 @@ class Emitter:
         self.table = table
         self.layout = layout
         self.masked, self.weak = masked, weak
+        #: Instructions of the basic block before the one whose code is being made.
+        self.position = 0
 
     def bind(self, value: Any, key: Any = None) -> str:
         """Name of a constant of the program; equal keys share one."""
@@ -110,9 +116,9 @@ class Emitter:
             case Special():
                 return self._special(operand.name, dtype)
             case Symbol():
-                return self._address_of(operand.name, 0)
+                return self._address_of(operand.name, 0, dtype)
             case Address(Symbol(name), offset):
-                return self._address_of(name, offset)
+                return self._address_of(name, offset, dtype)
         raise UnknownInstruction(f"Operand must be a value, not {operand}")
 
     def _check_width(self, register: Register, dtype: np.dtype) -> None:
@@ -125,7 +131,8 @@ class Emitter:
 
     def _special(self, name: str, dtype: np.dtype) -> str:
         if name in CLOCKS:
-            return f"{self.bind(CLOCKS[name], ('clock', name))}(w)"
+            clock = self.bind(CLOCKS[name], ("clock", name))
+            return f"{clock}(w, {self.position}).astype({self.type(dtype)})"
         code = f"s[{self.layout.special(name)}]"
         return code if dtype == np.uint32 else f"{code}.astype({self.type(dtype)})"
 
@@ -133,24 +140,29 @@ class Emitter:
         """Name of a NumPy type."""
         return self.bind(dtype, ("type", dtype.str))
 
-    def _address_of(self, name: str, offset: int) -> str:
-        """Code of the address of a function, or of a variable in the space that it is in."""
+    def _address_of(self, name: str, offset: int, dtype: np.dtype) -> str:
+        """Code of the address of a function, or of a variable in the space that it is in, in a
+        type."""
         if (address := self.layout.function_address(name)) is not None:
-            return self.constant(address, ADDRESS)
+            return self.constant(address, dtype)
         space = self.space_of(name)
         if space in ("global", "const"):
             code = f"y[{self.layout.symbol(name)}]"
-            return f"({code} + {self.constant(offset, ADDRESS)})" if offset else code
-        if space == "local":
-            return f"local_address(w, {self.layout.local_offset(self.function, name) + offset})"
-        return self.constant(self.layout.offset(self.function, name) + offset, ADDRESS)
+            if offset:
+                code = f"({code} + {self.constant(offset, ADDRESS)})"
+        elif space == "local":
+            code = f"local_address(w, {self.layout.local_offset(self.function, name) + offset})"
+        else:
+            return self.constant(self.layout.offset(self.function, name) + offset, dtype)
+        return code if dtype == ADDRESS else f"{code}.astype({self.type(dtype)})"
 
     def space_of(self, name: str) -> str:
         """State space of a variable."""
         return self.layout.variable(self.function, name).space
 
-    def base(self, address: Operand) -> tuple[str, int]:
-        """Code of the row of base addresses of a memory operand, and the offset to add."""
+    def base(self, address: Operand, space: str) -> tuple[str, int]:
+        """Code of the row of base addresses of a memory operand in a space, and the offset to
+        add."""
         if not isinstance(address, Address):
             raise UnknownInstruction(f"Memory operand must be an address, not {address}")
         base, offset = address.base, address.offset
@@ -158,10 +170,15 @@ class Emitter:
             return self.constant(0, ADDRESS), offset
         if isinstance(base, Symbol):
             if self.space_of(base.name) in ("global", "const"):
-                return self._address_of(base.name, 0), offset
-            return self._address_of(base.name, offset), 0
+                return self._address_of(base.name, 0, ADDRESS), offset
+            return self._address_of(base.name, offset, ADDRESS), 0
         size = scalar(base.type).dtype.itemsize
-        if size == 8:
+        if space in _NARROW_SPACES:
+            row = self.table.register(base, np.dtype(f"u{min(size, _NARROW_ADDRESS.itemsize)}"))
+            if offset:
+                row = f"({row} + {self.constant(offset, _NARROW_ADDRESS)})"
+            return f"{row}.astype({self.type(ADDRESS)})", 0
+        if size == ADDRESS.itemsize:
             return self.table.register(base, ADDRESS), offset
         row = self.table.register(base, np.dtype(f"u{size}"))
         return f"{row}.astype({self.type(ADDRESS)})", offset

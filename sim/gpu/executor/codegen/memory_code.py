@@ -15,7 +15,7 @@ from racetrap.sim.gpu.executor.arithmetic.errors import UnknownInstruction
 from racetrap.sim.gpu.executor.arithmetic.operations import only
 from racetrap.sim.gpu.executor.arithmetic.scalars import SCALARS, scalar, unsigned
 from racetrap.sim.gpu.executor.codegen.access_modes import access_mode, fence_mode
-from racetrap.sim.gpu.executor.codegen.emitter import ADDRESS, Emitter, Lines
+from racetrap.sim.gpu.executor.codegen.emitter import Emitter, Lines
 from racetrap.sim.gpu.executor.codegen.flow import Flow, Handler
 from racetrap.sim.gpu.executor.machine.access import (
     Access,
@@ -64,10 +64,10 @@ def _access(
     operand: Operand, rows: Iterable[str | None],
 ) -> Lines:  # fmt: skip
     """Code of a memory instruction: a release fences before the access, an acquire after it."""
-    base, offset = e.base(operand)
+    space = mode.space
+    base, offset = e.base(operand, space)
     number = e.layout.access_number(instruction)
     site = Site(instruction, flow.place(instruction), event_pc(instruction.index), number, offset)
-    space = mode.space
     match operand:
         case Address(Symbol(name)) if space == "generic":
             space = e.space_of(name)
@@ -184,7 +184,7 @@ def _convert_address(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
     value = e.source(source, dtype)
     if space in _WINDOWS:
         sign = "-" if "to" in names else "+"
-        value = f"{value} {sign} {e.constant(_WINDOWS[space], ADDRESS)}"
+        value = f"{value} {sign} {e.constant(_WINDOWS[space], dtype)}"
     return e.assign_guarded(instruction, (target, dtype, value))
 
 

@@ -33,6 +33,8 @@ class EventLog:
         self._events = bytearray()
         self._lanes = bytearray()
         self._given = False
+        #: Kernels and copies so far.
+        self.operations = 0
 
     @property
     def count(self) -> int:
@@ -116,6 +118,7 @@ class EventLog:
 
     def kernel_begin(self, stream: int, pc: int) -> None:
         """A kernel begins, in a stream and for a call."""
+        self.operations += 1
         self._event(EventKind.KERNEL_BEGIN, 0, 0, 0, 0, 0, pc, stream, 0)
 
     def kernel_end(self) -> None:
@@ -124,17 +127,19 @@ class EventLog:
 
     def copy(self, kind: EventKind, ranges: np.ndarray, stream: int, pc: int) -> None:
         """COPY_READ or COPY_WRITE of at most 32 ranges: u64, shape (ranges, 2)."""
+        self.operations += 1
         self._event(kind, 0, 0, 0, 0, 0, pc, stream, (1 << len(ranges)) - 1)
         lanes = np.zeros((len(ranges), 3), np.uint64)
         lanes[:, :2] = ranges
         self._lanes.extend(lanes)
 
-    def mark(self) -> tuple[int, int]:
+    def mark(self) -> tuple[int, int, int]:
         """How long the log is, for `cut`."""
-        return len(self._events), len(self._lanes)
+        return len(self._events), len(self._lanes), self.operations
 
-    def cut(self, mark: tuple[int, int]) -> None:
+    def cut(self, mark: tuple[int, int, int]) -> None:
         """Forget what was logged since a mark."""
+        self.operations = mark[2]
         del self._events[mark[0] :], self._lanes[mark[1] :]
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:

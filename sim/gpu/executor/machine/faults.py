@@ -101,8 +101,10 @@ def small_memory_fault(
         assert error is not None
         return error
     lane, position = _first_bad(mask, bad)
+    # Addresses of 32 bits wrap: what is written before the memory is at the upper end.
+    value = int(address[position].astype(np.int32))
     # CUDA calls it so outside global memory.
     return _error(
         Fault.TRAP, warp, access, lane, f"inside the {size} bytes of {name} memory",
-        f"{int(address[position]):#x}",
+        f"{value:#x}",
     )  # fmt: skip

@@ -10,7 +10,8 @@ Ref: ScoRD (ISCA'20) Sections II and V (Table V).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from racetrap.sim.gpu.executor.machine.errors import ExecutionError
 from racetrap.sim.gpu.executor.machine.event_log import EventLog
 from racetrap.sim.gpu.executor.machine.frame import Frame
 from racetrap.sim.gpu.executor.machine.independent import IndependentWarp
+from racetrap.sim.gpu.executor.machine.limits import Limits
 from racetrap.sim.gpu.executor.machine.lockstep import LockstepWarp
 from racetrap.sim.gpu.executor.machine.memory import Heap, Views
 from racetrap.sim.gpu.executor.machine.program import CompiledFunction, KernelProgram
@@ -35,7 +37,23 @@ from racetrap.sim.gpu.executor.machine.weak_memory import WeakMemory, WeakMemory
 if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.warp import Warp
 
-__all__ = ["Launch", "LaunchStats"]
+__all__ = ["Launch", "LaunchStats", "Watch", "unwatched"]
+
+#: Ticks for which warps may do nothing but wait for a clock: minutes, in cycles or nanoseconds.
+_LONGEST_WAIT = 1 << 40
+#: Warp instructions after which a launch reports and looks at its limits: a fraction of a second.
+_REPORT_INTERVAL = 1 << 17
+#: Threads of a weak memory, each of which has a view of its own.
+_MOST_WEAK_THREADS = 1 << 20
+
+#: Makes what a launch calls from time to time while it runs; left at its end.
+Watch = Callable[["Launch"], AbstractContextManager[Callable[[], object]]]
+
+
+@contextmanager
+def unwatched(launch: Launch) -> Iterator[Callable[[], object]]:
+    """The ``Watch`` of launches that nobody looks at."""
+    yield lambda: None
 
 
 class LaunchStats(NamedTuple):
@@ -46,7 +64,7 @@ class LaunchStats(NamedTuple):
     warp_instructions, thread_instructions : int
         Instructions run, counted once for a warp and once for each active lane.
     blocks : int
-        Blocks of the grid.
+        Blocks that were placed.
     events : int
         Events logged.
     """
@@ -84,10 +102,8 @@ class Launch:
         Takes the events.
     independent_threads : bool
         Whether lanes are scheduled independently.
-    stall_limit : int
-        Warp instructions without progress after which the launch is given up.
-    instruction_limit : int or None
-        Warp instructions after which it is given up whatever it does.
+    limits : Limits
+        When it is given up.
     number : int
         Number of the launch on its device.
     grid_workspace : int
@@ -95,21 +111,24 @@ class Launch:
         resident at once, wait for each other; 0 for other launches.
     write : callable
         Takes what threads print.
+    watch : Watch
+        Who looks at it while it runs.
     memory : WeakMemorySettings, optional
         Memory model; without it memory is sequentially consistent.
 
     Raises
     ------
     ExecutionError
-        If not even one block fits, or not all of a cooperative launch.
+        If not even one block fits, or not all of a cooperative launch, or it has too many threads
+        for a memory model.
     """
 
     def __init__(
         self, program: KernelProgram, grid: Shape, block_shape: Shape, dynamic_shared: int,
         parameters: np.ndarray, parameter_size: int, symbols: list[np.ndarray], heap: Heap,
         geometry: Geometry, schedule: WarpScheduler, log: EventLog, independent_threads: bool,
-        stall_limit: int, instruction_limit: int | None, number: int, grid_workspace: int,
-        write: Callable[[str], object], memory: WeakMemorySettings | None = None,
+        limits: Limits, number: int, grid_workspace: int, write: Callable[[str], object],
+        watch: Watch, memory: WeakMemorySettings | None = None,
     ):  # fmt: skip
         self.program = program
         self.grid, self.block_shape = grid, block_shape
@@ -119,18 +138,23 @@ class Launch:
         self.symbols, self.heap = symbols, heap
         self.geometry, self.schedule, self.log = geometry, schedule, log
         self.number, self.grid_workspace = number, grid_workspace
-        self.write = write
+        self.write, self._watch = write, watch
         #: Buffer that each memory instruction accessed last: address, and highest offset.
         self.bounds: list[tuple[int, int]] = [(0, -1)] * program.access_count
         #: Whether stores look for changed values, and whether there has been any progress.
         self.watching = self.progress = False
+        #: Whether a clock has been read.
+        self.timed = False
+        #: What the clocks show when the launch begins.
+        self.started = 0
         self.blocks: list[ThreadBlock] = []
         #: Warp instructions so far.
         self.executed: int = 0
-        self._thread_instructions = 0
+        self._thread_instructions = self._first_event = 0
         self._warp_class = IndependentWarp if independent_threads else LockstepWarp
-        self._stall_limit = stall_limit
-        self._instruction_limit = math.inf if instruction_limit is None else instruction_limit
+        self._limits = limits
+        self._next_wait = self._stalls_at = limits.stall
+        self._waited = 0
         self._frames: dict[str, list[Frame]] = {}
         self._block_count = grid[0] * grid[1] * grid[2]
         self._next_block = 0
@@ -145,16 +169,48 @@ class Launch:
         #: What warps see, if memory is not sequentially consistent; the program goes with it.
         self.weak: WeakMemory | None = None
         if memory is not None:
+            self._check_weak_threads(WARP_SIZE if independent_threads else 1)
             self.weak = WeakMemory(
                 self, memory, self._block_count, self._warps_per_block, independent_threads
+            )
+
+    def _check_weak_threads(self, width: int) -> None:
+        threads = self._block_count * self._warps_per_block * width
+        if threads > _MOST_WEAK_THREADS:
+            raise ExecutionError(
+                f"Threads of a launch with a memory model must be at most {_MOST_WEAK_THREADS}, "
+                f"not {threads}: make the grid smaller"
             )
 
     # Names and places
 
     @property
+    def time(self) -> int:
+        """What the clocks show: warp instructions, and the time for which all have waited."""
+        return self.started + self.executed + self._waited
+
+    @property
     def kernel_name(self) -> str:
         """Name of the kernel."""
         return self.program.kernel.name
+
+    @property
+    def block_count(self) -> int:
+        """Blocks of the grid."""
+        return self._block_count
+
+    @property
+    def stats(self) -> LaunchStats:
+        """Counts so far."""
+        return LaunchStats(
+            self.executed, self._thread_instructions, self._next_block,
+            self.log.count - self._first_event,
+        )  # fmt: skip
+
+    @property
+    def ended_blocks(self) -> int:
+        """Blocks that have ended."""
+        return self._next_block - len(self.blocks)
 
     @property
     def unplaced(self) -> int:
@@ -249,12 +305,12 @@ class Launch:
         KernelFault
             If a thread does what it must not, or the launch cannot end.
         """
-        before = self.log.count
+        self._first_event = self.log.count
         self.log.kernel_begin(stream, call)
         try:
             self._place_blocks()
-            with np.errstate(all="ignore"):
-                self._run_warps()
+            with np.errstate(all="ignore"), self._watch(self) as report:
+                self._run_warps(report)
             if self.weak is not None:
                 self.weak.model.drain()
             if self.blocks:
@@ -264,14 +320,11 @@ class Launch:
             for block in self.blocks:
                 self.log.retired(block)
             self.log.kernel_end()
-        return LaunchStats(
-            self.executed, self._thread_instructions, self._block_count,
-            self.log.count - before,
-        )  # fmt: skip
+        return self.stats
 
-    def _run_warps(self) -> None:
+    def _run_warps(self, report: Callable[[], object]) -> None:
         after, executed, threads = self.schedule.after, 0, 0
-        deadline = min(self._stall_limit, self._instruction_limit)
+        deadline = self._deadline()
         warp = self.schedule.first()
         while warp is not None:
             width = warp.width
@@ -283,25 +336,46 @@ class Launch:
                 threads += count * width
             if status == ENDED:
                 self._warp_ended(warp)
-            self.executed = executed
+            self.executed, self._thread_instructions = executed, threads
             if executed > deadline:
-                self._check_progress()
-                deadline = min(executed + self._stall_limit, self._instruction_limit)
+                report()
+                self._check_limits()
+                deadline = self._deadline()
             warp = after(warp, status)
-        self._thread_instructions = threads
 
-    def _check_progress(self) -> None:
-        """Called from time to time: watch for changes of memory first, then give up."""
-        if self.executed > self._instruction_limit:
-            raise ExecutionError(
-                f"Launch of {self.kernel_name} must end within {self._instruction_limit} warp "
-                "instructions (instruction_limit), not go on"
-            )
-        if self.progress:
-            self.progress = self.watching = False
-        elif self.watching:
+    def _deadline(self) -> float:
+        """Warp instructions after which the limits are to be looked at."""
+        _, instructions, events = self._limits
+        # An instruction makes an event or so, and few make more.
+        room = math.inf if events is None else max(1, events - self.log.count)
+        return min(
+            self.executed + min(room, _REPORT_INTERVAL), self._stalls_at,
+            math.inf if instructions is None else instructions,
+        )  # fmt: skip
+
+    def _check_limits(self) -> None:
+        stall, instructions, events = self._limits
+        if instructions is not None and self.executed > instructions:
             raise deadlock_error(
-                self, f"stay in a livelock: no progress in {self._stall_limit} instructions"
+                self, f"go on for more than {instructions} warp instructions (instruction_limit)"
             )
+        if events is not None and self.log.count > events:
+            raise deadlock_error(self, f"go on with more than {events} events (event_limit)")
+        if self.executed > self._stalls_at:
+            self._check_progress(stall)
+            self._stalls_at = self.executed + stall
+
+    def _check_progress(self, stall: int) -> None:
+        """Watch for changes of memory first, then give up."""
+        if self.progress:
+            self.progress = self.watching = self.timed = False
+            self._next_wait = stall
+        elif not self.watching:
+            self.watching, self.timed = True, False
+        elif self.timed and self._next_wait < _LONGEST_WAIT:
+            # Nothing but the time changes, so let it pass: the longer, the faster.
+            self._waited += self._next_wait
+            self._next_wait *= 2
+            self.timed = False
         else:
-            self.watching = True
+            raise deadlock_error(self, f"stay in a livelock: no progress in {stall} instructions")

@@ -28,15 +28,26 @@ def _row(value: int) -> Row:
     return np.full(WARP_SIZE, value & 0xFFFFFFFF, np.uint32)
 
 
-#: Registers that change while a warp runs.  A clock counts warp instructions of the launch.
-CLOCKS: dict[str, Callable[[Warp], Row]] = {
-    "%clock": lambda warp: _row(warp.launch.executed),
-    "%clock_hi": lambda warp: _row(warp.launch.executed >> 32),
-    "%clock64": lambda warp: np.full(WARP_SIZE, warp.launch.executed, np.uint64),
-    "%globaltimer": lambda warp: np.full(WARP_SIZE, warp.launch.executed, np.uint64),
-    "%globaltimer_lo": lambda warp: _row(warp.launch.executed),
-    "%globaltimer_hi": lambda warp: _row(warp.launch.executed >> 32),
-}
+def _clock(part: Callable[[int], Row]) -> Callable[[Warp, int], Row]:
+    """Reader of a clock, by a warp that has run some instructions of its turn."""
+
+    def read(warp: Warp, instructions: int) -> Row:
+        launch = warp.launch
+        # Whoever reads the time may wait for it: others go on meanwhile.
+        launch.timed = warp.polled = True
+        return part(launch.time + instructions)
+
+    return read
+
+
+_low = _clock(_row)
+_high = _clock(lambda time: _row(time >> 32))
+_whole = _clock(lambda time: np.full(WARP_SIZE, time, np.uint64))
+#: Registers that change while a warp runs, see `Launch.time`.
+CLOCKS: dict[str, Callable[[Warp, int], Row]] = {
+    "%clock": _low, "%clock_hi": _high, "%clock64": _whole,
+    "%globaltimer": _whole, "%globaltimer_lo": _low, "%globaltimer_hi": _high,
+}  # fmt: skip
 
 
 def _lane_masks() -> dict[str, Row]:

@@ -23,6 +23,8 @@ _SCOPES = st.sampled_from(list(Scope))
 _PCS = _MASKS = st.integers(0, (1 << 32) - 1)
 _STREAMS = st.integers(0, (1 << 16) - 1)
 _PLACES = st.text().filter(str.isprintable)
+#: Several lines, as a report of a deadlock has.
+_SENTENCES = st.lists(_PLACES, min_size=1, max_size=3).map("\n".join)
 _LANE_CHANGES = (EventKind.FENCE, EventKind.EXIT, EventKind.WARP_BARRIER)
 _ACTS = (
     EventKind.LOAD, EventKind.STORE, EventKind.ATOMIC, EventKind.BARRIER, EventKind.IF,
@@ -40,6 +42,9 @@ def _headers(draw):
         source=draw(_PLACES),
         seed=draw(st.none() | st.integers(0, (1 << 64) - 1)),
         locations=draw(st.dictionaries(_PCS, _PLACES, max_size=4)),
+        independent_threads=draw(st.integers(0, 1)),
+        faults=draw(st.dictionaries(_PCS, _SENTENCES, max_size=2)),
+        results=draw(st.dictionaries(_PCS, _SENTENCES, max_size=2)),
     )
 
 

@@ -5,6 +5,8 @@ import os
 import subprocess
 import sys
 import threading
+import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -41,6 +43,56 @@ def test_pipe(racetrap, racy, tmp_path):
     writer.join()
     assert done.exit_code == 1
     assert json.loads(done.stdout)["trace"] == str(pipe)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["check", "PIPE"], ["trace", "info", "PIPE"], ["sweep", "PIPE"], ["litmus", "PIPE"],
+        ["simulate", "scord-tiny", "PIPE"], ["check", "RACY", "--baseline", "PIPE"],
+    ],
+)  # fmt: skip
+def test_pipe_without_a_writer(racetrap, racy, tmp_path, monkeypatch, words):
+    monkeypatch.setattr(input_files, "_WRITER_SECONDS", 0.2)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    shown = []
+    monkeypatch.setattr(input_files, "_progress", lambda text: shown.append(text) or nullcontext())
+    done = racetrap(*({"PIPE": pipe, "RACY": racy}.get(word, word) for word in words))
+    assert done.exit_code == 2
+    assert f"Pipe {pipe} must have a writer within" in done.stderr
+    assert shown == ["Waiting for a writer of the pipe"]
+
+
+def test_pipe_whose_writer_comes_late_and_is_slow(racetrap, racy, tmp_path, monkeypatch):
+    monkeypatch.setattr(input_files, "_WRITER_SECONDS", 30)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    contents = Path(racy).read_bytes()
+
+    def write():
+        time.sleep(0.3)
+        with open(pipe, "wb", buffering=0) as file:
+            for start in range(0, len(contents), 300):
+                time.sleep(0.15)  # longer than the pipe is looked at
+                file.write(contents[start : start + 300])
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    done = racetrap("check", pipe)
+    writer.join()
+    assert (done.exit_code, done.stdout) == (1, racetrap("check", racy).stdout)
+
+
+def test_pipe_whose_writer_writes_nothing(racetrap, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(b""))
+    writer.start()
+    done = racetrap("check", pipe)
+    writer.join()
+    assert done.exit_code == 2
+    assert "line 1: Trace must begin with" in done.stderr
 
 
 def test_endless_pipe(racetrap, tmp_path, monkeypatch):

@@ -118,6 +118,18 @@ def test_what_ran_before_a_fault_is_a_whole_trace(body, fault):
     assert kinds[-2:] == [EventKind.BLOCK_RETIRED, EventKind.KERNEL_END]
 
 
+def test_the_trace_says_which_operation_a_fault_has_ended():
+    loaded, device = module(_OVERRUN), Device(GEOMETRY)
+    arguments = [device.allocate(4096), device.allocate(256), 0]
+    device.copy(EventKind.COPY_READ, [(arguments[0], 8)], Operation())
+    with pytest.raises(KernelFault):
+        device.run(device.prepare(loaded, "test", 1, 64, arguments), None)
+    assert device.trace("test").header.faults == {}
+    with pytest.raises(KernelFault) as caught:
+        device.launch(loaded, "test", 1, 64, arguments)
+    assert device.trace("test").header.faults == {1: str(caught.value)}
+
+
 def test_blocks_of_a_cooperative_launch_must_all_be_resident():
     device, loaded = Device(GEOMETRY), module("")
     arguments = [device.allocate(4), device.allocate(4), 0]

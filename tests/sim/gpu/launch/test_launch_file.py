@@ -160,6 +160,7 @@ _DIMENSIONS = "from 1 to 2147483647, 65535, 65535"
         ({"seed": "x"}, "seed", "integer", "'x'"),
         ({"stall_limit": 0}, "stall_limit", "1", 0),
         ({"instruction_limit": 0}, "instruction_limit", "1", 0),
+        ({"event_limit": 0}, "event_limit", "1", 0),
         ({"stall_limit": 2**63}, "stall_limit", "9223372036854775808", 2**63),
         ({"independent_threads": 1}, "independent_threads", "boolean", 1),
         ({"gpu": 3}, "gpu", "a table", 3),

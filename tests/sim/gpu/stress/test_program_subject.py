@@ -82,7 +82,7 @@ def test_a_program_that_does_not_end_hangs(program, monkeypatch):
     monkeypatch.setattr(program_subject, "instruction_limit", lambda sequential: 1)
     run = subject.run("views", InOrder())
     assert run.failure is Failure.HANG
-    assert "must end within 1 warp instructions" in run.sentence
+    assert "more than 1 warp instructions" in run.sentence
 
 
 @needs_compiler

@@ -1,14 +1,18 @@
 """Launches: blocks on slots, dimensions, counts, and launches that cannot be or cannot end."""
 
 import re
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
 
 from racetrap.golden_model.events import Geometry
+from racetrap.golden_model.ptx_memory_model.operational import InOrder
 from racetrap.sim.gpu.executor.device import Device
+from racetrap.sim.gpu.executor.machine import launch
 from racetrap.sim.gpu.executor.machine.block_scheduler import SHARED_BYTES_PER_SM
-from racetrap.sim.gpu.executor.machine.errors import ExecutionError
+from racetrap.sim.gpu.executor.machine.errors import ExecutionError, Fault, KernelFault
+from racetrap.sim.gpu.executor.machine.weak_memory import MEMORY_MODELS, WeakMemorySettings
 from racetrap.sim.gpu.ptx.scopes import SPECIAL_REGISTERS
 from tests.support.gpu.ptx_kernels import GEOMETRY, Run, module
 
@@ -156,6 +160,121 @@ def test_changes_of_memory_are_progress(change):
     run = Run(f"mov.u32 %r1, 0; LOOP: add.u32 %r1, %r1, 1; {change}"
               "setp.lt.u32 %p1, %r1, 2000; @%p1 bra LOOP;", stall_limit=500)  # fmt: skip
     assert run.stats.warp_instructions > 8000
+
+
+#: Registers of clocks, the bits of each, and the time that a loop of the test waits for.
+CLOCKS = [
+    ("clock", 32, 20_000_000), ("clock", 32, 2**31 - 1), ("globaltimer_lo", 32, 1_000_000),
+    ("clock64", 64, 20_000_000), ("globaltimer", 64, 10**10), ("clock_hi", 32, 2),
+]  # fmt: skip
+
+
+def _wait(clock, bits, ticks):
+    letter = "r" if bits == 32 else "d"
+    return (
+        f"mov.u{bits} %{letter}1, %{clock}; WAIT: mov.u{bits} %{letter}2, %{clock};"
+        f"sub.u{bits} %{letter}2, %{letter}2, %{letter}1;"
+        f"setp.lt.u{bits} %p1, %{letter}2, {ticks}; @%p1 bra WAIT;"
+    )
+
+
+@pytest.mark.parametrize("scheduler", ["in-order", "round-robin", "greedy-then-oldest", "random"])
+@pytest.mark.parametrize("independent", [False, True])
+@pytest.mark.parametrize(("clock", "bits", "ticks"), CLOCKS)
+def test_a_loop_that_waits_for_a_clock_ends(clock, bits, ticks, independent, scheduler):
+    run = Run(
+        f"{_wait(clock, bits, ticks)} st.global.u32 [%d33], 1;", grid=2, block=64, words=128,
+        scheduler=scheduler, independent_threads=independent, stall_limit=300,
+    )  # fmt: skip
+    assert (run.out() == 1).all()
+
+
+@pytest.mark.parametrize("scheduler", ["in-order", "round-robin", "greedy-then-oldest", "random"])
+@pytest.mark.parametrize("clock", ["clock64", "globaltimer"])
+def test_other_warps_go_on_while_one_reads_a_clock(clock, scheduler):
+    run = Run(
+        f"setp.lt.u32 %p1, %r31, 32; @!%p1 bra SET; WAIT: mov.u64 %d1, %{clock};"
+        "ld.global.u32 %r1, [%d31]; setp.eq.u32 %p2, %r1, 0; @%p2 bra WAIT; exit;"
+        "SET: st.global.u32 [%d31], 1;", block=64, scheduler=scheduler,
+    )  # fmt: skip
+    assert run.stats.warp_instructions < 1000
+
+
+def test_a_loop_that_reads_a_clock_but_waits_for_what_never_comes_is_a_livelock():
+    with pytest.raises(ExecutionError, match="livelock"):
+        Run("WAIT: mov.u64 %d1, %clock64; ld.volatile.global.u32 %r1, [%d31];"
+            "setp.eq.u32 %p1, %r1, 0; @%p1 bra WAIT;", stall_limit=300)  # fmt: skip
+
+
+@pytest.mark.parametrize("clock", ["clock64", "globaltimer"])
+def test_clocks_advance_within_a_run_of_arithmetic_and_from_launch_to_launch(clock):
+    body = (
+        f"mov.u64 %d1, %{clock}; mov.u64 %d2, %{clock}; add.u32 %r1, %r1, 1;"
+        f"mov.u64 %d3, %{clock}; sub.u64 %d4, %d2, %d1; sub.u64 %d5, %d3, %d2;"
+        "st.global.u64 [%d30], %d1; st.global.u64 [%d30+8], %d4; st.global.u64 [%d30+16], %d5;"
+    )
+    run = Run(body)
+    start, *gaps = run.out(np.uint64)[:3].tolist()
+    run.device.launch(run.module, "test", 1, 32, [run.address, run.data, 0])
+    again, *same_gaps = run.out(np.uint64)[:3].tolist()
+    assert gaps == same_gaps == [1, 2]
+    assert again - start == run.stats.warp_instructions
+
+
+#: Bodies that would go on for very long, and the limit that stops each.
+RUNAWAYS = [
+    ("LOOP: atom.global.add.u32 %r1, [%d31], 1; bra LOOP;", 2, {"instruction_limit": 5000}),
+    ("LOOP: atom.global.add.u32 %r1, [%d31], 1; bra LOOP;", 2, {"event_limit": 500}),
+    ("LOOP: mov.u64 %d1, %clock64; bra LOOP;", 2, {"stall_limit": 300}),
+    ("st.global.u32 [%d30], 1;", 2**31 - 1, {"event_limit": 500}),
+    ("st.global.u32 [%d30], 1;", (2**31 - 1, 65535, 65535), {"instruction_limit": 5000}),
+    ("", (2**31 - 1, 65535, 65535), {"event_limit": 500}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("independent", [False, True])
+@pytest.mark.parametrize(("body", "grid", "limit"), RUNAWAYS)
+def test_what_runs_away_is_given_up_and_has_a_trace(body, grid, limit, independent):
+    loaded = module(body)
+    device = Device(GEOMETRY, independent_threads=independent, **limit)
+    arguments = [device.allocate(64), device.allocate(64), 0]
+    with pytest.raises(KernelFault) as error:
+        device.launch(loaded, "test", grid, 32, arguments)
+    assert error.value.fault is Fault.NO_END
+    trace = device.trace("test")
+    if "event_limit" in limit:
+        assert 500 < len(trace) < 600
+        assert "500 events (event_limit)" in str(error.value)
+    assert trace.header.faults == {0: str(error.value)}
+
+
+def test_a_launch_reports_while_it_runs_and_not_before(monkeypatch):
+    monkeypatch.setattr(launch, "_REPORT_INTERVAL", 100)
+    reported = []
+
+    @contextmanager
+    def watch(running):
+        reported.append("begin")
+        yield lambda: reported.append((running.executed, running.ended_blocks))
+        reported.append("end")
+
+    Run("", watch=watch)
+    assert reported == ["begin", "end"]
+    reported.clear()
+    run = Run("", grid=200, watch=watch)
+    first, *reports, last = reported
+    assert (first, last) == ("begin", "end")
+    assert reports == sorted(reports)
+    assert run.stats.warp_instructions // 110 <= len(reports) <= run.stats.warp_instructions // 100
+    assert 0 < reports[-1][1] <= run.stats.blocks == 200
+
+
+def test_threads_of_a_memory_model_are_limited():
+    settings = WeakMemorySettings(MEMORY_MODELS["views"], InOrder())
+    device = Device(GEOMETRY, memory=settings)
+    arguments = [device.allocate(64), device.allocate(64), 0]
+    with pytest.raises(ExecutionError, match="at most 1048576, not 2147483647"):
+        device.prepare(module(""), "test", 2**31 - 1, 32, arguments)
 
 
 def test_reports_are_cut():
