@@ -10,7 +10,7 @@ from typing import Any, Protocol
 __all__ = ["JsonArray", "SupportsWrite", "write_document"]
 
 #: Kept in memory at most.
-_MOST_BYTES = 1 << 20
+_MOST_BYTES = 1 << 16
 
 
 class SupportsWrite(Protocol):

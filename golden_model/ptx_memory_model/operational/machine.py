@@ -368,6 +368,7 @@ class Machine:
             and (not self._has_ended(number) or self._threads[number].waits_for is not None)
         }
         (count,) = counts
+        assert not isinstance(count, str)  # registers were read on arrival
         there = {self._places[number][:4] for number in phase.arrived} - missing
         if missing if count is None else _WARP_SIZE * len(there) < count:
             return

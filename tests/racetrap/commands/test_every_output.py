@@ -102,7 +102,7 @@ def _allocated() -> AnyTrace:
     program.store(0, 0x1000, pc=0x48)
     program.unlock(0)
     program.load(1, 0x1000, pc=0x50)
-    return program.trace(locations={0x40: "bank.c:3", 0x48: "bank.c:12", 0x50: "a,b:c%.c:20"})
+    return program.trace(locations={0x40: "bank.c:3", 0x48: "bank.c:12", 0x50: "a,b:c%<.c:20"})
 
 
 def _accelerator(seed: int) -> NoncoherentTrace:
@@ -128,8 +128,8 @@ def _edited(change: str) -> Callable[[Path], list[str]]:
 
 def _stored(trace: Callable[[], AnyTrace], *options: str) -> Callable[[Path], list[str]]:
     def make(folder: Path) -> list[str]:
-        trace().write_binary(folder / "stored.trace")
-        return ["check", str(folder / "stored.trace"), *options]
+        trace().write_binary(folder / "st\x1b]<&.trace")
+        return ["check", str(folder / "st\x1b]<&.trace"), *options]
 
     return make
 
