@@ -285,7 +285,7 @@ _BUGS = {
     "locks are not intersected": (
         "detector_bank.h", "else if (!own_empty) entry &= ~FILTER_MASK | a.locks;", ""),
     "a read error is not counted": (
-        "detector_bank.h", "counters.read_errors += read_error;", ""),
+        "detector_bank.h", "counters[COUNT_METADATA_READ_ERRORS] += read_error;", ""),
     "a fence counter does not wrap": (
         "detector_bank.h", "((1u << settings_.fence_id_bits) - 1)", "~0u"),
     "a region ends a line too late": (
