@@ -17,13 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from racetrap.golden_model.gpu.params import ENTRY_BYTES
+from racetrap.golden_model.gpu.region_table import MonitoredRegion, RegionTable
+from racetrap.golden_model.gpu.valid_table import is_written
 from racetrap.golden_model.layout import Layout
 from racetrap.golden_model.scord.detector_bank import COUNTERS
 from racetrap.golden_model.scord.lock_hash import lock_hash_columns
 from racetrap.golden_model.scord.packets import Packet, Step, Transaction
-from racetrap.golden_model.scord.params import ENTRY_BYTES, AccessPolicy, ScordParams
-from racetrap.golden_model.scord.region_table import MonitoredRegion, RegionTable
-from racetrap.golden_model.scord.valid_table import is_written
+from racetrap.golden_model.scord.params import AccessPolicy, ScordParams
 from racetrap.sim.compiled_library import Functions, compiled_library
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.packing import nested, unpack_records, words_of
