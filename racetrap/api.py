@@ -8,8 +8,9 @@ from racetrap.generators.artefacts import generate
 from racetrap.generators.presets import PRESETS, Preset, find_preset, with_settings
 from racetrap.golden_model.barracuda import Barracuda, ScopedOracle
 from racetrap.golden_model.events import Event, EventKind, Geometry, Scope, Space, TraceHeader
+from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
-from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.sigrace.environment import Environment

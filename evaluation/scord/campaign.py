@@ -13,19 +13,15 @@ from random import Random
 from typing import Protocol
 
 from racetrap.evaluation.campaign.random_volume import RandomVolume
-from racetrap.golden_model.scord.params import (
-    ENTRY_BYTES,
-    LINE_BYTES,
-    AccessPolicy,
-    Region,
-    ScordParams,
-)
-from racetrap.golden_model.scord.region_table import (
+from racetrap.golden_model.gpu.params import ENTRY_BYTES, LINE_BYTES
+from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.gpu.region_table import (
     LineRegion,
     MonitoredRegion,
     RegionTable,
     table_of,
 )
+from racetrap.golden_model.scord.params import AccessPolicy, ScordParams
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.scord.fast_compare import LaunchResult, check_launch

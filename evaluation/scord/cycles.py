@@ -13,8 +13,10 @@ from random import Random
 
 from racetrap.evaluation.scord.programs import Build, Schedule, trace_of
 from racetrap.generators.scord import SCORD
+from racetrap.golden_model.gpu.params import LINE_BYTES, WORDS_PER_LINE
+from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
-from racetrap.golden_model.scord.params import LINE_BYTES, WORDS_PER_LINE, Region, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.sim.cosim.fast.build import build_fast
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.scord.fast_compare import LaunchResult, check_launch

@@ -15,7 +15,8 @@ from random import Random
 import click
 
 from racetrap.golden_model.events import AtomicOp, Event, EventKind, Lane, Scope
-from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.scord import Scord
 
 __all__ = ["KINDS", "lock_program", "phase_program", "reported"]

@@ -11,10 +11,12 @@ from dataclasses import asdict
 from typing import Any, ClassVar
 
 from racetrap.generators.garbage_collection import garbage_collection_paused
+from racetrap.golden_model.gpu.params import LINE_BYTES, WORDS_PER_LINE
+from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.scord.detector_bank import DetectorBank
 from racetrap.golden_model.scord.interleaver import banks_of
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
-from racetrap.golden_model.scord.params import LINE_BYTES, WORDS_PER_LINE, Region, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.tracker import Tracker
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.scord.fast_compare import check_launch

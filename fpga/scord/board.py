@@ -8,8 +8,9 @@ from __future__ import annotations
 from racetrap.fpga.host.client import LinkError
 from racetrap.fpga.host.linked_board import RING_LOG2, LinkedBoard
 from racetrap.fpga.host.session import Session, wait_until
+from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.scord.packets import Transaction
-from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.sim.cosim.scord.scord_software import ScordSoftware
 

@@ -15,8 +15,8 @@ from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.registers import REGISTER_ADDRESS_BITS, RegisterBlock
 from racetrap.rtl.common.report_writer import RECORD_BYTES
 from racetrap.rtl.common.stream import assign_stream
+from racetrap.rtl.gpu.local_memory import LocalMemory
 from racetrap.rtl.scord.detector_bank import DetectorBank
-from racetrap.rtl.scord.local_memory import LocalMemory
 from racetrap.rtl.scord.lock_hash import block_masks_of
 from racetrap.rtl.scord.registers import compile_registers
 from racetrap.rtl.scord.tracker import Tracker

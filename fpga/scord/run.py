@@ -15,8 +15,9 @@ from racetrap.fpga.host.client import reached
 from racetrap.fpga.host.session import Session
 from racetrap.fpga.scord.board import ScordBoard
 from racetrap.golden_model.events import Event, EventKind
+from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.scord.coalescer import coalesce
-from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.report import RaceReport
 
 __all__ = ["BoardRun", "check_reports", "run_trace"]

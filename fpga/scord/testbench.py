@@ -20,7 +20,8 @@ from racetrap.fpga.host.session import Session, wait_until
 from racetrap.fpga.scord.board import ScordBoard, monitored_region
 from racetrap.fpga.scord.run import run_trace
 from racetrap.golden_model.events import Event
-from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.sim.cosim.comparison.mismatch import Mismatch

@@ -8,8 +8,10 @@ Ref: ScoRD (ISCA'20) Section IV; Table V for the line size.
 from __future__ import annotations
 
 from racetrap.golden_model.events import AtomicOp, Event, EventKind, Lane, MemoryOrder, Space
+from racetrap.golden_model.gpu.params import LINE_BYTES, WORD_BYTES, WORDS_PER_LINE
+from racetrap.golden_model.gpu.place import check_place
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
-from racetrap.golden_model.scord.params import LINE_BYTES, WORD_BYTES, WORDS_PER_LINE, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
 
 __all__ = ["coalesce"]
 
@@ -35,7 +37,7 @@ def coalesce(event: Event, params: ScordParams) -> list[Transaction]:
     kind = event.kind
     if kind > EventKind.BLOCK_PLACED or event.space == Space.SHARED:
         return []
-    _check_place(event, params)
+    check_place(event, params)
     if kind == EventKind.BLOCK_PLACED:
         warps = ((1 << event.warp_count) - 1) << event.warp
         others, first = divmod(warps, 1 << WORDS_PER_LINE)
@@ -98,17 +100,3 @@ def _changes_lock(op: AtomicOp, lane: Lane) -> bool:
     if op == AtomicOp.CAS:
         return lane.success and lane.compare == 0 and lane.value == 1
     return op == AtomicOp.EXCH and lane.value == 0
-
-
-def _check_place(event: Event, params: ScordParams) -> None:
-    """An event out of range would silently hit another SM, block or warp."""
-    warps = event.warp + max(event.warp_count, 1)
-    for what, value, count in (
-        ("SM", event.sm, params.sm_count),
-        ("Block slot", event.slot, params.blocks_per_sm),
-        ("Warp slot", warps - 1, params.warps_per_sm),
-    ):
-        if not 0 <= value < count:
-            raise ValueError(f"{what} must be from 0 to {count - 1}, not {value}")
-    if event.pc >> params.pc_bits:
-        raise ValueError(f"PC must fit in {params.pc_bits} bits, not {event.pc:#x}")

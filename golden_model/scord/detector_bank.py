@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from racetrap.golden_model.gpu.params import WORD_BYTES
+from racetrap.golden_model.gpu.region_table import MonitoredRegion, RegionTable
 from racetrap.golden_model.scord.detection_logic_packed import PackedDetectionLogic
 from racetrap.golden_model.scord.fence_file import FenceFile
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY, EntryShifts
@@ -18,8 +20,7 @@ from racetrap.golden_model.scord.packets import (
     Step,
     TableRow,
 )
-from racetrap.golden_model.scord.params import WORD_BYTES, ScordParams
-from racetrap.golden_model.scord.region_table import MonitoredRegion, RegionTable
+from racetrap.golden_model.scord.params import ScordParams
 
 __all__ = ["COUNTERS", "DetectorBank"]
 

@@ -5,10 +5,11 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6 (the banked form of the detector is ours
 
 from __future__ import annotations
 
+from racetrap.golden_model.gpu.interleaver import bank_of
 from racetrap.golden_model.scord.packets import Packet, PacketKind
 from racetrap.golden_model.scord.params import ScordParams
 
-__all__ = ["bank_of", "bank_of_entry", "banks_of", "port_of"]
+__all__ = ["banks_of"]
 
 
 def banks_of(params: ScordParams, packet: Packet) -> range:
@@ -17,32 +18,3 @@ def banks_of(params: ScordParams, packet: Packet) -> range:
         return range(params.banks)
     bank = bank_of(params, packet.word)
     return range(bank, bank + 1)
-
-
-def bank_of(params: ScordParams, word: int) -> int:
-    """Bank of a word address: that of its metadata entry.
-
-    The index is the low part of the granule's number, and a region's base is a multiple of its
-    size, so the bank follows from a bit field of the address: the region need not be known.
-    """
-    return bank_of_entry(params, word >> (params.granularity_bits - 2))
-
-
-def bank_of_entry(params: ScordParams, index: int) -> int:
-    """Bank of a metadata entry, by its index: a bank of the port of its segment."""
-    if params.odd_ports == 1:
-        return index & (params.banks - 1)
-    lanes = params.words_per_cycle
-    return port_of(params, index // lanes) * lanes + index % lanes
-
-
-def port_of(params: ScordParams, segment: int) -> int:
-    """Metadata port of a segment of entries, by its index.
-
-    The ports are a power of two times an odd number.  The lowest bits of the index are those of
-    the port's number; the rest of it is a residue by the odd number, of so many bits as the
-    smallest region has.
-    """
-    low, residue = params.port_bits, segment >> params.port_bits
-    residue &= (1 << params.residue_bits) - 1
-    return residue % params.odd_ports << low | segment & ((1 << low) - 1)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
-from racetrap.golden_model.scord.params import WORDS_PER_LINE
+from racetrap.golden_model.gpu.params import WORDS_PER_LINE
 
 __all__ = [
     "ROWS_KEEPING_OWNER",

@@ -10,26 +10,19 @@ from enum import StrEnum
 from functools import cached_property
 
 from racetrap.golden_model.checks import check_parameters
-from racetrap.golden_model.events import DataRegion
-from racetrap.golden_model.layout import Layout, index_bits
+from racetrap.golden_model.gpu.params import (
+    ENTRY_BITS,
+    ENTRY_BYTES,
+    VALID_ROW_BITS,
+    WORDS_PER_LINE,
+    GpuParams,
+)  # fmt: skip
+from racetrap.golden_model.layout import Layout
 
-__all__ = [
-    "LINE_BYTES", "WORDS_PER_LINE", "WORD_BYTES", "AccessPolicy", "Region", "ScordParams",
-]  # fmt: skip
+__all__ = ["AccessPolicy", "ScordParams"]
 
-#: Bytes of a word: the unit in which locks are named and lines are masked.
-WORD_BYTES = 4
-#: Bytes of the line that the SM's coalescer works on (Table V: 128-byte blocks).
-LINE_BYTES = 128
-#: Words of a line, and so the width of a transaction's masks.
-WORDS_PER_LINE = LINE_BYTES // WORD_BYTES
-#: Bits of one metadata entry and bytes it takes in memory (Fig. 7).
-ENTRY_BITS = 64
-ENTRY_BYTES = ENTRY_BITS // 8
 #: Cycles that a segment is in flight besides its read's and its write's latency.
 CHECK_CYCLES = 13
-#: Bits of a row of a port's table of valid segments: a launch clears one in a cycle.
-VALID_ROW_BITS = 64
 #: Bits of the lock address hash, which is also the key of the Bloom filter, and filter bins.
 LOCK_HASH_BITS = 6
 FILTER_BIN_BITS = 8
@@ -78,7 +71,7 @@ _POWERS_OF_TWO = (
 
 
 @dataclass(frozen=True)
-class ScordParams:
+class ScordParams(GpuParams):
     """Size of a ScoRD instance.
 
     Parameters
@@ -125,7 +118,7 @@ class ScordParams:
         Bytes of on-chip metadata memory for the whole instance; 0 keeps metadata behind AXI4.
     regions : int
         Monitored regions: 1 is one of a power of two bytes (``Region``), more are a table of as
-        many, each of any number of lines (``racetrap.golden_model.scord.region_table``).
+        many, each of any number of lines (``racetrap.golden_model.gpu.region_table``).
     valid_segments : int
         Bits of each port's table of valid segments, which a launch clears instead of the metadata
         of so many segments (``valid_share``); 0: a launch writes all metadata.
@@ -234,94 +227,15 @@ class ScordParams:
                 f"not {self.sample_log2} with {self.access_policy}"
             )
 
-    # Geometry ---------------------------------------------------------------------------
-
-    @property
-    def sm_bits(self) -> int:
-        """Bits of an SM's number."""
-        return index_bits(self.sm_count)
-
-    @property
-    def slot_bits(self) -> int:
-        """Bits of a block's slot in its SM."""
-        return index_bits(self.blocks_per_sm)
-
-    @property
-    def block_bits(self) -> int:
-        """Bits of a BlockID: SM number above, slot below."""
-        return self.sm_bits + self.slot_bits
-
-    @property
-    def warp_bits(self) -> int:
-        """Bits of a warp's slot in its SM."""
-        return index_bits(self.warps_per_sm)
-
-    def block_id(self, sm: int, slot: int) -> int:
-        """BlockID of slot ``slot`` of SM ``sm``."""
-        return sm << self.slot_bits | slot
-
-    def sm_of_block(self, block: int) -> int:
-        """SM that holds BlockID ``block``."""
-        return block >> self.slot_bits
-
     # Metadata ---------------------------------------------------------------------------
 
     @property
-    def granularity_bits(self) -> int:
-        """Log2 of the bytes of a granule."""
-        return self.granularity.bit_length() - 1
+    def uninitialised_entry(self) -> int:
+        """A combination of flags that no access leaves behind."""
+        # The flags' places follow from this module.
+        from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 
-    @property
-    def tag_bits(self) -> int:
-        """Bits that tell apart the granules that share an entry."""
-        return self.ratio.bit_length() - 1
-
-    @property
-    def lane_bits(self) -> int:
-        """Bits of a bank's number among those of its port, the low ones of its number."""
-        return self.words_per_cycle.bit_length() - 1
-
-    @property
-    def metadata_ports(self) -> int:
-        """Metadata ports, each of ``words_per_cycle`` banks."""
-        return self.banks // self.words_per_cycle
-
-    @property
-    def port_bits(self) -> int:
-        """Low bits of a segment's index that are those of its port's number."""
-        return (self.metadata_ports & -self.metadata_ports).bit_length() - 1
-
-    @property
-    def odd_ports(self) -> int:
-        """Odd factor of the number of ports: the rest of a port's number is a residue by it."""
-        return self.metadata_ports >> self.port_bits
-
-    @property
-    def residue_bits(self) -> int:
-        """Bits of a segment's index, above ``port_bits``, whose residue is the rest of its port's.
-
-        So many that no port has above three percent more segments than another.
-        """
-        return 0 if self.odd_ports == 1 else self.odd_ports.bit_length() + 5
-
-    @property
-    def port_shift(self) -> int:
-        """Low bits of a segment's index that its port's table of valid segments does without.
-
-        A port's segments differ in the bits above: their residues by the odd number of ports are
-        equal, so that they are that far apart at least.
-        """
-        return self.metadata_ports.bit_length() - 1
-
-    @property
-    def region_number_bits(self) -> int:
-        """Bits of a region's number."""
-        return (self.regions - 1).bit_length()
-
-    @property
-    def valid_share(self) -> int:
-        """Bits of each port's table of valid segments that one region has."""
-        return self.valid_segments >> self.region_number_bits
+        return UNINITIALISED_ENTRY
 
     def segments_per_cycle(self, latency: int) -> float:
         """Segments that a port takes in a cycle at most, each of them written back.
@@ -340,14 +254,9 @@ class ScordParams:
         return min(1 << (needed - 1).bit_length(), _RANGES["outstanding"][1])
 
     @property
-    def segment_bytes(self) -> int:
-        """Bytes of the metadata that a port reads and writes as one."""
-        return ENTRY_BYTES * self.words_per_cycle
-
-    @property
-    def word_bits(self) -> int:
-        """Bits of a word address."""
-        return self.address_bits - 2
+    def looks_up_owners(self) -> bool:
+        """The fence counters of an entry's owner are looked up."""
+        return True
 
     @property
     def entry_layout_bits(self) -> int:
@@ -376,27 +285,6 @@ class ScordParams:
             "tag": self.tag_bits,
             "unused": ENTRY_BITS - self.entry_layout_bits,
         })  # fmt: skip
-
-    @property
-    def bank_index_bits(self) -> int:
-        """Low bits of an entry's index, the same ones of a granule's number, that say its bank."""
-        return self.residue_bits + self.port_bits + self.lane_bits
-
-    @property
-    def min_region_log2(self) -> int:
-        """Smallest monitored region (log2 bytes): an entry for each bank, and at least one line.
-
-        The bits of an index that say the port are in it as well.
-        """
-        return max(7, self.granularity_bits + self.tag_bits + self.bank_index_bits)
-
-    @property
-    def max_region_log2(self) -> int:
-        """Largest monitored region (log2 bytes): the address space, or what local memory holds."""
-        if not self.local_bytes:
-            return self.address_bits - 1
-        granules = self.local_bytes // ENTRY_BYTES * self.ratio
-        return min(self.address_bits, self.granularity_bits + granules.bit_length() - 1)
 
     # Streams ----------------------------------------------------------------------------
 
@@ -519,77 +407,3 @@ class ScordParams:
             "bank": 10,
             "reserved": 6,
         })  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Region:
-    """Monitored data region and the place of its metadata: what software writes to registers.
-
-    Parameters
-    ----------
-    data_base : int
-        First byte address monitored; a multiple of the region's size.
-    size_log2 : int
-        Log2 of the region's size in bytes.
-    metadata_base : int
-        Byte address of the first metadata entry; a multiple of ``segment_bytes``.
-    """
-
-    data_base: int = 0
-    size_log2: int = 16
-    metadata_base: int = 0
-
-    def check(self, params: ScordParams) -> None:
-        """Raise ``ValueError`` if this region cannot be used with ``params``."""
-        low, high = params.min_region_log2, params.max_region_log2
-        if not low <= self.size_log2 <= high:
-            raise ValueError(
-                f"Region size must be from 2**{low} to 2**{high} bytes, not 2**{self.size_log2}"
-            )
-        DataRegion(self.data_base, self.size_log2)  # refuses a base that is not aligned
-        if self.data_base + (1 << self.size_log2) > 1 << params.address_bits:
-            raise ValueError(
-                f"Region end must fit in {params.address_bits} address bits, "
-                f"not {self.data_base + (1 << self.size_log2):#x}"
-            )
-        if self.metadata_base % params.segment_bytes:
-            raise ValueError(
-                f"Metadata base must be a multiple of {params.segment_bytes}, "
-                f"not {self.metadata_base:#x}"
-            )
-        end = self.metadata_base + self.entries(params) * ENTRY_BYTES
-        if end > 1 << params.address_bits:
-            raise ValueError(
-                f"Metadata end must fit in {params.address_bits} address bits, not {end:#x}"
-            )
-
-    @property
-    def parts(self) -> tuple[tuple[int, int], ...]:
-        """First byte address and bytes of what is monitored."""
-        return ((self.data_base, 1 << self.size_log2),)
-
-    def indices(self, params: ScordParams) -> range:
-        """Indices of the metadata entries; entry ``i`` is ``8 * i`` bytes behind the base."""
-        return range(self.entries(params))
-
-    def numbered(self, params: ScordParams, index: int) -> tuple[int, int]:
-        """Region's number and index in it of an entry."""
-        return 0, index
-
-    def conflict_bytes(self, params: ScordParams, address: int) -> int:
-        """Distance of monitored data that share an entry with those at ``address``."""
-        return self.entries(params) * params.granularity
-
-    def contains(self, address: int) -> bool:
-        """Whether a byte address is monitored."""
-        return address >> self.size_log2 == self.data_base >> self.size_log2
-
-    def entries(self, params: ScordParams) -> int:
-        """Metadata entries of the region (a power of two)."""
-        return 1 << (self.size_log2 - params.granularity_bits - params.tag_bits)
-
-    def locate(self, params: ScordParams, address: int) -> tuple[int, int]:
-        """Entry index and tag of a monitored byte address: granule MOD and DIV entries."""
-        granule = (address - self.data_base) >> params.granularity_bits
-        tag, index = divmod(granule, self.entries(params))
-        return index, tag

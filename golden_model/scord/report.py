@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from functools import cache
 
 from racetrap.golden_model.events import Scope
+from racetrap.golden_model.gpu.params import WORD_BYTES
 from racetrap.golden_model.layout import Layout
 from racetrap.golden_model.scord.detection_logic import LOAD_TABLE, STORE_TABLE
 from racetrap.golden_model.scord.metadata import unpack_entry
 from racetrap.golden_model.scord.packets import PacketKind, RaceKind, Step
-from racetrap.golden_model.scord.params import WORD_BYTES, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
 
 __all__ = ["RaceReport", "race_words"]
 

@@ -9,13 +9,13 @@ from collections import Counter
 from collections.abc import Iterable
 
 from racetrap.golden_model.events import Event, EventKind
+from racetrap.golden_model.gpu.region_table import MonitoredRegion
 from racetrap.golden_model.scord.access_buffer import AccessBuffer
 from racetrap.golden_model.scord.coalescer import coalesce
 from racetrap.golden_model.scord.detector_bank import DetectorBank
 from racetrap.golden_model.scord.interleaver import banks_of
 from racetrap.golden_model.scord.packets import Packet, Step, Transaction
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.golden_model.scord.region_table import MonitoredRegion
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.tracker import Tracker
 

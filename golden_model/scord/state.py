@@ -8,12 +8,8 @@ Ref: ScoRD (ISCA'20) Section IV-C.
 
 from __future__ import annotations
 
-from racetrap.golden_model.scord.params import (
-    ENTRY_BYTES,
-    LOCK_HASH_BITS,
-    LOCK_STATE_BITS,
-    ScordParams,
-)
+from racetrap.golden_model.gpu.params import ENTRY_BYTES
+from racetrap.golden_model.scord.params import LOCK_HASH_BITS, LOCK_STATE_BITS, ScordParams
 
 __all__ = ["metadata_overhead", "state_bits"]
 

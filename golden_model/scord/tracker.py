@@ -8,11 +8,12 @@ from __future__ import annotations
 from typing import Final
 
 from racetrap.golden_model.events import AtomicOp
+from racetrap.golden_model.gpu.params import WORDS_PER_LINE
 from racetrap.golden_model.scord.barrier_ids import BarrierIds
 from racetrap.golden_model.scord.lock_hash import lock_hash
 from racetrap.golden_model.scord.lock_table import LockTable
 from racetrap.golden_model.scord.packets import Packet, PacketKind, Transaction, TransactionKind
-from racetrap.golden_model.scord.params import WORDS_PER_LINE, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
 
 __all__ = ["Tracker", "granule_mask"]
 

@@ -10,17 +10,17 @@ from functools import partial
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.hardware_block import HardwareBlock
 from racetrap.rtl.common.registers import RegisterBlock
+from racetrap.rtl.gpu.hazard_window import HazardWindow
+from racetrap.rtl.gpu.metadata_accessor import MetadataAccessor
+from racetrap.rtl.gpu.report_path import ReportPath
 from racetrap.rtl.scord.access_buffer import AccessBuffer
 from racetrap.rtl.scord.barrier_ids import BarrierIds
 from racetrap.rtl.scord.detection_logic import DetectionLogic
 from racetrap.rtl.scord.detector_bank import DetectorBank
 from racetrap.rtl.scord.fence_file import FenceFile
-from racetrap.rtl.scord.hazard_window import HazardWindow
 from racetrap.rtl.scord.interleaver import Interleaver
 from racetrap.rtl.scord.lock_table import LockTables
-from racetrap.rtl.scord.metadata_accessor import MetadataAccessor
 from racetrap.rtl.scord.registers import compile_registers
-from racetrap.rtl.scord.report_path import ReportPath
 from racetrap.rtl.scord.system import ScordSystem
 from racetrap.rtl.scord.tracker import Tracker
 

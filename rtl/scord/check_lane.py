@@ -13,9 +13,9 @@ from racetrap.golden_model.scord.packets import PacketKind, Preliminary, RaceKin
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.stream import StreamFifo
+from racetrap.rtl.gpu.metadata_accessor import checked_packet, packet_with_entry
 from racetrap.rtl.scord.check_pipeline import CheckPipeline
 from racetrap.rtl.scord.counters import BANK_PULSES, pulses_layout
-from racetrap.rtl.scord.metadata_accessor import checked_packet, packet_with_entry
 from racetrap.rtl.scord.report_encoder import ReportEncoder
 
 __all__ = ["CheckLane", "trace_signature"]

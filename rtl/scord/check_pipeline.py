@@ -12,16 +12,17 @@ from amaranth.lib.wiring import In, Out
 from racetrap.golden_model.scord.packets import PacketKind
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.layout import struct_layout
-from racetrap.rtl.scord.access_relation import AccessComparator, identify
-from racetrap.rtl.scord.decision_stage import DecisionStage
-from racetrap.rtl.scord.fence_bundle import fences_of
-from racetrap.rtl.scord.fence_file import FenceFile, fence_slot, warp_index
-from racetrap.rtl.scord.hazard_window import slot_bits
-from racetrap.rtl.scord.metadata_accessor import (
+from racetrap.rtl.gpu.hazard_window import slot_bits
+from racetrap.rtl.gpu.metadata_accessor import (
     checked_packet,
     located_packet,
     packet_with_entry,
 )
+from racetrap.rtl.gpu.warp_slot import warp_index, warp_slot
+from racetrap.rtl.scord.access_relation import AccessComparator, identify
+from racetrap.rtl.scord.decision_stage import DecisionStage
+from racetrap.rtl.scord.fence_bundle import fences_of
+from racetrap.rtl.scord.fence_file import FenceFile
 
 __all__ = ["CheckPipeline"]
 
@@ -110,7 +111,7 @@ class CheckPipeline(wiring.Component):
         lookup = Signal(_lookup(params), name="lookup", reset_less=True)
         valid = Signal(name="lookup_valid")
         entry = Signal.like(given.entry, name="entry")
-        owner = Signal(fence_slot(params))
+        owner = Signal(warp_slot(params))
         read_error = Signal()
         # The result memory misses what was written at the edge at which it was read.
         older = Signal(checked_packet(params), name="older", reset_less=True)

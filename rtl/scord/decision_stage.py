@@ -13,12 +13,12 @@ from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import PacketKind, TableRow
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.layout import struct_layout
+from racetrap.rtl.gpu.hazard_window import slot_bits
+from racetrap.rtl.gpu.metadata_accessor import checked_packet, is_present, located_packet
 from racetrap.rtl.scord.access_relation import AccessComparator, AccessRelation, identify
 from racetrap.rtl.scord.detection_logic import DetectionLogic, FenceStatus
 from racetrap.rtl.scord.fence_bundle import fence_presence, fences_of, unused_by_fence
 from racetrap.rtl.scord.fence_counters import fence_counters
-from racetrap.rtl.scord.hazard_window import slot_bits
-from racetrap.rtl.scord.metadata_accessor import checked_packet, is_present, located_packet
 
 __all__ = ["DecisionStage", "decision_request"]
 

@@ -13,13 +13,13 @@ from racetrap.golden_model.scord.packets import PacketKind
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.stream import StreamFifo, StreamRegister
+from racetrap.rtl.gpu.metadata_accessor import MetadataAccessor, located_segment
+from racetrap.rtl.gpu.metadata_port import metadata_port
+from racetrap.rtl.gpu.region import RegionDecoder, region_layout
+from racetrap.rtl.gpu.region_table import RegionLocator
+from racetrap.rtl.gpu.valid_table import ValidTable, valid_bit
 from racetrap.rtl.scord.check_lane import CheckLane, trace_signature
 from racetrap.rtl.scord.counters import BANK_PULSES, PORT_PULSES, pulses_layout
-from racetrap.rtl.scord.metadata_accessor import MetadataAccessor, located_segment
-from racetrap.rtl.scord.metadata_port import metadata_port
-from racetrap.rtl.scord.region import RegionDecoder, region_layout
-from racetrap.rtl.scord.region_table import RegionLocator
-from racetrap.rtl.scord.valid_table import ValidTable, valid_bit
 
 __all__ = ["DetectorBank"]
 

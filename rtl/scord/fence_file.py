@@ -6,23 +6,14 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6, and Section IV-C.
 from __future__ import annotations
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
-from amaranth.lib import data, wiring
+from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.scord.params import ScordParams
+from racetrap.rtl.gpu.warp_slot import warp_slot
 from racetrap.rtl.scord.fence_counters import FenceCounters, fence_counters
 
-__all__ = ["FenceFile", "fence_slot", "warp_index"]
-
-
-def fence_slot(params: ScordParams) -> data.StructLayout:
-    """Whose counters: the block's slot in its SM does not matter, a warp slot belongs to one."""
-    return data.StructLayout({"warp": params.warp_bits, "sm": params.sm_bits})
-
-
-def warp_index(params: ScordParams, slot: data.View, holder: data.View):
-    """Statements that set ``slot`` to that of the warp of a packet, a fence or an entry."""
-    return [slot.warp.eq(holder.warp), slot.sm.eq(holder.block >> params.slot_bits)]
+__all__ = ["FenceFile"]
 
 
 class FenceFile(wiring.Component):
@@ -38,11 +29,11 @@ class FenceFile(wiring.Component):
 
     Members
     -------
-    i_owner : ``In(fence_slot(params))``
+    i_owner : ``In(warp_slot(params))``
         Warp that owns the metadata entry.
-    i_own : ``In(fence_slot(params)).array(fence_lanes)``
+    i_own : ``In(warp_slot(params)).array(fence_lanes)``
         Warp that accesses, in all places; or for each lane the warp that executes a fence.
-    i_late, i_late_owner, i_late_counters : ``In(1)``, ``In(fence_slot)``, ``In(fence_counters)``
+    i_late, i_late_owner, i_late_counters : ``In(1)``, ``In(warp_slot)``, ``In(fence_counters)``
         In the cycle after: the owner is this one instead, and its counters are these but for a
         fence in this cycle.
     i_fence, i_scope : ``In(fence_lanes)``
@@ -59,7 +50,7 @@ class FenceFile(wiring.Component):
 
     def __init__(self, params: ScordParams):
         self._params = params
-        slot, counters, lanes = fence_slot(params), fence_counters(params), params.fence_lanes
+        slot, counters, lanes = warp_slot(params), fence_counters(params), params.fence_lanes
         super().__init__({
             "i_owner": In(slot),
             "i_own": In(slot).array(lanes),

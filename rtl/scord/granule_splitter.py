@@ -9,8 +9,9 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from racetrap.golden_model.gpu.params import WORD_BYTES, WORDS_PER_LINE
 from racetrap.golden_model.scord.packets import TransactionKind
-from racetrap.golden_model.scord.params import WORD_BYTES, WORDS_PER_LINE, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.bits import lowest_set
 from racetrap.rtl.common.layout import struct_layout
 

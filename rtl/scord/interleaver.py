@@ -9,8 +9,9 @@ from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from racetrap.golden_model.gpu.params import WORD_BYTES
 from racetrap.golden_model.scord.packets import PacketKind
-from racetrap.golden_model.scord.params import WORD_BYTES, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.arbiter import VectorArbiter
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.scord.fence_collector import FenceCollector

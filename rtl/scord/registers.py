@@ -9,7 +9,8 @@ from pathlib import Path
 
 from systemrdl.node import AddrmapNode
 
-from racetrap.golden_model.scord.params import WORDS_PER_LINE, AccessPolicy, ScordParams
+from racetrap.golden_model.gpu.params import WORDS_PER_LINE
+from racetrap.golden_model.scord.params import AccessPolicy, ScordParams
 from racetrap.rtl.common.registers import compile_description, identity_values
 
 __all__ = [

@@ -18,21 +18,21 @@ from racetrap.rtl.common.axi import Axi4WriteSignature, AxiLiteSignature
 from racetrap.rtl.common.bits import total
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.registers import REGISTER_ADDRESS_BITS, RegisterBlock
+from racetrap.rtl.gpu.launch_control import LaunchControl, TransactionGate
+from racetrap.rtl.gpu.local_memory import LocalMemory
+from racetrap.rtl.gpu.metadata_port import metadata_port
+from racetrap.rtl.gpu.report_path import ReportPath
 from racetrap.rtl.scord.access_buffer import AccessBuffer
 from racetrap.rtl.scord.check_lane import trace_signature
 from racetrap.rtl.scord.counters import PULSES
 from racetrap.rtl.scord.detector_bank import DetectorBank
 from racetrap.rtl.scord.interleaver import Interleaver
-from racetrap.rtl.scord.launch_control import LaunchControl, TransactionGate
-from racetrap.rtl.scord.local_memory import LocalMemory
 from racetrap.rtl.scord.lock_hash import block_masks_of
-from racetrap.rtl.scord.metadata_port import metadata_port
 from racetrap.rtl.scord.registers import (
     REGION_REGISTERS,
     compile_registers,
     supplied_constants,
 )
-from racetrap.rtl.scord.report_path import ReportPath
 from racetrap.rtl.scord.tracker import Tracker
 
 __all__ = ["ScordSystem"]

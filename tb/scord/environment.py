@@ -9,12 +9,12 @@ import cocotb
 from cocotb.triggers import RisingEdge
 from pyuvm import ConfigDB, uvm_env
 
-from racetrap.golden_model.scord.interleaver import port_of
+from racetrap.golden_model.gpu.interleaver import port_of
+from racetrap.golden_model.gpu.params import ENTRY_BYTES
+from racetrap.golden_model.gpu.region_table import MonitoredRegion, regions_of
+from racetrap.golden_model.gpu.valid_table import clearing_cycles
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import Packet, Step, Transaction
-from racetrap.golden_model.scord.params import ENTRY_BYTES
-from racetrap.golden_model.scord.region_table import MonitoredRegion, regions_of
-from racetrap.golden_model.scord.valid_table import clearing_cycles
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.scord.scord_software import ScordSoftware
 from racetrap.sim.cosim.scord.sweep import BEGUN, ENGINE, INDEX, is_swept, last_index

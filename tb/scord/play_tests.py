@@ -13,8 +13,8 @@ from typing import Any
 import cocotb
 
 from racetrap.golden_model.events import Event, EventKind
+from racetrap.golden_model.gpu.region_table import MonitoredRegion
 from racetrap.golden_model.scord.packets import Transaction
-from racetrap.golden_model.scord.region_table import MonitoredRegion
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.trace import read_gpu_trace

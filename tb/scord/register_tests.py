@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import cocotb
 
+from racetrap.golden_model.gpu.params import LINE_BYTES
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
-from racetrap.golden_model.scord.params import LINE_BYTES
 from racetrap.tb.base_test import run_test
 from racetrap.tb.register_rules import RegisterRules, demand
 from racetrap.tb.scord.scord_test import ScordTest

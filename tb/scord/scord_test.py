@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from racetrap.golden_model.scord.params import Region
-from racetrap.golden_model.scord.region_table import LineRegion, MonitoredRegion, RegionTable
+from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.gpu.region_table import LineRegion, MonitoredRegion, RegionTable
 from racetrap.tb.base_test import BaseTest
 from racetrap.tb.scord.environment import ScordEnvironment
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from pyuvm import ConfigDB, uvm_component
 
+from racetrap.golden_model.gpu.params import ENTRY_BYTES, WORD_BYTES
+from racetrap.golden_model.gpu.region_table import MonitoredRegion
 from racetrap.golden_model.scord.interleaver import banks_of
 from racetrap.golden_model.scord.packets import (
     LockState,
@@ -16,8 +18,6 @@ from racetrap.golden_model.scord.packets import (
     TableRow,
     Transaction,
 )
-from racetrap.golden_model.scord.params import ENTRY_BYTES, WORD_BYTES
-from racetrap.golden_model.scord.region_table import MonitoredRegion
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.scord.coverage import Coverage

@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from racetrap.golden_model.events import EventKind
+from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.scord.detection_logic import LOAD_TABLE, STORE_TABLE, Condition
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY, unpack_entry
 from racetrap.golden_model.scord.packets import PacketKind, Step, TableRow
-from racetrap.golden_model.scord.params import FILTER_BITS, Region, ScordParams
+from racetrap.golden_model.scord.params import FILTER_BITS, ScordParams
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.trace.container.rules import TraceError

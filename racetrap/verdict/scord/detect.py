@@ -12,8 +12,9 @@ from itertools import islice
 from types import MappingProxyType
 
 from racetrap.golden_model.events import Geometry
+from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.scord.packets import PacketKind, Step
-from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.trace import Trace
 

@@ -13,9 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from racetrap.golden_model.events import AtomicOp, Event, EventKind, Scope
+from racetrap.golden_model.gpu.interleaver import bank_of
+from racetrap.golden_model.gpu.params import WORDS_PER_LINE
+from racetrap.golden_model.gpu.region_table import MonitoredRegion
 from racetrap.golden_model.scord.access_buffer import AccessBuffer
 from racetrap.golden_model.scord.coalescer import coalesce
-from racetrap.golden_model.scord.interleaver import bank_of
 from racetrap.golden_model.scord.packets import (
     ROWS_KEEPING_OWNER,
     Step,
@@ -23,8 +25,7 @@ from racetrap.golden_model.scord.packets import (
     Transaction,
     TransactionKind,
 )
-from racetrap.golden_model.scord.params import WORDS_PER_LINE, ScordParams
-from racetrap.golden_model.scord.region_table import MonitoredRegion
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.scord.tracker import granule_mask

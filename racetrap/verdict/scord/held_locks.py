@@ -10,10 +10,11 @@ from collections.abc import Iterable
 from itertools import islice
 
 from racetrap.golden_model.events import ACCESS_KINDS, AtomicOp, EventKind
+from racetrap.golden_model.gpu.params import WORDS_PER_LINE
 from racetrap.golden_model.scord.coalescer import coalesce
 from racetrap.golden_model.scord.lock_table import LockTable
 from racetrap.golden_model.scord.packets import LockState, Transaction, TransactionKind
-from racetrap.golden_model.scord.params import WORDS_PER_LINE, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.trace import Trace
 
 __all__ = ["held_locks"]

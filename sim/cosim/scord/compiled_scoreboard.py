@@ -18,6 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from racetrap.golden_model.events import AtomicOp, Scope
+from racetrap.golden_model.gpu.params import ENTRY_BYTES, WORD_BYTES, WORDS_PER_LINE
+from racetrap.golden_model.gpu.region_table import MonitoredRegion, RegionTable
+from racetrap.golden_model.gpu.valid_table import is_written
 from racetrap.golden_model.layout import Layout, index_bits
 from racetrap.golden_model.scord.detector_bank import COUNTERS
 from racetrap.golden_model.scord.lock_hash import lock_hash_columns
@@ -42,16 +45,7 @@ from racetrap.golden_model.scord.packets import (
     Transaction,
     TransactionKind,
 )
-from racetrap.golden_model.scord.params import (
-    ENTRY_BYTES,
-    FILTER_BIN_BITS,
-    WORD_BYTES,
-    WORDS_PER_LINE,
-    AccessPolicy,
-    ScordParams,
-)
-from racetrap.golden_model.scord.region_table import MonitoredRegion, RegionTable
-from racetrap.golden_model.scord.valid_table import is_written
+from racetrap.golden_model.scord.params import FILTER_BIN_BITS, AccessPolicy, ScordParams
 from racetrap.sim.compiled_library import Functions, compiled_library
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.packing import nested, unpack_records, words_of

@@ -6,6 +6,9 @@ Bins of events that only a testbench can see, at the ports, are hit by name.
 from __future__ import annotations
 
 from racetrap.golden_model.events import AtomicOp, Scope
+from racetrap.golden_model.gpu.params import LINE_BYTES, WORD_BYTES, WORDS_PER_LINE
+from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.gpu.region_table import MonitoredRegion
 from racetrap.golden_model.scord.packets import (
     LockState,
     Packet,
@@ -17,14 +20,7 @@ from racetrap.golden_model.scord.packets import (
     Transaction,
     TransactionKind,
 )
-from racetrap.golden_model.scord.params import (
-    LINE_BYTES,
-    WORD_BYTES,
-    WORDS_PER_LINE,
-    Region,
-    ScordParams,
-)
-from racetrap.golden_model.scord.region_table import MonitoredRegion
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.sim.cosim.comparison.coverage import BinCounts
 from racetrap.sim.cosim.scord.coverage_bins import (

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from racetrap.generators.garbage_collection import garbage_collection_paused
+from racetrap.golden_model.gpu.region_table import MonitoredRegion
 from racetrap.golden_model.scord.packets import Transaction
 from racetrap.golden_model.scord.params import AccessPolicy, ScordParams
-from racetrap.golden_model.scord.region_table import MonitoredRegion
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.scord.compiled_scoreboard import CompiledScoreboard
 from racetrap.sim.cosim.scord.fast_simulation import FastSim, SimStats

@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from racetrap.golden_model.gpu.region_table import MonitoredRegion
+from racetrap.golden_model.gpu.valid_table import clearing_cycles, is_covered
 from racetrap.golden_model.layout import Layout
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import Packet, Step, Transaction
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.golden_model.scord.region_table import MonitoredRegion
-from racetrap.golden_model.scord.valid_table import clearing_cycles, is_covered
 from racetrap.sim.compiled_library import Functions
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming

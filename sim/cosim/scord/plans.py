@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from racetrap.golden_model.scord.params import LINE_BYTES, Region, ScordParams
-from racetrap.golden_model.scord.region_table import MonitoredRegion, table_of
+from racetrap.golden_model.gpu.params import LINE_BYTES
+from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.gpu.region_table import MonitoredRegion, table_of
+from racetrap.golden_model.scord.params import ScordParams
 
 __all__ = ["fast_memory", "hard_memory", "random_plan"]
 

@@ -13,10 +13,10 @@ from random import Random
 from typing import NamedTuple
 
 from racetrap.golden_model.events import WARP_SIZE, AtomicOp, Event, EventKind, Lane, Scope
+from racetrap.golden_model.gpu.region_table import MonitoredRegion
 from racetrap.golden_model.scord.coalescer import coalesce
 from racetrap.golden_model.scord.packets import Transaction
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.golden_model.scord.region_table import MonitoredRegion
 from racetrap.sim.cosim.scord.knobs import Knobs
 
 __all__ = ["random_events", "transactions_of"]

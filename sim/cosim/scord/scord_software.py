@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from racetrap.generators.register_map import RegisterPort
-from racetrap.golden_model.scord.params import Region
-from racetrap.golden_model.scord.region_table import LineRegion, MonitoredRegion, regions_of
+from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.gpu.region_table import LineRegion, MonitoredRegion, regions_of
 from racetrap.sim.cosim.software.detector_software import DetectorSoftware
 
 __all__ = ["ScordSoftware"]

@@ -19,6 +19,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import NoReturn, Protocol
 
+from racetrap.golden_model.gpu.region_table import MonitoredRegion
+from racetrap.golden_model.gpu.valid_table import is_written
 from racetrap.golden_model.scord.access_buffer import AccessBuffer
 from racetrap.golden_model.scord.detector_bank import DetectorBank
 from racetrap.golden_model.scord.interleaver import banks_of
@@ -31,11 +33,9 @@ from racetrap.golden_model.scord.packets import (
     TransactionKind,
 )
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.golden_model.scord.region_table import MonitoredRegion
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.scord import sum_counters
 from racetrap.golden_model.scord.tracker import Tracker
-from racetrap.golden_model.scord.valid_table import is_written
 from racetrap.sim.cosim.comparison.mismatch import Mismatch, difference
 from racetrap.sim.cosim.scord.expected_packets import ExpectedPackets
 from racetrap.sim.cosim.scord.report_check import ReportCheck

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from itertools import count
 
-from racetrap.golden_model.scord.interleaver import port_of
+from racetrap.golden_model.gpu.interleaver import port_of
+from racetrap.golden_model.gpu.region_table import MonitoredRegion, regions_of
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.golden_model.scord.region_table import MonitoredRegion, regions_of
-from racetrap.rtl.scord.init_engine import engine_index_bits
+from racetrap.rtl.gpu.init_engine import engine_index_bits
 
 __all__ = [
     "BEGUN",

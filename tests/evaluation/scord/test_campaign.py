@@ -85,7 +85,7 @@ def test_first_launch_of_all_is_swept(scord_tiny, small, monkeypatch):
 @pytest.mark.campaign
 def test_index_cut_to_22_bits_is_found():
     patch = Patch(
-        "scord/metadata_accessor.py", "window.o_read.p.index)", "window.o_read.p.index[:22])"
+        "gpu/metadata_accessor.py", "window.o_read.p.index)", "window.o_read.p.index[:22])"
     )
     model = build_fast("scord-tiny", find_preset("scord-tiny").params, patch)
     with ThreadPoolExecutor(2) as pool:

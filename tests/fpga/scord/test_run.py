@@ -9,7 +9,7 @@ from racetrap.fpga.host.client import HostLink, LinkError
 from racetrap.fpga.host.session import Session
 from racetrap.fpga.scord.board import ScordBoard, core_region, monitored_region
 from racetrap.fpga.scord.run import check_reports, run_trace
-from racetrap.golden_model.scord.params import Region
+from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.sim.cosim.scord.knobs import KNOBS

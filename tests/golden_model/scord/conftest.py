@@ -5,8 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from racetrap.golden_model.events import AtomicOp, Event, EventKind, Lane, Scope
+from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.scord.packets import RaceKind, Step
-from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.scord import Scord
 
 BLOCK, DEVICE = Scope.BLOCK, Scope.DEVICE

@@ -4,9 +4,10 @@ from collections import Counter
 
 import pytest
 
+from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.scord.access_buffer import AccessBuffer, is_sampled
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
-from racetrap.golden_model.scord.params import AccessPolicy, Region, ScordParams
+from racetrap.golden_model.scord.params import AccessPolicy, ScordParams
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of

@@ -5,10 +5,11 @@ from random import Random
 import pytest
 
 from racetrap.golden_model.events import Scope
+from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.scord.detector_bank import COUNTERS, DetectorBank
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY, unpack_entry
 from racetrap.golden_model.scord.packets import Packet, PacketKind, RaceKind, TableRow
-from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
 
 
 def access(kind=PacketKind.STORE, block=0, warp=0, word=0):

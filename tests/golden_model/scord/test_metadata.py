@@ -2,6 +2,7 @@
 
 import pytest
 
+from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.scord.metadata import (
     BLK_SHARED,
     DEV_SHARED,
@@ -15,7 +16,7 @@ from racetrap.golden_model.scord.metadata import (
     pack_entry,
     unpack_entry,
 )
-from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
 
 
 def test_layout_is_figure_7():

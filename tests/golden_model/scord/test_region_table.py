@@ -6,14 +6,16 @@ from dataclasses import replace
 import pytest
 
 from racetrap.golden_model.events import Event, EventKind, Lane
-from racetrap.golden_model.scord.interleaver import bank_of
-from racetrap.golden_model.scord.params import ENTRY_BYTES, LINE_BYTES, Region, ScordParams
-from racetrap.golden_model.scord.region_table import (
+from racetrap.golden_model.gpu.interleaver import bank_of
+from racetrap.golden_model.gpu.params import ENTRY_BYTES, LINE_BYTES
+from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.gpu.region_table import (
     LineRegion,
     RegionTable,
     regions_of,
     table_of,
 )
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.scord import Scord
 
 _TWO = ScordParams(regions=2, address_bits=32)

@@ -2,10 +2,11 @@
 
 import pytest
 
-from racetrap.golden_model.scord.interleaver import bank_of_entry
-from racetrap.golden_model.scord.params import Region, ScordParams
-from racetrap.golden_model.scord.region_table import LineRegion, RegionTable
-from racetrap.golden_model.scord.valid_table import is_covered, is_written, valid_bit
+from racetrap.golden_model.gpu.interleaver import bank_of_entry
+from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.gpu.region_table import LineRegion, RegionTable
+from racetrap.golden_model.gpu.valid_table import is_covered, is_written, valid_bit
+from racetrap.golden_model.scord.params import ScordParams
 
 
 def _bits_of_ports(params, region):

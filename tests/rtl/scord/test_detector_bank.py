@@ -6,8 +6,9 @@ import pytest
 
 from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.golden_model.events import Scope
+from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.scord.packets import PacketKind, TableRow
-from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.detector_bank import DetectorBank
 from tests.support.scord.bank_bench import BankBench
 from tests.support.scord.bank_packets import a_region, access, fence, random_packets, word_of

@@ -4,9 +4,10 @@ import random
 
 import pytest
 
-from racetrap.golden_model.scord.interleaver import bank_of, bank_of_entry
+from racetrap.golden_model.gpu.interleaver import bank_of, bank_of_entry
+from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.scord.packets import Packet, PacketKind
-from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.interleaver import Interleaver
 from tests.support.rtl.streams import get_all, get_forever, monitor, put_all, random_idle, simulate
 

@@ -9,8 +9,8 @@ from amaranth.hdl import Value
 from racetrap.generators.scord import SCORD
 from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.golden_model.events import AtomicOp, Scope
+from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.scord.packets import Packet, Step, Transaction, TransactionKind
-from racetrap.golden_model.scord.params import Region
 from racetrap.rtl.scord.registers import compile_registers
 from racetrap.rtl.scord.system import ScordSystem
 from racetrap.sim.cosim.scord.scoreboard import Scoreboard

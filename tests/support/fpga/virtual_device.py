@@ -18,10 +18,11 @@ from racetrap.fpga.scord.core_device import CORE_REGISTERS
 from racetrap.generators.description import describe_registers
 from racetrap.generators.register_map import RegisterMap
 from racetrap.generators.scord import SCORD
+from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.link.configuration import configuration_hash
 from racetrap.golden_model.link.device import LinkDevice
 from racetrap.golden_model.scord.packets import Transaction
-from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.scord import Scord
 

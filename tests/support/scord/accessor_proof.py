@@ -11,11 +11,12 @@ from amaranth.hdl import Assume, Cat, Module, Mux, Signal, Value
 from amaranth.lib import data
 from amaranth.lib.wiring import In
 
-from racetrap.golden_model.scord.params import ENTRY_BITS, ScordParams
-from racetrap.rtl.scord.entry_writer import entry_write
-from racetrap.rtl.scord.hazard_window import slot_bits
-from racetrap.rtl.scord.metadata_accessor import located_segment
-from racetrap.rtl.scord.region import index_bits, region_layout, segment_address
+from racetrap.golden_model.gpu.params import ENTRY_BITS
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.rtl.gpu.entry_writer import entry_write
+from racetrap.rtl.gpu.hazard_window import slot_bits
+from racetrap.rtl.gpu.metadata_accessor import located_segment
+from racetrap.rtl.gpu.region import index_bits, region_layout, segment_address
 from tests.support.formal.axi import keeps_page, stays
 from tests.support.formal.internals import OpenComponent, OpenMemory
 from tests.support.formal.proof import Case, Harness

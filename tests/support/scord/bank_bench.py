@@ -6,12 +6,12 @@ import random
 
 from amaranth.hdl import Value
 
+from racetrap.golden_model.gpu.interleaver import bank_of_entry
+from racetrap.golden_model.gpu.valid_table import is_written
 from racetrap.golden_model.scord.detector_bank import DetectorBank as GoldenBank
-from racetrap.golden_model.scord.interleaver import bank_of_entry
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import RaceKind, TableRow
 from racetrap.golden_model.scord.report import RaceReport
-from racetrap.golden_model.scord.valid_table import is_written
 from racetrap.rtl.scord.counters import PULSES
 from racetrap.rtl.scord.detector_bank import DetectorBank
 from tests.support.rtl.streams import simulate

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from racetrap.golden_model.events import Scope
+from racetrap.golden_model.gpu.interleaver import bank_of_entry
+from racetrap.golden_model.gpu.params import LINE_BYTES
+from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.gpu.region_table import LineRegion, MonitoredRegion, regions_of
 from racetrap.golden_model.scord.bloom_filter import filter_of_key
-from racetrap.golden_model.scord.interleaver import bank_of_entry
 from racetrap.golden_model.scord.packets import Packet, PacketKind
-from racetrap.golden_model.scord.params import LINE_BYTES, Region, ScordParams
-from racetrap.golden_model.scord.region_table import LineRegion, MonitoredRegion, regions_of
+from racetrap.golden_model.scord.params import ScordParams
 
 __all__ = [
     "a_region", "access", "fence", "random_packets", "region_fields", "set_region", "word_of",

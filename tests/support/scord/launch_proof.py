@@ -6,7 +6,8 @@ from amaranth.hdl import Assume, Cat, Module, Signal, Value
 from amaranth.lib import data
 from amaranth.lib.wiring import In
 
-from racetrap.golden_model.scord.params import ENTRY_BYTES, ScordParams
+from racetrap.golden_model.gpu.params import ENTRY_BYTES
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.layout import struct_layout
 from tests.support.formal.internals import OpenComponent
 from tests.support.formal.proof import Case, Harness
@@ -14,7 +15,7 @@ from tests.support.planted_bugs import modules_with
 
 __all__ = ["LaunchHarness"]
 
-_FILE = "scord/launch_control.py"
+_FILE = "gpu/launch_control.py"
 _WORK_BITS = 3
 
 

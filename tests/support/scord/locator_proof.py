@@ -6,16 +6,17 @@ from amaranth.hdl import Assume, Cat, Module, Mux, Signal, Value
 from amaranth.lib import data
 from amaranth.lib.wiring import In
 
+from racetrap.golden_model.gpu.params import LINE_BYTES, WORD_BYTES
 from racetrap.golden_model.scord.packets import PacketKind
-from racetrap.golden_model.scord.params import LINE_BYTES, WORD_BYTES, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.layout import struct_layout
-from racetrap.rtl.scord.region import region_layout
+from racetrap.rtl.gpu.region import region_layout
 from tests.support.formal.proof import Case, Harness
 from tests.support.planted_bugs import modules_with
 
 __all__ = ["LocatorHarness"]
 
-_FILE = "scord/region_table.py"
+_FILE = "gpu/region_table.py"
 _WORDS_LOG2 = (LINE_BYTES // WORD_BYTES).bit_length() - 1
 
 

@@ -15,12 +15,12 @@ from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import PacketKind, TableRow
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.layout import struct_layout
+from racetrap.rtl.gpu.hazard_window import slot_bits
+from racetrap.rtl.gpu.metadata_accessor import checked_packet, located_packet
+from racetrap.rtl.gpu.warp_slot import warp_index
 from racetrap.rtl.scord.access_relation import AccessComparator, identify
 from racetrap.rtl.scord.detection_logic import DetectionLogic
 from racetrap.rtl.scord.fence_counters import fence_counters
-from racetrap.rtl.scord.fence_file import warp_index
-from racetrap.rtl.scord.hazard_window import slot_bits
-from racetrap.rtl.scord.metadata_accessor import checked_packet, located_packet
 from tests.support.formal.internals import OpenComponent, OpenMemory
 from tests.support.formal.proof import Case, Harness
 from tests.support.planted_bugs import modules_with

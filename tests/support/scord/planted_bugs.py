@@ -99,22 +99,22 @@ PLANTED_BUGS: dict[str, PlantedBug] = {
         "filter_bits[:FILTER_BIN_BITS].any() | filter_bits",
     ),
     "region-tag-too-short": _bug(
-        "scord/region.py",
+        "gpu/region.py",
         "self.o_tag.eq(granule >> entries_log2)",
         "self.o_tag.eq((granule >> entries_log2) & 1)",
     ),
     "window-never-forwards": _bug(
-        "scord/hazard_window.py",
+        "gpu/hazard_window.py",
         "matches[slot].eq(newest[slot] & (index == self.i.p.index))",
         "matches[slot].eq(0)",
     ),
     "window-forwards-from-older-slot": _bug(
-        "scord/hazard_window.py",
+        "gpu/hazard_window.py",
         "newest & ~leaving & ~(matches & is_entering)",
         "newest & ~leaving",
     ),
     "window-waits-for-no-answer": _bug(
-        "scord/hazard_window.py", "answer_claimed.data ^ needs_read", "answer_claimed.data"
+        "gpu/hazard_window.py", "answer_claimed.data ^ needs_read", "answer_claimed.data"
     ),
     "pipeline-misses-older-result": _bug(
         "scord/check_pipeline.py",
@@ -136,22 +136,22 @@ PLANTED_BUGS: dict[str, PlantedBug] = {
         "scord/decision_stage.py", "last_fenced[scope] & ~self._owner_replaced", "executed"
     ),
     "accessor-read-error-ignored": _bug(
-        "scord/metadata_accessor.py",
+        "gpu/metadata_accessor.py",
         "answer_in.data.read_error.eq(failed)",
         "answer_in.data.read_error.eq(0)",
     ),
     "write-back-does-not-wait": _bug(
-        "scord/write_back.py",
+        "gpu/write_back.py",
         "(~oldest_changed | (answers != 0))",
         "(~oldest_changed | (passed != retired))",
     ),
     "entry-writer-overwrites-address": _bug(
-        "scord/entry_writer.py",
+        "gpu/entry_writer.py",
         "self.i.ready.eq((~address_waits | axi.awready) & (~entry_waits | axi.wready))",
         "self.i.ready.eq(~entry_waits | axi.wready)",
     ),
     "init-skips-entries": _bug(
-        "scord/init_engine.py",
+        "gpu/init_engine.py",
         "following.eq(index + (1 << low))",
         "following.eq(index + (2 << low))",
     ),
@@ -161,7 +161,7 @@ PLANTED_BUGS: dict[str, PlantedBug] = {
     ),
     # Found only if no report was dropped: a dropped one may be the first of its kind.
     "report-filter-by-pc-only": PlantedBug(
-        Patch("scord/report_filter.py", "pair.race.eq(self.i.payload.race)", "pair.race.eq(1)"),
+        Patch("gpu/report_filter.py", "pair.race.eq(self.i.payload.race)", "pair.race.eq(1)"),
         hard=False,
     ),
     "report-ring-does-not-wrap": _bug(
@@ -192,7 +192,7 @@ PLANTED_BUGS: dict[str, PlantedBug] = {
         "register_tests",
     ),
     "launch-takes-misaligned-metadata": _bug(
-        "scord/launch_control.py",
+        "gpu/launch_control.py",
         "(bases.metadata & (params.segment_bytes - 1)) == 0",
         "(bases.metadata & (params.segment_bytes - 1)) != 1",
         "register_tests",

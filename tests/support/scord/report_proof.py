@@ -9,16 +9,16 @@ from amaranth.lib.wiring import In, Out
 from racetrap.golden_model.scord.packets import RaceKind
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.layout import struct_layout
-from racetrap.rtl.scord.metadata_accessor import checked_packet, packet_with_entry
+from racetrap.rtl.gpu.metadata_accessor import checked_packet, packet_with_entry
 from tests.support.formal.internals import OpenComponent
 from tests.support.formal.proof import Case, Harness
 from tests.support.planted_bugs import modules_with
 
 __all__ = ["ReportHarness"]
 
-_PATH, _LANE = "scord/report_path.py", "scord/check_lane.py"
+_PATH, _LANE = "gpu/report_path.py", "scord/check_lane.py"
 _FILES = (
-    "common/stream.py", "common/arbiter.py", "common/report_writer.py", "scord/report_filter.py",
+    "common/stream.py", "common/arbiter.py", "common/report_writer.py", "gpu/report_filter.py",
     _PATH, _LANE,
 )  # fmt: skip
 _COUNT_BITS = 6

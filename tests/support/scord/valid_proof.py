@@ -6,14 +6,14 @@ from amaranth.hdl import Array, Assume, Module, Signal, Value
 from amaranth.lib.wiring import In
 
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.rtl.scord.metadata_accessor import located_segment
+from racetrap.rtl.gpu.metadata_accessor import located_segment
 from tests.support.formal.internals import OpenComponent, OpenMemory
 from tests.support.formal.proof import Case, Harness
 from tests.support.planted_bugs import modules_with
 
 __all__ = ["ValidTableHarness"]
 
-_FILE = "scord/valid_table.py"
+_FILE = "gpu/valid_table.py"
 _ROWS = 4
 
 

@@ -6,7 +6,7 @@ from amaranth.hdl import Assume, Cat, Module, Signal, Value
 from amaranth.lib.wiring import In
 
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.rtl.scord.region import index_bits
+from racetrap.rtl.gpu.region import index_bits
 from tests.support.formal.internals import OpenComponent, OpenMemory
 from tests.support.formal.proof import Case, Harness
 from tests.support.planted_bugs import modules_with
@@ -14,7 +14,7 @@ from tests.support.scord.window_slots import SlotEvents, Slots, window_helps
 
 __all__ = ["WindowHarness"]
 
-_FILE = "scord/hazard_window.py"
+_FILE = "gpu/hazard_window.py"
 
 
 class WindowHarness(Harness):

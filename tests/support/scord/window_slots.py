@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from amaranth.hdl import Array, Cat, Const, Module, Signal, Value
 
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.rtl.scord.hazard_window import slot_bits
-from racetrap.rtl.scord.region import index_bits
+from racetrap.rtl.gpu.hazard_window import slot_bits
+from racetrap.rtl.gpu.region import index_bits
 from tests.support.formal.internals import OpenComponent
 
 __all__ = ["SlotEvents", "Slots", "window_helps"]

@@ -6,14 +6,15 @@ from amaranth.hdl import Assume, Cat, Module, Signal, Value
 from amaranth.lib.wiring import In
 
 from racetrap.golden_model.axi import AxiBurst
-from racetrap.golden_model.scord.params import ENTRY_BYTES, ScordParams
+from racetrap.golden_model.gpu.params import ENTRY_BYTES
+from racetrap.golden_model.scord.params import ScordParams
 from tests.support.formal.axi import keeps_page, stays
 from tests.support.formal.proof import Case, Harness
 from tests.support.planted_bugs import modules_with
 
 __all__ = ["WriterHarness"]
 
-_FILE = "scord/entry_writer.py"
+_FILE = "gpu/entry_writer.py"
 _COUNT_BITS = 3
 
 

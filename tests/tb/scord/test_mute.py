@@ -7,7 +7,7 @@ from racetrap.sim.cosim.verilator.build_cache import Patch
 
 _MUTE = {
     "transactions never taken": Patch(
-        "scord/launch_control.py",
+        "gpu/launch_control.py",
         "self.i.ready.eq(self.o.ready & ~self.o_closed)",
         "self.i.ready.eq(0)",
     ),

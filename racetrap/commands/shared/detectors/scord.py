@@ -14,8 +14,8 @@ from rich.console import Console
 from racetrap.commands.shared.simulation import Simulation, Suite, SuiteOutcome
 from racetrap.commands.shared.terminal import input_errors, progress, write_file
 from racetrap.commands.shared.workers import run_parallel
-from racetrap.golden_model.scord.params import LINE_BYTES
-from racetrap.golden_model.scord.region_table import RegionTable, table_of
+from racetrap.golden_model.gpu.params import LINE_BYTES
+from racetrap.golden_model.gpu.region_table import RegionTable, table_of
 from racetrap.golden_model.trace import Trace
 from racetrap.presenters import scord_races
 from racetrap.presenters.board_runs import gpu_run_to_dict, print_gpu_run

@@ -13,7 +13,7 @@ from racetrap.golden_model.barracuda.barracuda import Barracuda
 from racetrap.golden_model.barracuda.race import Result
 from racetrap.golden_model.barracuda.scoped import ScopedOracle
 from racetrap.golden_model.events import Geometry, Space
-from racetrap.golden_model.scord.params import Region
+from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.scord.report import race_words
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.trace.gpu.trace import Trace

@@ -13,7 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from racetrap.golden_model.events import AtomicOp, EventKind, Scope
-from racetrap.golden_model.scord.params import LINE_BYTES, Region
+from racetrap.golden_model.gpu.params import LINE_BYTES
+from racetrap.golden_model.gpu.region import Region
 
 __all__ = [
     "BLOCK",

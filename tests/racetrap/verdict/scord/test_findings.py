@@ -5,9 +5,10 @@ from dataclasses import asdict
 import pytest
 
 from racetrap.golden_model.events import DataRegion, EventKind, Geometry, TraceHeader
-from racetrap.golden_model.scord.interleaver import bank_of
+from racetrap.golden_model.gpu.interleaver import bank_of
+from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.scord.packets import PacketKind, Step
-from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.cosim.comparison.mismatch import Mismatch

@@ -3,7 +3,7 @@
 import pytest
 
 from racetrap.evaluation.scord.cycles import wide
-from racetrap.golden_model.scord.params import Region
+from racetrap.golden_model.gpu.region import Region
 from racetrap.sim.cosim.fast.build import build_fast
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.scord.fast_simulation import FastSim

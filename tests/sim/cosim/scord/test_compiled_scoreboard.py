@@ -8,13 +8,15 @@ from itertools import count, islice
 import numpy as np
 import pytest
 
+from racetrap.golden_model.gpu.params import WORDS_PER_LINE
+from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.gpu.region_table import LineRegion, RegionTable
 from racetrap.golden_model.scord.access_buffer import AccessBuffer
 from racetrap.golden_model.scord.detector_bank import DetectorBank
 from racetrap.golden_model.scord.interleaver import banks_of
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import Packet, PacketKind, Step, TransactionKind
-from racetrap.golden_model.scord.params import WORDS_PER_LINE, Region, ScordParams
-from racetrap.golden_model.scord.region_table import LineRegion, RegionTable
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.scord import sum_counters
 from racetrap.golden_model.scord.tracker import Tracker

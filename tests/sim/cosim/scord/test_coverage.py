@@ -3,6 +3,7 @@
 import pytest
 
 from racetrap.golden_model.events import AtomicOp
+from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.scord.packets import (
     LockState,
     Packet,
@@ -12,7 +13,7 @@ from racetrap.golden_model.scord.packets import (
     Transaction,
     TransactionKind,
 )
-from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.sim.cosim.scord.coverage import Coverage
 from racetrap.sim.cosim.scord.coverage_bins import BINS, UNREACHABLE
 

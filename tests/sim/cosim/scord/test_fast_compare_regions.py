@@ -7,8 +7,8 @@ import pytest
 
 from racetrap.evaluation.scord.campaign import _table
 from racetrap.generators.presets import find_preset
-from racetrap.golden_model.scord.params import Region
-from racetrap.golden_model.scord.region_table import LineRegion, RegionTable
+from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.gpu.region_table import LineRegion, RegionTable
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.build import build_fast
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
@@ -91,7 +91,7 @@ def test_bad_table_is_refused_and_the_one_before_stays():
         sim.launch(_TABLES[2])
 
 
-_TABLE = "scord/region_table.py"
+_TABLE = "gpu/region_table.py"
 _PLANTED = {
     "last line of a region": Patch(_TABLE, "(line < region.end)", "(line + 1 < region.end)"),
     "line before a region": Patch(
@@ -108,10 +108,10 @@ _PLANTED = {
         "given.turns.eq(self.i_region[0].turns)",
     ),
     "sweep of the first region alone": Patch(
-        "scord/init_engine.py", "sending.eq(number != params.regions - 1)", "sending.eq(0)"
+        "gpu/init_engine.py", "sending.eq(number != params.regions - 1)", "sending.eq(0)"
     ),
     "sweep ends early": Patch(
-        "scord/init_engine.py",
+        "gpu/init_engine.py",
         "is_last.eq(following[:bits] >=",
         "is_last.eq(following[:bits] + 1 >=",
     ),

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from racetrap.generators.presets import find_preset
-from racetrap.golden_model.scord.params import Region
-from racetrap.golden_model.scord.valid_table import is_covered
+from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.gpu.valid_table import is_covered
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.build import build_fast
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
@@ -55,28 +55,28 @@ def test_hardware_agrees():
 
 
 _PLANTED = {
-    "bit not set": Patch("scord/valid_table.py", "row | (1 << place[:column_bits])", "row"),
+    "bit not set": Patch("gpu/valid_table.py", "row | (1 << place[:column_bits])", "row"),
     "bit of the segment ahead not seen": Patch(
-        "scord/valid_table.py", "was_written.eq(write.en & (write.addr == read.addr))",
+        "gpu/valid_table.py", "was_written.eq(write.en & (write.addr == read.addr))",
         "was_written.eq(0)",
     ),
     "table survives launch": Patch(
         "scord/detector_bank.py", "table.i_clear.eq(self.i_clear)", "table.i_clear.eq(0)"
     ),
     "absent word of a new segment": Patch(
-        "scord/metadata_accessor.py", "Mux(taken.is_new, UNINITIALISED_ENTRY, entry)",
+        "gpu/metadata_accessor.py", "Mux(taken.is_new, UNINITIALISED_ENTRY, entry)",
         "Mux(taken.is_new, UNINITIALISED_ENTRY if lane else 0, entry)",
     ),
     "a new segment's entries written in part": Patch(
-        "scord/metadata_accessor.py", "result_in.data.lost[lane].eq(checked.p.lost)",
+        "gpu/metadata_accessor.py", "result_in.data.lost[lane].eq(checked.p.lost)",
         "result_in.data.lost[lane].eq(checked.p.lost | ~checked.p.changed)",
     ),
     "segments of two ports have one bit": Patch(
-        "scord/valid_table.py", "number = within[params.port_shift :]",
+        "gpu/valid_table.py", "number = within[params.port_shift :]",
         "number = within[params.port_shift + 1 :]",
     ),
     "sweep begins late": Patch(
-        "scord/init_engine.py", "index.eq(self.i_port | first)",
+        "gpu/init_engine.py", "index.eq(self.i_port | first)",
         "index.eq(self.i_port | first << 1)",
     ),
 }  # fmt: skip

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from racetrap.generators.presets import find_preset
-from racetrap.golden_model.scord.params import Region
+from racetrap.golden_model.gpu.region import Region
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.build import build_fast
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
@@ -78,7 +78,7 @@ _PLANTED = {
         "step.after.eq(logic.o_after)",
     ),
     "lost entry is written": Patch(
-        "scord/entry_writer.py", "(~lost.any()).replicate", "(lost.any() | ~lost.any()).replicate"
+        "gpu/entry_writer.py", "(~lost.any()).replicate", "(lost.any() | ~lost.any()).replicate"
     ),
     "lost entry is forwarded": Patch(
         "scord/check_pipeline.py", "read_error.eq(given.result_lost)", "read_error.eq(0)"
@@ -103,7 +103,7 @@ _PLANTED = {
         "scord/tracker.py", "waits.eq(hold.o_block_waits)", "waits.eq(0)"
     ),
     "change of one bank": Patch(
-        "scord/metadata_accessor.py",
+        "gpu/metadata_accessor.py",
         "Cat(lane.p.changed for lane in self.i_checked).any()",
         "self.i_checked[0].p.changed",
     ),

@@ -2,9 +2,9 @@
 
 import pytest
 
+from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import TableRow, Transaction, TransactionKind
-from racetrap.golden_model.scord.params import Region
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.fast.simulation import SimulationError
 from racetrap.sim.cosim.scord.fast_simulation import FastSim

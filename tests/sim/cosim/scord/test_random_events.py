@@ -6,10 +6,11 @@ from dataclasses import replace
 import pytest
 
 from racetrap.golden_model.events import DataRegion, EventKind, Geometry, Scope, TraceHeader
+from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.scord.detection_logic import LOAD_TABLE, STORE_TABLE
 from racetrap.golden_model.scord.lock_table import LockTable
 from racetrap.golden_model.scord.packets import LockState, PacketKind, RaceKind, TableRow
-from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.cosim.scord.knobs import KNOBS, Knobs

@@ -7,11 +7,12 @@ from types import SimpleNamespace
 import pytest
 
 from racetrap.golden_model.events import Scope
+from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.scord.detector_bank import DetectorBank
 from racetrap.golden_model.scord.interleaver import banks_of
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
-from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.tracker import Tracker
 from racetrap.sim.cosim.comparison.mismatch import Mismatch

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from racetrap.golden_model.scord.params import Region
+from racetrap.golden_model.gpu.region import Region
 from racetrap.sim.cosim.fast.build import build_library
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.scord.fast_compare import check_launch

@@ -4,7 +4,7 @@ import pytest
 
 from racetrap.generators.scord import SCORD
 from racetrap.golden_model.events import Geometry
-from racetrap.golden_model.scord.params import Region
+from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.scord.report import race_words
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.sim.gpu.executor.device import Device

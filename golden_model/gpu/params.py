@@ -1,0 +1,275 @@
+"""What the blocks that GPU detectors share must know of an instance: sizes, and what follows.
+
+Ref: ScoRD (ISCA'20) Section IV, Fig. 6, and Table V.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from racetrap.golden_model.layout import Layout, index_bits
+
+__all__ = [
+    "ENTRY_BITS", "ENTRY_BYTES", "LINE_BYTES", "VALID_ROW_BITS", "WORDS_PER_LINE", "WORD_BYTES",
+    "GpuParams",
+]  # fmt: skip
+
+#: Bytes of a word: the unit in which locks are named and lines are masked.
+WORD_BYTES = 4
+#: Bytes of the line that the SM's coalescer works on (Table V: 128-byte blocks).
+LINE_BYTES = 128
+#: Words of a line, and so the width of a transaction's masks.
+WORDS_PER_LINE = LINE_BYTES // WORD_BYTES
+#: Bits of one metadata entry and bytes it takes in memory (Fig. 7).
+ENTRY_BITS = 64
+ENTRY_BYTES = ENTRY_BITS // 8
+#: Bits of a row of a port's table of valid segments: a launch clears one in a cycle.
+VALID_ROW_BITS = 64
+
+
+class GpuParams(ABC):
+    """Parameters of a detector that keeps an entry of metadata for each piece of global memory.
+
+    The parameters of a detector are a frozen dataclass that inherits from this.  What is a field
+    there is an abstract property here; what has a value here is an option that a detector may have
+    as a field.
+    """
+
+    @property
+    @abstractmethod
+    def sm_count(self) -> int:
+        """SMs."""
+
+    @property
+    @abstractmethod
+    def blocks_per_sm(self) -> int:
+        """Block slots of an SM."""
+
+    @property
+    @abstractmethod
+    def warps_per_sm(self) -> int:
+        """Warp slots of an SM."""
+
+    @property
+    @abstractmethod
+    def address_bits(self) -> int:
+        """Width of byte addresses (data and metadata)."""
+
+    @property
+    @abstractmethod
+    def pc_bits(self) -> int:
+        """Width of program counters."""
+
+    @property
+    @abstractmethod
+    def banks(self) -> int:
+        """Detector banks."""
+
+    @property
+    @abstractmethod
+    def outstanding(self) -> int:
+        """Segments a port may have in flight."""
+
+    @property
+    @abstractmethod
+    def report_filter_entries(self) -> int:
+        """Entries of the filter that lets only new (PC, kind) pairs through."""
+
+    # Layouts ----------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def transaction_layout(self) -> Layout:
+        """What an SM hands to its tracker."""
+
+    @property
+    @abstractmethod
+    def packet_layout(self) -> Layout:
+        """What a detector bank checks."""
+
+    @property
+    @abstractmethod
+    def entry_layout(self) -> Layout:
+        """Metadata entry."""
+
+    @property
+    @abstractmethod
+    def report_layout(self) -> Layout:
+        """One race report in the ring buffer."""
+
+    @property
+    @abstractmethod
+    def uninitialised_entry(self) -> int:
+        """Entry of a location that nobody has accessed."""
+
+    @property
+    def segment_layout(self) -> Layout:
+        """What a tracker sends to the banks of a port."""
+        return Layout({**self.packet_layout.fields, "lanes": 0})
+
+    # Options ----------------------------------------------------------------------------
+
+    @property
+    def granularity(self) -> int:
+        """Bytes of a granule, the data that one metadata entry stands for."""
+        return WORD_BYTES
+
+    @property
+    def ratio(self) -> int:
+        """Granules that share one entry."""
+        return 1
+
+    @property
+    def words_per_cycle(self) -> int:
+        """Banks that share a metadata port."""
+        return 1
+
+    @property
+    def merge_in_flight(self) -> bool:
+        """Whether a packet takes its entries from a segment in flight."""
+        return True
+
+    @property
+    def local_bytes(self) -> int:
+        """Bytes of on-chip metadata memory; 0 keeps metadata behind AXI4."""
+        return 0
+
+    @property
+    def regions(self) -> int:
+        """Monitored regions: one of a power of two bytes, or a table of as many."""
+        return 1
+
+    @property
+    def valid_segments(self) -> int:
+        """Bits of each port's table of valid segments; 0: there is none."""
+        return 0
+
+    @property
+    def looks_up_owners(self) -> bool:
+        """Whether the check looks something up of the warp that an entry names."""
+        return False
+
+    # Geometry ---------------------------------------------------------------------------
+
+    @property
+    def sm_bits(self) -> int:
+        """Bits of an SM's number."""
+        return index_bits(self.sm_count)
+
+    @property
+    def slot_bits(self) -> int:
+        """Bits of a block's slot in its SM."""
+        return index_bits(self.blocks_per_sm)
+
+    @property
+    def block_bits(self) -> int:
+        """Bits of a BlockID: SM number above, slot below."""
+        return self.sm_bits + self.slot_bits
+
+    @property
+    def warp_bits(self) -> int:
+        """Bits of a warp's slot in its SM."""
+        return index_bits(self.warps_per_sm)
+
+    def block_id(self, sm: int, slot: int) -> int:
+        """BlockID of slot ``slot`` of SM ``sm``."""
+        return sm << self.slot_bits | slot
+
+    def sm_of_block(self, block: int) -> int:
+        """SM that holds BlockID ``block``."""
+        return block >> self.slot_bits
+
+    # Metadata ---------------------------------------------------------------------------
+
+    @property
+    def granularity_bits(self) -> int:
+        """Log2 of the bytes of a granule."""
+        return self.granularity.bit_length() - 1
+
+    @property
+    def tag_bits(self) -> int:
+        """Bits that tell apart the granules that share an entry."""
+        return self.ratio.bit_length() - 1
+
+    @property
+    def entry_share_log2(self) -> int:
+        """Log2 of the monitored bytes for which a region has an entry."""
+        return self.granularity_bits + self.tag_bits
+
+    @property
+    def lane_bits(self) -> int:
+        """Bits of a bank's number among those of its port, the low ones of its number."""
+        return self.words_per_cycle.bit_length() - 1
+
+    @property
+    def metadata_ports(self) -> int:
+        """Metadata ports, each of ``words_per_cycle`` banks."""
+        return self.banks // self.words_per_cycle
+
+    @property
+    def port_bits(self) -> int:
+        """Low bits of a segment's index that are those of its port's number."""
+        return (self.metadata_ports & -self.metadata_ports).bit_length() - 1
+
+    @property
+    def odd_ports(self) -> int:
+        """Odd factor of the number of ports: the rest of a port's number is a residue by it."""
+        return self.metadata_ports >> self.port_bits
+
+    @property
+    def residue_bits(self) -> int:
+        """Bits of a segment's index, above ``port_bits``, whose residue is the rest of its port's.
+
+        So many that no port has above three percent more segments than another.
+        """
+        return 0 if self.odd_ports == 1 else self.odd_ports.bit_length() + 5
+
+    @property
+    def port_shift(self) -> int:
+        """Low bits of a segment's index that its port's table of valid segments does without.
+
+        A port's segments differ in the bits above: their residues by the odd number of ports are
+        equal, so that they are that far apart at least.
+        """
+        return self.metadata_ports.bit_length() - 1
+
+    @property
+    def region_number_bits(self) -> int:
+        """Bits of a region's number."""
+        return (self.regions - 1).bit_length()
+
+    @property
+    def valid_share(self) -> int:
+        """Bits of each port's table of valid segments that one region has."""
+        return self.valid_segments >> self.region_number_bits
+
+    @property
+    def segment_bytes(self) -> int:
+        """Bytes of the metadata that a port reads and writes as one."""
+        return ENTRY_BYTES * self.words_per_cycle
+
+    @property
+    def word_bits(self) -> int:
+        """Bits of a word address."""
+        return self.address_bits - 2
+
+    @property
+    def bank_index_bits(self) -> int:
+        """Low bits of an entry's index, the same ones of a granule's number, that say its bank."""
+        return self.residue_bits + self.port_bits + self.lane_bits
+
+    @property
+    def min_region_log2(self) -> int:
+        """Smallest monitored region (log2 bytes): an entry for each bank, and at least one line.
+
+        The bits of an index that say the port are in it as well.
+        """
+        return max(7, self.entry_share_log2 + self.bank_index_bits)
+
+    @property
+    def max_region_log2(self) -> int:
+        """Largest monitored region (log2 bytes): the address space, or what local memory holds."""
+        if not self.local_bytes:
+            return self.address_bits - 1
+        granules = self.local_bytes // ENTRY_BYTES * self.ratio
+        return min(self.address_bits, self.granularity_bits + granules.bit_length() - 1)

@@ -1,0 +1,87 @@
+"""Monitored region of a power of two bytes, and where the metadata of an address are.
+
+Ref: ScoRD (ISCA'20) Section IV-B.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from racetrap.golden_model.events import DataRegion
+from racetrap.golden_model.gpu.params import ENTRY_BYTES, GpuParams
+
+__all__ = ["Region"]
+
+
+@dataclass(frozen=True)
+class Region:
+    """Monitored data region and the place of its metadata: what software writes to registers.
+
+    Parameters
+    ----------
+    data_base : int
+        First byte address monitored; a multiple of the region's size.
+    size_log2 : int
+        Log2 of the region's size in bytes.
+    metadata_base : int
+        Byte address of the first metadata entry; a multiple of ``segment_bytes``.
+    """
+
+    data_base: int = 0
+    size_log2: int = 16
+    metadata_base: int = 0
+
+    def check(self, params: GpuParams) -> None:
+        """Raise ``ValueError`` if this region cannot be used with ``params``."""
+        low, high = params.min_region_log2, params.max_region_log2
+        if not low <= self.size_log2 <= high:
+            raise ValueError(
+                f"Region size must be from 2**{low} to 2**{high} bytes, not 2**{self.size_log2}"
+            )
+        DataRegion(self.data_base, self.size_log2)  # refuses a base that is not aligned
+        if self.data_base + (1 << self.size_log2) > 1 << params.address_bits:
+            raise ValueError(
+                f"Region end must fit in {params.address_bits} address bits, "
+                f"not {self.data_base + (1 << self.size_log2):#x}"
+            )
+        if self.metadata_base % params.segment_bytes:
+            raise ValueError(
+                f"Metadata base must be a multiple of {params.segment_bytes}, "
+                f"not {self.metadata_base:#x}"
+            )
+        end = self.metadata_base + self.entries(params) * ENTRY_BYTES
+        if end > 1 << params.address_bits:
+            raise ValueError(
+                f"Metadata end must fit in {params.address_bits} address bits, not {end:#x}"
+            )
+
+    @property
+    def parts(self) -> tuple[tuple[int, int], ...]:
+        """First byte address and bytes of what is monitored."""
+        return ((self.data_base, 1 << self.size_log2),)
+
+    def indices(self, params: GpuParams) -> range:
+        """Indices of the metadata entries; entry ``i`` is ``8 * i`` bytes behind the base."""
+        return range(self.entries(params))
+
+    def numbered(self, params: GpuParams, index: int) -> tuple[int, int]:
+        """Region's number and index in it of an entry."""
+        return 0, index
+
+    def conflict_bytes(self, params: GpuParams, address: int) -> int:
+        """Distance of monitored data that share an entry with those at ``address``."""
+        return self.entries(params) * params.granularity
+
+    def contains(self, address: int) -> bool:
+        """Whether a byte address is monitored."""
+        return address >> self.size_log2 == self.data_base >> self.size_log2
+
+    def entries(self, params: GpuParams) -> int:
+        """Metadata entries of the region (a power of two)."""
+        return 1 << (self.size_log2 - params.entry_share_log2)
+
+    def locate(self, params: GpuParams, address: int) -> tuple[int, int]:
+        """Entry index and tag of a monitored byte address: granule MOD and DIV entries."""
+        granule = (address - self.data_base) >> params.granularity_bits
+        tag, index = divmod(granule, self.entries(params))
+        return index, tag

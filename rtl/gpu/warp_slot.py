@@ -1,0 +1,19 @@
+"""Warp slot of the GPU: the place of what is kept for a warp."""
+
+from __future__ import annotations
+
+from amaranth.lib import data
+
+from racetrap.golden_model.gpu.params import GpuParams
+
+__all__ = ["warp_index", "warp_slot"]
+
+
+def warp_slot(params: GpuParams) -> data.StructLayout:
+    """Whose counters: the block's slot in its SM does not matter, a warp slot belongs to one."""
+    return data.StructLayout({"warp": params.warp_bits, "sm": params.sm_bits})
+
+
+def warp_index(params: GpuParams, slot: data.View, holder: data.View):
+    """Statements that set ``slot`` to that of the warp of a packet, a fence or an entry."""
+    return [slot.warp.eq(holder.warp), slot.sm.eq(holder.block >> params.slot_bits)]
