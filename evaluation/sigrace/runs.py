@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from racetrap.evaluation.sigrace.execution import Execution
 from racetrap.evaluation.sigrace.figures import Figures, make_figures
 from racetrap.evaluation.sigrace.hardware import HardwareRun, run_hardware
 from racetrap.evaluation.sigrace.races import (
@@ -175,7 +174,7 @@ def _hardware(part: ProgramPart) -> HardwareRun | None:
 
 
 _PARTS: dict[str, Callable[[ProgramPart], PartResult]] = {
-    "figures": lambda part: make_figures(Execution(_trace_of(part)), part.params),
+    "figures": lambda part: make_figures(_trace_of(part), part.params),
     "existing": lambda part: existing_races(_trace_of(part), part.params),
     "injected": _injected,
     "verdict": lambda part: program_verdict(part.program, part.size, part.params.cores),
