@@ -15,7 +15,6 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from racetrap.evaluation.sigrace.detection import detect
 from racetrap.evaluation.sigrace.execution import Execution
 from racetrap.evaluation.sigrace.false_positives import FalsePositives, false_positives
 from racetrap.evaluation.sweep.quality import Quality, Swept
@@ -24,10 +23,12 @@ from racetrap.fpga.flow.fit import DoesNotFit
 from racetrap.golden_model.happens_before.happens_before import HappensBefore
 from racetrap.golden_model.happens_before.race import ThreadRace
 from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.cpu.injection import inject
 from racetrap.sim.cpu.program_traces import program_trace
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS, SIZES
+from racetrap.sim.cpu.sigrace.compiled_sigrace import run_sigrace
 
 __all__ = ["SWEPT", "RecordingDiffers", "recording_digest", "sigrace_figures"]
 
@@ -126,7 +127,7 @@ def _run(program: str, size: str, threads: int, seed: int | None) -> _Run | None
 
 def _compared(run: _Run, params: SigraceParams) -> Quality:
     try:
-        found = detect(run.execution, params)
+        found = run_sigrace(Sigrace(params), run.execution.trace)
     except ValueError as error:
         raise DoesNotFit(str(error)) from None
     there = {race.static_key for race in run.races}

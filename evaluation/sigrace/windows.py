@@ -20,7 +20,6 @@ __all__ = [
     "Pairs",
     "Searches",
     "WindowFigures",
-    "lost_by_pair",
     "make_searches",
     "unordered_pairs",
     "window_figures",
@@ -160,18 +159,6 @@ def _lost(searches: Searches, depth: int | None) -> np.ndarray:
     oldest = searches.oldest(depth)
     full = np.full(len(oldest), False) if depth is None else searches.arrived - oldest == depth
     return full & (searches.ordered <= oldest)
-
-
-def lost_by_pair(
-    blocks: Blocks, searches: Searches, depth: int | None
-) -> dict[tuple[int, int], int]:
-    """Messages of thread i that lost a window in the queue of thread j, by (i, j)."""
-    is_lost = _lost(searches, depth)
-    pairs = np.stack([blocks.thread[searches.message], searches.other], axis=1)[is_lost]
-    found, counts = np.unique(pairs, axis=0, return_counts=True)
-    return {
-        (one, other): n for (one, other), n in zip(found.tolist(), counts.tolist(), strict=True)
-    }
 
 
 def window_figures(
