@@ -109,12 +109,14 @@ _CHOICES: Mapping[str, Sequence[Any]] = {
     "merge_in_flight": (True, True, True, False),
     "regions": (1, 1, 1, 2, 3, 8),
     "valid_segments": (0, 0, 0, 64, 128, 1024),
+    "slot_generation_bits": (0, 0, 1, 2, 6),
 }
 
-#: The first three kinds are the method's own, the others explain what the hardware has on top.
+#: The first four kinds are the method's own, the others explain what the hardware has on top.
 _STATE_KINDS = {
     "lock_tables": r"\.tracker_\d+\.lock_tables",
     "barrier_ids": r"\.tracker_\d+\.barrier_ids",
+    "generations": r"\.tracker_\d+\.generations",
     "fence_files": r"\.bank_\d+\..*fence_file",
     "tracker_pipelines": r"\.(tracker|gate|access_buffer)_\d+",
     "interleaver": r"\.interleaver",

@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 import zlib
 from dataclasses import fields
+from types import MappingProxyType
 from typing import Any
 
-__all__ = ["configuration_hash"]
+__all__ = ["HASHED_IF_SET", "configuration_hash"]
+
+#: Metadata of an option that came later: configurations without it keep their hash.
+HASHED_IF_SET = MappingProxyType({"hashed_if_set": True})
 
 
 def configuration_hash(params: Any) -> int:
@@ -16,8 +20,13 @@ def configuration_hash(params: Any) -> int:
     Parameters
     ----------
     params : dataclass
-        Parameters; their class's name and their fields count, in the order of their names.
+        Parameters; their class's name and their fields count, in the order of their names, but
+        for those ``HASHED_IF_SET`` that are 0.
     """
-    values = {field.name: getattr(params, field.name) for field in fields(params)}
+    values = {
+        field.name: getattr(params, field.name)
+        for field in fields(params)
+        if getattr(params, field.name) or not field.metadata.get("hashed_if_set")
+    }
     text = json.dumps([type(params).__name__, values], sort_keys=True)
     return zlib.crc32(text.encode("utf-8"))

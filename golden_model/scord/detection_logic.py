@@ -6,6 +6,11 @@ says which row of the table that is, which condition of the paper's Tables III a
 what entry is left behind.  So at most one race is found in an access.  After any race the entry
 becomes what a first access would leave, so that one race does not hide the next.
 
+With generations the blocks of one slot are two blocks, whether or not they are of one warp slot.
+What is kept for a slot serves them all: fences that the later block has executed in the warp slot
+of the earlier count as the earlier's, and a lock of block scope is the same one, so that what may
+be ordered is not reported.
+
 Where the paper leaves a choice, an entry remembers the latest access: its ``strong`` is not that
 of all accesses since initialisation, and a warp that reads its own fenced write again clears
 ``modified``.  ``docs/limits.md`` names the races that are missed so.
@@ -89,7 +94,9 @@ class Encounter:
     # Parties ----------------------------------------------------------------------------
 
     def same_block(self) -> bool:
-        return self.md["block"] == self.access.block
+        """Blocks of one slot are two: what orders the warps of a block does not order theirs."""
+        md, access = self.md, self.access
+        return (md["block"], md["generation"]) == (access.block, access.generation)
 
     def own_warp(self) -> bool:
         return self.same_block() and self.md["warp"] == self.access.warp
@@ -187,6 +194,7 @@ class Encounter:
             "warp": access.warp,
             "block": access.block,
             "tag": self.tag,
+            "generation": access.generation,
             "unused": 0,
         } | changes  # fmt: skip
 

@@ -80,14 +80,14 @@ class PackedDetectionLogic:
         own_blk, own_dev : int
             Fence counters now of the accessing warp.
         """
-        kind, scope, strong, block, warp, barrier_id, locks, _, _ = packet
+        kind, scope, strong, block, warp, barrier_id, locks, _, _, generation = packet
         shifts = self._shifts
         warp_bits = shifts.warp_bits
         accessor = block << warp_bits | warp
         take = (
             locks | strong << 16 | scope << 17 | barrier_id << shifts.barrier
             | own_blk << shifts.blk_fence | own_dev << shifts.dev_fence
-            | accessor << shifts.owner | tag << shifts.tag
+            | accessor << shifts.owner | tag << shifts.tag | generation << shifts.generation
         )  # fmt: skip
         is_load = kind == _LOAD
         if not is_load:
@@ -97,7 +97,10 @@ class PackedDetectionLogic:
             return first, _INITIALIZATION, _NO_RACE, take
 
         owner = entry >> shifts.owner & shifts.owner_mask
-        same_block = owner >> warp_bits == block
+        same_block = (
+            owner >> warp_bits == block
+            and entry >> shifts.generation & shifts.generation_mask == generation
+        )
         if (
             same_block
             and entry >> shifts.barrier & shifts.barrier_mask != barrier_id
@@ -107,7 +110,7 @@ class PackedDetectionLogic:
 
         blk_fenced = entry >> shifts.blk_fence & shifts.fence_mask != owner_blk
         dev_fenced = entry >> shifts.dev_fence & shifts.fence_mask != owner_dev
-        own_warp = owner == accessor
+        own_warp = same_block and owner == accessor
         if own_warp and not entry & _SHARED:
             if not is_load:
                 return TableRow.STORE_PROGRAM_ORDER, _PROGRAM_ORDER, _NO_RACE, take

@@ -51,15 +51,15 @@ class EntryShifts:
 
     Attributes
     ----------
-    barrier, blk_fence, dev_fence, owner, tag : int
+    barrier, blk_fence, dev_fence, owner, tag, generation : int
         Bit position of each field.  ``owner`` is warp and block as one number.
-    barrier_mask, fence_mask, owner_mask, tag_mask : int
+    barrier_mask, fence_mask, owner_mask, tag_mask, generation_mask : int
         Mask of each field after shifting it down.
     """
 
     __slots__ = (
-        "barrier", "barrier_mask", "blk_fence", "dev_fence", "fence_mask",
-        "owner", "owner_mask", "tag", "tag_mask", "warp_bits",
+        "barrier", "barrier_mask", "blk_fence", "dev_fence", "fence_mask", "generation",
+        "generation_mask", "owner", "owner_mask", "tag", "tag_mask", "warp_bits",
     )  # fmt: skip
 
     def __init__(self, params: ScordParams) -> None:
@@ -69,11 +69,13 @@ class EntryShifts:
         self.dev_fence = layout.offset("dev_fence_id")
         self.owner = layout.offset("warp")
         self.tag = layout.offset("tag")
+        self.generation = layout.offset("generation")
         self.warp_bits = params.warp_bits
         self.barrier_mask = (1 << params.barrier_id_bits) - 1
         self.fence_mask = (1 << params.fence_id_bits) - 1
         self.owner_mask = (1 << params.warp_bits + params.block_bits) - 1
         self.tag_mask = (1 << params.tag_bits) - 1
+        self.generation_mask = (1 << params.slot_generation_bits) - 1
 
 
 def pack_entry(params: ScordParams, **values: int) -> int:

@@ -134,7 +134,10 @@ class Transaction(NamedTuple):
 
 
 class Packet(NamedTuple):
-    """One access of one warp to one word, or one fence."""
+    """One access of one warp to one word, or one fence.
+
+    ``generation`` is that of the block in its slot, 0 if the configuration has none.
+    """
 
     kind: int
     scope: int
@@ -145,6 +148,7 @@ class Packet(NamedTuple):
     filter: int
     pc: int
     word: int
+    generation: int = 0
 
 
 class Step(NamedTuple):

@@ -5,7 +5,7 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6-7, Table V, Section IV-C.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
@@ -18,6 +18,7 @@ from racetrap.golden_model.gpu.params import (
     GpuParams,
 )  # fmt: skip
 from racetrap.golden_model.layout import Layout
+from racetrap.golden_model.link.configuration import HASHED_IF_SET
 
 __all__ = ["AccessPolicy", "ScordParams"]
 
@@ -49,6 +50,7 @@ _RANGES = {
     "lock_table_depth": (1, 16),
     "fence_id_bits": (2, 16),
     "barrier_id_bits": (2, 16),
+    "slot_generation_bits": (0, 8),
     "address_bits": (16, 64),
     "pc_bits": (8, 32),
     "banks": (1, 1024),
@@ -87,6 +89,9 @@ class ScordParams(GpuParams):
         Locks remembered for each warp.
     fence_id_bits, barrier_id_bits : int
         Width of the counters; they wrap.
+    slot_generation_bits : int
+        Width of the number that tells the blocks of one slot apart, which each block start there
+        increments; it wraps.  0: a block is taken for the one before it in its slot.
     address_bits, pc_bits : int
         Width of byte addresses (data and metadata) and of program counters.
     banks : int
@@ -156,6 +161,7 @@ class ScordParams(GpuParams):
     regions: int = 1
     valid_segments: int = 0
     trace_port: bool = True
+    slot_generation_bits: int = field(default=0, metadata=HASHED_IF_SET)
 
     def __post_init__(self) -> None:
         check_parameters(self, _RANGES, _POWERS_OF_TWO, ("merge_in_flight", "trace_port"))
@@ -164,8 +170,8 @@ class ScordParams(GpuParams):
         if self.entry_layout_bits > ENTRY_BITS:
             raise ValueError(
                 f"Metadata entry must fit in {ENTRY_BITS} bits, not {self.entry_layout_bits} "
-                "(reduce sm_count, blocks_per_sm, warps_per_sm, ratio, fence_id_bits "
-                "or barrier_id_bits)"
+                "(reduce sm_count, blocks_per_sm, warps_per_sm, ratio, fence_id_bits, "
+                "barrier_id_bits or slot_generation_bits)"
             )
         if self.banks % self.words_per_cycle:
             raise ValueError(
@@ -263,7 +269,7 @@ class ScordParams(GpuParams):
         """Bits of an entry in use (58 in the paper)."""
         return (
             FILTER_BITS + 6 + self.barrier_id_bits + 2 * self.fence_id_bits
-            + self.warp_bits + self.block_bits + self.tag_bits
+            + self.warp_bits + self.block_bits + self.tag_bits + self.slot_generation_bits
         )  # fmt: skip
 
     @cached_property
@@ -283,6 +289,7 @@ class ScordParams(GpuParams):
             "warp": self.warp_bits,
             "block": self.block_bits,
             "tag": self.tag_bits,
+            "generation": self.slot_generation_bits,
             "unused": ENTRY_BITS - self.entry_layout_bits,
         })  # fmt: skip
 
@@ -317,6 +324,7 @@ class ScordParams(GpuParams):
             "filter": FILTER_BITS,
             "pc": self.pc_bits,
             "word": self.word_bits,
+            "generation": self.slot_generation_bits,
         })  # fmt: skip
 
     @property

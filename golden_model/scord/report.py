@@ -61,7 +61,8 @@ class RaceReport:
     scope, strong : int
         Scope (atomics) and strength of the access.
     device_race : int
-        1 if the parties are of different blocks (a device-scope race), else 0.
+        1 if the parties are of different blocks (a device-scope race), else 0.  With 1 and one
+        BlockID for both, the earlier party is of an earlier block of that slot.
     owner_strong, owner_scope, owner_is_atom, owner_dev_shared, owner_blk_shared, owner_modified
         Flags of the entry (int).
     bank : int
@@ -96,11 +97,12 @@ class RaceReport:
     ) -> RaceReport:
         """Report of a step that found a race."""
         packet, entry = step.packet, unpack_entry(params, step.before)
+        access, owner = ((each["block"], each["generation"]) for each in (packet._asdict(), entry))
         known = packet._asdict() | {f"owner_{name}": value for name, value in entry.items()}
         known |= {
             "address": packet.word * WORD_BYTES,
             "race": step.race,
-            "device_race": packet.block != entry["block"],
+            "device_race": access != owner,
             "bank": bank,
             "sequence": sequence,
         }
@@ -149,10 +151,12 @@ class RaceReport:
         earlier = "atomic" if self.owner_is_atom else "write" if self.owner_modified else "read"
         where = "other blocks" if self.owner_dev_shared else "other warps of its block"
         shared = f", also read by {where}" if self.owner_dev_shared or self.owner_blk_shared else ""
+        is_reused = self.device_race and self.owner_block == self.block
+        owner = "an earlier block of its slot," if is_reused else f"block {self.owner_block}"
         return (
             f"{race_words(self.race)} ({self.race_scope.name.lower()} scope): "
             f"{access} of {self.address:#x} at pc {self.pc:#x} "
             f"by block {self.block} warp {self.warp} "
-            f"races with the {earlier} by block {self.owner_block} warp {self.owner_warp}{shared}: "
+            f"races with the {earlier} by {owner} warp {self.owner_warp}{shared}: "
             f"{self.reason}."
         )

@@ -1,5 +1,7 @@
 """Architectural state of a configuration, in bits, as Section IV-C of the paper counts it.
 
+Generations of slots, which the paper does not have, are counted as its barrier ids are.
+
 It counts what the method needs; the registers, FIFOs and windows of an implementation come
 on top.
 
@@ -20,6 +22,7 @@ def state_bits(params: ScordParams) -> dict[str, int]:
     blocks = params.sm_count * params.blocks_per_sm
     return {
         "barrier_ids": blocks * params.barrier_id_bits,
+        "generations": blocks * params.slot_generation_bits,
         "lock_tables": warps * params.lock_table_depth * (LOCK_HASH_BITS + LOCK_STATE_BITS),
         "fence_files": params.banks * warps * 2 * params.fence_id_bits,
     }

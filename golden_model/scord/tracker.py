@@ -9,7 +9,7 @@ from typing import Final
 
 from racetrap.golden_model.events import AtomicOp
 from racetrap.golden_model.gpu.params import WORDS_PER_LINE
-from racetrap.golden_model.scord.barrier_ids import BarrierIds
+from racetrap.golden_model.scord.barrier_ids import BarrierIds, Generations
 from racetrap.golden_model.scord.lock_hash import lock_hash
 from racetrap.golden_model.scord.lock_table import LockTable
 from racetrap.golden_model.scord.packets import Packet, PacketKind, Transaction, TransactionKind
@@ -45,7 +45,7 @@ def _lowest_words(words: int) -> int:
 
 
 class Tracker:
-    """Barrier ids and lock tables of one SM.
+    """Barrier ids, generations and lock tables of one SM.
 
     Parameters
     ----------
@@ -58,6 +58,8 @@ class Tracker:
     ----------
     barrier_ids : BarrierIds
         Counters of the SM's block slots.
+    generations : Generations
+        Which block of its slot each is.
     lock_tables : list of LockTable
         Tables of the SM's warp slots.
 
@@ -73,19 +75,17 @@ class Tracker:
         self._granularity = params.granularity
         self._first_block = params.block_id(sm, 0)
         self.barrier_ids = BarrierIds(params)
+        self.generations = Generations(params)
         self.lock_tables = [LockTable(params.lock_table_depth) for _ in range(params.warps_per_sm)]
 
     def step(self, transaction: Transaction) -> list[Packet]:
         """Packets of one transaction, in the order in which they leave the SM."""
         kind, scope, strong, _, slot, warp, pc, line, mask, _ = transaction
         if kind == _BARRIER:
-            self.barrier_ids.barrier(slot)
+            self.barrier_ids.increment(slot)
             return []
         if kind == _BLOCK_START:
-            warps = transaction.warps
-            for number, table in enumerate(self.lock_tables):
-                if warps >> number & 1:
-                    table.clear()
+            self._start(transaction)
             return []
 
         block = self._first_block | slot
@@ -98,7 +98,7 @@ class Tracker:
 
         if self._granularity > 4:
             mask = granule_mask(mask, self._granularity)
-        barrier_id = self.barrier_ids.ids[slot]
+        barrier_id, generation = self.barrier_ids.ids[slot], self.generations.ids[slot]
         locks = table.filter(block) if table.entries else 0
         word = line << _LINE_SHIFT
         packets = []
@@ -106,28 +106,43 @@ class Tracker:
             lowest = mask & -mask
             offset = lowest.bit_length() - 1
             packets.append(
-                Packet(kind, scope, strong, block, warp, barrier_id, locks, pc, word + offset)
-            )
+                Packet(
+                    kind, scope, strong, block, warp, barrier_id, locks, pc, word + offset,
+                    generation,
+                )
+            )  # fmt: skip
             mask ^= lowest
         return packets
 
     def clear(self) -> None:
-        """Forget all locks and barriers, as at kernel launch."""
+        """Forget all locks, barriers and blocks, as at kernel launch."""
         self.barrier_ids.clear()
+        self.generations.clear()
         for table in self.lock_tables:
             table.clear()
+
+    def _start(self, transaction: Transaction) -> None:
+        """A block starts; one without a warp of the SM does nothing, and so leaves no trace."""
+        warps = transaction.warps & (1 << len(self.lock_tables)) - 1
+        if warps:
+            self.generations.increment(transaction.slot)
+        for number, table in enumerate(self.lock_tables):
+            if warps >> number & 1:
+                table.clear()
 
     def _atomic(self, transaction: Transaction, block: int, table: LockTable) -> list[Packet]:
         """Packets of an atomic; each word's lock update comes after its packet."""
         kind, scope, strong, op, slot, warp, pc, line, mask, lock_mask = transaction
-        barrier_id = self.barrier_ids.ids[slot]
+        barrier_id, generation = self.barrier_ids.ids[slot], self.generations.ids[slot]
         packets = []
         for offset in range(WORDS_PER_LINE):
             if not mask >> offset & 1:
                 continue
             word = line << _LINE_SHIFT | offset
             locks = table.filter(block)
-            packets.append(Packet(kind, scope, strong, block, warp, barrier_id, locks, pc, word))
+            packets.append(
+                Packet(kind, scope, strong, block, warp, barrier_id, locks, pc, word, generation)
+            )
             if lock_mask >> offset & 1:
                 if op == _CAS:
                     table.insert(lock_hash(word), scope)

@@ -13,7 +13,7 @@ __all__ = ["AccessComparator", "AccessRelation", "access_identity", "identify"]
 
 
 #: Fields that packets and entries have in common.
-_SHARED_FIELDS = ("filter", "block", "warp", "barrier_id")
+_SHARED_FIELDS = ("filter", "block", "generation", "warp", "barrier_id")
 
 
 def access_identity(params: ScordParams) -> data.StructLayout:
@@ -21,6 +21,7 @@ def access_identity(params: ScordParams) -> data.StructLayout:
     return data.StructLayout({
         "filter": FILTER_BITS,
         "block": params.block_bits,
+        "generation": params.slot_generation_bits,
         "warp": params.warp_bits,
         "barrier_id": params.barrier_id_bits,
         "tag": params.tag_bits,
@@ -38,7 +39,8 @@ def identify(identity: data.View, access: data.View, tag):
 class AccessRelation(data.Struct):
     """Common properties of two accesses, and whether locks were held at each.
 
-    ``own_warp`` is the same warp of the same block.
+    ``own_warp`` is the same warp of the same block; blocks of one slot and of two generations are
+    two.
     """
 
     own_warp: 1
@@ -78,9 +80,12 @@ class AccessComparator(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         access, last = self.i, self.i_last
+        same_block = access.block == last.block
+        if len(access.generation):
+            same_block &= access.generation == last.generation
         m.d.comb += [
-            self.o.same_block.eq(access.block == last.block),
-            self.o.own_warp.eq((access.block == last.block) & (access.warp == last.warp)),
+            self.o.same_block.eq(same_block),
+            self.o.own_warp.eq(same_block & (access.warp == last.warp)),
             self.o.same_barrier.eq(access.barrier_id == last.barrier_id),
             self.o.same_granule.eq(access.tag == last.tag),
             self.o.locked.eq(_holds_a_key(access.filter)),

@@ -1,4 +1,4 @@
-"""Barrier ids: one wrapping counter for each block slot of an SM.
+"""Barrier ids and generations: wrapping counters for each block slot of an SM.
 
 Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
 """
@@ -11,49 +11,77 @@ from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.scord.params import ScordParams
 
-__all__ = ["BarrierIds"]
+__all__ = ["BarrierIds", "Generations", "SlotCounters"]
 
 
-class BarrierIds(wiring.Component):
-    """Counts the barriers of each block slot.
+class SlotCounters(wiring.Component):
+    """Counts something of each block slot.
 
-    ``o_barrier_id`` is combinational in ``i_slot``; an increment shows in the next cycle.
+    The output is combinational in ``i_slot``; an increment shows in the next cycle.
 
     Parameters
     ----------
     params : ScordParams
         Configuration.
+    name : str
+        What a counter is called.
+    bits : int
+        Its width.
 
     Members
     -------
     i_slot : ``In(slot_bits)``
         Block slot that is read and incremented.
     i_increment : ``In(1)``
-        The block has passed a barrier.
+        Count once.
     i_clear : ``In(1)``
         Set every counter to 0.
-    o_barrier_id : ``Out(barrier_id_bits)``
-        Counter of the block.
+    o_<name> : ``Out(bits)``
+        Counter of the slot.
     """
 
-    def __init__(self, params: ScordParams):
-        self._params = params
+    def __init__(self, params: ScordParams, name: str, bits: int):
+        self._blocks, self._name, self._bits = params.blocks_per_sm, name, bits
         super().__init__({
             "i_slot": In(params.slot_bits),
             "i_increment": In(1),
             "i_clear": In(1),
-            "o_barrier_id": Out(params.barrier_id_bits),
+            f"o_{name}": Out(bits),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
-        ids = Array(
-            Signal(self._params.barrier_id_bits, name=f"barrier_id_{slot}")
-            for slot in range(self._params.blocks_per_sm)
-        )
-        m.d.comb += self.o_barrier_id.eq(ids[self.i_slot])
+        output = getattr(self, f"o_{self._name}")
+        ids = Array(Signal(self._bits, name=f"{self._name}_{slot}") for slot in range(self._blocks))
+        m.d.comb += output.eq(ids[self.i_slot])
         with m.If(self.i_increment):
-            m.d.sync += ids[self.i_slot].eq(self.o_barrier_id + 1)
+            m.d.sync += ids[self.i_slot].eq(output + 1)
         with m.If(self.i_clear):
-            m.d.sync += [barrier_id.eq(0) for barrier_id in ids]
+            m.d.sync += [each.eq(0) for each in ids]
         return m
+
+
+class BarrierIds(SlotCounters):
+    """Counts the barriers of each block slot; gives ``o_barrier_id``.
+
+    Parameters
+    ----------
+    params : ScordParams
+        Configuration.
+    """
+
+    def __init__(self, params: ScordParams):
+        super().__init__(params, "barrier_id", params.barrier_id_bits)
+
+
+class Generations(SlotCounters):
+    """Counts the blocks that have started in each block slot; gives ``o_generation``.
+
+    Parameters
+    ----------
+    params : ScordParams
+        Configuration, with at least one of ``slot_generation_bits``.
+    """
+
+    def __init__(self, params: ScordParams):
+        super().__init__(params, "generation", params.slot_generation_bits)

@@ -14,7 +14,7 @@ from racetrap.rtl.gpu.hazard_window import HazardWindow
 from racetrap.rtl.gpu.metadata_accessor import MetadataAccessor
 from racetrap.rtl.gpu.report_path import ReportPath
 from racetrap.rtl.scord.access_buffer import AccessBuffer
-from racetrap.rtl.scord.barrier_ids import BarrierIds
+from racetrap.rtl.scord.barrier_ids import BarrierIds, Generations
 from racetrap.rtl.scord.detection_logic import DetectionLogic
 from racetrap.rtl.scord.detector_bank import DetectorBank
 from racetrap.rtl.scord.fence_file import FenceFile
@@ -30,12 +30,14 @@ __all__ = ["blocks"]
 def blocks(params: ScordParams) -> list[HardwareBlock]:
     """Blocks of ScoRD, a part of another after it, and last the system itself."""
     sms, banks, ports = params.sm_count, params.banks, params.metadata_ports
+    generations = [HardwareBlock("generations", partial(Generations, params), sms)]
     buffers = [HardwareBlock("access_buffer", partial(AccessBuffer, params), sms)]
     return [
         *(buffers if params.access_buffer_depth else []),
         HardwareBlock("tracker", partial(Tracker, params), sms),
         HardwareBlock("lock_tables", partial(LockTables, params), sms),
         HardwareBlock("barrier_ids", partial(BarrierIds, params), sms),
+        *(generations if params.slot_generation_bits else []),
         HardwareBlock("interleaver", partial(Interleaver, params), 1),
         HardwareBlock("detector_bank", partial(DetectorBank, params), ports),
         HardwareBlock("metadata_accessor", partial(MetadataAccessor, params), ports),

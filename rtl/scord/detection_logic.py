@@ -212,6 +212,8 @@ class DetectionLogic(wiring.Component):
             "tag": self.i_tag,
             "unused": 0,
         }
+        if len(packet.generation):
+            of_packet["generation"] = packet.generation
         for name, value in of_packet.items():
             m.d.comb += after[name].eq(Mux(keeps_owner, entry[name], value))
         # An unfenced write of the own warp must stay visible behind its reads.

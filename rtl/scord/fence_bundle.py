@@ -25,7 +25,7 @@ def bundle_layout(params: ScordParams) -> data.StructLayout:
 
 def unused_by_fence(packet: data.View) -> Value:
     """The fields of a packet or a segment that a single fence leaves 0."""
-    return Cat(packet.barrier_id, packet.filter, packet.pc, packet.word)
+    return Cat(packet.barrier_id, packet.filter, packet.pc, packet.word, packet.generation)
 
 
 def fences_of(params: ScordParams, packet: data.View) -> list[data.View]:

@@ -38,6 +38,7 @@ def item_layout(params: ScordParams) -> data.StructLayout:
         "word": params.word_bits,
         "lanes": params.segment_layout.fields["lanes"],
         "lock": 1,
+        "is_last": 1 if params.slot_generation_bits else 0,
     })  # fmt: skip
 
 
@@ -98,6 +99,8 @@ class GranuleSplitter(wiring.Component):
         m.d.comb += self.o.payload.lock.eq(
             transaction.lock_mask.bit_select(index[:_LINE_INDEX_BITS], 1)
         )
+        if self._params.slot_generation_bits:
+            m.d.comb += self.o.payload.is_last.eq(~others.any())
         with m.Switch(transaction.kind):
             with m.Case(TransactionKind.BLOCK_START):
                 m.d.comb += self.o.payload.warp.eq(index)

@@ -45,11 +45,14 @@ class ReportEncoder(wiring.Component):
         m = Module()
         packet, report = self.i_step.packet, self.o_report
         owner = Signal(struct_layout(self._params.entry_layout))
+        other_block = owner.block != packet.block
+        if len(packet.generation):
+            other_block |= owner.generation != packet.generation
         m.d.comb += [
             owner.eq(self.i_step.before),
             report.address.eq(packet.word << 2),
             report.race.eq(self.i_step.race),
-            report.device_race.eq(owner.block != packet.block),
+            report.device_race.eq(other_block),
             report.bank.eq(self.i_bank),
         ]
         for field in ("pc", "block", "warp", "kind", "filter", "scope", "strong"):

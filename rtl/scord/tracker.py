@@ -14,7 +14,7 @@ from racetrap.golden_model.scord.packets import TransactionKind
 from racetrap.golden_model.scord.params import LOCK_HASH_BITS, ScordParams
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.stream import StreamRegister
-from racetrap.rtl.scord.barrier_ids import BarrierIds
+from racetrap.rtl.scord.barrier_ids import BarrierIds, Generations
 from racetrap.rtl.scord.fence_hold import FenceHold
 from racetrap.rtl.scord.filter_encoder import FilterEncoder
 from racetrap.rtl.scord.granule_splitter import GranuleSplitter, item_layout
@@ -25,7 +25,7 @@ __all__ = ["Tracker"]
 
 
 class Tracker(wiring.Component):
-    """Barrier ids and lock tables of one SM.
+    """Barrier ids, lock tables and, if there are any, generations of one SM.
 
     A transaction's first packet is valid three cycles after the transaction was taken; then
     comes one packet each cycle, also across transactions and for atomics of one warp.  From the
@@ -61,7 +61,7 @@ class Tracker(wiring.Component):
     i_enable : ``In(1)``
         Low: transactions are taken and ignored.
     i_clear : ``In(1)``
-        Pulse: clear lock tables and barrier ids.
+        Pulse: clear lock tables, barrier ids and generations.
     o_busy : ``Out(1)``
         Clearing; nothing is taken.
     o_idle : ``Out(1)``
@@ -98,6 +98,9 @@ class Tracker(wiring.Component):
         m.submodules.packet = packet = StreamRegister(struct_layout(params.segment_layout))
         m.submodules.lock_tables = lock_tables = LockTables(params)
         m.submodules.barrier_ids = barrier_ids = BarrierIds(params)
+        if params.slot_generation_bits:
+            m.submodules.generations = generations = Generations(params)
+            self._elaborate_generations(m, lookup, packet, generations, lock_tables)
 
         m.d.comb += [
             lookup.i.valid.eq(splitter.o.valid),
@@ -199,6 +202,18 @@ class Tracker(wiring.Component):
                 payload.word.eq(item.word),
                 payload.lanes.eq(item.lanes),
             ]
+
+    def _elaborate_generations(self, m: Module, lookup, packet, generations, lock_tables):
+        """Packets carry the generation of their block; a start of a block counts with its last warp."""
+        item = lookup.o.payload.item
+        is_start = (item.kind == TransactionKind.BLOCK_START) & item.is_last
+        m.d.comb += [
+            generations.i_slot.eq(item.slot),
+            generations.i_increment.eq(lookup.o.valid & is_start),
+            generations.i_clear.eq(lock_tables.i_clear),
+        ]
+        with m.If(item.kind != TransactionKind.FENCE):
+            m.d.comb += packet.i.payload.generation.eq(generations.o_generation)
 
     def _elaborate_clear(self, m: Module, is_empty, lock_tables, barrier_ids):
         """Clear when the pipeline has run dry, so that no older update comes after."""

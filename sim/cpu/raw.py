@@ -26,11 +26,30 @@ RAW_DTYPE = np.dtype([
     ("size", "u1"),
 ])  # fmt: skip
 
+
+class Loss(IntEnum):
+    """What a program does, but its records lack."""
+
+    OUTLIVING_THREADS = 0
+    EVENTS_AFTER_END = 1
+    UNKNOWN_FRAMES = 2
+    FORMATS = 3
+    LARGE_FREES = 4
+    CHILDREN = 5
+
+
 _FILE_NAME = "records"
-#: Start of the file: bytes in use, events in full parts, a child that is followed and one more
-#: than its exit status, what is not recorded, and the error that ended recording.
 _HEADER_BYTES = 4096
-_LOSSES_BEGIN = 24
+#: Start of the file: bytes in use, events in full parts, a child that is followed and one more than
+#: its exit status, what is not recorded, and the error that ended recording.
+_HEADER_DTYPE = np.dtype([
+    ("used", "<u8"),
+    ("events", "<u8"),
+    ("process", "<u4"),
+    ("status", "<u4"),
+    ("lost", "<u8", (len(Loss),)),
+    ("error", f"S{_HEADER_BYTES - 24 - 8 * len(Loss)}"),
+])  # fmt: skip
 #: Start of each part: its thread, the kernel's number of that, and its bytes.
 _PART_DTYPE = np.dtype([("thread", "<u4"), ("tid", "<u4"), ("bytes", "<u8")])
 _SMALLEST_PART = 1 << 16
@@ -61,17 +80,6 @@ _UNORDERED = (
     ThreadEventKind.LOAD, ThreadEventKind.STORE,
     ThreadEventKind.COLLECT_OFF, ThreadEventKind.COLLECT_ON,
 )  # fmt: skip
-
-
-class Loss(IntEnum):
-    """What a program does, but its records lack; as in the runtime's raw_file.h."""
-
-    OUTLIVING_THREADS = 0
-    EVENTS_AFTER_END = 1
-    UNKNOWN_FRAMES = 2
-    FORMATS = 3
-    LARGE_FREES = 4
-    CHILDREN = 5
 
 
 class RawFrame(NamedTuple):
@@ -174,43 +182,44 @@ def _frames_of(raw: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return np.where(raw["tag"][rows] - 1 <= ThreadEventKind.ATOMIC_UPDATE, frames, 0)
 
 
-def _header(folder: Path) -> bytes:
+def _header(folder: Path) -> np.void:
     try:
         with (folder / _FILE_NAME).open("rb") as file:
-            return file.read(_HEADER_BYTES)
+            data = file.read(_HEADER_BYTES)
     except FileNotFoundError:
-        return b""
+        data = b""
+    header: np.void = np.frombuffer(data.ljust(_HEADER_BYTES, b"\0"), _HEADER_DTYPE)[0]
+    return header
 
 
 def used_bytes(folder: Path) -> int:
     """Bytes of the records so far, the room in their latest parts included."""
-    return int.from_bytes(_header(folder)[:8], "little")
+    return int(_header(folder)["used"])
 
 
 def counted_events(folder: Path) -> int:
     """Events so far in the threads' full parts, if the runtime was told to count them."""
-    return int.from_bytes(_header(folder)[8:16], "little")
+    return int(_header(folder)["events"])
 
 
 def followed_child(folder: Path) -> tuple[int, int | None]:
     """Process that the recording has gone over to, 0 for none, and its exit status once it has
     exited."""
-    head = _header(folder)[16:_LOSSES_BEGIN]
-    process, status = (int.from_bytes(head[at : at + 4], "little") for at in (0, 4))
-    return process, status - 1 if status else None
+    header = _header(folder)
+    status = int(header["status"])
+    return int(header["process"]), status - 1 if status else None
 
 
 def read_error(folder: Path) -> str:
     """Why the runtime ended the program; empty if it did not."""
-    begin = _LOSSES_BEGIN + 8 * len(Loss)
-    return _header(folder)[begin:].rstrip(b"\0").decode(errors="replace")
+    error: bytes = _header(folder)["error"]
+    return error.decode(errors="replace")
 
 
 def read_losses(folder: Path) -> dict[Loss, int]:
     """How much of each kind is not in the records, though the program did it."""
-    begin = _header(folder)[_LOSSES_BEGIN:]
-    counts = {loss: int.from_bytes(begin[8 * loss : 8 * loss + 8], "little") for loss in Loss}
-    return {loss: count for loss, count in counts.items() if count}
+    counts = _header(folder)["lost"].tolist()
+    return {loss: counts[loss] for loss in Loss if counts[loss]}
 
 
 def map_records(folder: Path) -> np.ndarray:

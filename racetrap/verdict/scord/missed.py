@@ -126,7 +126,8 @@ def _cause(
         return Cause.TAG_CONFLICT
     first = own[pair.first]
     entry = unpack_entry(params, second.before)
-    if (entry["block"], entry["warp"]) != (first.packet.block, first.packet.warp):
+    party = first.packet.block, first.packet.warp, first.packet.generation
+    if (entry["block"], entry["warp"], entry["generation"]) != party:
         return Cause.HANDED_OVER
     if second.preliminary == Preliminary.BARRIER:
         return Cause.BARRIER_SEEN

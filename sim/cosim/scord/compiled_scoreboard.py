@@ -69,7 +69,9 @@ _FUNCTIONS: Functions = {
     "racetrap_scord_written": (c_uint64, [c_void_p, c_void_p, c_uint64]),
 }  # fmt: skip
 _LOCK_HASH_COLUMNS = 64
-_ENTRY_FIELDS = ("barrier_id", "blk_fence_id", "dev_fence_id", "warp", "block", "tag")
+_ENTRY_FIELDS = (
+    "barrier_id", "blk_fence_id", "dev_fence_id", "warp", "block", "tag", "generation",
+)  # fmt: skip
 _COUNTERS = (*COUNTERS, "accesses_left_out")
 #: A monitored region: granules are counted from ``frame``, entries from ``first_index``.
 _REGION_DTYPE = np.dtype([
@@ -105,6 +107,7 @@ _NUMBERS = (
     "sm_count", "blocks_per_sm", "warps_per_sm", "slot_bits", "warp_bits", "granularity_bits",
     "lock_table_depth", "fence_id_bits", "barrier_id_bits", "banks", "words_per_cycle", "port_bits",
     "odd_ports", "residue_bits", "policy", "sample_log2", "transaction_words", "step_words",
+    "slot_generation_bits",
 )  # fmt: skip
 
 

@@ -5,10 +5,13 @@ Bins of events that only a testbench can see, at the ports, are hit by name.
 
 from __future__ import annotations
 
+from collections import Counter
+
 from racetrap.golden_model.events import AtomicOp, Scope
 from racetrap.golden_model.gpu.params import LINE_BYTES, WORD_BYTES, WORDS_PER_LINE
 from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.gpu.region_table import MonitoredRegion
+from racetrap.golden_model.scord.metadata import EntryShifts
 from racetrap.golden_model.scord.packets import (
     LockState,
     Packet,
@@ -25,7 +28,8 @@ from racetrap.golden_model.scord.report import RaceReport
 from racetrap.sim.cosim.comparison.coverage import BinCounts
 from racetrap.sim.cosim.scord.coverage_bins import (
     BINS,
-    OPTIONAL_BINS,
+    GENERATION_BINS,
+    LEFT_OUT_BINS,
     UNREACHABLE,
     distance_bin,
     lock_change,
@@ -67,10 +71,10 @@ class Coverage(BinCounts):
     """
 
     def __init__(self, params: ScordParams):
-        super().__init__(BINS | OPTIONAL_BINS if params.leaves_out else BINS, UNREACHABLE)
-        self._params = params
-        self._block_offset = params.entry_layout.offset("block")
-        self._block_mask = (1 << params.block_bits) - 1
+        bins = BINS | LEFT_OUT_BINS if params.leaves_out else BINS
+        self._has_generations = params.slot_generation_bits > 0
+        super().__init__(bins | GENERATION_BINS if self._has_generations else bins, UNREACHABLE)
+        self._params, self._shifts = params, EntryShifts(params)
         self.launch(Region(size_log2=params.min_region_log2))
 
     def launch(self, region: MonitoredRegion) -> None:
@@ -78,7 +82,8 @@ class Coverage(BinCounts):
         self._region = region
         self._number = [0] * self._params.banks
         self._last: dict[tuple[int, int], int] = {}
-        self._barriers: dict[tuple[int, int], int] = {}
+        self._barriers: Counter[tuple[int, int]] = Counter()
+        self._starts: Counter[tuple[int, int]] = Counter()
         self.counts["launch"] += 1
 
     # Observer of a scoreboard ------------------------------------------------------------
@@ -101,9 +106,13 @@ class Coverage(BinCounts):
         elif kind == TransactionKind.ATOMIC and transaction.lock_mask:
             self._lock(transaction, before, after)
         elif kind == TransactionKind.BARRIER:
-            self._barrier(sm, transaction.slot)
-        elif kind == TransactionKind.BLOCK_START and before and not after:
-            self.counts["lock.cleared"] += 1
+            self._barriers[sm, transaction.slot] += 1
+            if self._barriers[sm, transaction.slot] % (1 << self._params.barrier_id_bits) == 0:
+                self.counts["wrap.barrier_id"] += 1
+        elif kind == TransactionKind.BLOCK_START:
+            self._start(sm, transaction.slot)
+            if before and not after:
+                self.counts["lock.cleared"] += 1
         if len(packets) > 1:
             self.counts["transaction.several_packets"] += 1
 
@@ -134,11 +143,11 @@ class Coverage(BinCounts):
             outcome = gone[0][1].name.lower() if gone else "not_there"
             self.counts[f"lock.exch_{scope}.{outcome}"] += 1
 
-    def _barrier(self, sm: int, slot: int) -> None:
-        count = self._barriers.get((sm, slot), 0) + 1
-        self._barriers[sm, slot] = count
-        if count % (1 << self._params.barrier_id_bits) == 0:
-            self.counts["wrap.barrier_id"] += 1
+    def _start(self, sm: int, slot: int) -> None:
+        self._starts[sm, slot] += 1
+        bits = self._params.slot_generation_bits
+        if bits and self._starts[sm, slot] % (1 << bits) == 0:
+            self.counts["wrap.generation"] += 1
 
     def step(self, bank: int, step: Step) -> None:
         """A step of a bank, in the bank's order."""
@@ -158,9 +167,8 @@ class Coverage(BinCounts):
         counts[_ROWS[kind, step.row]] += 1
         if step.preliminary:
             counts[_PRELIMINARY[kind, step.preliminary]] += 1
-        if step.race:
-            owner = step.before >> self._block_offset & self._block_mask
-            counts[_RACES[kind, step.race, owner != packet.block]] += 1
+        if step.race or self._has_generations:
+            self._parties(step)
         if step.tag_conflict:
             counts["access.tag_conflict"] += 1
         if step.read_error:
@@ -174,6 +182,19 @@ class Coverage(BinCounts):
         self._last[bank, index] = number
         if last is not None:
             counts[distance_bin(number - last)] += 1
+
+    def _parties(self, step: Step) -> None:
+        """The access and the entry's owner: a race, or one slot of two blocks."""
+        packet, entry, shifts = step.packet, step.before, self._shifts
+        kind = packet.kind
+        block, warp = divmod(entry >> shifts.owner & shifts.owner_mask, 1 << shifts.warp_bits)
+        generation = entry >> shifts.generation & shifts.generation_mask
+        is_other = (block, generation) != (packet.block, packet.generation)
+        if step.race:
+            self.counts[_RACES[kind, step.race, is_other]] += 1
+        if is_other and block == packet.block and step.preliminary != Preliminary.INITIALIZATION:
+            party = "same_warp" if warp == packet.warp else "other_warp"
+            self.counts[f"generation.{party}.{_ACCESS_NAMES[kind]}"] += 1
 
     def _line_bin(self, address: int) -> str:
         """Bin of the line of a monitored address: the first or the last of a region, or inside."""

@@ -12,7 +12,10 @@ from racetrap.golden_model.scord.packets import (
     TransactionKind,
 )
 
-__all__ = ["BINS", "OPTIONAL_BINS", "UNREACHABLE", "distance_bin", "lock_change"]
+__all__ = [
+    "BINS", "GENERATION_BINS", "LEFT_OUT_BINS", "OPTIONAL_BINS", "UNREACHABLE", "distance_bin",
+    "lock_change",
+]  # fmt: skip
 
 #: Accesses to one entry that are at most this far apart meet in a bank's pipeline.
 _PIPELINE_DEPTH = 8
@@ -99,9 +102,17 @@ BINS: dict[str, None] = dict.fromkeys([
 
 
 #: Bins of an instance whose access buffers leave accesses out.
-OPTIONAL_BINS: dict[str, None] = dict.fromkeys(
+LEFT_OUT_BINS: dict[str, None] = dict.fromkeys(
     f"access.left_out.{access}.{size}" for access in _ACCESSES for size in ("word", "words", "line")
 )
+#: Bins of an instance that tells the blocks of one slot apart.
+GENERATION_BINS: dict[str, None] = dict.fromkeys([
+    *(f"generation.{party}.{access}" for party in ("same_warp", "other_warp")
+      for access in _ACCESSES),
+    "wrap.generation",
+])  # fmt: skip
+#: Bins that only some instances have.
+OPTIONAL_BINS = LEFT_OUT_BINS | GENERATION_BINS
 
 
 _ALWAYS_READY = "the device takes every response at once: it keeps room for what it asked for"

@@ -27,6 +27,8 @@ _EXCH_FREES = 0.8
 _BROADCAST, _SCATTER = 0.1, 0.2
 #: Fraction of hot words that are the first or the last of one of several regions.
 _BORDER = 0.4
+#: Fraction of the wraps that are of a slot's generation, if there is one.
+_NEW_BLOCKS = 0.3
 
 
 class _Block(NamedTuple):
@@ -102,7 +104,7 @@ class _Generator:
         if draw >= churn:
             return (Event(EventKind.BARRIER, block.sm, block.slot, pc=self._pc()),)
         if draw >= wrap:
-            return Event(EventKind.BLOCK_RETIRED, block.sm, block.slot), self._place(block)
+            return self._replace(block)
         return self._wrap(block, warp)
 
     def _place(self, block: _Block) -> Event:
@@ -111,6 +113,9 @@ class _Generator:
             EventKind.BLOCK_PLACED, block.sm, block.slot, block.first_warp,
             warp_count=block.warps, grid_block=self._grid_block - 1,
         )  # fmt: skip
+
+    def _replace(self, block: _Block) -> tuple[Event, Event]:
+        return Event(EventKind.BLOCK_RETIRED, block.sm, block.slot), self._place(block)
 
     def _pc(self) -> int:
         return 0x100 + 8 * self._rng.randrange(64)
@@ -122,7 +127,10 @@ class _Generator:
         return Event(EventKind.FENCE, block.sm, block.slot, warp, self._scope(), pc=self._pc())
 
     def _wrap(self, block: _Block, warp: int) -> list[Event]:
-        """As many fences or barriers as bring one counter back to where it was."""
+        """As many fences, barriers or blocks as bring one counter back to where it was."""
+        generations = self._params.slot_generation_bits
+        if generations and self._rng.random() < _NEW_BLOCKS:
+            return [each for _ in range(1 << generations) for each in self._replace(block)]
         if self._rng.random() < 0.5:
             return [self._fence(block, warp)] * (1 << self._params.fence_id_bits)
         barrier = Event(EventKind.BARRIER, block.sm, block.slot, pc=self._pc())

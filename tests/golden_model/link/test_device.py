@@ -84,6 +84,15 @@ def test_numbers_out_of_range():
             LinkDevice(Loopback(params), **params.link_settings | {name: value})
 
 
+def test_an_option_that_came_later_changes_no_other_hash():
+    """The identification of configurations without it, on boards and in files, is as it was."""
+    params = find_preset("scord-tiny").params
+    assert configuration_hash(params) == 0x535E9272
+    others = [configuration_hash(replace(params, slot_generation_bits=n)) for n in (0, 1, 2)]
+    assert others[0] == configuration_hash(params)
+    assert len(set(others)) == 3
+
+
 def test_configuration_hash():
     params = find_preset("scord-tiny").params
     assert configuration_hash(params) == configuration_hash(replace(params))

@@ -50,6 +50,14 @@ class Gpu:
     def barrier(self, block):
         return self._run(EventKind.BARRIER, block, 0)
 
+    def start(self, block):
+        """A new block takes the place of this one, with all its warps."""
+        sm, slot = self._place(block)
+        return self.scord.run(Event(EventKind.BLOCK_PLACED, sm, slot, slot * 8, warp_count=8))
+
+    def launch(self):
+        return self.scord.run(Event(EventKind.KERNEL_BEGIN))
+
     def lock(self, block, scope, warp=0, word=100, fence=None):
         self._atomic(block, warp, scope, AtomicOp.CAS, Lane(0, 4 * word, 1, 0, True))
         self.fence(block, scope if fence is None else fence, warp)

@@ -5,9 +5,10 @@ import re
 import pytest
 
 from racetrap.golden_model.events import AtomicOp, Event, EventKind, Lane, MemoryOrder, Scope, Space
+from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.scord.coalescer import coalesce
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
-from racetrap.golden_model.scord.params import Region, ScordParams
+from racetrap.golden_model.scord.params import ScordParams
 from racetrap.sim.cosim.scord.knobs import Knobs
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
 from tests.support import REPOSITORY

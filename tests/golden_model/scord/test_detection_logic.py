@@ -33,7 +33,8 @@ def check(params, encounter):
     assert packed[:3] == (rule.row, condition.preliminary, condition.race), encounter
     assert unpack_entry(params, packed[3]) == after, encounter
     if condition.scope is not None:
-        assert condition.scope == Scope(packet.block != md["block"])
+        blocks = {(packet.block, packet.generation), (md["block"], md["generation"])}
+        assert condition.scope == Scope(len(blocks) - 1)
     return rule
 
 
@@ -117,7 +118,7 @@ def test_uninitialised_entry_is_taken_whatever_it_holds(kind):
             "filter": LOCK_A, "strong": 1, "scope": 0, "is_atom": int(kind == PacketKind.ATOMIC),
             "dev_shared": 0, "blk_shared": 0, "modified": int(kind != PacketKind.LOAD),
             "barrier_id": 200, "blk_fence_id": 3, "dev_fence_id": 4, "warp": 9, "block": 5,
-            "tag": 6, "unused": 0,
+            "tag": 6, "generation": 0, "unused": 0,
         }  # fmt: skip
 
 
@@ -137,6 +138,7 @@ def random_encounter(params, rng):
         md["warp"] if rng.random() < 0.5 else rng.getrandbits(params.warp_bits),
         md["barrier_id"] if rng.random() < 0.7 else rng.getrandbits(params.barrier_id_bits),
         rng.choice((0, LOCK_A)), 0, 0,
+        rng.choice((md["generation"], rng.getrandbits(params.slot_generation_bits))),
     )  # fmt: skip
     owner = tuple(
         md[name] if rng.random() < 0.5 else rng.getrandbits(params.fence_id_bits)
@@ -151,6 +153,8 @@ def random_encounter(params, rng):
     [
         ScordParams(sm_count=1, blocks_per_sm=1, warps_per_sm=1, ratio=1),
         ScordParams(sm_count=3, blocks_per_sm=5, warps_per_sm=9, fence_id_bits=2, ratio=64),
+        ScordParams(slot_generation_bits=6),
+        ScordParams(sm_count=2, blocks_per_sm=2, slot_generation_bits=1),
     ],
 )
 def test_other_field_widths(params):

@@ -21,7 +21,9 @@ from racetrap.golden_model.scord.params import ScordParams
 
 def test_layout_is_figure_7():
     layout = ScordParams().entry_layout
-    positions = {name: (offset + width - 1, offset) for name, offset, width in layout.flat()}
+    positions = {
+        name: (offset + width - 1, offset) for name, offset, width in layout.flat() if width
+    }
     assert positions == {
         "unused": (63, 58), "tag": (57, 54), "block": (53, 47), "warp": (46, 42),
         "dev_fence_id": (41, 36), "blk_fence_id": (35, 30), "barrier_id": (29, 22),
@@ -49,6 +51,15 @@ def test_masks_are_the_fields(params):
     assert entry >> shifts.dev_fence & shifts.fence_mask == 6
     assert entry >> shifts.owner & shifts.owner_mask == block << params.warp_bits | warp
     assert unpack_entry(params, entry)["block"] == block
+
+
+def test_generation_takes_the_unused_bits():
+    params = ScordParams(slot_generation_bits=6)
+    entry = pack_entry(params, generation=0b100001, tag=15)
+    shifts = EntryShifts(params)
+    assert entry >> 58 == entry >> shifts.generation & shifts.generation_mask == 0b100001
+    assert entry >> shifts.tag & shifts.tag_mask == 15
+    assert params.entry_layout.fields["unused"] == 0
 
 
 def test_neighbours_do_not_share_an_entry_but_multiples_of_the_entries_do():

@@ -23,6 +23,27 @@ def test_metadata_overhead_is_the_papers(granularity, ratio, overhead):
     assert metadata_overhead(params) == overhead
 
 
+@pytest.mark.parametrize("bits", [0, 1, 6])
+def test_each_block_slot_has_a_generation(bits):
+    params = ScordParams(slot_generation_bits=bits)
+    assert state_bits(params)["generations"] == 15 * 8 * bits
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"slot_generation_bits": 7}, "not 65 .*slot_generation_bits"),
+        ({"slot_generation_bits": 9, "ratio": 1}, "from 0 to 8, not 9"),
+        ({"slot_generation_bits": -1}, "from 0 to 8, not -1"),
+        ({"slot_generation_bits": 1, "sm_count": 128, "blocks_per_sm": 32, "warps_per_sm": 64},
+         "not 65"),
+    ],
+)  # fmt: skip
+def test_a_generation_must_fit_in_the_entry(settings, words):
+    with pytest.raises(ValueError, match=words):
+        ScordParams(**settings)
+
+
 def test_each_bank_has_a_fence_file():
     assert state_bits(ScordParams(banks=4))["fence_files"] == 4 * 5760
 

@@ -126,6 +126,43 @@ def test_barrier_counts_for_its_block_and_wraps(tracker):
     assert barrier_id(2) == 0
 
 
+def test_generation_counts_the_blocks_of_its_slot_and_wraps():
+    tracker = Tracker(ScordParams(slot_generation_bits=2), 3)
+
+    def generations():
+        kinds = (K.LOAD, K.STORE, K.ATOMIC)
+        packets = [
+            tracker.step(Transaction(kind, slot=slot, mask=1))[0] for slot in (2, 1) for kind in kinds
+        ]
+        return [packet.generation for packet in packets]
+
+    for expected in (1, 2, 3, 0, 1):
+        assert tracker.step(Transaction(K.BLOCK_START, slot=2, mask=0b11)) == []
+        assert generations() == [expected] * 3 + [0] * 3
+    (fence,) = tracker.step(Transaction(K.FENCE, slot=2))
+    assert fence.generation == 0
+    tracker.clear()
+    assert generations() == [0] * 6
+
+
+@pytest.mark.parametrize(
+    ("warps", "fields", "generation"),
+    [
+        (32, {"mask": 1 << 31}, 1), (32, {}, 0), (5, {"mask": 1 << 5}, 0), (5, {"mask": 1 << 4}, 1),
+        (64, {"lock_mask": 1 << 31}, 1), (33, {"lock_mask": 1 << 1}, 0),
+    ],
+)  # fmt: skip
+def test_a_block_without_a_warp_of_the_sm_is_none(warps, fields, generation):
+    tracker = Tracker(ScordParams(warps_per_sm=warps, slot_generation_bits=2), 3)
+    tracker.step(Transaction(K.BLOCK_START, slot=2, **fields))
+    assert tracker.step(Transaction(K.LOAD, slot=2, mask=1))[0].generation == generation
+
+
+def test_no_generation_without_bits(tracker):
+    tracker.step(Transaction(K.BLOCK_START, slot=2, mask=1))
+    assert tracker.step(Transaction(K.LOAD, slot=2, mask=1))[0].generation == 0
+
+
 def test_clear_forgets_everything(tracker):
     tracker.step(cas(1, 1))
     tracker.step(Transaction(K.BARRIER))

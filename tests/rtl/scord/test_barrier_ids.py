@@ -27,7 +27,7 @@ def test_random_increments_and_clears(blocks):
             seen.add((slot, model.ids[slot]))
             await ctx.tick()
             if increment:
-                model.barrier(slot)
+                model.increment(slot)
             if clear:
                 model.clear()
 

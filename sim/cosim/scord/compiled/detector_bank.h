@@ -201,13 +201,15 @@ private:
                         uint64_t(step.own_dev) << at.dev_fence_id.offset |
                         uint64_t(packet.warp) << at.warp.offset |
                         uint64_t(packet.block) << at.block.offset |
-                        (tag ? tag << at.tag.offset : 0);
+                        (tag ? tag << at.tag.offset : 0) |
+                        (packet.generation ? uint64_t(packet.generation) << at.generation.offset : 0);
         bool is_load = packet.kind == LOAD;
         if (!is_load) take |= packet.kind == ATOMIC ? MODIFIED | IS_ATOM : MODIFIED;
         uint32_t first = is_load ? LOAD_FIRST : STORE_FIRST;
         if (is_uninitialised) return {first, INITIALIZATION, NO_RACE, take};
 
-        bool same_block = part(entry, at.block) == packet.block;
+        bool same_block = part(entry, at.block) == packet.block &&
+                          part(entry, at.generation) == packet.generation;
         bool own_warp = same_block && part(entry, at.warp) == packet.warp;
         if (same_block && part(entry, at.barrier_id) != packet.barrier_id && !(entry & DEV_SHARED))
             return {first, SAME_BARRIER, NO_RACE, take};

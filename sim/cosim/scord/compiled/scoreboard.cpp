@@ -161,6 +161,7 @@ private:
         put(at.filter, to, packet.filter);
         put(at.pc, to, packet.pc);
         put(at.word, to, packet.word);
+        put(at.generation, to, packet.generation);
         put(at.row, to, step.row);
         put(at.preliminary, to, step.preliminary);
         put(at.race, to, step.race);

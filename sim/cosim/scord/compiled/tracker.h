@@ -27,6 +27,7 @@ struct Transaction {
 struct Packet {
     uint32_t kind, scope, strong, block, warp, barrier_id, filter, pc;
     uint64_t word;
+    uint32_t generation;
 };
 
 // Mask of words reduced to granules: the lowest word of each stands for it.
@@ -116,7 +117,8 @@ class Tracker {
 public:
     Tracker(const Settings &settings, uint32_t sm)
         : settings_(settings), first_block_(sm << settings.slot_bits),
-          barrier_ids_(size_t(1) << settings.slot_bits), lock_tables_(settings.warps_per_sm) {}
+          barrier_ids_(size_t(1) << settings.slot_bits), generations_(barrier_ids_),
+          lock_tables_(settings.warps_per_sm) {}
 
     // Calls `emit` with each packet, in the order in which they leave the SM.
     template <class Emit> void step(const Transaction &each, Emit emit) {
@@ -126,22 +128,21 @@ public:
             return;
         }
         if (each.kind == BLOCK_START) {
-            uint64_t warps = uint64_t(each.lock_mask) << LINE_WORDS | each.mask;
-            for (size_t warp = 0; warp < lock_tables_.size(); warp++)
-                if (warps >> warp & 1) lock_tables_[warp].clear();
+            start(each);
             return;
         }
         uint32_t block = first_block_ | each.slot;
         LockTable &table = lock_tables_[each.warp];
         if (each.kind == FENCE) {
             table.fence(each.scope);
-            emit(Packet{FENCE, each.scope, 0, block, each.warp, 0, 0, 0, 0});
+            emit(Packet{FENCE, each.scope, 0, block, each.warp, 0, 0, 0, 0, 0});
             return;
         }
         bool is_atomic = each.kind == ATOMIC;
         uint32_t mask = is_atomic ? each.mask : granule_mask(each.mask, settings_.granularity_bits);
         Packet packet{each.kind, each.scope, each.strong, block, each.warp,
-                      barrier_ids_[each.slot], table.filter(block), each.pc, 0};
+                      barrier_ids_[each.slot], table.filter(block), each.pc, 0,
+                      generations_[each.slot]};
         for (; mask; mask &= mask - 1) {
             unsigned offset = __builtin_ctz(mask);
             packet.word = each.line << LINE_SHIFT | offset;
@@ -159,8 +160,21 @@ public:
 private:
     const Settings &settings_;
     uint32_t first_block_;
-    std::vector<uint32_t> barrier_ids_;
+    std::vector<uint32_t> barrier_ids_, generations_;  // by block slot
     std::vector<LockTable> lock_tables_;
+
+    // A block starts; one without a warp of the SM does nothing.
+    void start(const Transaction &each) {
+        uint64_t warps = uint64_t(each.lock_mask) << LINE_WORDS | each.mask;
+        bool is_any = false;
+        for (size_t warp = 0; warp < lock_tables_.size(); warp++) {
+            if (!(warps >> warp & 1)) continue;
+            lock_tables_[warp].clear();
+            is_any = true;
+        }
+        uint32_t &generation = generations_[each.slot];
+        generation = (generation + is_any) & ((1u << settings_.slot_generation_bits) - 1);
+    }
 
     uint32_t lock_hash(uint64_t word) const {
         uint32_t hash = 0;

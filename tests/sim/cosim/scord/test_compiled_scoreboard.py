@@ -15,7 +15,13 @@ from racetrap.golden_model.scord.access_buffer import AccessBuffer
 from racetrap.golden_model.scord.detector_bank import DetectorBank
 from racetrap.golden_model.scord.interleaver import banks_of
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
-from racetrap.golden_model.scord.packets import Packet, PacketKind, Step, TransactionKind
+from racetrap.golden_model.scord.packets import (
+    Packet,
+    PacketKind,
+    Step,
+    Transaction,
+    TransactionKind,
+)
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.scord import sum_counters
@@ -48,6 +54,7 @@ def _random_case(rng):
         fence_id_bits=rng.choice([2, 6]), barrier_id_bits=rng.choice([2, 8]), banks=banks,
         words_per_cycle=words, regions=regions, access_policy=policy,
         access_buffer_depth=int(policy != "stall"), sample_log2=int(policy == "sample"),
+        slot_generation_bits=rng.choice([0, 1, 2]),
     )  # fmt: skip
     if regions == 1:
         log2 = params.min_region_log2 + rng.randint(0, 3)
@@ -80,6 +87,9 @@ class _Launch:
         self.played = list(transactions_of(events, params))
         if params.warps_per_sm == _MANY_WARPS:
             self.played = [(sm, _moved(t, _MANY_WARPS // 2)) for sm, t in self.played]
+        # A start of a block that has no warp; events have none.
+        empty = Transaction(TransactionKind.BLOCK_START, slot=rng.randrange(params.blocks_per_sm))
+        self.played.insert(len(self.played) // 2, (rng.randrange(params.sm_count), empty))
         self.errors = rng.choice([0, 0, 0.05])
         buffers = [AccessBuffer(params) for _ in range(params.sm_count)]
         trackers = [Tracker(params, sm) for sm in range(params.sm_count)]
@@ -250,6 +260,16 @@ _BUGS = {
         "tracker.h", "if (warps >> warp & 1) lock_tables_", "if (warps >> warp & 2) lock_tables_"),
     "warps above 32 keep their locks": (
         "tracker.h", "uint64_t(each.lock_mask) << LINE_WORDS | each.mask", "each.mask"),
+    "a start of a block is not counted": ("tracker.h", "is_any = true;", "is_any = false;"),
+    "a block without warps is counted": (
+        "tracker.h", "is_any = false;", "is_any = true;"),
+    "a generation does not wrap": (
+        "tracker.h", "((1u << settings_.slot_generation_bits) - 1)", "~0u"),
+    "generations are not compared": (
+        "detector_bank.h", "part(entry, at.generation) == packet.generation;", "true;"),
+    "an entry keeps no generation": (
+        "detector_bank.h", "(packet.generation ? uint64_t(packet.generation) <<",
+        "(packet.generation ? uint64_t(0) <<"),
     "a fence does not activate locks": ("tracker.h", "table.fence(each.scope);", ""),
     "a block fence activates device locks": (
         "tracker.h", "state == PENDING_DEVICE ? HELD_BLOCK_BY_DEVICE",

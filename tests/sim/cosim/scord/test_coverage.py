@@ -15,7 +15,7 @@ from racetrap.golden_model.scord.packets import (
 )
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.sim.cosim.scord.coverage import Coverage
-from racetrap.sim.cosim.scord.coverage_bins import BINS, UNREACHABLE
+from racetrap.sim.cosim.scord.coverage_bins import BINS, GENERATION_BINS, UNREACHABLE
 
 _PARAMS = ScordParams(ratio=1, banks=2)
 _REGION = Region(0, 16)
@@ -57,6 +57,33 @@ def test_race_scope_is_that_of_the_owner(coverage):
     coverage.step(0, _step(row=TableRow.LOAD_NO_COMMON_LOCK, race=5, before=other, block=5))
     assert coverage.counts["race.missing_lock.load.device"] == 1
     assert coverage.counts["race.missing_lock.load.block"] == 1
+
+
+def test_blocks_of_one_slot():
+    """An entry of another generation is one of another block; an uninitialised one of none."""
+    params = ScordParams(ratio=1, banks=2, slot_generation_bits=2)
+    coverage = Coverage(params)
+    coverage.launch(_REGION)
+    fields = dict.fromkeys(params.entry_layout.fields, 0)
+    owner = params.entry_layout.pack(fields | {"generation": 3})
+    warp = params.entry_layout.pack(fields | {"generation": 3, "warp": 1})
+    for before, more in (
+        (owner, {"race": 2}), (warp, {}), (owner, {"block": 1}), (owner, {"preliminary": 1}),
+    ):  # fmt: skip
+        coverage.step(0, _step(row=TableRow.LOAD_UNFENCED_WRITE, before=before, **more))
+    assert coverage.counts["race.missing_device_fence.load.device"] == 1
+    assert coverage.counts["generation.same_warp.load"] == 1
+    assert coverage.counts["generation.other_warp.load"] == 1
+    for _ in range(4):
+        assert coverage.counts["wrap.generation"] == 0
+        coverage.transaction(0, Transaction(TransactionKind.BLOCK_START, mask=1), [], [], [])
+    assert coverage.counts["wrap.generation"] == 1
+
+
+def test_instances_without_generations_have_no_bin_of_them(coverage):
+    bins = {name for name, *_ in coverage.table()}
+    assert not GENERATION_BINS.keys() & bins
+    assert Coverage(ScordParams(slot_generation_bits=1)).missed[-1] == "wrap.generation"
 
 
 def test_fence_counters_that_come_round_are_seen(coverage):
