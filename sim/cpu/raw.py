@@ -9,12 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from racetrap.golden_model.trace.threads.events import ThreadEventKind
 from racetrap.sim.twins import constants, record
 
 __all__ = [
-    "RAW_DTYPE", "RAW_TWINS", "Loss", "RawFrame", "RawStream", "counted_events", "followed_child",
-    "map_records", "read_error", "read_losses", "read_streams", "thread_ids", "used_bytes",
+    "RAW_DTYPE", "RAW_TWINS", "Loss", "RawFrame", "counted_events", "followed_child",
+    "map_records", "read_error", "read_losses", "thread_ids", "used_bytes",
 ]  # fmt: skip
 
 #: One record; ``tag`` is the event's kind and one, or one of the tags below.
@@ -76,11 +75,6 @@ RAW_TWINS = (
     record(_PART_DTYPE, "Part"),
 )  # fmt: skip
 
-_UNORDERED = (
-    ThreadEventKind.LOAD, ThreadEventKind.STORE,
-    ThreadEventKind.COLLECT_OFF, ThreadEventKind.COLLECT_ON,
-)  # fmt: skip
-
 
 class RawFrame(NamedTuple):
     """A function of a thread's tree of calls, by return addresses.
@@ -96,90 +90,6 @@ class RawFrame(NamedTuple):
     caller: int
     call: int
     function: int
-
-
-class RawStream(NamedTuple):
-    """Events of one thread, in its order.
-
-    Parameters
-    ----------
-    kind, address, size, pc, instructions : numpy.ndarray
-        Fields of the events.
-    ordered : numpy.ndarray
-        Which events have a sequence number, ascending.
-    sequence, value : numpy.ndarray
-        Sequence numbers, unique among all threads, and values of those events.
-    frame : numpy.ndarray
-        Number of the frame that each access was made in; 0 if it is not known, and for other
-        events.
-    frames : list of RawFrame
-        The thread's frames; the first has number 1.
-    """
-
-    kind: np.ndarray
-    address: np.ndarray
-    size: np.ndarray
-    pc: np.ndarray
-    instructions: np.ndarray
-    ordered: np.ndarray
-    sequence: np.ndarray
-    value: np.ndarray
-    frame: np.ndarray
-    frames: list[RawFrame]
-
-    def __len__(self) -> int:
-        return len(self.kind)
-
-
-def _complete(raw: np.ndarray) -> np.ndarray:
-    """The records up to the first empty one, without a last one whose extension is missing."""
-    tags = raw["tag"]
-    # Only the last part of a thread has empty records, all at its end.
-    count = int(np.searchsorted(tags == 0, True))
-    if count:
-        last = int(tags[count - 1])
-        if last < _FRAME and last - 1 not in _UNORDERED:
-            count -= 1
-    return raw[:count]
-
-
-def _stream(raw: np.ndarray) -> RawStream:
-    raw = _complete(raw)
-    tags = raw["tag"]
-    rows = np.flatnonzero(tags < _FRAME)
-    extensions = np.flatnonzero(tags == _EXTENSION)
-    instructions = raw["instructions"][rows].astype(np.uint32)
-    fillers = np.flatnonzero(tags == _FILLER)
-    if len(fillers):
-        # Their instructions belong to the next event; after the last one they are lost.
-        owners = np.searchsorted(rows, fillers)
-        kept = owners < len(rows)
-        np.add.at(instructions, owners[kept], raw["address"][fillers[kept]].astype(np.uint32))
-    return RawStream(
-        kind=tags[rows] - np.uint8(1),
-        address=raw["address"][rows],
-        size=raw["size"][rows],
-        pc=raw["pc"][rows],
-        instructions=instructions,
-        ordered=np.searchsorted(rows, extensions) - 1,
-        sequence=raw["address"][extensions],
-        value=raw["pc"][extensions],
-        frame=_frames_of(raw, rows),
-        frames=[
-            RawFrame(address >> 32, address & 0xFFFF_FFFF, pc)
-            for address, pc in zip(
-                *(raw[name][tags == _FRAME].tolist() for name in ("address", "pc")), strict=True
-            )
-        ],
-    )
-
-
-def _frames_of(raw: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Frame of each event: that of the latest record of one before it."""
-    changes = np.flatnonzero(raw["tag"] == _IN_FRAME)
-    numbers = np.concatenate([[0], raw["pc"][changes]]).astype(np.uint32)
-    frames = numbers[np.searchsorted(changes, rows)]
-    return np.where(raw["tag"][rows] - 1 <= ThreadEventKind.ATOMIC_UPDATE, frames, 0)
 
 
 def _header(folder: Path) -> np.void:
@@ -246,15 +156,3 @@ def _parts(data: np.ndarray) -> Iterator[tuple[np.void, np.ndarray]]:
 def thread_ids(folder: Path) -> dict[int, int]:
     """Thread of each number that the kernel gave one."""
     return {int(head["tid"]): int(head["thread"]) for head, _ in _parts(map_records(folder))}
-
-
-def read_streams(folder: Path) -> list[RawStream]:
-    """Streams of all threads by number; of a thread that never ran, an empty one."""
-    parts: dict[int, list[np.ndarray]] = {}
-    for head, records in _parts(map_records(folder)):
-        parts.setdefault(int(head["thread"]), []).append(records)
-    nothing = [np.empty(0, RAW_DTYPE)]
-    return [
-        _stream(np.concatenate(parts.get(number, nothing)))
-        for number in range(max(parts, default=-1) + 1)
-    ]

@@ -1,25 +1,127 @@
-"""Global order of the events of recorded threads, by virtual time.
+"""Plain form of the merge of the raw records of all threads: the compiled one's specification.
 
 A thread's virtual time is the number of instructions that it has committed, as if every thread
-had a core of its own; where it waits for others its time advances to theirs.  The events on each
-synchronisation object, and on each block of the heap, stay in the order in which they were
-recorded.  The same raw records always give the same order.
+had a core of its own; where it waits for others its time advances to theirs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from racetrap.golden_model.trace.threads.events import ATOMIC_KINDS, ORDER_BITS, ThreadEventKind
 from racetrap.golden_model.trace.threads.schema import THREAD_DTYPE
-from racetrap.sim.cpu.raw import RawFrame, RawStream
+from racetrap.sim.cpu import raw as raw_records
+from racetrap.sim.cpu.raw import RAW_DTYPE, RawFrame
 
-__all__ = ["common_frames", "interleave"]
+__all__ = ["RawStream", "common_frames", "interleave", "read_streams"]
 
 _LIFE_BY_VALUE = (ThreadEventKind.CREATE, ThreadEventKind.JOIN)
 _LIFE_BY_THREAD = (ThreadEventKind.BEGIN, ThreadEventKind.END)
+_UNORDERED = (
+    ThreadEventKind.LOAD, ThreadEventKind.STORE,
+    ThreadEventKind.COLLECT_OFF, ThreadEventKind.COLLECT_ON,
+)  # fmt: skip
+
+
+class RawStream(NamedTuple):
+    """Events of one thread, in its order.
+
+    Parameters
+    ----------
+    kind, address, size, pc, instructions : numpy.ndarray
+        Fields of the events.
+    ordered : numpy.ndarray
+        Which events have a sequence number, ascending.
+    sequence, value : numpy.ndarray
+        Sequence numbers, unique among all threads, and values of those events.
+    frame : numpy.ndarray
+        Number of the frame that each access was made in; 0 if it is not known, and for other
+        events.
+    frames : list of RawFrame
+        The thread's frames; the first has number 1.
+    """
+
+    kind: np.ndarray
+    address: np.ndarray
+    size: np.ndarray
+    pc: np.ndarray
+    instructions: np.ndarray
+    ordered: np.ndarray
+    sequence: np.ndarray
+    value: np.ndarray
+    frame: np.ndarray
+    frames: list[RawFrame]
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+
+def read_streams(folder: Path) -> list[RawStream]:
+    """Streams of all threads by number; of a thread that never ran, an empty one."""
+    parts: dict[int, list[np.ndarray]] = {}
+    for head, records in raw_records._parts(raw_records.map_records(folder)):
+        parts.setdefault(int(head["thread"]), []).append(records)
+    nothing = [np.empty(0, RAW_DTYPE)]
+    return [
+        _stream(np.concatenate(parts.get(number, nothing)))
+        for number in range(max(parts, default=-1) + 1)
+    ]
+
+
+def _complete(raw: np.ndarray) -> np.ndarray:
+    """The records up to the first empty one, without a last one whose extension is missing."""
+    tags = raw["tag"]
+    # Only the last part of a thread has empty records, all at its end.
+    count = int(np.searchsorted(tags == 0, True))
+    if count:
+        last = int(tags[count - 1])
+        if last < raw_records._FRAME and last - 1 not in _UNORDERED:
+            count -= 1
+    return raw[:count]
+
+
+def _stream(raw: np.ndarray) -> RawStream:
+    raw = _complete(raw)
+    tags = raw["tag"]
+    rows = np.flatnonzero(tags < raw_records._FRAME)
+    extensions = np.flatnonzero(tags == raw_records._EXTENSION)
+    instructions = raw["instructions"][rows].astype(np.uint32)
+    fillers = np.flatnonzero(tags == raw_records._FILLER)
+    if len(fillers):
+        # Their instructions belong to the next event; after the last one they are lost.
+        owners = np.searchsorted(rows, fillers)
+        kept = owners < len(rows)
+        np.add.at(instructions, owners[kept], raw["address"][fillers[kept]].astype(np.uint32))
+    return RawStream(
+        kind=tags[rows] - np.uint8(1),
+        address=raw["address"][rows],
+        size=raw["size"][rows],
+        pc=raw["pc"][rows],
+        instructions=instructions,
+        ordered=np.searchsorted(rows, extensions) - 1,
+        sequence=raw["address"][extensions],
+        value=raw["pc"][extensions],
+        frame=_frames_of(raw, rows),
+        frames=[
+            RawFrame(address >> 32, address & 0xFFFF_FFFF, pc)
+            for address, pc in zip(
+                *(raw[name][tags == raw_records._FRAME].tolist() for name in ("address", "pc")),
+                strict=True,
+            )
+        ],
+    )
+
+
+def _frames_of(raw: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Frame of each event: that of the latest record of one before it."""
+    changes = np.flatnonzero(raw["tag"] == raw_records._IN_FRAME)
+    numbers = np.concatenate([[0], raw["pc"][changes]]).astype(np.uint32)
+    frames = numbers[np.searchsorted(changes, rows)]
+    return np.where(raw["tag"][rows] - 1 <= ThreadEventKind.ATOMIC_UPDATE, frames, 0)
 
 
 def _objects(thread: int, stream: RawStream) -> np.ndarray:
