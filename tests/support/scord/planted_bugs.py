@@ -48,9 +48,7 @@ PLANTED_BUGS: dict[str, PlantedBug] = {
         "                | (entry.state == LockState.HELD_BLOCK_BY_DEVICE)\n",
         "",
     ),
-    "barrier-counts-double": _bug(
-        "scord/barrier_ids.py", "eq(output + 1)", "eq(output + 2)"
-    ),
+    "barrier-counts-double": _bug("scord/barrier_ids.py", "eq(output + 1)", "eq(output + 2)"),
     "generation-not-counted": _bug(
         "scord/tracker.py",
         "generations.i_increment.eq(lookup.o.valid & is_start)",
@@ -67,7 +65,9 @@ PLANTED_BUGS: dict[str, PlantedBug] = {
         "i_increment.eq(lookup.o.valid & is_start & ~generations.o_generation.all())",
     ),
     "generation-survives-launch": _bug(
-        "scord/tracker.py", "generations.i_clear.eq(lock_tables.i_clear)", "generations.i_clear.eq(0)"
+        "scord/tracker.py",
+        "generations.i_clear.eq(lock_tables.i_clear)",
+        "generations.i_clear.eq(0)",
     ),
     # Interconnect
     "fence-to-one-bank": _bug(
