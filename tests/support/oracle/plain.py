@@ -21,9 +21,9 @@ from racetrap.golden_model.barracuda.race import (
     Result,
 )
 from racetrap.golden_model.barracuda.report import party
-from racetrap.golden_model.barracuda.vector_clock import SyncClocks, VectorClocks
 from racetrap.golden_model.events import WARP_SIZE, EventKind, Scope, Space, lanes_of
 from racetrap.golden_model.trace import Trace
+from tests.support.oracle.vector_clock import SyncClocks, VectorClocks
 
 __all__ = ["PlainAccess", "PlainAnalysis", "plain_barracuda"]
 

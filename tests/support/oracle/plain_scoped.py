@@ -15,10 +15,10 @@ from racetrap.golden_model.barracuda.analysis import merge
 from racetrap.golden_model.barracuda.kernel import Kernel, kernels_of
 from racetrap.golden_model.barracuda.operations import neighbours
 from racetrap.golden_model.barracuda.race import RaceKind, Result
-from racetrap.golden_model.barracuda.vector_clock import VectorClocks
 from racetrap.golden_model.events import WARP_SIZE, AtomicOp, EventKind, Scope
 from racetrap.golden_model.trace import Trace
 from tests.support.oracle.plain import PlainAccess, PlainAnalysis
+from tests.support.oracle.vector_clock import VectorClocks
 
 __all__ = ["plain_scoped"]
 

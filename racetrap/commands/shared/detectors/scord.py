@@ -113,12 +113,12 @@ def _micro_benchmarks(call: Simulation) -> SuiteOutcome:
 def _applications(call: Simulation) -> SuiteOutcome:
     """As ``_micro_benchmarks``."""
     from racetrap.evaluation.scord.applications import application_runs, application_verdicts
-    from racetrap.evaluation.scord.programs import GEOMETRY
     from racetrap.evaluation.scord.runs import run_build
+    from racetrap.golden_model.events import USUAL_GEOMETRY
     from racetrap.presenters.suites import print_applications
 
     with input_errors():
-        check_geometry(GEOMETRY, call.params)
+        check_geometry(USUAL_GEOMETRY, call.params)
     runs = application_runs(call.build(), call.size, call.schedules, call.seed)
     verdicts = application_verdicts(run_parallel(run_build, runs, call.jobs, "Simulating"))
     print_applications(call.console, verdicts, call.size, call.preset, call.seed)
