@@ -194,11 +194,9 @@ _OF_BANK = {
         "located.p.is_new.eq(has_bit)",
     ),
 }  # fmt: skip
-_BANK_FILES = tuple(
-    f"scord/{name}.py"
-    for name in (
-        "hazard_window", "init_engine", "metadata_accessor", "valid_table", "detector_bank"
-    )
+_BANK_FILES = (
+    "gpu/hazard_window.py", "gpu/init_engine.py", "gpu/metadata_accessor.py", "gpu/valid_table.py",
+    "scord/detector_bank.py",
 )  # fmt: skip
 
 
