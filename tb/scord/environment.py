@@ -16,8 +16,8 @@ from racetrap.golden_model.gpu.valid_table import clearing_cycles
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import Packet, Step, Transaction
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
-from racetrap.sim.cosim.scord.scord_software import ScordSoftware
-from racetrap.sim.cosim.scord.sweep import BEGUN, ENGINE, INDEX, is_swept, last_index
+from racetrap.sim.cosim.gpu.gpu_software import GpuSoftware
+from racetrap.sim.cosim.gpu.sweep import BEGUN, ENGINE, INDEX, is_swept, last_index
 from racetrap.tb.axi_memory import AxiMemory
 from racetrap.tb.memory_knobs import MemoryKnobs
 from racetrap.tb.port_coverage import watch_streams
@@ -66,7 +66,7 @@ class ScordEnvironment(uvm_env):
         Put cocotbext-axi's memory behind the metadata ports, for a check of AXI4 that is not ours;
         set before the build phase.  ``metadata`` is empty then.
     software : SoftwareThread
-        ``ScordSoftware``, its methods as coroutines.
+        ``GpuSoftware``, its methods as coroutines.
     """
 
     has_third_party_memory = False
@@ -132,7 +132,7 @@ class ScordEnvironment(uvm_env):
         watch_streams(testbench, coverage, "transaction", ports)
         testbench.clocking.when(testbench.pins.flag("irq"), partial(coverage.hit, "irq"))
         self._irq = testbench.pins.reader("irq")
-        self.software = SoftwareThread(ScordSoftware(self.registers.port, self._wait_until))
+        self.software = SoftwareThread(GpuSoftware(self.registers.port, self._wait_until))
         self._entries, self._is_preset = 0, False
 
     async def launch(
@@ -140,7 +140,7 @@ class ScordEnvironment(uvm_env):
     ) -> None:
         """Launch a kernel, and let the scoreboard begin anew.
 
-        The metadata of a large region are preset (``racetrap.sim.cosim.scord.sweep``).
+        The metadata of a large region are preset (``racetrap.sim.cosim.gpu.sweep``).
         """
         params = self._testbench.params
         self._is_preset = bool(self.metadata) and not is_swept(params, region)

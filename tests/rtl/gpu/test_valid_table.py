@@ -166,10 +166,10 @@ _OF_BANK = {
         "gpu/hazard_window.py", "with m.If(self._is_new):", "if False:"
     ),
     "what memory never answered": Patch(
-        "gpu/metadata_accessor.py", "Mux(taken.is_new, UNINITIALISED_ENTRY, entry)", "entry"
+        "gpu/metadata_accessor.py", "Mux(taken.is_new, params.uninitialised_entry, entry)", "entry"
     ),
     "owner of what it never answered": Patch(
-        "gpu/metadata_accessor.py", "Mux(taken.is_new, 0, owner)", "owner"
+        "gpu/metadata_accessor.py", "Mux(is_new, 0, owners[lane])", "owners[lane]"
     ),
     "table survives launch": Patch(
         "scord/detector_bank.py", "table.i_clear.eq(self.i_clear)", "table.i_clear.eq(0)"
