@@ -162,7 +162,7 @@ def command(
         preset = preset_name or (MOST_FINDING if isinstance(trace, Trace) else trace.header.system)
         with input_errors():
             params: Any = with_settings(find_preset(preset).params, settings)
-            check_reads(params, trace)
+            check_reads(params, type(trace))
         detector = {"preset": preset, "parameters": asdict(params)}
         with input_errors(path):
             if isinstance(trace, ThreadTrace):

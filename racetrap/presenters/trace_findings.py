@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from racetrap.presenters.findings import Findings, known_sentences
+from racetrap.presenters.gpu_races import left_out_sentence
 from racetrap.presenters.line_pairs import number_text, pair_to_dict
 from racetrap.presenters.race_choice import RaceChoice
-from racetrap.presenters.scord_races import left_out_sentence
+from racetrap.verdict.gpu.detector_verdict import verdict_of
 from racetrap.verdict.gpu.trace_check import TraceCheck
 from racetrap.verdict.source_text import relative_place, split_place, with_relative_places
 
@@ -86,7 +87,7 @@ def _detector(check: TraceCheck, choice: RaceChoice) -> list[str]:
         ]
         sentences += [
             f"{relative_place(place)}: by decree: detector {name} reports {kind}; the accesses are "
-            "ordered or free to conflict, but the method asks for strong ones"
+            f"ordered or free to conflict, but {verdict_of(check.detector.params).demand}"
             for place, kind in decreed[: choice.most_shown]
         ]
         sentences.append(
@@ -97,13 +98,19 @@ def _detector(check: TraceCheck, choice: RaceChoice) -> list[str]:
     sentences.append(
         f"Detector {name} did not look at {counters['unmonitored']} of "
         f"{counters['accesses'] + counters['unmonitored']} accesses to global memory, outside its "
-        f"region, and {sum(run.shared for run in runs)} to shared memory; "
-        f"{counters['tag_conflicts']} times a word took over the entry of another, whose history "
-        "was lost."
+        f"region, and {sum(run.shared for run in runs)} to shared memory"
+        f"{_tag_conflict_text(counters)}."
     )
     if (left_out := counters.get("accesses_left_out")) is not None:
         sentences.append(left_out_sentence(name, left_out))
     return sentences
+
+
+def _tag_conflict_text(counters: Mapping[str, int]) -> str:
+    """What a detector whose words share entries has lost."""
+    if (lost := counters.get("tag_conflicts")) is None:
+        return ""
+    return f"; {lost} times a word took over the entry of another, whose history was lost"
 
 
 def _decree_text(count: int) -> str:

@@ -7,11 +7,11 @@ from racetrap.golden_model.scord.packets import RaceKind
 from racetrap.verdict.gpu.oracle import (
     JUDGE,
     PAPER_RULE,
-    by_decree,
     racing_pairs,
     run_oracle,
     unconfirmed,
 )
+from racetrap.verdict.scord.by_decree import by_decree
 from tests.support.oracle.programs import Program
 
 STORE, LOAD, OTHER = 0x40, 0x44, 0x48
