@@ -12,7 +12,7 @@ from pyuvm import ConfigDB, uvm_env
 
 from racetrap.golden_model.gpu.interleaver import port_of
 from racetrap.golden_model.gpu.params import ENTRY_BYTES
-from racetrap.golden_model.gpu.region_table import MonitoredRegion, regions_of
+from racetrap.golden_model.gpu.region_table import MonitoredRegion, RegionTable
 from racetrap.golden_model.gpu.valid_table import clearing_cycles
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.gpu.gpu_software import GpuSoftware
@@ -210,11 +210,13 @@ class GpuEnvironment(uvm_env):
     def _entry(self, index: int) -> int:
         params, memories = self._testbench.params, self.metadata or self._third_party
         address = self._region.metadata_base + index * ENTRY_BYTES
-        base = next(
-            one.metadata_base
-            for one in regions_of(self._region)
-            if one.metadata_base <= address < one.metadata_end(params)
-        )
+        base = self._region.metadata_base
+        if isinstance(self._region, RegionTable):
+            base = next(
+                one.metadata_base
+                for one in self._region.regions
+                if one.metadata_base <= address < one.metadata_end(params)
+            )
         memory = memories[port_of(params, (address - base) // params.segment_bytes)]
         return memory.read_word(address)
 
