@@ -66,6 +66,7 @@ MEASURING: Mapping[str, Callable[[_Json], Figures]] = {
     **{
         f"evaluate {system.name}": system.own("evaluation", "history").evaluate_figures
         for system in SYSTEMS
+        if system.has("evaluation", "history")
     },
 }
 

