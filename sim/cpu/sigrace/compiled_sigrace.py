@@ -258,7 +258,11 @@ class _Machine:
             self._machine, found.ctypes.data, byref(data)
         )
         sizes = (c_uint32 * statistics.messages).from_address(data.value or 0)
-        return Measures(statistics, *found.tolist(), lost_windows, np.array(sizes, np.uint32))
+        counts: dict[str, int] = dict(zip(_INTERSECTIONS, found.tolist(), strict=True))
+        return Measures(
+            statistics, **counts, lost_windows=lost_windows,
+            message_bytes=np.array(sizes, np.uint32),
+        )  # fmt: skip
 
     def _rollbacks(self) -> dict[str, int]:
         """Rollbacks by reason, in the order of the first of each."""
