@@ -258,11 +258,13 @@ class _Machine:
             self._machine, found.ctypes.data, byref(data)
         )
         sizes = (c_uint32 * statistics.messages).from_address(data.value or 0)
-        counts: dict[str, int] = dict(zip(_INTERSECTIONS, found.tolist(), strict=True))
+        counts = dict(zip(_INTERSECTIONS, found.tolist(), strict=True))
         return Measures(
-            statistics, **counts, lost_windows=lost_windows,
+            statistics,
+            lost_windows=lost_windows,
             message_bytes=np.array(sizes, np.uint32),
-        )  # fmt: skip
+            **counts,
+        )
 
     def _rollbacks(self) -> dict[str, int]:
         """Rollbacks by reason, in the order of the first of each."""

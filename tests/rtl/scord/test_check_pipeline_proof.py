@@ -7,13 +7,13 @@ from tests.support.scord.planted_bugs import PLANTED_BUGS
 
 _PARAMS = ScordParams(
     sm_count=2, blocks_per_sm=2, warps_per_sm=2, ratio=2, outstanding=4, address_bits=16, pc_bits=8,
-    fence_id_bits=2, barrier_id_bits=2,
+    fence_id_bits=2, barrier_id_bits=2, slot_generation_bits=1,
 )  # fmt: skip
 PROOF = Proof(
     rule="Each step is the decision on the entry that its packet was given, or that the slot it "
     "takes it from left behind (never an older one), with the fence counters after all packets "
     "before.",
-    sizes="4 slots, 2 SMs of 2 warps and 2 blocks, counters of 2 bits",
+    sizes="4 slots, 2 SMs of 2 warps and 2 blocks, counters of 2 bits, generations of 1",
     harness=lambda case: PipelineHarness(_PARAMS, case),
     depth=2,
     events=("from-1-ahead", "from-2-ahead", "from-3-ahead", "race", "fence-just-ahead"),

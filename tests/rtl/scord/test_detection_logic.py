@@ -157,8 +157,11 @@ def random_cases(params, rng, count):
             rng.choice((0, rng.getrandbits(16))),
             rng.getrandbits(params.pc_bits),
             rng.getrandbits(params.word_bits),
+            rng.getrandbits(params.slot_generation_bits),
         )
         fields = layout.unpack(rng.getrandbits(64))
+        if rng.random() < 0.6:
+            fields["generation"] = packet.generation
         if rng.random() < 0.7:
             fields["block"] = block
         if rng.random() < 0.5:
@@ -184,6 +187,8 @@ def random_cases(params, rng, count):
         {"fence_id_bits": 2, "barrier_id_bits": 16},
         {"sm_count": 1, "blocks_per_sm": 1, "warps_per_sm": 1},
         {"sm_count": 64, "blocks_per_sm": 9, "ratio": 2},
+        {"slot_generation_bits": 1},
+        {"slot_generation_bits": 6},
     ],
     ids=str,
 )

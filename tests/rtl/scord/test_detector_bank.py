@@ -78,6 +78,8 @@ GEOMETRIES = [
     {"ratio": 16, "granularity": 16},
     {"ratio": 1, "granularity": 8},
     {"fence_id_bits": 2, "barrier_id_bits": 2},
+    {"slot_generation_bits": 1},
+    {"slot_generation_bits": 6, "ratio": 1, "sm_count": 1},
     {"outstanding": 4, "packet_fifo_depth": 2},
     {"outstanding": 16, "packet_fifo_depth": 3, "report_fifo_depth": 3},
     {"address_bits": 64, "pc_bits": 8},

@@ -110,6 +110,24 @@ def test_no_path_from_valid_to_ready():
     assert valid_to_ready_paths(GranuleSplitter(ScordParams())) == []
 
 
+@pytest.mark.parametrize("width", [1, 8])
+@pytest.mark.parametrize("warps", [1, 9, 64])
+def test_last_item_of_each_transaction(width, warps):
+    """Of instances that count blocks: what is done once for a transaction comes with that."""
+    params = ScordParams(
+        warps_per_sm=warps, banks=width, words_per_cycle=width, slot_generation_bits=1
+    )
+    transactions = [
+        each._replace(pc=number)
+        for number, each in enumerate(random_transactions(params, random.Random(warps), 60))
+        if width == 1 or each.kind == KIND.BLOCK_START
+    ]
+    items, _ = split(params, transactions, seed=f"{width} {warps}")
+    numbers = [item.pc for item in items]
+    last = [one != following for one, following in zip(numbers, [*numbers[1:], -1], strict=True)]
+    assert [bool(item.is_last) for item in items] == last
+
+
 def segments_of(params, transaction):
     """(first word, lanes) of each item of an access, from the definition."""
     width, granule = params.words_per_cycle, params.granularity // 4

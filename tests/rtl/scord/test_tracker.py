@@ -39,6 +39,9 @@ GEOMETRIES = [
     {"granularity": 16},
     {"address_bits": 16, "pc_bits": 8},
     {"barrier_id_bits": 2},
+    {"slot_generation_bits": 1},
+    {"slot_generation_bits": 2, "warps_per_sm": 64, "ratio": 8},
+    {"slot_generation_bits": 6, "blocks_per_sm": 3},
     {"sm_count": 1, "blocks_per_sm": 1, "warps_per_sm": 1, "lock_table_depth": 1},
 ]
 
@@ -56,9 +59,10 @@ def test_geometries(settings):
 @pytest.mark.parametrize("is_idle", [False, True], ids=["at-once", "idle"])
 @pytest.mark.parametrize("warps", [1, 5, 32])
 def test_clear_forgets_locks_and_barriers(warps, is_idle):
-    params = ScordParams(warps_per_sm=warps)
+    params = ScordParams(warps_per_sm=warps, slot_generation_bits=2)
     last = warps - 1
     before = [
+        Transaction(KIND.BLOCK_START, mask=1),
         cas(0, warp=last),
         fence(warp=last),
         Transaction(KIND.BARRIER),
@@ -87,7 +91,8 @@ def test_clear_forgets_locks_and_barriers(warps, is_idle):
     bench.model.clear()
     expected += [packet for each in after for packet in bench.model.step(each)]
     assert bench.packets == expected
-    assert (bench.packets[-1].filter, bench.packets[-1].barrier_id) == (0, 0)
+    last_packet = bench.packets[-1]
+    assert (last_packet.filter, last_packet.barrier_id, last_packet.generation) == (0, 0, 0)
     if is_idle:
         assert busy == [warps + 1]
 
@@ -199,6 +204,14 @@ def test_not_idle_until_a_fence_is_done():
 @pytest.mark.parametrize("settings", [{}, {"granularity": 16, "warps_per_sm": 1}], ids=str)
 def test_no_path_from_valid_to_ready(settings):
     assert valid_to_ready_paths(Tracker(ScordParams(**settings))) == []
+
+
+def test_generations_take_their_bits_and_no_more():
+    with_bits, without = (
+        state_bits(Tracker(ScordParams(slot_generation_bits=bits))) for bits in (6, 0)
+    )
+    assert with_bits["top.generations"] == StateBits(flip_flops=48)
+    assert not [name for name in without if "generation" in name]
 
 
 def test_state_is_the_papers():

@@ -1,19 +1,24 @@
-"""Proof: a fence delays its own warp, and a barrier of its block; nothing else waits for it."""
+"""Proof: a fence delays its own warp, and a barrier of its block; nothing else waits for it.
+A packet carries the generation that its block had when its transaction was taken.
+"""
 
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.sim.cosim.verilator.build_cache import Patch
 from tests.support.formal.proof import Proof, proof_tests
+from tests.support.scord.planted_bugs import PLANTED_BUGS
 from tests.support.scord.tracker_proof import TrackerHarness
 
 _HOLD, _TRACKER = "scord/fence_hold.py", "scord/tracker.py"
 _SPLITTER = "scord/granule_splitter.py"
 _PARAMS = ScordParams(
-    sm_count=2, blocks_per_sm=2, warps_per_sm=2, lock_table_depth=1, address_bits=16, pc_bits=8
-)
+    sm_count=2, blocks_per_sm=2, warps_per_sm=2, lock_table_depth=1, address_bits=16, pc_bits=8,
+    slot_generation_bits=2,
+)  # fmt: skip
 PROOF = Proof(
     rule="From the fence of a warp until it is told, nothing of that warp is taken, nor a barrier "
-    "of its block; each fence becomes one packet of its scope, and none is on its way when idle.",
-    sizes="2 warps, 2 block slots, lock tables of an entry",
+    "of its block; each fence becomes one packet of its scope, and none is on its way when idle.  "
+    "Any other packet has the number of blocks that its slot has had, wrapped, as its generation.",
+    sizes="2 warps, 2 block slots, lock tables of an entry, generations of 2 bits",
     harness=lambda case: TrackerHarness(_PARAMS, case),
     depth=2,
     events=(
@@ -21,6 +26,7 @@ PROOF = Proof(
         "all-warps-fence",
         "barrier-waits",
         "barrier-of-another-block",
+        "generation-wraps",
     ),
     bugs={
         "goes-on-at-once": Patch(_HOLD, "(fencing & ~self.i_fenced) | started", "started"),
@@ -40,6 +46,15 @@ PROOF = Proof(
         "idle-too-early": Patch(
             _TRACKER, "~(holds_packet | self.o_fencing.any())", "~holds_packet"
         ),
+        **{
+            name: PLANTED_BUGS[name].patch
+            for name in (
+                "generation-not-counted",
+                "generation-counts-warps",
+                "generation-does-not-wrap",
+                "generation-survives-launch",
+            )
+        },
     },
     cycles=12,
 )

@@ -57,6 +57,16 @@ SEQUENCES = {
     "barrier ids wrap": [
         *[Transaction(KIND.BARRIER)] * 255, load(), Transaction(KIND.BARRIER), load(),
     ],
+    "generations of each block slot": [
+        load(), Transaction(KIND.BLOCK_START, slot=0, mask=0b111), load(), load(slot=1),
+        *[Transaction(KIND.BLOCK_START, slot=1, mask=0b1001)] * 3, load(), load(slot=1),
+        fence(slot=1), Transaction(KIND.BLOCK_START, slot=1, mask=1 << 31), load(slot=1), cas(0),
+    ],
+    "starts of blocks beside their warps' accesses": [
+        step for slot in (0, 1, 0, 1, 1, 0)
+        for step in (Transaction(KIND.BLOCK_START, slot=slot, mask=0b11 << slot), load(slot=0),
+                     load(slot=1))
+    ],
     "empty masks": [
         load(mask=0), cas(), Transaction(KIND.BLOCK_START), fence(), load(mask=0), load(),
     ],
@@ -66,4 +76,5 @@ SEQUENCES = {
 @pytest.mark.parametrize("name", SEQUENCES, ids=str)
 @pytest.mark.parametrize("seed", [None, "idle"], ids=["full-rate", "idle"])
 def test_sequences(name, seed):
-    run(ScordParams(), SEQUENCES[name], sm=3, seed=seed and f"{seed} {name}")
+    params = ScordParams(slot_generation_bits=2)
+    run(params, SEQUENCES[name], sm=3, seed=seed and f"{seed} {name}")

@@ -102,6 +102,7 @@ def random_packets(params, region, rng, count, *, bank=0, entries=3, fences=0.15
                 rng.choice(locks),
                 pc,
                 word,
+                rng.getrandbits(params.slot_generation_bits),
             )
         )
     return packets

@@ -118,7 +118,8 @@ class _Encounter:
     # Table III and IV -------------------------------------------------------------------
 
     def same_block(self):
-        return self.md.block == self.access.block
+        md, access = self.md, self.access
+        return Cat(md.block, md.generation) == Cat(access.block, access.generation)
 
     def own_warp(self):
         return self.same_block() & (self.md.warp == self.access.warp)
@@ -200,7 +201,7 @@ class _Encounter:
             "is_atom": access.kind == PacketKind.ATOMIC, "modified": access.kind != PacketKind.LOAD,
             "barrier_id": access.barrier_id, "blk_fence_id": self.own.blk,
             "dev_fence_id": self.own.dev, "warp": access.warp, "block": access.block,
-            "tag": self.tag,
+            "tag": self.tag, "generation": access.generation,
         } | changes  # fmt: skip
 
     def take_unfenced_write(self):

@@ -48,8 +48,26 @@ PLANTED_BUGS: dict[str, PlantedBug] = {
         "                | (entry.state == LockState.HELD_BLOCK_BY_DEVICE)\n",
         "",
     ),
-    "barrier-counts-double": _bug(
-        "scord/barrier_ids.py", "eq(self.o_barrier_id + 1)", "eq(self.o_barrier_id + 2)"
+    "barrier-counts-double": _bug("scord/barrier_ids.py", "eq(output + 1)", "eq(output + 2)"),
+    "generation-not-counted": _bug(
+        "scord/tracker.py",
+        "generations.i_increment.eq(lookup.o.valid & is_start)",
+        "generations.i_increment.eq(0)",
+    ),
+    "generation-counts-warps": _bug(
+        "scord/tracker.py",
+        "(item.kind == TransactionKind.BLOCK_START) & item.is_last",
+        "item.kind == TransactionKind.BLOCK_START",
+    ),
+    "generation-does-not-wrap": _bug(
+        "scord/tracker.py",
+        "i_increment.eq(lookup.o.valid & is_start)",
+        "i_increment.eq(lookup.o.valid & is_start & ~generations.o_generation.all())",
+    ),
+    "generation-survives-launch": _bug(
+        "scord/tracker.py",
+        "generations.i_clear.eq(lock_tables.i_clear)",
+        "generations.i_clear.eq(0)",
     ),
     # Interconnect
     "fence-to-one-bank": _bug(
@@ -92,6 +110,16 @@ PLANTED_BUGS: dict[str, PlantedBug] = {
     ),
     "relation-barriers-not-compared": _bug(
         "scord/access_relation.py", "access.barrier_id == last.barrier_id", "1"
+    ),
+    "logic-entry-keeps-generation": _bug(
+        "scord/detection_logic.py",
+        'of_packet["generation"] = packet.generation',
+        'of_packet["generation"] = entry.generation',
+    ),
+    "relation-generations-not-compared": _bug(
+        "scord/access_relation.py",
+        "same_block &= access.generation == last.generation",
+        "same_block &= access.generation == access.generation",
     ),
     "relation-half-empty-filter-holds": _bug(
         "scord/access_relation.py",
@@ -158,6 +186,11 @@ PLANTED_BUGS: dict[str, PlantedBug] = {
     # Reports
     "report-scope-by-warp": _bug(
         "scord/report_encoder.py", "owner.block != packet.block", "owner.warp != packet.warp"
+    ),
+    "report-blocks-of-a-slot-are-one": _bug(
+        "scord/report_encoder.py",
+        "other_block |= owner.generation != packet.generation",
+        "other_block |= owner.generation != owner.generation",
     ),
     # Found only if no report was dropped: a dropped one may be the first of its kind.
     "report-filter-by-pc-only": PlantedBug(

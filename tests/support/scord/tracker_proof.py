@@ -1,8 +1,9 @@
-"""Harness for a proof on the tracker: what waits for a fence, and what becomes of it."""
+"""Harness for a proof on the tracker: what waits for a fence, what becomes of it, and which block
+of its slot each packet is of."""
 
 from __future__ import annotations
 
-from amaranth.hdl import Assume, Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Array, Assume, Cat, Module, Mux, Signal, Value
 from amaranth.lib import data
 from amaranth.lib.wiring import In
 
@@ -75,6 +76,7 @@ class TrackerHarness(Harness):
             self._elaborate_warp(m, warp, taken, rules, helps)
             for warp in range(params.warps_per_sm)
         ]
+        wraps = self._elaborate_generations(m, taken, rules, helps)
         events = {
             "another-warp-goes-on": taken & (given.kind == TransactionKind.LOAD)
             & (given.warp == 1) & warps[0],
@@ -82,6 +84,7 @@ class TrackerHarness(Harness):
             "barrier-waits": port.valid & ~port.ready & warps[0] & ~dut.o_busy
             & (given.kind == TransactionKind.BARRIER),
             "barrier-of-another-block": taken & (given.kind == TransactionKind.BARRIER) & warps[0],
+            "generation-wraps": wraps,
         }  # fmt: skip
         self.state(m, rules, events, helps)
         return m
@@ -123,6 +126,59 @@ class TrackerHarness(Harness):
             *self._places(warp, queued, comes_out, scope),
         ]
         return on_way
+
+    def _elaborate_generations(self, m: Module, taken, rules: list, helps: list) -> Value:
+        """A packet has as its generation the starts of blocks before it; whether one wraps."""
+        params, inner, given = self._params, self._inner, self.i_transaction
+        split, item = self._stages()
+        starts = Array(
+            Signal(params.slot_generation_bits, name=f"starts_{slot}")
+            for slot in range(params.blocks_per_sm)
+        )
+        at_split, at_item, at_packet = (
+            Signal.like(starts[0], name=f"generation_at_{stage}")
+            for stage in ("split", "item", "packet")
+        )
+        is_start = TransactionKind.BLOCK_START
+        warps = Cat(given.mask, given.lock_mask)[: params.warps_per_sm]
+        counts = taken & (given.kind == is_start) & warps.any()
+        in_split, in_item = inner["splitter.remaining"].any(), inner["lookup.o__valid"]
+        with m.If(taken):
+            m.d.sync += at_split.eq(starts[given.slot])
+        with m.If(inner["splitter.o__valid"] & inner["lookup.i__ready"]):
+            m.d.sync += at_item.eq(at_split)
+        with m.If(in_item & inner["has_packet"] & inner["packet.i__ready"]):
+            m.d.sync += at_packet.eq(at_item)
+        with m.If(counts):
+            m.d.sync += starts[given.slot].eq(starts[given.slot] + 1)
+        with m.If(inner["start"]):
+            m.d.sync += [each.eq(0) for each in starts]
+        packet = self._tracker.o_packet
+        is_access = packet.payload.kind != PacketKind.FENCE
+        rules += [
+            ~(packet.valid & is_access) | (packet.payload.generation == at_packet),
+            ~packet.valid | is_access | (packet.payload.generation == 0),
+        ]
+        split_starts = in_split & (split.kind == is_start)
+        item_starts = in_item & (item.kind == is_start)
+        counted = Array(inner[f"generations.generation_{slot}"] for slot in range(len(starts)))
+        waiting = [
+            (split_starts & (split.slot == slot))
+            + (item_starts & item.is_last & (item.slot == slot))
+            for slot in range(len(starts))
+        ]
+        helps += [
+            *(
+                (known + late)[: len(known)] == start
+                for known, late, start in zip(counted, waiting, starts, strict=True)
+            ),
+            # Nothing was taken since the transaction that is being split.
+            ~in_split | split_starts | (at_split == starts[split.slot]),
+            ~in_item | item_starts | (at_item == counted[item.slot]),
+            # The rest of a start is behind all of its items but the last.
+            ~item_starts | item.is_last | (split_starts & (split.slot == item.slot)),
+        ]
+        return counts & starts[given.slot].all()
 
     def _stages(self) -> tuple[data.View, data.View]:
         """Transaction in the splitter, and item behind it."""

@@ -2,22 +2,27 @@
 
 import pytest
 
-from racetrap.sim.cosim.scord.plans import fast_memory, hard_memory, random_plan
+from racetrap.sim.cosim.gpu.memory_plans import fast_memory, hard_memory
+from racetrap.sim.cosim.scord.plans import random_plan
 from tests.support.planted_bugs import one_for_each_file
 from tests.support.scord.planted_bugs import PLANTED_BUGS
 
 #: Two banks, so that the interconnect matters; room for reports, so that few are dropped.
-_CHANGES = {"banks": 2, "report_fifo_depth": 64}
+_CHANGES = {"banks": 2, "report_fifo_depth": 64, "slot_generation_bits": 2}
 _KNOBS = ["mixed", "locks", "contended", "tags"]
 _INSTRUCTIONS = 350
 #: Barriers while fences of the block are still on their way.
 _BARRIERS = {"knobs": "contended", "changes": {"fences": 0.4, "barriers": 0.4}}
 
+#: Blocks that take the slots of others, so often that their generations wrap.
+_BLOCKS = {"knobs": "contended", "changes": {"churn": 0.1}}
+
 
 def _plan(params, hard):
     memory = hard_memory() if hard else fast_memory()
     plan = random_plan(params, _KNOBS, _INSTRUCTIONS, memory)
-    plan["launches"].append({**_BARRIERS, "instructions": 2 * _INSTRUCTIONS})
+    for more in (_BARRIERS, _BLOCKS):
+        plan["launches"].append({**more, "instructions": 2 * _INSTRUCTIONS})
     return plan
 
 

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
+from typing import Any
 
-from racetrap.golden_model.scord.packets import Step
-from racetrap.golden_model.scord.params import ScordParams
-from racetrap.golden_model.scord.report import RaceReport
+from racetrap.golden_model.gpu.params import GpuParams
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 
 __all__ = ["ReportCheck"]
@@ -24,16 +23,18 @@ class ReportCheck:
 
     Parameters
     ----------
-    params : ScordParams
+    params : GpuParams
         Configuration of the hardware.
+    report : type
+        The detector's report: made of a step or a record, with ``bank``, ``sequence`` and ``key``.
     """
 
-    def __init__(self, params: ScordParams) -> None:
-        self._params = params
-        self._races: list[deque[Step]] = [deque() for _ in range(params.banks)]
+    def __init__(self, params: GpuParams, report: Any) -> None:
+        self._params, self._report = params, report
+        self._races: list[deque[Any]] = [deque() for _ in range(params.banks)]
         self._records: list[int] = []
 
-    def race(self, bank: int, step: Step) -> None:
+    def race(self, bank: int, step: Any) -> None:
         """A step of ``bank`` is a race."""
         self._races[bank].append(step)
 
@@ -62,7 +63,7 @@ class ReportCheck:
         missing = {(step.packet.pc, int(step.race)) for queue in self._races for step in queue}
         last = -1
         for number, record in enumerate(self._records):
-            report = RaceReport.from_record(record)
+            report = self._report.from_record(record)
             if report.record() != record:
                 raise Mismatch(f"Report {number} reserved fields must be 0, not as in {record:#x}")
             if report.sequence <= last:
@@ -75,11 +76,11 @@ class ReportCheck:
         if missing and not dropped:
             raise Mismatch(f"Race (pc, kind) {min(missing)} must have a report")
 
-    def _match(self, number: int, report: RaceReport) -> None:
+    def _match(self, number: int, report: Any) -> None:
         """Find the report's race in its bank, passing over races that have no record."""
         queue = self._races[report.bank] if report.bank < len(self._races) else deque()
         while queue:
             step = queue.popleft()
-            if report == RaceReport.from_step(self._params, step, report.bank, report.sequence):
+            if report == self._report.from_step(self._params, step, report.bank, report.sequence):
                 return
         raise Mismatch(f"Report {number} must be the next race of its bank, not {report}")

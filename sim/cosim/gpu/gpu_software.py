@@ -1,4 +1,4 @@
-"""Driver software of a ScoRD system, whatever way leads to its registers.
+"""Driver software of a GPU detector, whatever way leads to its registers.
 
 Ref: ScoRD (ISCA'20) Section IV (the host allocates metadata and report buffer).
 """
@@ -12,10 +12,10 @@ from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.gpu.region_table import LineRegion, MonitoredRegion, regions_of
 from racetrap.sim.cosim.software.detector_software import DetectorSoftware
 
-__all__ = ["ScordSoftware"]
+__all__ = ["GpuSoftware"]
 
 
-class ScordSoftware(DetectorSoftware):
+class GpuSoftware(DetectorSoftware):
     """Launches, status, counters, and the head and tail of the report ring.
 
     Parameters

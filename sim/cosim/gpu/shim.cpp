@@ -1,4 +1,4 @@
-// Testbench of a Verilated ScordSystem without Python in the loop: SM queues, memories, traces.
+// Testbench of a Verilated detector of a GPU without Python in the loop: SM queues, memories, traces.
 
 #include "axi_memory.h"
 #include "testbench.h"

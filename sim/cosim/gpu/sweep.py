@@ -10,8 +10,8 @@ from __future__ import annotations
 from itertools import count
 
 from racetrap.golden_model.gpu.interleaver import port_of
+from racetrap.golden_model.gpu.params import GpuParams
 from racetrap.golden_model.gpu.region_table import MonitoredRegion, regions_of
-from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.gpu.init_engine import engine_index_bits
 
 __all__ = [
@@ -31,12 +31,12 @@ INDEX, BEGUN = "index", "o_busy"
 _MOST_SWEPT = 1 << 16
 
 
-def is_swept(params: ScordParams, region: MonitoredRegion) -> bool:
+def is_swept(params: GpuParams, region: MonitoredRegion) -> bool:
     """Whether the hardware writes every entry of a region, small or on the chip, by itself."""
     return bool(params.local_bytes) or region.entries(params) <= _MOST_SWEPT
 
 
-def last_index(params: ScordParams, region: MonitoredRegion, port: int) -> int:
+def last_index(params: GpuParams, region: MonitoredRegion, port: int) -> int:
     """Engine's index of the last segment that a port's engine writes."""
     if params.regions == 1:
         return _last_segment(params, region.entries(params), port)
@@ -45,11 +45,11 @@ def last_index(params: ScordParams, region: MonitoredRegion, port: int) -> int:
     return number << index_width(params) - (params.regions - 1).bit_length() | index
 
 
-def _last_segment(params: ScordParams, entries: int, port: int) -> int:
+def _last_segment(params: GpuParams, entries: int, port: int) -> int:
     segments = entries // params.words_per_cycle
     return segments - 1 - next(n for n in count() if port_of(params, segments - 1 - n) == port)
 
 
-def index_width(params: ScordParams) -> int:
+def index_width(params: GpuParams) -> int:
     """Bits of the engine's index."""
     return engine_index_bits(params)

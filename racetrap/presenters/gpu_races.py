@@ -8,11 +8,10 @@ from typing import Any
 
 from rich.console import Console
 
-from racetrap.golden_model.scord.report import RaceReport, race_words
 from racetrap.presenters.line_pairs import number_text
 from racetrap.presenters.race_choice import RaceChoice, RaceList, instances_text
 from racetrap.presenters.tables import print_table
-from racetrap.verdict.scord.findings import Finding
+from racetrap.verdict.gpu.findings import Finding, Report
 
 __all__ = ["finding_to_dict", "left_out_sentence", "print_kinds", "race_list"]
 
@@ -20,13 +19,14 @@ __all__ = ["finding_to_dict", "left_out_sentence", "print_kinds", "race_list"]
 def finding_to_dict(finding: Finding) -> dict[str, Any]:
     """A finding as plain data."""
     report = finding.report
+    place, rule = report.rule
     return {
         "sequence": report.sequence,
         "address": report.address,
         "pc": report.pc,
-        "kind": race_words(report.race),
+        "kind": report.kind_words,
         "scope": report.race_scope.name.lower(),
-        "table_iv": report.table_iv,
+        place.lower().replace(" ", "_"): rule,
         "access": asdict(finding.access),
         "earlier": asdict(finding.earlier),
         "sentence": finding.sentence(),
@@ -38,9 +38,10 @@ def race_list(console: Console, choice: RaceChoice) -> RaceList[Finding]:
 
     def show(number: int, finding: Finding, count: int) -> None:
         report = finding.report
-        kind, scope = race_words(report.race), report.race_scope.name.lower()
+        kind, scope = report.kind_words, report.race_scope.name.lower()
+        place, rule = report.rule
         console.print(
-            f"Race {report.sequence}: {kind}, {scope} scope, Table IV ({report.table_iv}), "
+            f"Race {report.sequence}: {kind}, {scope} scope, {place} ({rule}), "
             f"address {report.address:#x}, pc {report.pc:#x}{instances_text(count)}\n"
             f"  access:  {finding.access}\n"
             f"  earlier: {finding.earlier}\n"
@@ -51,8 +52,8 @@ def race_list(console: Console, choice: RaceChoice) -> RaceList[Finding]:
     return RaceList(console, choice, lambda finding: _key(finding.report), show, finding_to_dict)
 
 
-def _key(report: RaceReport) -> tuple[int, int, int, str]:
-    return report.pc, report.race, report.race_scope, report.table_iv
+def _key(report: Report) -> tuple[int, int, int, str]:
+    return report.pc, report.race, report.race_scope, report.rule[1]
 
 
 def left_out_sentence(name: str, accesses: int) -> str:
@@ -69,8 +70,8 @@ def print_kinds(console: Console, races: RaceList[Finding]) -> None:
     kinds: Counter[tuple[str, str, str]] = Counter()
     for group in races.groups.values():
         report = group.first.report
-        kind, scope = race_words(report.race), report.race_scope.name.lower()
-        kinds[kind, scope, report.table_iv] += group.count
+        place, rule = report.rule
+        kinds[report.kind_words, report.race_scope.name.lower(), rule] += group.count
     if kinds:
         rows = [(*kind, count) for kind, count in sorted(kinds.items())]
-        print_table(console, "Races by kind", ["kind", "scope", "Table IV", "races"], rows)
+        print_table(console, "Races by kind", ["kind", "scope", place, "races"], rows)
