@@ -6,8 +6,8 @@ Ref: ScoRD (ISCA'20) Tables VI and VII.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import NamedTuple
 
 __all__ = ["FALSE_RACES", "MICRO_BENCHMARKS_ROW", "RACES", "PaperFalseRaces", "PaperRaces"]
 
@@ -15,16 +15,40 @@ __all__ = ["FALSE_RACES", "MICRO_BENCHMARKS_ROW", "RACES", "PaperFalseRaces", "P
 MICRO_BENCHMARKS_ROW = "Microbenchmarks"
 
 
-class PaperRaces(NamedTuple):
-    """A row of Table VI: races present, caught by the base design, and with caching."""
+@dataclass(frozen=True)
+class PaperRaces:
+    """The paper's row of Table VI.
+
+    Parameters
+    ----------
+    present : int
+        Races present.
+    base : int
+        Those caught without caching.
+    cached : int
+        Those caught with caching.
+    """
 
     present: int
     base: int
     cached: int
 
 
-class PaperFalseRaces(NamedTuple):
-    """A row of Table VII: false races at 4, 8 and 16 bytes, and with caching."""
+@dataclass(frozen=True)
+class PaperFalseRaces:
+    """The paper's row of Table VII: false races.
+
+    Parameters
+    ----------
+    byte4 : int
+        At 4 bytes an entry.
+    byte8 : int
+        At 8 bytes.
+    byte16 : int
+        At 16 bytes.
+    cached : int
+        With caching.
+    """
 
     byte4: int
     byte8: int

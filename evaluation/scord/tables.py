@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 
 from racetrap.evaluation.scord.paper import FALSE_RACES, RACES, PaperFalseRaces, PaperRaces
 from racetrap.evaluation.scord.programs import Build
@@ -99,9 +99,16 @@ class RaceRow:
     ----------
     name : str
         Application, or the micro-benchmarks together.
-    builds, oracle, base, cached, hardware : int
-        Racy builds; those with a race by the oracle; those caught by the golden model without
-        and with metadata caching, and by the hardware.
+    builds : int
+        Racy builds.
+    oracle : int
+        Those with a race by the oracle.
+    base : int
+        Those caught by the golden model with an entry a word.
+    cached : int
+        Those caught by the golden model with caching.
+    hardware : int or None
+        Those caught by the hardware; null if it did not run.
     paper : PaperRaces
         The paper's row.
     """
@@ -126,7 +133,7 @@ class FalseRow:
     runs : int
         Runs of the race-free build.
     counts : dict of str to int
-        Unique false races by detector (``DETECTORS``).
+        Unique false races by detector: ``base``, ``cached``, ``byte8``, ``byte16``.
     paper : PaperFalseRaces
         The paper's row.
     """
@@ -195,7 +202,7 @@ def _total(rows: Sequence[RaceRow]) -> RaceRow:
         base=sum(row.base for row in rows),
         cached=sum(row.cached for row in rows),
         hardware=sum(hardware) if hardware else None,
-        paper=PaperRaces(*(sum(row.paper[column] for row in rows) for column in range(3))),
+        paper=PaperRaces(*(sum(astuple(row.paper)[column] for row in rows) for column in range(3))),
     )
 
 

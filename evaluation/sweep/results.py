@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from racetrap.evaluation.sweep.grid import Point
-from racetrap.evaluation.sweep.pareto import pareto_front
 from racetrap.evaluation.sweep.spec import STATE, Spec
 
-__all__ = ["PointResult", "cost_column", "csv_text", "objectives", "rows_of"]
+__all__ = ["PointResult", "cost_column", "csv_text", "objectives", "pareto_front", "rows_of"]
 
 #: Costs beside the main one, where a sweep measures them.
 _OTHER_COSTS = ("block_ram", "metadata_percent")
@@ -98,3 +97,25 @@ def csv_text(spec: Spec, rows: Sequence[PointResult]) -> str:
             row.refused,
         ])  # fmt: skip
     return text.getvalue()
+
+
+def pareto_front(costs: Sequence[Sequence[float]]) -> list[int]:
+    """Numbers of the points for which no other is at least as low everywhere and lower somewhere.
+
+    Equal points are on the front together.
+
+    Parameters
+    ----------
+    costs : sequence of sequence of float
+        For each point what is to be low, in one order.
+    """
+    return [
+        number
+        for number, mine in enumerate(costs)
+        if not any(_dominates(other, mine) for other in costs)
+    ]
+
+
+def _dominates(one: Sequence[float], other: Sequence[float]) -> bool:
+    pairs = list(zip(one, other, strict=True))
+    return all(a <= b for a, b in pairs) and any(a < b for a, b in pairs)

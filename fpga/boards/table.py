@@ -33,12 +33,16 @@ class Board:
 
     Parameters
     ----------
-    name, summary : str
-        Name on the command line; what the board is, in one line.
+    name : str
+        Name on the command line.
+    summary : str
+        What it is, in one line.
     platform : str
         Class of amaranth-boards, as ``module:class``.
-    family, device : str
-        ``ecp5`` or ``ice40``; the FPGA.
+    family : str
+        ``ecp5`` or ``ice40``.
+    device : str
+        The FPGA.
     clock_mhz : float
         System clock, after the PLL.
     baud : int
@@ -48,7 +52,7 @@ class Board:
     settings : mapping of str to tuple of str
         Presets that fit, with the settings under which they do.
     core : bool
-        A whole system of ScoRD does not fit: it comes as one tracker and one bank.
+        Whether a system of ScoRD comes as one tracker and one bank, since a whole one does not fit.
     """
 
     name: str

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from typing import Any
 
-from racetrap.evaluation.scord.tables import BuildSummary, FalseRow, RaceRow, Tables
+from racetrap.evaluation.scord.tables import BuildSummary, Tables
 from racetrap.evaluation.table import Table
 from racetrap.presenters.page import Section, html_page
 
@@ -27,7 +27,7 @@ def tables_of(tables: Tables) -> list[Table]:
              "paper: present", "paper: base", "paper: caching"),
             tuple(
                 (row.name, row.builds, row.oracle, row.base, row.cached,
-                 _NOT_RUN if row.hardware is None else row.hardware, *row.paper)
+                 _NOT_RUN if row.hardware is None else row.hardware, *astuple(row.paper))
                 for row in tables.races
             ),
         ),
@@ -39,7 +39,7 @@ def tables_of(tables: Tables) -> list[Table]:
              "paper: 4", "paper: 8", "paper: 16", "paper: caching"),
             tuple(
                 (row.name, row.runs, row.counts["base"], row.counts["byte8"],
-                 row.counts["byte16"], row.counts["cached"], *row.paper)
+                 row.counts["byte16"], row.counts["cached"], *astuple(row.paper))
                 for row in tables.false_races
             ),
         ),
@@ -84,13 +84,9 @@ def problems_of(tables: Tables) -> list[str]:
 
 def to_json(tables: Tables) -> dict[str, Any]:
     """Everything as plain data."""
-
-    def row_of(row: RaceRow | FalseRow) -> dict[str, Any]:
-        return asdict(row) | {"paper": row.paper._asdict()}
-
     return {
-        "races": list(map(row_of, tables.races)),
-        "false_races": list(map(row_of, tables.false_races)),
+        "races": list(map(asdict, tables.races)),
+        "false_races": list(map(asdict, tables.false_races)),
         "builds": list(map(_build_json, tables.builds)),
         "problems": problems_of(tables),
     }

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from typing_extensions import TypedDict
 
+from racetrap.evaluation.scord.tables import FalseRow, RaceRow
 from racetrap.evaluation.sigrace.races import Injected
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.schemas.values import Tables
@@ -19,46 +20,6 @@ __all__ = [
     "EvaluateScord",
     "EvaluateSigrace",
 ]
-
-
-class PaperRacesDocument(TypedDict):
-    """The paper's row of Table VI."""
-
-    present: Annotated[int, "races present"]
-    base: Annotated[int, "caught without caching"]
-    cached: Annotated[int, "caught with caching"]
-
-
-class PaperFalseRacesDocument(TypedDict):
-    """The paper's row of Table VII."""
-
-    byte4: Annotated[int, "4 bytes an entry"]
-    byte8: Annotated[int, "8 bytes"]
-    byte16: Annotated[int, "16 bytes"]
-    cached: Annotated[int, "with caching"]
-
-
-class RaceRowDocument(TypedDict):
-    """A row of Table VI."""
-
-    name: Annotated[str, "workload"]
-    builds: Annotated[int, "racy builds"]
-    oracle: Annotated[int, "those with a race by the oracle"]
-    base: Annotated[int, "those caught by the golden model with an entry a word"]
-    cached: Annotated[int, "those caught by the golden model with caching"]
-    hardware: Annotated[int | None, "those caught by the hardware; null if it did not run"]
-    paper: Annotated[PaperRacesDocument, "the paper's row"]
-
-
-class FalseRowDocument(TypedDict):
-    """A row of Table VII."""
-
-    name: Annotated[str, "workload"]
-    runs: Annotated[int, "runs of race-free builds"]
-    counts: Annotated[
-        dict[str, int], "unique reports by detector: `base`, `cached`, `byte8`, `byte16`"
-    ]
-    paper: Annotated[PaperFalseRacesDocument, "the paper's row"]
 
 
 class UniqueRaceDocument(TypedDict):
@@ -114,8 +75,8 @@ ScordFacts = TypedDict(
 class EvaluateScord(ScordFacts):
     """`racetrap evaluate scord`."""
 
-    races: Annotated[list[RaceRowDocument], "Table VI"]
-    false_races: Annotated[list[FalseRowDocument], "Table VII"]
+    races: Annotated[list[RaceRow], "Table VI"]
+    false_races: Annotated[list[FalseRow], "Table VII"]
     builds: Annotated[list[BuildDocument], "each build"]
     problems: Annotated[
         list[str],

@@ -6,6 +6,7 @@ from typing import Annotated, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
+from racetrap.fpga.boards.table import Board
 from racetrap.generators.state import StatePart
 from racetrap.schemas.accelerator_races import MonitorRaceDocument
 from racetrap.schemas.gpu_races import DetectorRace
@@ -273,27 +274,8 @@ Simulate: TypeAlias = (
 )
 
 
-class BoardDocument(TypedDict):
-    """A board."""
-
-    name: Annotated[str, "name on the command line"]
-    summary: Annotated[str, "what it is"]
-    platform: Annotated[str, "class of amaranth-boards, as `module:class`"]
-    family: Annotated[str, "`ecp5` or `ice40`"]
-    device: Annotated[str, "the FPGA"]
-    clock_mhz: Annotated[float, "system clock, after the PLL"]
-    baud: Annotated[int, "bits a second of the host link"]
-    lights: Annotated[
-        list[tuple[str, int, str]], "of each light: resource, number, and signal in it or nothing"
-    ]
-    settings: Annotated[
-        dict[str, list[str]], "presets that fit, with the settings under which they do"
-    ]
-    core: Annotated[bool, "whether a system of ScoRD comes as one tracker and one bank"]
-
-
 #: `racetrap fpga boards`.
-Boards: TypeAlias = list[BoardDocument]
+Boards: TypeAlias = list[Board]
 
 
 class BoardBuildDocument(Configuration):

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from racetrap.evaluation.sweep.pareto import pareto_front
+from racetrap.evaluation.sweep.results import pareto_front
 
 _POINTS = st.integers(1, 4).flatmap(
     lambda size: st.lists(st.lists(st.integers(0, 4), min_size=size, max_size=size), max_size=30)
