@@ -70,7 +70,9 @@ def test_files_that_a_simulation_takes_are_those_of_all(tiny, tmp_path):
 
 def _generation_bits(description):
     """Widths of all fields that are a generation."""
-    fields = [each for layout in description["layouts"].values() for each in layout["fields"].items()]
+    fields = [
+        each for layout in description["layouts"].values() for each in layout["fields"].items()
+    ]
     return [field["width"] for name, field in fields if name.endswith("generation")]
 
 

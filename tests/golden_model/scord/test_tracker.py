@@ -132,7 +132,9 @@ def test_generation_counts_the_blocks_of_its_slot_and_wraps():
     def generations():
         kinds = (K.LOAD, K.STORE, K.ATOMIC)
         packets = [
-            tracker.step(Transaction(kind, slot=slot, mask=1))[0] for slot in (2, 1) for kind in kinds
+            tracker.step(Transaction(kind, slot=slot, mask=1))[0]
+            for slot in (2, 1)
+            for kind in kinds
         ]
         return [packet.generation for packet in packets]
 
