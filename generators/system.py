@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 from types import MappingProxyType, ModuleType
@@ -99,6 +100,10 @@ class Overhead(NamedTuple):
     sentence: str
 
 
+def _module(room: str, name: str, part: str) -> str:
+    return ".".join(filter(None, ("racetrap", room, name, part)))
+
+
 @dataclass(frozen=True)
 class System(Generic[_Params]):
     """A detector.
@@ -188,7 +193,14 @@ class System(Generic[_Params]):
         part : str
             Module in the detector's folder; empty for the folder or module of its name.
         """
-        return import_module(".".join(filter(None, ("racetrap", room, self.name, part))))
+        return import_module(_module(room, self.name, part))
+
+    def has(self, room: str, part: str = "") -> bool:
+        """Whether :meth:`own` finds something: not every detector is in every room."""
+        try:
+            return find_spec(_module(room, self.name, part)) is not None
+        except ModuleNotFoundError:
+            return False
 
     def random(self, number: int) -> _Params:
         """Random configuration ``number``: always the same one for a number.

@@ -26,6 +26,7 @@ __all__ = [
     "BLOCK_BARRIERS",
     "COPY_KINDS",
     "LANE_KINDS",
+    "USUAL_GEOMETRY",
     "WARP_SIZE",
     "AtomicOp",
     "DataRegion",
@@ -270,6 +271,11 @@ class Geometry:
             check_integer(
                 f"Geometry {size.name}", getattr(self, size.name), *size.metadata["range"]
             )
+
+
+#: The GPU that kernels and programs run on if nothing else is asked for: that of the ScoRD paper.
+#: Ref: ScoRD (ISCA'20) Table V.
+USUAL_GEOMETRY = Geometry(sm_count=15, blocks_per_sm=8, warps_per_sm=32)
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,9 @@ from racetrap.sim.gpu.executor.device import Device, LaunchStats
 from racetrap.sim.gpu.launch.capture import Capture, capture
 from racetrap.sim.gpu.launch.kernel_source import read_kernel_file
 from racetrap.sim.gpu.launch.launch_file import LaunchSpec, read_launch
-from racetrap.verdict.scord.detect import region_of
-from racetrap.verdict.scord.findings import Finding, find_races
+from racetrap.verdict.gpu.findings import Finding
+from racetrap.verdict.gpu.fit import region_of
+from racetrap.verdict.scord.findings import find_races
 
 __all__ = [
     "PRESETS",

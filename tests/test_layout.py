@@ -120,6 +120,16 @@ def test_a_block_has_one_name_in_model_and_hardware(system):
     assert len(models & blocks) >= _COMMON_BLOCKS
 
 
+def test_what_runs_on_a_gpu_knows_no_detector():
+    """Only suites with verdicts of ScoRD ask it."""
+    asking = {
+        path.parent.as_posix() for path in _sources() if path.parts[:2] == ("sim", "gpu")
+        if any(name.startswith(("golden_model/scord", "generators/scord", "rtl/scord"))
+               for name in _imports(path))
+    }  # fmt: skip
+    assert asking == {"sim/gpu/suites/concurrency", "sim/gpu/suites/micro"}
+
+
 def _shared_trees() -> Iterator[tuple[Path, ast.AST]]:
     """Product code outside the detectors' own folders and files."""
     names = {system.name for system in SYSTEMS}

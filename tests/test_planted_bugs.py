@@ -62,4 +62,4 @@ def test_planted_bugs_fit_the_sources():
 )
 def test_text_that_is_not_there_is_seen(file, before):
     with pytest.raises(ValueError, match=r"once|unpack"):
-        _plant(Patch(f"scord/{file}.py", before, ""))
+        _plant(Patch(f"gpu/{file}.py", before, ""))

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
-from racetrap.evaluation.scord.programs import GEOMETRY
+from racetrap.golden_model.events import USUAL_GEOMETRY
 from racetrap.golden_model.ptx_memory_model.operational import Choices
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.device import Device, LaunchStats, Operation
@@ -66,7 +66,7 @@ class WorkloadSubject(Subject):
 
     def __init__(self, name: str, switches: Collection[str]) -> None:
         self._workload, self._switches = WORKLOADS[name], switches
-        device = _Device(GEOMETRY)
+        device = _Device(USUAL_GEOMETRY)
         wrong = self._play(device)
         if wrong:
             raise ValueError(
@@ -76,7 +76,7 @@ class WorkloadSubject(Subject):
         self._longest, self._modules = device.executed, device.modules
         self._traces = [device.trace(name)]
         for seed in range(1, _SEQUENTIAL_RUNS):
-            device = _Device(GEOMETRY, scheduler="random", seed=seed)
+            device = _Device(USUAL_GEOMETRY, scheduler="random", seed=seed)
             self._play(device)
             self._traces.append(device.trace(name))
         self._shared = shared_words(self._traces, False)
@@ -101,7 +101,7 @@ class WorkloadSubject(Subject):
     def run(self, memory: str, choices: Choices, changes: Changes | None = None) -> Run:
         settings: WeakMemorySettings = settings_of(memory, choices, changes, self._shared)
         limit = instruction_limit(self._longest)
-        device = Device(GEOMETRY, memory=settings, instruction_limit=limit)
+        device = Device(USUAL_GEOMETRY, memory=settings, instruction_limit=limit)
         failure = None
         try:
             sentence = self._play(device)

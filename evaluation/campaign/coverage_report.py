@@ -81,7 +81,10 @@ def _hits(path: Path, counts: Any, system: Any) -> tuple[str, Mapping[str, int]]
         raise ValueError(f"{path}: Coverage must be hits by bin, not {str(counts)[:80]!r}")
     if system is None:
         first = next(iter(counts), "")
-        system = next((name for name in SYSTEM_NAMES if first in _bins(name)), None)
+        # Detectors have bins in common.
+        systems = [name for name in SYSTEM_NAMES if first in _bins(name)]
+        whole = (name for name in systems if counts.keys() <= _bins(name).keys())
+        system = next(whole, next(iter(systems), None))
         if system is None:
             raise ValueError(f"{path}: Coverage bin must be one of a system's, not {first!r}")
     if not isinstance(system, str) or system not in SYSTEM_NAMES:

@@ -23,6 +23,8 @@ from racetrap.golden_model.scord.params import AccessPolicy, ScordParams
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2
+from racetrap.verdict.gpu.findings import Reports, UniqueRace
+from racetrap.verdict.gpu.fit import region_of
 from racetrap.verdict.gpu.oracle import (
     NOT_CHECKED,
     PAPER_RULE,
@@ -31,7 +33,6 @@ from racetrap.verdict.gpu.oracle import (
     run_oracle,
     unconfirmed,
 )
-from racetrap.verdict.scord.detect import Reports, UniqueRace, region_of
 from racetrap.verdict.scord.findings import RaceFinder
 
 __all__ = ["POLICIES", "Policy", "PolicyCount", "PolicyRun", "fullness", "judge", "tables"]

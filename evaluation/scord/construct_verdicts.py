@@ -1,4 +1,4 @@
-"""Verdicts of the exact oracle and of ScoRD on the suite of constructs.
+"""Verdicts of the exact oracle and of a detector on the suite of constructs.
 
 Ref: PTX ISA 9.0, Section 8; ScoRD (ISCA'20) Sections III and V-A.
 """
@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from racetrap.generators.scord import SCORD
+from racetrap.generators.presets import find_preset
 from racetrap.sim.gpu.suites.constructs.cases import GROUPS, Pair, run_kernel
-from racetrap.verdict.gpu.oracle import ELSEWHERE, NOT_CHECKED
+from racetrap.verdict.gpu.oracle import ELSEWHERE, NOT_CHECKED, REPORTED
 from racetrap.verdict.gpu.trace_check import MOST_FINDING, Detector, TraceCheck
-from racetrap.verdict.scord.missed import Cause
 
 __all__ = ["SCHEDULES", "Verdict", "is_right", "judge", "verdicts"]
 
@@ -46,7 +45,7 @@ class Verdict:
     def detector(self) -> str:
         """In one word what the detector makes of the kernel."""
         if self.races:
-            if self.outcomes & {Cause.REPORTED, ELSEWHERE}:
+            if self.outcomes & {REPORTED, ELSEWHERE}:
                 return "reported"
             return "not its task" if self.outcomes <= set(NOT_CHECKED.values()) else "missed"
         return "false" if self.false else "imposed by the method" if self.imposed else "silent"
@@ -62,9 +61,9 @@ class Verdict:
         return f"{word}: {', '.join(sorted(kinds))}" if kinds else word
 
 
-def judge(pair: Pair, kernel: str) -> Verdict:
-    """Run a kernel of a pair in all schedules."""
-    detector = Detector(MOST_FINDING, SCORD.presets[MOST_FINDING].params)
+def judge(pair: Pair, kernel: str, preset: str = MOST_FINDING) -> Verdict:
+    """Run a kernel of a pair in all schedules, with the detector of a preset."""
+    detector = Detector(preset, find_preset(preset).params)
     check = TraceCheck(detector=detector)
     verdict = Verdict()
     for scheduler, seed in SCHEDULES:
@@ -79,10 +78,10 @@ def judge(pair: Pair, kernel: str) -> Verdict:
     return verdict
 
 
-def verdicts() -> dict[str, Verdict]:
-    """Verdicts on all kernels by name."""
+def verdicts(preset: str = MOST_FINDING) -> dict[str, Verdict]:
+    """Verdicts on all kernels by name, with the detector of a preset."""
     return {
-        kernel: judge(pair, kernel)
+        kernel: judge(pair, kernel, preset)
         for pairs in GROUPS.values()
         for pair in pairs
         for kernel in (pair.free, pair.racy)

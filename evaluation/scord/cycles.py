@@ -24,7 +24,7 @@ from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.random_events import transactions_of
 from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2
 from racetrap.sim.gpu.workloads.registry import WORKLOADS
-from racetrap.verdict.scord.detect import region_of
+from racetrap.verdict.gpu.fit import region_of
 
 __all__ = [
     "FENCE_LANES",

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from racetrap.evaluation.scord.paper import MICRO_BENCHMARKS_ROW
-from racetrap.generators.scord import SCORD
-from racetrap.golden_model.events import DataRegion, Geometry, TraceHeader
+from racetrap.golden_model.events import USUAL_GEOMETRY, DataRegion, TraceHeader
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
@@ -20,11 +19,8 @@ from racetrap.sim.gpu.suites.micro.program import program_region
 from racetrap.sim.gpu.suites.micro.scheduler import BlockPlacement, random_schedule, run_program
 from racetrap.sim.gpu.workloads.registry import WORKLOADS
 
-__all__ = ["GEOMETRY", "Build", "Schedule", "applications", "micro_benchmarks", "trace_of"]
+__all__ = ["Build", "Schedule", "applications", "micro_benchmarks", "trace_of"]
 
-_PARAMS = SCORD.presets["scord"].params
-#: GPU that everything runs on: the paper's.
-GEOMETRY = Geometry(_PARAMS.sm_count, _PARAMS.blocks_per_sm, _PARAMS.warps_per_sm)
 _SCHEDULERS = ("round-robin", "greedy-then-oldest", "in-order")
 
 
@@ -125,7 +121,7 @@ def trace_of(build: Build, size: str, schedule: Schedule, seed: int, region_log2
         If a race-free application gives a wrong result.
     """
     if build.row != MICRO_BENCHMARKS_ROW:
-        device = Device(GEOMETRY, scheduler=schedule.scheduler, seed=schedule.own_seed)
+        device = Device(USUAL_GEOMETRY, scheduler=schedule.scheduler, seed=schedule.own_seed)
         WORKLOADS[build.program].run(device, size, seed, build.switches)
         return device.trace(f"{build.program} {size}, {build.label}", region_log2)
     benchmark = MICRO_BENCHMARKS[build.program]
@@ -133,7 +129,7 @@ def trace_of(build: Build, size: str, schedule: Schedule, seed: int, region_log2
     events = run_program(benchmark, random_schedule(schedule.own_seed), placement)
     region = program_region()
     header = TraceHeader(
-        geometry=GEOMETRY,
+        geometry=USUAL_GEOMETRY,
         region=DataRegion(region.data_base, region.size_log2),
         source=build.program,
         seed=schedule.own_seed,

@@ -26,6 +26,7 @@ from racetrap.sim.gpu.suites.concurrency.runner import capture
 from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
 from racetrap.sim.gpu.suites.micro.program import VARIABLES, program_region
 from racetrap.sim.gpu.suites.micro.scheduler import BlockPlacement
+from racetrap.verdict.gpu.fit import check_fit
 from racetrap.verdict.gpu.oracle import (
     NOT_CHECKED,
     is_missed,
@@ -33,7 +34,6 @@ from racetrap.verdict.gpu.oracle import (
     racing_pairs,
     unconfirmed,
 )
-from racetrap.verdict.scord.detect import check_fit
 from racetrap.verdict.scord.findings import reports_of
 
 __all__ = ["SWEPT", "scord_quality"]

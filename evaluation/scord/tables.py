@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from racetrap.evaluation.scord.paper import FALSE_RACES, RACES, PaperFalseRaces, PaperRaces
 from racetrap.evaluation.scord.programs import Build
 from racetrap.evaluation.scord.runs import RunResult
+from racetrap.verdict.gpu.findings import UniqueRace
 from racetrap.verdict.gpu.oracle import unconfirmed
-from racetrap.verdict.scord.detect import DETECTORS, UniqueRace
+from racetrap.verdict.scord.detect import DETECTORS
 
 __all__ = [
     "BuildSummary",

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 from racetrap.evaluation.scord import cycles
-from racetrap.evaluation.scord.programs import GEOMETRY
 from racetrap.evaluation.scord.workload import LinesWorkload, ScordWorkload
 from racetrap.evaluation.table import Cell
 from racetrap.evaluation.throughput import executor_rates, speed
@@ -16,6 +15,7 @@ from racetrap.evaluation.throughput.figures import SIZE, BenchTable
 from racetrap.evaluation.throughput.rates import timed
 from racetrap.generators.scord import SCORD
 from racetrap.golden_model.barracuda import Barracuda, ScopedOracle
+from racetrap.golden_model.events import USUAL_GEOMETRY
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.workloads.registry import WORKLOADS
 
@@ -92,7 +92,7 @@ def application_rates(name: str, size: str) -> dict[str, Any]:
         make of them, and events a second of the ``executor`` (host code included) and of the
         oracles ``barracuda`` and ``scoped``.
     """
-    device = Device(GEOMETRY)
+    device = Device(USUAL_GEOMETRY)
     executor, _ = timed(lambda: WORKLOADS[name].run(device, size, _SEED))
     trace = device.trace(name)
     barracuda, found = timed(lambda: Barracuda().run(trace))

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from racetrap.evaluation.sigrace.false_positives import FalsePositives
 from racetrap.evaluation.sigrace.figures import (
     BLOCK_SIZES,
     CHOSEN,
@@ -18,9 +17,9 @@ from racetrap.evaluation.sigrace.figures import (
     configuration_params,
 )
 from racetrap.evaluation.sigrace.means import mean, of_kind, percent
+from racetrap.evaluation.sigrace.measured import FalsePositives, WindowFigures
 from racetrap.evaluation.sigrace.paper import FALSE_POSITIVE_PERCENT, LOST_WINDOW_PERCENT
 from racetrap.evaluation.sigrace.runs import ProgramResult
-from racetrap.evaluation.sigrace.windows import WindowFigures
 from racetrap.evaluation.table import Table
 from racetrap.golden_model.sigrace.params import SigraceParams
 

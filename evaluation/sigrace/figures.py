@@ -5,20 +5,19 @@ Ref: SigRace (ISCA'09) Sections 5.2, 5.3 and 5.5.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 
-from racetrap.evaluation.sigrace.blocks import make_blocks
-from racetrap.evaluation.sigrace.execution import Execution
-from racetrap.evaluation.sigrace.false_positives import (
+from racetrap.evaluation.sigrace.measured import (
     FalsePositives,
-    false_positives,
-    false_positives_of,
-    paper_configurations,
+    MeasuredRun,
+    MessageSizes,
+    WindowFigures,
+    measured_run,
 )
-from racetrap.evaluation.sigrace.messages import MessageSizes, message_sizes
-from racetrap.evaluation.sigrace.windows import WindowFigures, make_searches, window_figures
-from racetrap.golden_model.sigrace.params import Form, SigraceParams
+from racetrap.golden_model.sigrace.params import ORGANISATIONS, PARTITIONS, Form, SigraceParams
+from racetrap.golden_model.sigrace.sigrace import Sigrace
+from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
 __all__ = [
     "BLOCK_SIZES",
@@ -73,12 +72,22 @@ class Figures:
 
 
 def configuration_params(params: SigraceParams) -> dict[str, SigraceParams]:
-    """The configurations of Fig. 7(a), and the one-hot option of the chosen one."""
-    configurations = paper_configurations(params)
+    """The 18 configurations B1_S1 to B3_S6 of Fig. 7(a), and the one-hot option of the chosen one.
+
+    Else they are as ``params``; all of form hashed.
+    """
+    configurations = {
+        f"B{partition}_S{organisation}": replace(
+            params, form=Form.HASHED, lsb_bits=lsb_bits, filters=filters, filter_bits=filter_bits,
+            one_hot_lsb=False,
+        )
+        for partition, lsb_bits in PARTITIONS.items()
+        for organisation, (filters, filter_bits) in ORGANISATIONS.items()
+    }  # fmt: skip
     return configurations | {ONE_HOT: replace(configurations[CHOSEN], one_hot_lsb=True)}
 
 
-def make_figures(execution: Execution, params: SigraceParams) -> Figures:
+def make_figures(trace: ThreadTrace, params: SigraceParams) -> Figures:
     """Figures of a program.
 
     Blocks are those of form ``hashed``, as in the paper, but for ``SETS`` and the message sizes
@@ -86,44 +95,35 @@ def make_figures(execution: Execution, params: SigraceParams) -> Figures:
 
     Parameters
     ----------
-    execution : Execution
+    trace : ThreadTrace
         The program.
     params : SigraceParams
         Configuration: block size, depth of the queues, size of the instance.
     """
-    hashed = replace(params, form=Form.HASHED)
-    sets = replace(params, form=Form.SETS)
+
+    @cache
+    def run(params: SigraceParams, sync_only: bool = False) -> MeasuredRun:
+        return measured_run(Sigrace(params), trace, sync_only)
+
     configurations = configuration_params(params)
-    chosen = {CHOSEN: configurations[CHOSEN]}
-    windows: dict[tuple[int, int], WindowFigures] = {}
-    sizes: dict[int | str, FalsePositives] = {}
-    for size, each, is_sync in _block_params(hashed):
-        blocks = make_blocks(execution, each, is_sync)
-        searches = make_searches(execution, blocks)
-        found = false_positives_of(blocks, searches, chosen, params.history_depth)
-        sizes[size] = found[CHOSEN]
-        if isinstance(size, int):
-            for depth in DEPTHS:
-                windows[size, depth] = window_figures(execution, blocks, searches, depth)
-    rates = false_positives(execution, configurations, hashed)
-    rates[SETS] = false_positives(execution, chosen, sets)[CHOSEN]
-    instructions = int(execution.committed[-1])
+    chosen = configurations[CHOSEN]
+    rated = configurations | {SETS: replace(chosen, form=Form.SETS)}
+    sized = {size: replace(chosen, block_instructions=size) for size in BLOCK_SIZES}
+    sizes: dict[int | str, FalsePositives] = {
+        size: run(each).false_positives for size, each in sized.items()
+    }
+    whole = run(params)
     return Figures(
-        instructions=instructions,
-        events=len(execution.trace.events),
-        threads=len(execution.threads),
-        checkpoints=len(execution.checkpoints),
-        configurations=rates,
-        block_sizes=sizes,
-        windows=windows,
-        messages={
-            each.form: message_sizes(each, make_blocks(execution, each), instructions)
-            for each in (sets, hashed)
+        instructions=whole.instructions,
+        events=len(trace),
+        threads=trace.header.threads,
+        checkpoints=whole.checkpoints,
+        configurations={name: run(each).false_positives for name, each in rated.items()},
+        block_sizes=sizes | {SYNC: run(chosen, sync_only=True).false_positives},
+        windows={
+            (size, depth): run(replace(each, history_depth=depth)).windows
+            for size, each in sized.items()
+            for depth in DEPTHS
         },
+        messages={form: run(replace(params, form=form)).messages for form in Form},
     )
-
-
-def _block_params(params: SigraceParams) -> Iterator[tuple[int | str, SigraceParams, bool]]:
-    for size in BLOCK_SIZES:
-        yield size, replace(params, block_instructions=size), False
-    yield SYNC, params, True

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from racetrap.evaluation.sigrace.detection import detect
-from racetrap.evaluation.sigrace.execution import Execution
 from racetrap.golden_model.happens_before.happens_before import HappensBefore
 from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.sigrace import Sigrace
+from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.simulation import SimulationError
 from racetrap.sim.cosim.sigrace.machine import MachineRun, run_program
 from racetrap.sim.cpu.program_traces import program_trace
+from racetrap.sim.cpu.sigrace.compiled_sigrace import run_sigrace
 from racetrap.verdict.threads.oracle import unconfirmed
 
 __all__ = [
@@ -52,29 +52,32 @@ class HardwareRun:
     difference: str
 
 
-def run_hardware(model: FastModel[SigraceParams], execution: Execution, seed: int) -> HardwareRun:
+def run_hardware(model: FastModel[SigraceParams], trace: ThreadTrace, seed: int) -> HardwareRun:
     """Run a program on the hardware; a difference is a result, not an exception.
 
-    What is found with it must also be what the evaluation's own engine finds.
+    What is found with it must also be what the compiled SigRace finds.
 
     Parameters
     ----------
     model : FastModel
         The hardware.
-    execution : Execution
-        The program, with the default interval of checkpoints.
+    trace : ThreadTrace
+        The program.
     seed : int
         Seed of all that is random in the simulated world.
     """
+    sigrace = Sigrace(model.params)
     try:
-        run = run_program(model, Sigrace(model.params), execution.trace, seed)
+        run = run_program(model, sigrace, trace, seed)
     except (Mismatch, SimulationError) as error:
         return HardwareRun(0, 0, 0, 0, 0, str(error))
-    expected = detect(execution, model.params)
+    expected = run_sigrace(sigrace, trace)
     difference = ""
     if run.result != expected:
-        races = len(expected.races), len(run.result.races)
-        difference = f"Result must be the engine's, with {races[0]} races, not one with {races[1]}"
+        difference = (
+            f"Result must be that of the compiled SigRace, with {len(expected.races)} races, "
+            f"not one with {len(run.result.races)}"
+        )
     return HardwareRun(
         events=run.events,
         # Each event is a step of its core unit.

@@ -9,16 +9,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from racetrap.evaluation.sigrace.detection import detect
-from racetrap.evaluation.sigrace.execution import Execution
-from racetrap.golden_model.happens_before.happens_before import HappensBefore, HappensBeforeResult
+from racetrap.golden_model.happens_before.happens_before import HappensBefore
 from racetrap.golden_model.happens_before.race import ThreadRace
 from racetrap.golden_model.reenact.reenact import Reenact
 from racetrap.golden_model.sigrace.missed import RaceOutcome, race_outcomes
 from racetrap.golden_model.sigrace.params import SigraceParams
-from racetrap.golden_model.sigrace.result import FirstRace, SigraceResult, SigraceStatistics
+from racetrap.golden_model.sigrace.result import FirstRace, SigraceStatistics
+from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.cpu.injection import inject
+from racetrap.sim.cpu.sigrace.compiled_sigrace import run_sigrace
 from racetrap.verdict.threads.oracle import unconfirmed
 
 __all__ = ["Existing", "Injected", "RaceCount", "existing_races", "injected_races"]
@@ -105,16 +105,17 @@ class Injected:
     first_race: FirstRace | None
 
 
-def existing_races(execution: Execution, params: SigraceParams) -> Existing:
+def existing_races(trace: ThreadTrace, params: SigraceParams) -> Existing:
     """Races of a program, by all detectors."""
-    exact = HappensBefore().run(execution.trace)
-    found, ideal = detect(execution, params), detect(execution, params, unbounded=True)
+    exact = HappensBefore().run(trace)
+    found = run_sigrace(Sigrace(params), trace)
+    ideal = run_sigrace(Sigrace(params, unbounded=True), trace)
     reports = {*found.races, *ideal.races}
     return Existing(
         exact=RaceCount(len(exact.static), exact.dynamic),
         ideal=RaceCount.of(ideal.races),
         sigrace=RaceCount.of(found.races),
-        reenact=RaceCount.of(Reenact(params.cores).run(execution.trace)),
+        reenact=RaceCount.of(Reenact(params.cores).run(trace)),
         false_sharing=len(exact.false_sharing),
         unreal=len(unconfirmed(reports, exact)),
         outcomes=_counts(race_outcomes(exact, found, ideal).values()),
@@ -129,7 +130,7 @@ def injected_races(
 ) -> Injected | None:
     """Races after one synchronisation was taken out.
 
-    W-ReEnact runs only if there is something to find.
+    Ideal SigRace and W-ReEnact run only if there is something to find.
 
     Parameters
     ----------
@@ -150,12 +151,13 @@ def injected_races(
     injection = inject(trace, seed)
     if injection is None:
         return None
-    execution = Execution(injection.trace)
     exact = HappensBefore().run(injection.trace)
-    found = detect(execution, params)
-    is_racy = bool(exact.static - known)
-    became = race_outcomes(exact, found, _ideal(execution, params, exact)) if is_racy else {}
-    cached = Reenact(params.cores).run(injection.trace) if is_racy else []
+    found = run_sigrace(Sigrace(params), injection.trace)
+    became, cached = {}, []
+    if exact.static - known:
+        ideal = run_sigrace(Sigrace(params, unbounded=True), injection.trace)
+        became = race_outcomes(exact, found, ideal)
+        cached = Reenact(params.cores).run(injection.trace)
     return Injected(
         removed=str(injection),
         exact=RaceCount(
@@ -169,16 +171,6 @@ def injected_races(
         ),
         first_race=found.statistics.first_race,
     )
-
-
-def _ideal(
-    execution: Execution, params: SigraceParams, exact: HappensBeforeResult
-) -> SigraceResult:
-    """What Ideal SigRace finds; without a checkpoint these are all plain races."""
-    if execution.checkpoints:
-        return detect(execution, params, unbounded=True)
-    plain = [race for race in exact.races if race not in exact.involves_atomic]
-    return SigraceResult(plain, [], 0, 0, SigraceStatistics())
 
 
 def _counts(found: Iterable[RaceOutcome]) -> dict[str, int]:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from racetrap.evaluation.sigrace.execution import Execution
 from racetrap.evaluation.sigrace.figures import Figures, make_figures
 from racetrap.evaluation.sigrace.hardware import HardwareRun, run_hardware
 from racetrap.evaluation.sigrace.races import (
@@ -161,8 +160,8 @@ def _known(program: str, size: str, threads: int) -> frozenset[tuple[int, int]]:
     return HappensBefore(limit=0).run(_trace(program, size, threads)).static
 
 
-def _execution(part: ProgramPart) -> Execution:
-    return Execution(_trace(part.program, part.size, part.params.cores))
+def _trace_of(part: ProgramPart) -> ThreadTrace:
+    return _trace(part.program, part.size, part.params.cores)
 
 
 def _injected(part: ProgramPart) -> Injected | None:
@@ -171,12 +170,12 @@ def _injected(part: ProgramPart) -> Injected | None:
 
 
 def _hardware(part: ProgramPart) -> HardwareRun | None:
-    return None if part.model is None else run_hardware(part.model, _execution(part), part.seed)
+    return None if part.model is None else run_hardware(part.model, _trace_of(part), part.seed)
 
 
 _PARTS: dict[str, Callable[[ProgramPart], PartResult]] = {
-    "figures": lambda part: make_figures(_execution(part), part.params),
-    "existing": lambda part: existing_races(_execution(part), part.params),
+    "figures": lambda part: make_figures(_trace_of(part), part.params),
+    "existing": lambda part: existing_races(_trace_of(part), part.params),
     "injected": _injected,
     "verdict": lambda part: program_verdict(part.program, part.size, part.params.cores),
     "hardware": _hardware,

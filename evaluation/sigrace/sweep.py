@@ -15,19 +15,19 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from racetrap.evaluation.sigrace.detection import detect
-from racetrap.evaluation.sigrace.execution import Execution
-from racetrap.evaluation.sigrace.false_positives import FalsePositives, false_positives
+from racetrap.evaluation.sigrace.measured import measured_run
 from racetrap.evaluation.sweep.quality import Quality, Swept
 from racetrap.evaluation.sweep.spec import QualitySpec
 from racetrap.fpga.flow.fit import DoesNotFit
 from racetrap.golden_model.happens_before.happens_before import HappensBefore
 from racetrap.golden_model.happens_before.race import ThreadRace
 from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.cpu.injection import inject
 from racetrap.sim.cpu.program_traces import program_trace
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS, SIZES
+from racetrap.sim.cpu.sigrace.compiled_sigrace import run_sigrace
 
 __all__ = ["SWEPT", "RecordingDiffers", "recording_digest", "sigrace_figures"]
 
@@ -40,9 +40,9 @@ class RecordingDiffers(RuntimeError):
 
 
 class _Run(NamedTuple):
-    """A program, prepared for any configuration, and its races."""
+    """A program and its races."""
 
-    execution: Execution
+    trace: ThreadTrace
     races: tuple[ThreadRace, ...]
 
 
@@ -96,7 +96,7 @@ def sigrace_figures(
                 break  # nothing that could be taken out
             total += _compared(run, params)
             if seed is None:
-                rate = _rate(run, params)
+                rate = measured_run(Sigrace(params), run.trace).false_positives
                 intersections += rate.intersections
                 false += rate.false_intersections
     rate_of_all = false / intersections if intersections else 0.0
@@ -121,21 +121,17 @@ def _run(program: str, size: str, threads: int, seed: int | None) -> _Run | None
         trace = injection.trace
     exact = HappensBefore().run(trace)
     races = tuple(race for race in exact.races if race not in exact.involves_atomic)
-    return _Run(Execution(trace), races)
+    return _Run(trace, races)
 
 
 def _compared(run: _Run, params: SigraceParams) -> Quality:
     try:
-        found = detect(run.execution, params)
+        found = run_sigrace(Sigrace(params), run.trace)
     except ValueError as error:
         raise DoesNotFit(str(error)) from None
     there = {race.static_key for race in run.races}
     reported = {race.static_key for race in found.races}
     return Quality(1, len(there), len(there - reported), found.false_positives)
-
-
-def _rate(run: _Run, params: SigraceParams) -> FalsePositives:
-    return false_positives(run.execution, {"point": params}, params)["point"]
 
 
 def _recordings(params: SigraceParams, spec: QualitySpec) -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from racetrap.evaluation.throughput.rates import timed
-from racetrap.golden_model.events import Geometry
+from racetrap.golden_model.events import USUAL_GEOMETRY
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.ptx.parser import parse_ptx
 
@@ -20,8 +20,6 @@ __all__ = ["THREADS", "ExecutorRun", "measure_executor"]
 #: Numbers of threads worth a measurement.
 THREADS = (64, 256, 1024, 4096, 16384, 65536)
 
-#: The paper's GPU.
-_GEOMETRY = Geometry(sm_count=15, blocks_per_sm=8, warps_per_sm=32)
 _WORDS = 1 << 16
 _THREADS_PER_BLOCK = 256
 #: Thread rounds at least, so that a measurement of few threads is not too short.
@@ -101,7 +99,7 @@ class ExecutorRun(NamedTuple):
 
 def measure_executor(threads: int, *, independent_threads: bool = False) -> ExecutorRun:
     """Run the kernel once with so many threads, a multiple of 32, in blocks of at most 256."""
-    device = Device(_GEOMETRY, independent_threads=independent_threads)
+    device = Device(USUAL_GEOMETRY, independent_threads=independent_threads)
     block = min(threads, _THREADS_PER_BLOCK)
     source = device.allocate(np.arange(_WORDS, dtype=np.float32))
     target = device.allocate(4 * threads)

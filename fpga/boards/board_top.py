@@ -20,9 +20,12 @@ def device_of(board: Board, params: Params, divisor: int) -> LinkedDevice:
     Raises
     ------
     ValueError
-        If the parameters do not suit the board.
+        If the detector has no device, or the parameters do not suit the board.
     """
-    device: LinkedDevice = system_of(params).own("fpga", "device").device_of(board, params, divisor)
+    system = system_of(params)
+    if not system.has("fpga", "device"):
+        raise ValueError(f"Detector must be one with a device for boards, not {system.name}")
+    device: LinkedDevice = system.own("fpga", "device").device_of(board, params, divisor)
     return device
 
 

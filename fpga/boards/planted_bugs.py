@@ -56,6 +56,7 @@ def planted_bugs() -> dict[str, PlantedBug]:
     return {
         name: bug
         for system in SYSTEMS
+        if system.has("fpga", "planted_bugs")
         for name, bug in system.own("fpga", "planted_bugs").PLANTED_BUGS.items()
     }
 

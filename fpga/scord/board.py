@@ -12,7 +12,7 @@ from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.scord.packets import Transaction
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.report import RaceReport
-from racetrap.sim.cosim.scord.scord_software import ScordSoftware
+from racetrap.sim.cosim.gpu.gpu_software import GpuSoftware
 
 __all__ = ["ScordBoard", "core_region", "monitored_region"]
 
@@ -79,7 +79,7 @@ class ScordBoard(LinkedBoard):
     """
 
     def __init__(self, session: Session, params: ScordParams):
-        self._params, self._software = params, ScordSoftware(session, wait_until)
+        self._params, self._software = params, GpuSoftware(session, wait_until)
         self._is_core = _is_core(session)
         pull_every = _PULL_EVERY_FROM_CORE if self._is_core else _PULL_EVERY
         super().__init__(session, self._software, pull_every)

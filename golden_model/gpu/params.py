@@ -94,6 +94,11 @@ class GpuParams(ABC):
 
     @property
     @abstractmethod
+    def step_layout(self) -> Layout:
+        """One step on a bank's trace port."""
+
+    @property
+    @abstractmethod
     def report_layout(self) -> Layout:
         """One race report in the ring buffer."""
 

@@ -132,6 +132,21 @@ class RaceReport:
         return Scope(self.device_race)
 
     @property
+    def rule(self) -> tuple[str, str]:
+        """Place in the paper that decided."""
+        return "Table IV", self.table_iv
+
+    @property
+    def kind_words(self) -> str:
+        """Kind of race for people and files."""
+        return race_words(self.race)
+
+    @property
+    def space(self) -> str:
+        """Memory of the word."""
+        return "global"
+
+    @property
     def key(self) -> tuple[int, int]:
         """What makes a race unique when races are counted: PC and kind of race."""
         return self.pc, self.race

@@ -165,7 +165,7 @@ def command(
         preset = preset_name or (MOST_FINDING if isinstance(trace, Trace) else trace.header.system)
         with input_errors():
             params: Any = with_settings(find_preset(preset).params, settings)
-            check_reads(params, trace)
+            check_reads(params, type(trace))
             if isinstance(trace, ThreadTrace) and not preset_name:
                 given = {setting.partition("=")[0] for setting in settings}
                 params = widened(params, trace.header.threads, given)

@@ -75,7 +75,7 @@ def command(
         hello, before = link.hello(), Line.read(link)
         name, params = wanted or identify(hello)
         with input_errors():
-            check_reads(params, trace)
+            check_reads(params, type(trace))
         session = Session(link, params, name)
         console = report_console()
         choice = RaceChoice(shows_all, limit, json_file is not None)

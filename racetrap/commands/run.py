@@ -47,28 +47,30 @@ def _detector(preset: str | None, is_needed: bool) -> Detector | None:
     if preset is None and not is_needed:
         return None
     # The hardware is slow to import.
-    from racetrap.commands.shared.stimuli import check_system
+    from racetrap.commands.shared.stimuli import check_reads
     from racetrap.generators.presets import find_preset
+    from racetrap.golden_model.trace import Trace
     from racetrap.verdict.gpu.trace_check import MOST_FINDING, Detector
 
     with input_errors():
         found = find_preset(preset or MOST_FINDING)
-        check_system(found.params, "scord", "a CUDA program")
+        check_reads(found.params, Trace)
     params: Any = found.params
     return Detector(found.name, params)
 
 
 def _simulate(detector: Detector, check: ProgramCheck, seed: int) -> str:
     """Let the hardware take all traces; a sentence of how much was compared."""
+    from racetrap.generators.systems import system_of
     from racetrap.sim.cosim.fast.build import build_fast
-    from racetrap.verdict.scord.hardware import simulate_trace
 
     with input_errors():
         if not detector.params.trace_port:
             raise ValueError("Parameter trace_port must be true to compare steps, not false")
     with progress_bar("Building"):
         model = build_fast(detector.name, detector.params)
-    done = [simulate_trace(model, run.trace, seed, lambda finding: None) for run in check.runs]
+    own = system_of(detector.params).own("verdict", "hardware")
+    done = [own.simulate_trace(model, run.trace, seed, lambda finding: None) for run in check.runs]
     return (
         f"Hardware {detector.name}: it agrees with the golden model in all "
         f"{sum(each.steps for each in done)} steps ({sum(each.cycles for each in done)} cycles)."

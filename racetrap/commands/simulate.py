@@ -111,7 +111,7 @@ def _check(call: Simulation, trace: AnyTrace | None, suite: str | None) -> None:
     if not call.params.trace_port:
         raise ValueError("Parameter trace_port must be true to compare steps, not false")
     if trace is not None:
-        check_reads(call.params, trace)
+        check_reads(call.params, type(trace))
         check_options(_stimuli(), trace.kind)
     elif suite is not None:
         check_system(call.params, _SUITES[suite].name, suite)

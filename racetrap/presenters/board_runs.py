@@ -11,11 +11,11 @@ from racetrap.fpga.scord.run import BoardRun
 from racetrap.fpga.sigrace.run import ProgramRun
 from racetrap.golden_model.happens_before.race import ThreadRace
 from racetrap.golden_model.trace import NoncoherentTrace, ThreadTrace, Trace
+from racetrap.presenters.gpu_races import print_kinds
 from racetrap.presenters.race_choice import RaceList
-from racetrap.presenters.scord_races import print_kinds
 from racetrap.presenters.sigrace_races import print_result, result_to_dict
 from racetrap.verdict.accelerators.hardware import MonitorRace
-from racetrap.verdict.scord.findings import Finding
+from racetrap.verdict.gpu.findings import Finding
 
 __all__ = [
     "accelerator_run_to_dict",

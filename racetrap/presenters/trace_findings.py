@@ -5,33 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from racetrap.golden_model.scord.packets import RaceKind
-from racetrap.golden_model.scord.report import race_words
 from racetrap.presenters.findings import Findings, known_sentences
+from racetrap.presenters.gpu_races import left_out_sentence
 from racetrap.presenters.line_pairs import number_text, pair_to_dict
 from racetrap.presenters.race_choice import RaceChoice
-from racetrap.presenters.scord_races import left_out_sentence
+from racetrap.verdict.gpu.detector_verdict import verdict_of
 from racetrap.verdict.gpu.trace_check import TraceCheck
 from racetrap.verdict.source_text import relative_place, split_place, with_relative_places
 
 __all__ = ["ending_sentences", "fault_sentence", "trace_check_to_dict", "trace_findings"]
-
-_NO_ACQUIRE = (
-    "has no acquire: it asks for a fence of the earlier warp between them, and knows no access "
-    "that is relaxed, acquires or releases"
-)
-#: Why ScoRD reports a pair that is no race, by the kind of the report: what follows its name.
-_WHY_IMPOSED = {
-    race_words(kind): clause
-    for kind, clause in (
-        (RaceKind.MISSING_BLOCK_FENCE, _NO_ACQUIRE),
-        (RaceKind.MISSING_DEVICE_FENCE, _NO_ACQUIRE),
-        (RaceKind.NOT_STRONG, "asks that both are strong, whatever orders them"),
-        (RaceKind.SCOPED_ATOMIC, "asks for device scope, whatever orders them"),
-        (RaceKind.MISSING_LOCK,
-         "has no acquire: it asks for a common lock, which to it is a CAS and an exchange only"),
-    )
-}  # fmt: skip
 
 
 def fault_sentence(fault: str) -> str:
@@ -116,9 +98,10 @@ def _detector(check: TraceCheck, choice: RaceChoice) -> list[str]:
             "of this line is in the run"
             for place, kind in strays[: choice.most_shown]
         ]
+        why_imposed = verdict_of(check.detector.params).why_imposed
         sentences += [
             f"{relative_place(place)}: imposed by the method: detector {name} reports {kind}; the "
-            f"accesses are ordered or free to conflict, but ScoRD {_WHY_IMPOSED[kind]}"
+            f"accesses are ordered or free to conflict, but {why_imposed(kind)}"
             for place, kind in imposed[: choice.most_shown]
         ]
         sentences.append(
@@ -129,9 +112,8 @@ def _detector(check: TraceCheck, choice: RaceChoice) -> list[str]:
     sentences.append(
         f"Detector {name} did not look at {counters['unmonitored']} of "
         f"{counters['accesses'] + counters['unmonitored']} accesses to global memory, outside its "
-        f"region, and {sum(run.shared for run in runs)} to shared memory; "
-        f"{counters['tag_conflicts']} times a word took over the entry of another, whose history "
-        "was lost."
+        f"region, and {sum(run.shared for run in runs)} to shared memory"
+        f"{_tag_conflict_text(counters)}."
     )
     if (left_out := counters.get("accesses_left_out")) is not None:
         sentences.append(left_out_sentence(name, left_out))
@@ -140,6 +122,13 @@ def _detector(check: TraceCheck, choice: RaceChoice) -> list[str]:
 
 def _imposed_text(count: int) -> str:
     return f", {count} imposed by the method" if count else ""
+
+
+def _tag_conflict_text(counters: Mapping[str, int]) -> str:
+    """What a detector whose words share entries has lost."""
+    if (lost := counters.get("tag_conflicts")) is None:
+        return ""
+    return f"; {lost} times a word took over the entry of another, whose history was lost"
 
 
 def trace_check_to_dict(check: TraceCheck) -> dict[str, Any]:

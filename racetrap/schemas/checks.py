@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.trace.noncoherent.operations import MemorySystem
 from racetrap.schemas.accelerator_races import AcceleratorOracle, AcceleratorRace
-from racetrap.schemas.gpu_races import GpuVerdict, Oracle, ScordRace
+from racetrap.schemas.gpu_races import DetectorRace, GpuVerdict, Oracle
 from racetrap.schemas.thread_races import (
     ExactRace,
     LockOrder,
@@ -62,7 +62,7 @@ class GpuCheck(KernelCheck, GpuVerdict):
         "sentence",
     ]
     reports: Annotated[
-        list[ScordRace],
+        list[DetectorRace],
         "the detector's races in the order found, at most as many as `--limit`",
     ]
     oracle: Annotated[Oracle, "each different race of the exact analysis of the first schedule"]
@@ -73,7 +73,7 @@ class DetectorCheck(KernelCheck):
 
     unique: Annotated[int, "races of different PC and kind"]
     counters: Annotated[dict[str, int], "by the names of the detector's registers"]
-    races: Annotated[list[ScordRace], "the detector's races in the order found"]
+    races: Annotated[list[DetectorRace], "the detector's races in the order found"]
 
 
 class ThreadCheck(TraceName, Configuration, SigraceFigures):

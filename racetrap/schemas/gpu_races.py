@@ -7,17 +7,17 @@ from typing import Annotated, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from racetrap.schemas.values import StackFrame
-from racetrap.verdict.scord.findings import Access
+from racetrap.verdict.gpu.findings import Access
 
 __all__ = [
     "BarrierDivergence",
+    "DetectorRace",
     "DetectorVerdict",
     "Exposure",
     "GpuVerdict",
     "LineAccess",
     "LineFinding",
     "Oracle",
-    "ScordRace",
 ]
 
 
@@ -115,7 +115,7 @@ class GpuVerdict(TypedDict):
     detector: Annotated[DetectorVerdict | None, "null if none ran"]
 
 
-class ScordRace(TypedDict):
+class DetectorRace(TypedDict):
     """A race that the detector reports."""
 
     sequence: Annotated[int, "number of the race, from 0"]
@@ -124,16 +124,17 @@ class ScordRace(TypedDict):
     ]
     pc: Annotated[int, "PC of the access that found the race"]
     kind: Annotated[
-        Literal[
-            "missing-block-fence", "missing-device-fence", "not-strong", "scoped-atomic",
-            "missing-lock",
-        ],
-        "what is missing",
-    ]  # fmt: skip
+        str,
+        "kind of race: of ScoRD what is missing, such as `missing-block-fence`, of other detectors "
+        "in their own words",
+    ]
     scope: Annotated[
         Literal["block", "device"], "`block` if both accesses come from one block slot"
     ]
-    table_iv: Annotated[str, "letter of the condition in Table IV of the ScoRD paper"]
+    table_iv: Annotated[
+        NotRequired[str], "of ScoRD: letter of the condition in Table IV of its paper"
+    ]
+    state: Annotated[NotRequired[str], "of a state machine: the location's state before the access"]
     access: Annotated[Access, "the access that found the race"]
     earlier: Annotated[
         Access, "the access that the detector's metadata remembered as the location's owner"

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from racetrap.generators.state import StatePart
 from racetrap.schemas.accelerator_races import MonitorRaceDocument
-from racetrap.schemas.gpu_races import ScordRace
+from racetrap.schemas.gpu_races import DetectorRace
 from racetrap.schemas.thread_races import SigraceFigures, ThreadRaceDocument
 from racetrap.schemas.values import Call, Configuration, Parameters, Verdict
 
@@ -155,7 +155,7 @@ class GpuSimulation(SimulatedTrace):
     left_out: Annotated[
         int | None, "accesses that the access buffers left out; null if their policy leaves none"
     ]
-    races: Annotated[list[ScordRace], "races; the hardware found the same"]
+    races: Annotated[list[DetectorRace], "races; the hardware found the same"]
 
 
 class MachineRunDocument(SigraceFigures):
@@ -331,7 +331,7 @@ class GpuBoardRun(StreamedTrace):
 
     transactions: Annotated[int, "transactions streamed"]
     reports: Annotated[int, "reports compared with the golden model"]
-    races: Annotated[list[ScordRace], "races; the device found the same"]
+    races: Annotated[list[DetectorRace], "races; the device found the same"]
 
 
 class AcceleratorBoardRun(StreamedTrace):

@@ -13,19 +13,11 @@ from racetrap.golden_model.gpu.params import WORDS_PER_LINE
 from racetrap.golden_model.scord.params import AccessPolicy, ScordParams
 from racetrap.rtl.common.registers import compile_description, identity_values
 
-__all__ = [
-    "RDL_FILE", "REGION_REGISTERS", "compile_registers", "register_parameters",
-    "supplied_constants",
-]  # fmt: skip
+__all__ = ["RDL_FILE", "compile_registers", "register_parameters", "supplied_constants"]
 
 #: The register description.
 RDL_FILE = Path(__file__).with_name("scord.rdl")
 
-
-#: Registers of one region of a table, behind ``REGION<n>_``.
-REGION_REGISTERS = (
-    "DATA_BASE_LO", "DATA_BASE_HI", "LINES", "METADATA_BASE_LO", "METADATA_BASE_HI",
-)  # fmt: skip
 #: Banks that PARAMS_GEOMETRY can tell.
 _MOST_BANKS = 255
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Signal
+from amaranth.hdl import Cat, Module
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -21,6 +21,7 @@ from racetrap.rtl.common.registers import REGISTER_ADDRESS_BITS, RegisterBlock
 from racetrap.rtl.gpu.launch_control import LaunchControl, TransactionGate
 from racetrap.rtl.gpu.local_memory import LocalMemory
 from racetrap.rtl.gpu.metadata_port import metadata_port
+from racetrap.rtl.gpu.register_wiring import connect_launch, connect_reports
 from racetrap.rtl.gpu.report_path import ReportPath
 from racetrap.rtl.scord.access_buffer import AccessBuffer
 from racetrap.rtl.scord.check_lane import trace_signature
@@ -28,11 +29,7 @@ from racetrap.rtl.scord.counters import PULSES
 from racetrap.rtl.scord.detector_bank import DetectorBank
 from racetrap.rtl.scord.interleaver import Interleaver
 from racetrap.rtl.scord.lock_hash import block_masks_of
-from racetrap.rtl.scord.registers import (
-    REGION_REGISTERS,
-    compile_registers,
-    supplied_constants,
-)
+from racetrap.rtl.scord.registers import compile_registers, supplied_constants
 from racetrap.rtl.scord.tracker import Tracker
 
 __all__ = ["ScordSystem"]
@@ -129,8 +126,11 @@ class ScordSystem(wiring.Component):
             m.d.comb += part.i_enable.eq(registers.control.enable & launch.o_launched)
         for bank in banks:
             m.d.comb += bank.i_region.eq(launch.o_region)
-        self._connect_launch(m, registers, launch)
-        self._connect_reports(m, registers, launch, reports)
+        connect_launch(
+            m, params, registers, launch, wiring.flipped(self.s_axil), supplied_constants(params)
+        )
+        wiring.connect(m, reports.m_axi, wiring.flipped(self.m_axi_report))
+        connect_reports(m, registers, launch, reports, self.irq)
         self._connect_counters(m, registers, banks, reports)
         if params.leaves_out:
             left_out = total([buffer.o_count for buffer in buffers])
@@ -204,50 +204,6 @@ class ScordSystem(wiring.Component):
             wiring.connect(m, arbiter.o, reports.i[number])
             arbiters.append(arbiter)
         return arbiters
-
-    def _connect_launch(self, m: Module, registers: RegisterBlock, launch: LaunchControl) -> None:
-        wiring.connect(m, wiring.flipped(self.s_axil), registers.s_axil)
-        registers.supply(m, supplied_constants(self._params))
-        if self._params.regions > 1:
-            m.d.comb += [
-                region.eq(Cat(
-                    getattr(registers, f"region{number}_{name.lower()}").value
-                    for name in REGION_REGISTERS
-                ))
-                for number, region in enumerate(launch.i_regions)
-            ]  # fmt: skip
-        for name in launch.i_bases.shape().members:
-            low = getattr(registers, f"{name}_base_lo").value
-            high = getattr(registers, f"{name}_base_hi").value
-            m.d.comb += launch.i_bases[name].eq(Cat(low, high))
-        was_answered = Signal()
-        m.d.sync += was_answered.eq(self.s_axil.bvalid)
-        m.d.comb += [
-            launch.i_launch.eq(registers.control.launch),
-            launch.i_written.eq(self.s_axil.bvalid & ~was_answered),
-        ]
-        if self._params.regions == 1:
-            m.d.comb += launch.i_size_log2.eq(registers.region_size_log2.value)
-        m.d.comb += [
-            launch.i_capacity_log2.eq(registers.report_capacity_log2.value),
-            registers.status.busy.eq(launch.o_busy),
-            registers.status.config_error.eq(launch.o_config_error),
-        ]
-
-    def _connect_reports(
-        self, m: Module, registers: RegisterBlock, launch: LaunchControl, reports: ReportPath
-    ) -> None:
-        wiring.connect(m, reports.m_axi, wiring.flipped(self.m_axi_report))
-        tail = registers.report_tail.value
-        m.d.comb += [
-            reports.i_base.eq(launch.o_report_base),
-            reports.i_capacity_log2.eq(launch.o_report_capacity_log2),
-            reports.i_tail.eq(tail),
-            reports.i_filter_enable.eq(registers.control.report_filter_enable),
-            registers.report_head.value.eq(reports.o_head),
-            registers.status.ring_full.eq(reports.o_full),
-        ]
-        m.d.sync += self.irq.eq(registers.control.interrupt_enable & (reports.o_head != tail))
 
     def _connect_counters(
         self,

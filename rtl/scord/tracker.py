@@ -204,7 +204,7 @@ class Tracker(wiring.Component):
             ]
 
     def _elaborate_generations(self, m: Module, lookup, packet, generations, lock_tables):
-        """Packets have the generation of their block; a start counts with its last warp."""
+        """Packets carry the generation of their block; a start counts with its last warp."""
         item = lookup.o.payload.item
         is_start = (item.kind == TransactionKind.BLOCK_START) & item.is_last
         m.d.comb += [

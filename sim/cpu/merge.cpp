@@ -1,5 +1,4 @@
-// Merge of the raw records of all threads into the events of one trace: the same as reading their
-// streams and interleaving them in Python (raw.py, interleave.py), record by record.
+// Merge of the raw records of all threads into the events of one trace, by virtual time.
 //
 // Two passes over the records, each with one cursor a thread.  The first takes only the events that
 // have a sequence number, in that order, and finds out where threads wait; the second takes all

@@ -1,7 +1,11 @@
-"""Merge of the raw records of all threads into one trace's events, compiled.
+"""Merge of the raw records of all threads into one trace's events by virtual time, compiled.
 
-:func:`racetrap.sim.cpu.raw.read_streams` and :func:`racetrap.sim.cpu.interleave.interleave` are
-its specification.  Its memory is the events', and a little for each wait of a thread.
+A thread's virtual time is the number of instructions that it has committed, as if every thread
+had a core of its own; where it waits for others its time advances to theirs.  The events on each
+synchronisation object, and on each block of the heap, stay in the order in which they were
+recorded.  The same raw records always give the same order.
+
+Its memory is the events', and a little for each wait of a thread.
 """
 
 from __future__ import annotations

@@ -1,253 +1,37 @@
-"""Environment of ScoRD: every agent of the system, scoreboard, launches."""
+"""Environment of ScoRD: beside what GPU detectors share, fences' trace ports and access buffers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
-import cocotb
-from cocotb.triggers import RisingEdge
-from pyuvm import ConfigDB, uvm_env
-
-from racetrap.golden_model.gpu.interleaver import port_of
-from racetrap.golden_model.gpu.params import ENTRY_BYTES
-from racetrap.golden_model.gpu.region_table import MonitoredRegion, regions_of
-from racetrap.golden_model.gpu.valid_table import clearing_cycles
-from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import Packet, Step, Transaction
-from racetrap.sim.cosim.comparison.mismatch import Mismatch
-from racetrap.sim.cosim.scord.scord_software import ScordSoftware
-from racetrap.sim.cosim.scord.sweep import BEGUN, ENGINE, INDEX, is_swept, last_index
-from racetrap.tb.axi_memory import AxiMemory
-from racetrap.tb.memory_knobs import MemoryKnobs
-from racetrap.tb.port_coverage import watch_streams
-from racetrap.tb.register_agent import RegisterAgent, RegisterError, SoftwareThread, poll
+from racetrap.tb.gpu.environment import GpuEnvironment
 from racetrap.tb.scord.scoreboard import ScoreboardComponent
-from racetrap.tb.stream_agent import StreamAgent, StreamMonitor
-from racetrap.tb.testbench import Testbench
-from racetrap.tb.third_party_memory import ThirdPartyMemory
 
 __all__ = ["ScordEnvironment"]
 
-_REPORT_BEATS, _BEAT_BYTES = 4, 8
-_PACKET_FIELDS = len(Packet._fields)
-#: Ring buffer below the metadata, and both far from the data: nothing of ours may overlap.
-_RING_BASE = 0x2000
 
+class ScordEnvironment(GpuEnvironment):
+    """Testbench around one ``ScordSystem`` with a trace port."""
 
-def _transaction(
-    sm: int, left_out: Callable[[], int] | None, *values: int
-) -> tuple[int, Transaction, bool | None]:
-    return sm, Transaction(*values), None if left_out is None else bool(left_out())
-
-
-def _step(bank: int, *values: int) -> tuple[int, Step]:
-    return bank, Step(Packet(*values[:_PACKET_FIELDS]), *values[_PACKET_FIELDS:])
-
-
-class ScordEnvironment(uvm_env):
-    """Testbench around one ``ScordSystem`` with a trace port.
-
-    Configuration (ConfigDB): ``TESTBENCH``.
-
-    Attributes
-    ----------
-    sms : list of StreamAgent
-        One for each SM.
-    metadata : list of AxiMemory
-        Memory of each bank; empty with metadata on the chip.
-    report_memory : AxiMemory
-        Memory of the ring buffer.
-    registers : RegisterAgent
-        Register port.
-    scoreboard : ScoreboardComponent
-        Comparison with the golden model.
-    has_third_party_memory : bool
-        Put cocotbext-axi's memory behind the metadata ports, for a check of AXI4 that is not ours;
-        set before the build phase.  ``metadata`` is empty then.
-    software : SoftwareThread
-        ``ScordSoftware``, its methods as coroutines.
-    """
-
-    has_third_party_memory = False
+    scoreboard_class = ScoreboardComponent
+    transaction_type, step_type, packet_type = Transaction, Step, Packet
 
     def build_phase(self) -> None:
-        self._testbench: Testbench = ConfigDB().get(self, "", "TESTBENCH")
+        super().build_phase()
         params = self._testbench.params
-        knobs = MemoryKnobs(**self._testbench.plan.get("memory", {}))
-        self.registers = RegisterAgent("registers", self)
-        self.sms = [
-            StreamAgent(
-                f"sm_{sm}", self, f"i_transaction__{sm}", params.transaction_layout,
-                partial(_transaction, sm, self._left_out(sm)),
-            )
-            for sm in range(params.sm_count)
-        ]  # fmt: skip
-        count = 0 if params.local_bytes else params.metadata_ports
-        ports = [f"m_axi_metadata__{port}" for port in range(count)]
-        self.metadata: list[AxiMemory] = []
-        self._third_party: list[ThirdPartyMemory] = []
-        if self.has_third_party_memory or params.words_per_cycle > 1:
-            self._third_party = [ThirdPartyMemory(self._testbench, port) for port in ports]
-        else:
-            self.metadata = [AxiMemory(port, self, port, 1, knobs) for port in ports]
-        report_knobs = MemoryKnobs(**self._testbench.plan.get("report_memory", {}))
-        self.report_memory = AxiMemory(
-            "report_memory", self, "m_axi_report", _REPORT_BEATS, report_knobs
-        )
-        self.traces = [
-            StreamMonitor(
-                f"trace_{bank}", self, f"trace__{bank}", params.step_layout, partial(_step, bank)
-            )
-            for bank in range(params.banks)
-        ]
         others = params.fence_lanes - 1
         self.traces += [
-            StreamMonitor(
-                f"trace_fences_{lane}", self, f"trace_fences__{lane}", params.step_layout,
-                partial(_step, lane // others),
-            )
+            self.trace(f"trace_fences__{lane}", lane // others)
             for lane in range(params.banks * others)
-        ]  # fmt: skip
-        self.scoreboard = ScoreboardComponent("scoreboard", self)
+        ]
+        self._left_out = [self._left_out_reader(sm) for sm in range(params.sm_count)]
 
-    def _left_out(self, sm: int) -> Callable[[], int] | None:
+    def _left_out_reader(self, sm: int) -> Callable[[], int] | None:
         """Reader of an SM's pin that says that a transaction is not checked, if there is one."""
         testbench = self._testbench
         return testbench.pins.reader(f"o_left_out__{sm}") if testbench.params.leaves_out else None
 
-    def connect_phase(self) -> None:
-        scoreboard = self.scoreboard
-        for agent in self.sms:
-            agent.monitor.connect(scoreboard.transactions)
-        for trace in self.traces:
-            trace.connect(scoreboard.steps)
-        for memory in self.metadata:
-            memory.reads.connect(scoreboard.reads)
-        for memory in (*self.metadata, self.report_memory):
-            memory.hit = scoreboard.coverage.hit
-        scoreboard.knows_reads = bool(self.metadata)
-        testbench, coverage = self._testbench, scoreboard.coverage
-        ports = [f"i_transaction__{sm}__" for sm in range(len(self.sms))]
-        watch_streams(testbench, coverage, "transaction", ports)
-        testbench.clocking.when(testbench.pins.flag("irq"), partial(coverage.hit, "irq"))
-        self._irq = testbench.pins.reader("irq")
-        self.software = SoftwareThread(ScordSoftware(self.registers.port, self._wait_until))
-        self._entries, self._is_preset = 0, False
-
-    async def launch(
-        self, region: MonitoredRegion, ring_log2: int, *, report_filter: bool = False
-    ) -> None:
-        """Launch a kernel, and let the scoreboard begin anew.
-
-        The metadata of a large region are preset (``racetrap.sim.cosim.scord.sweep``).
-        """
-        params = self._testbench.params
-        self._is_preset = bool(self.metadata) and not is_swept(params, region)
-        for memory in self.metadata:
-            memory.words.clear()  # what a launch does not initialise reads as junk
-            memory.preset = UNINITIALISED_ENTRY if self._is_preset else None
-        for memory in (*self.metadata, self.report_memory):
-            memory.read_errors = memory.write_errors = 0
-        self._entries = 0 if self._is_preset else region.entries(params)
-        engines = [
-            cocotb.start_soon(self._shorten_sweep(port, last_index(params, region, port)))
-            for port in range(len(self.metadata) if self._is_preset else 0)
-        ]
-        await self.software.set_up(region, _RING_BASE, ring_log2)
-        if not await self.software.launch(report_filter=report_filter, interrupt=True):
-            raise RegisterError(f"Launch must take the region, not refuse {region}")
-        for engine in engines:
-            await engine
-        self.scoreboard.launch(region)
-        self._region = region
-
-    async def _shorten_sweep(self, port: int, index: int) -> None:
-        """Let a port's initialisation engine, once it begins, go on at its last segment."""
-        engine = self._testbench.pins.inside(ENGINE.format(port))
-        await RisingEdge(getattr(engine, BEGUN))
-        getattr(engine, INDEX).value = index
-
-    def _wait_until(self, is_done: Callable[[], bool], what: str) -> None:
-        # A launch writes every metadata entry, at best one a cycle; a poll takes several cycles.
-        poll(is_done, what, self._entries + clearing_cycles(self._testbench.params))
-
-    async def drain(self) -> None:
-        """Read all records in the ring."""
-        for record in await self.software.read_records(self._record):
-            self.scoreboard.report_read(record)
-
-    def _record(self, place: int) -> int:
-        size = _REPORT_BEATS * _BEAT_BYTES
-        words = range(_RING_BASE + place * size, _RING_BASE + (place + 1) * size, _BEAT_BYTES)
-        return sum(self.report_memory.read_word(word) << 64 * n for n, word in enumerate(words))
-
-    async def _check_irq(self) -> None:
-        """The interrupt line must be high if, and only if, the ring holds records."""
-        has_records = await self.software.has_records()
-        if self._irq() != has_records:
-            raise Mismatch(f"Interrupt line must be {int(has_records)}, not {self._irq()}")
-
-    async def finish(self) -> dict[str, int]:
-        """Wait until all is done, then compare what is left to compare.
-
-        Returns
-        -------
-        dict of str to int
-            The device's counters.
-        """
-        software, scoreboard = self.software, self.scoreboard
-        clocking = self._testbench.clocking
-        await clocking.until(
-            lambda: scoreboard.is_settled, "not every packet has made a step", 50_000
-        )
-        await software.wait_idle()
-        await self._check_irq()
-        await self.drain()
-        await clocking.cycles(2)
-        await self._check_irq()
-        if not all(memory.is_idle for memory in (*self.metadata, self.report_memory)):
-            raise Mismatch("Requests open in an idle device must number 0")
-        counters = await software.counters()
-        self._cover_counters(counters)
-        memory = self._entry if self.metadata or self._third_party else None
-        errors = sum(agent.read_errors for agent in self.metadata)
-        scoreboard.finish(counters, memory, errors, self._reached())
-        self._check_write_errors(counters)
-        return counters
-
-    def _entry(self, index: int) -> int:
-        params, memories = self._testbench.params, self.metadata or self._third_party
-        address = self._region.metadata_base + index * ENTRY_BYTES
-        base = next(
-            one.metadata_base
-            for one in regions_of(self._region)
-            if one.metadata_base <= address < one.metadata_end(params)
-        )
-        memory = memories[port_of(params, (address - base) // params.segment_bytes)]
-        return memory.read_word(address)
-
-    def _reached(self) -> list[int] | None:
-        """Indices of the metadata entries in preset memories; None if all have been written."""
-        if not self._is_preset:
-            return None
-        base = self._region.metadata_base
-        return [(place - base) // ENTRY_BYTES for memory in self.metadata for place in memory.words]
-
-    def _check_write_errors(self, counters: dict[str, int]) -> None:
-        for name, agents in (
-            ("metadata_write_errors", self.metadata),
-            ("report_write_errors", [self.report_memory]),
-        ):
-            errors = sum(agent.write_errors for agent in agents)
-            if counters[name] != errors:
-                raise Mismatch(f"Counter {name} must be {errors}, not {counters[name]}")
-
-    def _cover_counters(self, counters: dict[str, int]) -> None:
-        for counter, name in (
-            ("reports_dropped", "report.dropped"),
-            ("reports_suppressed", "report.suppressed"),
-            ("stall_cycles", "packet.stalled"),
-        ):
-            if counters[counter]:
-                self.scoreboard.coverage.hit(name, counters[counter])
+    def transaction(self, sm: int, *values: int) -> tuple[int, Transaction, bool | None]:
+        left_out = self._left_out[sm]
+        return sm, Transaction(*values), None if left_out is None else bool(left_out())

@@ -1,16 +1,12 @@
 """cocotb test with constrained-random stimulus, all SMs at once; the plan says which.
 
-Plan: ``region``; ``launches``, a list of ``{knobs, changes, instructions, report_filter}`` with
-``knobs`` the name of a knob preset and ``changes`` single knobs to change; ``busy`` and
-``longest_idle`` of the streams; ``memory`` and ``report_memory`` (``MemoryKnobs``);
-``ring_log2``; ``drain_cycles`` between two looks at the ring (0: only at the end); ``axi_ram``,
-true to put cocotbext-axi's memory behind the metadata ports.
+Plan: as of ``RandomTraffic``; a launch has ``knobs``, the name of a knob preset, ``changes`` with
+single knobs to change, and ``instructions``.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from time import perf_counter
 from typing import Any
 
 import cocotb
@@ -19,70 +15,23 @@ from racetrap.golden_model.scord.packets import Transaction
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
 from racetrap.tb.base_test import run_test
-from racetrap.tb.scord.scord_test import ScordTest
-from racetrap.tb.stream_agent import play_together
+from racetrap.tb.gpu.random_traffic import RandomTraffic
+from racetrap.tb.scord.environment import ScordEnvironment
 
 __all__ = ["random_traffic"]
 
-#: Cycles in which a transaction must have made its steps, however slow the memory.
-_CYCLES_PER_TRANSACTION = 2000
 
-
-class _RandomTraffic(ScordTest):
+class _RandomTraffic(RandomTraffic):
     """Random GPU runs, all SMs together."""
 
-    def build_phase(self) -> None:
-        super().build_phase()
-        self.environment.has_third_party_memory = self.testbench.plan.get("axi_ram", False)
+    environment_class = ScordEnvironment
 
-    async def body(self) -> None:
-        for number, launch in enumerate(self.testbench.plan["launches"]):
-            start, first_cycle = perf_counter(), self.testbench.clocking.cycle
-            counters = await self._launch(number, launch)
-            self.testbench.note({
-                "launch": number, "compared": self.environment.scoreboard.compared,
-                "cycles": self.testbench.clocking.cycle - first_cycle, "counters": counters,
-                "seconds": round(perf_counter() - start, 3),
-            })  # fmt: skip
-
-    async def _launch(self, number: int, launch: dict[str, Any]) -> dict[str, int]:
-        """One kernel; gives the device's counters."""
-        testbench, environment, plan = self.testbench, self.environment, self.testbench.plan
-        await environment.launch(
-            self.region(),
-            plan.get("ring_log2", 8),
-            report_filter=launch.get("report_filter", False),
-        )
-        reader = cocotb.start_soon(self._read_reports(plan.get("drain_cycles", 200)))
-        stimulus = self._stimulus(number, launch)
-        await play_together(
-            testbench, dict(zip(environment.sms, stimulus, strict=True)),
-            _CYCLES_PER_TRANSACTION * (sum(map(len, stimulus)) + 1),
-            plan.get("busy", 1.0), plan.get("longest_idle", 1),
-        )  # fmt: skip
-        self._stop = True
-        await reader
-        return await environment.finish()
-
-    def _stimulus(self, number: int, launch: dict[str, Any]) -> list[list[Transaction]]:
-        """Transactions of each SM."""
+    def stimulus(self, number: int, launch: dict[str, Any]) -> list[tuple[int, Transaction]]:
         params = self.testbench.params
         seed = self.testbench.random(f"stimulus {number}").getrandbits(32)
         knobs = replace(KNOBS[launch["knobs"]], **launch.get("changes", {}))
         events = random_events(params, self.region(), knobs, seed, launch["instructions"])
-        by_sm: list[list[Transaction]] = [[] for _ in range(params.sm_count)]
-        for sm, transaction in transactions_of(events, params):
-            by_sm[sm].append(transaction)
-        return by_sm
-
-    async def _read_reports(self, cycles: int) -> None:
-        """Software's interrupt handler, now and then."""
-        self._stop = False
-        while cycles and not self._stop:
-            await self.testbench.clocking.cycles(cycles)
-            if await self.environment.software.status("ring_full"):
-                self.environment.scoreboard.coverage.hit("report.ring_full")
-            await self.environment.drain()
+        return list(transactions_of(events, params))
 
 
 @cocotb.test()

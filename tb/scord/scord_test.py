@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from racetrap.golden_model.gpu.region import Region
-from racetrap.golden_model.gpu.region_table import LineRegion, MonitoredRegion, RegionTable
-from racetrap.tb.base_test import BaseTest
+from racetrap.tb.gpu.gpu_test import GpuTest
 from racetrap.tb.scord.environment import ScordEnvironment
 
 __all__ = ["ScordTest"]
 
 
-class ScordTest(BaseTest):
+class ScordTest(GpuTest):
     """Test in a ``ScordEnvironment``."""
 
     environment_class = ScordEnvironment
-
-    def region(self) -> MonitoredRegion:
-        """Monitored region of the plan, or its table of regions."""
-        region = self.testbench.plan["region"]
-        if "regions" in region:
-            return RegionTable(tuple(LineRegion(**one) for one in region["regions"]))
-        return Region(**region)

@@ -1,14 +1,8 @@
-"""Scoreboard component: feeds the comparison with what the monitors saw."""
+"""Scoreboard component of ScoRD: what it tells coverage, and which read belongs to a step."""
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Mapping
-
-from pyuvm import ConfigDB, uvm_component
-
-from racetrap.golden_model.gpu.params import ENTRY_BYTES, WORD_BYTES
-from racetrap.golden_model.gpu.region_table import MonitoredRegion
+from racetrap.golden_model.gpu.params import WORD_BYTES
 from racetrap.golden_model.scord.interleaver import banks_of
 from racetrap.golden_model.scord.packets import (
     LockState,
@@ -18,116 +12,23 @@ from racetrap.golden_model.scord.packets import (
     TableRow,
     Transaction,
 )
-from racetrap.golden_model.scord.report import RaceReport
-from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.scord.coverage import Coverage
 from racetrap.sim.cosim.scord.scoreboard import Scoreboard
-from racetrap.tb.memory_knobs import ReadRecord
-from racetrap.tb.subscriber import Subscriber
-from racetrap.tb.testbench import Testbench
+from racetrap.tb.gpu.scoreboard import GpuScoreboard
 
 __all__ = ["ScoreboardComponent"]
 
 
-class ScoreboardComponent(uvm_component):
-    """Compares one kernel launch after the other with the golden model.
+class ScoreboardComponent(GpuScoreboard):
+    """Compares one kernel launch after the other with ScoRD's golden model."""
 
-    Attributes
-    ----------
-    transactions, steps, reads : uvm_analysis_export
-        Take what the monitors and the metadata memories publish.
-    coverage : Coverage
-        Functional coverage of everything compared.
-    enabled : bool
-        Whether transactions are being checked (``CONTROL.enable``).
-    due, compared : int
-        Steps that the transactions seen must make, and steps compared, since the launch.
-    races : list of (int, Step)
-        Bank and step of each race, since the launch.
-    """
+    coverage_class, comparison_class = Coverage, Scoreboard
 
-    def build_phase(self) -> None:
-        testbench: Testbench = ConfigDB().get(self, "", "TESTBENCH")
-        self._params = testbench.params
-        self._cycle = lambda: testbench.clocking.cycle
-        self.transactions = Subscriber("transactions", self, self._transaction).analysis_export
-        self.steps = Subscriber("steps", self, self._step).analysis_export
-        self.reads = Subscriber("reads", self, self._read).analysis_export
-        self.coverage = Coverage(testbench.params)
-        self.knows_reads = False
-        self.enabled = False
-        self._scoreboard: Scoreboard | None = None
-
-    def launch(self, region: MonitoredRegion) -> None:
-        """A kernel was launched: begin with a fresh golden model."""
-        self._region = region
-        self._scoreboard = Scoreboard(self._params, region, observer=self)
-        self._reads: defaultdict[int, deque[ReadRecord]] = defaultdict(deque)
-        self.due = self.compared = 0
-        self.races: list[tuple[int, Step]] = []
-        self.enabled = True
-        self.coverage.launch(region)
-
-    @property
-    def _comparison(self) -> Scoreboard:
-        if self._scoreboard is None:
-            raise Mismatch("Device must do nothing before the first launch")
-        return self._scoreboard
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether every step that is due has come."""
-        return self.compared == self.due
-
-    def finish(
-        self,
-        counters: Mapping[str, int],
-        memory: Callable[[int], int] | None,
-        read_errors: int,
-        reached: Iterable[int] | None,
-    ) -> None:
-        """The device is idle: nothing may be left over, and something must have been compared."""
-        if self.compared == 0:
-            raise Mismatch("Steps compared must number at least 1, not 0")
-        left = sum(map(len, self._reads.values()))
-        if left:
-            raise Mismatch(f"Metadata reads without a step must number 0, not {left}")
-        self._comparison.finish(
-            counters, memory, read_errors if self.knows_reads else None, reached
-        )
-
-    # What monitors saw --------------------------------------------------------------------
-
-    def _transaction(self, datum: tuple[int, Transaction, bool | None]) -> None:
-        if self.enabled:
-            self._comparison.transaction(*datum)
-
-    def _read(self, record: ReadRecord) -> None:
-        self._reads[record.address].append(record)
-
-    def _step(self, datum: tuple[int, Step]) -> None:
-        bank, step = datum
-        error = None
-        if self.knows_reads:
-            error = self._read_error(bank, step)
-        self._comparison.step(bank, step, error)
-
-    def _read_error(self, bank: int, step: Step) -> bool:
-        """Whether this step's own metadata read was answered with an error.
-
-        A step that was forwarded has no read.  A read that belongs to a later step cannot have
-        been answered yet: it is made only after this step's write was.
-        """
+    def entry_of(self, step: Step) -> int | None:
         packet = step.packet
         if packet.kind == PacketKind.FENCE or step.row == TableRow.UNMONITORED:
-            return False
-        index, _ = self._region.locate(self._params, packet.word * WORD_BYTES)
-        reads = self._reads[self._region.metadata_base + index * ENTRY_BYTES]
-        done = reads and reads[0].done_cycle is not None and reads[0].done_cycle < self._cycle()
-        self.coverage.hit("entry.read" if done else "entry.forwarded")
-        return reads.popleft().error if done else False
-
-    # Observer of the comparison -----------------------------------------------------------
+            return None
+        return self._region.locate(self._params, packet.word * WORD_BYTES)[0]
 
     def transaction(
         self,
@@ -142,16 +43,3 @@ class ScoreboardComponent(uvm_component):
 
     def left_out(self, transaction: Transaction) -> None:
         self.coverage.left_out(transaction)
-
-    def step(self, bank: int, step: Step) -> None:
-        self.compared += 1
-        if step.race:
-            self.races.append((bank, step))
-        self.coverage.step(bank, step)
-
-    def report(self, report: RaceReport) -> None:
-        self.coverage.report(report)
-
-    def report_read(self, record: int) -> None:
-        """Software read a record."""
-        self._comparison.report(record)

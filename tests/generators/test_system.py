@@ -26,3 +26,12 @@ def test_number_must_be_one(name):
 @pytest.mark.parametrize("key", ["name", "title", "code", "random_prefix", "params"])
 def test_detectors_are_told_apart(key):
     assert len({getattr(system, key) for system in SYSTEMS}) == len(SYSTEMS)
+
+
+@pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
+def test_a_detector_has_what_can_be_asked_for(system):
+    assert system.has("golden_model")
+    assert system.has("sim.cosim", "coverage_bins")
+    assert system.own("sim.cosim", "coverage_bins").BINS
+    assert not system.has("sim.cosim", "no_such_part")
+    assert not system.has("no_such_room", "part")

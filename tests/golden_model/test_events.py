@@ -1,9 +1,19 @@
 """Events and the header of a trace."""
 
+from dataclasses import asdict
+
 import pytest
 
-from racetrap.golden_model.events import DataRegion, Event, EventKind, Geometry, TraceHeader
+from racetrap.golden_model.events import (
+    USUAL_GEOMETRY,
+    DataRegion,
+    Event,
+    EventKind,
+    Geometry,
+    TraceHeader,
+)
 from racetrap.golden_model.scord.packets import TransactionKind
+from racetrap.golden_model.scord.params import ScordParams
 
 _GEOMETRY = Geometry(1, 1, 1)
 _REGION = DataRegion(0, 16)
@@ -14,6 +24,11 @@ def test_codes_shared_with_transactions():
     assert [(kind.name, kind.value) for kind in EventKind][: len(shared)] == [
         (kind.name, kind.value) for kind in shared
     ]
+
+
+def test_the_usual_gpu_is_that_of_preset_scord():
+    params = ScordParams()
+    assert all(getattr(params, name) == size for name, size in asdict(USUAL_GEOMETRY).items())
 
 
 def test_unused_fields_are_zero():

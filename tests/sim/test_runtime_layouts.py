@@ -55,7 +55,11 @@ ACCELERATORS = {
     **places_of(recorder._RUN_DTYPE, "run"),
 }
 SOURCES = {
-    "sim/cpu/runtime/raw_file.h": {**values_of(raw.Loss), "LOSSES": len(raw.Loss)},
+    "sim/cpu/runtime/raw_file.c": {
+        **values_of(raw.Loss),
+        "LOSSES": len(raw.Loss),
+        **places_of(raw._HEADER_DTYPE, "raw_file"),
+    },
     "sim/cpu/runtime/record.h": THREADS,
     "sim/accelerator/runtime/record.c": ACCELERATORS,
 }

@@ -9,10 +9,10 @@ import pytest
 
 from racetrap.sim.accelerator.compiled import detector
 from racetrap.sim.compiled_library import compiled_library, load_library
-from racetrap.sim.cosim.noncoherent.fast_harness import NONCOHERENT
+from racetrap.sim.cosim.noncoherent import fast_harness as noncoherent_harness
 from racetrap.sim.cosim.scord import compiled_scoreboard
-from racetrap.sim.cosim.scord.fast_harness import SCORD
-from racetrap.sim.cosim.sigrace.fast_harness import SIGRACE
+from racetrap.sim.cosim.scord import fast_harness as scord_harness
+from racetrap.sim.cosim.sigrace import fast_harness as sigrace_harness
 from racetrap.sim.cpu import exact_detector, merge
 from racetrap.sim.cpu.sigrace import compiled_sigrace
 from racetrap.sim.cpu.thread_twins import THREAD_TWINS
@@ -33,11 +33,11 @@ TWINS = {
     "exact detector": exact_detector._TWINS,
     "gpu oracle": compiled_oracle._TWINS,
     "merge": merge._TWINS,
-    "noncoherent simulation": NONCOHERENT.twins,
+    "noncoherent simulation": noncoherent_harness.HARNESS.twins,
     "scord": compiled_scoreboard._TWINS,
-    "scord simulation": SCORD.twins,
+    "scord simulation": scord_harness.HARNESS.twins,
     "sigrace": compiled_sigrace._TWINS,
-    "sigrace simulation": SIGRACE.twins,
+    "sigrace simulation": sigrace_harness.HARNESS.twins,
     "trace rules": THREAD_TWINS,
 }
 _OPTIONS = ("-std=c++20",)

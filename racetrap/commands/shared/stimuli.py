@@ -14,13 +14,13 @@ from racetrap.golden_model.trace import AnyTrace
 __all__ = ["check_options", "check_reads", "check_system"]
 
 
-def check_reads(params: Params, trace: AnyTrace) -> None:
+def check_reads(params: Params, kind: type[AnyTrace]) -> None:
     """Raise ``ValueError`` if parameters are of a detector that does not read such traces."""
     system = system_of(params)
-    if system.trace is not type(trace):
-        readers = " or ".join(each.name for each in SYSTEMS if each.trace is type(trace))
+    if system.trace is not kind:
+        readers = " or ".join(each.name for each in SYSTEMS if each.trace is kind)
         raise ValueError(
-            f"A preset of {system.name} does not read {trace.kind}: take one of {readers}"
+            f"A preset of {system.name} does not read {kind.kind}: take one of {readers}"
         )
 
 

@@ -1,4 +1,4 @@
-"""Races of a GPU's trace between lines of its sources: those of the oracle, and ScoRD's."""
+"""Races of a GPU's trace between lines of its sources: those of the oracle, and a detector's."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import Any
 from racetrap.golden_model.barracuda import Party, Race
 from racetrap.golden_model.call_stacks import call_stack
 from racetrap.golden_model.events import EventKind, TraceHeader
-from racetrap.golden_model.scord.report import race_words
+from racetrap.verdict.gpu.findings import Access, Finding
 from racetrap.verdict.line_pairs import LineRace, Side, place_of
-from racetrap.verdict.scord.findings import Access, Finding
 
 __all__ = ["finding_race", "oracle_races_by_line"]
 
@@ -64,7 +63,7 @@ def _side(
 
 
 def finding_race(finding: Finding, header: TraceHeader) -> LineRace:
-    """A race that ScoRD reports in a trace with a header."""
+    """A race that a detector reports in a trace with a header."""
 
     def side(access: Access) -> Side:
         actor = f"warp {access.warp} of block {access.grid_block}"
@@ -72,6 +71,6 @@ def finding_race(finding: Finding, header: TraceHeader) -> LineRace:
 
     report = finding.report
     return LineRace(
-        side(finding.earlier), side(finding.access), race_words(report.race), report.reason,
-        f"{report.race_scope.name.lower()} scope", f"global address {report.address:#x}",
+        side(finding.earlier), side(finding.access), report.kind_words, report.reason,
+        f"{report.race_scope.name.lower()} scope", f"{report.space} address {report.address:#x}",
     )  # fmt: skip

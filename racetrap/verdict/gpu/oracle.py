@@ -8,16 +8,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from racetrap.golden_model.barracuda import Race, RaceClass, Result, ScopedOracle
-from racetrap.golden_model.events import EventKind, MemoryOrder, Space
+from racetrap.golden_model.barracuda import Race, Result, ScopedOracle
+from racetrap.golden_model.events import Space
+from racetrap.golden_model.gpu.params import GpuParams
 from racetrap.golden_model.ptx_memory_model.oracle import OracleRule
-from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.oracle import CompiledOracle
-from racetrap.verdict.scord.detect import Reports, UniqueRace, region_of
-from racetrap.verdict.scord.missed import Cause, Pair, causes
+from racetrap.verdict.gpu.detector_verdict import verdict_of
+from racetrap.verdict.gpu.findings import Reports, UniqueRace
 
 __all__ = [
     "ELSEWHERE",
@@ -25,9 +23,9 @@ __all__ = [
     "NOT_CHECKED",
     "ORACLE_RULES",
     "PAPER_RULE",
+    "REPORTED",
     "OracleRace",
     "explain_races",
-    "imposed_by_method",
     "is_missed",
     "oracle_races",
     "ordered_by_lockstep",
@@ -41,7 +39,7 @@ __all__ = [
 ORACLE_RULES = (*(rule.value for rule in OracleRule), "scoped")
 JUDGE, PAPER_RULE = ORACLE_RULES[0], ORACLE_RULES[-1]
 
-#: Outcome of races that ScoRD does not look for, by what they are.
+#: Outcome of races that a detector does not look for, by what they are.
 NOT_CHECKED = {
     "warp": "inside a warp",
     "shared": "in shared memory",
@@ -49,7 +47,9 @@ NOT_CHECKED = {
     "launches": "between concurrent launches",
 }
 
-#: Outcome of races that ScoRD reports at one of their instructions, but not in the first instance.
+#: Outcome of races that a detector reports in the first instance, and of those that it reports at
+#: one of their instructions, but not in the first instance.
+REPORTED = "reported"
 ELSEWHERE = "reported in another instance"
 
 
@@ -62,7 +62,8 @@ class OracleRace:
     race : Race
         The race.
     outcome : str
-        What the detector made of it: a ``Cause``, ``ELSEWHERE``, or one of ``NOT_CHECKED``.
+        What the detector made of it: ``REPORTED``, ``ELSEWHERE``, one of ``NOT_CHECKED``, or why it
+        missed it.
     """
 
     race: Race
@@ -110,7 +111,7 @@ def _place(race: Race) -> tuple[frozenset[int], Space]:
 
 
 def oracle_races(
-    trace: Trace, params: ScordParams, reports: Reports, rule: str = PAPER_RULE
+    trace: Trace, params: GpuParams, reports: Reports, rule: str = PAPER_RULE
 ) -> list[OracleRace]:
     """Every different race of a run, in the order in which they first happened.
 
@@ -129,7 +130,7 @@ def oracle_races(
 
 
 def explain_races(
-    trace: Trace, params: ScordParams, races: Sequence[Race], reports: Collection[UniqueRace]
+    trace: Trace, params: GpuParams, races: Sequence[Race], reports: Collection[UniqueRace]
 ) -> list[OracleRace]:
     """What the detector made of races of a run.
 
@@ -145,22 +146,11 @@ def explain_races(
         All that the detector reported: a race at whose instructions it has a report is not missed.
     """
     reported = {pc for pc, _ in reports}
-    region = region_of(trace)
-    kinds = [
-        "warp" if race.race_class == RaceClass.DIVERGENCE
-        else "launches" if race.race_class == RaceClass.INTER_LAUNCH
-        else "shared" if race.space == Space.SHARED
-        else "outside" if not region.contains(race.address)
-        else ""
-        for race in races
-    ]  # fmt: skip
-    monitored = [race for race, kind in zip(races, kinds, strict=True) if not kind]
-    pairs = [Pair(race.first.event, race.second.event, race.address) for race in monitored]
-    found = iter(causes(trace, params, pairs))
+    found = verdict_of(params).outcomes(trace, params, races)
     explained = []
-    for race, kind in zip(races, kinds, strict=True):
-        outcome = NOT_CHECKED[kind] if kind else next(found).value
-        if not kind and outcome != Cause.REPORTED and reported & {race.first.pc, race.second.pc}:
+    for race, outcome in zip(races, found, strict=True):
+        is_missed = outcome != REPORTED and outcome not in NOT_CHECKED.values()
+        if is_missed and reported & {race.first.pc, race.second.pc}:
             outcome = ELSEWHERE
         explained.append(OracleRace(race, outcome))
     return explained
@@ -180,32 +170,6 @@ def racing_pairs(found: Iterable[Race]) -> set[tuple[int, int]]:
     return {(race.first.pc, race.second.pc) for race in found}
 
 
-def imposed_by_method(trace: Trace, rule: str, reports: Reports) -> list[UniqueRace]:
-    """List unconfirmed reports that follow from the method, whatever orders the accesses: it asks
-    for strong ones, as the paper's rule does, and for fences between them, since it knows no access
-    that is relaxed, acquires or releases.
-
-    Parameters
-    ----------
-    trace : Trace
-        The run.
-    rule : str
-        Rule by which they are unconfirmed.
-    reports : Reports
-        The unconfirmed reports.
-    """
-    if not reports or rule == PAPER_RULE:
-        return []
-    left = unconfirmed(reports, racing_pairs(run_oracle(trace, PAPER_RULE)))
-    events = trace.events
-    has_order = (events["kind"] <= EventKind.ATOMIC) & (events["order"] != MemoryOrder.IMPLIED)
-    ordered = set(np.unique(events["pc"][has_order]).tolist())
-    return [
-        report for report, earlier in reports.items()
-        if report not in left or not ordered.isdisjoint((report[0], *earlier))
-    ]  # fmt: skip
-
-
 def is_missed(found: OracleRace) -> bool:
     """Whether the detector was to find the race and did not."""
-    return found.outcome not in (Cause.REPORTED, ELSEWHERE, *NOT_CHECKED.values())
+    return found.outcome not in (REPORTED, ELSEWHERE, *NOT_CHECKED.values())

@@ -9,20 +9,18 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from racetrap.golden_model.barracuda import Race
-from racetrap.golden_model.events import Event, EventKind, Space, TraceHeader
-from racetrap.golden_model.scord.params import ScordParams
-from racetrap.golden_model.scord.report import race_words
-from racetrap.golden_model.scord.scord import Scord
+from racetrap.golden_model.events import Event, TraceHeader
 from racetrap.golden_model.trace import Trace
+from racetrap.verdict.gpu.detector_verdict import Model, verdict_of
+from racetrap.verdict.gpu.findings import Finding, Reports, UniqueRace
 from racetrap.verdict.gpu.line_races import finding_race, oracle_races_by_line
 from racetrap.verdict.gpu.oracle import (
     JUDGE,
     OracleRace,
     explain_races,
-    imposed_by_method,
     is_missed,
     ordered_by_lockstep,
     racing_pairs,
@@ -30,8 +28,6 @@ from racetrap.verdict.gpu.oracle import (
     unconfirmed,
 )
 from racetrap.verdict.line_pairs import LinePair, LinePairs, place_of
-from racetrap.verdict.scord.detect import Reports, UniqueRace, check_fit, region_of
-from racetrap.verdict.scord.findings import Finding, find_races
 from racetrap.verdict.source_text import header_beside
 
 if TYPE_CHECKING:
@@ -51,12 +47,12 @@ class Detector:
     ----------
     name : str
         Its preset.
-    params : ScordParams
+    params : GpuParams
         Its configuration.
     """
 
     name: str
-    params: ScordParams
+    params: Any
 
 
 @dataclass(frozen=True)
@@ -82,7 +78,7 @@ class DetectorRun:
 
     Parameters
     ----------
-    scord : Scord
+    model : Model
         The model after the run.
     outcomes : list of OracleRace
         Races of the oracle, each with what became of it.
@@ -98,7 +94,7 @@ class DetectorRun:
         Accesses of warps to shared memory, which it does not watch.
     """
 
-    scord: Scord
+    model: Model
     outcomes: list[OracleRace]
     unordered_strong: list[Race]
     ordered_by_lockstep: list[Race]
@@ -109,7 +105,7 @@ class DetectorRun:
     @property
     def unique(self) -> set[UniqueRace]:
         """Different races that it reports."""
-        return set(self.scord.unique)
+        return set(self.model.unique)
 
     @property
     def missed(self) -> int:
@@ -190,7 +186,7 @@ class TraceCheck:
         """
         header = header_beside(trace.header, self._folder)
         locations = header.locations
-        scord, reports = self._detect(trace, events, found, header)
+        model, reports = self._detect(trace, events, found, header)
         outcomes: list[OracleRace] = []
         strong: list[Race] = []
         lockstep: list[Race] = []
@@ -199,18 +195,19 @@ class TraceCheck:
         if self.rule is not None:
             outcomes, strong, lockstep = self._judge(trace, self.rule, reports, header)
             lone = unconfirmed(reports, racing_pairs(each.race for each in outcomes))
-            imposed = imposed_by_method(
-                trace, self.rule, {report: reports[report] for report in lone}
-            )
+            if lone and self.detector is not None:
+                own = verdict_of(self.detector.params)
+                imposed = own.imposed(trace, self.rule, {each: reports[each] for each in lone})
             strays = [report for report in lone if report not in imposed]
-        if scord is not None:
+        if model is not None and self.detector is not None:
+            own = verdict_of(self.detector.params)
 
             def in_words(found: Iterable[UniqueRace]) -> list[tuple[str, str]]:
-                return [(place_of(pc, locations), race_words(kind)) for pc, kind in found]
+                return [(place_of(pc, locations), own.race_words(kind)) for pc, kind in found]
 
             self.detector_runs.append(DetectorRun(
-                scord, outcomes, strong, lockstep, in_words(strays), in_words(imposed),
-                _shared_accesses(trace),
+                model, outcomes, strong, lockstep, in_words(strays), in_words(imposed),
+                own.unwatched_shared(trace, self.detector.params),
             ))  # fmt: skip
         self.events.append(len(trace))
         self.independent |= bool(header.independent_threads)
@@ -221,12 +218,13 @@ class TraceCheck:
     def _detect(
         self, trace: Trace, events: Iterable[Event] | None, found: Callable[[Finding], object],
         header: TraceHeader,
-    ) -> tuple[Scord | None, Reports]:  # fmt: skip
+    ) -> tuple[Model | None, Reports]:  # fmt: skip
         reports: defaultdict[UniqueRace, set[int]] = defaultdict(set)
         if self.detector is None:
             return None, reports
-        check_fit(trace, self.detector.params)
-        scord, findings = find_races(trace, self.detector.params, region_of(trace), events)
+        own = verdict_of(self.detector.params)
+        own.check_fit(trace, self.detector.params)
+        model, findings = own.find_races(trace, self.detector.params, events)
         for finding in findings:
             reports[finding.report.key].add(finding.earlier.pc)
             if self.rule is None:
@@ -235,7 +233,7 @@ class TraceCheck:
                 if self.baseline is not None and self.baseline.knows(race.places):
                     continue
             found(finding)
-        return scord, reports
+        return model, reports
 
     def _judge(
         self, trace: Trace, rule: str, reports: Collection[UniqueRace],
@@ -289,15 +287,10 @@ class TraceCheck:
         """Counters of the detector, of all traces."""
         counts: Counter[str] = Counter()
         for run in self.detector_runs:
-            counts.update(run.scord.counters)
+            counts.update(run.model.counters)
         return counts
 
     @property
     def has_findings(self) -> bool:
         """Whether anything is wrong."""
         return bool(self.pairs or self.divergences)
-
-
-def _shared_accesses(trace: Trace) -> int:
-    events = trace.events
-    return int(((events["kind"] <= EventKind.ATOMIC) & (events["space"] == Space.SHARED)).sum())

@@ -6,29 +6,18 @@ Ref: ScoRD (ISCA'20) Sections IV and V-A (unique races).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
-from dataclasses import asdict
+from collections.abc import Mapping
 from itertools import islice
 from types import MappingProxyType
 
-from racetrap.golden_model.events import Geometry
-from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.scord.packets import PacketKind, Step
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.trace import Trace
+from racetrap.verdict.gpu.findings import UniqueRace
+from racetrap.verdict.gpu.fit import region_of
 
-__all__ = [
-    "DETECTORS",
-    "History",
-    "Reports",
-    "UniqueRace",
-    "check_fit",
-    "check_geometry",
-    "detect",
-    "histories",
-    "region_of",
-]
+__all__ = ["DETECTORS", "History", "detect", "histories"]
 
 #: Detectors of Tables VI and VII, by the name of their column: the preset of each.
 DETECTORS: Mapping[str, str] = MappingProxyType({
@@ -38,34 +27,8 @@ DETECTORS: Mapping[str, str] = MappingProxyType({
     "byte16": "scord-16byte",
 })  # fmt: skip
 
-#: What makes a race unique: program counter and kind of race (``RaceKind``).
-UniqueRace = tuple[int, int]
-#: Different races that a detector reports, with the program counters of the earlier accesses.
-Reports = Mapping[UniqueRace, Collection[int]]
 #: Steps on one metadata entry, of whatever word, each with the number of its event.
 History = list[tuple[int, Step]]
-
-
-def region_of(trace: Trace) -> Region:
-    """Monitored region that a trace asks for."""
-    header = trace.header.region
-    return Region(header.data_base, header.size_log2)
-
-
-def check_geometry(geometry: Geometry, params: ScordParams) -> None:
-    """Raise ``ValueError`` if a trace was taken on a larger GPU than ``params`` describes."""
-    for name, needed in asdict(geometry).items():
-        if needed > getattr(params, name):
-            raise ValueError(
-                f"Parameter {name} must be at least the {needed} of the trace, "
-                f"not {getattr(params, name)}"
-            )
-
-
-def check_fit(trace: Trace, params: ScordParams) -> None:
-    """Raise ``ValueError`` if a configuration has no room for a trace's GPU or its region."""
-    check_geometry(trace.header.geometry, params)
-    region_of(trace).check(params)
 
 
 def detect(trace: Trace, params: ScordParams) -> set[UniqueRace]:

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
-from racetrap.golden_model.events import AtomicOp, Event, EventKind, Scope
+from racetrap.golden_model.events import Event, EventKind
 from racetrap.golden_model.gpu.interleaver import bank_of
 from racetrap.golden_model.gpu.params import WORDS_PER_LINE
 from racetrap.golden_model.gpu.region_table import MonitoredRegion
@@ -30,94 +29,23 @@ from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.scord.tracker import granule_mask
 from racetrap.golden_model.trace import Trace
-from racetrap.verdict.scord.detect import Reports, UniqueRace, region_of
+from racetrap.verdict.gpu.findings import Access, Finding, Reports, UniqueRace
+from racetrap.verdict.gpu.fit import region_of
 
-__all__ = ["Access", "Finding", "RaceFinder", "find_races", "reports_of", "steps_of_event"]
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """One of the two accesses of a race.
-
-    Parameters
-    ----------
-    event : int
-        Number of the event in the trace, from 0.
-    kind, scope, strong, op : str, str or None, bool, str or None
-        What it was: ``load``, ``store`` or ``atomic``; scope and op only of atomics.
-    pc : int
-        Its program counter.
-    grid_block : int
-        Index of its block in the grid.
-    sm, slot, warp : int
-        Where it ran: SM, block slot and warp slot.
-    location : str or None
-        Line of the source, such as ``file.cu:12``, if the trace has it.
-    """
-
-    event: int
-    kind: str
-    scope: str | None
-    strong: bool
-    op: str | None
-    pc: int
-    grid_block: int
-    sm: int
-    slot: int
-    warp: int
-    location: str | None = None
-
-    @classmethod
-    def from_event(
-        cls, number: int, event: Event, grid_block: int, location: str | None = None
-    ) -> Access:
-        """Access of event ``number``, made by block ``grid_block`` at ``location``."""
-        atomic = event.kind == EventKind.ATOMIC
-        return cls(
-            event=number,
-            kind=EventKind(event.kind).name.lower(),
-            scope=Scope(event.scope).name.lower() if atomic else None,
-            strong=event.strong,
-            op=AtomicOp(event.op).name.lower() if atomic else None,
-            pc=event.pc,
-            grid_block=grid_block,
-            sm=event.sm,
-            slot=event.slot,
-            warp=event.warp,
-            location=location,
-        )
-
-    def __str__(self) -> str:
-        if self.kind == "atomic":
-            what = f"{self.scope}-scope atomic {self.op}"
-        else:
-            what = f"{'strong' if self.strong else 'weak'} {self.kind}"
-        place = f" ({self.location})" if self.location else ""
-        return (
-            f"{what} at pc {self.pc:#x}{place} by grid block {self.grid_block} "
-            f"(SM {self.sm}, slot {self.slot}), warp {self.warp}, event {self.event}"
-        )
-
-    def party(self) -> str:
-        """Kind, block and warp, and the line if it is known."""
-        place = f" at {self.location}" if self.location else ""
-        return f"{self.kind} of grid block {self.grid_block} warp {self.warp}{place}"
+__all__ = ["RaceFinder", "ScordFinding", "find_races", "reports_of", "steps_of_event"]
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A race: the report as the hardware gives it, and the two accesses."""
-
-    report: RaceReport
-    access: Access
-    earlier: Access
+class ScordFinding(Finding):
+    """A race that ScoRD reports."""
 
     def sentence(self) -> str:
         """The race in one sentence, with grid blocks instead of block slots."""
         # Of several warps that loaded, the metadata names the first: maybe the one that stores.
         access, earlier = self.access, self.earlier
         same = (access.grid_block, access.warp) == (earlier.grid_block, earlier.warp)
-        other = "a load of another warp since its own" if same else f"the {earlier.party()}"
+        if not same:
+            return super().sentence()
+        other = "a load of another warp since its own"
         return f"The {access.party()} races with {other}: {self.report.reason}."
 
 
@@ -161,7 +89,7 @@ class RaceFinder:
                 report = RaceReport.from_step(self._params, step, bank, self._count)
                 accesses = self._access(*current), self._access(*self._owners[entry])
                 self._count += 1
-                yield Finding(report, *accesses)
+                yield ScordFinding(report, *accesses)
             if step.race or step.row not in ROWS_KEEPING_OWNER:
                 self._owners[entry] = current
 

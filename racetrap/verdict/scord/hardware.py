@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from racetrap.golden_model.events import Event, EventKind
+from racetrap.golden_model.events import Event
 from racetrap.golden_model.gpu.region_table import MonitoredRegion
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.report import RaceReport
@@ -17,10 +17,11 @@ from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.scord.fast_compare import LaunchResult, check_launch
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.random_events import transactions_of
-from racetrap.verdict.scord.detect import UniqueRace, region_of
-from racetrap.verdict.scord.findings import Finding, RaceFinder, steps_of_event
+from racetrap.verdict.gpu.findings import Finding, UniqueRace
+from racetrap.verdict.gpu.fit import kernels_of, region_of
+from racetrap.verdict.scord.findings import RaceFinder, steps_of_event
 
-__all__ = ["HardwareRun", "SimulatedTrace", "kernels_of", "run_hardware", "simulate_trace"]
+__all__ = ["HardwareRun", "SimulatedTrace", "run_hardware", "simulate_trace"]
 
 _CAPACITY_LOG2 = 12
 
@@ -44,16 +45,6 @@ class HardwareRun:
     steps: int
     cycles: int
     dropped: int
-
-
-def kernels_of(trace: Trace) -> Iterator[list[Event]]:
-    """Events of each kernel of a trace."""
-    events: list[Event] = []
-    for event in trace:
-        events.append(event)
-        if event.kind == EventKind.KERNEL_END:
-            yield events
-            events = []
 
 
 def run_hardware(model: FastModel[ScordParams], trace: Trace, seed: int) -> HardwareRun:

@@ -14,16 +14,19 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from racetrap.golden_model.events import EventKind
+from racetrap.golden_model.barracuda import Race, RaceClass
+from racetrap.golden_model.events import EventKind, Space
 from racetrap.golden_model.scord.bloom_filter import is_empty, share_a_lock
 from racetrap.golden_model.scord.metadata import unpack_entry
 from racetrap.golden_model.scord.packets import Preliminary, Step
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.trace import Trace
+from racetrap.verdict.gpu.fit import region_of
+from racetrap.verdict.gpu.oracle import NOT_CHECKED
 from racetrap.verdict.scord.detect import History, histories
 from racetrap.verdict.scord.held_locks import held_locks
 
-__all__ = ["Cause", "Pair", "causes"]
+__all__ = ["Cause", "Pair", "causes", "outcomes"]
 
 
 class Cause(StrEnum):
@@ -47,6 +50,23 @@ class Pair(NamedTuple):
     first: int
     second: int
     address: int
+
+
+def outcomes(trace: Trace, params: ScordParams, races: Sequence[Race]) -> list[str]:
+    """What became of each race of the oracle: a ``Cause``, or one of ``NOT_CHECKED``."""
+    region = region_of(trace)
+    kinds = [
+        "warp" if race.race_class == RaceClass.DIVERGENCE
+        else "launches" if race.race_class == RaceClass.INTER_LAUNCH
+        else "shared" if race.space == Space.SHARED
+        else "outside" if not region.contains(race.address)
+        else ""
+        for race in races
+    ]  # fmt: skip
+    monitored = [race for race, kind in zip(races, kinds, strict=True) if not kind]
+    pairs = [Pair(race.first.event, race.second.event, race.address) for race in monitored]
+    found = iter(causes(trace, params, pairs))
+    return [NOT_CHECKED[kind] if kind else next(found).value for kind in kinds]
 
 
 def causes(trace: Trace, params: ScordParams, pairs: Sequence[Pair]) -> list[Cause]:

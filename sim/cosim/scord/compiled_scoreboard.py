@@ -46,10 +46,11 @@ from racetrap.golden_model.scord.packets import (
     TransactionKind,
 )
 from racetrap.golden_model.scord.params import FILTER_BIN_BITS, AccessPolicy, ScordParams
+from racetrap.golden_model.scord.report import RaceReport
 from racetrap.sim.compiled_library import Functions, compiled_library
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.packing import nested, unpack_records, words_of
-from racetrap.sim.cosim.scord.report_check import ReportCheck
+from racetrap.sim.cosim.gpu.report_check import ReportCheck
 from racetrap.sim.twins import constants, enumeration, positions, record, structure
 
 __all__ = ["CompiledScoreboard", "prepare_scoreboard"]
@@ -215,7 +216,7 @@ class CompiledScoreboard:
     def __init__(self, params: ScordParams, region: MonitoredRegion) -> None:
         region.check(params)
         self._params, self._region = params, region
-        self._reports = ReportCheck(params)
+        self._reports = ReportCheck(params, RaceReport)
         self._library = prepare_scoreboard()
         rows = _regions(params, region)
         self._board = self._library.racetrap_scord_new(

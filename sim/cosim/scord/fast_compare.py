@@ -18,8 +18,9 @@ from racetrap.golden_model.gpu.region_table import MonitoredRegion
 from racetrap.golden_model.scord.packets import Transaction
 from racetrap.golden_model.scord.params import AccessPolicy, ScordParams
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
+from racetrap.sim.cosim.gpu.gpu_simulation import SimStats
 from racetrap.sim.cosim.scord.compiled_scoreboard import CompiledScoreboard
-from racetrap.sim.cosim.scord.fast_simulation import FastSim, SimStats
+from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.scoreboard import Observer, Scoreboard
 
 __all__ = ["LaunchResult", "check_launch"]

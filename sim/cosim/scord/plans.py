@@ -10,26 +10,10 @@ from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.gpu.region_table import MonitoredRegion, table_of
 from racetrap.golden_model.scord.params import ScordParams
 
-__all__ = ["fast_memory", "hard_memory", "random_plan"]
+__all__ = ["random_plan"]
 
 _DATA_BASE = 0x1_0000
 _METADATA_BASE = 0x1_0000
-
-
-def fast_memory() -> dict[str, Any]:
-    """Memories that answer at once, a ring that is read often: nothing waits."""
-    return {"ring_log2": 8, "drain_cycles": 100}
-
-
-def hard_memory() -> dict[str, Any]:
-    """Slow memories that reorder, stall and fail, a small ring that is read seldom."""
-    return {
-        "memory": {
-            "latency": 2, "jitter": 12, "ready": 0.6, "read_errors": 0.02, "write_errors": 0.02,
-        },
-        "report_memory": {"latency": 2, "jitter": 6, "ready": 0.6, "write_errors": 0.05},
-        "busy": 0.8, "longest_idle": 6, "ring_log2": 3, "drain_cycles": 150,
-    }  # fmt: skip
 
 
 def random_plan(

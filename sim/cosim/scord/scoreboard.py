@@ -37,8 +37,8 @@ from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.scord import sum_counters
 from racetrap.golden_model.scord.tracker import Tracker
 from racetrap.sim.cosim.comparison.mismatch import Mismatch, difference
+from racetrap.sim.cosim.gpu.report_check import ReportCheck
 from racetrap.sim.cosim.scord.expected_packets import ExpectedPackets
-from racetrap.sim.cosim.scord.report_check import ReportCheck
 
 __all__ = ["Observer", "Scoreboard"]
 
@@ -125,7 +125,7 @@ class Scoreboard:
         #: Of each SM, the fences that it has sent.
         self._fences = [_FencesSent(params) for _ in range(params.sm_count)]
         self._region = region
-        self._reports = ReportCheck(params)
+        self._reports = ReportCheck(params, RaceReport)
         self._sm_shift = params.slot_bits
         self.steps_of = [0] * params.banks
 

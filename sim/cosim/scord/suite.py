@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from racetrap.golden_model.events import Event
-from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.gpu.params import GpuParams
 from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS, MicroBenchmark
 from racetrap.sim.gpu.suites.micro.scheduler import (
     FIXED_SCHEDULES,
@@ -44,7 +44,7 @@ class SuiteRun:
         return run_program(self.benchmark, schedule, self.placement)
 
 
-def _fits(benchmark: MicroBenchmark, placement: BlockPlacement, params: ScordParams) -> bool:
+def _fits(benchmark: MicroBenchmark, placement: BlockPlacement, params: GpuParams) -> bool:
     last = benchmark.blocks - 1
     sm, slot, warp = placement.place(last, benchmark.warps_per_block)
     return (
@@ -54,12 +54,12 @@ def _fits(benchmark: MicroBenchmark, placement: BlockPlacement, params: ScordPar
     )
 
 
-def suite_runs(params: ScordParams, schedules: int, seed: int) -> Iterator[SuiteRun]:
+def suite_runs(params: GpuParams, schedules: int, seed: int) -> Iterator[SuiteRun]:
     """Every micro-benchmark in every fixed schedule and in random ones, wherever it fits.
 
     Parameters
     ----------
-    params : ScordParams
+    params : GpuParams
         Configuration, for the geometry.
     schedules : int
         Random schedules of each benchmark; placements take turns.

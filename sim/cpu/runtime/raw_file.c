@@ -25,7 +25,7 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-// Start of the file; racetrap.sim.cpu.raw knows it, too.
+// Start of the file, which Python reads.
 struct raw_file {
     uint64_t used;     // bytes handed out, this page included
     uint64_t events;   // counted so far
@@ -34,7 +34,6 @@ struct raw_file {
     uint64_t lost[LOSSES];
     char error[4072 - LOSSES * sizeof(uint64_t)];  // why recording ended early
 };
-_Static_assert(sizeof(struct raw_file) == 4096, "racetrap.sim.cpu.raw has the same size");
 
 static struct raw_file *raw;
 static uint64_t raw_bytes;

@@ -23,7 +23,7 @@ void racetrap_take_over_raw(void);
 // Notes the exit status of a process that has taken the file over; nothing in others.
 void racetrap_note_status(int status);
 
-// What is not recorded, though the program does it; racetrap.sim.cpu.raw has the same names.
+// What is not recorded, though the program does it.
 enum loss {
     OUTLIVING_THREADS,  // threads that went on when the grace at the end was over
     EVENTS_AFTER_END,   // events of threads whose last destructor has run

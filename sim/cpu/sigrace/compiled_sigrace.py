@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ctypes import CDLL, CFUNCTYPE, POINTER, byref, c_bool, c_uint32, c_uint64, c_void_p
+from ctypes import CDLL, CFUNCTYPE, POINTER, byref, c_bool, c_double, c_uint32, c_uint64, c_void_p
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -28,7 +29,7 @@ from racetrap.sim.cpu.sigrace.settings import (
 from racetrap.sim.cpu.thread_twins import THREAD_TWINS
 from racetrap.sim.twins import numbers, positions, record
 
-__all__ = ["prepare_sigrace", "run_sigrace"]
+__all__ = ["Measures", "measure_sigrace", "prepare_sigrace", "run_sigrace"]
 
 _FOLDER = Path(__file__).parent
 _OPTIONS = ("-std=c++20", "-O3")
@@ -42,6 +43,7 @@ _COSTS = (
     "passes", "reexecuted", "analysed", "repeated_for_nothing", "false_positives", "has_race",
     "first_committed", "first_repeated", "first_repeated_for_nothing",
 )  # fmt: skip
+_INTERSECTIONS = ("false_pairs", "false_intersections", "true_pairs", "true_intersections")
 _PARTY_DTYPE = np.dtype([("thread", "<u4"), ("epoch", "<u4"), ("pc", "<u4"), ("is_write", "<u4")])
 _RACE_DTYPE = np.dtype([("address", "<u8"), ("first", _PARTY_DTYPE), ("second", _PARTY_DTYPE)])
 
@@ -53,6 +55,7 @@ _TWINS = (
     positions("Handling", _REASONS, prefix="at_"),
     numbers("Statistics", _STATISTICS),
     numbers("Costs", _COSTS),
+    numbers("Intersections", _INTERSECTIONS),
     numbers("RollbackCount", ("reason", "times")),
     record(_PARTY_DTYPE, "Party", is_ordered=True),
     record(_RACE_DTYPE, "Race", types={"first": "Party", "second": "Party"}, is_ordered=True),
@@ -68,10 +71,40 @@ _FUNCTIONS: Functions = {
     "racetrap_sigrace_run_scheduled": (c_bool, [c_void_p, c_uint64]),
     "racetrap_sigrace_end": (None, [c_void_p]),
     "racetrap_sigrace_statistics": (c_uint64, [c_void_p] * 5),
+    "racetrap_sigrace_measures": (c_double, [c_void_p, c_void_p, POINTER(c_void_p)]),
     "racetrap_sigrace_rollbacks": (c_uint64, [c_void_p, c_void_p]),
     "racetrap_sigrace_races": (c_uint64, [c_void_p, c_bool, POINTER(c_void_p)]),
     **STREAM_FUNCTIONS,
 }
+
+
+@dataclass(frozen=True)
+class Measures:
+    """Blocks of a run, and the searches and intersections of the RDM, for figures of the paper.
+
+    Parameters
+    ----------
+    statistics : SigraceStatistics
+        Counts; of rollbacks there are none.
+    false_pairs, false_intersections : int
+        Pairs with a false intersection and no true one; intersections that are not null though
+        the sets are disjoint.
+    true_pairs, true_intersections : int
+        Those with common addresses.
+    lost_windows : float
+        Sum, over the searches that went through a full queue without finding a predecessor, of
+        the share of the checkpoint interval that lies before the oldest entry.
+    message_bytes : ndarray of uint32, one for each message
+        Its bytes.
+    """
+
+    statistics: SigraceStatistics
+    false_pairs: int
+    false_intersections: int
+    true_pairs: int
+    true_intersections: int
+    lost_windows: float
+    message_bytes: np.ndarray
 
 
 @cache
@@ -104,7 +137,7 @@ def run_sigrace(sigrace: Sigrace, trace: ThreadTrace) -> SigraceResult:
     if not which("g++"):
         return sigrace.run(trace)
     sigrace.check_program(trace)
-    machine = _Machine(sigrace, trace)
+    machine = _Machine(sigrace, trace, settings_of(sigrace))
     try:
         machine.run()
         with garbage_collection_paused():
@@ -113,10 +146,43 @@ def run_sigrace(sigrace: Sigrace, trace: ThreadTrace) -> SigraceResult:
         machine.close()
 
 
+def measure_sigrace(sigrace: Sigrace, trace: ThreadTrace, sync_only: bool = False) -> Measures:
+    """Measures of a recorded program; no conflict is analysed.
+
+    Parameters
+    ----------
+    sigrace : Sigrace
+        The machine; its conflict log is not used.
+    trace : ThreadTrace
+        The program.
+    sync_only : bool
+        Whether blocks end at synchronisations only (and at checkpoints), whatever their size.
+
+    Raises
+    ------
+    ValueError
+        As of ``sigrace.run``.
+    Failure
+        If the library cannot be compiled.
+    """
+    sigrace.check_program(trace)
+    settings = settings_of(sigrace)
+    settings.is_measured = True
+    settings.log_depth = 0
+    if sync_only:
+        settings.block_instructions = -1
+    machine = _Machine(sigrace, trace, settings)
+    try:
+        machine.run()
+        return machine.measures()
+    finally:
+        machine.close()
+
+
 class _Machine:
     """The compiled hardware and its software."""
 
-    def __init__(self, sigrace: Sigrace, trace: ThreadTrace) -> None:
+    def __init__(self, sigrace: Sigrace, trace: ThreadTrace, settings: Settings) -> None:
         self._library = prepare_sigrace()
         self._sigrace, self._trace = sigrace, trace
         # What C++ reads and calls must live as long as the machine.
@@ -127,7 +193,7 @@ class _Machine:
             self._library.racetrap_sigrace_last_epoch(data, count, trace.header.threads)
         )
         self._machine = self._library.racetrap_sigrace_new(
-            byref(settings_of(sigrace)), filters_of(params), data, count
+            byref(settings), filters_of(params), data, count
         )
 
     def close(self) -> None:
@@ -182,6 +248,22 @@ class _Machine:
             false_sharing = [each for each in false_sharing if each not in known]
         return SigraceResult(
             races, false_sharing, found["conflicts"], found["false_positives"], statistics
+        )
+
+    def measures(self) -> Measures:
+        """What has been measured."""
+        statistics, data = self.result().statistics, c_void_p()
+        found = np.zeros(len(_INTERSECTIONS), np.uint64)
+        lost_windows = self._library.racetrap_sigrace_measures(
+            self._machine, found.ctypes.data, byref(data)
+        )
+        sizes = (c_uint32 * statistics.messages).from_address(data.value or 0)
+        counts = dict(zip(_INTERSECTIONS, found.tolist(), strict=True))
+        return Measures(
+            statistics,
+            lost_windows=lost_windows,
+            message_bytes=np.array(sizes, np.uint32),
+            **counts,
         )
 
     def _rollbacks(self) -> dict[str, int]:

@@ -17,6 +17,10 @@ struct Summary {
     Words read, write;
     uint64_t message_bits;
     uint32_t sequence;  // number of the block among those of its unit
+    // Of a run that is measured: granules read and written, ascending; instructions of the thread
+    // from the checkpoint to the block's end.
+    std::vector<uint32_t> granules[2];
+    uint64_t committed;
 };
 
 // LSB values and USB values of a block, in form `sets`.
@@ -76,6 +80,12 @@ public:
         summary.message_bits = settings_->message_bits;
         finish(0, summary.read, summary.message_bits);
         finish(1, summary.write, summary.message_bits);
+        for (bool is_write : {false, true}) {
+            std::vector<uint32_t> &granules = granules_[is_write];
+            std::sort(granules.begin(), granules.end());
+            granules.erase(std::unique(granules.begin(), granules.end()), granules.end());
+            summary.granules[is_write].swap(granules);
+        }
     }
 
 private:
@@ -86,6 +96,7 @@ private:
     bool used_[2] = {};
     AddressSet sets_[2];  // of reads and of writes
     Words signatures_[2];
+    std::vector<uint32_t> granules_[2];
 
     void count(uint32_t instructions) {
         counter_ = std::min<uint64_t>(counter_ + instructions, settings_->max_count);
@@ -105,6 +116,7 @@ private:
             set_bit(set.bitmap, lsb);
         }
         used_[is_write] = true;
+        if (settings_->is_measured) granules_[is_write].push_back(granule);
     }
 
     // Gives the signature of a set and adds the bits of its compressed form; begins a new one.

@@ -11,8 +11,8 @@ class Machine : public Scheduler::Machine {
 public:
     Machine(const Settings &settings, const Filter *filters, const Event *events, uint64_t count)
         : settings(settings), hash(this->settings, filters), rdm(this->settings, hash),
-          checkpoint(settings.threads), rollback(this->settings, hash, events, count),
-          events_(events), count_(count),
+          measures(settings.threads), checkpoint(settings.threads),
+          rollback(this->settings, hash, events, count), events_(events), count_(count),
           units_(settings.cores * settings.contexts, CoreUnit(this->settings, hash)),
           clocks_(settings.threads, Clock(settings.threads)),
           collects_(settings.threads, true), reached_(settings.threads, -1) {
@@ -20,11 +20,13 @@ public:
             uint64_t core = slot % settings.cores, context = slot / settings.cores;
             slots_.push_back(&units_[core * settings.contexts + context]);
         }
+        if (settings.is_measured) rdm.measures = &measures;
     }
 
     const Settings settings;
     const SignatureHash hash;
     Rdm rdm;
+    Measures measures;
     Statistics statistics = {};
     Checkpoint checkpoint;
     Rollback rollback;
@@ -53,6 +55,7 @@ public:
     void end() {
         end_blocks();
         handle(AT_END);
+        end_interval();
     }
 
 private:
@@ -175,7 +178,12 @@ private:
         if (ended_.empty()) return;
         for (Summary &block : ended_) {
             statistics.blocks++;
-            statistics.message_bytes += (block.message_bits + 31) / 32 * 4;
+            uint64_t bytes = (block.message_bits + 31) / 32 * 4;
+            statistics.message_bytes += bytes;
+            if (settings.is_measured) {
+                block.committed = checkpoint.committed[block.thread];
+                measures.message_bytes.push_back(bytes);
+            }
             rdm.take(std::move(block));
         }
         ended_.clear();
@@ -221,11 +229,16 @@ private:
         for (CoreUnit &unit : units_) end_block(unit);
     }
 
+    void end_interval() {
+        measures.end_interval(std::ranges::max(checkpoint.committed));
+    }
+
     // Takes a global checkpoint; conflicts that wait are analysed first.
     void take_checkpoint() {
         end_blocks();
         handle(AT_CHECKPOINT);
         rdm.flush();
+        end_interval();
         checkpoint.earlier = checkpoint.total();
         for (uint64_t thread = 0; thread < settings.threads; thread++) {
             checkpoint.stamps[thread].clear();
@@ -290,6 +303,15 @@ uint64_t racetrap_sigrace_statistics(void *machine, Statistics *statistics, Coun
     std::copy(own.rdm.lost.begin(), own.rdm.lost.end(), lost);
     *costs = own.rollback.costs;
     return own.checkpoint.total();
+}
+
+// Of a run that was measured: lost windows; sizes of its messages, which stay there until the
+// machine is deleted.
+double racetrap_sigrace_measures(void *machine, Intersections *found, const uint32_t **bytes) {
+    const Measures &own = machine_of(machine).measures;
+    *found = own.intersections;
+    *bytes = own.message_bytes.data();
+    return own.lost_windows;
 }
 
 // Number of the reasons of rollbacks; copies each, and how many there were.

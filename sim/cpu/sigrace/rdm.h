@@ -5,7 +5,7 @@
 
 #include <deque>
 
-#include "core_unit.h"
+#include "measures.h"
 
 struct LogEntry {
     uint32_t thread, other, conflict;
@@ -23,6 +23,7 @@ inline Relation order(const Clock &known, uint32_t thread, const Clock &coming, 
 class Rdm {
 public:
     std::vector<RdmStep> *steps = nullptr;  // where its steps go, if they are wanted
+    Measures *measures = nullptr;           // likewise
     Counters counters = {};
     std::vector<uint64_t> lost;  // messages that found no predecessor in a full queue, by pair
     std::vector<LogEntry> log;
@@ -46,7 +47,9 @@ public:
         }
         auto &queue = queues_[summary.thread];
         queue.push_front(std::move(summary));
-        if (!settings_->is_unbounded && queue.size() > settings_->history_depth) queue.pop_back();
+        if (settings_->is_unbounded || queue.size() <= settings_->history_depth) return;
+        if (measures) measures->leave(queue.back());
+        queue.pop_back();
     }
 
     void flush() {
@@ -96,6 +99,7 @@ private:
         }
         if (settings_->is_unbounded || queue.size() != settings_->history_depth) return false;
         lost[summary.thread * settings_->threads + other]++;
+        if (measures) measures->lose(other);
         return true;
     }
 
@@ -139,6 +143,7 @@ private:
             conflict |= WRITE_WRITE;
         if (!conflict) return 0;
         counters.conflicts++;
+        if (measures) measures->conflict(conflict, summary, entry);
         if (is_log_full()) {
             counters.log_dropped++;
             return conflict;

@@ -24,7 +24,7 @@ class Settings(Structure):
             "cores", "contexts", "threads", "lsb_bits", "is_hashed", "usb_limit", "usb_count_bits",
             "block_instructions", "max_count", "max_counter", "history_depth", "log_depth",
             "log_blocks", "message_bits", "filters", "signature_bits", "is_unbounded", "interval",
-            "slots", "moves", "quantum",
+            "slots", "moves", "quantum", "is_measured",
         )
     ]  # fmt: skip
 

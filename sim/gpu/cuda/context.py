@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from racetrap.golden_model.events import Geometry
-from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.events import USUAL_GEOMETRY, Geometry
 from racetrap.sim.gpu.cuda.errors import CudaError
 from racetrap.sim.gpu.cuda.messages import AllocationKind
 from racetrap.sim.gpu.cuda.modules import Modules
@@ -27,11 +26,6 @@ __all__ = ["Context", "Numbers", "RunSettings"]
 
 #: Numbers of a reply.
 Numbers = Sequence[int]
-
-
-def _usual_geometry() -> Geometry:
-    usual = ScordParams()
-    return Geometry(usual.sm_count, usual.blocks_per_sm, usual.warps_per_sm)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +63,7 @@ class RunSettings:
         Who looks at launches while they run; by default nobody.
     """
 
-    geometry: Geometry = field(default_factory=_usual_geometry)
+    geometry: Geometry = USUAL_GEOMETRY
     scheduler: str = "round-robin"
     seed: int = 1
     independent_threads: bool = False

@@ -12,8 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, PlainValidator, model_validator
 
-from racetrap.golden_model.events import WARP_SIZE, Geometry
-from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.events import USUAL_GEOMETRY, WARP_SIZE, Geometry
 from racetrap.sim.gpu.executor.machine.limits import (
     DEFAULT_EVENT_LIMIT,
     DEFAULT_INSTRUCTION_LIMIT,
@@ -45,7 +44,6 @@ __all__ = [
 _BLOCK_THREADS = 1024
 #: Shared memory that a block may ask for at a launch.
 _SHARED_BYTES = 227 * 1024
-_PAPER = ScordParams()
 
 
 def _dimensions(*limits: int) -> Callable[[Any], Shape]:
@@ -78,9 +76,9 @@ def _name(word: str) -> str:
 class _Gpu(Table):
     """Size of the GPU; by default the paper's."""
 
-    sm_count: Annotated[int, Field(ge=1, le=1024)] = _PAPER.sm_count
-    blocks_per_sm: Annotated[int, Field(ge=1, le=64)] = _PAPER.blocks_per_sm
-    warps_per_sm: Annotated[int, Field(ge=1, le=64)] = _PAPER.warps_per_sm
+    sm_count: Annotated[int, Field(ge=1, le=1024)] = USUAL_GEOMETRY.sm_count
+    blocks_per_sm: Annotated[int, Field(ge=1, le=64)] = USUAL_GEOMETRY.blocks_per_sm
+    warps_per_sm: Annotated[int, Field(ge=1, le=64)] = USUAL_GEOMETRY.warps_per_sm
 
 
 class LaunchTable(Table):

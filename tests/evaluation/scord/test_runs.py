@@ -19,8 +19,9 @@ from racetrap.generators.scord import SCORD
 from racetrap.golden_model.events import EventKind
 from racetrap.sim.cosim.fast.build import build_fast
 from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2
+from racetrap.verdict.gpu.fit import kernels_of
 from racetrap.verdict.scord.detect import DETECTORS
-from racetrap.verdict.scord.hardware import HardwareRun, kernels_of
+from racetrap.verdict.scord.hardware import HardwareRun
 from racetrap.verdict.scord.missed import Cause
 
 PARAMS = {name: SCORD.presets[preset].params for name, preset in DETECTORS.items()}

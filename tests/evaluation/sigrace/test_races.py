@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 
 from racetrap.evaluation.sigrace import races
-from racetrap.evaluation.sigrace.execution import Execution
 from racetrap.evaluation.sigrace.races import RaceCount, existing_races, injected_races
 from racetrap.golden_model.happens_before.happens_before import HappensBefore
-from racetrap.golden_model.happens_before.race import ThreadRace
 from racetrap.golden_model.sigrace.missed import RaceOutcome
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.trace.threads.events import MemoryOrder, ThreadEventKind
@@ -44,14 +42,14 @@ def test_existing_races_by_all_detectors() -> None:
     program.load(1, 0x1000, pc=0x50)
     program.load(1, 0x1006, size=1, pc=0x54)
     program.add(ThreadEventKind.ATOMIC_LOAD, 1, 0x2000, 4, MemoryOrder.RELAXED, pc=0x58)
-    found = existing_races(Execution(program.trace()), SHALLOW)
+    found = existing_races(program.trace(), SHALLOW)
     assert found.exact == RaceCount(2, 2)
     assert found.ideal == RaceCount(1, 1)
     assert found.sigrace == RaceCount(0, 0)
     assert found.reenact == RaceCount(1, 1)  # the second load hits
     assert (found.false_sharing, found.unreal) == (1, 0)
     assert found.outcomes == {str(RaceOutcome.OVERFLOW): 1, str(RaceOutcome.ATOMIC): 1}
-    deep = existing_races(Execution(program.trace()), PARAMS)
+    deep = existing_races(program.trace(), PARAMS)
     assert deep.sigrace == deep.ideal
     assert deep.statistics.first_race is not None
 
@@ -92,20 +90,6 @@ def test_nothing_to_take_out() -> None:
 
 def test_same_seed_same_run() -> None:
     assert injected(locked(), 5) == injected(locked(), 5)
-
-
-def test_ideal_without_checkpoints_need_not_run() -> None:
-    """What stands for Ideal SigRace is what it finds."""
-    execution = Execution(locked())
-    exact = HappensBefore().run(execution.trace)
-    assert races._ideal(execution, PARAMS, exact).races == existing_ideal(execution)
-    short = Execution(locked(), 3)
-    assert short.checkpoints
-    assert races._ideal(short, PARAMS, exact).races == existing_ideal(short)
-
-
-def existing_ideal(execution: Execution) -> list[ThreadRace]:
-    return races.detect(execution, PARAMS, unbounded=True).races
 
 
 @pytest.mark.parametrize("limit", [0, 1_000_000])

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from racetrap.evaluation.sigrace import hardware
-from racetrap.evaluation.sigrace.execution import Execution
 from racetrap.evaluation.sigrace.hardware import run_hardware
 from racetrap.evaluation.sigrace.runs import ProgramPart, gather, parts_of, run_part
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.sigrace import Sigrace
+from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cpu.random_run import random_run
@@ -65,14 +65,14 @@ def test_a_part_gives_the_same_result_again() -> None:
     assert run_part(part) == run_part(part)
 
 
-def racy() -> Execution:
+def racy() -> ThreadTrace:
     program = ThreadProgram(2)
     program.store(0, 0x1000)
     program.load(1, 0x1000)
-    return Execution(program.trace())
+    return program.trace()
 
 
-def test_hardware_finds_what_the_engine_does(sigrace_tiny: FastModel[SigraceParams]) -> None:
+def test_hardware_finds_what_compiled_sigrace_does(sigrace_tiny: FastModel[SigraceParams]) -> None:
     run = run_hardware(sigrace_tiny, racy(), 1)
     assert run.difference == ""
     assert (run.messages, run.races) == (2, 1)
@@ -81,10 +81,10 @@ def test_hardware_finds_what_the_engine_does(sigrace_tiny: FastModel[SigracePara
 
 @pytest.mark.parametrize("seed", range(3))
 def test_hardware_on_random_programs(sigrace_tiny: FastModel[SigraceParams], seed: int) -> None:
-    execution = Execution(random_run(seed, threads=2, events=100))
-    run = run_hardware(sigrace_tiny, execution, seed)
+    trace = random_run(seed, threads=2, events=100)
+    run = run_hardware(sigrace_tiny, trace, seed)
     assert run.difference == ""
-    expected = Sigrace(sigrace_tiny.params).run(execution.trace)
+    expected = Sigrace(sigrace_tiny.params).run(trace)
     assert run.races == len(expected.races)
 
 
@@ -98,10 +98,10 @@ def test_hardware_that_differs(
     assert run_hardware(sigrace_tiny, racy(), 1).difference == "Step 3 must be a push"
 
 
-def test_engine_that_differs(
+def test_compiled_sigrace_that_differs(
     sigrace_tiny: FastModel[SigraceParams], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expected = hardware.detect(racy(), sigrace_tiny.params)
+    expected = Sigrace(sigrace_tiny.params).run(racy())
     other = replace(expected, races=[])
-    monkeypatch.setattr(hardware, "detect", lambda *_: other)
+    monkeypatch.setattr(hardware, "run_sigrace", lambda *_: other)
     assert "with 0 races, not one with 1" in run_hardware(sigrace_tiny, racy(), 1).difference

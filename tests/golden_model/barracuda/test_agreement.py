@@ -14,8 +14,6 @@ import pytest
 from racetrap.golden_model.barracuda import Barracuda, RaceKind, ScopedOracle, shadow
 from racetrap.golden_model.barracuda.compressed import Clock
 from racetrap.golden_model.barracuda.fences import Fences
-from racetrap.golden_model.barracuda.plain import plain_barracuda
-from racetrap.golden_model.barracuda.plain_scoped import plain_scoped
 from racetrap.golden_model.barracuda.simt import Warp
 from racetrap.golden_model.barracuda.sync import SyncLocation
 from racetrap.golden_model.events import EventKind
@@ -25,6 +23,8 @@ from tests.support.oracle.definitions import (
     conflicting_everywhere,
     scoped_by_definition,
 )
+from tests.support.oracle.plain import plain_barracuda
+from tests.support.oracle.plain_scoped import plain_scoped
 from tests.support.oracle.random_traces import RandomRun
 
 SEEDS = range(40)

@@ -19,9 +19,9 @@ from racetrap.golden_model.barracuda.compressed import (
 from racetrap.golden_model.barracuda.kernel import Kernel, kernels_of
 from racetrap.golden_model.barracuda.simt import Warp
 from racetrap.golden_model.barracuda.sync import SyncLocation
-from racetrap.golden_model.barracuda.vector_clock import SyncClocks, VectorClocks
 from racetrap.golden_model.events import WARP_SIZE, EventKind, lanes_of
 from tests.support.oracle.programs import ALL, Program
+from tests.support.oracle.vector_clock import SyncClocks, VectorClocks
 
 BLOCKS, WARPS, LIVE = 2, 2, 0b111
 _LOCATIONS = 2

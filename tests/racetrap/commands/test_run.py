@@ -174,7 +174,10 @@ def test_a_program_that_does_not_compile(racetrap, program):
         (["nothing.cu"], "Program must be a file, not nothing.cu"),
         (["size.h", "-D", "X"], "Options of the compiler must come with a .cu file, not size.h"),
         (["program.cu", "--launches", "3"], "Launches must be A:B with A below B, not 3"),
-        (["program.cu", "--detector", "sigrace"], "preset of sigrace is not for a CUDA program"),
+        (
+            ["program.cu", "--detector", "sigrace"],
+            "preset of sigrace does not read",
+        ),
         (["program.cu", "--launches", "3:3"], "Launches must be A:B with A below B, not 3:3"),
     ],
 )

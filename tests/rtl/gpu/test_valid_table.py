@@ -166,10 +166,10 @@ _OF_BANK = {
         "gpu/hazard_window.py", "with m.If(self._is_new):", "if False:"
     ),
     "what memory never answered": Patch(
-        "gpu/metadata_accessor.py", "Mux(taken.is_new, UNINITIALISED_ENTRY, entry)", "entry"
+        "gpu/metadata_accessor.py", "Mux(taken.is_new, params.uninitialised_entry, entry)", "entry"
     ),
     "owner of what it never answered": Patch(
-        "gpu/metadata_accessor.py", "Mux(taken.is_new, 0, owner)", "owner"
+        "gpu/metadata_accessor.py", "Mux(is_new, 0, owners[lane])", "owners[lane]"
     ),
     "table survives launch": Patch(
         "scord/detector_bank.py", "table.i_clear.eq(self.i_clear)", "table.i_clear.eq(0)"
@@ -194,11 +194,9 @@ _OF_BANK = {
         "located.p.is_new.eq(has_bit)",
     ),
 }  # fmt: skip
-_BANK_FILES = tuple(
-    f"scord/{name}.py"
-    for name in (
-        "hazard_window", "init_engine", "metadata_accessor", "valid_table", "detector_bank"
-    )
+_BANK_FILES = (
+    "gpu/hazard_window.py", "gpu/init_engine.py", "gpu/metadata_accessor.py", "gpu/valid_table.py",
+    "scord/detector_bank.py",
 )  # fmt: skip
 
 

@@ -8,9 +8,9 @@ from racetrap.generators.scord import SCORD
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.axi import AxiResponse
 from racetrap.rtl.common.registers import FieldKind, RegisterBlock, field_kind
+from racetrap.rtl.gpu.register_wiring import REGION_REGISTERS
 from racetrap.rtl.scord.counters import PULSES
 from racetrap.rtl.scord.registers import (
-    REGION_REGISTERS,
     compile_registers,
     supplied_constants,
 )

@@ -4,8 +4,7 @@ import numpy as np
 from numpy.testing import assert_array_equal
 
 from racetrap.golden_model.trace.threads.events import SyncClass, ThreadEventKind
-from racetrap.sim.cpu.interleave import interleave
-from racetrap.sim.cpu.raw import RawStream
+from tests.support.threads.interleave import RawStream, interleave
 
 _LOAD, _ACQUIRE, _RELEASE = ThreadEventKind.LOAD, ThreadEventKind.ACQUIRE, ThreadEventKind.RELEASE
 _BEGIN, _END, _CREATE = ThreadEventKind.BEGIN, ThreadEventKind.END, ThreadEventKind.CREATE

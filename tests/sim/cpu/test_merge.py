@@ -5,9 +5,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from racetrap.golden_model.trace.threads.events import ThreadEventKind, frame_of
-from racetrap.sim.cpu.interleave import common_frames, interleave
 from racetrap.sim.cpu.merge import merge_records
-from racetrap.sim.cpu.raw import RAW_DTYPE, read_streams
+from racetrap.sim.cpu.raw import RAW_DTYPE
+from tests.support.threads.interleave import common_frames, interleave, read_streams
 
 _FRAME, _IN_FRAME, _EXTENSION, _FILLER = range(252, 256)
 _HEADER_BYTES, _PART_BYTES = 4096, 1 << 16

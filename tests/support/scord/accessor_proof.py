@@ -29,7 +29,7 @@ __all__ = [
 ]  # fmt: skip
 
 _FILES = tuple(
-    f"scord/{name}.py"
+    f"gpu/{name}.py"
     for name in (
         "hazard_window", "entry_writer", "write_back", "init_engine", "metadata_accessor"
     )

@@ -6,7 +6,6 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from racetrap.evaluation.sigrace.execution import Execution
 from racetrap.evaluation.sigrace.figures import Figures, make_figures
 from racetrap.evaluation.sigrace.hardware import HardwareRun
 from racetrap.evaluation.sigrace.races import Existing, Injected, RaceCount
@@ -59,7 +58,7 @@ def _figures() -> Figures:
     program, random = ThreadProgram(2), Random(1)
     for _ in range(400):
         program.store(random.randrange(2), random.randrange(0, 1 << 26, 4), instructions=50)
-    return make_figures(Execution(program.trace()), SigraceParams())
+    return make_figures(program.trace(), SigraceParams())
 
 
 def result(program: str = "fft", **parts: Any) -> ProgramResult:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
 import pytest
 
+from racetrap.sim.content_cache import cache_folder
+from racetrap.sim.cosim.verilator.cocotb_build import BuiltModel, build_component, build_key
 from racetrap.sim.cosim.verilator.cocotb_run import run
-from racetrap.tb.link.build import build_links
+from racetrap.tb.link import loopback
 from racetrap.tb.link.faults import FAULTS
-from racetrap.tb.link.loopback import LoopParams
+from racetrap.tb.link.loopback import LinkLoops, LoopParams
 
 #: Record sizes around whole bytes, even and odd divisors, queues of one record and of many.
 _LINKS = (
@@ -22,13 +29,32 @@ _LINKS = (
 _PERIODS_PS = {"24 MHz": 41_666, "25 MHz": 40_000}
 
 
+@dataclass(frozen=True)
+class _LinkModel(BuiltModel):
+    """A simulator of links."""
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        links: Any = self.params
+        return {"links": [asdict(link) for link in links]}
+
+
+def _build(links: Sequence[LoopParams]) -> BuiltModel:
+    """Verilate ``LinkLoops``, or find it in the cache."""
+    key = build_key([asdict(link) for link in links], files=[Path(loopback.__file__)])
+    params: Any = tuple(links)
+    model = _LinkModel("link", params, cache_folder() / "verilator" / f"link-{key}", waves=None)
+    build_component(model, lambda: LinkLoops(links))
+    return model
+
+
 @pytest.fixture
 def play(tmp_path, seed):
     """Function that runs tests of the testbench."""
 
     def play(cases, requests, clock="24 MHz"):
         plan = {"requests": requests, "period_ps": _PERIODS_PS[clock]}
-        model = build_links(_LINKS)
+        model = _build(_LINKS)
         result = run(
             model, "racetrap.tb.link.link_tests", tmp_path, plan, seed=seed,
             case=f"({'|'.join(cases)})",

@@ -2,7 +2,8 @@
 
 import pytest
 
-from racetrap.sim.cosim.scord.plans import fast_memory, random_plan
+from racetrap.sim.cosim.gpu.memory_plans import fast_memory
+from racetrap.sim.cosim.scord.plans import random_plan
 from racetrap.sim.cosim.verilator.build_cache import Patch
 
 _MUTE = {

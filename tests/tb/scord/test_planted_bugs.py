@@ -2,7 +2,8 @@
 
 import pytest
 
-from racetrap.sim.cosim.scord.plans import fast_memory, hard_memory, random_plan
+from racetrap.sim.cosim.gpu.memory_plans import fast_memory, hard_memory
+from racetrap.sim.cosim.scord.plans import random_plan
 from tests.support.planted_bugs import one_for_each_file
 from tests.support.scord.planted_bugs import PLANTED_BUGS
 

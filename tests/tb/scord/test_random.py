@@ -2,7 +2,8 @@
 
 import pytest
 
-from racetrap.sim.cosim.scord.plans import fast_memory, hard_memory, random_plan
+from racetrap.sim.cosim.gpu.memory_plans import fast_memory, hard_memory
+from racetrap.sim.cosim.scord.plans import random_plan
 
 #: Sizes of each kind at, below and above powers of two, and every kind of metadata memory.
 _CONFIGURATIONS = {

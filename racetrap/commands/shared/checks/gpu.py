@@ -10,10 +10,10 @@ from racetrap.commands.shared.checks.outcome import Outcome
 from racetrap.commands.shared.checks.subject import Subject
 from racetrap.commands.shared.terminal import progress
 from racetrap.golden_model.trace import Trace
-from racetrap.presenters import scord_races
+from racetrap.presenters import gpu_races
 from racetrap.presenters.findings import print_findings
+from racetrap.presenters.gpu_oracle import oracle_to_dict
 from racetrap.presenters.race_choice import RaceChoice
-from racetrap.presenters.scord_oracle import oracle_to_dict
 from racetrap.presenters.trace_findings import ending_sentences, trace_check_to_dict, trace_findings
 from racetrap.verdict.gpu.trace_check import TraceCheck
 
@@ -26,7 +26,7 @@ def check_gpu(
     """Check all traces and print what was found."""
     # Reports of a detector that does not judge are for programs alone.
     listed = choice if check.rule is None else replace(choice, shows_all=False)
-    reports = scord_races.race_list(console, listed)
+    reports = gpu_races.race_list(console, listed)
     check.add(trace, progress(trace, "Checking", len(trace)), reports.take)
     for other in subject.further_traces():
         check.add(other, found=reports.take)
@@ -48,7 +48,7 @@ def check_gpu(
         }
         return Outcome(findings, check.known, document)
     counters, unique = check.counters, {key for run in check.detector_runs for key in run.unique}
-    scord_races.print_kinds(console, reports)
+    gpu_races.print_kinds(console, reports)
     console.print(
         f"Reports: {reports.count} ({len(unique)} of different PC and kind) "
         f"in {sum(check.events)} events, {counters['accesses']} accesses "

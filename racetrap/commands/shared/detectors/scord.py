@@ -17,12 +17,12 @@ from racetrap.commands.shared.workers import run_parallel
 from racetrap.golden_model.gpu.params import LINE_BYTES
 from racetrap.golden_model.gpu.region_table import RegionTable, table_of
 from racetrap.golden_model.trace import Trace
-from racetrap.presenters import scord_races
+from racetrap.presenters import gpu_races
 from racetrap.presenters.board_runs import gpu_run_to_dict, print_gpu_run
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.failure import Failure
-from racetrap.verdict.scord.detect import check_fit, check_geometry, region_of
+from racetrap.verdict.gpu.fit import check_fit, check_geometry, region_of
 from racetrap.verdict.scord.findings import find_races
 
 if TYPE_CHECKING:
@@ -44,15 +44,15 @@ def simulate_trace(call: Simulation, path: str, trace: Trace) -> tuple[int, dict
         if table is None:
             check_fit(trace, call.params)
         check_geometry(trace.header.geometry, call.params)
-    races = scord_races.race_list(call.console, call.choice)
+    races = gpu_races.race_list(call.console, call.choice)
     found = simulate_trace(call.build(), trace, call.seed, races.take, table)
-    scord_races.print_kinds(call.console, races)
+    gpu_races.print_kinds(call.console, races)
     call.console.print(
         f"Races: {races.count} in {len(trace)} events; hardware and golden model agree in "
         f"all {found.steps} steps ({found.cycles} cycles)."
     )
     if found.left_out is not None:
-        call.console.print(scord_races.left_out_sentence(call.preset, found.left_out))
+        call.console.print(gpu_races.left_out_sentence(call.preset, found.left_out))
     plan = {"trace": str(Path(path).resolve()), "region": asdict(region_of(trace))}
     call.write_waves("play_trace", plan)
     return races.count, {**asdict(found), "races": races.json}
@@ -113,12 +113,12 @@ def _micro_benchmarks(call: Simulation) -> SuiteOutcome:
 def _applications(call: Simulation) -> SuiteOutcome:
     """As ``_micro_benchmarks``."""
     from racetrap.evaluation.scord.applications import application_runs, application_verdicts
-    from racetrap.evaluation.scord.programs import GEOMETRY
     from racetrap.evaluation.scord.runs import run_build
+    from racetrap.golden_model.events import USUAL_GEOMETRY
     from racetrap.presenters.suites import print_applications
 
     with input_errors():
-        check_geometry(GEOMETRY, call.params)
+        check_geometry(USUAL_GEOMETRY, call.params)
     runs = application_runs(call.build(), call.size, call.schedules, call.seed)
     verdicts = application_verdicts(run_parallel(run_build, runs, call.jobs, "Simulating"))
     print_applications(call.console, verdicts, call.size, call.preset, call.seed)
@@ -151,13 +151,14 @@ def stream_trace(
     from racetrap.fpga.scord.board import monitored_region
     from racetrap.fpga.scord.run import check_reports, run_trace
 
-    races = scord_races.race_list(console, choice)
+    races = gpu_races.race_list(console, choice)
     check_fit(trace, params)
     region = monitored_region(session, params, region_of(trace))
     _, found = find_races(trace, params, region)
     findings = list(found)
+    reports: list[Any] = [finding.report for finding in findings]
     run = run_trace(session, params, region, progress(trace, "Streaming", len(trace)))
-    if difference := check_reports(params, (finding.report for finding in findings), run):
+    if difference := check_reports(params, reports, run):
         raise Mismatch(difference)
     races.take_all(findings)
     print_gpu_run(console, where, trace, races, run)

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from racetrap.golden_model.scord.params import ScordParams
+from racetrap.golden_model.events import USUAL_GEOMETRY
 from racetrap.sim.gpu.launch.launch_file import LaunchSpec
 from racetrap.sim.gpu.suites.weak_memory import paper_launches, synchronisation_launches
 from racetrap.sim.gpu.suites.weak_memory.launch_tables import LaunchTables
@@ -25,7 +25,7 @@ __all__ = ["LAUNCHES", "ProgramLaunch", "launch_of", "launch_text", "write_launc
 #: Warp instructions without progress, and in all, after which a run of default size hangs.
 _STALL_LIMIT, _INSTRUCTION_LIMIT = 100_000, 20_000_000
 #: Blocks wait for each other: each has an SM of its own.
-_MOST_BLOCKS = ScordParams().sm_count
+_MOST_BLOCKS = USUAL_GEOMETRY.sm_count
 #: Trees of threads, and whole warps.
 _THREADS = tuple(2**n for n in range(5, 11))
 

@@ -7,8 +7,8 @@ from racetrap.golden_model.call_stacks import Frame
 from racetrap.golden_model.events import EventKind, Space
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.trace import read_trace
+from racetrap.verdict.gpu.fit import region_of
 from racetrap.verdict.gpu.line_races import finding_race, oracle_races_by_line
-from racetrap.verdict.scord.detect import region_of
 from racetrap.verdict.scord.findings import find_races
 from tests.support import REPOSITORY
 

@@ -7,11 +7,11 @@ from racetrap.golden_model.scord.packets import RaceKind
 from racetrap.verdict.gpu.oracle import (
     JUDGE,
     PAPER_RULE,
-    imposed_by_method,
     racing_pairs,
     run_oracle,
     unconfirmed,
 )
+from racetrap.verdict.scord.imposed import imposed_by_method
 from tests.support.oracle.programs import Program
 
 STORE, LOAD, OTHER = 0x40, 0x44, 0x48

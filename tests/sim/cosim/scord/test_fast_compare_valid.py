@@ -64,8 +64,8 @@ _PLANTED = {
         "scord/detector_bank.py", "table.i_clear.eq(self.i_clear)", "table.i_clear.eq(0)"
     ),
     "absent word of a new segment": Patch(
-        "gpu/metadata_accessor.py", "Mux(taken.is_new, UNINITIALISED_ENTRY, entry)",
-        "Mux(taken.is_new, UNINITIALISED_ENTRY if lane else 0, entry)",
+        "gpu/metadata_accessor.py", "Mux(taken.is_new, params.uninitialised_entry, entry)",
+        "Mux(taken.is_new, params.uninitialised_entry if lane else 0, entry)",
     ),
     "a new segment's entries written in part": Patch(
         "gpu/metadata_accessor.py", "result_in.data.lost[lane].eq(checked.p.lost)",

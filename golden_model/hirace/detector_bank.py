@@ -1,0 +1,129 @@
+"""Detector bank: the entries of its words, and the state machine on them.
+
+Ref: HiRace (SC'24).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.hirace.entry_locator import entry_of
+from racetrap.golden_model.hirace.packets import Packet, RaceKind, Step, race_kind
+from racetrap.golden_model.hirace.params import STATE_BITS, HiraceParams
+from racetrap.golden_model.hirace.states import Access, State
+from racetrap.golden_model.hirace.transitions import FIRST, TRANSITIONS
+
+__all__ = ["COUNTERS", "DetectorBank"]
+
+_RACE: Final = int(State.RACE)
+_STATE_MASK: Final = (1 << STATE_BITS) - 1
+_RACE_KINDS: Final = {
+    (int(state), int(access)): int(race_kind(state, access)) for state in State for access in Access
+}
+_FIRST: Final = tuple(int(FIRST[access]) for access in Access)
+
+#: Names of the bank's counters, as the registers are called (in lower case).
+COUNTERS = (
+    "accesses",
+    "unmonitored",
+    *(f"races_{kind.name.lower()}" for kind in RaceKind if kind),
+    "metadata_read_errors",
+)
+
+
+class DetectorBank:
+    """Checks packets in the order in which they arrive.
+
+    Parameters
+    ----------
+    params : HiraceParams
+        Configuration.
+    region : Region
+        Monitored region.
+
+    Attributes
+    ----------
+    entries : dict of int to int
+        Metadata entries by index; an absent one is uninitialised.
+
+    Raises
+    ------
+    ValueError
+        If the region cannot be used with the parameters.
+    """
+
+    def __init__(self, params: HiraceParams, region: Region) -> None:
+        region.check(params)
+        self.entries: dict[int, int] = {}
+        self._params, self._region = params, region
+        layout = params.entry_layout
+        self._warp, self._block = layout.offset("warp"), layout.offset("block")
+        self._lane = layout.offset("lane")
+        self._generation = layout.offset("generation")
+        self._barriers = layout.offset("barriers")
+        self._warp_barriers = layout.offset("warp_barriers")
+        self._barrier_mask = (1 << params.barrier_bits) - 1
+        self._warp_barrier_mask = (1 << params.warp_barrier_bits) - 1
+        self._thread_mask = (1 << params.thread_layout.width) - 1
+        self._races = [0] * len(RaceKind)
+        self._accesses = self._unmonitored = self._read_errors = 0
+
+    def step(self, packet: Packet, read_error: bool = False) -> Step:
+        """Check one packet.
+
+        Parameters
+        ----------
+        packet : Packet
+            Access of a lane to a word.
+        read_error : bool
+            Whether the metadata memory answers this access with an error; the entry is then
+            taken as uninitialised.
+        """
+        index = entry_of(self._params, self._region, packet)
+        if index is None:
+            self._unmonitored += 1
+            return Step(packet, 0, 0, 0, 0, 0, 0, 0)
+        before = 0 if read_error else self.entries.get(index, 0)
+        self._read_errors += read_error
+        kind, scope, _, lane, warp, block, generation, barriers, warp_barriers, _, _ = packet
+        thread = (
+            lane << self._lane | warp << self._warp | block << self._block
+            | generation << self._generation
+        )  # fmt: skip
+        relation = self._relation((before ^ thread) >> self._lane & self._thread_mask)
+        if before >> self._barriers & self._barrier_mask != barriers:
+            sync = 2
+        else:
+            sync = int(before >> self._warp_barriers & self._warp_barrier_mask != warp_barriers)
+        state, access = before & _STATE_MASK, kind + scope
+        following = TRANSITIONS[((state << 2 | access) * 3 + sync) << 2 | relation]
+        race = 0
+        if following == _RACE and state != _RACE:
+            race = _RACE_KINDS[state, access]
+            if self._params.begin_anew:
+                following = _FIRST[access]
+        after = following | thread | barriers << self._barriers
+        after |= warp_barriers << self._warp_barriers
+        self.entries[index] = after
+        self._accesses += 1
+        self._races[race] += 1
+        return Step(packet, 1, sync, relation, race, int(read_error), before, after)
+
+    def _relation(self, difference: int) -> int:
+        """What two threads share, by the bits in which their names differ."""
+        if not difference:
+            return 0
+        if not difference >> self._warp - self._lane:
+            return 1
+        return 2 if not difference >> self._block - self._lane else 3
+
+    def clear(self) -> None:
+        """Make metadata uninitialised, as at launch; counters stay."""
+        self.entries.clear()
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """Counters by name since construction (``accesses`` are those checked)."""
+        values = (self._accesses, self._unmonitored, *self._races[1:], self._read_errors)
+        return dict(zip(COUNTERS, values, strict=True))

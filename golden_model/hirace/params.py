@@ -1,0 +1,244 @@
+"""Parameters of a HiRace instance; every width of model and hardware is derived here, once.
+
+Ref: HiRace (SC'24), the widths of its published artefact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from racetrap.golden_model.checks import check_parameters
+from racetrap.golden_model.events import WARP_SIZE
+from racetrap.golden_model.gpu.params import ENTRY_BITS, WORD_BYTES, GpuParams
+from racetrap.golden_model.layout import Layout
+
+__all__ = ["LANE_BITS", "MOST_WORDS", "HiraceParams"]
+
+#: Bits of a lane's number in its warp, and of a word's state.
+LANE_BITS = WARP_SIZE.bit_length() - 1
+STATE_BITS = 5
+#: Words that one lane may access at once: a vector of 128 bits.
+MOST_WORDS = 4
+
+#: Inclusive range of every integer parameter.
+_RANGES = {
+    "sm_count": (1, 255),
+    "blocks_per_sm": (1, 32),
+    "warps_per_sm": (1, 64),
+    "generation_bits": (1, 16),
+    "barrier_bits": (2, 16),
+    "warp_barrier_bits": (2, 16),
+    "address_bits": (16, 64),
+    "pc_bits": (8, 32),
+    "banks": (1, 128),
+    "outstanding": (4, 1024),
+    "packet_fifo_depth": (2, 64),
+    "report_fifo_depth": (2, 1024),
+    "report_filter_entries": (2, 1024),
+    "shared_bytes": (0, 1 << 18),
+}
+_POWERS_OF_TWO = ("banks", "outstanding", "report_filter_entries")
+
+
+@dataclass(frozen=True)
+class HiraceParams(GpuParams):
+    """Size of a HiRace instance.
+
+    Parameters
+    ----------
+    sm_count, blocks_per_sm, warps_per_sm : int
+        Geometry of the GPU.  A thread is named by block slot, warp slot and lane.
+    generation_bits : int
+        Width of the counter that tells apart the blocks which take a slot one after the other.
+    barrier_bits, warp_barrier_bits : int
+        Width of the counts of block barriers and of warp barriers; they wrap.
+    address_bits, pc_bits : int
+        Width of byte addresses (data and metadata) and of program counters.
+    banks : int
+        Detector banks, each with a metadata port of its own; words are interleaved over them.
+    outstanding : int
+        Accesses a bank may have in flight between its metadata read and its write's response.
+    merge_in_flight : bool
+        Whether an access takes its entry from one in flight; otherwise it waits until that is in
+        memory again, and reads it there.
+    packet_fifo_depth, report_fifo_depth : int
+        Depth of the FIFO before each bank (accesses) and after it (race reports).
+    report_filter_entries : int
+        Entries of the optional filter that lets only new (PC, kind) pairs through.
+    shared_bytes : int
+        Bytes of shared memory of each block slot that are watched, from the block's first on; 0:
+        shared memory is not watched.
+    begin_anew : bool
+        Whether a word begins anew after a race, as with a first access; otherwise it stays in
+        RACE, as in the artefact, and has one report.
+    trace_port : bool
+        Whether the banks have the retire-style trace port.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a parameter has the wrong type, is out of range or conflicts with another.
+    """
+
+    sm_count: int = 15
+    blocks_per_sm: int = 8
+    warps_per_sm: int = 32
+    generation_bits: int = 8
+    barrier_bits: int = 16
+    warp_barrier_bits: int = 10
+    address_bits: int = 40
+    pc_bits: int = 32
+    banks: int = 1
+    outstanding: int = 32
+    merge_in_flight: bool = True
+    packet_fifo_depth: int = 8
+    report_fifo_depth: int = 16
+    report_filter_entries: int = 64
+    shared_bytes: int = 4096
+    begin_anew: bool = True
+    trace_port: bool = True
+
+    def __post_init__(self) -> None:
+        switches = ("merge_in_flight", "begin_anew", "trace_port")
+        check_parameters(self, _RANGES, _POWERS_OF_TWO, switches)
+        if self.entry_layout_bits > ENTRY_BITS:
+            raise ValueError(
+                f"Metadata entry must fit in {ENTRY_BITS} bits, not {self.entry_layout_bits} "
+                "(reduce sm_count, blocks_per_sm, warps_per_sm, generation_bits, barrier_bits "
+                "or warp_barrier_bits)"
+            )
+        least = WORD_BYTES * self.banks
+        if self.shared_bytes and (self.shared_bytes.bit_count() != 1 or self.shared_bytes < least):
+            raise ValueError(
+                f"Parameter shared_bytes must be 0 or a power of two of at least {least}, "
+                f"not {self.shared_bytes}"
+            )
+        if self.min_region_log2 > self.max_region_log2:
+            raise ValueError(
+                f"Parameter shared_bytes must leave room for the window in {self.address_bits} "
+                f"address bits, not {self.shared_bytes}"
+            )
+
+    # Metadata ---------------------------------------------------------------------------
+
+    @property
+    def uninitialised_entry(self) -> int:
+        """State INIT, and nothing else."""
+        return 0
+
+    @property
+    def shared_words_log2(self) -> int:
+        """Log2 of the words of a block slot's shared memory that are watched."""
+        return max(self.shared_bytes // WORD_BYTES, 1).bit_length() - 1
+
+    @property
+    def entry_share_log2(self) -> int:
+        """One entry for each word; with a window for shared memory twice as many."""
+        return super().entry_share_log2 - (self.shared_bytes > 0)
+
+    @property
+    def min_region_log2(self) -> int:
+        """Smallest monitored region (log2 bytes): the window has as many entries as its words."""
+        window = self.shared_words_log2 + self.block_bits + WORD_BYTES.bit_length() - 1
+        least = max(super().min_region_log2, self.granularity_bits + self.bank_index_bits)
+        return max(least, window) if self.shared_bytes else least
+
+    @property
+    def entry_layout_bits(self) -> int:
+        """Bits of an entry in use."""
+        return (
+            STATE_BITS + LANE_BITS + self.warp_bits + self.block_bits + self.generation_bits
+            + self.barrier_bits + self.warp_barrier_bits
+        )  # fmt: skip
+
+    @cached_property
+    def thread_layout(self) -> Layout:
+        """A thread, the widest part last."""
+        return Layout({
+            "lane": LANE_BITS,
+            "warp": self.warp_bits,
+            "block": self.block_bits,
+            "generation": self.generation_bits,
+        })  # fmt: skip
+
+    @cached_property
+    def entry_layout(self) -> Layout:
+        """Word of the method: state, thread of the last access, and its counts then."""
+        return Layout({
+            "state": STATE_BITS,
+            **self.thread_layout.fields,
+            "barriers": self.barrier_bits,
+            "warp_barriers": self.warp_barrier_bits,
+            "unused": ENTRY_BITS - self.entry_layout_bits,
+        })  # fmt: skip
+
+    # Streams ----------------------------------------------------------------------------
+
+    @cached_property
+    def transaction_layout(self) -> Layout:
+        """What an SM hands to its tracker: one lane's access, a barrier or the start of a block."""
+        return Layout({
+            "kind": 3,
+            "scope": 1,
+            "shared": 1,
+            "slot": self.slot_bits,
+            "warp": self.warp_bits,
+            "lane": LANE_BITS,
+            "pc": self.pc_bits,
+            "word": self.word_bits,
+            "more": (MOST_WORDS - 1).bit_length(),
+        })  # fmt: skip
+
+    @cached_property
+    def packet_layout(self) -> Layout:
+        """What a detector bank checks: one access of one lane to one word."""
+        return Layout({
+            "kind": 2,
+            "scope": 1,
+            "shared": 1,
+            **self.thread_layout.fields,
+            "barriers": self.barrier_bits,
+            "warp_barriers": self.warp_barrier_bits,
+            "pc": self.pc_bits,
+            "word": self.word_bits,
+        })  # fmt: skip
+
+    @cached_property
+    def step_layout(self) -> Layout:
+        """One step on a bank's trace port."""
+        return Layout({
+            "packet": self.packet_layout,
+            "monitored": 1,
+            "sync": 2,
+            "relation": 2,
+            "race": 3,
+            "read_error": 1,
+            "before": ENTRY_BITS,
+            "after": ENTRY_BITS,
+        })  # fmt: skip
+
+    @cached_property
+    def report_layout(self) -> Layout:
+        """One race report in the ring buffer: 32 bytes, every field on a byte boundary."""
+        return Layout({
+            "address": 64,
+            "pc": 32,
+            "sequence": 32,
+            "block": 16,
+            "warp": 8,
+            "lane": 8,
+            "kind": 8,
+            "race": 8,
+            "owner_block": 16,
+            "owner_warp": 8,
+            "owner_lane": 8,
+            "state": 8,
+            "scope": 1,
+            "shared": 1,
+            "relation": 2,
+            "sync": 2,
+            "reserved": 2,
+            "bank": 8,
+            "reserved_end": 24,
+        })  # fmt: skip

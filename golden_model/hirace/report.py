@@ -1,0 +1,152 @@
+"""Race reports: what software finds in the ring buffer.
+
+Ref: HiRace (SC'24): a race is a transition into the state RACE.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from racetrap.golden_model.events import Scope
+from racetrap.golden_model.gpu.params import WORD_BYTES
+from racetrap.golden_model.hirace.packets import PacketKind, RaceKind, Step
+from racetrap.golden_model.hirace.params import HiraceParams
+from racetrap.golden_model.hirace.states import Relation, State
+from racetrap.golden_model.layout import Layout
+
+__all__ = ["RaceReport", "race_words"]
+
+_REASONS = {
+    RaceKind.READ_AFTER_WRITE: "no barrier that both pass lies between the write and the read",
+    RaceKind.WRITE_AFTER_READ: "no barrier that both pass lies between the read and the write",
+    RaceKind.WRITE_AFTER_WRITE: "no barrier that both pass lies between the writes",
+    RaceKind.PLAIN_AFTER_ATOMIC: "one is atomic, the other is not, and no barrier orders them",
+    RaceKind.ATOMIC_AFTER_PLAIN: "one is atomic, the other is not, and no barrier orders them",
+    RaceKind.SCOPED_ATOMIC: "they are atomics, but not both of the scope that the two share",
+}
+
+
+def race_words(race: int) -> str:
+    """Name of a race kind for people and files, such as ``write-after-read``."""
+    return RaceKind(race).name.lower().replace("_", "-")
+
+
+@cache
+def _layout() -> Layout:
+    # The record has the same layout in every configuration.
+    return HiraceParams().report_layout
+
+
+@dataclass(frozen=True, slots=True)
+class RaceReport:
+    """One race, with both parties.
+
+    Parameters
+    ----------
+    address : int
+        Byte address of the word; in shared memory it counts from the block's first byte.
+    pc : int
+        Program counter of the access that found the race.
+    sequence : int
+        Number of the race since reset.
+    block, warp, lane, kind : int
+        BlockID, warp slot, lane and kind (``PacketKind``) of that access.
+    race : int
+        Kind of race (``RaceKind``).
+    owner_block, owner_warp, owner_lane : int
+        BlockID, warp slot and lane of the last access before.
+    state : int
+        State of the word before (``State``).
+    scope, shared : int
+        Scope of an atomic, and whether the word is in shared memory.
+    relation, sync : int
+        What the two threads share, and the barrier that the access has behind it.
+    bank : int
+        Detector bank.
+    """
+
+    address: int
+    pc: int
+    sequence: int
+    block: int
+    warp: int
+    lane: int
+    kind: int
+    race: int
+    owner_block: int
+    owner_warp: int
+    owner_lane: int
+    state: int
+    scope: int
+    shared: int
+    relation: int
+    sync: int
+    bank: int
+
+    @classmethod
+    def from_step(
+        cls, params: HiraceParams, step: Step, bank: int = 0, sequence: int = 0
+    ) -> RaceReport:
+        """Report of a step that found a race."""
+        packet, entry = step.packet, params.entry_layout.unpack(step.before)
+        known = packet._asdict() | step._asdict() | {
+            "owner_block": entry["block"], "owner_warp": entry["warp"],
+            "owner_lane": entry["lane"], "state": entry["state"],
+            "address": packet.word * WORD_BYTES, "bank": bank, "sequence": sequence,
+        }  # fmt: skip
+        return cls(**{name: int(known[name]) for name in cls.__slots__})
+
+    @classmethod
+    def from_record(cls, record: int) -> RaceReport:
+        """Report in a 32-byte record of the ring buffer, read as a little-endian integer."""
+        values = _layout().unpack(record)
+        return cls(**{name: values[name] for name in cls.__slots__})
+
+    def record(self) -> int:
+        """The 32-byte record of the ring buffer as an integer."""
+        reserved = dict.fromkeys(_layout().fields, 0)
+        return _layout().pack(reserved | {name: getattr(self, name) for name in self.__slots__})
+
+    @property
+    def rule(self) -> tuple[str, str]:
+        """The word's state, which decided."""
+        return "state", State(self.state).name
+
+    @property
+    def kind_words(self) -> str:
+        """Kind of race for people and files."""
+        return race_words(self.race)
+
+    @property
+    def space(self) -> str:
+        """Memory of the word."""
+        return "shared" if self.shared else "global"
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """What makes a race unique when races are counted: PC and kind of race."""
+        return self.pc, self.race
+
+    @property
+    def race_scope(self) -> Scope:
+        """Whether the race is one inside a block or one between blocks of the device."""
+        return Scope(self.relation == Relation.SAME_GRID)
+
+    @property
+    def reason(self) -> str:
+        """Why the two accesses race, as a clause."""
+        return _REASONS[RaceKind(self.race)]
+
+    def sentence(self) -> str:
+        """The race in one sentence."""
+        access = PacketKind(self.kind).name.lower()
+        if self.kind == PacketKind.ATOMIC:
+            access = f"{Scope(self.scope).name.lower()}-scope {access}"
+        return (
+            f"{race_words(self.race)} ({self.race_scope.name.lower()} scope): "
+            f"{access} of {self.space} {self.address:#x} at pc {self.pc:#x} by block {self.block} "
+            f"warp {self.warp} lane {self.lane} races with the access by block {self.owner_block} "
+            f"warp {self.owner_warp} lane {self.owner_lane} (state {State(self.state).name}): "
+            f"{self.reason}."
+        )

@@ -1,0 +1,30 @@
+"""Architectural state of a configuration, in bits.
+
+It counts what the method needs; the registers, FIFOs and windows of an implementation come
+on top.
+
+Ref: HiRace (SC'24).
+"""
+
+from __future__ import annotations
+
+from racetrap.golden_model.gpu.params import ENTRY_BYTES
+from racetrap.golden_model.hirace.params import HiraceParams
+
+__all__ = ["metadata_overhead", "state_bits"]
+
+
+def state_bits(params: HiraceParams) -> dict[str, int]:
+    """State bits of the whole instance by kind."""
+    blocks = params.sm_count * params.blocks_per_sm
+    warps = params.sm_count * params.warps_per_sm
+    return {
+        "barriers": blocks * params.barrier_bits,
+        "generations": blocks * params.generation_bits,
+        "warp_barriers": warps * params.warp_barrier_bits,
+    }
+
+
+def metadata_overhead(params: HiraceParams) -> float:
+    """Bytes of metadata for each byte of monitored data, those of shared memory included."""
+    return ENTRY_BYTES / (1 << params.entry_share_log2)

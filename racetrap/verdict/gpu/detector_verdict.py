@@ -1,0 +1,68 @@
+"""What the verdict on a GPU's traces asks of a detector."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from racetrap.generators.systems import system_of
+from racetrap.golden_model.barracuda import Race
+from racetrap.golden_model.events import Event
+from racetrap.golden_model.trace import Trace
+from racetrap.verdict.gpu.findings import Finding, Reports, UniqueRace
+
+__all__ = ["DetectorVerdict", "Model", "verdict_of"]
+
+
+class Model(Protocol):
+    """Golden model of a GPU detector after a run."""
+
+    @property
+    def unique(self) -> Mapping[UniqueRace, Any]:
+        """First report of each race that is unique."""
+
+    @property
+    def counters(self) -> Mapping[str, int]:
+        """Counters by the names of the registers."""
+
+
+@dataclass(frozen=True)
+class DetectorVerdict:
+    """A detector's part of the verdict; what it reads besides are traces and parameters.
+
+    Parameters
+    ----------
+    check_fit : callable
+        Raises ``ValueError`` if a configuration has no room for a trace.
+    find_races : callable
+        Given trace, parameters and the trace's events as a caller watches them pass, or None:
+        runs the golden model; gives it, and every race with both accesses as it is found.
+    race_words : callable
+        Name of a kind of race, given its number.
+    outcomes : callable
+        What became of each race of the oracle: ``REPORTED``, one of ``NOT_CHECKED``, or why it was
+        missed.
+    imposed : callable
+        Given a trace, the oracle's rule and reports that it does not confirm: those that follow
+        from the method, whatever orders the accesses.
+    unwatched_shared : callable
+        Accesses of warps to shared memory that it does not watch.
+    why_imposed : callable
+        Given the name of a kind of race, why the method reports it though the accesses are ordered
+        or free to conflict: a clause.
+    """
+
+    check_fit: Callable[[Trace, Any], None]
+    find_races: Callable[[Trace, Any, Iterable[Event] | None], tuple[Model, Iterator[Finding]]]
+    race_words: Callable[[int], str]
+    outcomes: Callable[[Trace, Any, Sequence[Race]], list[str]]
+    imposed: Callable[[Trace, str, Reports], list[UniqueRace]]
+    unwatched_shared: Callable[[Trace, Any], int]
+    why_imposed: Callable[[str], str]
+
+
+def verdict_of(params: Any) -> DetectorVerdict:
+    """The part of the detector whose parameters are given."""
+    verdict: DetectorVerdict = system_of(params).own("verdict", "verdict").VERDICT
+    return verdict

@@ -1,0 +1,45 @@
+"""What a GPU detector is given of a trace: kernels, and a region that it has room for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from racetrap.golden_model.events import Event, EventKind, Geometry
+from racetrap.golden_model.gpu.params import GpuParams
+from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.trace import Trace
+
+__all__ = ["check_fit", "check_geometry", "kernels_of", "region_of"]
+
+
+def region_of(trace: Trace) -> Region:
+    """Monitored region that a trace asks for."""
+    header = trace.header.region
+    return Region(header.data_base, header.size_log2)
+
+
+def check_geometry(geometry: Geometry, params: GpuParams) -> None:
+    """Raise ``ValueError`` if a trace was taken on a larger GPU than ``params`` describes."""
+    for name, needed in asdict(geometry).items():
+        if needed > getattr(params, name):
+            raise ValueError(
+                f"Parameter {name} must be at least the {needed} of the trace, "
+                f"not {getattr(params, name)}"
+            )
+
+
+def check_fit(trace: Trace, params: GpuParams) -> None:
+    """Raise ``ValueError`` if a configuration has no room for a trace's GPU or its region."""
+    check_geometry(trace.header.geometry, params)
+    region_of(trace).check(params)
+
+
+def kernels_of(trace: Trace) -> Iterator[list[Event]]:
+    """Events of each kernel of a trace."""
+    events: list[Event] = []
+    for event in trace:
+        events.append(event)
+        if event.kind == EventKind.KERNEL_END:
+            yield events
+            events = []

@@ -1,0 +1,41 @@
+"""Reports that the method asks for, though the oracle has no race.
+
+Ref: ScoRD (ISCA'20) Section III: accesses that conflict must be strong.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from racetrap.golden_model.events import EventKind, MemoryOrder
+from racetrap.golden_model.trace import Trace
+from racetrap.verdict.gpu.findings import Reports, UniqueRace
+from racetrap.verdict.gpu.oracle import PAPER_RULE, racing_pairs, run_oracle, unconfirmed
+
+__all__ = ["imposed_by_method"]
+
+
+def imposed_by_method(trace: Trace, rule: str, reports: Reports) -> list[UniqueRace]:
+    """Unconfirmed reports that are what the method asks for, whatever orders the accesses: that
+    both are strong, as the paper's rule confirms, or by fences, since it knows no access that
+    is relaxed, acquires or releases.
+
+    Parameters
+    ----------
+    trace : Trace
+        The run.
+    rule : str
+        Rule by which they are unconfirmed.
+    reports : Reports
+        The unconfirmed reports.
+    """
+    if not reports or rule == PAPER_RULE:
+        return []
+    left = unconfirmed(reports, racing_pairs(run_oracle(trace, PAPER_RULE)))
+    events = trace.events
+    has_order = (events["kind"] <= EventKind.ATOMIC) & (events["order"] != MemoryOrder.IMPLIED)
+    ordered = set(np.unique(events["pc"][has_order]).tolist())
+    return [
+        report for report, earlier in reports.items()
+        if report not in left or not ordered.isdisjoint((report[0], *earlier))
+    ]  # fmt: skip

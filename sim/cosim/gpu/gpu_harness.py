@@ -1,0 +1,84 @@
+"""What the fast co-simulations of all GPU detectors share: the shim, its ports and constants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from racetrap.golden_model.gpu.params import GpuParams
+from racetrap.sim.cosim.fast.harness import Harness
+from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
+from racetrap.sim.cosim.fast.ports import AXI_WRITE, LITE, Internals, PortGroup, words_of_bits
+from racetrap.sim.cosim.fast.simulation import simulation_twins
+from racetrap.sim.cosim.gpu.gpu_simulation import SimStats
+from racetrap.sim.cosim.gpu.sweep import BEGUN, ENGINE, INDEX, index_width
+
+__all__ = ["gpu_harness"]
+
+_READ = (
+    "arid", "araddr", "arlen", "arsize", "arvalid", "arready", "rid", "rdata", "rresp", "rlast",
+    "rvalid", "rready",
+)  # fmt: skip
+_STREAM = ("valid", "ready", "payload")
+
+
+def _metadata_ports(params: GpuParams) -> int:
+    return 0 if params.local_bytes else params.metadata_ports
+
+
+def _internals(params: GpuParams) -> list[Internals]:
+    registers = {"index": (INDEX, index_width(params)), "begun": (BEGUN, 1)}
+    return [Internals("Engine", "engine", ENGINE, registers, _metadata_ports(params))]
+
+
+def gpu_harness(
+    rewrite: Callable[[str, Any], str],
+    *scripts: Path,
+    leaving_out: Callable[[Any], int] = lambda params: 0,
+    other_lanes: Callable[[Any], int] = lambda params: 0,
+) -> Harness:
+    """A GPU detector's part of the fast co-simulation.
+
+    Parameters
+    ----------
+    rewrite : callable
+        As of ``Harness``.
+    *scripts : Path
+        Modules of the detector that have a part in it.
+    leaving_out : callable
+        From parameters to the SMs with a port that says what their access buffer leaves out.
+    other_lanes : callable
+        From parameters to the trace ports of each bank besides its first.
+    """
+
+    def ports(params: Any) -> list[PortGroup]:
+        sms, banks, trace = params.sm_count, params.banks, ("valid", "payload")
+        others, metadata = banks * other_lanes(params), "m_axi_metadata__{}__"
+        return [
+            PortGroup("TransactionPort", "transaction", "i_transaction__{}__", _STREAM, sms),
+            PortGroup("LeftOutPort", "left_out", "o_left_out__{}", (), leaving_out(params)),
+            PortGroup("TracePort", "trace", "trace__{}__", trace, banks),
+            PortGroup("FencePort", "fences", "trace_fences__{}__", trace, others),
+            PortGroup(
+                "MetadataPort", "metadata", metadata, AXI_WRITE + _READ, _metadata_ports(params)
+            ),
+            PortGroup("ReportPort", "report", "m_axi_report__", AXI_WRITE),
+            LITE,
+        ]
+
+    def constants(params: Any) -> dict[str, int]:
+        return {
+            "SMS": params.sm_count,
+            "LEAVING_OUT": leaving_out(params),
+            "BANKS": params.banks,
+            "OTHER_LANES": other_lanes(params),
+            "METADATA_PORTS": _metadata_ports(params),
+            "SEGMENT_WORDS": params.words_per_cycle,
+            "TRANSACTION_WORDS": words_of_bits(params.transaction_layout.width),
+            "STEP_WORDS": words_of_bits(params.step_layout.width),
+        }
+
+    own = ("gpu_harness.py", "sweep.py", *map(str, scripts))
+    twins = simulation_twins(MemoryTiming, SimStats)
+    return Harness(Path(__file__).parent, ports, constants, rewrite, own, twins, _internals)

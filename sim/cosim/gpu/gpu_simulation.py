@@ -1,0 +1,261 @@
+"""Fast simulation of a GPU detector, driven a launch at a time.
+
+Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from ctypes import c_int, c_uint32, c_uint64, c_void_p
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from racetrap.golden_model.gpu.params import GpuParams
+from racetrap.golden_model.gpu.region_table import MonitoredRegion
+from racetrap.golden_model.gpu.valid_table import clearing_cycles, is_covered
+from racetrap.golden_model.layout import Layout
+from racetrap.sim.compiled_library import Functions
+from racetrap.sim.cosim.fast.build import FastModel
+from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
+from racetrap.sim.cosim.fast.packing import nested, pack_tuples, record_at, unpack_records
+from racetrap.sim.cosim.fast.simulation import Simulation, SimulationError
+from racetrap.sim.cosim.gpu.gpu_software import GpuSoftware
+from racetrap.sim.cosim.gpu.sweep import is_swept, last_index
+
+__all__ = ["GpuSimulation", "SimStats"]
+
+_RECORD_WORDS = 4  # 64-bit words of a report
+
+_NUMBER = Layout({"transaction": 32})
+
+#: Functions of shim.cpp besides those of every library.
+_FUNCTIONS: Functions = {
+    "sim_metadata": (None, [c_void_p, c_uint64, c_void_p, c_uint64]),
+    "sim_preset": (None, [c_void_p, c_uint64, c_uint64, c_uint64, c_void_p]),
+    "sim_reached": (c_uint64, [c_void_p, c_void_p, c_uint64]),
+    "sim_entries": (None, [c_void_p, c_void_p, c_uint64, c_void_p]),
+    "sim_ring": (None, [c_void_p, c_uint64, c_void_p, c_uint64]),
+    "sim_transactions": (None, [c_void_p, c_uint32, c_void_p, c_void_p, c_uint64]),
+    "sim_run": (c_int, [c_void_p, c_uint64]),
+    "sim_begin": (c_int, [c_void_p, c_uint64]),
+    "sim_reset": (None, [c_void_p]),
+}
+
+
+class SimStats(NamedTuple):
+    """Cycles since the beginning, and what was answered with an error: metadata reads, metadata
+    writes, writes of the report ring."""
+
+    cycles: int
+    read_errors: int
+    write_errors: int
+    report_errors: int
+
+
+class GpuSimulation(Simulation[MemoryTiming, SimStats]):
+    """A system after reset, with memories behind its ports.
+
+    Parameters
+    ----------
+    model : FastModel
+        Library, as ``build_fast`` makes it.
+    seed : int
+        Seed of all that is random in the simulated world, junk in unreset state included.
+    timing : MemoryTiming
+        Timing of SMs and memories; may be set again between runs.
+
+    Attributes
+    ----------
+    step_type, packet_type : type
+        Named tuples of a step and of the packet in it, as a detector's own class has them.
+
+    Raises
+    ------
+    SimulationError
+        From every method that lets time pass.
+    """
+
+    step_type: ClassVar[Any]
+    packet_type: ClassVar[Any]
+
+    def __init__(self, model: FastModel[Any], seed: int = 0, timing: MemoryTiming | None = None):
+        super().__init__(model, seed, _FUNCTIONS, timing or MemoryTiming(), SimStats)
+        self._params: GpuParams = model.params
+        self._software = GpuSoftware(self, self._wait_until)
+        self._junk = np.random.default_rng(seed)
+        self._is_preset = False
+
+    def counters(self) -> dict[str, int]:
+        """All event counters, by register name in lower case."""
+        return self._software.counters()
+
+    # A launch ---------------------------------------------------------------------------
+
+    def launch(
+        self,
+        region: MonitoredRegion,
+        capacity_log2: int = 10,
+        report_filter: bool = False,
+        sweep: bool = False,
+    ) -> None:
+        """Clear the counters and launch a kernel on fresh memories.
+
+        They are filled with junk, which the launch overwrites, or which a table of valid segments
+        keeps from being read; the metadata of a large region that the table does not cover are
+        preset instead (``racetrap.sim.cosim.gpu.sweep``).
+
+        Parameters
+        ----------
+        region : MonitoredRegion
+            Monitored region.
+        capacity_log2 : int
+            Log2 of the records in the report ring.
+        report_filter : bool
+            Whether repeated reports are kept back.
+        sweep : bool
+            Have the hardware write all metadata, however large the region.
+        """
+        ring_base = 1 << (self._params.address_bits - 1)
+        entries = region.entries(self._params)
+        self._is_preset = not (sweep or is_swept(self._params, region))
+        if self._is_preset:
+            self._buffers.pop("metadata", None)
+            ports = range(self._params.metadata_ports)
+            last = np.array(
+                [last_index(self._params, region, port) for port in ports], dtype=np.uint64
+            )
+            self._buffers["last"] = last
+            preset = self._params.uninitialised_entry
+            if is_covered(self._params, region):
+                preset = int(self._junk.integers(0, 1 << 64, dtype=np.uint64))
+            self._library.sim_preset(
+                self._sim, region.metadata_base, preset, entries, last.ctypes.data
+            )
+        else:
+            self._memory("metadata", region.metadata_base, entries)
+        self._memory("ring", ring_base, _RECORD_WORDS << capacity_log2)
+        self._software.set_up(region, ring_base, capacity_log2)
+        if not self._software.launch(report_filter=report_filter):
+            raise SimulationError(f"Launch must take the region, not refuse {region}")
+
+    def _wait_until(self, is_done: Callable[[], bool], what: str) -> None:
+        # A launch writes every entry; that and more has to be done in time.
+        swept = len(self._buffers.get("metadata", ()))
+        cycles = self._timing.watchdog + 100 * swept + clearing_cycles(self._params)
+        self._wait(is_done, what, cycles)
+
+    def _memory(self, name: str, base: int, count: int) -> None:
+        words = self._junk.integers(0, 1 << 64, size=count, dtype=np.uint64)
+        self._buffers[name] = words
+        set_memory = getattr(self._library, f"sim_{name}")
+        set_memory(self._sim, base, words.ctypes.data, count)
+
+    def queues(
+        self, transactions: Iterable[tuple[int, tuple[int, ...]]]
+    ) -> list[NDArray[np.uint32]]:
+        """Transactions of each SM, in its order, packed; from pairs of SM and transaction."""
+        of_sm: list[list[tuple[int, ...]]] = [[] for _ in range(self._params.sm_count)]
+        for sm, transaction in transactions:
+            of_sm[sm].append(transaction)
+        return [pack_tuples(self._params.transaction_layout, each) for each in of_sm]
+
+    def run(
+        self,
+        queues: Sequence[NDArray[np.uint32]],
+        steps: Sequence[int],
+        order: Sequence[Sequence[tuple[int, int]]] | None = None,
+    ) -> None:
+        """Play transactions until all are taken, all steps have come and the system is idle.
+
+        Parameters
+        ----------
+        queues : sequence of array of uint32
+            Transactions of each SM, in its order, as ``queues`` packs them.
+        steps : sequence of int
+            Steps that each bank must take; none if what is dropped decides on that.
+        order : sequence of sequence of (int, int), optional
+            Of each transaction, its number in the global order and the steps of all banks
+            that must come before it is offered; SMs run freely without it.
+        """
+        for sm, words in enumerate(queues):
+            self._load(sm, words, None if order is None else order[sm])
+        self._must(not self._library.sim_run(self._sim, sum(steps)))
+        self._software.wait_idle()
+
+    def reset_after(self, queues: Sequence[NDArray[np.uint32]], cycles: int) -> None:
+        """Play transactions for so many cycles, then reset the system in the midst of them.
+
+        Requests that the memories have not answered are forgotten; a launch must come next.
+        """
+        for sm, words in enumerate(queues):
+            self._load(sm, words, None)
+        self._must(not self._library.sim_begin(self._sim, cycles))
+        self._library.sim_reset(self._sim)
+
+    def _load(
+        self,
+        sm: int,
+        words: NDArray[np.uint32],
+        order: Sequence[tuple[int, int]] | None,
+    ) -> None:
+        gates = np.array(order or [], dtype=np.uint64)
+        self._buffers["transactions", sm], self._buffers["order", sm] = words, gates
+        self._library.sim_transactions(
+            self._sim, sm, words.ctypes.data, gates.ctypes.data if order else None,
+            len(words),
+        )  # fmt: skip
+
+    # Results ----------------------------------------------------------------------------
+
+    def step_words(self, bank: int) -> NDArray[np.uint32]:
+        """Steps of the last run on a bank's trace port, each a row of 32-bit words."""
+        return self._trace(bank, self._params.step_layout)
+
+    def steps(self, bank: int) -> list[Any]:
+        """Steps of the last run on a bank's trace port."""
+        columns = unpack_records(self._params.step_layout, self.step_words(bank))
+        return list(map(nested(self.step_type, self.packet_type), *columns))
+
+    def step_cycles(self, bank: int) -> list[int]:
+        """Cycle, since reset, of each step of the last run on a bank's trace port."""
+        return self._trace_cycles(bank)
+
+    def left_out(self, sm: int) -> list[bool]:
+        """Of each transaction of an SM in the last run, whether its access buffer left it out."""
+        flags = np.zeros(len(self._buffers["transactions", sm]), dtype=bool)
+        number = self._params.banks + sm
+        flags[self._trace(number, _NUMBER)[:, 0]] = True
+        return flags.tolist()
+
+    def read_cycles(self, port: int) -> list[int]:
+        """Cycle, since reset, of each segment that a metadata port has read in the last run."""
+        return self._trace_cycles(self._params.banks + self._params.sm_count + port)
+
+    def entries(self, indices: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """Metadata entries as they stand in memory."""
+        words = np.zeros(len(indices), dtype=np.uint64)
+        self._library.sim_entries(self._sim, indices.ctypes.data, len(indices), words.ctypes.data)
+        return words
+
+    def entry(self, index: int) -> int:
+        """Metadata entry as it stands in memory."""
+        return int(self.entries(np.array([index], dtype=np.uint64))[0])
+
+    @property
+    def reached(self) -> list[int] | None:
+        """Indices of the entries that the hardware has read or written since the launch.
+
+        None if it has written all of them.
+        """
+        if not self._is_preset:
+            return None
+        indices = np.zeros(self._library.sim_reached(self._sim, None, 0), dtype=np.uint64)
+        self._library.sim_reached(self._sim, indices.ctypes.data, len(indices))
+        return indices.tolist()
+
+    def reports(self) -> list[int]:
+        """Records written to the ring since the launch or the last call, oldest first."""
+        ring = self._buffers["ring"]
+        return self._software.read_records(lambda place: record_at(ring, place, _RECORD_WORDS))

@@ -1,0 +1,88 @@
+"""Driver software of a GPU detector, whatever way leads to its registers.
+
+Ref: ScoRD (ISCA'20) Section IV (the host allocates metadata and report buffer).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from racetrap.generators.register_map import RegisterPort
+from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.gpu.region_table import LineRegion, MonitoredRegion, regions_of
+from racetrap.sim.cosim.software.detector_software import DetectorSoftware
+
+__all__ = ["GpuSoftware"]
+
+
+class GpuSoftware(DetectorSoftware):
+    """Launches, status, counters, and the head and tail of the report ring.
+
+    Parameters
+    ----------
+    port : RegisterPort
+        Way to the registers.
+    wait_until : callable
+        Waits until a condition, its first argument, holds; the second says in words what the
+        hardware then has done.
+    """
+
+    def __init__(self, port: RegisterPort, wait_until: Callable[[Callable[[], bool], str], None]):
+        super().__init__(port, wait_until)
+        self._control = {"enable": 0}
+
+    def set_up(self, region: MonitoredRegion, ring_base: int, ring_log2: int) -> None:
+        """Write where region, metadata and report ring are; the next launch uses it.
+
+        Parameters
+        ----------
+        region : MonitoredRegion
+            Monitored region, and place of its metadata.
+        ring_base : int
+            Byte address of the ring.
+        ring_log2 : int
+            Log2 of its records; all that it held before are forgotten.
+        """
+        port = self._port
+        if isinstance(region, Region) and port.map.has("REGION_SIZE_LOG2"):
+            port.write_pair("DATA_BASE", region.data_base)
+            port.write_pair("METADATA_BASE", region.metadata_base)
+            port.write("REGION_SIZE_LOG2", region.size_log2)
+        else:
+            regions = regions_of(region)
+            for number in range(port.field("PARAMS_REGIONS", "regions")):
+                one = regions[number] if number < len(regions) else LineRegion()
+                port.write_pair(f"REGION{number}_DATA_BASE", one.data_base)
+                port.write(f"REGION{number}_LINES", one.lines)
+                port.write_pair(f"REGION{number}_METADATA_BASE", one.metadata_base)
+        self.place_ring(ring_base, ring_log2)
+
+    def launch(self, *, report_filter: bool = False, interrupt: bool = False) -> bool:
+        """Clear the counters and launch a kernel; tells whether the hardware accepts.
+
+        Parameters
+        ----------
+        report_filter : bool
+            Whether repeated reports are kept back.
+        interrupt : bool
+            Whether the interrupt line is enabled.
+        """
+        self._control = {
+            "enable": 1, "report_filter_enable": int(report_filter),
+            "interrupt_enable": int(interrupt),
+        }  # fmt: skip
+        self.control(clear_counters=1, launch=1)
+        self._wait_until(lambda: not self.status("busy"), "finish the launch")
+        return not self.status("config_error")
+
+    def control(self, **fields: int) -> None:
+        """Write CONTROL as launched, with other values of some fields."""
+        self._port.write_fields("CONTROL", **(self._control | fields))
+
+    def status(self, field: str) -> int:
+        """A field of STATUS."""
+        return self._port.field("STATUS", field)
+
+    def counters(self) -> dict[str, int]:
+        """All event counters, by register name in lower case."""
+        return self._port.read_counters()

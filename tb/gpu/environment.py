@@ -1,0 +1,246 @@
+"""Environment of a GPU detector: every agent of the system, scoreboard, launches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import cocotb
+from cocotb.triggers import RisingEdge
+from pyuvm import ConfigDB, uvm_env
+
+from racetrap.golden_model.gpu.interleaver import port_of
+from racetrap.golden_model.gpu.params import ENTRY_BYTES
+from racetrap.golden_model.gpu.region_table import MonitoredRegion, RegionTable
+from racetrap.golden_model.gpu.valid_table import clearing_cycles
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
+from racetrap.sim.cosim.gpu.gpu_software import GpuSoftware
+from racetrap.sim.cosim.gpu.sweep import BEGUN, ENGINE, INDEX, is_swept, last_index
+from racetrap.tb.axi_memory import AxiMemory
+from racetrap.tb.gpu.scoreboard import GpuScoreboard
+from racetrap.tb.memory_knobs import MemoryKnobs
+from racetrap.tb.port_coverage import watch_streams
+from racetrap.tb.register_agent import RegisterAgent, RegisterError, SoftwareThread, poll
+from racetrap.tb.stream_agent import StreamAgent, StreamMonitor
+from racetrap.tb.testbench import Testbench
+from racetrap.tb.third_party_memory import ThirdPartyMemory
+
+__all__ = ["GpuEnvironment"]
+
+_REPORT_BEATS, _BEAT_BYTES = 4, 8
+#: Ring buffer below the metadata, and both far from the data: nothing of ours may overlap.
+_RING_BASE = 0x2000
+
+
+class GpuEnvironment(uvm_env):
+    """Testbench around one system with a trace port; a detector says what is its own.
+
+    Configuration (ConfigDB): ``TESTBENCH``.
+
+    Attributes
+    ----------
+    sms : list of StreamAgent
+        One for each SM.
+    metadata : list of AxiMemory
+        Memory of each bank; empty with metadata on the chip.
+    report_memory : AxiMemory
+        Memory of the ring buffer.
+    registers : RegisterAgent
+        Register port.
+    scoreboard : GpuScoreboard
+        Comparison with the golden model.
+    scoreboard_class, transaction_type, step_type, packet_type : type
+        What is the detector's own.
+    has_third_party_memory : bool
+        Put cocotbext-axi's memory behind the metadata ports, for a check of AXI4 that is not ours;
+        set before the build phase.  ``metadata`` is empty then.
+    software : SoftwareThread
+        ``GpuSoftware``, its methods as coroutines.
+    """
+
+    scoreboard_class: type[GpuScoreboard]
+    transaction_type: Any
+    step_type: Any
+    packet_type: Any
+    has_third_party_memory = False
+
+    def build_phase(self) -> None:
+        self._testbench: Testbench = ConfigDB().get(self, "", "TESTBENCH")
+        params = self._testbench.params
+        knobs = MemoryKnobs(**self._testbench.plan.get("memory", {}))
+        self.registers = RegisterAgent("registers", self)
+        self.sms = [
+            StreamAgent(
+                f"sm_{sm}", self, f"i_transaction__{sm}", params.transaction_layout,
+                partial(self.transaction, sm),
+            )
+            for sm in range(params.sm_count)
+        ]  # fmt: skip
+        count = 0 if params.local_bytes else params.metadata_ports
+        ports = [f"m_axi_metadata__{port}" for port in range(count)]
+        self.metadata: list[AxiMemory] = []
+        self._third_party: list[ThirdPartyMemory] = []
+        if self.has_third_party_memory or params.words_per_cycle > 1:
+            self._third_party = [ThirdPartyMemory(self._testbench, port) for port in ports]
+        else:
+            self.metadata = [AxiMemory(port, self, port, 1, knobs) for port in ports]
+        report_knobs = MemoryKnobs(**self._testbench.plan.get("report_memory", {}))
+        self.report_memory = AxiMemory(
+            "report_memory", self, "m_axi_report", _REPORT_BEATS, report_knobs
+        )
+        self.traces = [self.trace(f"trace__{bank}", bank) for bank in range(params.banks)]
+        self.scoreboard = self.scoreboard_class("scoreboard", self)
+
+    def trace(self, port: str, bank: int) -> StreamMonitor:
+        """Monitor of a trace port of a bank."""
+        params = self._testbench.params
+        return StreamMonitor(
+            f"monitor_{port}", self, port, params.step_layout, partial(self._step, bank)
+        )
+
+    def _step(self, bank: int, *values: int) -> tuple[int, Any]:
+        fields = len(self.packet_type._fields)
+        return bank, self.step_type(self.packet_type(*values[:fields]), *values[fields:])
+
+    def transaction(self, sm: int, *values: int) -> tuple[Any, ...]:
+        """What the scoreboard is told of a transaction that an SM has handed over."""
+        return sm, self.transaction_type(*values)
+
+    def connect_phase(self) -> None:
+        scoreboard = self.scoreboard
+        for agent in self.sms:
+            agent.monitor.connect(scoreboard.transactions)
+        for trace in self.traces:
+            trace.connect(scoreboard.steps)
+        for memory in self.metadata:
+            memory.reads.connect(scoreboard.reads)
+        for memory in (*self.metadata, self.report_memory):
+            memory.hit = scoreboard.coverage.hit
+        scoreboard.knows_reads = bool(self.metadata)
+        testbench, coverage = self._testbench, scoreboard.coverage
+        ports = [f"i_transaction__{sm}__" for sm in range(len(self.sms))]
+        watch_streams(testbench, coverage, "transaction", ports)
+        testbench.clocking.when(testbench.pins.flag("irq"), partial(coverage.hit, "irq"))
+        self._irq = testbench.pins.reader("irq")
+        self.software = SoftwareThread(GpuSoftware(self.registers.port, self._wait_until))
+        self._entries, self._is_preset = 0, False
+
+    async def launch(
+        self, region: MonitoredRegion, ring_log2: int, *, report_filter: bool = False
+    ) -> None:
+        """Launch a kernel, and let the scoreboard begin anew.
+
+        The metadata of a large region are preset (``racetrap.sim.cosim.gpu.sweep``).
+        """
+        params = self._testbench.params
+        self._is_preset = bool(self.metadata) and not is_swept(params, region)
+        for memory in self.metadata:
+            memory.words.clear()  # what a launch does not initialise reads as junk
+            memory.preset = params.uninitialised_entry if self._is_preset else None
+        for memory in (*self.metadata, self.report_memory):
+            memory.read_errors = memory.write_errors = 0
+        self._entries = 0 if self._is_preset else region.entries(params)
+        engines = [
+            cocotb.start_soon(self._shorten_sweep(port, last_index(params, region, port)))
+            for port in range(len(self.metadata) if self._is_preset else 0)
+        ]
+        await self.software.set_up(region, _RING_BASE, ring_log2)
+        if not await self.software.launch(report_filter=report_filter, interrupt=True):
+            raise RegisterError(f"Launch must take the region, not refuse {region}")
+        for engine in engines:
+            await engine
+        self.scoreboard.launch(region)
+        self._region = region
+
+    async def _shorten_sweep(self, port: int, index: int) -> None:
+        """Let a port's initialisation engine, once it begins, go on at its last segment."""
+        engine = self._testbench.pins.inside(ENGINE.format(port))
+        await RisingEdge(getattr(engine, BEGUN))
+        getattr(engine, INDEX).value = index
+
+    def _wait_until(self, is_done: Callable[[], bool], what: str) -> None:
+        # A launch writes every metadata entry, at best one a cycle; a poll takes several cycles.
+        poll(is_done, what, self._entries + clearing_cycles(self._testbench.params))
+
+    async def drain(self) -> None:
+        """Read all records in the ring."""
+        for record in await self.software.read_records(self._record):
+            self.scoreboard.report_read(record)
+
+    def _record(self, place: int) -> int:
+        size = _REPORT_BEATS * _BEAT_BYTES
+        words = range(_RING_BASE + place * size, _RING_BASE + (place + 1) * size, _BEAT_BYTES)
+        return sum(self.report_memory.read_word(word) << 64 * n for n, word in enumerate(words))
+
+    async def _check_irq(self) -> None:
+        """The interrupt line must be high if, and only if, the ring holds records."""
+        has_records = await self.software.has_records()
+        if self._irq() != has_records:
+            raise Mismatch(f"Interrupt line must be {int(has_records)}, not {self._irq()}")
+
+    async def finish(self) -> dict[str, int]:
+        """Wait until all is done, then compare what is left to compare.
+
+        Returns
+        -------
+        dict of str to int
+            The device's counters.
+        """
+        software, scoreboard = self.software, self.scoreboard
+        clocking = self._testbench.clocking
+        await clocking.until(
+            lambda: scoreboard.is_settled, "not every packet has made a step", 50_000
+        )
+        await software.wait_idle()
+        await self._check_irq()
+        await self.drain()
+        await clocking.cycles(2)
+        await self._check_irq()
+        if not all(memory.is_idle for memory in (*self.metadata, self.report_memory)):
+            raise Mismatch("Requests open in an idle device must number 0")
+        counters = await software.counters()
+        self._cover_counters(counters)
+        memory = self._entry if self.metadata or self._third_party else None
+        errors = sum(agent.read_errors for agent in self.metadata)
+        scoreboard.finish(counters, memory, errors, self._reached())
+        self._check_write_errors(counters)
+        return counters
+
+    def _entry(self, index: int) -> int:
+        params, memories = self._testbench.params, self.metadata or self._third_party
+        address = self._region.metadata_base + index * ENTRY_BYTES
+        base = self._region.metadata_base
+        if isinstance(self._region, RegionTable):
+            base = next(
+                one.metadata_base
+                for one in self._region.regions
+                if one.metadata_base <= address < one.metadata_end(params)
+            )
+        memory = memories[port_of(params, (address - base) // params.segment_bytes)]
+        return memory.read_word(address)
+
+    def _reached(self) -> list[int] | None:
+        """Indices of the metadata entries in preset memories; None if all have been written."""
+        if not self._is_preset:
+            return None
+        base = self._region.metadata_base
+        return [(place - base) // ENTRY_BYTES for memory in self.metadata for place in memory.words]
+
+    def _check_write_errors(self, counters: dict[str, int]) -> None:
+        for name, agents in (
+            ("metadata_write_errors", self.metadata),
+            ("report_write_errors", [self.report_memory]),
+        ):
+            errors = sum(agent.write_errors for agent in agents)
+            if counters[name] != errors:
+                raise Mismatch(f"Counter {name} must be {errors}, not {counters[name]}")
+
+    def _cover_counters(self, counters: dict[str, int]) -> None:
+        for counter, name in (
+            ("reports_dropped", "report.dropped"),
+            ("reports_suppressed", "report.suppressed"),
+            ("stall_cycles", "packet.stalled"),
+        ):
+            if counters[counter]:
+                self.scoreboard.coverage.hit(name, counters[counter])

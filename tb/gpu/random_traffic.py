@@ -1,0 +1,74 @@
+"""Test with constrained-random stimulus, all SMs at once, whatever the detector.
+
+Plan: ``region``; ``launches``, a list of mappings with ``report_filter`` and what the detector's
+stimulus is made from; ``busy`` and ``longest_idle`` of the streams; ``memory`` and
+``report_memory`` (``MemoryKnobs``); ``ring_log2``; ``drain_cycles`` between two looks at the ring
+(0: only at the end); ``axi_ram``, true to put cocotbext-axi's memory behind the metadata ports.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+import cocotb
+
+from racetrap.tb.gpu.gpu_test import GpuTest
+from racetrap.tb.stream_agent import play_together
+
+__all__ = ["RandomTraffic"]
+
+#: Cycles in which a transaction must have made its steps, however slow the memory.
+_CYCLES_PER_TRANSACTION = 2000
+
+
+class RandomTraffic(GpuTest):
+    """Random GPU runs, all SMs together."""
+
+    def build_phase(self) -> None:
+        super().build_phase()
+        self.environment.has_third_party_memory = self.testbench.plan.get("axi_ram", False)
+
+    async def body(self) -> None:
+        for number, launch in enumerate(self.testbench.plan["launches"]):
+            start, first_cycle = perf_counter(), self.testbench.clocking.cycle
+            counters = await self._launch(number, launch)
+            self.testbench.note({
+                "launch": number, "compared": self.environment.scoreboard.compared,
+                "cycles": self.testbench.clocking.cycle - first_cycle, "counters": counters,
+                "seconds": round(perf_counter() - start, 3),
+            })  # fmt: skip
+
+    async def _launch(self, number: int, launch: dict[str, Any]) -> dict[str, int]:
+        """One kernel; gives the device's counters."""
+        testbench, environment, plan = self.testbench, self.environment, self.testbench.plan
+        await environment.launch(
+            self.region(),
+            plan.get("ring_log2", 8),
+            report_filter=launch.get("report_filter", False),
+        )
+        reader = cocotb.start_soon(self._read_reports(plan.get("drain_cycles", 200)))
+        stimulus: list[list[Any]] = [[] for _ in range(testbench.params.sm_count)]
+        for sm, transaction in self.stimulus(number, launch):
+            stimulus[sm].append(transaction)
+        await play_together(
+            testbench, dict(zip(environment.sms, stimulus, strict=True)),
+            _CYCLES_PER_TRANSACTION * (sum(map(len, stimulus)) + 1),
+            plan.get("busy", 1.0), plan.get("longest_idle", 1),
+        )  # fmt: skip
+        self._stop = True
+        await reader
+        return await environment.finish()
+
+    def stimulus(self, number: int, launch: dict[str, Any]) -> list[tuple[int, Any]]:
+        """SM and transaction of all that launch ``number`` plays, in order."""
+        raise NotImplementedError
+
+    async def _read_reports(self, cycles: int) -> None:
+        """Software's interrupt handler, now and then."""
+        self._stop = False
+        while cycles and not self._stop:
+            await self.testbench.clocking.cycles(cycles)
+            if await self.environment.software.status("ring_full"):
+                self.environment.scoreboard.coverage.hit("report.ring_full")
+            await self.environment.drain()
