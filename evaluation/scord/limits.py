@@ -31,7 +31,7 @@ LIMITS = (
     ),
     counted(
         "reused slots, and what no table asks for", "no rule of the method",
-        remark="not told apart",
+        remark="not told apart; `slot_generation_bits` reports most races of reused slots",
     ),
     Limit(
         "transitive synchronisation", ("false races, cached",),

@@ -68,6 +68,22 @@ def test_files_that_a_simulation_takes_are_those_of_all(tiny, tmp_path):
         assert path.read_bytes() == (tiny["verilog"].parent / path.name).read_bytes()
 
 
+def _generation_bits(description):
+    """Widths of all fields that are a generation."""
+    fields = [
+        each for layout in description["layouts"].values() for each in layout["fields"].items()
+    ]
+    return [field["width"] for name, field in fields if name.endswith("generation")]
+
+
+def test_nothing_of_generations_without_bits_for_them(tiny, description, tmp_path):
+    assert "generation" not in tiny["verilog"].read_text()
+    assert not any(_generation_bits(description))
+    changed = generate("scord-tiny", replace(TINY, slot_generation_bits=2), tmp_path)
+    assert "generation_1" in changed["verilog"].read_text()
+    assert _generation_bits(json.loads(changed["description"].read_text())) == [2, 2, 2]
+
+
 def test_all_instances_of_a_block_are_one_module(tiny):
     verilog = tiny["verilog"].read_text()
     modules = re.findall(r"^module (\S+)\(", verilog, re.MULTILINE)

@@ -44,8 +44,8 @@ class Knobs:
     churn : float
         Rate at which a block retires and another takes its slot.
     wrap : float
-        Rate at which one warp does exactly as many fences, or one block as many barriers, as
-        make the counter wrap.
+        Rate at which one warp does exactly as many fences, one block as many barriers, or one
+        slot as many blocks, as make the counter wrap.
     """
 
     sms: int = 2

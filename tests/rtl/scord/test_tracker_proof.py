@@ -16,7 +16,7 @@ _PARAMS = ScordParams(
 )  # fmt: skip
 PROOF = Proof(
     rule="From the fence of a warp until it is told, nothing of that warp is taken, nor a barrier "
-    "of its block; each fence becomes one packet of its scope, and none is on its way when idle.  "
+    "of its block; each fence becomes one packet of its scope, and none is on its way when idle. "
     "Any other packet has the number of blocks that its slot has had, wrapped, as its generation.",
     sizes="2 warps, 2 block slots, lock tables of an entry, generations of 2 bits",
     harness=lambda case: TrackerHarness(_PARAMS, case),

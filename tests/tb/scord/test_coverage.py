@@ -1,5 +1,7 @@
 """Closure of functional coverage by the testbench."""
 
+import pytest
+
 from racetrap.sim.cosim.gpu.memory_plans import fast_memory, hard_memory
 from racetrap.sim.cosim.scord.coverage import Coverage
 from racetrap.sim.cosim.scord.coverage_bins import UNREACHABLE
@@ -11,8 +13,13 @@ _KNOBS = ["mixed", "contended", "locks", "atomics", "tags", "wraps", "locks"]
 _WEAK = {"knobs": "contended", "changes": {"weak": 0.5, "atomics": 0.3}, "instructions": 1500}
 
 
-def test_random_testbench_hits_every_bin(model, testbench):
-    built = model("scord-tiny")
+@pytest.mark.parametrize(
+    "changes",
+    [{}, pytest.param({"slot_generation_bits": 2}, marks=pytest.mark.campaign)],
+    ids=["tiny", "generations"],
+)
+def test_random_testbench_hits_every_bin(model, testbench, changes):
+    built = model("scord-tiny", **changes)
     total = Coverage(built.params)
     for memory in (fast_memory(), hard_memory()):
         plan = random_plan(built.params, _KNOBS, 1500, memory)
