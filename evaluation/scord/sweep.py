@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from racetrap.evaluation.scord.programs import Build, Schedule, applications, trace_of
+from racetrap.evaluation.sweep.gpu_quality import concurrency_traces, gpu_quality
 from racetrap.evaluation.sweep.quality import Quality, Swept
 from racetrap.evaluation.sweep.spec import QualitySpec
 from racetrap.fpga.flow.fit import DoesNotFit
@@ -21,20 +22,10 @@ from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.trace.gpu.trace import Trace
 from racetrap.sim.cosim.scord.suite import SuiteRun, suite_runs
-from racetrap.sim.gpu.suites.concurrency.cases import CASES
-from racetrap.sim.gpu.suites.concurrency.runner import capture
 from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
 from racetrap.sim.gpu.suites.micro.program import VARIABLES, program_region
 from racetrap.sim.gpu.suites.micro.scheduler import BlockPlacement
-from racetrap.verdict.gpu.fit import check_fit
-from racetrap.verdict.gpu.oracle import (
-    NOT_CHECKED,
-    is_missed,
-    oracle_races,
-    racing_pairs,
-    unconfirmed,
-)
-from racetrap.verdict.scord.findings import reports_of
+from racetrap.verdict.gpu.oracle import PAPER_RULE
 
 __all__ = ["SWEPT", "scord_quality"]
 
@@ -68,7 +59,7 @@ def scord_quality(params: ScordParams, spec: QualitySpec) -> Quality:
             total += _micro_benchmarks(params, spec)
             continue
         for trace in _traces(workload, spec):
-            total += _compared(trace, params)
+            total += gpu_quality(trace, params, PAPER_RULE)
     return total
 
 
@@ -100,9 +91,7 @@ def _verdict(run: SuiteRun, params: ScordParams) -> Quality:
 
 def _traces(workload: str, spec: QualitySpec) -> Iterator[Trace]:
     if workload == "concurrency-suite":
-        for name in CASES:
-            for number in range(spec.schedules):
-                yield _case_trace(name, spec.seed + number)
+        yield from concurrency_traces(spec)
         return
     for build in applications(all_together=False):
         if workload in ("applications", build.program):
@@ -112,32 +101,8 @@ def _traces(workload: str, spec: QualitySpec) -> Iterator[Trace]:
 
 
 @lru_cache(_KEPT_TRACES)
-def _case_trace(name: str, seed: int) -> Trace:
-    return capture(CASES[name], "random", seed)
-
-
-@lru_cache(_KEPT_TRACES)
 def _build_trace(build: Build, size: str, schedule: Schedule, seed: int, region_log2: int) -> Trace:
     return trace_of(build, size, schedule, seed, region_log2)
-
-
-def _compared(trace: Trace, params: ScordParams) -> Quality:
-    try:
-        check_fit(trace, params)
-    except ValueError as error:
-        raise DoesNotFit(str(error)) from None
-    reports = reports_of(trace, params)
-    found = oracle_races(trace, params, reports)
-    missed: dict[tuple[int, int, str], bool] = {}
-    for each in found:
-        if each.outcome in NOT_CHECKED.values():
-            continue
-        race = each.race
-        first, second = sorted((race.first.pc, race.second.pc))
-        key = first, second, race.kind.value
-        missed[key] = missed.get(key, True) and is_missed(each)
-    false = unconfirmed(reports, racing_pairs(each.race for each in found))
-    return Quality(1, len(missed), sum(missed.values()), len(false))
 
 
 def _figures(

@@ -53,8 +53,8 @@ _STIMULI = {
 )  # fmt: skip
 @click.option(
     "--volume", default=1_000_000, show_default=True, type=click.IntRange(1),
-    help="Accesses (scord), core events (sigrace) or operations (noncoherent) to compare for each "
-    "preset.",
+    help="Accesses (of a GPU), core events (sigrace) or operations (noncoherent) to compare for "
+    "each preset.",
 )  # fmt: skip
 @seed_option
 @click.option("--case", "number", type=click.IntRange(0), help="Run only this case of a preset.")

@@ -17,8 +17,8 @@ from racetrap.golden_model.hirace.tracker import Tracker
 from racetrap.sim.cosim.comparison.coverage import BinCounts
 from racetrap.sim.cosim.hirace.coverage_bins import (
     BINS,
+    OPTIONAL_BINS,
     UNREACHABLE,
-    kept_race,
     transition_bin,
     without_window,
 )
@@ -39,10 +39,8 @@ class Coverage(BinCounts):
 
     def __init__(self, params: HiraceParams):
         super().__init__(
-            BINS,
-            UNREACHABLE
-            | (kept_race() if params.begin_anew else {})
-            | ({} if params.shared_bytes else without_window()),
+            BINS if params.begin_anew else {**BINS, **OPTIONAL_BINS},
+            UNREACHABLE if params.shared_bytes else UNREACHABLE | without_window(),
         )
         self._params = params
 

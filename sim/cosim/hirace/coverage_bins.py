@@ -7,7 +7,7 @@ from itertools import product
 from racetrap.golden_model.hirace.packets import RaceKind, TransactionKind
 from racetrap.golden_model.hirace.states import Access, Relation, State, Sync
 
-__all__ = ["BINS", "OPTIONAL_BINS", "UNREACHABLE", "kept_race", "transition_bin", "without_window"]
+__all__ = ["BINS", "OPTIONAL_BINS", "UNREACHABLE", "transition_bin", "without_window"]
 
 _SPACES = ("global", "shared")
 _COUNTS = ("barriers", "warp_barriers", "generations")
@@ -19,7 +19,6 @@ _TESTBENCH = (
     "report.suppressed", "irq", "launch",
 )  # fmt: skip
 _ALWAYS_READY = "the device takes every response at once: it keeps room for what it asked for"
-_BEGINS_ANEW = "A word begins anew after a race."
 _NO_WINDOW = "Shared memory is not watched."
 
 
@@ -40,23 +39,20 @@ def _bins() -> list[str]:
     names += [f"race.{kind.name.lower()}" for kind in RaceKind if kind]
     names += [f"report.{kind.name.lower()}" for kind in RaceKind if kind]
     names += ["read_error", "report.shared", "report.global", *_TESTBENCH]
-    names += [transition_bin(*key) for key in _KEYS]
+    names += [transition_bin(*key) for key in _KEYS if key[0] is not State.RACE]
     return names
 
 
 #: Names of all bins, in the order of reports.
 BINS = dict.fromkeys(_bins())
-#: Bins that only some instances have.
-OPTIONAL_BINS: dict[str, None] = {}
+#: Bins of an instance in which a word stays in RACE.
+OPTIONAL_BINS: dict[str, None] = dict.fromkeys(
+    transition_bin(*key) for key in _KEYS if key[0] is State.RACE
+)
 
 
 #: Bins that no stimulus can hit, with the reason.
 UNREACHABLE: dict[str, str] = {"axi.r.stalled": _ALWAYS_READY, "axi.b.stalled": _ALWAYS_READY}
-
-
-def kept_race() -> dict[str, str]:
-    """Bins that cannot be hit where a word begins anew after a race, with the reason."""
-    return {transition_bin(*key): _BEGINS_ANEW for key in _KEYS if key[0] is State.RACE}
 
 
 def without_window() -> dict[str, str]:

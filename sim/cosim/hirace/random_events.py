@@ -41,8 +41,8 @@ class Style:
         Fraction of atomics among accesses, and of stores among the others.
     device : float
         Fraction of device scope among atomics.
-    lanes : int
-        Most active lanes of an instruction.
+    lanes, threads : int
+        Most active lanes of an instruction, and lanes of a warp that are ever active.
     wide : float
         Fraction of accesses of 8 and 16 bytes.
     wrap : float
@@ -64,6 +64,7 @@ class Style:
     stores: float = 0.3
     device: float = 0.6
     lanes: int = 4
+    threads: int = WARP_SIZE
     wide: float = 0.1
     wrap: float = 0.0
 
@@ -75,17 +76,23 @@ STYLES: dict[str, Style] = {
     # A little of everything.
     "mixed": _DEFAULT,
     # One warp's lanes on a word: states of a thread and of a warp.
-    "warp": replace(_DEFAULT, sms=1, blocks=1, warps=1, words=2, locality=1.0, lanes=2),
+    "warp": replace(
+        _DEFAULT, sms=1, blocks=1, warps=1, words=2, locality=1.0, lanes=2, threads=4,
+    ),
     # One block on a word, mostly reads behind barriers: states of a block.
     "block": replace(
-        _DEFAULT, sms=1, blocks=1, words=2, locality=1.0, lanes=1, stores=0.1, warp_barriers=0.25,
-        barriers=0.2,
+        _DEFAULT, sms=1, words=2, locality=1.0, lanes=1, threads=2, stores=0.1, atomics=0.1,
+        warp_barriers=0.25, barriers=0.15,
     ),
     # Atomics of both scopes.
-    "atomics": replace(_DEFAULT, words=3, locality=1.0, atomics=0.8, lanes=2),
-    # A word is written once, then atomics in the midst of barriers.
+    "atomics": replace(_DEFAULT, words=3, locality=1.0, atomics=0.8, lanes=2, threads=4),
+    # A word is written once, then atomics in the midst of barriers: of a warp, and of a block.
+    "atomics-of-a-warp": replace(
+        _DEFAULT, words=1, locality=1.0, atomics=0.7, stores=0.7, lanes=2, threads=3,
+        barriers=0.05, warp_barriers=0.3,
+    ),
     "atomics-of-a-block": replace(
-        _DEFAULT, sms=1, blocks=1, words=3, locality=1.0, atomics=0.85, stores=0.9, lanes=1,
+        _DEFAULT, sms=1, words=2, locality=1.0, atomics=0.8, stores=0.9, lanes=1, threads=2,
         barriers=0.2, warp_barriers=0.25,
     ),
     # Counts wrap between two accesses.
@@ -215,7 +222,7 @@ class _Generator:
         """Active lanes: consecutive, all at one address, or each at one of both."""
         rng = self._rng
         count = rng.randint(1, self._style.lanes)
-        first = rng.randint(0, WARP_SIZE - count)
+        first = rng.randint(0, self._style.threads - count)
         pattern = rng.random()
         mask = (1 << self._params.address_bits) - 1
         offsets: Iterable[int] = range(0, count * size, size)
